@@ -1,0 +1,25 @@
+import type { BlockRef } from './evm.ts'
+
+/** Where one chain's index stands, as its indexer last reported it. */
+export interface SyncStatus {
+  readonly chainId: number
+  /** `starting` until the node has answered once; `stalled` while it does not, or contradicts itself. */
+  readonly phase: 'starting' | 'backfilling' | 'following' | 'stalled'
+  /** Newest block the node has named; absent before its first answer. */
+  readonly head?: number
+  /** Newest block the chain holds final; absent where it names none. */
+  readonly finalized?: number
+  readonly indexedFrom: number
+  /** Absent while nothing is indexed. */
+  readonly indexedTo?: BlockRef
+  /** The first backfill has reached the head once; lasting. */
+  readonly backfilled: boolean
+  /** Something could not be verified or was re-indexed beyond finality; answers may be incomplete. */
+  readonly degraded: boolean
+  /** The node offers its transaction pool. */
+  readonly poolCovered: boolean
+  /** `Date.now()` of the last complete look at the pool; absent before the first. */
+  readonly poolSeenAtMs?: number
+  /** Why the chain does not move; absent while it does. Never holds a URL. */
+  readonly problem?: string
+}

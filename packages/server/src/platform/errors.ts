@@ -1,0 +1,57 @@
+/** Facts for the log and for `error.data`; never a secret, a URL, SQL or a stack. */
+export type ErrorContext = Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>
+
+/**
+ * Base of everything the server throws on purpose. Classes differ by what the caller can do about it;
+ * `rpc/toWireError` is the one place that turns them into wire codes.
+ */
+export abstract class ChainDataError extends Error {
+  /** The same call may succeed later without any change. */
+  abstract readonly retryable: boolean
+  readonly context: ErrorContext
+
+  constructor(message: string, context: ErrorContext = {}, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.name = new.target.name
+    this.context = context
+  }
+}
+
+/** The configuration cannot be used; `message` names the key, the value and what was expected. */
+export class ConfigError extends ChainDataError {
+  readonly retryable = false
+}
+
+/** The chain's node did not answer, or not in time. */
+export class NodeUnavailableError extends ChainDataError {
+  readonly retryable = true
+}
+
+/** The node answered, and the answer contradicts itself or an earlier one. Never stored. */
+export class NodeContradictionError extends ChainDataError {
+  readonly retryable = true
+}
+
+/** The node answered a JSON-RPC error; `rpcCode` is its code. */
+export class NodeRpcError extends ChainDataError {
+  readonly retryable = false
+  readonly rpcCode: number
+  /** `error.data` as the node gave it (revert data, for example). */
+  readonly rpcData: unknown
+
+  constructor(message: string, rpcCode: number, rpcData: unknown, context: ErrorContext = {}) {
+    super(message, context)
+    this.rpcCode = rpcCode
+    this.rpcData = rpcData
+  }
+}
+
+/** The store refused: wrong chain, newer schema, broken order, disk trouble. */
+export class StoreError extends ChainDataError {
+  readonly retryable = false
+}
+
+/** An untrusted address may not or could not be fetched. Never fails a call: fields stay absent. */
+export class MetadataError extends ChainDataError {
+  readonly retryable = false
+}

@@ -1,0 +1,123 @@
+import type {
+  Address,
+  BlockRef,
+  ConfirmedTransaction,
+  Hash,
+  HoldingCandidate,
+  IndexedBlock,
+  PendingTransaction
+} from '../model/evm.ts'
+
+/**
+ * One chain's index. Two sides that share nothing but the data: any number of readers, and one writer
+ * that lives in the indexer's thread. Every engine passes `store.contract.ts`.
+ */
+export interface StoreReader {
+  /**
+   * Opens one consistent view; later commits do not show in it.
+   * @remarks Close it, also after an error: an open view keeps old pages alive.
+   */
+  openSnapshot(): Promise<Snapshot>
+  close(): Promise<void>
+}
+
+/** Place of a confirmed transaction in the chain; history is ordered by it, newest first. */
+export interface TransactionPosition {
+  readonly blockNumber: number
+  readonly index: number
+}
+
+/** What the index knows of a transaction hash. */
+export type HashLookup =
+  | { readonly kind: 'confirmed'; readonly position: TransactionPosition }
+  /** A reorg removed it and it has not been mined again; `commonAncestor` is the last block kept then. */
+  | { readonly kind: 'reorged'; readonly commonAncestor: BlockRef }
+  | { readonly kind: 'unknown' }
+
+export interface IndexedRange {
+  readonly from: number
+  readonly to: BlockRef
+  readonly toTimestampSeconds: number
+}
+
+/** A frozen view of one chain's index. All reads of one answer come from one snapshot. */
+export interface Snapshot {
+  /** Absent while nothing is indexed. */
+  indexedRange(): Promise<IndexedRange | undefined>
+  /** The first backfill has reached the head once. */
+  backfilled(): Promise<boolean>
+  /**
+   * Confirmed transactions associated with `address`, newest first, in chunks of bounded size.
+   * @param options.olderThan - only what is strictly older than this place.
+   * @param options.limit - at most so many; absent: all.
+   */
+  history(
+    address: Address,
+    options?: { readonly olderThan?: TransactionPosition; readonly limit?: number }
+  ): AsyncIterable<readonly ConfirmedTransaction[]>
+  /** Counts confirmed transactions of `address`, but stops at `atMost`. Reads keys only. */
+  countHistory(address: Address, atMost: number): Promise<number>
+  /** Pool transactions that name `address`: status 1 before 0, then nonce descending. */
+  pending(address: Address): Promise<readonly PendingTransaction[]>
+  lookUpHash(hash: Hash): Promise<HashLookup>
+  /** Each candidate once, in chunks; ordered by contract, then token id. */
+  holdingCandidates(address: Address): AsyncIterable<readonly HoldingCandidate[]>
+  close(): Promise<void>
+}
+
+/** What the writer finds when it opens a chain's store. */
+export interface WriterState {
+  /** Newest indexed block; absent in an empty store. */
+  readonly head?: BlockRef
+  /** First block this index covers; set once, by the first commit. */
+  readonly indexedFrom?: number
+  readonly backfilled: boolean
+  readonly degraded: boolean
+}
+
+/** A complete look at the node's pool, as seen at one time. */
+export interface PoolUpdate {
+  /** Everything the pool holds now. */
+  readonly present: readonly Omit<PendingTransaction, 'firstSeenSeconds'>[]
+  readonly seenAtSeconds: number
+  /**
+   * Node's head, asked after the pool was read. An entry that left the pool may be in a block up to this one,
+   * so the store keeps it as pending until the index has reached this height.
+   */
+  readonly headAfter: number
+}
+
+/** The only way to change a chain's index. Used by one indexer at a time. */
+export interface StoreWriter {
+  /** What is in the store now; changes with every commit. */
+  state(): Promise<WriterState>
+  /**
+   * Appends blocks, each the child of the one before it, in ONE transaction together with the cursor. Pool entries
+   * that these blocks confirm disappear in the same transaction.
+   * @param options.finalized - undo data below this height may be dropped.
+   * @throws {StoreError} when the first block's parent is not the stored head; nothing is written then.
+   */
+  commitBlocks(blocks: readonly IndexedBlock[], options?: { readonly finalized?: number }): Promise<void>
+  /** Stored hash of a block at this height; absent when not (or no longer) indexed. */
+  blockRef(number: number): Promise<BlockRef | undefined>
+  /**
+   * Removes every block above `ancestor` in ONE transaction and remembers the removed hashes, so that a cursor can
+   * be told from a typing mistake. Works at any depth; beyond the undo data it is slower, never wrong.
+   * Holding candidates stay: they are hints.
+   * @throws {StoreError} when `ancestor` is not a stored block.
+   */
+  rollbackTo(ancestor: BlockRef): Promise<void>
+  /** Removes every block (the chain contradicts even the first one stored). */
+  rollbackAll(): Promise<void>
+  markBackfilled(): Promise<void>
+  markDegraded(): Promise<void>
+  /** Makes the stored pool equal to `update`, keeping the first-seen second of entries that stay. */
+  updatePool(update: PoolUpdate): Promise<void>
+  close(): Promise<void>
+}
+
+/** Identity of a chain; a store made for another one is refused, never mixed. */
+export interface ChainIdentity {
+  readonly chainId: number
+  readonly genesisHash: Hash
+}
