@@ -1,0 +1,160 @@
+/**
+ * Installs the packed packages, with `--ignore-scripts`, into empty projects and uses them as a stranger would, on
+ * Node 20 and on the Node that the repository brings along:
+ *
+ * - `@chain-data/client` from ESM and from CommonJS,
+ * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client,
+ * - `chain-data-devnet --once` from `@chain-data/devnet`: both nodes, the worlds and all three methods.
+ *
+ * Needs `npm run build` first.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const packages = ['protocol', 'client', 'server', 'devnet']
+const work = mkdtempSync(join(tmpdir(), 'chain-data-packed-'))
+const children: ChildProcess[] = []
+
+/** An environment whose first `node` is the given one, and in which no setting of ours reaches the programs. */
+function environmentFor(node: string): NodeJS.ProcessEnv {
+  const path = (process.env.PATH ?? '').split(delimiter).filter(part => !part.includes('node_modules'))
+  const entries = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS|CHAIN_DATA_)/.test(name))
+  return { ...Object.fromEntries(entries), PATH: [dirname(node), ...path].join(delimiter) }
+}
+
+function run(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv }
+): string {
+  const result = spawnSync(command, args, { ...options, encoding: 'utf8', timeout: 300_000 })
+  if (result.status !== 0) {
+    throw new Error(
+      `${command} ${args.join(' ')} ended with ${result.status ?? result.signal ?? result.error}\n${result.stdout}\n${result.stderr}`
+    )
+  }
+  return result.stdout
+}
+
+/** The oldest Node that the packages promise, from the registry's plain binary package. */
+function installNode20(): string {
+  const folder = join(work, 'node20')
+  mkdirSync(folder)
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  run('npm', ['install', '--ignore-scripts', '--no-save', '--prefix', folder, `${name}@20`], { cwd: folder })
+  return join(folder, 'node_modules', name, 'bin', 'node')
+}
+
+function pack(): string[] {
+  const folder = join(work, 'tarballs')
+  mkdirSync(folder)
+  const workspaces = packages.flatMap(name => ['-w', `packages/${name}`])
+  run('npm', ['pack', '--silent', ...workspaces, '--pack-destination', folder], { cwd: root })
+  return readdirSync(folder).map(file => join(folder, file))
+}
+
+/** A new project that holds nothing but the named packages. */
+function createProject(name: string, tarballs: readonly string[], wanted: readonly string[], env: NodeJS.ProcessEnv): string {
+  const folder = join(work, name)
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), '{ "name": "stranger", "private": true, "version": "1.0.0" }\n')
+  const chosen = tarballs.filter(file => wanted.some(part => file.includes(`chain-data-${part}-`)))
+  run('npm', ['install', '--ignore-scripts', '--prefer-offline', ...chosen], { cwd: folder, env })
+  return folder
+}
+
+function startAnvil(): Promise<string> {
+  const require = createRequire(join(root, 'packages/devnet/package.json'))
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  const platform = require.resolve(`@foundry-rs/anvil-${process.platform}-${arch}/package.json`)
+  const child = spawn(join(dirname(platform), 'bin', 'anvil'), ['--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  children.push(child)
+  return firstMatch(child, /Listening on (\S+)/, 'anvil').then(address => `http://${address}`)
+}
+
+/** Waits for the first line of standard output that matches, and gives its first group. */
+function firstMatch(child: ChildProcess, pattern: RegExp, name: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let seen = ''
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      seen += chunk
+      const found = pattern.exec(seen)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+    child.once('exit', code => reject(new Error(`${name} ended with ${code} before it was ready:\n${seen}`)))
+    setTimeout(() => reject(new Error(`${name} was not ready after 60 s:\n${seen}`)), 60_000).unref()
+  })
+}
+
+const useClient = `
+const client = createClient({ baseUrl: process.argv[2], projectId: 'demo', serverKey: 'demo-server-key', chainId: 31337 })
+client.getTokensAndNFTs({ address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' }).then(holdings => {
+  if (holdings.native !== '10000000000000000000000') throw new Error('unexpected answer: ' + JSON.stringify(holdings))
+})
+`
+
+async function serveAndAsk(folder: string, node: string, rpcUrl: string): Promise<void> {
+  const env = environmentFor(node)
+  const config = {
+    listen: { host: '127.0.0.1', port: 0 },
+    store: `sqlite:${join(folder, 'data')}`,
+    projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+    chains: { evm: [{ chainId: 31337, rpcUrls: [rpcUrl] }] }
+  }
+  writeFileSync(join(folder, 'chain-data.json'), JSON.stringify(config))
+  writeFileSync(join(folder, 'ask.mjs'), `import { createClient } from '@chain-data/client'\n${useClient}`)
+  writeFileSync(join(folder, 'ask.cjs'), `const { createClient } = require('@chain-data/client')\n${useClient}`)
+  const command = join(folder, 'node_modules/.bin/chain-data')
+  const server = spawn(command, ['serve', '--config', 'chain-data.json'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  children.push(server)
+  const url = await firstMatch(server, /"url":"([^"]+)"/, 'chain-data serve')
+  await waitUntilReady(url)
+  run(node, ['ask.mjs', url], { cwd: folder, env })
+  run(node, ['ask.cjs', url], { cwd: folder, env })
+  const ended = new Promise<number | null>(resolve => server.once('exit', resolve))
+  server.kill('SIGTERM')
+  const code = await ended
+  if (code !== 0) throw new Error(`chain-data serve ended with ${code} on SIGTERM`)
+}
+
+async function waitUntilReady(url: string): Promise<void> {
+  const deadline = Date.now() + 60_000
+  for (;;) {
+    const response = await fetch(`${url}/health/ready`)
+    if (response.ok) return
+    const state = await response.text()
+    if (Date.now() > deadline) throw new Error(`not ready after 60 s: ${state}`)
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+}
+
+try {
+  const tarballs = pack()
+  const nodes = [
+    { name: 'Node 20', node: installNode20() },
+    { name: 'the repository’s Node', node: process.execPath }
+  ]
+  for (const [index, { name, node }] of nodes.entries()) {
+    const env = environmentFor(node)
+    const version = run(node, ['--version'], { cwd: work }).trim()
+    const served = createProject(`server-${index}`, tarballs, ['protocol', 'client', 'server'], env)
+    await serveAndAsk(served, node, await startAnvil())
+    process.stdout.write(`packed client and server work on ${name} (${version})\n`)
+    const devnet = createProject(`devnet-${index}`, tarballs, packages, env)
+    const printed = run(join(devnet, 'node_modules/.bin/chain-data-devnet'), ['--once'], { cwd: devnet, env })
+    if (!printed.includes('svc_getTransactionsByAddress')) throw new Error(`devnet printed no answers:\n${printed}`)
+    process.stdout.write(`packed devnet works on ${name} (${version})\n`)
+  }
+} finally {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(work, { recursive: true, force: true })
+}
