@@ -1,0 +1,190 @@
+import { ConfigError, NodeUnavailableError } from '../../platform/errors.ts'
+
+/** What went wrong with one exchange; decides what a retry may look like. */
+export type UpstreamFault =
+  /** No connection, a reset, a time-out, a 5xx: the same call may go through in a moment. */
+  | 'unreachable'
+  /** 429, or an error that says the same: wait, at least `retryAfterMs` where it is given. */
+  | 'throttled'
+  /** Another 4xx, a redirect: repeating the call here is pointless. */
+  | 'refused'
+  /** The answer exceeds `maxResponseBytes`. */
+  | 'tooLarge'
+  /** Not JSON, or not JSON-RPC. */
+  | 'malformed'
+
+/**
+ * One failed exchange with one upstream. Never leaves `chains/evm`: `createEvmRpc` turns the last of them into a
+ * plain {@link NodeUnavailableError}.
+ */
+export class UpstreamError extends NodeUnavailableError {
+  readonly fault: UpstreamFault
+  readonly httpStatus: number | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    message: string,
+    fault: UpstreamFault,
+    details: { readonly httpStatus?: number; readonly retryAfterMs?: number } = {}
+  ) {
+    super(message, { fault, ...details })
+    this.fault = fault
+    this.httpStatus = details.httpStatus
+    this.retryAfterMs = details.retryAfterMs
+  }
+}
+
+export interface HttpUpstream {
+  /** `upstream 1`: the place in `rpcUrls`, since any part of a URL may hold a key. */
+  readonly name: string
+  /**
+   * POSTs one JSON body and reads the whole answer.
+   * @param signal - ends the exchange at any point, also in the middle of the body.
+   * @returns the parsed body, whatever it is. A body that looks like JSON-RPC is returned under any HTTP status but
+   *   429, because some nodes answer execution errors with 400 or 500.
+   * @throws {UpstreamError}
+   */
+  exchange(body: unknown, signal: AbortSignal): Promise<unknown>
+}
+
+export interface HttpUpstreamOptions {
+  /** http or https; credentials in it are sent as Basic authorization (`fetch` itself refuses such URLs). */
+  readonly url: string
+  /** Counted from 1. */
+  readonly position: number
+  /** Bound on the decoded body. */
+  readonly maxResponseBytes: number
+}
+
+/** @throws {ConfigError} when the URL cannot be used; the message names its position, never its text. */
+export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpstreamOptions): HttpUpstream {
+  const name = `upstream ${position}`
+  const { target, authorization } = readUrl(url, position)
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
+  if (authorization !== undefined) headers.authorization = authorization
+
+  return {
+    name,
+    async exchange(body, signal) {
+      let response: Response
+      try {
+        response = await fetch(target, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(body),
+          // A redirect would carry the credentials to wherever it points.
+          redirect: 'manual',
+          signal
+        })
+      } catch (error) {
+        signal.throwIfAborted()
+        throw new UpstreamError(`${name} cannot be reached (${failureCode(error)})`, 'unreachable')
+      }
+      const text = await readBody(response, name, maxResponseBytes, signal)
+      return readAnswer(response, text, name)
+    }
+  }
+}
+
+function readUrl(url: string, position: number): { target: string; authorization: string | undefined } {
+  let parsed: URL
+  let pair: string
+  try {
+    parsed = new URL(url)
+    pair = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`
+  } catch {
+    throw new ConfigError(`rpcUrls[${position - 1}] is not a URL; expected http://... or https://...`)
+  }
+  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
+    throw new ConfigError(
+      `rpcUrls[${position - 1}] has scheme "${parsed.protocol}"; expected http: or https:`
+    )
+  }
+  if (pair === ':') return { target: parsed.href, authorization: undefined }
+  parsed.username = ''
+  parsed.password = ''
+  return { target: parsed.href, authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` }
+}
+
+/** Reads at most `maxBytes`: the declared length is only a hint, and a compressed body grows. */
+async function readBody(
+  response: Response,
+  name: string,
+  maxBytes: number,
+  signal: AbortSignal
+): Promise<string> {
+  const tooLarge = () => new UpstreamError(`${name} answered more than ${maxBytes} bytes`, 'tooLarge')
+  const body = response.body
+  if (body === null) return ''
+  if (Number(response.headers.get('content-length') ?? 0) > maxBytes) {
+    await body.cancel().catch(() => undefined)
+    throw tooLarge()
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of body) {
+      size += chunk.byteLength
+      if (size > maxBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof UpstreamError) throw error
+    signal.throwIfAborted()
+    throw new UpstreamError(`${name} broke off its answer (${failureCode(error)})`, 'unreachable')
+  }
+  return Buffer.concat(chunks, size).toString('utf8')
+}
+
+function readAnswer(response: Response, text: string, name: string): unknown {
+  const { status } = response
+  if (status === 429) {
+    const retryAfterMs = readRetryAfter(response.headers.get('retry-after'))
+    throw new UpstreamError(`${name} limits the rate of calls (HTTP 429)`, 'throttled', {
+      httpStatus: status,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+    })
+  }
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    answer = undefined
+  }
+  if (status >= 200 && status < 300) {
+    if (answer === undefined)
+      throw new UpstreamError(`${name} answered something that is not JSON`, 'malformed')
+    return answer
+  }
+  if (looksLikeJsonRpc(answer)) return answer
+  const retryAfterMs = readRetryAfter(response.headers.get('retry-after'))
+  throw new UpstreamError(`${name} answered HTTP ${status}`, status >= 500 ? 'unreachable' : 'refused', {
+    httpStatus: status,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs })
+  })
+}
+
+function looksLikeJsonRpc(answer: unknown): boolean {
+  if (Array.isArray(answer)) return answer.length > 0 && answer.every(looksLikeJsonRpc)
+  return typeof answer === 'object' && answer !== null && 'jsonrpc' in answer
+}
+
+/** RFC 9110: seconds, or a date. Absent when it is neither. */
+function readRetryAfter(value: string | null): number | undefined {
+  if (value === null) return undefined
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
+}
+
+/** `fetch` hides the reason in `cause`; its message may repeat the URL, its code never does. */
+function failureCode(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  for (const candidate of [cause, error]) {
+    if (typeof candidate === 'object' && candidate !== null && 'code' in candidate) {
+      const code = candidate.code
+      if (typeof code === 'string') return code
+    }
+  }
+  return 'no connection'
+}

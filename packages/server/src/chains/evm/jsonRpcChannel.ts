@@ -1,0 +1,187 @@
+import { NodeRpcError } from '../../platform/errors.ts'
+import { type HttpUpstream, UpstreamError } from './httpUpstream.ts'
+import type { NodeCall, NodeOutcome } from './rpc.ts'
+
+/** JSON-RPC 2.0 over one upstream: ids, batches, and the shapes real nodes answer with. No retries. */
+export interface JsonRpcChannel {
+  readonly name: string
+  /**
+   * @throws {NodeRpcError} the node answered an error.
+   * @throws {UpstreamError} it did not answer, or asked to come back later.
+   */
+  send(call: NodeCall, signal: AbortSignal): Promise<unknown>
+  /**
+   * Fills the gaps of `outcomes` (same length as `calls`), so that a repeated attempt asks only for what is missing.
+   * @throws {UpstreamError} like `send`; what has been answered by then stays in `outcomes`.
+   */
+  sendAll(
+    calls: readonly NodeCall[],
+    outcomes: (NodeOutcome | undefined)[],
+    signal: AbortSignal
+  ): Promise<readonly NodeOutcome[]>
+}
+
+/** How many HTTP requests one `sendAll` keeps under way. */
+const parallelRequests = 4
+const longestMessage = 300
+
+interface Entry {
+  readonly place: number
+  readonly call: NodeCall
+}
+
+export function createJsonRpcChannel(
+  upstream: HttpUpstream,
+  { maxBatchCalls }: { readonly maxBatchCalls: number }
+): JsonRpcChannel {
+  const { name } = upstream
+  let nextId = 1
+  /** Shrinks for good when the upstream refuses larger batches; 1 means single calls. */
+  let batchSize = maxBatchCalls
+
+  async function send(call: NodeCall, signal: AbortSignal): Promise<unknown> {
+    const id = nextId++
+    const answer = await upstream.exchange({ jsonrpc: '2.0', id, ...call }, signal)
+    const outcome = readOutcome(answer, call, name)
+    if (outcome === undefined || (outcome.ok && !sameId(answer, id))) throw malformed(name, call.method)
+    if (outcome.ok) return outcome.value
+    throw outcome.error
+  }
+
+  async function sendSingle(entry: Entry, outcomes: (NodeOutcome | undefined)[], signal: AbortSignal) {
+    try {
+      outcomes[entry.place] = { ok: true, value: await send(entry.call, signal) }
+    } catch (error) {
+      if (!(error instanceof NodeRpcError)) throw error
+      outcomes[entry.place] = { ok: false, error }
+    }
+  }
+
+  async function sendBatch(
+    entries: readonly Entry[],
+    outcomes: (NodeOutcome | undefined)[],
+    signal: AbortSignal
+  ) {
+    const byId = new Map(entries.map(entry => [nextId++, entry]))
+    const body = [...byId].map(([id, { call }]) => ({ jsonrpc: '2.0', id, ...call }))
+    let answers: unknown
+    try {
+      answers = await upstream.exchange(body, signal)
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || !isBatchRefusal(error)) throw error
+      if (error.fault === 'refused') batchSize = Math.min(batchSize, Math.floor(entries.length / 2))
+      return
+    }
+    if (!Array.isArray(answers)) {
+      // One answer for many calls: an error about the batch as such.
+      if (readOutcome(answers, body[0] ?? { method: 'batch', params: [] }, name) === undefined)
+        throw malformed(name, 'batch')
+      batchSize = saysTooMany(answers) ? Math.min(batchSize, Math.floor(entries.length / 2)) : 1
+      return
+    }
+    let throttled: UpstreamError | undefined
+    let refused = 0
+    for (const answer of answers) {
+      const entry = byId.get(idOf(answer))
+      if (entry === undefined) continue
+      // Some nodes answer a batch that is too large with one error under the first id and nothing else.
+      if (answers.length < entries.length && saysTooMany(answer)) {
+        refused++
+        continue
+      }
+      try {
+        const outcome = readOutcome(answer, entry.call, name)
+        if (outcome !== undefined) outcomes[entry.place] = outcome
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error
+        throttled = error
+      }
+    }
+    if (throttled !== undefined) throw throttled
+    if (refused > 0) batchSize = Math.min(batchSize, Math.floor(entries.length / 2))
+  }
+
+  return {
+    name,
+    send,
+    async sendAll(calls, outcomes, signal) {
+      // Every round either fills gaps or makes the next round's batches smaller, down to single calls.
+      let roundSize = batchSize
+      for (;;) {
+        const missing = calls.map((call, place) => ({ call, place })).filter(({ place }) => !outcomes[place])
+        if (missing.length === 0) break
+        roundSize = Math.max(1, Math.min(roundSize, batchSize))
+        await runBounded(chunk(missing, roundSize), async entries => {
+          const only = entries[0]
+          if (entries.length === 1 && only !== undefined) await sendSingle(only, outcomes, signal)
+          else await sendBatch(entries, outcomes, signal)
+        })
+        roundSize = Math.floor(roundSize / 2)
+      }
+      return outcomes.filter(outcome => outcome !== undefined)
+    }
+  }
+}
+
+/** Absent when `answer` is not a JSON-RPC response. @throws {UpstreamError} when it asks to come back later. */
+function readOutcome(answer: unknown, call: NodeCall, name: string): NodeOutcome | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined
+  if ('error' in answer && typeof answer.error === 'object' && answer.error !== null) {
+    const { code, message, data } = answer.error as { code?: unknown; message?: unknown; data?: unknown }
+    const rpcCode = typeof code === 'number' ? code : -32603
+    const text = typeof message === 'string' ? message.slice(0, longestMessage) : 'no message'
+    if (isThrottle(rpcCode, text))
+      throw new UpstreamError(`${name} limits the rate of calls (${rpcCode})`, 'throttled')
+    const error = new NodeRpcError(`${call.method}: ${text} (${rpcCode})`, rpcCode, data, {
+      method: call.method
+    })
+    return { ok: false, error }
+  }
+  return 'result' in answer ? { ok: true, value: answer.result } : undefined
+}
+
+/** -32005 also means "too many results", which no waiting mends: only the message tells. */
+function isThrottle(code: number, message: string): boolean {
+  return (
+    code === 429 ||
+    (code === -32005 && /\brate|too many requests|per second|capacity|request count/i.test(message))
+  )
+}
+
+/** HTTP statuses and sizes that a smaller batch can mend; credentials and the like it cannot. */
+function isBatchRefusal({ fault, httpStatus }: UpstreamError): boolean {
+  if (fault === 'tooLarge') return true
+  return fault === 'refused' && [400, 405, 413, 414, 415, 422].includes(httpStatus ?? 0)
+}
+
+function saysTooMany(answer: unknown): boolean {
+  if (typeof answer !== 'object' || answer === null || !('error' in answer)) return false
+  return /batch|too (many|large)|limit|exceed/i.test(JSON.stringify(answer.error ?? null).slice(0, 1000))
+}
+
+function idOf(answer: unknown): number {
+  const id = typeof answer === 'object' && answer !== null && 'id' in answer ? answer.id : undefined
+  return typeof id === 'number' || typeof id === 'string' ? Number(id) : Number.NaN
+}
+
+function sameId(answer: unknown, id: number): boolean {
+  return idOf(answer) === id
+}
+
+function malformed(name: string, what: string): UpstreamError {
+  return new UpstreamError(`${name} answered ${what} with something that is not JSON-RPC`, 'malformed')
+}
+
+function chunk<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
+    items.slice(i * size, (i + 1) * size)
+  )
+}
+
+async function runBounded<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values()
+  const lane = async () => {
+    for (const item of queue) await run(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(parallelRequests, items.length) }, lane))
+}
