@@ -1,0 +1,16 @@
+export { DevnetError, type DevnetErrorReason } from './DevnetError.ts'
+export {
+  createEvmDriver,
+  type EvmDriver,
+  type MineOptions,
+  type ReorgOptions
+} from './evm/createEvmDriver.ts'
+export { developmentPhrase } from './evm/evmAccounts.ts'
+export { createContract, createEvmCalls, type EvmCall, type EvmCalls } from './evm/evmIntents.ts'
+export * from './evm/evmTruth.ts'
+export type * from './evm/EvmWorld.ts'
+export { createEmptyWorld, seedEvmWorld, type EvmSeedOptions } from './evm/seedEvmWorld.ts'
+export type { EvmIntent } from './evm/signIntent.ts'
+export { startAnvil, type AnvilNode, type AnvilOptions } from './evm/startAnvil.ts'
+export type { MetadataDocument, MetadataHost } from './metadata/MetadataHost.ts'
+export { startMetadataServer, type MetadataServer } from './metadata/startMetadataServer.ts'
