@@ -1,0 +1,178 @@
+/** A JSON Schema (draft-07) as far as this service's document uses it. */
+export interface Schema {
+  $ref?: string
+  title?: string
+  description?: string
+  type?: string | string[]
+  properties?: Record<string, Schema | boolean>
+  required?: string[]
+  additionalProperties?: Schema | boolean
+  items?: Schema | Schema[]
+  additionalItems?: boolean
+  minItems?: number
+  maxItems?: number
+  minimum?: number
+  maximum?: number
+  pattern?: string
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  oneOf?: Schema[]
+  allOf?: Schema[]
+  if?: Schema
+  then?: Schema
+  else?: Schema
+  tsType?: string
+  'x-when'?: Schema
+  'x-expected'?: string
+  'x-int64'?: boolean
+  'x-limit'?: string
+  'x-extension'?: boolean
+}
+
+export interface Reference {
+  $ref: string
+}
+
+export interface ContentDescriptor {
+  name: string
+  summary?: string
+  required?: boolean
+  schema: Schema
+}
+
+export interface Example {
+  name: string
+  value: unknown
+}
+
+export interface ExamplePairing {
+  name: string
+  params: (Example | Reference)[]
+  result: Example | Reference
+  'x-chainId': number
+  'x-endpoint'?: string
+}
+
+export interface Method {
+  name: string
+  summary?: string
+  description?: string
+  params: (ContentDescriptor | Reference)[]
+  result: ContentDescriptor
+  errors?: Reference[]
+  examples?: (ExamplePairing | Reference)[]
+  'x-params-schema': Reference
+  'x-endpoint': string | string[]
+  'x-prefixed': boolean
+  'x-response-chainId': 'absent' | 'echo' | 'by-endpoint'
+  'x-needs-chain'?: boolean
+  'x-extension'?: boolean
+}
+
+export interface ErrorCase {
+  code: number
+  httpStatus: number
+  message: string
+  retryable: boolean
+  when: string
+  data: Reference
+  example: { error: { code: number; message: string; data: { reason: string } } }
+}
+
+export interface Limit {
+  default: number
+  unit: string
+  description: string
+}
+
+export interface Endpoint {
+  path: string
+  family: string
+  responseChainId: 'absent' | 'echo'
+  description: string
+}
+
+/** The OpenRPC document with the members this service adds (spec/README.md explains them). */
+export interface ServiceDocument {
+  openrpc: string
+  info: { title: string; version: string; description: string }
+  methods: Method[]
+  components: {
+    schemas: Record<string, Schema>
+    errors: Record<string, { code: number; message: string; data: { reason: string } }>
+  }
+  'x-endpoints': Endpoint[]
+  'x-method-prefix': { default: string; description: string }
+  'x-envelope': { request: Reference; batch: Reference; success: Reference; failure: Reference }
+  'x-limits': Record<string, Limit>
+  'x-errors': Record<string, ErrorCase>
+}
+
+/** True for `{ "$ref": ... }`. */
+export function isReference(value: unknown): value is Reference {
+  return typeof value === 'object' && value !== null && typeof (value as Reference).$ref === 'string'
+}
+
+/**
+ * What a local reference (`#/...`) points at.
+ *
+ * @returns `undefined` for a dangling or non-local reference.
+ */
+export function lookUp(document: unknown, ref: string): unknown {
+  if (!ref.startsWith('#/')) return undefined
+  let target: unknown = document
+  for (const token of ref.slice(2).split('/')) {
+    if (typeof target !== 'object' || target === null) return undefined
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (!Object.hasOwn(target, key)) return undefined
+    target = (target as Record<string, unknown>)[key]
+  }
+  return target
+}
+
+/**
+ * The value itself, or what it refers to.
+ *
+ * @throws {Error} The reference dangles; the checks find that first.
+ */
+export function resolve<T extends object>(document: unknown, value: T | Reference): T {
+  if (!isReference(value)) return value
+  const target = lookUp(document, value.$ref)
+  if (target === undefined) throw new Error(`Nothing at ${value.$ref}.`)
+  return target as T
+}
+
+/** Last part of a reference: the component's name. */
+export function nameOf(reference: Reference): string {
+  return reference.$ref.slice(reference.$ref.lastIndexOf('/') + 1)
+}
+
+/** The endpoints of a method, in the document's order. */
+export function endpointsOf(method: Method): string[] {
+  const endpoint = method['x-endpoint']
+  return typeof endpoint === 'string' ? [endpoint] : endpoint
+}
+
+/** An example pairing of a method with its references followed and its values by position. */
+export interface CallExample {
+  name: string
+  chainId: number
+  endpoint: string
+  params: unknown[]
+  result: unknown
+}
+
+/** All examples of a method. */
+export function examplesOf(document: ServiceDocument, method: Method): CallExample[] {
+  return (method.examples ?? []).map(entry => {
+    const pairing = resolve<ExamplePairing>(document, entry)
+    return {
+      name: pairing.name,
+      chainId: pairing['x-chainId'],
+      endpoint: pairing['x-endpoint'] ?? endpointsOf(method)[0] ?? '',
+      params: pairing.params.map(param => resolve<Example>(document, param).value),
+      result: resolve<Example>(document, pairing.result).value
+    }
+  })
+}

@@ -1,0 +1,28 @@
+import { nameOf, type ServiceDocument } from '../document.ts'
+import { docstring, literal } from './typeScript.ts'
+
+/** `errors.gen.ts`: the error table by reason, and which data each reason carries. */
+export function emitErrors(document: ServiceDocument): string {
+  const cases = Object.entries(document['x-errors'])
+  const rows = cases.map(([reason, { code, httpStatus, message, retryable, when }]) => {
+    const row = literal({ reason, code, httpStatus, message, retryable }, '  ')
+    return `${docstring(when, '  ')}\n  ${reason}: ${row}`
+  })
+  const data = cases.map(([reason, { data }]) => `  ${reason}: ${nameOf(data)}`)
+  const imports = [...new Set(cases.map(([, { data }]) => nameOf(data)))].sort()
+  return `import type { ${imports.join(', ')} } from './types.gen.ts'
+
+/**
+ * Every error case, by its stable reason. \`httpStatus\` is that of a single request; inside a batch it
+ * is always 200. \`retryable\`: the same request may succeed later.
+ */
+export const errors = {
+${rows.join(',\n')}
+} as const
+
+/** \`error.data\` of each case. */
+export interface ErrorDataOf {
+${data.join('\n')}
+}
+`
+}

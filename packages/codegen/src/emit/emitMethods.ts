@@ -1,0 +1,66 @@
+import { endpointsOf, nameOf, isReference, type ServiceDocument } from '../document.ts'
+import { wideSchemas } from './emitTypes.ts'
+import { docstring, literal, propertyKey, quote } from './typeScript.ts'
+
+/** `methods.gen.ts`: the method map, and what is true of each method, endpoint and limit, as data. */
+export function emitMethods(document: ServiceDocument): string {
+  const wide = wideSchemas(document)
+  const used = new Set<string>()
+  const entries = document.methods.map(method => {
+    const params = nameOf(method['x-params-schema'])
+    const schema = method.result.schema
+    if (!isReference(schema)) throw new Error(`The result of ${method.name} must be a reference.`)
+    const result = nameOf(schema)
+    used.add(params).add(result)
+    const resultType = wide.has(result) ? `${result}<Int64>` : result
+    return `${docstring(method.summary ?? '', '  ')}\n  ${propertyKey(method.name)}: { params: ${params}; result: ${resultType} }`
+  })
+  const facts = Object.fromEntries(
+    document.methods.map(method => [
+      method.name,
+      {
+        endpoints: endpointsOf(method),
+        prefixed: method['x-prefixed'],
+        responseChainId: method['x-response-chainId'],
+        needsChain: method['x-needs-chain'] ?? true,
+        extension: method['x-extension'] ?? false,
+        errors: (method.errors ?? []).map(nameOf)
+      }
+    ])
+  )
+  const endpoints = Object.fromEntries(
+    document['x-endpoints'].map(({ path, family, responseChainId }) => [
+      path,
+      { path, family, responseChainId }
+    ])
+  )
+  const limits = Object.entries(document['x-limits']).map(
+    ([name, limit]) =>
+      `${docstring(`${limit.description} In ${limit.unit}.`, '  ')}\n  ${propertyKey(name)}: ${limit.default}`
+  )
+  return `import type { MethodFacts } from '../methodTypes.ts'
+import type { ${[...used].sort().join(', ')} } from './types.gen.ts'
+
+/** Params and result of every method, by its name in the document. */
+export interface Methods<Int64 extends number | bigint = number> {
+${entries.join('\n')}
+}
+
+/** Version of the interface (semantic versioning); it is not on the wire. */
+export const serviceVersion = ${quote(document.info.version)}
+
+${docstring(document['x-method-prefix'].description)}
+export const defaultMethodPrefix = ${quote(document['x-method-prefix'].default)}
+
+/** The endpoints, by path. \`responseChainId\`: whether answers carry the request's chainId. */
+export const endpoints = ${literal(endpoints)} as const
+
+/** What is true of each method, as data. */
+export const methodFacts: { readonly [M in keyof Methods]: MethodFacts } = ${literal(facts)}
+
+/** Default limits of a host. */
+export const limits = {
+${limits.join(',\n')}
+} as const
+`
+}

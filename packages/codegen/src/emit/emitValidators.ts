@@ -1,0 +1,103 @@
+import standalone from 'ajv/dist/standalone/index.js'
+import { compile, createAjv, schemaId } from '../compileSchemas.ts'
+import { isReference, type Schema, type ServiceDocument } from '../document.ts'
+import { literal, propertyKey } from './typeScript.ts'
+
+// The module is CommonJS with an ES default beside it.
+const standaloneCode = standalone.default
+
+/** A validator table: exported name, and the schema behind each of its keys. */
+interface Table {
+  name: string
+  description: string
+  refs: Record<string, string>
+}
+
+/** `paramsValidators.gen.ts`: validators of params, requests and batches, for the receiving side. */
+export function emitParamsValidators(document: ServiceDocument): string {
+  const envelope = document['x-envelope']
+  return emit(document, [
+    {
+      name: 'paramsValidators',
+      description: 'Validates the params of each method.',
+      refs: Object.fromEntries(document.methods.map(method => [method.name, method['x-params-schema'].$ref]))
+    },
+    {
+      name: 'requestValidators',
+      description: 'Validates one request, and the size of a batch.',
+      refs: { request: envelope.request.$ref, batch: envelope.batch.$ref }
+    }
+  ])
+}
+
+/** `resultValidators.gen.ts`: validators of results and answers, for the asking side and for tests. */
+export function emitResultValidators(document: ServiceDocument): string {
+  const envelope = document['x-envelope']
+  return emit(document, [
+    {
+      name: 'resultValidators',
+      description: 'Validates the result of each method.',
+      refs: Object.fromEntries(document.methods.map(method => [method.name, refOf(method.result.schema)]))
+    },
+    {
+      name: 'answerValidators',
+      description: 'Validates an answer without looking into its result or error data.',
+      refs: { success: envelope.success.$ref, failure: envelope.failure.$ref }
+    },
+    {
+      name: 'errorDataValidators',
+      description: 'Validates `error.data` of each error case.',
+      refs: Object.fromEntries(
+        Object.entries(document['x-errors']).map(([reason, { data }]) => [reason, data.$ref])
+      )
+    }
+  ])
+}
+
+/** `expectations.gen.ts`: what each pattern asks for, in words. */
+export function emitExpectations(document: ServiceDocument): string {
+  const expectations: Record<string, string> = {}
+  const collect = (schema: Schema) => {
+    const words = schema['x-expected']
+    if (schema.pattern !== undefined && words !== undefined) expectations[schema.pattern] ??= words
+  }
+  for (const schema of Object.values(document.components.schemas)) collect(schema)
+  return `/** What a value must be that does not match a pattern: read as "must be ...". */
+export const expectations: { readonly [pattern: string]: string } = ${literal(expectations)}
+`
+}
+
+function emit(document: ServiceDocument, tables: Table[]): string {
+  const ajv = createAjv(document, 'chained')
+  const refs = [...new Set(tables.flatMap(table => Object.values(table.refs)))]
+  const identifiers = new Map(refs.map(ref => [ref, `validate${ref.slice(ref.lastIndexOf('/') + 1)}`]))
+  for (const ref of refs) compile(ajv, ref)
+  const names = Object.fromEntries([...identifiers].map(([ref, name]) => [name, schemaId(ref)]))
+  const code = dropUnusedSchemas(standaloneCode(ajv, names))
+    .replace('"use strict";\n', '')
+    .replaceAll(/^export const (\w+) = (validate\d+);$/gm, 'const $1 = $2')
+    .trim()
+  const exports = tables.map(table => {
+    const entries = Object.entries(table.refs).map(
+      ([key, ref]) => `  ${propertyKey(key)}: ${identifiers.get(ref)}`
+    )
+    return `/** ${table.description} */\nexport const ${table.name} = {\n${entries.join(',\n')}\n}`
+  })
+  return `// @ts-nocheck: the functions are ajv's output; ../validators.ts gives them their types.\n\n${code}\n\n${exports.join('\n\n')}\n`
+}
+
+/** ajv keeps a copy of every schema beside its validator; nearly all of them are never read. */
+function dropUnusedSchemas(code: string): string {
+  return code
+    .split('\n')
+    .filter(line => {
+      const name = /^const (schema\d+) = /.exec(line)?.[1]
+      return name === undefined || code.split(new RegExp(`\\b${name}\\b`)).length > 2
+    })
+    .join('\n')
+}
+
+function refOf(schema: Schema): string {
+  if (!isReference(schema)) throw new Error(`"${schema.title}" must be a reference.`)
+  return schema.$ref
+}

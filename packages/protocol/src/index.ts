@@ -1,0 +1,23 @@
+export { createErrorObject } from './createErrorObject.ts'
+export { type ErrorDataOf, errors } from './generated/errors.gen.ts'
+export { isConfirmed, isPending } from './generated/guards.gen.ts'
+export {
+  defaultMethodPrefix,
+  endpoints,
+  limits,
+  type Methods,
+  methodFacts,
+  serviceVersion
+} from './generated/methods.gen.ts'
+export type * from './generated/types.gen.ts'
+export type {
+  EndpointPath,
+  ErrorReason,
+  HandlerResult,
+  MethodFacts,
+  MethodHandlers,
+  MethodName,
+  MethodParams,
+  MethodResult
+} from './methodTypes.ts'
+export { methodOfWireName, wireName } from './wireName.ts'

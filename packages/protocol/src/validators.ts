@@ -1,0 +1,69 @@
+import { errors } from './generated/errors.gen.ts'
+import { paramsValidators, requestValidators } from './generated/paramsValidators.gen.ts'
+import { answerValidators, errorDataValidators, resultValidators } from './generated/resultValidators.gen.ts'
+import type { RpcFailure } from './generated/types.gen.ts'
+import type { ErrorReason, MethodName } from './methodTypes.ts'
+import { type AjvError, type Mistake, toMistake } from './mistake.ts'
+
+export type { Mistake } from './mistake.ts'
+
+/** A function of ajv's standalone output; `errors` belongs to its latest call. */
+interface Validate {
+  (value: unknown, context: { instancePath: string }): boolean
+  errors?: readonly AjvError[] | null
+}
+
+function run(validate: unknown, value: unknown, instancePath: string): Mistake | undefined {
+  const check = validate as Validate
+  if (check(value, { instancePath })) return undefined
+  const first = check.errors?.[0]
+  return first ? toMistake(first) : { path: instancePath, message: 'is not valid' }
+}
+
+/**
+ * What is wrong with the params of a call.
+ *
+ * @returns One mistake, its path from the root of the request (`/params/1/limit`): the `path` of
+ *   INVALID_PARAMS. `undefined`: the params fit, and may be taken as `MethodParams<M>`.
+ */
+export function checkParams(method: MethodName, params: unknown): Mistake | undefined {
+  return run(paramsValidators[method], params, '/params')
+}
+
+/**
+ * What is wrong with the envelope of one request; says nothing about whether its params fit.
+ *
+ * A missing `id` or `chainId` is no mistake here.
+ */
+export function checkRequest(request: unknown): Mistake | undefined {
+  return run(requestValidators.request, request, '')
+}
+
+/** What is wrong with a batch as a whole: its length. Entries are checked by `checkRequest`. */
+export function checkBatch(batch: unknown): Mistake | undefined {
+  return run(requestValidators.batch, batch, '')
+}
+
+/** What is wrong with a method's result, read by `JSON.parse`; unknown members are mistakes. */
+export function checkResult(method: MethodName, result: unknown): Mistake | undefined {
+  return run(resultValidators[method], result, '')
+}
+
+/** What is wrong with the envelope of a successful answer; its result is not looked into. */
+export function checkSuccess(answer: unknown): Mistake | undefined {
+  return run(answerValidators.success, answer, '')
+}
+
+/** What is wrong with a failed answer: envelope, code and message against the table, data of its reason. */
+export function checkFailure(answer: unknown): Mistake | undefined {
+  const mistake = run(answerValidators.failure, answer, '')
+  if (mistake) return mistake
+  const { code, message, data } = (answer as RpcFailure).error
+  if (!Object.hasOwn(errors, data.reason))
+    return { path: '/error/data/reason', message: 'is not in the error table' }
+  const row = errors[data.reason as ErrorReason]
+  if (row.code !== code) return { path: '/error/code', message: `must be ${row.code}` }
+  if (row.message !== message)
+    return { path: '/error/message', message: `must be ${JSON.stringify(row.message)}` }
+  return run(errorDataValidators[row.reason], data, '/error/data')
+}

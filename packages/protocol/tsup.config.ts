@@ -1,0 +1,9 @@
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: ['src/index.ts', 'src/validators.ts', 'src/document.ts', 'src/examples.ts'],
+  format: ['esm', 'cjs'],
+  dts: true,
+  target: 'es2022',
+  clean: true
+})
