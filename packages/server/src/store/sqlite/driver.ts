@@ -1,0 +1,57 @@
+import { StoreError } from '../../platform/errors.ts'
+import { loadLibsqlDriver } from './libsqlDriver.ts'
+import { loadNodeSqliteDriver } from './nodeSqliteDriver.ts'
+
+/** What goes into a statement and comes out of it. Integers are safe ones; anything wider travels as bytes. */
+export type SqlValue = number | string | Uint8Array | null
+export type SqlRow = Readonly<Record<string, SqlValue>>
+
+/**
+ * A prepared statement. Parameters are always an array, in the order of the `?` in the text.
+ * `Row` is what its author says the text selects.
+ */
+export interface SqliteStatement<Row extends object = SqlRow> {
+  /** @returns how many rows changed. */
+  run(parameters: readonly SqlValue[]): number
+  get(parameters: readonly SqlValue[]): Row | undefined
+  all(parameters: readonly SqlValue[]): readonly Row[]
+}
+
+/**
+ * One connection. Every call is synchronous and blocks its thread.
+ * Whatever fails inside throws a `StoreError` whose context holds SQLite's result code as `sqliteCode`.
+ * An integer beyond 2^53 is refused, never rounded.
+ */
+export interface SqliteConnection {
+  /** Runs any number of statements without parameters. */
+  exec(sql: string): void
+  prepare<Row extends object = SqlRow>(sql: string): SqliteStatement<Row>
+  close(): void
+}
+
+/** A way to reach SQLite. Both drivers pass the same tests, so nothing above knows which one it has. */
+export interface SqliteDriver {
+  readonly name: 'node:sqlite' | 'libsql'
+  /** Opens `path` for reading and writing and creates it when missing. */
+  open(path: string, options: { readonly busyTimeoutMs: number }): SqliteConnection
+}
+
+/** Every driver that this Node can load, the preferred one first. */
+export function availableSqliteDrivers(): readonly SqliteDriver[] {
+  return [loadNodeSqliteDriver(), loadLibsqlDriver()].filter(driver => driver !== undefined)
+}
+
+/**
+ * The driver to use: Node's own SQLite where there is one, else libsql.
+ * @throws {StoreError} neither is there; the message says what to install.
+ */
+export function loadSqliteDriver(): SqliteDriver {
+  const driver = loadNodeSqliteDriver() ?? loadLibsqlDriver()
+  if (driver === undefined) {
+    throw new StoreError(
+      `no SQLite driver: Node ${process.versions.node} has no built-in node:sqlite (expected Node >= 22.13) and the optional package "libsql" is not installed for this platform`,
+      { node: process.versions.node }
+    )
+  }
+  return driver
+}
