@@ -137,7 +137,12 @@ export function createEvmRpc(options: EvmRpcOptions): EvmRpc {
         } else throw error
         if (last.retryAfterMs !== undefined) upstream.restUntilMs = Date.now() + last.retryAfterMs
         preferred = (place + 1) % upstreams.length
-        logger?.debug({ chainId, method: what, attempt: tries + 1, fault: last.fault }, last.message)
+        logger?.debug('a call to the node failed', {
+          chainId,
+          method: what,
+          attempt: tries + 1,
+          problem: last.message
+        })
         const pointless = last.fault === 'refused' || last.fault === 'tooLarge'
         if (pointless && tries + 1 >= upstreams.length) break
       } finally {

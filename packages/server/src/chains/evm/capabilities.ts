@@ -1,0 +1,45 @@
+import { NodeRpcError } from '../../platform/errors.ts'
+
+/** Remembers which methods a chain's node lacks, so that each is asked for in vain only once in a while. */
+export interface Capabilities {
+  /**
+   * Runs `ask`, which calls `method`, unless the node is known to lack it.
+   * @returns `undefined` when the node lacks the method.
+   * @throws whatever `ask` throws for another reason.
+   */
+  attempt<T>(method: string, ask: () => Promise<T>): Promise<T | undefined>
+}
+
+/** A node may be upgraded, or another upstream may answer: what is missing is asked for again after this time. */
+const forgetAfterMs = 10 * 60_000
+
+export function createCapabilities(): Capabilities {
+  const missingSince = new Map<string, number>()
+  return {
+    async attempt(method, ask) {
+      const since = missingSince.get(method)
+      if (since !== undefined && Date.now() - since < forgetAfterMs) return undefined
+      try {
+        const value = await ask()
+        missingSince.delete(method)
+        return value
+      } catch (error) {
+        if (!isMethodMissing(error)) throw error
+        missingSince.set(method, Date.now())
+        return undefined
+      }
+    }
+  }
+}
+
+/**
+ * Whether the node said that it has no such method. Nodes use -32601 (JSON-RPC), -32004 (EIP-1474) or -32700, or
+ * another code with a message that says so.
+ */
+export function isMethodMissing(error: unknown): boolean {
+  if (!(error instanceof NodeRpcError)) return false
+  if ([-32601, -32004, -32700].includes(error.rpcCode)) return true
+  return /method.*(not (found|supported|available|allowed|exist|enabled|whitelisted|implemented)|unsupported|disabled)|unsupported method|unknown method/i.test(
+    error.message
+  )
+}

@@ -1,0 +1,93 @@
+import type { BlockRef, Hash, IndexedBlock } from '../../model/evm.ts'
+import { NodeContradictionError } from '../../platform/errors.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
+import { createCapabilities } from './capabilities.ts'
+import { normalizeBlock } from './normalize.ts'
+import { createPoolReader, type PoolView } from './pool.ts'
+import { readHash, readObject, readQuantity } from './rawFields.ts'
+import type { EvmRpc } from './rpc.ts'
+
+/** A chain as its indexer sees it: blocks, refs and parents, verified and in the server's own terms. */
+export interface EvmSource {
+  /**
+   * What the node says of the chain it serves.
+   * @returns `chainId` is exact also beyond 2^53.
+   */
+  identity(signal?: AbortSignal): Promise<{ readonly chainId: bigint; readonly genesisHash: Hash }>
+  /** The node's newest block, and up to which height the chain holds its blocks final. */
+  head(signal?: AbortSignal): Promise<{ readonly head: BlockRef; readonly finalized?: number }>
+  /**
+   * The verified block at a height.
+   * @throws {NodeContradictionError} when its parts disagree, or the node does not have it (yet).
+   */
+  block(number: number, signal?: AbortSignal): Promise<IndexedBlock>
+  /** The node's canonical block at a height; absent when it has none there. */
+  blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
+  /** Whether the node still has this block, canonical or not. */
+  knowsBlock(hash: Hash, signal?: AbortSignal): Promise<boolean>
+  /** One look at the pool; `undefined` when the node shows none. */
+  pool(signal?: AbortSignal): Promise<PoolView | undefined>
+}
+
+export interface EvmSourceOptions {
+  readonly rpc: EvmRpc
+  /**
+   * How deep a block must lie to count as final: a number of blocks, or `auto` for what the node's `finalized` tag
+   * says, and 64 blocks where it has none.
+   */
+  readonly finality: 'auto' | number
+  readonly logger?: Logger
+}
+
+/** Two epochs of Ethereum's proof of stake; what `auto` assumes of a node that names no final block. */
+const assumedFinality = 64
+
+export function createEvmSource({ rpc, finality, logger }: EvmSourceOptions): EvmSource {
+  const capabilities = createCapabilities()
+  const readPool = createPoolReader({ rpc, capabilities, ...(logger ? { logger } : {}) })
+
+  return {
+    async identity(signal) {
+      const [chainId, genesis] = await Promise.all([
+        rpc.request({ method: 'eth_chainId', params: [] }, signal ? { signal } : {}),
+        rpc.request({ method: 'eth_getBlockByNumber', params: ['0x0', false] }, signal ? { signal } : {})
+      ])
+      return {
+        chainId: readQuantity(chainId, 'eth_chainId'),
+        genesisHash: readHash(readObject(genesis, 'block 0').hash, 'block 0: hash')
+      }
+    },
+
+    async head(signal) {
+      const tags = finality === 'auto' ? ['latest', 'finalized'] : ['latest']
+      const [latest, final] = await rpc.batch(
+        tags.map(tag => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
+        signal ? { signal } : {}
+      )
+      if (latest === undefined || !latest.ok)
+        throw latest?.error ?? new NodeContradictionError('no latest block')
+      const head = readBlockRef(latest.value, 'latest block')
+      if (head === undefined) throw new NodeContradictionError('the node has no latest block')
+      // An error about the tag and null mean the same: the node names no final block.
+      const named = final?.ok ? readBlockRef(final.value, 'finalized block')?.number : undefined
+      const depth = finality === 'auto' ? assumedFinality : finality
+      const finalized = named ?? head.number - depth
+      return finalized < 0 ? { head } : { head, finalized: Math.min(finalized, head.number) }
+    },
+
+    async block(number, signal) {
+      const { block, ignoredLogs } = normalizeBlock(await fetchBlock(rpc, capabilities, number, signal))
+      if (ignoredLogs > 0)
+        logger?.debug('ignored logs that only look like transfers', {
+          blockNumber: number,
+          count: ignoredLogs
+        })
+      return block
+    },
+
+    blockRef: (number, signal) => fetchBlockRef(rpc, number, signal),
+    knowsBlock: (hash, signal) => knowsBlock(rpc, hash, signal),
+    pool: readPool
+  }
+}

@@ -1,0 +1,171 @@
+import type { Address, HoldingCandidate, Hex } from '../../model/evm.ts'
+import type { RawObject } from './rawFields.ts'
+
+/** What the logs of one transaction tell about token transfers. */
+export interface TransferParties {
+  /** Every sender and receiver, each once, the zero address included. */
+  readonly parties: readonly Address[]
+  /** Each once. */
+  readonly candidates: readonly HoldingCandidate[]
+  /** Logs that carry a transfer's first topic but not the shape of a transfer. */
+  readonly ignored: number
+}
+
+/** keccak256 of `Transfer(address,address,uint256)`; ERC-20 and ERC-721 share it. */
+const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+/** keccak256 of `TransferSingle(address,address,address,uint256,uint256)`, EIP-1155. */
+const transferSingleTopic = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62'
+/** keccak256 of `TransferBatch(address,address,address,uint256[],uint256[])`, EIP-1155. */
+const transferBatchTopic = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb'
+
+const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
+/** Hex digits in one ABI word. */
+const word = 64
+
+interface Transfer {
+  readonly from: Address
+  readonly to: Address
+  readonly standard: HoldingCandidate['standard']
+  readonly tokenIds: readonly bigint[]
+}
+
+/**
+ * Reads the transfers in a transaction's logs. Any contract may log anything, so nothing here is trusted: a log that
+ * does not have the exact shape of a transfer is ignored and counted, and no list is built before the bytes it would
+ * need are known to be there.
+ *
+ * Shapes: ERC-20 has 3 topics and 32 bytes; ERC-721 4 topics and no data; the contracts before ERC-721
+ * (CryptoKitties) 1 topic and 96 bytes; ERC-1155 4 topics and two numbers, or two lists of the same length.
+ *
+ * Candidates: both sides of ERC-20 and ERC-1155 (an index that starts late has not seen how the sender got its
+ * rest), the receiver of an ERC-721 token. The zero address as sender stands for a mint and holds nothing.
+ *
+ * @param rawLogs - a receipt's `logs`, as the node sent them.
+ * @remarks Never throws. Time and memory are linear in the size of the logs.
+ * @see EIP-20, EIP-721, EIP-1155
+ */
+export function readTransfers(rawLogs: unknown): TransferParties {
+  const parties = new Set<Address>()
+  const candidates = new Map<string, HoldingCandidate>()
+  let ignored = 0
+  for (const rawLog of Array.isArray(rawLogs) ? rawLogs : []) {
+    const log = readLog(rawLog)
+    if (log === undefined || !isTransferTopic(log.topics[0])) continue
+    const transfer = readTransfer(log)
+    if (transfer === undefined) {
+      ignored++
+      continue
+    }
+    const { from, to, standard, tokenIds } = transfer
+    parties.add(from).add(to)
+    const owners = standard === 'erc721' || from === zeroAddress ? [to] : [from, to]
+    for (const owner of owners) {
+      const holding = { owner, contract: log.address, standard }
+      if (standard === 'erc20') candidates.set(`${owner}${log.address}`, holding)
+      for (const tokenId of tokenIds) {
+        candidates.set(`${owner}${log.address}${standard}${tokenId}`, { ...holding, tokenId })
+      }
+    }
+  }
+  return { parties: [...parties], candidates: [...candidates.values()], ignored }
+}
+
+interface Log {
+  readonly address: Address
+  readonly topics: readonly Hex[]
+  /** Without the 0x. */
+  readonly data: string
+}
+
+function readLog(raw: unknown): Log | undefined {
+  if (typeof raw !== 'object' || raw === null) return undefined
+  const { address, topics, data } = raw as RawObject
+  if (typeof address !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(address)) return undefined
+  if (!Array.isArray(topics) || !topics.every(isTopic)) return undefined
+  const bytes = data ?? '0x'
+  if (typeof bytes !== 'string' || bytes.length % 2 !== 0 || !/^0x[0-9a-fA-F]*$/.test(bytes)) return undefined
+  return {
+    address: address.toLowerCase() as Address,
+    topics: topics.map(topic => topic.toLowerCase() as Hex),
+    data: bytes.slice(2).toLowerCase()
+  }
+}
+
+function isTopic(value: unknown): value is string {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)
+}
+
+function isTransferTopic(topic: Hex | undefined): boolean {
+  return topic === transferTopic || topic === transferSingleTopic || topic === transferBatchTopic
+}
+
+function readTransfer({ topics, data }: Log): Transfer | undefined {
+  const [signature, second, third, fourth] = topics
+  if (signature === transferTopic) {
+    if (topics.length === 3 && data.length === word) return between(second, third, 'erc20', [])
+    if (topics.length === 4 && data === '' && fourth !== undefined) {
+      return between(second, third, 'erc721', [BigInt(fourth)])
+    }
+    if (topics.length === 1 && data.length === 3 * word) {
+      return between(wordAt(data, 0), wordAt(data, word), 'erc721', [BigInt(wordAt(data, 2 * word))])
+    }
+    return undefined
+  }
+  if (topics.length !== 4) return undefined
+  // The second topic is the operator, who is no party to the transfer.
+  const tokenIds = signature === transferSingleTopic ? readSingleId(data) : readBatchIds(data)
+  return tokenIds === undefined ? undefined : between(third, fourth, 'erc1155', tokenIds)
+}
+
+function between(
+  from: string | undefined,
+  to: string | undefined,
+  standard: Transfer['standard'],
+  tokenIds: readonly bigint[]
+): Transfer | undefined {
+  const sender = addressInWord(from)
+  const receiver = addressInWord(to)
+  return sender && receiver ? { from: sender, to: receiver, standard, tokenIds } : undefined
+}
+
+/** An address takes the lower 20 bytes of a word; a word with more in it is no address. */
+function addressInWord(value: string | undefined): Address | undefined {
+  return value?.startsWith(`0x${'0'.repeat(24)}`) ? `0x${value.slice(26)}` : undefined
+}
+
+function readSingleId(data: string): readonly bigint[] | undefined {
+  return data.length === 2 * word ? [BigInt(wordAt(data, 0))] : undefined
+}
+
+/** `(uint256[] ids, uint256[] values)`: both lists lie inside the data and are equally long. */
+function readBatchIds(data: string): readonly bigint[] | undefined {
+  const ids = listAt(data, 0)
+  const values = listAt(data, word)
+  if (ids === undefined || values === undefined || ids.length !== values.length) return undefined
+  return Array.from({ length: ids.length }, (_, i) => BigInt(wordAt(data, ids.start + i * word)))
+}
+
+/** Finds the list whose offset stands at `place`; all places count hex digits. */
+function listAt(
+  data: string,
+  place: number
+): { readonly start: number; readonly length: number } | undefined {
+  const offset = sizeAt(data, place)
+  // The first two words are the offsets themselves.
+  if (offset === undefined || offset < word) return undefined
+  const length = sizeAt(data, offset * 2)
+  if (length === undefined) return undefined
+  const start = offset * 2 + word
+  return length <= (data.length - start) / word ? { start, length } : undefined
+}
+
+/** The word at `place` if it can be a size inside `data`. */
+function sizeAt(data: string, place: number): number | undefined {
+  if (place + word > data.length) return undefined
+  const size = BigInt(wordAt(data, place))
+  return size <= BigInt(data.length) ? Number(size) : undefined
+}
+
+function wordAt(data: string, place: number): Hex {
+  return `0x${data.slice(place, place + word)}`
+}
