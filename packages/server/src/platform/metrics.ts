@@ -1,0 +1,94 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { SyncStatus } from '../model/sync.ts'
+
+/** What the server counts. One registry per server, so that two servers in one process do not mix. */
+export interface Metrics {
+  /** One JSON-RPC call, each entry of a batch by itself. `outcome` is `ok` or the error's reason. */
+  countCall(call: { readonly method: string; readonly outcome: string; readonly durationMs: number }): void
+  /** A request refused before it became a call. */
+  countRefusal(reason: string): void
+  /** The page for Prometheus, text format 0.0.4. */
+  render(): Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+/**
+ * @param sources.syncStatuses - read at every scrape, one per indexed chain.
+ * @param sources.inFlight - requests being answered right now, read at every scrape.
+ */
+export function createMetrics(sources: {
+  readonly syncStatuses: () => readonly SyncStatus[]
+  readonly inFlight: () => number
+}): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const calls = new Counter({
+    name: 'chain_data_calls_total',
+    help: 'JSON-RPC calls by method and outcome (ok, or the error reason).',
+    labelNames: ['method', 'outcome'],
+    registers
+  })
+  const durations = new Histogram({
+    name: 'chain_data_call_duration_seconds',
+    help: 'Time until a call was answered, or until its stream began.',
+    labelNames: ['method'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25],
+    registers
+  })
+  const refusals = new Counter({
+    name: 'chain_data_http_refusals_total',
+    help: 'Requests refused before they became a call, by reason.',
+    labelNames: ['reason'],
+    registers
+  })
+  new Gauge({
+    name: 'chain_data_requests_in_flight',
+    help: 'Requests being answered now.',
+    registers,
+    collect() {
+      this.set(sources.inFlight())
+    }
+  })
+  const syncGauge = (name: string, help: string, read: (status: SyncStatus) => number | undefined) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['chain_id'],
+      registers,
+      collect() {
+        this.reset()
+        for (const status of sources.syncStatuses()) {
+          const value = read(status)
+          if (value !== undefined) this.set({ chain_id: String(status.chainId) }, value)
+        }
+      }
+    })
+  syncGauge('chain_data_sync_head_block', 'Newest block the node has named.', status => status.head)
+  syncGauge('chain_data_sync_indexed_block', 'Newest indexed block.', status => status.indexedTo?.number)
+  syncGauge('chain_data_sync_lag_blocks', 'Blocks between the head and the index.', status =>
+    status.head === undefined
+      ? undefined
+      : Math.max(0, status.head - (status.indexedTo?.number ?? status.indexedFrom - 1))
+  )
+  syncGauge('chain_data_sync_backfilled', '1 once the first backfill is complete.', status =>
+    status.backfilled ? 1 : 0
+  )
+  syncGauge('chain_data_sync_stalled', '1 while the chain does not move because of its node.', status =>
+    status.phase === 'stalled' ? 1 : 0
+  )
+  syncGauge('chain_data_sync_degraded', '1 when something indexed could not be verified.', status =>
+    status.degraded ? 1 : 0
+  )
+
+  return {
+    countCall({ method, outcome, durationMs }) {
+      calls.inc({ method, outcome })
+      durations.observe({ method }, durationMs / 1000)
+    },
+    countRefusal(reason) {
+      refusals.inc({ reason })
+    },
+    async render() {
+      return { contentType: registry.contentType, text: await registry.metrics() }
+    }
+  }
+}
