@@ -12,5 +12,29 @@ export type * from './evm/EvmWorld.ts'
 export { createEmptyWorld, seedEvmWorld, type EvmSeedOptions } from './evm/seedEvmWorld.ts'
 export type { EvmIntent } from './evm/signIntent.ts'
 export { startAnvil, type AnvilNode, type AnvilOptions } from './evm/startAnvil.ts'
-export type { MetadataDocument, MetadataHost } from './metadata/MetadataHost.ts'
+export {
+  createUnservedMetadata,
+  putImage,
+  putJson,
+  type MetadataDocument,
+  type MetadataHost
+} from './metadata/MetadataHost.ts'
 export { startMetadataServer, type MetadataServer } from './metadata/startMetadataServer.ts'
+export { createSolanaDriver, type MintIntent, type SolanaDriver } from './solana/createSolanaDriver.ts'
+export {
+  editionAddress,
+  encodeMetadata,
+  metadataAddress,
+  metadataProgram
+} from './solana/metaplexAccounts.ts'
+export { seedSolanaWorld, type SolanaSeedOptions } from './solana/seedSolanaWorld.ts'
+export * from './solana/SolanaWorld.ts'
+export * from './solana/solanaTruth.ts'
+export { startSurfpool, surfpoolUnsupportedReason, type SurfpoolNode } from './solana/startSurfpool.ts'
+export {
+  startDevnet,
+  type Devnet,
+  type DevnetOptions,
+  type EvmDevnet,
+  type SolanaDevnet
+} from './startDevnet.ts'

@@ -1,0 +1,105 @@
+/**
+ * Everything that was put on a Solana node, written down from intent, not read back.
+ *
+ * Addresses are base58, amounts are bigints in base units (lamports for SOL).
+ */
+export interface SolanaWorld {
+  /** The chain id the service knows this cluster by. */
+  chainId: number
+  /** Wallets by name. */
+  owners: Record<string, SolanaOwner>
+  /** Mints by label. */
+  mints: Record<string, SolanaMint>
+  /** In the order of their creation. */
+  tokenAccounts: SolanaTokenAccount[]
+  /** What a metadata URI leads to, by URI; no entry means a 404. */
+  documents: Map<string, SolanaMetadataDocument>
+}
+
+/** A wallet. Fees are paid by another account, so its lamports only change when told so. */
+export interface SolanaOwner {
+  name: string
+  address: string
+  /** 64 bytes, for more transactions. */
+  secretKey: Uint8Array
+  /** May exceed 2^53. */
+  lamports: bigint
+}
+
+/** How a mint is to be classified: a plain token, an NFT, or an NFT of which there are several. */
+export type SolanaKind = 'token' | 'nft' | 'semiFungible'
+
+/** A mint and everything that is known about it. */
+export interface SolanaMint {
+  label: string
+  address: string
+  program: 'spl-token' | 'token-2022'
+  decimals: number
+  supply: bigint
+  kind: SolanaKind
+  /** What its Metaplex metadata account holds. */
+  metaplex?: MetaplexMetadata
+  /** Size in bytes of that account: 679 as the program wrote it for years, 607 as it does now. */
+  metaplexSize?: 679 | 607
+  /** What its Token-2022 metadata extension holds. */
+  extension?: TokenMetadataExtension
+}
+
+/** A token account. */
+export interface SolanaTokenAccount {
+  address: string
+  /** Label of the mint. */
+  mint: string
+  /** Name of the owner. */
+  owner: string
+  amount: bigint
+  state: 'initialized' | 'frozen'
+  /** Whether it stands at the associated address of owner and mint. */
+  isAssociated: boolean
+}
+
+/** Metaplex `TokenStandard`. */
+export const tokenStandards = {
+  nonFungible: 0,
+  fungibleAsset: 1,
+  fungible: 2,
+  nonFungibleEdition: 3,
+  programmableNonFungible: 4
+} as const
+
+/** Contents of a Metaplex metadata account, strings without padding. Absent members are `None`. */
+export interface MetaplexMetadata {
+  updateAuthority: string
+  mint: string
+  name: string
+  symbol: string
+  uri: string
+  sellerFeeBasisPoints: number
+  creators?: { address: string; verified: boolean; share: number }[]
+  primarySaleHappened: boolean
+  isMutable: boolean
+  editionNonce?: number
+  /** One of {@link tokenStandards}; accounts with other numbers exist. */
+  tokenStandard?: number
+  collection?: { verified: boolean; key: string }
+  uses?: { useMethod: number; remaining: bigint; total: bigint }
+  /** Number of items of a sized collection. */
+  collectionSize?: bigint
+  /** Programmable NFTs; `ruleSet` may be absent. */
+  programmableConfig?: { ruleSet?: string }
+}
+
+/** Contents of a Token-2022 metadata extension. */
+export interface TokenMetadataExtension {
+  updateAuthority: string
+  name: string
+  symbol: string
+  uri: string
+  additionalMetadata: [key: string, value: string][]
+}
+
+/** What a document holds when it is read as metadata. */
+export interface SolanaMetadataDocument {
+  /** Absent where the document is no JSON object. */
+  json?: Record<string, unknown>
+}

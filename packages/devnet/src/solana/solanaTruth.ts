@@ -1,0 +1,61 @@
+import type {
+  SolanaMetadataDocument,
+  SolanaMint,
+  SolanaOwner,
+  SolanaTokenAccount,
+  SolanaWorld
+} from './SolanaWorld.ts'
+
+/** One token account with a balance, with its mint and where its metadata leads to. */
+export interface SolanaHoldingTruth {
+  account: SolanaTokenAccount
+  mint: SolanaMint
+  /** As a service should show them; empty where no metadata says anything. */
+  name: string
+  symbol: string
+  /** Empty without metadata. */
+  uri: string
+  /** Absent where the URI leads to nothing. */
+  document?: SolanaMetadataDocument
+}
+
+/** What an owner holds: one entry per token account with a balance. */
+export interface SolanaHoldingsTruth {
+  lamports: bigint
+  tokens: SolanaHoldingTruth[]
+  /** Semi-fungible ones included: see `mint.kind`. */
+  nfts: SolanaHoldingTruth[]
+}
+
+/** Everything an owner holds, by name. Accounts with a zero balance are left out, frozen ones are not. */
+export function solanaHoldingsOf(world: SolanaWorld, ownerName: string): SolanaHoldingsTruth {
+  const holdings = world.tokenAccounts
+    .filter(account => account.owner === ownerName && account.amount > 0n)
+    .map(account => describe(world, account))
+  return {
+    lamports: solanaOwner(world, ownerName).lamports,
+    tokens: holdings.filter(({ mint }) => mint.kind === 'token'),
+    nfts: holdings.filter(({ mint }) => mint.kind !== 'token')
+  }
+}
+
+function describe(world: SolanaWorld, account: SolanaTokenAccount): SolanaHoldingTruth {
+  const mint = solanaMint(world, account.mint)
+  const { name, symbol, uri } = mint.metaplex ?? mint.extension ?? { name: '', symbol: '', uri: '' }
+  const document = world.documents.get(uri)
+  return { account, mint, name, symbol, uri, ...(document === undefined ? {} : { document }) }
+}
+
+/** The owner of that name. @throws When there is none. */
+export function solanaOwner(world: SolanaWorld, name: string): SolanaOwner {
+  const found = world.owners[name]
+  if (found === undefined) throw new Error(`no owner is named ${name}`)
+  return found
+}
+
+/** The mint of that label. @throws When there is none. */
+export function solanaMint(world: SolanaWorld, label: string): SolanaMint {
+  const found = world.mints[label]
+  if (found === undefined) throw new Error(`no mint is labelled ${label}`)
+  return found
+}

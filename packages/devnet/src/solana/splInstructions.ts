@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { createByteWriter } from './ByteWriter.ts'
+
+/** The two token programs by the names used here. */
+export const tokenPrograms = {
+  'spl-token': new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'),
+  'token-2022': new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
+} as const
+
+/** Name of a token program. */
+export type TokenProgramName = keyof typeof tokenPrograms
+
+const associatedTokenProgram = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
+
+/** Bytes of a mint and of a token account without extensions. */
+export const mintSize = 82
+export const tokenAccountSize = 165
+/** A Token-2022 mint that points to metadata: token account size, account type, one extension of 64 bytes. */
+export const mintWithPointerSize = tokenAccountSize + 1 + 4 + 64
+
+/** Where the token account of an owner stands by convention. */
+export function associatedAddress(program: TokenProgramName, owner: PublicKey, mint: PublicKey): PublicKey {
+  const seeds = [owner.toBytes(), tokenPrograms[program].toBytes(), mint.toBytes()]
+  return PublicKey.findProgramAddressSync(seeds, associatedTokenProgram)[0]
+}
+
+/** Instructions of one token program. Names are those of the program. */
+export function createSplInstructions(name: TokenProgramName) {
+  const programId = tokenPrograms[name]
+  const instruction = (keys: string, accounts: PublicKey[], data: Buffer) =>
+    new TransactionInstruction({ programId, keys: accounts.map((key, i) => meta(key, keys[i] ?? 'r')), data })
+
+  return {
+    initializeMint2: (mint: PublicKey, decimals: number, authority: PublicKey) => {
+      const key = authority.toBase58()
+      const data = createByteWriter().u8(20).u8(decimals).key(key).u8(1).key(key).finish()
+      return instruction('w', [mint], data)
+    },
+    initializeMetadataPointer: (mint: PublicKey, authority: PublicKey) =>
+      instruction(
+        'w',
+        [mint],
+        createByteWriter().u8(39).u8(0).key(authority.toBase58()).key(mint.toBase58()).finish()
+      ),
+    initializeAccount3: (account: PublicKey, mint: PublicKey, owner: PublicKey) =>
+      instruction('wr', [account, mint], createByteWriter().u8(18).key(owner.toBase58()).finish()),
+    createAssociated: (payer: PublicKey, owner: PublicKey, mint: PublicKey) =>
+      new TransactionInstruction({
+        programId: associatedTokenProgram,
+        keys: [
+          { pubkey: payer, isSigner: true, isWritable: true },
+          meta(associatedAddress(name, owner, mint), 'w'),
+          ...[owner, mint, SystemProgram.programId, programId].map(key => meta(key, 'r'))
+        ],
+        data: Buffer.from([1])
+      }),
+    mintTo: (mint: PublicKey, account: PublicKey, authority: PublicKey, amount: bigint) =>
+      instruction('wws', [mint, account, authority], createByteWriter().u8(7).u64(amount).finish()),
+    transferChecked: (
+      transfer: { from: PublicKey; mint: PublicKey; to: PublicKey; owner: PublicKey },
+      amount: bigint,
+      decimals: number
+    ) =>
+      instruction(
+        'wrws',
+        [transfer.from, transfer.mint, transfer.to, transfer.owner],
+        createByteWriter().u8(12).u64(amount).u8(decimals).finish()
+      ),
+    /** @param what - 0 the right to mint, 1 the right to freeze. */
+    setAuthority: (mint: PublicKey, current: PublicKey, what: 0 | 1, next: PublicKey) =>
+      instruction(
+        'ws',
+        [mint, current],
+        createByteWriter().u8(6).u8(what).u8(1).key(next.toBase58()).finish()
+      ),
+    freezeAccount: (account: PublicKey, mint: PublicKey, authority: PublicKey) =>
+      instruction('wrs', [account, mint, authority], Buffer.from([10])),
+    initializeTokenMetadata: (
+      mint: PublicKey,
+      authority: PublicKey,
+      { name, symbol, uri }: { name: string; symbol: string; uri: string }
+    ) =>
+      instruction(
+        'wrrs',
+        [mint, authority, mint, authority],
+        createByteWriter()
+          .bytes(discriminator('initialize_account'))
+          .string(name)
+          .string(symbol)
+          .string(uri)
+          .finish()
+      ),
+    updateMetadataField: (mint: PublicKey, authority: PublicKey, key: string, value: string) =>
+      instruction(
+        'ws',
+        [mint, authority],
+        createByteWriter().bytes(discriminator('updating_field')).u8(3).string(key).string(value).finish()
+      )
+  }
+}
+
+/** First bytes of an instruction of the token metadata interface. */
+function discriminator(name: string): Uint8Array {
+  return createHash('sha256').update(`spl_token_metadata_interface:${name}`).digest().subarray(0, 8)
+}
+
+/** `w` writable, `s` signer, anything else read only. */
+function meta(pubkey: PublicKey, access: string) {
+  return { pubkey, isSigner: access === 's', isWritable: access === 'w' }
+}

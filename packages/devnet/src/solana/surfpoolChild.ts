@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module'
+
+/**
+ * The process that holds one embedded Solana node.
+ *
+ * The node cannot be stopped and only one fits into a process, so it gets one of its own and ends with it. It
+ * also ends when the process that started it is gone.
+ */
+interface Surfnet {
+  rpcUrl: string
+  wsUrl: string
+}
+
+interface SurfpoolModule {
+  Surfnet: { startWithConfig(config: { offline: boolean; blockProductionMode: string }): Surfnet }
+}
+
+process.once('disconnect', () => process.exit(0))
+try {
+  const require = createRequire(import.meta.url)
+  const { Surfnet } = require('surfpool-sdk-linux-x64-gnu') as SurfpoolModule
+  const node = Surfnet.startWithConfig({ offline: true, blockProductionMode: 'transaction' })
+  process.send?.({ rpcUrl: node.rpcUrl, wsUrl: node.wsUrl })
+  // The handle keeps the node running: it must not be collected.
+  setInterval(() => node.rpcUrl, 60_000)
+} catch (error) {
+  process.send?.({ failure: error instanceof Error ? error.message : String(error) })
+  process.exitCode = 1
+  process.disconnect?.()
+}

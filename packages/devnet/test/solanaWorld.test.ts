@@ -1,0 +1,227 @@
+import { PublicKey } from '@solana/web3.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startMetadataServer, type MetadataServer } from '../src/metadata/startMetadataServer.ts'
+import type { SolanaDriver } from '../src/solana/createSolanaDriver.ts'
+import { editionAddress, metadataAddress, metadataProgram } from '../src/solana/metaplexAccounts.ts'
+import { seedSolanaWorld } from '../src/solana/seedSolanaWorld.ts'
+import { tokenPrograms } from '../src/solana/splInstructions.ts'
+import { solanaHoldingsOf, solanaMint } from '../src/solana/solanaTruth.ts'
+import { startSurfpool, surfpoolUnsupportedReason, type SurfpoolNode } from '../src/solana/startSurfpool.ts'
+
+const unsupported = surfpoolUnsupportedReason()
+if (unsupported !== undefined) process.stdout.write(`skipped: ${unsupported}\n`)
+
+interface Parsed {
+  pubkey: string
+  account: {
+    data: {
+      parsed: { info: { mint: string; state: string; tokenAmount: { amount: string; decimals: number } } }
+    }
+  }
+}
+
+describe.skipIf(unsupported !== undefined)('the seeded Solana world', () => {
+  let node: SurfpoolNode
+  let metadata: MetadataServer
+  let driver: SolanaDriver
+
+  beforeAll(async () => {
+    ;[node, metadata] = await Promise.all([startSurfpool(), startMetadataServer()])
+    driver = await seedSolanaWorld(node, { seed: 3, metadata })
+  })
+
+  afterAll(async () => {
+    await Promise.all([node?.stop(), metadata?.stop()])
+  })
+
+  /** Raw bytes of an account, read without any decoder of ours. */
+  async function bytesOf(address: string) {
+    const answer = (await driver.rpc('getAccountInfo', address, { encoding: 'base64' })) as {
+      value: { data: [string]; owner: string } | null
+    }
+    if (answer.value === null) throw new Error(`${address} does not exist`)
+    return { data: Buffer.from(answer.value.data[0], 'base64'), owner: answer.value.owner }
+  }
+
+  test('every mint has the program, supply and decimals of the world', async () => {
+    for (const mint of Object.values(driver.world.mints)) {
+      const { data, owner } = await bytesOf(mint.address)
+      expect(owner).toBe(tokenPrograms[mint.program].toBase58())
+      expect(data.readBigUInt64LE(36), mint.label).toBe(mint.supply)
+      expect(data.readUInt8(44), mint.label).toBe(mint.decimals)
+    }
+  })
+
+  test('every owner has exactly the token accounts of the world, with their amounts and states', async () => {
+    for (const { name, address } of Object.values(driver.world.owners)) {
+      const found: unknown[] = []
+      for (const programId of Object.values(tokenPrograms)) {
+        const answer = (await driver.rpc(
+          'getTokenAccountsByOwner',
+          address,
+          { programId: programId.toBase58() },
+          { encoding: 'jsonParsed' }
+        )) as { value: Parsed[] }
+        for (const { pubkey, account } of answer.value) {
+          const { mint, state, tokenAmount } = account.data.parsed.info
+          found.push({ pubkey, mint, state, amount: tokenAmount.amount, decimals: tokenAmount.decimals })
+        }
+      }
+      const intended = driver.world.tokenAccounts
+        .filter(account => account.owner === name)
+        .map(account => {
+          const { address: mint, decimals } = solanaMint(driver.world, account.mint)
+          return {
+            pubkey: account.address,
+            mint,
+            state: account.state,
+            amount: `${account.amount}`,
+            decimals
+          }
+        })
+      expect(found.length).toBe(intended.length)
+      expect(found).toEqual(expect.arrayContaining(intended))
+    }
+  })
+
+  test('lamports are exact, also beyond what a double can hold', async () => {
+    for (const { name, address, lamports } of Object.values(driver.world.owners)) {
+      const response = await fetch(node.rpcUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getBalance', params: [address] })
+      })
+      expect(await response.text(), name).toContain(`"value":${lamports}}`)
+    }
+    expect(driver.world.owners.dora!.lamports).toBeGreaterThan(2n ** 63n)
+  })
+
+  test('metadata accounts stand at their derived address and hold every field where the program puts it', async () => {
+    const described = Object.values(driver.world.mints).filter(mint => mint.metaplex !== undefined)
+    expect(new Set(described.map(mint => mint.metaplexSize))).toEqual(new Set([607, 679]))
+    for (const mint of described) {
+      const truth = mint.metaplex!
+      const { data, owner } = await bytesOf(metadataAddress(mint.address))
+      expect(owner).toBe(metadataProgram.toBase58())
+      expect(data.length).toBe(mint.metaplexSize)
+      expect(data.readUInt8(0)).toBe(4)
+      expect(new PublicKey(data.subarray(1, 33)).toBase58()).toBe(truth.updateAuthority)
+      expect(new PublicKey(data.subarray(33, 65)).toBase58()).toBe(mint.address)
+      const text = (at: number) => {
+        const length = data.readUInt32LE(at)
+        return data
+          .subarray(at + 4, at + 4 + length)
+          .toString('utf8')
+          .replace(/\0+$/, '')
+      }
+      expect([data.readUInt32LE(65), data.readUInt32LE(101)]).toEqual([32, 10])
+      expect([text(65), text(101), text(115)]).toEqual([truth.name, truth.symbol, truth.uri])
+      expect(data.readUInt16LE(119 + data.readUInt32LE(115))).toBe(truth.sellerFeeBasisPoints)
+    }
+  })
+
+  test('optional fields of a metadata account follow each other as the layout says', async () => {
+    const mint = solanaMint(driver.world, 'new nft')
+    const { data } = await bytesOf(metadataAddress(mint.address))
+    const truth = mint.metaplex!
+    let at = 321
+    expect([data[at], data.readUInt32LE(at + 1)]).toEqual([1, 1])
+    expect(new PublicKey(data.subarray(at + 5, at + 37)).toBase58()).toBe(truth.creators![0]!.address)
+    expect([data[at + 37], data[at + 38]]).toEqual([1, 100])
+    at += 39
+    expect([...data.subarray(at, at + 2)]).toEqual([0, 0])
+    expect([...data.subarray(at + 2, at + 6)]).toEqual([1, 253, 1, 0])
+    expect([...data.subarray(at + 6, at + 8)]).toEqual([1, 1])
+    expect(new PublicKey(data.subarray(at + 8, at + 40)).toBase58()).toBe(truth.collection!.key)
+    expect([...data.subarray(at + 40, at + 42)]).toEqual([1, 1])
+    expect(data.readBigUInt64LE(at + 42)).toBe(truth.uses!.remaining)
+    expect(data.readBigUInt64LE(at + 50)).toBe(truth.uses!.total)
+    expect([...data.subarray(at + 58, at + 60)]).toEqual([0, 0])
+  })
+
+  test('the Token-2022 metadata extension decodes to what was meant', async () => {
+    for (const mint of Object.values(driver.world.mints)) {
+      if (mint.extension === undefined) continue
+      const answer = (await driver.rpc('getAccountInfo', mint.address, { encoding: 'jsonParsed' })) as {
+        value: { data: { parsed: { info: { extensions: { extension: string; state: unknown }[] } } } }
+      }
+      const { extensions } = answer.value.data.parsed.info
+      expect(extensions.find(({ extension }) => extension === 'tokenMetadata')?.state).toEqual({
+        ...mint.extension,
+        mint: mint.address
+      })
+    }
+  })
+
+  test('edition accounts are where readers look, and took the authorities over', async () => {
+    for (const [label, key] of [
+      ['old nft', 6],
+      ['programmable nft', 6],
+      ['print', 1]
+    ] as const) {
+      const { address } = solanaMint(driver.world, label)
+      const edition = editionAddress(address)
+      expect((await bytesOf(edition)).data.readUInt8(0)).toBe(key)
+      expect(new PublicKey((await bytesOf(address)).data.subarray(4, 36)).toBase58()).toBe(edition)
+    }
+  })
+
+  test('the truth leaves empty accounts out and tells tokens, NFTs and semi-fungible ones apart', () => {
+    const of = (name: string) => {
+      const { tokens, nfts } = solanaHoldingsOf(driver.world, name)
+      const labels = (list: typeof nfts) => list.map(({ mint }) => mint.label).sort()
+      return {
+        tokens: labels(tokens),
+        nfts: labels(nfts.filter(({ mint }) => mint.kind === 'nft')),
+        several: labels(nfts.filter(({ mint }) => mint.kind === 'semiFungible'))
+      }
+    }
+    expect(of('alice')).toEqual({
+      tokens: ['coin', 'coin', 'maximum', 'named coin', 'new coin', 'self-describing coin'],
+      nfts: ['old nft', 'own words', 'programmable nft', 'strange standard'],
+      several: ['fungible asset']
+    })
+    expect(of('bob')).toEqual({
+      tokens: ['coin', 'frozen coin', 'lonely', 'new coin', 'odd'],
+      nfts: ['new nft', 'print'],
+      several: ['old semi-fungible']
+    })
+    expect(of('carol')).toEqual({ tokens: [], nfts: ['collection'], several: [] })
+    expect(of('nobody')).toEqual({ tokens: [], nfts: [], several: [] })
+  })
+
+  test('every metadata document is served as the world says, and one leads nowhere', async () => {
+    for (const [uri, { json }] of driver.world.documents) {
+      const text = await (await fetch(uri)).text()
+      if (json === undefined) expect(() => JSON.parse(text)).toThrow()
+      else expect(JSON.parse(text)).toEqual(json)
+    }
+    const uri = solanaMint(driver.world, 'programmable nft').metaplex!.uri
+    expect(driver.world.documents.has(uri)).toBe(false)
+    expect((await fetch(uri)).status).toBe(404)
+  })
+
+  test('more transfers keep the world true', async () => {
+    const [from, to] = ['alice', 'bob'].map(
+      owner => driver.world.tokenAccounts.find(account => account.mint === 'coin' && account.owner === owner)!
+    )
+    const before = to!.amount
+    await driver.transfer(from!, to!, 3n)
+    expect(to!.amount).toBe(before + 3n)
+    expect((await bytesOf(to!.address)).data.readBigUInt64LE(64)).toBe(to!.amount)
+  })
+
+  test('a transaction the program refuses is an error and changes nothing in the world', async () => {
+    const frozen = driver.world.tokenAccounts.find(account => account.mint === 'frozen coin')!
+    const other = await driver.createTokenAccount('frozen coin', 'carol')
+    await expect(driver.transfer(frozen, other, 1n)).rejects.toMatchObject({ reason: 'NODE_REFUSED' })
+    expect([frozen.amount, other.amount]).toEqual([4_200n, 0n])
+  })
+
+  test('a stopped node is gone with its process', async () => {
+    const other = await startSurfpool()
+    await other.stop()
+    await other.stop()
+    expect(() => process.kill(other.pid, 0)).toThrow()
+  })
+})

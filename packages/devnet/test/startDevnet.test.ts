@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { startDevnet, surfpoolUnsupportedReason } from '../src/index.ts'
+
+test('both nodes come up seeded with a metadata server, and all of them are gone after stop', async () => {
+  const devnet = await startDevnet({ seed: 5 })
+  expect(devnet.evm?.world.blocks.length).toBeGreaterThan(36)
+  if (surfpoolUnsupportedReason() === undefined) expect(devnet.solana?.world.owners.alice).toBeDefined()
+  else expect(devnet.solanaUnavailable).toBe(surfpoolUnsupportedReason())
+  await devnet.stop()
+  await devnet.stop()
+  for (const pid of [devnet.evm?.node.pid, devnet.solana?.node.pid]) {
+    if (pid !== undefined) expect(() => process.kill(pid, 0)).toThrow()
+  }
+  await expect(fetch(devnet.metadata.url)).rejects.toThrow()
+})
+
+test('the same seed and metadata port give the same transactions, another seed gives others', async () => {
+  const hashesOf = async (seed: number, metadataPort: number) => {
+    const devnet = await startDevnet({ seed, solana: false, metadataPort })
+    await devnet.stop()
+    return {
+      port: Number(devnet.metadata.hostPort.split(':')[1]),
+      hashes: devnet.evm?.world.transactions.map(({ hash }) => hash)
+    }
+  }
+  const first = await hashesOf(11, 0)
+  const again = await hashesOf(11, first.port)
+  const other = await hashesOf(12, first.port)
+  expect(again.hashes).toEqual(first.hashes)
+  expect(other.hashes).not.toEqual(first.hashes)
+})
+
+test('nodes do not outlive a process that just exits', async () => {
+  const script = `
+    import { startAnvil, startSurfpool, surfpoolUnsupportedReason } from '@chain-data/devnet'
+    const nodes = [await startAnvil()]
+    if (surfpoolUnsupportedReason() === undefined) nodes.push(await startSurfpool())
+    console.log(nodes.map(node => node.pid).join(' '))
+    process.exit(3)`
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@chain-data/source', '--input-type=module', '--eval', script],
+    { cwd: new URL('.', import.meta.url).pathname, stdio: ['ignore', 'pipe', 'inherit'] }
+  )
+  let output = ''
+  child.stdout.on('data', chunk => {
+    output += String(chunk)
+  })
+  const [code] = await once(child, 'close')
+  expect(code).toBe(3)
+  const pids = output.trim().split(' ').map(Number)
+  expect(pids.length).toBeGreaterThan(0)
+  const deadline = Date.now() + 5_000
+  const alive = () => pids.filter(pid => isAlive(pid))
+  while (alive().length > 0 && Date.now() < deadline) await new Promise(resolve => setTimeout(resolve, 20))
+  expect(alive()).toEqual([])
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
