@@ -69,7 +69,7 @@ export function createAjv(document: ServiceDocument, form: 'exact' | 'chained'):
   )
   const ajv = new Ajv({
     strict: false,
-    inlineRefs: true,
+    inlineRefs: false,
     // The messages are ours: packages/protocol/src/mistake.ts.
     messages: false,
     code: { source: true, esm: true, lines: true }

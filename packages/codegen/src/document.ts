@@ -104,7 +104,15 @@ export interface ServiceDocument {
   }
   'x-endpoints': Endpoint[]
   'x-method-prefix': { default: string; description: string }
-  'x-envelope': { request: Reference; batch: Reference; success: Reference; failure: Reference }
+  'x-envelope': {
+    request: Reference
+    batch: Reference
+    success: Reference
+    failure: Reference
+    id: { description: string }
+    chainId: { description: string }
+    batchRules: { minItems: number; maxItems: number; description: string }
+  }
   'x-limits': Record<string, Limit>
   'x-errors': Record<string, ErrorCase>
 }

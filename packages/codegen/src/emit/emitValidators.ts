@@ -75,6 +75,8 @@ function emit(document: ServiceDocument, tables: Table[]): string {
   const names = Object.fromEntries([...identifiers].map(([ref, name]) => [name, schemaId(ref)]))
   const code = dropUnusedSchemas(standaloneCode(ajv, names))
     .replace('"use strict";\n', '')
+    // Where in the schema a rule is written: no reader of these errors needs it.
+    .replaceAll(/schemaPath:"(?:[^"\\]|\\.)*",/g, '')
     .replaceAll(/^export const (\w+) = (validate\d+);$/gm, 'const $1 = $2')
     .trim()
   const exports = tables.map(table => {

@@ -1,0 +1,76 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findDrift } from './findDrift.ts'
+import { generate, specPath } from './generate.ts'
+import { runCodegen } from './runCodegen.ts'
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url))
+
+it('finds the committed files to be what the document gives', async () => {
+  const files = await generate(await readFile(join(repository, specPath), 'utf8'))
+  expect(await findDrift(repository, files)).toEqual([])
+})
+
+describe('in a folder of its own', () => {
+  let root: string
+  let lines: string[]
+  const run = (...args: string[]) => runCodegen(root, args, line => lines.push(line))
+
+  beforeEach(async () => {
+    lines = []
+    root = await mkdtemp(join(tmpdir(), 'codegen-'))
+    await cp(join(repository, specPath), join(root, specPath), { recursive: true })
+  })
+
+  afterEach(async () => {
+    await rm(root, { recursive: true, force: true })
+  })
+
+  it('reports every file as differing before the first run, and none after it', async () => {
+    expect(await run('--check')).toBe(1)
+    expect(lines).toContain('docs/methods.md differs from what spec/openrpc.json gives.')
+    expect(await run()).toBe(0)
+    lines = []
+    expect(await run('--check')).toBe(0)
+    expect(lines).toEqual([])
+  })
+
+  it('names exactly the files that were edited or are left over', async () => {
+    await run()
+    const folder = join(root, 'packages/protocol/src/generated')
+    await writeFile(join(folder, 'errors.gen.ts'), 'export {}\n')
+    await writeFile(join(folder, 'former.gen.ts'), 'export {}\n')
+    lines = []
+    expect(await run('--check')).toBe(1)
+    expect(lines.slice(0, -1)).toEqual([
+      'packages/protocol/src/generated/errors.gen.ts differs from what spec/openrpc.json gives.',
+      'packages/protocol/src/generated/former.gen.ts differs from what spec/openrpc.json gives.'
+    ])
+  })
+
+  it('reports every file when the document changes, because each names its hash', async () => {
+    await run()
+    const path = join(root, specPath)
+    await writeFile(path, (await readFile(path, 'utf8')).replace('"version": "1.0.0"', '"version": "1.0.1"'))
+    lines = []
+    expect(await run('--check')).toBe(1)
+    const generated = await generate(await readFile(path, 'utf8'))
+    expect(lines).toHaveLength(generated.size + 1)
+  })
+
+  it('names the problem of an invalid document and writes nothing', async () => {
+    const path = join(root, specPath)
+    await writeFile(path, (await readFile(path, 'utf8')).replaceAll('schemas/EvmNft"', 'schemas/Nothing"'))
+    expect(await run()).toBe(1)
+    expect(lines.join('\n')).toMatch(/refers to #\/components\/schemas\/Nothing, where there is nothing/)
+    await expect(readFile(join(root, 'docs/methods.md'))).rejects.toThrow(/ENOENT/)
+  })
+
+  it('refuses arguments it does not know with exit code 2', async () => {
+    expect(await run('--chek')).toBe(2)
+    expect(lines).toEqual(['Unknown argument --chek; expected --check or nothing.'])
+  })
+})
