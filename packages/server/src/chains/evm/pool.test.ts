@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import { NodeRpcError } from '../../platform/errors.ts'
+import { createCapabilities, isMethodMissing } from './capabilities.ts'
+import { createPoolReader } from './pool.ts'
+import type { EvmRpc, NodeCall } from './rpc.ts'
+
+const hash = (digit: string) => `0x${digit.repeat(64)}`
+const alice = `0x${'aB'.repeat(20)}`
+const bob = `0x${'b'.repeat(40)}`
+const raw = (digit: string, from: string, nonce: number, change: object = {}) => ({
+  hash: hash(digit),
+  blockHash: null,
+  from,
+  to: bob,
+  value: '0x1',
+  input: '0x',
+  gas: '0x5208',
+  gasPrice: '0x3',
+  nonce: `0x${nonce.toString(16)}`,
+  type: '0x0',
+  ...change
+})
+
+/** A node that knows the given methods only; what it does not know it refuses with `missing`. */
+function nodeWith(methods: Record<string, (...params: unknown[]) => unknown>, missing = -32601) {
+  const asked: string[] = []
+  const request = async ({ method, params }: NodeCall) => {
+    asked.push(method)
+    const answer = methods[method]
+    if (answer === undefined) throw new NodeRpcError(`${method}: nope`, missing, undefined)
+    return answer(...params)
+  }
+  const rpc: EvmRpc = {
+    request,
+    batch: calls => Promise.all(calls.map(async call => ({ ok: true, value: await request(call) }))),
+    close: () => undefined
+  }
+  return { rpc, asked, read: createPoolReader({ rpc, capabilities: createCapabilities() }) }
+}
+
+describe('the pool reader', () => {
+  it('tells pending from queued by txpool_content, whatever the case of its keys', async () => {
+    const { read, asked } = nodeWith({
+      txpool_content: () => ({
+        pending: {
+          [alice]: { '1': raw('1', alice, 1), '2': raw('2', alice, 2, { type: '0x2', maxFeePerGas: '0x9' }) }
+        },
+        queued: { [bob]: { '9': raw('3', bob, 9) } }
+      }),
+      eth_blockNumber: () => '0x20'
+    })
+    const before = Math.floor(Date.now() / 1000)
+    const view = await read()
+    expect(view).toMatchObject({ headAfter: 32, complete: true })
+    expect(view?.seenAtSeconds).toBeGreaterThanOrEqual(before)
+    expect(asked).toEqual(['txpool_content', 'eth_blockNumber'])
+    const byHash = new Map(view?.present.map(entry => [entry.hash as string, entry]))
+    expect(byHash.get(hash('1'))).toEqual({
+      hash: hash('1'),
+      from: alice.toLowerCase(),
+      to: bob,
+      value: 1n,
+      data: '0x',
+      gasLimit: 21000n,
+      nonce: 1n,
+      type: 0,
+      gasPrice: 3n,
+      status: 1
+    })
+    expect(byHash.get(hash('2'))).not.toHaveProperty('gasPrice')
+    expect(byHash.get(hash('3'))).toMatchObject({ status: 0, nonce: 9n })
+  })
+
+  it('leaves out malformed entries and those already in a block', async () => {
+    const { read } = nodeWith({
+      txpool_content: () => ({
+        pending: {
+          [alice]: {
+            '1': raw('1', 'nobody', 1),
+            '2': raw('2', alice, 2, { blockHash: hash('9') }),
+            '3': null
+          }
+        }
+      }),
+      eth_blockNumber: () => '0x20'
+    })
+    expect((await read())?.present).toEqual([])
+  })
+
+  it("tells queued by the gap after the account's nonce where the node mixes them", async () => {
+    const { read } = nodeWith({
+      eth_pendingTransactions: () => [
+        raw('5', alice, 8),
+        raw('1', alice, 5),
+        raw('2', alice, 6),
+        raw('3', alice, 6),
+        raw('4', alice, 4),
+        raw('6', bob, 1)
+      ],
+      eth_getTransactionCount: address => (address === bob ? '0x0' : '0x5'),
+      web3_clientVersion: () => 'HardhatNetwork/2.29.1',
+      eth_blockNumber: () => '0x20'
+    })
+    const view = await read()
+    const statuses = Object.fromEntries(view?.present.map(entry => [entry.hash[2], entry.status]) ?? [])
+    expect(statuses).toEqual({ '1': 1, '2': 1, '3': 1, '5': 0, '6': 0 })
+    expect(view?.complete).toBe(true)
+  })
+
+  it("does not call a pool complete that holds only what the node's own accounts sent", async () => {
+    const { read } = nodeWith({
+      eth_pendingTransactions: () => [],
+      web3_clientVersion: () => 'Geth/v1.16.0-stable/linux-amd64/go1.24',
+      eth_blockNumber: () => '0x20'
+    })
+    expect(await read()).toMatchObject({ present: [], complete: false })
+  })
+
+  it.each([-32601, -32004, -32700])(
+    'sees nothing on a node that refuses both methods with %i, and stops asking',
+    async code => {
+      const { read, asked } = nodeWith({}, code)
+      expect(await read()).toBeUndefined()
+      expect(await read()).toBeUndefined()
+      expect(asked).toEqual(['txpool_content', 'eth_pendingTransactions'])
+    }
+  )
+
+  it('passes other errors on', async () => {
+    const { read } = nodeWith({}, -32000)
+    await expect(read()).rejects.toThrow(NodeRpcError)
+  })
+})
+
+describe('isMethodMissing', () => {
+  it.each([
+    'The method txpool_content does not exist/is not available, method not found',
+    'x: Unsupported method: txpool_content',
+    'x: method is not whitelisted',
+    'x: rpc method is unsupported'
+  ])('knows the words "%s"', message => {
+    expect(isMethodMissing(new NodeRpcError(message, -32000, undefined))).toBe(true)
+  })
+
+  it('does not take an execution error for a missing method', () => {
+    expect(isMethodMissing(new NodeRpcError('eth_call: execution reverted', 3, undefined))).toBe(false)
+    expect(isMethodMissing(new NodeRpcError('eth_x: header not found', -32000, undefined))).toBe(false)
+    expect(isMethodMissing(new Error('method not found'))).toBe(false)
+  })
+})

@@ -1,0 +1,163 @@
+import { AbiCoder, id } from 'ethers'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readTransfers } from './transfers.ts'
+
+const abi = AbiCoder.defaultAbiCoder()
+const token = '0x00000000000000000000000000000000000000aa'
+const alice = '0x1111111111111111111111111111111111111111'
+const bob = '0x2222222222222222222222222222222222222222'
+const operator = '0x3333333333333333333333333333333333333333'
+const zero = '0x0000000000000000000000000000000000000000'
+
+const transfer = id('Transfer(address,address,uint256)')
+const single = id('TransferSingle(address,address,address,uint256,uint256)')
+const batch = id('TransferBatch(address,address,address,uint256[],uint256[])')
+const topicOf = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
+const wordOf = (value: bigint | number) => `0x${BigInt(value).toString(16).padStart(64, '0')}`
+const log = (topics: string[], data = '0x') => ({
+  address: token.toUpperCase().replace('0X', '0x'),
+  topics,
+  data
+})
+const batchLog = (data: string) => log([batch, topicOf(operator), topicOf(alice), topicOf(bob)], data)
+const batchData = (ids: bigint[], values: bigint[]) => abi.encode(['uint256[]', 'uint256[]'], [ids, values])
+
+describe('readTransfers', () => {
+  it('takes 3 topics and 32 bytes as ERC-20, a hint for both sides', () => {
+    expect(readTransfers([log([transfer, topicOf(alice), topicOf(bob)], wordOf(5))])).toEqual({
+      parties: [alice, bob],
+      candidates: [
+        { owner: alice, contract: token, standard: 'erc20' },
+        { owner: bob, contract: token, standard: 'erc20' }
+      ],
+      ignored: 0
+    })
+  })
+
+  it('takes 4 topics and no data as ERC-721, a hint for the receiver', () => {
+    const tokenId = 2n ** 256n - 1n
+    expect(readTransfers([log([transfer, topicOf(alice), topicOf(bob), wordOf(tokenId)])])).toEqual({
+      parties: [alice, bob],
+      candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId }],
+      ignored: 0
+    })
+  })
+
+  it('takes 1 topic and 96 bytes as a token from before ERC-721', () => {
+    const data = abi.encode(['address', 'address', 'uint256'], [alice, bob, 7n])
+    expect(readTransfers([log([transfer], data)])).toEqual({
+      parties: [alice, bob],
+      candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId: 7n }],
+      ignored: 0
+    })
+  })
+
+  it('takes TransferSingle as ERC-1155, without its operator', () => {
+    const data = abi.encode(['uint256', 'uint256'], [9n, 100n])
+    const read = readTransfers([log([single, topicOf(operator), topicOf(alice), topicOf(bob)], data)])
+    expect(read.parties).toEqual([alice, bob])
+    expect(read.candidates).toEqual([
+      { owner: alice, contract: token, standard: 'erc1155', tokenId: 9n },
+      { owner: bob, contract: token, standard: 'erc1155', tokenId: 9n }
+    ])
+  })
+
+  it('reads every id of a TransferBatch', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.bigInt(0n, 2n ** 256n - 1n), { maxLength: 20 }), ids => {
+        const read = readTransfers([batchLog(batchData(ids, ids))])
+        expect(read.ignored).toBe(0)
+        expect(read.parties).toEqual([alice, bob])
+        const owned = read.candidates.filter(({ owner }) => owner === bob).map(({ tokenId }) => tokenId)
+        expect(owned).toEqual(ids)
+        expect(read.candidates).toHaveLength(2 * ids.length)
+      })
+    )
+  })
+
+  it('keeps the zero address as a party, but not as a holder after a mint', () => {
+    const read = readTransfers([log([transfer, topicOf(zero), topicOf(bob)], wordOf(5))])
+    expect(read.parties).toEqual([zero, bob])
+    expect(read.candidates.map(({ owner }) => owner)).toEqual([bob])
+  })
+
+  it('names each party and each candidate once', () => {
+    const again = log([transfer, topicOf(alice), topicOf(bob)], wordOf(5))
+    const read = readTransfers([again, again, log([transfer, topicOf(bob), topicOf(alice)], wordOf(1))])
+    expect(read.parties).toEqual([alice, bob])
+    expect(read.candidates).toHaveLength(2)
+  })
+
+  it.each([
+    ['an ERC-20 transfer without an amount', log([transfer, topicOf(alice), topicOf(bob)])],
+    [
+      'an ERC-20 transfer with trailing bytes',
+      log([transfer, topicOf(alice), topicOf(bob)], `${wordOf(5)}00`)
+    ],
+    ['an ERC-721 transfer with data', log([transfer, topicOf(alice), topicOf(bob), wordOf(1)], wordOf(1))],
+    ['2 topics', log([transfer, topicOf(alice)], wordOf(1))],
+    ['an address with more than 20 bytes', log([transfer, wordOf(2n ** 160n), topicOf(bob)], wordOf(1))],
+    [
+      'TransferSingle with one number',
+      log([single, topicOf(operator), topicOf(alice), topicOf(bob)], wordOf(1))
+    ],
+    ['TransferSingle with 3 topics', log([single, topicOf(alice), topicOf(bob)], wordOf(1))],
+    ['lists of different length', batchLog(batchData([1n, 2n], [1n]))],
+    ['no data for the lists', batchLog('0x')],
+    ['a truncated list', batchLog(batchData([1n, 2n], [1n, 2n]).slice(0, -64))],
+    ['an offset into the offsets', batchLog(`0x${wordOf(0).slice(2)}${wordOf(32).slice(2)}`)],
+    [
+      'an offset beyond the data',
+      batchLog(`0x${wordOf(2n ** 255n).slice(2)}${wordOf(64).slice(2)}${wordOf(0).slice(2)}`)
+    ],
+    [
+      'a length beyond the data',
+      batchLog(
+        `0x${wordOf(64).slice(2)}${wordOf(64).slice(2)}${wordOf(2n ** 53n).slice(2)}${wordOf(1).slice(2)}`
+      )
+    ]
+  ])('ignores and counts %s', (_, hostile) => {
+    expect(readTransfers([hostile])).toEqual({ parties: [], candidates: [], ignored: 1 })
+  })
+
+  it('does not count other events', () => {
+    const approval = log([id('Approval(address,address,uint256)'), topicOf(alice), topicOf(bob)], wordOf(5))
+    expect(readTransfers([approval, log([], '0x')]).ignored).toBe(0)
+  })
+
+  it('never throws, and finds no more ids than the data has words', () => {
+    const word = fc.oneof(
+      fc.bigInt(0n, 2n ** 256n - 1n).map(wordOf),
+      fc.integer({ min: 0, max: 300 }).map(wordOf),
+      fc.constantFrom(topicOf(alice), topicOf(bob))
+    )
+    const data = fc.oneof(
+      fc.array(word, { maxLength: 12 }).map(words => `0x${words.map(w => w.slice(2)).join('')}`),
+      fc.uint8Array({ maxLength: 200 }).map(bytes => `0x${Buffer.from(bytes).toString('hex')}`)
+    )
+    const topics = fc
+      .tuple(fc.constantFrom(transfer, single, batch), fc.array(word, { maxLength: 4 }))
+      .map(([first, rest]) => [first, ...rest])
+    const shaped = fc.record({ address: fc.constant(token), topics, data })
+    fc.assert(
+      fc.property(fc.array(fc.oneof(shaped, fc.anything()), { maxLength: 5 }), logs => {
+        const read = readTransfers(logs)
+        const words = logs.reduce<number>((sum, entry) => {
+          const bytes = (entry as { data?: unknown } | null | undefined)?.data
+          return sum + (typeof bytes === 'string' ? bytes.length / 64 : 0) + 1
+        }, 0)
+        expect(read.candidates.length).toBeLessThanOrEqual(2 * words)
+        for (const { owner } of read.candidates) expect(owner).toMatch(/^0x[0-9a-f]{40}$/)
+      }),
+      { numRuns: 2_000 }
+    )
+  })
+
+  it.each([undefined, null, {}, 'logs', 5, [null], [{}], [{ address: token, topics: 'x' }]])(
+    'reads %j as no logs',
+    raw => {
+      expect(readTransfers(raw)).toEqual({ parties: [], candidates: [], ignored: 0 })
+    }
+  )
+})

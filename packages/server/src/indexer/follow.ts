@@ -1,0 +1,198 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { BlockRef } from '../model/evm.ts'
+import {
+  ChainDataError,
+  ConfigError,
+  NodeContradictionError,
+  NodeUnavailableError,
+  StoreError
+} from '../platform/errors.ts'
+import type { Logger } from '../platform/logger.ts'
+import type { ChainIdentity, StoreWriter } from '../store/store.ts'
+import { backfill } from './backfill.ts'
+import type { ChainSource } from './chainSource.ts'
+import { checkIdentity } from './checkIdentity.ts'
+import { createPoolWatch } from './poolWatch.ts'
+import { createProgress } from './progress.ts'
+import { resolveReorg } from './reorg.ts'
+import { createRetryPauses } from './retryPauses.ts'
+import type { StatusBoard } from './statusBoard.ts'
+
+export interface FollowOptions {
+  readonly source: ChainSource
+  readonly store: StoreWriter
+  readonly identity: ChainIdentity
+  /** First block of an empty index. */
+  readonly startBlock: number
+  readonly pollIntervalMs: number
+  readonly board: StatusBoard
+  readonly logger: Logger
+  /** Ends the work after the commit under way. */
+  readonly signal: AbortSignal
+  /** Blocks fetched or waiting at the same time; 16. */
+  readonly window?: number
+  /** Blocks between two looks at the head during a long catch-up; 2,000. */
+  readonly roundBlocks?: number
+  /** How long the node's head may stay below the index before blocks it no longer knows are given up; 30 s. */
+  readonly lowerHeadGraceMs?: number
+}
+
+/**
+ * Keeps the store equal to the node's canonical chain until `signal` ends it: asks for the head again and again, fetches
+ * what is missing, goes back when the chain reorganises. Nothing that the node says wrong and nothing that it does not
+ * say ends this; the board tells meanwhile why the index does not move.
+ *
+ * @returns when `signal` is aborted.
+ * @throws {StoreError} when the store cannot be written; only a new writer may help.
+ */
+export async function follow(options: FollowOptions): Promise<void> {
+  const { source, store, identity, board, logger, signal } = options
+  const window = options.window ?? 16
+  const roundBlocks = options.roundBlocks ?? 2_000
+  const lowerHeadGraceMs = options.lowerHeadGraceMs ?? 30_000
+  const progress = createProgress({ logger })
+  const pool = createPoolWatch({ source, store, board, logger, intervalMs: options.pollIntervalMs })
+  const pauses = createRetryPauses()
+  let identityConfirmed = false
+  let lowerHeadSinceMs: number | undefined
+
+  const confirmIdentity = async () => {
+    checkIdentity(await source.identity(signal), identity)
+    identityConfirmed = true
+  }
+
+  /** @returns whether the index has reached the head that the node named at the start of the round. */
+  async function runRound(): Promise<boolean> {
+    if (!identityConfirmed) await confirmIdentity()
+    const { head, finalized } = await source.head(signal)
+    const stored = (await store.state()).head
+    // A lagging node must not take back what was final already.
+    const known = board.read().finalized
+    const finalHeight = finalized === undefined ? known : Math.max(finalized, known ?? 0)
+    board.change({ head: head.number, finalized: finalHeight })
+
+    if (stored !== undefined && head.number <= stored.number) {
+      return meetLowerHead(head, stored, finalHeight)
+    }
+    lowerHeadSinceMs = undefined
+    const from = stored === undefined ? options.startBlock : stored.number + 1
+    if (from > head.number) return false
+    const to = Math.min(head.number, from + roundBlocks - 1)
+    board.change({ phase: board.read().backfilled && to === head.number ? 'following' : 'backfilling' })
+    const broken = await backfill({
+      source,
+      store,
+      from,
+      to,
+      window,
+      signal,
+      ...(stored === undefined ? {} : { parent: stored }),
+      ...(finalized === undefined ? {} : { finalized }),
+      onCommit(blocks) {
+        pauses.reset()
+        const last = blocks.at(-1)
+        if (last !== undefined) board.change({ indexedTo: last.ref, problem: undefined })
+        progress.record(blocks, head.number)
+        logger.debug('stored blocks', {
+          count: blocks.length,
+          ...(last ? { indexedTo: last.ref.number } : {})
+        })
+      }
+    })
+    if (broken === undefined) return to === head.number
+    await goBack(broken - 1, finalHeight)
+    return false
+  }
+
+  /** A head at or below the stored one: a node that lags, or a chain that became another or shorter one. */
+  async function meetLowerHead(
+    head: BlockRef,
+    stored: BlockRef,
+    finalized: number | undefined
+  ): Promise<boolean> {
+    const storedThere = await store.blockRef(head.number)
+    if (storedThere === undefined) {
+      throw new NodeContradictionError(`the node's head ${head.number} is below the first indexed block`)
+    }
+    if (storedThere.hash !== head.hash) {
+      lowerHeadSinceMs = undefined
+      await goBack(head.number, finalized)
+      return false
+    }
+    if (head.number === stored.number) {
+      lowerHeadSinceMs = undefined
+      return true
+    }
+    lowerHeadSinceMs ??= performance.now()
+    const waitedLongEnough = performance.now() - lowerHeadSinceMs >= lowerHeadGraceMs
+    if (!waitedLongEnough || (await source.knowsBlock(stored.hash, signal))) return true
+    if (finalized !== undefined && head.number < finalized) {
+      throw new NodeContradictionError(
+        `the node's head ${head.number} is below block ${finalized}, which was final`
+      )
+    }
+    logger.warn('the chain became shorter', { head: head.number, depth: stored.number - head.number })
+    await store.rollbackTo(head)
+    board.change({ indexedTo: head })
+    lowerHeadSinceMs = undefined
+    return true
+  }
+
+  async function goBack(suspect: number, finalized: number | undefined): Promise<void> {
+    const removed = await resolveReorg({
+      source,
+      store,
+      suspect,
+      logger,
+      signal,
+      confirmIdentity,
+      ...(finalized === undefined ? {} : { finalized })
+    })
+    if (!removed) {
+      throw new NodeContradictionError(`block ${suspect}: the node names two different ones`, {
+        blockNumber: suspect
+      })
+    }
+    const state = await store.state()
+    const wentBehindFinal = finalized !== undefined && (state.head?.number ?? -1) < finalized
+    board.change({
+      indexedTo: state.head,
+      degraded: state.degraded,
+      // What was called final is gone: only what the node says from now on counts.
+      ...(wentBehindFinal ? { finalized: undefined } : {})
+    })
+  }
+
+  async function settle(): Promise<void> {
+    if (!(await store.state()).backfilled) {
+      await store.markBackfilled()
+      logger.info('the first backfill is complete', { indexedTo: board.read().indexedTo?.number ?? 0 })
+    }
+    board.change({ phase: 'following', backfilled: true, problem: undefined })
+    await pool.look(signal)
+  }
+
+  while (!signal.aborted) {
+    let pauseMs: number
+    try {
+      const reached = await runRound()
+      pauses.reset()
+      board.change({ problem: undefined })
+      if (reached) await settle()
+      else if (board.read().phase === 'stalled') board.change({ phase: 'backfilling' })
+      const waitsForStart = !reached && board.read().indexedTo === undefined
+      pauseMs = reached || waitsForStart ? options.pollIntervalMs : 0
+    } catch (error) {
+      if (signal.aborted) break
+      if (error instanceof StoreError) throw error
+      if (error instanceof NodeUnavailableError || error instanceof ConfigError) identityConfirmed = false
+      const problem = error instanceof ChainDataError ? error.message : `internal error: ${String(error)}`
+      board.change({ phase: 'stalled', problem })
+      pauseMs = pauses.next(error)
+      const fields = { problem, attempt: pauses.failures(), waitMs: Math.round(pauseMs) }
+      if (error instanceof ChainDataError) logger.warn('indexing is stalled', fields)
+      else logger.error('indexing is stalled', { ...fields, error })
+    }
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Entry of the worker thread that indexes one chain. Not imported by anything: `startIndexer` starts it by its URL,
+ * so it is a bundle entry of its own.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { SyncStatus } from '../model/sync.ts'
+import { ChainDataError } from '../platform/errors.ts'
+import type { Logger, LogFields } from '../platform/logger.ts'
+import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
+import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
+import { runIndexer, type StoredProgress } from './runIndexer.ts'
+import type { FromThread, LogSeverity, ThreadData, ToThread } from './threadMessages.ts'
+import { throttleStatus } from './throttleStatus.ts'
+
+if (parentPort === null) throw new Error('indexerThread runs as a worker thread only')
+const port = parentPort
+const { config, storeFolder } = workerData as ThreadData
+const stopping = new AbortController()
+
+const tell = (message: FromThread) => port.postMessage(message)
+const { send, flush } = throttleStatus((status: SyncStatus) => tell({ kind: 'status', status }))
+
+function forwardingLogger(bound: LogFields): Logger {
+  const at = (severity: LogSeverity) => (message: string, fields?: LogFields) =>
+    tell({ kind: 'log', severity, message, fields: { ...bound, ...fields } })
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: fields => forwardingLogger({ ...bound, ...fields })
+  }
+}
+
+async function peek(): Promise<StoredProgress | undefined> {
+  const reader = await openSqliteReader(storeFolder, config.chainId)
+  try {
+    const snapshot = await reader.openSnapshot()
+    try {
+      const range = await snapshot.indexedRange()
+      if (range === undefined) return undefined
+      return { indexedFrom: range.from, indexedTo: range.to, backfilled: await snapshot.backfilled() }
+    } finally {
+      await snapshot.close()
+    }
+  } finally {
+    await reader.close()
+  }
+}
+
+port.on('message', ({ kind }: ToThread) => {
+  if (kind === 'stop') stopping.abort(new Error('the indexer is stopped'))
+})
+
+try {
+  await runIndexer({
+    config,
+    openWriter: identity => openSqliteWriter(storeFolder, identity),
+    // There may be nothing yet, or something the writer will refuse with a better message.
+    peek: () => peek().catch(() => undefined),
+    logger: forwardingLogger({}),
+    signal: stopping.signal,
+    onStatus: send
+  })
+} catch (error) {
+  const problem = error instanceof ChainDataError ? error.message : `internal error: ${String(error)}`
+  forwardingLogger({ component: 'indexer', chainId: config.chainId }).error('indexing failed', { error })
+  tell({ kind: 'failed', problem })
+  process.exitCode = 1
+} finally {
+  flush()
+  // Nothing else may keep the thread alive.
+  port.close()
+}

@@ -1,0 +1,139 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import type { SyncStatus } from '../model/sync.ts'
+import { ConfigError } from '../platform/errors.ts'
+import type { Logger } from '../platform/logger.ts'
+import type { IndexerConfig } from './runIndexer.ts'
+import type { FromThread, ThreadData, ToThread } from './threadMessages.ts'
+
+export interface StartIndexerOptions extends IndexerConfig {
+  /** Folder of the SQLite store; the thread opens its own writer there. */
+  readonly storeFolder: string
+  readonly logger: Logger
+  /** Called with every status that differs from the one before, at most about ten times a second. */
+  onStatus?(status: SyncStatus): void
+  /** The built `indexerThread` file, for hosts that bundle this package and move files about. */
+  readonly threadEntry?: URL
+}
+
+/** The indexer of one chain, running in a thread of its own. */
+export interface Indexer {
+  readonly chainId: number
+  /** As last reported; never waits. */
+  status(): SyncStatus
+  /** Finishes the store's transaction under way and ends the thread. May be called again. */
+  stop(): Promise<void>
+}
+
+/** After a crash, the thread is started again after this time, doubled with every further crash. */
+const firstRestartMs = 500
+const longestRestartMs = 30_000
+/** A thread that has run for so long was not broken from the start. */
+const soundAfterMs = 60_000
+const stopDeadlineMs = 8_000
+
+/**
+ * Starts indexing one chain in a worker thread, so that writing never holds up a query. A thread that crashes is
+ * reported, and started again after a growing pause.
+ * @throws {ConfigError} when the thread's file cannot be found.
+ */
+export function startIndexer(options: StartIndexerOptions): Indexer {
+  const { storeFolder, logger, onStatus, threadEntry, ...config } = options
+  const entry = threadEntry ?? findThreadEntry()
+  let status: SyncStatus = {
+    chainId: config.chainId,
+    phase: 'starting',
+    indexedFrom: config.startBlock,
+    backfilled: false,
+    degraded: false,
+    poolCovered: false
+  }
+  let stopped: Promise<void> | undefined
+  let restart: NodeJS.Timeout | undefined
+  let crashes = 0
+  let thread = run()
+
+  function report(next: SyncStatus) {
+    status = next
+    onStatus?.(next)
+  }
+
+  function run(): { worker: Worker; ended: Promise<void> } {
+    const startedMs = performance.now()
+    const workerData: ThreadData = { config, storeFolder }
+    const worker = new Worker(entry, { workerData, name: `indexer-${config.chainId}` })
+    let problem = 'the indexer ended unexpectedly'
+    worker.on('message', (message: FromThread) => {
+      if (message.kind === 'status') report(message.status)
+      else if (message.kind === 'log') logger[message.severity](message.message, message.fields)
+      else problem = message.problem
+    })
+    worker.on('error', error => {
+      logger.error('the indexer crashed', { component: 'indexer', chainId: config.chainId, error })
+    })
+    const ended = new Promise<void>(resolve => {
+      worker.once('exit', () => {
+        if (stopped === undefined) {
+          if (performance.now() - startedMs > soundAfterMs) crashes = 0
+          const waitMs = Math.min(longestRestartMs, firstRestartMs * 2 ** crashes++)
+          report({ ...status, phase: 'stalled', problem })
+          logger.error('the indexer is started again', {
+            component: 'indexer',
+            chainId: config.chainId,
+            problem,
+            attempt: crashes,
+            waitMs
+          })
+          restart = setTimeout(() => {
+            thread = run()
+          }, waitMs)
+        }
+        resolve()
+      })
+    })
+    return { worker, ended }
+  }
+
+  async function stop(): Promise<void> {
+    clearTimeout(restart)
+    const { worker, ended } = thread
+    worker.postMessage({ kind: 'stop' } satisfies ToThread)
+    const overdue = setTimeout(() => {
+      logger.error('the indexer does not stop and is ended', {
+        component: 'indexer',
+        chainId: config.chainId
+      })
+      worker.terminate().catch(() => undefined)
+    }, stopDeadlineMs)
+    await ended
+    clearTimeout(overdue)
+  }
+
+  return {
+    chainId: config.chainId,
+    status: () => status,
+    stop: () => {
+      stopped ??= stop()
+      return stopped
+    }
+  }
+}
+
+/**
+ * The thread's file lies beside this one in the sources. A bundler may put this module into a chunk or an entry at the
+ * top of `dist`, or one folder below, while the thread stays an entry of its own: `dist/indexer/indexerThread.js`.
+ */
+function findThreadEntry(): URL {
+  const places = [
+    './indexerThread.ts',
+    './indexerThread.js',
+    './indexer/indexerThread.js',
+    '../indexer/indexerThread.js'
+  ]
+  for (const place of places) {
+    const url = new URL(place, import.meta.url)
+    if (existsSync(fileURLToPath(url))) return url
+  }
+  throw new ConfigError('the file of the indexer thread (indexer/indexerThread) is missing; set threadEntry')
+}

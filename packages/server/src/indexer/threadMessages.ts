@@ -1,0 +1,26 @@
+import type { SyncStatus } from '../model/sync.ts'
+import type { LogFields } from '../platform/logger.ts'
+import type { IndexerConfig } from './runIndexer.ts'
+
+/** What a thread is started with. */
+export interface ThreadData {
+  readonly config: IndexerConfig
+  readonly storeFolder: string
+}
+
+export type LogSeverity = 'debug' | 'info' | 'warn' | 'error'
+
+/** What the thread tells. */
+export type FromThread =
+  | { readonly kind: 'status'; readonly status: SyncStatus }
+  | {
+      readonly kind: 'log'
+      readonly severity: LogSeverity
+      readonly message: string
+      readonly fields: LogFields
+    }
+  /** The thread ends now because of `problem`. */
+  | { readonly kind: 'failed'; readonly problem: string }
+
+/** What the thread is told. */
+export type ToThread = { readonly kind: 'stop' }

@@ -1,0 +1,39 @@
+import type { SyncStatus } from '../model/sync.ts'
+
+const intervalMs = 100
+
+/**
+ * Passes statuses on: at once when the phase or the problem changes, otherwise the newest one at most every 100 ms.
+ * `flush` passes on what still waits.
+ */
+export function throttleStatus(receive: (status: SyncStatus) => void): {
+  send(status: SyncStatus): void
+  flush(): void
+} {
+  let waiting: SyncStatus | undefined
+  let last: SyncStatus | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  function flush() {
+    clearTimeout(timer)
+    timer = undefined
+    if (waiting === undefined) return
+    last = waiting
+    waiting = undefined
+    receive(last)
+  }
+
+  return {
+    send(status) {
+      waiting = status
+      const isNews =
+        status.phase !== last?.phase ||
+        status.problem !== last?.problem ||
+        status.backfilled !== last?.backfilled ||
+        status.degraded !== last?.degraded
+      if (isNews) flush()
+      else timer ??= setTimeout(flush, intervalMs).unref()
+    },
+    flush
+  }
+}
