@@ -156,16 +156,32 @@ describe('requests', () => {
     ['no method', { jsonrpc: '2.0', params: [] }, '/method is missing'],
     ['a method that is no name', { ...request, method: 1 }, '/method must be a string'],
     ['no params', { jsonrpc: '2.0', method: 'm' }, '/params is missing'],
-    ['named params', { ...request, params: {} }, '/params must be an array'],
+    ['scalar params', { ...request, params: 'x' }, '/params must be an array'],
+    ['null params', { ...request, params: null }, '/params must be an array'],
     ['a null id', { ...request, id: null }, '/id must be an integer or a string'],
     ['a fractional id', { ...request, id: 1.5 }, '/id must be an integer or a string'],
     ['an id beyond 2^53-1', { ...request, id: 2 ** 53 }, '/id must be at most 9007199254740991'],
     ['an empty id', { ...request, id: '' }, id],
-    ['an id of 257 characters', { ...request, id: 'x'.repeat(257) }, id],
-    ['a chainId that is a string', { ...request, chainId: '1' }, '/chainId must be an integer'],
-    ['a negative chainId', { ...request, chainId: -1 }, '/chainId must be at least 0']
-  ])('with %s are refused', (_, value, mistake) => {
+    ['an id of 257 characters', { ...request, id: 'x'.repeat(257) }, id]
+  ])('with %s are refused as INVALID_REQUEST', (_, value, mistake) => {
     expect(said(checkRequest(value))).toBe(mistake)
+    expect(checkRequest(value)?.reason).toBe('INVALID_REQUEST')
+  })
+
+  it.each<[string, unknown, string]>([
+    ['params by name', { ...request, params: {} }, '/params must be an array'],
+    ['a chainId that is a string', { ...request, chainId: '1' }, '/chainId must be an integer'],
+    ['a null chainId', { ...request, chainId: null }, '/chainId must be an integer'],
+    ['a fractional chainId', { ...request, chainId: 1.5 }, '/chainId must be an integer'],
+    [
+      'a chainId beyond 2^53-1',
+      { ...request, chainId: 2 ** 53 },
+      '/chainId must be at most 9007199254740991'
+    ],
+    ['a negative chainId', { ...request, chainId: -1 }, '/chainId must be at least 0']
+  ])('with %s are refused as INVALID_PARAMS', (_, value, mistake) => {
+    expect(said(checkRequest(value))).toBe(mistake)
+    expect(checkRequest(value)?.reason).toBe('INVALID_PARAMS')
   })
 
   it('form batches of 1 to 100 entries, whatever the entries are', () => {

@@ -1,7 +1,7 @@
 import { errors } from './generated/errors.gen.ts'
 import { paramsValidators, requestValidators } from './generated/paramsValidators.gen.ts'
 import { answerValidators, errorDataValidators, resultValidators } from './generated/resultValidators.gen.ts'
-import type { RpcFailure } from './generated/types.gen.ts'
+import type { RpcFailure, RpcRequest } from './generated/types.gen.ts'
 import type { ErrorReason, MethodName } from './methodTypes.ts'
 import { type AjvError, type Mistake, toMistake } from './mistake.ts'
 
@@ -30,13 +30,23 @@ export function checkParams(method: MethodName, params: unknown): Mistake | unde
   return run(paramsValidators[method], params, '/params')
 }
 
+/** A mistake in a request's envelope, and the error case it is. */
+export interface RequestMistake extends Mistake {
+  readonly reason: 'INVALID_REQUEST' | 'INVALID_PARAMS'
+}
+
 /**
  * What is wrong with the envelope of one request; says nothing about whether its params fit.
  *
- * A missing `id` or `chainId` is no mistake here.
+ * A missing `id` or `chainId` is no mistake here. A malformed `chainId`, and params by name, are
+ * INVALID_PARAMS: with them the body still is a JSON-RPC request.
  */
-export function checkRequest(request: unknown): Mistake | undefined {
-  return run(requestValidators.request, request, '')
+export function checkRequest(request: unknown): RequestMistake | undefined {
+  const mistake = run(requestValidators.request, request, '')
+  if (mistake === undefined) return undefined
+  const named = mistake.path === '/params' && typeof (request as RpcRequest).params === 'object'
+  const aboutParams = mistake.path === '/chainId' || (named && (request as RpcRequest).params !== null)
+  return { ...mistake, reason: aboutParams ? 'INVALID_PARAMS' : 'INVALID_REQUEST' }
 }
 
 /** What is wrong with a batch as a whole: its length. Entries are checked by `checkRequest`. */
