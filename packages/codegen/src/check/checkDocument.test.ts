@@ -90,6 +90,11 @@ describe('refuses', () => {
       /schema EvmToken\/amount: needs a description/
     ],
     [
+      'an extension that is required',
+      d => d.components.schemas.EvmHoldings!.required!.push('asOf'),
+      /schema EvmHoldings\/asOf: an extension must not be required/
+    ],
+    [
       'a pattern without words for it',
       d => delete d.components.schemas.Hash32!['x-expected'],
       /schema Hash32: a pattern needs x-expected/

@@ -28,6 +28,9 @@ function checkSchema(document: ServiceDocument, schema: Schema, place: string, p
     if (typeof property === 'boolean') continue
     if (property.$ref !== undefined && !property.description)
       problems.push(`schema ${place}/${key}: needs a description`)
+    if (property['x-extension'] && schema.required?.includes(key)) {
+      problems.push(`schema ${place}/${key}: an extension must not be required`)
+    }
     checkSchema(document, property, `${place}/${key}`, problems)
   }
   const items = Array.isArray(schema.items) ? schema.items : schema.items ? [schema.items] : []
