@@ -1,0 +1,49 @@
+import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+
+/** One checked address. `hostname` is only what the server is told and must prove, never looked up again. */
+export interface DialTarget {
+  readonly address: string
+  readonly port: number
+  readonly hostname: string
+  readonly secure: boolean
+}
+
+/**
+ * Opens a connection to exactly `target.address`; for `secure`, TLS is established and the certificate is checked
+ * against `target.hostname`.
+ * @returns a connected socket that the caller must destroy.
+ */
+export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Socket>
+
+/** The only place of the metadata module where a socket is opened. */
+export const dialAddress: Dial = async (target, signal) => {
+  signal.throwIfAborted()
+  const { address, port, hostname, secure } = target
+  const socket = secure
+    ? connectTls({ host: address, port, servername: serverName(hostname), ALPNProtocols: ['http/1.1'] })
+    : connectTcp({ host: address, port })
+  const ready = secure ? 'secureConnect' : 'connect'
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once(ready, resolve)
+      socket.once('error', reject)
+      socket.once('close', () => reject(new Error('connection closed')))
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
+    return socket
+  } catch (error) {
+    // A socket may still fail after this; nobody listens any more.
+    socket.on('error', () => {})
+    socket.destroy()
+    throw error
+  }
+}
+
+/**
+ * Server name indication knows names only (RFC 6066); for an address an empty one keeps Node from sending it, and the
+ * certificate is then checked against the dialled address, which is the same.
+ */
+function serverName(hostname: string): string {
+  return /^[\d.]+$|:/.test(hostname) ? '' : hostname.replace(/\.$/, '')
+}

@@ -1,0 +1,39 @@
+import { MetadataError } from '../platform/errors.ts'
+
+/** Why an untrusted address was refused or gave nothing; `context.reason` of every MetadataError thrown here. */
+export type MetadataFailureReason =
+  | 'URL'
+  | 'SCHEME'
+  | 'USER_INFO'
+  | 'PORT'
+  | 'HOST'
+  | 'DNS'
+  | 'PRIVATE_ADDRESS'
+  | 'CONNECT'
+  | 'PROTOCOL'
+  | 'REDIRECT'
+  | 'STATUS'
+  | 'ENCODING'
+  | 'TOO_LARGE'
+  | 'TIMEOUT'
+  | 'ABORTED'
+  | 'BUSY'
+  | 'CONTENT'
+
+/** Foreign text is shown at most this long in a message. */
+const maxShownLength = 100
+
+/**
+ * @param subject - the foreign text in question (an URL, a host); cut to 100 characters, control characters escaped.
+ * @param options.status - HTTP status, where one was received.
+ */
+export function metadataFailure(
+  reason: MetadataFailureReason,
+  message: string,
+  subject?: string,
+  options: { readonly cause?: unknown; readonly status?: number } = {}
+): MetadataError {
+  const shown = subject === undefined ? '' : `: ${JSON.stringify(subject.slice(0, maxShownLength))}`
+  const context = options.status === undefined ? { reason } : { reason, status: options.status }
+  return new MetadataError(message + shown, context, { cause: options.cause })
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { readJsonObject } from './readJsonObject.ts'
+
+const read = (text: string, charset?: string) => readJsonObject(Buffer.from(text), charset)
+
+test('keeps unknown keys, nulls and order as they are', () => {
+  const text = '{"z":null,"a":{"b":[1,null,{}]},"name":""}'
+  expect(JSON.stringify(read(text))).toBe(text)
+})
+
+test('a key __proto__ is passed on and changes nothing', () => {
+  const text = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'
+  const data = read(text)
+  expect(JSON.stringify(data)).toBe(text)
+  expect('polluted' in {}).toBe(false)
+  expect(Object.getPrototypeOf(data)).toBe(Object.prototype)
+  expect('polluted' in data).toBe(false)
+})
+
+test('a byte order mark and other charsets are understood', () => {
+  expect(read('\ufeff{"a":1}')).toEqual({ a: 1 })
+  expect(readJsonObject(Buffer.from('{"a":"é"}', 'latin1'), 'latin1')).toEqual({ a: 'é' })
+})
+
+test('reads 64 levels and refuses 65, also a million, also behind strings with brackets', () => {
+  const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
+  expect(read(nested(64))).toHaveProperty('a')
+  expect(() => read(nested(65))).toThrow('nested deeper')
+  expect(() => read('['.repeat(1_000_000))).toThrow('nested deeper')
+  expect(read(`{"a":"${'[{'.repeat(1000)}\\"["}`)).toHaveProperty('a')
+})
+
+test.each(['', 'null', '[]', '[{}]', '1', '"{}"', 'true', '<html>', '{', '{"a":1}x', "{'a':1}", '{"a":NaN}'])(
+  '%j is no JSON object',
+  text => {
+    expect(() => read(text)).toThrow(expect.objectContaining({ context: { reason: 'CONTENT' } }))
+  }
+)
+
+test('an unknown charset is refused', () => {
+  expect(() => read('{}', 'utf-7')).toThrow(expect.objectContaining({ context: { reason: 'CONTENT' } }))
+})

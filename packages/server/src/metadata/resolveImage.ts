@@ -1,0 +1,50 @@
+import { checkUrl } from './checkUrl.ts'
+import { readDataUri } from './dataUri.ts'
+import type { JsonObject } from './readJsonObject.ts'
+import { type Gateways, resolveUri } from './resolveUri.ts'
+
+export interface ImageOptions {
+  readonly gateways: Gateways
+  /** Hosts whose images are passed on although plain http or private; see `readAllowHosts`. */
+  readonly allowHosts: ReadonlySet<string>
+  /** ERC-1155 only: replaces `{id}`. */
+  readonly tokenId?: bigint
+}
+
+/**
+ * The picture that a metadata object names, in a form that a wallet can show: an https URL, or a `data:image/` URI.
+ *
+ * Read from `image`, then `image_url`, then `image_data` (which is SVG text as a rule); the first one of use counts.
+ * @returns "" where there is none. A plain http URL only for a host in `allowHosts`. The picture itself is not fetched.
+ */
+export function imageOf(data: JsonObject, options: ImageOptions): string {
+  for (const key of ['image', 'image_url', 'image_data']) {
+    const value = Object.hasOwn(data, key) ? data[key] : undefined
+    const image = typeof value === 'string' ? resolveImage(value, options) : ''
+    if (image !== '') return image
+  }
+  return ''
+}
+
+/** As `imageOf`, for a single text. */
+export function resolveImage(uri: string, options: ImageOptions): string {
+  const text = uri.trim()
+  if (/^<(svg|\?xml)[\s>]/i.test(text)) {
+    return `data:image/svg+xml;base64,${Buffer.from(text, 'utf8').toString('base64')}`
+  }
+  if (/^data:/i.test(text)) return readDataUri(text)?.mediaType.startsWith('image/') === true ? text : ''
+  const { gateways, allowHosts, tokenId } = options
+  const resolved = resolveUri(text, gateways, tokenId === undefined ? {} : { tokenId })
+  const [url] = resolved.kind === 'remote' ? resolved.urls : []
+  return url === undefined ? '' : presentableUrl(url, allowHosts)
+}
+
+/** Wallets load what we name, from inside their users' networks: so the rules of the guarded fetch hold here too. */
+function presentableUrl(text: string, allowHosts: ReadonlySet<string>): string {
+  try {
+    const { url, allowed } = checkUrl(text, allowHosts)
+    return url.protocol === 'https:' || allowed ? url.href : ''
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { BoundedMap } from './boundedMap.ts'
+
+test('forgets what was used longest ago', () => {
+  const map = new BoundedMap<string, number>(2)
+  map.set('a', 1)
+  map.set('b', 2)
+  map.get('a')
+  map.set('c', 3)
+  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([1, undefined, 3])
+})
+
+test('counts weights, also when an entry is replaced or deleted', () => {
+  const map = new BoundedMap<string, number>(10)
+  map.set('a', 1, 6)
+  map.set('a', 2, 4)
+  map.set('b', 3, 6)
+  expect([map.get('a'), map.get('b'), map.size]).toEqual([2, 3, 2])
+  map.delete('a')
+  map.set('c', 4, 4)
+  expect([map.get('b'), map.get('c')]).toEqual([3, 4])
+})
+
+test('does not keep an entry heavier than the whole, nor its older value', () => {
+  const map = new BoundedMap<string, number>(10)
+  map.set('a', 1)
+  map.set('b', 2)
+  map.set('a', 3, 11)
+  expect([map.get('a'), map.get('b')]).toEqual([undefined, 2])
+})

@@ -1,0 +1,45 @@
+/**
+ * A map that forgets what was used longest ago once its contents outweigh `maxWeight`; the caller says what each
+ * entry weighs (1 to count entries, bytes to bound memory). An entry heavier than the whole is not kept.
+ */
+export class BoundedMap<K, V> {
+  readonly #entries = new Map<K, { readonly value: V; readonly weight: number }>()
+  readonly #maxWeight: number
+  #weight = 0
+
+  constructor(maxWeight: number) {
+    this.#maxWeight = maxWeight
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Counts as a use. */
+  get(key: K): V | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return undefined
+    // A Map iterates in insertion order, so the first one is always the one unused for longest.
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    return entry.value
+  }
+
+  set(key: K, value: V, weight = 1): void {
+    this.delete(key)
+    if (weight > this.#maxWeight) return
+    this.#entries.set(key, { value, weight })
+    this.#weight += weight
+    for (const oldest of this.#entries.keys()) {
+      if (this.#weight <= this.#maxWeight) return
+      this.delete(oldest)
+    }
+  }
+
+  delete(key: K): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    this.#entries.delete(key)
+    this.#weight -= entry.weight
+  }
+}
