@@ -14,10 +14,12 @@ import type {
  */
 export interface StoreReader {
   /**
-   * Opens one consistent view; later commits do not show in it.
+   * Opens one consistent view; later commits do not show in it. While the chain has no store yet the view is empty.
+   * @throws {StoreError} the store belongs to another chain or has a newer schema than this program; also after `close`.
    * @remarks Close it, also after an error: an open view keeps old pages alive.
    */
   openSnapshot(): Promise<Snapshot>
+  /** Ends every snapshot that is still open, too: its next read throws. */
   close(): Promise<void>
 }
 
@@ -30,7 +32,10 @@ export interface TransactionPosition {
 /** What the index knows of a transaction hash. */
 export type HashLookup =
   | { readonly kind: 'confirmed'; readonly position: TransactionPosition }
-  /** A reorg removed it and it has not been mined again; `commonAncestor` is the last block kept then. */
+  /**
+   * A reorg removed it and it has not been mined again. `commonAncestor` is the last block kept then, or a lower one
+   * if a later reorg removed that too: it is always in the index.
+   */
   | { readonly kind: 'reorged'; readonly commonAncestor: BlockRef }
   | { readonly kind: 'unknown' }
 
@@ -47,7 +52,8 @@ export interface Snapshot {
   /** The first backfill has reached the head once. */
   backfilled(): Promise<boolean>
   /**
-   * Confirmed transactions associated with `address`, newest first, in chunks of bounded size.
+   * Confirmed transactions associated with `address`, newest first, in chunks of bounded size; no chunk is empty.
+   * Other work of the thread gets its turn between two chunks.
    * @param options.olderThan - only what is strictly older than this place.
    * @param options.limit - at most so many; absent: all.
    */
@@ -82,7 +88,8 @@ export interface PoolUpdate {
   readonly seenAtSeconds: number
   /**
    * Node's head, asked after the pool was read. An entry that left the pool may be in a block up to this one,
-   * so the store keeps it as pending until the index has reached this height.
+   * so the store keeps it as pending until the index has reached this height. While a first backfill runs that is far
+   * away: look at the pool only once the index is near the head.
    */
   readonly headAfter: number
 }
@@ -93,9 +100,10 @@ export interface StoreWriter {
   state(): Promise<WriterState>
   /**
    * Appends blocks, each the child of the one before it, in ONE transaction together with the cursor. Pool entries
-   * that these blocks confirm disappear in the same transaction.
+   * that these blocks confirm disappear in the same transaction. In an empty store the first block may be any.
    * @param options.finalized - undo data below this height may be dropped.
-   * @throws {StoreError} when the first block's parent is not the stored head; nothing is written then.
+   * @throws {StoreError} when a block is not the child of the one before it or of the stored head, holds more than
+   *   65,536 transactions, or contradicts itself (numbers, order of indexes); nothing is written then.
    */
   commitBlocks(blocks: readonly IndexedBlock[], options?: { readonly finalized?: number }): Promise<void>
   /** Stored hash of a block at this height; absent when not (or no longer) indexed. */
@@ -107,11 +115,19 @@ export interface StoreWriter {
    * @throws {StoreError} when `ancestor` is not a stored block.
    */
   rollbackTo(ancestor: BlockRef): Promise<void>
-  /** Removes every block (the chain contradicts even the first one stored). */
+  /**
+   * Removes every block (the chain contradicts even the first one stored). The index is as empty as a new one:
+   * `indexedFrom` is unset, `backfilled` false again and no removed hash remembered, since no common ancestor exists.
+   * Holding candidates, the pool and the degraded mark stay.
+   */
   rollbackAll(): Promise<void>
   markBackfilled(): Promise<void>
   markDegraded(): Promise<void>
-  /** Makes the stored pool equal to `update`, keeping the first-seen second of entries that stay. */
+  /**
+   * Makes the stored pool equal to `update`, keeping the first-seen second of entries that stay, come back, or are
+   * thrown back into the pool by a reorg. Transactions that the index has confirmed are passed over. Writes nothing
+   * when nothing has changed.
+   */
   updatePool(update: PoolUpdate): Promise<void>
   close(): Promise<void>
 }

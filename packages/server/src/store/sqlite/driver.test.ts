@@ -119,6 +119,18 @@ describe.each(availableSqliteDrivers())('driver $name', driver => {
     expect(count.get([])).toMatchObject({ n: 2 })
   })
 
+  test('close takes back an open transaction and gives up its locks, also with statements around', () => {
+    const db = driver.open(join(folder, 'a.sqlite'), { busyTimeoutMs: 0 })
+    const insert = table(db)
+    db.exec('BEGIN EXCLUSIVE')
+    insert.run([1, null, null])
+    db.close()
+    const other = open()
+    other.exec('BEGIN EXCLUSIVE')
+    expect(other.prepare('SELECT count(*) AS n FROM t').get([])).toMatchObject({ n: 0 })
+    expect(() => insert.run([2, null, null])).toThrow(StoreError)
+  })
+
   test('reports how many rows a statement changed', () => {
     const db = open()
     const insert = table(db)

@@ -26,6 +26,7 @@ export interface SqliteConnection {
   /** Runs any number of statements without parameters. */
   exec(sql: string): void
   prepare<Row extends object = SqlRow>(sql: string): SqliteStatement<Row>
+  /** Takes back an open transaction. Afterwards nothing is locked any more; the files may stay open for a while. */
   close(): void
 }
 

@@ -4,6 +4,7 @@ import { toStoreError } from './sqliteError.ts'
 
 /** The part of libsql's interface that is used here. */
 interface LibsqlDatabase {
+  readonly inTransaction: boolean
   defaultSafeIntegers(on: boolean): unknown
   exec(sql: string): void
   prepare(sql: string): LibsqlStatement
@@ -47,7 +48,12 @@ function connectionOver(database: LibsqlDatabase): SqliteConnection {
   return {
     exec: sql => guarded(() => database.exec(sql)),
     prepare: <Row extends object>(sql: string) => guarded(() => statementOver<Row>(database.prepare(sql))),
-    close: () => guarded(() => database.close())
+    close: () =>
+      guarded(() => {
+        // The connection really ends once its statements are collected as garbage; its locks must not wait for that.
+        if (database.inTransaction) database.exec('ROLLBACK')
+        database.close()
+      })
   }
 }
 

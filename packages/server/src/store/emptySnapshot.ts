@@ -1,0 +1,13 @@
+import type { Snapshot } from './store.ts'
+
+/** What a reader shows of a chain whose store does not exist yet. */
+export const emptySnapshot: Snapshot = {
+  indexedRange: async () => undefined,
+  backfilled: async () => false,
+  async *history() {},
+  countHistory: async () => 0,
+  pending: async () => [],
+  lookUpHash: async () => ({ kind: 'unknown' }),
+  async *holdingCandidates() {},
+  close: async () => {}
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import { StoreError } from '../../platform/errors.ts'
+import type { SqliteConnection } from './driver.ts'
+import { inTransaction } from './inTransaction.ts'
+import type { Migration } from './migrations.ts'
+
+interface AppliedMigration {
+  readonly version: number
+  readonly checksum: string
+}
+
+/**
+ * Brings the schema up to the last of `migrations`, each step in a transaction of its own, so that a crash between
+ * two leaves a file that the next start continues.
+ * @throws {StoreError} the file is newer than this program, was made by other steps, or is no index at all.
+ */
+export function migrate(connection: SqliteConnection, migrations: readonly Migration[]): void {
+  const applied = readApplied(connection)
+  const newest = migrations.length
+  for (const { version, checksum } of applied) {
+    const known = migrations[version - 1]
+    if (known === undefined) {
+      const stored = applied.at(-1)?.version ?? 0
+      throw new StoreError(
+        `the store has schema version ${stored}, this program knows versions up to ${newest}: run the newer program, or index into another folder`,
+        { storedVersion: stored, knownVersion: newest }
+      )
+    }
+    if (checksumOf(known) !== checksum) {
+      throw new StoreError(
+        `schema step ${version} ("${known.name}") of the store was made by another program`,
+        {
+          version
+        }
+      )
+    }
+  }
+  for (const migration of migrations.slice(applied.length)) {
+    inTransaction(connection, () => {
+      connection.exec(migration.sql)
+      connection
+        .prepare('INSERT INTO migration (version, name, checksum) VALUES (?, ?, ?)')
+        .run([migration.version, migration.name, checksumOf(migration)])
+    })
+  }
+}
+
+/** Version of the schema in this file; absent before the first step is done. */
+export function schemaVersion(connection: SqliteConnection): number | undefined {
+  if (!hasTable(connection, 'migration')) return undefined
+  return (
+    connection.prepare<{ version: number | null }>('SELECT max(version) AS version FROM migration').get([])
+      ?.version ?? undefined
+  )
+}
+
+function readApplied(connection: SqliteConnection): readonly AppliedMigration[] {
+  if (!hasTable(connection, 'migration')) {
+    const tables = connection.prepare<{ n: number }>('SELECT count(*) AS n FROM sqlite_schema').get([])
+    if (tables?.n !== 0)
+      throw new StoreError('the file is a database of something else: it has no migration table')
+    connection.exec(
+      'CREATE TABLE migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT'
+    )
+  }
+  return connection
+    .prepare<{ version: number; checksum: string }>(
+      'SELECT version, checksum FROM migration ORDER BY version'
+    )
+    .all([])
+}
+
+function hasTable(connection: SqliteConnection, name: string): boolean {
+  const statement = connection.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
+  return statement.get([name]) !== undefined
+}
+
+function checksumOf(migration: Migration): string {
+  return createHash('sha256')
+    .update(`${migration.version}\n${migration.name}\n${migration.sql}`)
+    .digest('hex')
+}

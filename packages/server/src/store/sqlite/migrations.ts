@@ -1,0 +1,105 @@
+/** One step of the schema. Its text never changes once released: stored checksums are compared with it. */
+export interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+}
+
+/**
+ * Every step from an empty file to today's schema, in order. Forward only: to change a table, append a step.
+ *
+ * Hashes and addresses are their raw bytes. Keys of the large tables begin with the epoch, so that random inserts
+ * stay inside the cache-sized newest part of each B-tree.
+ */
+export const migrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'index of one chain',
+    sql: `
+      CREATE TABLE meta (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        chain_id INTEGER NOT NULL,
+        genesis_hash BLOB NOT NULL,
+        indexed_from INTEGER,
+        backfilled INTEGER NOT NULL DEFAULT 0,
+        degraded INTEGER NOT NULL DEFAULT 0
+      ) STRICT;
+
+      CREATE TABLE block (
+        number INTEGER PRIMARY KEY,
+        hash BLOB NOT NULL,
+        parent_hash BLOB NOT NULL,
+        timestamp_seconds INTEGER NOT NULL,
+        tx_count INTEGER NOT NULL
+      ) STRICT;
+
+      -- id = block number * 65536 + index in the block
+      CREATE TABLE tx (id INTEGER PRIMARY KEY, rec BLOB NOT NULL) STRICT;
+
+      -- Begins at a block; the next one begins once this one is full.
+      CREATE TABLE epoch (
+        id INTEGER PRIMARY KEY,
+        first_block INTEGER NOT NULL,
+        tx_count INTEGER NOT NULL
+      ) STRICT;
+
+      CREATE TABLE address_tx (
+        epoch INTEGER NOT NULL,
+        address BLOB NOT NULL,
+        tx_id INTEGER NOT NULL,
+        PRIMARY KEY (epoch, address, tx_id)
+      ) STRICT, WITHOUT ROWID;
+
+      -- key: the first 8 bytes of the hash; the record has all of it
+      CREATE TABLE tx_hash (
+        epoch INTEGER NOT NULL,
+        key BLOB NOT NULL,
+        tx_id INTEGER NOT NULL,
+        PRIMARY KEY (epoch, key, tx_id)
+      ) STRICT, WITHOUT ROWID;
+
+      -- token_id: empty for erc20, else its length in bytes, then big-endian, so that bytes sort as numbers
+      CREATE TABLE holding (
+        epoch INTEGER NOT NULL,
+        owner BLOB NOT NULL,
+        contract BLOB NOT NULL,
+        token_id BLOB NOT NULL,
+        standard INTEGER NOT NULL,
+        PRIMARY KEY (epoch, owner, contract, token_id, standard)
+      ) STRICT, WITHOUT ROWID;
+
+      -- What a rollback must delete and cannot read from the records
+      CREATE TABLE undo (block INTEGER PRIMARY KEY, parties BLOB NOT NULL) STRICT;
+
+      CREATE TABLE reorged (
+        hash BLOB PRIMARY KEY,
+        ancestor_number INTEGER NOT NULL,
+        ancestor_hash BLOB NOT NULL
+      ) STRICT, WITHOUT ROWID;
+
+      -- gone_at: has left the node's pool; may be in a block up to this height
+      CREATE TABLE pool (
+        id INTEGER PRIMARY KEY,
+        hash BLOB NOT NULL UNIQUE,
+        status INTEGER NOT NULL,
+        gone_at INTEGER,
+        first_seen_seconds INTEGER NOT NULL,
+        rec BLOB NOT NULL
+      ) STRICT;
+
+      CREATE TABLE pool_address (
+        address BLOB NOT NULL,
+        pool_id INTEGER NOT NULL,
+        PRIMARY KEY (address, pool_id)
+      ) STRICT, WITHOUT ROWID;
+
+      -- Of entries that left the pool lately, in case a reorg brings them back
+      CREATE TABLE first_seen (
+        hash BLOB PRIMARY KEY,
+        first_seen_seconds INTEGER NOT NULL,
+        left_at INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX first_seen_left_at ON first_seen (left_at);
+    `
+  }
+]

@@ -1,0 +1,48 @@
+import { StoreError } from '../../platform/errors.ts'
+import type { SqliteConnection, SqliteDriver } from './driver.ts'
+
+/** Waits this long for another connection's checkpoint or recovery; both are short. */
+const busyTimeoutMs = 5000
+
+/**
+ * Opens a chain's file for its writer, creating it when missing.
+ *
+ * Write-ahead log with `synchronous = NORMAL`: a killed process loses nothing it has committed, a lost machine at most
+ * the newest commits, and since rows and cursor share a commit the index then simply continues from an earlier block.
+ */
+export function openForWriting(driver: SqliteDriver, path: string): SqliteConnection {
+  const connection = driver.open(path, { busyTimeoutMs })
+  try {
+    const mode = connection
+      .prepare<{ journal_mode: string }>('PRAGMA journal_mode = WAL')
+      .get([])?.journal_mode
+    if (mode !== 'wal') {
+      throw new StoreError(
+        `the folder's file system does not support SQLite's write-ahead log (got "${mode}"): use a local disk`
+      )
+    }
+    connection.exec(`
+      PRAGMA synchronous = NORMAL;
+      PRAGMA cache_size = -65536;
+      PRAGMA wal_autocheckpoint = 4000;
+      PRAGMA journal_size_limit = 67108864;
+      PRAGMA temp_store = MEMORY;
+    `)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** Opens an existing file for reading. Not the read-only mode: the first reader after a crash replays the log. */
+export function openForReading(driver: SqliteDriver, path: string): SqliteConnection {
+  const connection = driver.open(path, { busyTimeoutMs })
+  try {
+    connection.exec('PRAGMA query_only = ON; PRAGMA cache_size = -8192')
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}

@@ -1,0 +1,131 @@
+import { existsSync } from 'node:fs'
+import { StoreError } from '../../platform/errors.ts'
+import { emptySnapshot } from '../emptySnapshot.ts'
+import type { Snapshot, StoreReader } from '../store.ts'
+import { type ChainFiles, chainFiles } from './chainFiles.ts'
+import { loadSqliteDriver, type SqliteDriver } from './driver.ts'
+import { openReadConnection, type ReadConnection } from './readConnection.ts'
+import { SqliteSnapshot } from './sqliteSnapshot.ts'
+
+export interface SqliteReaderOptions {
+  readonly driver?: SqliteDriver
+  /** So many snapshots may be open at once; more wait until one closes. Default 64. */
+  readonly maxSnapshots?: number
+  /** So many connections stay open between snapshots. Default 8. */
+  readonly maxIdle?: number
+}
+
+/**
+ * Opens the index of one chain for reading, next to its writer in whatever thread or process that runs. The file need
+ * not exist yet: snapshots are empty until it does.
+ * @throws {StoreError} there is no SQLite driver.
+ */
+export async function openSqliteReader(
+  folder: string,
+  chainId: number,
+  options: SqliteReaderOptions = {}
+): Promise<StoreReader> {
+  const { driver = loadSqliteDriver(), maxSnapshots = 64, maxIdle = 8 } = options
+  return new SqliteReader(driver, chainFiles(folder, chainId), chainId, { maxSnapshots, maxIdle })
+}
+
+interface PoolLimits {
+  readonly maxSnapshots: number
+  readonly maxIdle: number
+}
+
+class SqliteReader implements StoreReader {
+  readonly #driver: SqliteDriver
+  readonly #files: ChainFiles
+  readonly #chainId: number
+  readonly #limits: PoolLimits
+  readonly #idle: ReadConnection[] = []
+  readonly #open = new Set<Snapshot>()
+  /** Calls that wait for a snapshot to close, first come first served. */
+  readonly #waiting: (() => void)[] = []
+  #taken = 0
+  #closed = false
+
+  constructor(driver: SqliteDriver, files: ChainFiles, chainId: number, limits: PoolLimits) {
+    this.#driver = driver
+    this.#files = files
+    this.#chainId = chainId
+    this.#limits = limits
+  }
+
+  async openSnapshot(): Promise<Snapshot> {
+    this.#checkOpen()
+    await this.#takeTurn()
+    try {
+      this.#checkOpen()
+      const snapshot = this.#startSnapshot()
+      if (snapshot === undefined) this.#giveTurn()
+      return snapshot ?? emptySnapshot
+    } catch (error) {
+      this.#giveTurn()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    for (const snapshot of [...this.#open]) await snapshot.close()
+    for (const { connection } of this.#idle.splice(0)) connection.close()
+    for (const wake of this.#waiting.splice(0)) wake()
+  }
+
+  #startSnapshot(): Snapshot | undefined {
+    const reads = this.#idle.pop() ?? this.#connect()
+    if (reads === undefined) return undefined
+    try {
+      const snapshot: Snapshot = new SqliteSnapshot(reads, () => {
+        this.#open.delete(snapshot)
+        this.#putBack(reads)
+        this.#giveTurn()
+      })
+      this.#open.add(snapshot)
+      return snapshot
+    } catch (error) {
+      reads.connection.close()
+      throw error
+    }
+  }
+
+  #connect(): ReadConnection | undefined {
+    // Opening would create the file, which is the writer's to do.
+    if (!existsSync(this.#files.database)) return undefined
+    return openReadConnection(this.#driver, this.#files, this.#chainId)
+  }
+
+  #putBack(reads: ReadConnection): void {
+    try {
+      reads.end()
+    } catch {
+      // Whatever is wrong with it, the next snapshot gets another one.
+      reads.connection.close()
+      return
+    }
+    if (this.#closed || this.#idle.length >= this.#limits.maxIdle) reads.connection.close()
+    else this.#idle.push(reads)
+  }
+
+  async #takeTurn(): Promise<void> {
+    if (this.#taken < this.#limits.maxSnapshots) {
+      this.#taken++
+      return
+    }
+    // Whoever gives its turn leaves the count as it is: the turn passes on.
+    await new Promise<void>(resolve => this.#waiting.push(resolve))
+  }
+
+  #giveTurn(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#taken--
+    else next()
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new StoreError('the store is closed')
+  }
+}

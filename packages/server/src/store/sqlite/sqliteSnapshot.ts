@@ -1,0 +1,163 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import type {
+  Address,
+  ConfirmedTransaction,
+  Hash,
+  HoldingCandidate,
+  PendingTransaction
+} from '../../model/evm.ts'
+import { StoreError } from '../../platform/errors.ts'
+import { decodeConfirmed, decodePending } from '../record.ts'
+import type { HashLookup, IndexedRange, Snapshot, TransactionPosition } from '../store.ts'
+import { maxBlockNumber, toPosition, toTransactionId } from '../transactionId.ts'
+import type { ChainMeta } from './cursor.ts'
+import { addressBytes, hashBytes, toHex } from './hexBytes.ts'
+import { mergeHoldings } from './mergeHoldings.ts'
+import type { ReadConnection } from './readConnection.ts'
+
+const firstChunkRecords = 64
+const maxChunkRecords = 512
+/** Records may hold 128 KiB of calldata each: chunks aim at so many stored bytes. */
+const chunkBytes = 256 * 1024
+/** So many look-ups into epochs pass before other work of the thread gets its turn. */
+const epochsAtOnce = 64
+const candidatesAtOnce = 500
+
+/**
+ * One open read transaction. Each SQLite call blocks the thread, so long reads are cut into short calls with a pause
+ * for the event loop in between.
+ */
+export class SqliteSnapshot implements Snapshot {
+  readonly #reads: ReadConnection
+  readonly #meta: ChainMeta
+  readonly #onClose: () => void
+  #closed = false
+
+  /** @param onClose - gives the connection back; called once. */
+  constructor(reads: ReadConnection, onClose: () => void) {
+    this.#reads = reads
+    this.#onClose = onClose
+    this.#meta = reads.begin()
+  }
+
+  async indexedRange(): Promise<IndexedRange | undefined> {
+    return this.#open().cursor.range()
+  }
+
+  async backfilled(): Promise<boolean> {
+    this.#open()
+    return this.#meta.backfilled
+  }
+
+  async *history(
+    address: Address,
+    options: { readonly olderThan?: TransactionPosition; readonly limit?: number } = {}
+  ): AsyncGenerator<readonly ConfirmedTransaction[]> {
+    const { olderThan, limit = Number.MAX_SAFE_INTEGER } = options
+    const key = addressBytes(address)
+    let before = olderThan === undefined ? Number.MAX_SAFE_INTEGER : toTransactionId(olderThan)
+    let left = limit
+    let wanted = firstChunkRecords
+    let chunk: ConfirmedTransaction[] = []
+    for await (const epoch of this.#epochs(olderThan?.blockNumber)) {
+      for (let more = true; more && left > 0; ) {
+        const asked = Math.min(wanted - chunk.length, left)
+        const rows = this.#open().history.all([epoch, key, before, asked])
+        for (const row of rows) chunk.push(toConfirmed(row))
+        before = rows.at(-1)?.id ?? before
+        left -= rows.length
+        more = rows.length === asked
+        if (chunk.length < wanted) continue
+        yield chunk
+        await breathe()
+        wanted = nextChunkSize(rows)
+        chunk = []
+      }
+      if (left <= 0) break
+    }
+    if (chunk.length > 0) yield chunk
+  }
+
+  async countHistory(address: Address, atMost: number): Promise<number> {
+    const key = addressBytes(address)
+    let count = 0
+    for await (const epoch of this.#epochs()) {
+      if (count >= atMost) break
+      count += this.#open().count.get([epoch, key, atMost - count])?.n ?? 0
+    }
+    return count
+  }
+
+  async pending(address: Address): Promise<readonly PendingTransaction[]> {
+    return this.#open()
+      .pending.all([addressBytes(address)])
+      .map(({ status, seconds, rec }) => ({ ...decodePending(rec), status, firstSeenSeconds: seconds }))
+      .sort(inPoolOrder)
+  }
+
+  async lookUpHash(hash: Hash): Promise<HashLookup> {
+    for await (const epoch of this.#epochs()) {
+      const id = this.#open().lookUp(epoch, hash)
+      if (id !== undefined) return { kind: 'confirmed', position: toPosition(id) }
+    }
+    const reorged = this.#open().reorged.get([hashBytes(hash)])
+    if (reorged === undefined) return { kind: 'unknown' }
+    return { kind: 'reorged', commonAncestor: { number: reorged.number, hash: toHex(reorged.hash) } }
+  }
+
+  async *holdingCandidates(address: Address): AsyncGenerator<readonly HoldingCandidate[]> {
+    let chunk: HoldingCandidate[] = []
+    for (const candidate of mergeHoldings(() => this.#open(), address)) {
+      chunk.push(candidate)
+      if (chunk.length < candidatesAtOnce) continue
+      yield chunk
+      await breathe()
+      chunk = []
+    }
+    if (chunk.length > 0) yield chunk
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#onClose()
+  }
+
+  /** Newest first; with `upToBlock` only those that begin at or below it. */
+  async *#epochs(upToBlock = maxBlockNumber): AsyncGenerator<number> {
+    let seen = 0
+    for (const { id } of this.#open().epochs.all([upToBlock])) {
+      yield id
+      if (++seen % epochsAtOnce === 0) await breathe()
+    }
+  }
+
+  #open(): ReadConnection {
+    if (this.#closed) throw new StoreError('the snapshot is closed')
+    return this.#reads
+  }
+}
+
+function toConfirmed({ id, rec }: { id: number; rec: Uint8Array | null }): ConfirmedTransaction {
+  const position = toPosition(id)
+  if (rec === null) {
+    throw new StoreError(
+      `the store is damaged: transaction ${position.index} of block ${position.blockNumber} is missing`
+    )
+  }
+  return decodeConfirmed(rec, position)
+}
+
+/** From the size of the records just read, as many as fill a chunk. */
+function nextChunkSize(rows: readonly { readonly rec: Uint8Array | null }[]): number {
+  const bytes = rows.reduce((sum, { rec }) => sum + (rec?.length ?? 0), 0)
+  const fitting = Math.floor((rows.length * chunkBytes) / Math.max(bytes, 1))
+  return Math.max(1, Math.min(fitting, maxChunkRecords))
+}
+
+/** Next to be mined first, then by nonce descending; the hash settles what is left. */
+function inPoolOrder(a: PendingTransaction, b: PendingTransaction): number {
+  if (a.status !== b.status) return b.status - a.status
+  if (a.nonce !== b.nonce) return a.nonce < b.nonce ? 1 : -1
+  return a.hash < b.hash ? -1 : 1
+}

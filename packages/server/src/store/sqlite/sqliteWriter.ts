@@ -1,0 +1,131 @@
+import type { BlockRef, Hash, IndexedBlock } from '../../model/evm.ts'
+import { StoreError } from '../../platform/errors.ts'
+import type { PoolUpdate, StoreWriter, WriterState } from '../store.ts'
+import type { WriterLock } from './acquireWriterLock.ts'
+import { checkBlocks } from './checkBlocks.ts'
+import { createBlockAppender, type Layout } from './commitBlocks.ts'
+import { createCursor, type Cursor } from './cursor.ts'
+import type { SqliteConnection } from './driver.ts'
+import { inTransaction } from './inTransaction.ts'
+import { isUnchanged, PoolTable } from './poolTable.ts'
+import { rollbackAll, rollbackTo } from './rollback.ts'
+
+/**
+ * The writer over an open, migrated file. Every call blocks its thread until it is done, so that calls never overlap;
+ * the promises are the port's.
+ */
+export class SqliteWriter implements StoreWriter {
+  readonly #connection: SqliteConnection
+  readonly #lock: WriterLock
+  readonly #cursor: Cursor
+  readonly #blocks: ReturnType<typeof createBlockAppender>
+  readonly #pool: PoolTable
+  #closed = false
+
+  /** Owns both from now on: `close` ends the connection first, then the lock. */
+  constructor(connection: SqliteConnection, lock: WriterLock, layout: Layout) {
+    this.#connection = connection
+    this.#lock = lock
+    this.#cursor = createCursor(connection)
+    this.#blocks = createBlockAppender(connection, layout)
+    this.#pool = new PoolTable(connection, layout.minUndoBlocks)
+  }
+
+  async state(): Promise<WriterState> {
+    this.#checkOpen()
+    const { indexedFrom, backfilled, degraded } = this.#cursor.meta()
+    const head = this.#cursor.head()
+    return {
+      ...(head !== undefined && { head }),
+      ...(indexedFrom !== undefined && { indexedFrom }),
+      backfilled,
+      degraded
+    }
+  }
+
+  async commitBlocks(
+    blocks: readonly IndexedBlock[],
+    options: { readonly finalized?: number } = {}
+  ): Promise<void> {
+    this.#checkOpen()
+    const last = blocks.at(-1)
+    if (last === undefined) return
+    checkBlocks(blocks, this.#cursor.head())
+    // All encoding happens before the transaction: a value that cannot be stored never opens one.
+    const rows = this.#blocks.collect(blocks)
+    this.#write(() => {
+      this.#blocks.append(rows, options.finalized)
+      this.#pool.settle(hashesOf(blocks), last.ref.number)
+    })
+  }
+
+  async blockRef(number: number): Promise<BlockRef | undefined> {
+    this.#checkOpen()
+    return this.#cursor.block(number)
+  }
+
+  async rollbackTo(ancestor: BlockRef): Promise<void> {
+    this.#checkOpen()
+    const stored = this.#cursor.block(ancestor.number)
+    if (stored?.hash !== ancestor.hash) {
+      throw new StoreError(
+        `cannot roll back to block ${ancestor.number} (${ancestor.hash}): the store has ${stored?.hash ?? 'none'} there`,
+        { blockNumber: ancestor.number, blockHash: ancestor.hash, storedHash: stored?.hash }
+      )
+    }
+    if (this.#cursor.head()?.number === ancestor.number) return
+    this.#write(() => rollbackTo(this.#connection, ancestor))
+  }
+
+  async rollbackAll(): Promise<void> {
+    this.#checkOpen()
+    this.#write(() => rollbackAll(this.#connection))
+  }
+
+  async markBackfilled(): Promise<void> {
+    this.#checkOpen()
+    this.#connection.exec('UPDATE meta SET backfilled = 1 WHERE backfilled = 0')
+  }
+
+  async markDegraded(): Promise<void> {
+    this.#checkOpen()
+    this.#connection.exec('UPDATE meta SET degraded = 1 WHERE degraded = 0')
+  }
+
+  async updatePool(update: PoolUpdate): Promise<void> {
+    this.#checkOpen()
+    const head = this.#cursor.head()?.number ?? -1
+    const changes = this.#pool.compare(update, head)
+    if (isUnchanged(changes)) return
+    this.#write(() => this.#pool.apply(changes, head))
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    try {
+      this.#connection.close()
+    } finally {
+      this.#lock.release()
+    }
+  }
+
+  #write(work: () => void): void {
+    try {
+      inTransaction(this.#connection, work)
+    } catch (error) {
+      this.#pool.forget()
+      throw error
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new StoreError('the store is closed')
+  }
+}
+
+function* hashesOf(blocks: readonly IndexedBlock[]): Generator<Hash> {
+  for (const { transactions } of blocks) {
+    for (const { transaction } of transactions) yield transaction.hash
+  }
+}
