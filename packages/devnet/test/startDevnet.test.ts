@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { startDevnet, surfpoolUnsupportedReason } from '../src/index.ts'
+import { seedEvmWorld, startAnvil, startDevnet, surfpoolUnsupportedReason } from '../src/index.ts'
 
 test('both nodes come up seeded with a metadata server, and all of them are gone after stop', async () => {
   const devnet = await startDevnet({ seed: 5 })
@@ -16,20 +16,19 @@ test('both nodes come up seeded with a metadata server, and all of them are gone
   await expect(fetch(devnet.metadata.url)).rejects.toThrow()
 })
 
-test('the same seed and metadata port give the same transactions, another seed gives others', async () => {
-  const hashesOf = async (seed: number, metadataPort: number) => {
-    const devnet = await startDevnet({ seed, solana: false, metadataPort })
-    await devnet.stop()
-    return {
-      port: Number(devnet.metadata.hostPort.split(':')[1]),
-      hashes: devnet.evm?.world.transactions.map(({ hash }) => hash)
+test('the same seed and metadata origin give the same transactions, another seed gives others', async () => {
+  const hashesOf = async (seed: number) => {
+    const node = await startAnvil()
+    try {
+      const { world } = await seedEvmWorld(node.rpcUrl, { seed })
+      return world.transactions.map(({ hash }) => hash)
+    } finally {
+      await node.stop()
     }
   }
-  const first = await hashesOf(11, 0)
-  const again = await hashesOf(11, first.port)
-  const other = await hashesOf(12, first.port)
-  expect(again.hashes).toEqual(first.hashes)
-  expect(other.hashes).not.toEqual(first.hashes)
+  const [first, again, other] = await Promise.all([hashesOf(11), hashesOf(11), hashesOf(12)])
+  expect(again).toEqual(first)
+  expect(other).not.toEqual(first)
 })
 
 test('nodes do not outlive a process that just exits', async () => {

@@ -46,12 +46,14 @@ export const defaultGenesisTimestampSeconds = 1_700_000_000
 export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilNode> {
   const chainId = options.chainId ?? 31337
   const genesisTimestampSeconds = options.genesisTimestampSeconds ?? defaultGenesisTimestampSeconds
-  const child = spawn(anvilBinary(), [
+  const nodeArguments = [
     ...['--host', '127.0.0.1', '--port', String(options.port ?? 0)],
     ...['--chain-id', String(chainId), '--timestamp', String(genesisTimestampSeconds)],
     ...['--hardfork', options.hardfork ?? 'prague', '--order', 'fifo', '--accounts', '10'],
     ...miningArguments(options.mining ?? 'manual')
-  ])
+  ]
+  // A group of its own: Ctrl-C in a terminal must not end the node before whoever uses it has closed down.
+  const child = spawn(anvilBinary(), nodeArguments, { detached: process.platform !== 'win32' })
   guardChild(child)
 
   const rpcUrl = await new Promise<string>((resolve, reject) => {

@@ -40,7 +40,12 @@ export async function startSurfpool(options: { startTimeoutMs?: number } = {}): 
   const unsupported = surfpoolUnsupportedReason()
   if (unsupported !== undefined) throw new DevnetError('UNSUPPORTED_PLATFORM', unsupported)
   const deadline = Date.now() + (options.startTimeoutMs ?? 20_000)
-  const child = fork(packageFile('src/solana/surfpoolChild.ts'), { stdio: 'ignore', execArgv: [] })
+  // A group of its own, as with anvil: Ctrl-C must not end the node before its users have closed down.
+  const child = fork(packageFile('src/solana/surfpoolChild.ts'), {
+    stdio: 'ignore',
+    execArgv: [],
+    detached: true
+  })
   guardChild(child)
   try {
     const urls = await new Promise<{ rpcUrl: string; wsUrl: string }>((resolve, reject) => {
