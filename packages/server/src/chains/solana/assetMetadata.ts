@@ -1,0 +1,62 @@
+/** One creator as Metaplex metadata lists it. */
+export interface Creator {
+  readonly address: string
+  /** The creator has signed. */
+  readonly verified: boolean
+  /** Percent of the royalties. */
+  readonly share: number
+}
+
+interface DescribedAsset {
+  readonly mint: string
+  /** `""` when the metadata has none; so for `symbol` and `uri`. */
+  readonly name: string
+  readonly symbol: string
+  readonly uri: string
+  /** Hundredths of a percent. */
+  readonly sellerFeeBasisPoints: number
+  readonly creators: readonly Creator[]
+  readonly isMutable: boolean
+}
+
+/** What a Metaplex metadata account says. Absent keys: None on chain, or an account older than the field. */
+export interface MetaplexMetadata extends DescribedAsset {
+  readonly kind: 'metaplex'
+  /** Always 4, MetadataV1: other accounts are refused. */
+  readonly key: 4
+  readonly updateAuthority: string
+  readonly primarySaleHappened: boolean
+  /** Bump seed of the (master) edition account. */
+  readonly editionNonce?: number
+  readonly tokenStandard?: TokenStandard
+  readonly collection?: { readonly verified: boolean; readonly key: string }
+  readonly uses?: { readonly method: UseMethod; readonly remaining: bigint; readonly total: bigint }
+  /** Number of members, where the asset is a sized collection itself. */
+  readonly collectionSize?: bigint
+  /** Present for programmable assets; `ruleSet` absent means none. */
+  readonly programmableConfig?: { readonly ruleSet?: string }
+}
+
+/** The metadata extension of a Token-2022 mint, which knows neither royalties nor creators. */
+export interface EmbeddedMetadata extends DescribedAsset {
+  readonly kind: 'token2022'
+  /** Absent: nobody may change it any more. */
+  readonly updateAuthority?: string
+}
+
+export type AssetMetadata = MetaplexMetadata | EmbeddedMetadata
+
+/** Metaplex `TokenStandard` in the order of its byte. */
+export const TOKEN_STANDARDS = [
+  'NonFungible',
+  'FungibleAsset',
+  'Fungible',
+  'NonFungibleEdition',
+  'ProgrammableNonFungible',
+  'ProgrammableNonFungibleEdition'
+] as const
+export type TokenStandard = (typeof TOKEN_STANDARDS)[number]
+
+/** Metaplex `UseMethod` in the order of its byte. */
+export const USE_METHODS = ['Burn', 'Multiple', 'Single'] as const
+export type UseMethod = (typeof USE_METHODS)[number]

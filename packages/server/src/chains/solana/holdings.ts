@@ -1,0 +1,135 @@
+import type { AssetMetadata } from './assetMetadata.ts'
+import { type Asset, readAssets } from './assets.ts'
+import { classifyAsset } from './classifyAsset.ts'
+import type { SolanaRpc } from './rpc.ts'
+import { type OwnedTokenAccount, readTokenAccounts } from './tokenAccounts.ts'
+
+/** A token account whose asset is neither an NFT nor semi-fungible. */
+export interface TokenHolding {
+  /** The token account. */
+  readonly address: string
+  readonly mint: string
+  /** Base units, u64. */
+  readonly amount: bigint
+  readonly decimals: number
+  /** Absent when the mint has none, or none that could be read. */
+  readonly metadata?: AssetMetadata
+}
+
+export interface NftHolding {
+  /** The token account. */
+  readonly address: string
+  readonly mint: string
+  /** Whole units, u64; above 1 only where semi-fungible. */
+  readonly amount: bigint
+  readonly isSemiFungible: boolean
+  readonly metadata: AssetMetadata
+}
+
+/** Something that is missing from the answer or only half read. */
+export interface IncompleteHolding {
+  /** The token account, or the mint when it concerns the mint. */
+  readonly address: string
+  readonly reason: 'BALANCE_UNREADABLE' | 'MINT_UNREADABLE' | 'METADATA_UNREADABLE'
+}
+
+/** What a Solana account owns. Lists are ordered by mint, then by token account. */
+export interface SolanaAccountHoldings {
+  readonly lamports: bigint
+  readonly nfts: readonly NftHolding[]
+  readonly tokens: readonly TokenHolding[]
+  /** Ordered by address; each named once. */
+  readonly incomplete: readonly IncompleteHolding[]
+  /** Nothing in the answer is older than this slot. */
+  readonly asOf: { readonly slot: number }
+}
+
+export interface SolanaHoldingsQuery {
+  /** Base58 of 32 bytes: see `parseSolanaAddress`. */
+  readonly accountAddress: string
+  readonly signal?: AbortSignal | undefined
+  /** `Date.now()` after which the read is given up. */
+  readonly deadlineMs?: number | undefined
+}
+
+export interface SolanaHoldingsReader {
+  /**
+   * Lamports, tokens and NFTs of one account; nothing for an address never seen.
+   *
+   * @throws {NodeUnavailableError} no node answered in time (retryable).
+   * @throws {NodeRpcError} a node answered an error; one failed program query fails the read.
+   * @throws {NodeContradictionError} an answer does not fit its question.
+   * @remarks 3 calls, plus one per 50 mints. Each round demands the slot of the one before, so that the balance, the
+   *   token accounts and their mints never come from nodes that are behind each other.
+   */
+  readHoldings(query: SolanaHoldingsQuery): Promise<SolanaAccountHoldings>
+}
+
+export interface SolanaHoldingsOptions {
+  readonly rpc: SolanaRpc
+  /** Calls for mints that one read keeps in flight. Default 4. */
+  readonly maxConcurrentCalls?: number
+}
+
+/** Reads holdings live from a plain node; keeps nothing between two reads. */
+export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHoldingsReader {
+  const { rpc, maxConcurrentCalls = 4 } = options
+  return {
+    async readHoldings({ accountAddress, signal, deadlineMs }) {
+      // Calls that still run when one of them has failed are of no use to anybody.
+      const over = new AbortController()
+      const callOptions = {
+        signal: signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]),
+        deadlineMs
+      }
+      try {
+        const balance = await rpc.getBalance(accountAddress, callOptions)
+        const owned = await readTokenAccounts(rpc, accountAddress, {
+          ...callOptions,
+          minContextSlot: balance.slot
+        })
+        const { accounts, refused } = owned.value
+        const programOf = new Map(accounts.map(account => [account.mint, account.programId]))
+        const refs = [...programOf].map(([mint, programId]) => ({ mint, programId }))
+        const assets = await readAssets(rpc, refs, maxConcurrentCalls, {
+          ...callOptions,
+          minContextSlot: owned.slot
+        })
+        return {
+          lamports: balance.value,
+          ...sortOut(accounts, assets),
+          incomplete: listIncomplete(refused, assets),
+          asOf: { slot: balance.slot }
+        }
+      } finally {
+        over.abort()
+      }
+    }
+  }
+}
+
+function sortOut(accounts: readonly OwnedTokenAccount[], assets: ReadonlyMap<string, Asset>) {
+  const nfts: NftHolding[] = []
+  const tokens: TokenHolding[] = []
+  for (const { address, mint, amount } of accounts) {
+    const { decimals, supply, metadata } = assets.get(mint) ?? {}
+    // Without decimals the amount means nothing: the mint is named as incomplete instead.
+    if (decimals === undefined || supply === undefined) continue
+    const kind = classifyAsset({ decimals, supply }, metadata)
+    if (kind === 'token' || metadata === undefined) {
+      tokens.push({ address, mint, amount, decimals, ...(metadata === undefined ? {} : { metadata }) })
+    } else {
+      nfts.push({ address, mint, amount, isSemiFungible: kind === 'semiFungible', metadata })
+    }
+  }
+  return { nfts, tokens }
+}
+
+function listIncomplete(refused: readonly string[], assets: ReadonlyMap<string, Asset>) {
+  const incomplete: IncompleteHolding[] = refused.map(address => ({ address, reason: 'BALANCE_UNREADABLE' }))
+  for (const [mint, { unreadable }] of assets) {
+    if (unreadable === 'mint') incomplete.push({ address: mint, reason: 'MINT_UNREADABLE' })
+    if (unreadable === 'metadata') incomplete.push({ address: mint, reason: 'METADATA_UNREADABLE' })
+  }
+  return incomplete.sort((a, b) => (a.address < b.address ? -1 : 1))
+}

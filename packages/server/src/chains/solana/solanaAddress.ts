@@ -1,0 +1,55 @@
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const DIGIT_OF = new Map([...ALPHABET].map((character, digit) => [character, digit]))
+const ADDRESS_BYTES = 32
+
+/** SPL Token program. */
+export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+/** Token-2022 program (token extensions). */
+export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
+/** Metaplex Token Metadata program. */
+export const METAPLEX_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'
+
+/**
+ * A 32-byte public key in the base58 everybody writes: leading zero bytes are leading `1`s.
+ */
+export function formatSolanaAddress(bytes: Uint8Array): string {
+  let leadingZeros = 0
+  while (leadingZeros < bytes.length && bytes[leadingZeros] === 0) leadingZeros++
+  const digits: number[] = []
+  for (let at = leadingZeros; at < bytes.length; at++) {
+    let carry = bytes[at] ?? 0
+    for (let place = 0; place < digits.length; place++) {
+      carry += (digits[place] ?? 0) * 256
+      digits[place] = carry % 58
+      carry = Math.floor(carry / 58)
+    }
+    for (; carry > 0; carry = Math.floor(carry / 58)) digits.push(carry % 58)
+  }
+  let text = '1'.repeat(leadingZeros)
+  for (let place = digits.length - 1; place >= 0; place--) text += ALPHABET[digits[place] ?? 0]
+  return text
+}
+
+/**
+ * Reads an address that a caller gave. Base58 text of the right length may still name 31 or 33 bytes, which no
+ * pattern can tell; so the method asks here and turns `undefined` into INVALID_PARAMS.
+ *
+ * @returns the 32 bytes, or `undefined` when the text is not base58 of exactly 32 bytes.
+ */
+export function parseSolanaAddress(text: string): Uint8Array | undefined {
+  // 32 bytes never need more than 44 digits; the bound keeps the quadratic loop below small.
+  if (text.length < ADDRESS_BYTES || text.length > 44) return undefined
+  const bytes = new Uint8Array(ADDRESS_BYTES)
+  for (const character of text) {
+    let carry = DIGIT_OF.get(character)
+    if (carry === undefined) return undefined
+    for (let at = ADDRESS_BYTES - 1; at >= 0; at--) {
+      carry += (bytes[at] ?? 0) * 58
+      bytes[at] = carry & 255
+      carry >>= 8
+    }
+    if (carry > 0) return undefined
+  }
+  // Each leading `1` is one zero byte: text with too few or too many of them names another length.
+  return formatSolanaAddress(bytes) === text ? bytes : undefined
+}
