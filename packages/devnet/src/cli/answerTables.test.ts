@@ -1,4 +1,4 @@
-import type { EvmHoldings, SolanaHoldings, TransactionRecord } from '@chain-data/protocol'
+import type { EvmHoldings, SolanaHoldings, TransactionRecord } from '@chain-data/client'
 import { expect, test } from 'vitest'
 import { evmHoldingsTables, solanaHoldingsTables, transactionsTable } from './answerTables.ts'
 

@@ -1,4 +1,4 @@
-import type { EvmHoldings, SolanaHoldings, TransactionRecord } from '@chain-data/protocol'
+import type { EvmHoldings, SolanaHoldings, TransactionRecord } from '@chain-data/client'
 import Table from 'cli-table3'
 import { formatUnits } from 'ethers'
 import { safeText, shorten } from './safeText.ts'

@@ -1,0 +1,119 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { evmAccount } from '../evm/evmTruth.ts'
+import { createJsonRpc, type JsonRpc } from '../platform/jsonRpc.ts'
+import { solanaOwner } from '../solana/solanaTruth.ts'
+import { startDevnet, type Devnet } from '../startDevnet.ts'
+import type { Shutdown } from './createShutdown.ts'
+import type { CliOptions, RemoteChain } from './readOptions.ts'
+
+/** An account to show, on a chain to serve. */
+export interface Showcase {
+  chainId: number
+  address: string
+  /** Who that is, for the heading. */
+  name: string
+}
+
+/** What the service is put over: the nodes, the folder of the index, and whose data to show. */
+export interface Subject {
+  store: string
+  evm: { chainId: number; rpcUrls: string[]; startBlock?: number; pollIntervalMs?: number }[]
+  solana: { chainId: number; rpcUrls: string[] }[]
+  /** `host:port` of the metadata server; it also stands in for an IPFS gateway. */
+  metadataHost?: string
+  showEvm?: Showcase
+  showSolana?: Showcase
+  /** What a reader may want to know about it, one line each. */
+  notes: string[]
+  devnet?: Devnet
+}
+
+/** Starts the devnet with a folder that goes with it. */
+export async function openDevnet(options: CliOptions, shutdown: Shutdown): Promise<Subject> {
+  const folder = await mkdtemp(join(tmpdir(), 'chain-data-devnet-'))
+  shutdown.add(() => rm(folder, { recursive: true, force: true }))
+  const devnet = await startDevnet({
+    seed: options.seed,
+    evm: options.evmPort === undefined ? true : { port: options.evmPort }
+  })
+  shutdown.add(() => devnet.stop())
+  const { evm, solana, metadata } = devnet
+  const subject: Subject = {
+    store: `sqlite:${folder}`,
+    evm: [],
+    solana: [],
+    metadataHost: metadata.hostPort,
+    notes: [],
+    devnet
+  }
+  if (evm !== undefined) {
+    const { chainId, rpcUrl } = evm.node
+    subject.evm.push({ chainId, rpcUrls: [rpcUrl], pollIntervalMs: 250 })
+    subject.showEvm = { chainId, address: evmAccount(evm.world, 'alice').address, name: 'alice' }
+    subject.notes.push(`EVM node     ${rpcUrl} (chain id ${chainId}, ${evm.world.blocks.length} blocks)`)
+  }
+  if (solana !== undefined) {
+    const { chainId } = solana.world
+    subject.solana.push({ chainId, rpcUrls: [solana.node.rpcUrl] })
+    subject.showSolana = { chainId, address: solanaOwner(solana.world, 'alice').address, name: 'alice' }
+    subject.notes.push(`Solana node  ${solana.node.rpcUrl} (chain id ${chainId})`)
+  }
+  if (devnet.solanaUnavailable !== undefined) subject.notes.push(`No Solana: ${devnet.solanaUnavailable}`)
+  return subject
+}
+
+/** Blocks indexed of a chain given from outside, counted back from its head, unless told otherwise. */
+const defaultDepth = 1000
+
+/** Takes chains from outside, with an index that stays. @param folder - Where it is kept. */
+export async function openRemoteChains(
+  options: Pick<CliOptions, 'remoteChains' | 'address' | 'startBlock'>,
+  folder = resolve('chain-data')
+): Promise<Subject> {
+  await mkdir(folder, { recursive: true })
+  const subject: Subject = { store: `sqlite:${folder}`, evm: [], solana: [], notes: [] }
+  for (const chain of options.remoteChains) {
+    const startBlock = await startBlockOf(chain, options.startBlock, folder)
+    subject.evm.push({ ...chain, startBlock })
+    subject.notes.push(`Chain ${chain.chainId}: indexed from block ${startBlock} into ${folder}`)
+  }
+  const first = options.remoteChains[0]
+  if (first !== undefined) {
+    const address = options.address ?? (await recentSender(rpcOf(first)))
+    subject.showEvm = {
+      chainId: first.chainId,
+      address,
+      name: options.address ? 'as asked' : 'a recent sender'
+    }
+  }
+  return subject
+}
+
+function rpcOf({ rpcUrls }: RemoteChain): JsonRpc {
+  return createJsonRpc(rpcUrls[0] ?? '')
+}
+
+/** The start chosen at the first run stays, so that a later run continues the same index. */
+async function startBlockOf(chain: RemoteChain, asked: number | undefined, folder: string): Promise<number> {
+  const file = join(folder, 'start-blocks.json')
+  const known = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Record<string, number>
+  const startBlock =
+    asked ?? known[chain.chainId] ?? Math.max(0, Number(await rpcOf(chain)('eth_blockNumber')) - defaultDepth)
+  await writeFile(file, JSON.stringify({ ...known, [chain.chainId]: startBlock }))
+  return startBlock
+}
+
+/** Somebody who sent something lately: an address that has a history to show. */
+async function recentSender(rpc: JsonRpc): Promise<string> {
+  const head = Number(await rpc('eth_blockNumber'))
+  for (let number = head; number >= 0 && number > head - 50; number--) {
+    const block = (await rpc('eth_getBlockByNumber', `0x${number.toString(16)}`, true)) as {
+      transactions: { from: string }[]
+    } | null
+    const sender = block?.transactions[0]?.from
+    if (sender !== undefined) return sender
+  }
+  throw new Error('the newest 50 blocks hold no transaction: name an account with --address')
+}
