@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto'
+import {
+  createErrorObject,
+  type EndpointPath,
+  type ErrorDataOf,
+  type ErrorReason,
+  endpoints,
+  errors
+} from '@chain-data/protocol'
+import type { SyncStatus } from '../model/sync.ts'
+import type { Logger } from '../platform/logger.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { failureText } from '../rpc/envelope.ts'
+import type { Rpc, RpcAnswer, TakeQuota } from '../rpc/createRpc.ts'
+import { toWireError } from '../rpc/toWireError.ts'
+import type { Cors } from './createCors.ts'
+import type { Caller } from './createAuthenticator.ts'
+import { decodeUtf8 } from './decodeUtf8.ts'
+import {
+  type BodyStream,
+  bodyTooLarge,
+  type HttpAnswer,
+  type HttpHandler,
+  type HttpRequest
+} from './exchange.ts'
+import { readiness } from './healthAnswers.ts'
+import { isJsonMediaType } from './isJsonMediaType.ts'
+
+export interface AppOptions {
+  readonly rpc: Rpc
+  readonly authenticate: (authorization: string | undefined) => Caller | undefined
+  readonly quotaOf: (projectId: string) => TakeQuota
+  readonly cors: Cors
+  readonly limits: { readonly bodyBytes: number; readonly requestsInFlight: number }
+  readonly syncStatuses: () => readonly SyncStatus[]
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** The whole service over HTTP, independent of how requests arrive. */
+export interface App {
+  readonly handle: HttpHandler
+  /** RPC requests whose answer is not complete. */
+  inFlight(): number
+  /** From now on `/health/ready` says 503 and new RPC requests are refused. */
+  beginClosing(): void
+}
+
+const endpointPaths = new Map<string, EndpointPath>(Object.values(endpoints).map(({ path }) => [path, path]))
+const allowedVerbs = 'POST, OPTIONS'
+const challenge = 'Basic realm="chain-data", charset="UTF-8"'
+
+/** Routes, guards and answers; what a request asks for is the business of `rpc`. */
+export function createApp(options: AppOptions): App {
+  const { rpc, authenticate, quotaOf, cors, limits, syncStatuses, metrics, logger } = options
+  let inFlight = 0
+  let isClosing = false
+  const pages = new Map<string, () => Promise<HttpAnswer>>([
+    ['/health/live', async () => json(200, '{"live":true}')],
+    [
+      '/health/ready',
+      async () => {
+        const { status, body } = readiness(syncStatuses(), isClosing)
+        return json(status, body)
+      }
+    ],
+    [
+      '/metrics',
+      async () => {
+        const { contentType, text } = await metrics.render()
+        return { status: 200, headers: { 'content-type': contentType }, body: text }
+      }
+    ]
+  ])
+
+  return {
+    inFlight: () => inFlight,
+    beginClosing() {
+      isClosing = true
+    },
+    async handle(request) {
+      const requestId = randomUUID()
+      let answer: HttpAnswer
+      try {
+        answer = await route(request, requestId)
+      } catch (failure) {
+        const { reason, error } = toWireError(failure, { requestId, logger })
+        answer = json(errors[reason].httpStatus, failureText({ idText: undefined }, error))
+      }
+      const headers = {
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': requestId,
+        ...cors.headers(request.header('origin')),
+        ...answer.headers
+      }
+      return { ...answer, headers }
+    }
+  }
+
+  async function route(request: HttpRequest, requestId: string): Promise<HttpAnswer> {
+    const path =
+      request.path.length > 1 && request.path.endsWith('/') ? request.path.slice(0, -1) : request.path
+    const endpoint = endpointPaths.get(path)
+    if (endpoint !== undefined) return answerEndpoint(endpoint, request, requestId)
+    const page = pages.get(path)
+    if (page === undefined) {
+      return refuse('NOT_FOUND', {
+        extraMessage: `The endpoints are ${[...endpointPaths.keys()].join(' and ')}.`
+      })
+    }
+    if (request.method === 'GET' || request.method === 'HEAD') return page()
+    return refuse('METHOD_NOT_ALLOWED', { extraMessage: 'Read this page with GET.' }, { allow: 'GET, HEAD' })
+  }
+
+  async function answerEndpoint(
+    endpoint: EndpointPath,
+    request: HttpRequest,
+    requestId: string
+  ): Promise<HttpAnswer> {
+    if (request.method === 'OPTIONS') {
+      const headers = { allow: allowedVerbs, ...cors.preflightHeaders(request.header('origin')) }
+      return { status: 204, headers, body: '' }
+    }
+    if (request.method !== 'POST') {
+      return refuse(
+        'METHOD_NOT_ALLOWED',
+        { extraMessage: 'Send the request with POST.' },
+        { allow: allowedVerbs }
+      )
+    }
+    if (isClosing || inFlight >= limits.requestsInFlight) {
+      const extraMessage = isClosing
+        ? 'The server is shutting down.'
+        : 'The server has too many requests at once.'
+      const headers = { 'retry-after': '1', ...(isClosing ? { connection: 'close' } : {}) }
+      return refuse('OVERLOADED', { extraMessage, retryAfterMs: 1_000 }, headers)
+    }
+    inFlight++
+    try {
+      const answer = await answerCall(endpoint, request, requestId)
+      if (typeof answer.body === 'string') return answer
+      inFlight++
+      return { ...answer, body: onceEnded(answer.body, () => inFlight--) }
+    } finally {
+      inFlight--
+    }
+  }
+
+  async function answerCall(
+    endpoint: EndpointPath,
+    request: HttpRequest,
+    requestId: string
+  ): Promise<HttpAnswer> {
+    const caller = authenticate(request.header('authorization'))
+    if (!caller) {
+      const extraMessage = 'Send HTTP Basic credentials: project id and project server key.'
+      return refuse('UNAUTHENTICATED', { extraMessage }, { 'www-authenticate': challenge })
+    }
+    const origin = request.header('origin')
+    if (caller.origins && (origin === undefined || !caller.origins.includes(origin))) {
+      return refuse('FORBIDDEN_ORIGIN', { extraMessage: 'This key may not be used from this origin.' })
+    }
+    if (!isJsonMediaType(request.header('content-type'), request.header('content-encoding'))) {
+      return refuse('UNSUPPORTED_MEDIA_TYPE', { extraMessage: 'Send the body as application/json.' })
+    }
+    const bytes = await request.readBody(limits.bodyBytes)
+    if (bytes === bodyTooLarge) {
+      return refuse('BODY_TOO_LARGE', { extraMessage: `The body may have ${limits.bodyBytes} bytes.` })
+    }
+    const text = decodeUtf8(bytes)
+    const answer = await rpc(
+      // What is not UTF-8 is not JSON; the empty text is not JSON either.
+      text ?? '',
+      {
+        endpoint,
+        urlChainId: request.query.get('chainId') ?? undefined,
+        requestId,
+        projectId: caller.projectId,
+        signal: request.signal
+      },
+      quotaOf(caller.projectId)
+    )
+    return toHttpAnswer(answer)
+  }
+
+  function refuse<R extends ErrorReason>(
+    reason: R,
+    data: Omit<ErrorDataOf[R], 'reason'> & { extraMessage: string },
+    headers: Record<string, string> = {}
+  ): HttpAnswer {
+    metrics.countRefusal(reason)
+    const text = failureText({ idText: undefined }, createErrorObject(reason, data))
+    return json(errors[reason].httpStatus, text, headers)
+  }
+}
+
+function toHttpAnswer({ status, body, retryAfterMs }: RpcAnswer): HttpAnswer {
+  const wait: Record<string, string> =
+    retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }
+  return json(status, body, wait)
+}
+
+function json(status: number, body: string | BodyStream, headers: Record<string, string> = {}): HttpAnswer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body }
+}
+
+/** The same body; `ended` runs once, when it is read to its end, fails, or is let go. */
+function onceEnded(body: BodyStream, ended: () => void): BodyStream {
+  let hasEnded = false
+  const end = () => {
+    if (hasEnded) return
+    hasEnded = true
+    ended()
+  }
+  return {
+    async next() {
+      try {
+        const next = await body.next()
+        if (next.done) end()
+        return next
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+    async return() {
+      try {
+        return await body.return()
+      } finally {
+        end()
+      }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** A request body did not fit into the allowed number of bytes. */
+export const bodyTooLarge = Symbol('body too large')
+
+/**
+ * One HTTP request, whatever it came in by. Both listeners (Fetch and node:http) reduce their request to this, so
+ * that one piece of code decides what is answered.
+ */
+export interface HttpRequest {
+  readonly method: string
+  /** Decoded by nobody: as it was sent, without query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** Value of a header by its lower-case name; repeated ones joined by `, `. */
+  header(name: string): string | undefined
+  /** The whole body, or `bodyTooLarge` as soon as it exceeds `largestBytes`, before the rest is read. */
+  readBody(largestBytes: number): Promise<Uint8Array | typeof bodyTooLarge>
+  /** Aborts when the caller is gone before the answer is complete. */
+  readonly signal: AbortSignal
+}
+
+/** A body that is written as it is read. `return` must be called when it is not read to its end. */
+export interface BodyStream extends AsyncIterator<string, undefined> {
+  return(): Promise<IteratorResult<string, undefined>>
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | BodyStream
+}
+
+/** Answers any request. Never rejects. */
+export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>

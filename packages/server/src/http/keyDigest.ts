@@ -1,0 +1,48 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+
+const scheme = 'hmac-sha256'
+const digestPattern = /^hmac-sha256:([A-Za-z0-9_-]{22}):([A-Za-z0-9_-]{43})$/
+
+/** What is kept of a key: enough to recognise it, too little to use it. */
+export interface KeyDigest {
+  readonly salt: Buffer
+  readonly digest: Buffer
+}
+
+/**
+ * A new key of 256 random bits, base64url.
+ *
+ * @remarks Keys are this long so that one fast hash protects them; a slow one on every request would be a way to
+ *   bring the server down.
+ */
+export function createKey(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** HMAC-SHA-256 of a key under a salt of its own. */
+export function digestKey(key: string): KeyDigest {
+  const salt = randomBytes(16)
+  return { salt, digest: hmac(salt, key) }
+}
+
+/** The digest as it is written into a configuration. */
+export function formatKeyDigest({ salt, digest }: KeyDigest): string {
+  return `${scheme}:${salt.toString('base64url')}:${digest.toString('base64url')}`
+}
+
+/** A configured key: a digest in the form of `formatKeyDigest`, or else plain text, which is digested here. */
+export function readConfiguredKey(configured: string): KeyDigest {
+  const match = digestPattern.exec(configured)
+  if (!match) return digestKey(configured)
+  const [, salt = '', digest = ''] = match
+  return { salt: Buffer.from(salt, 'base64url'), digest: Buffer.from(digest, 'base64url') }
+}
+
+/** Whether `key` is the digested one; takes the same time wherever they differ. */
+export function matchesKey({ salt, digest }: KeyDigest, key: string): boolean {
+  return timingSafeEqual(hmac(salt, key), digest)
+}
+
+function hmac(salt: Buffer, key: string): Buffer {
+  return createHmac('sha256', salt).update(key, 'utf8').digest()
+}

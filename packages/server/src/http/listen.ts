@@ -1,0 +1,71 @@
+import { createServer } from 'node:http'
+import type { NodeHandler } from './createNodeHandler.ts'
+
+/** A listening socket. */
+export interface Listener {
+  /** Origin to call it by; a wildcard address is shown as loopback. */
+  readonly url: string
+  /** Stops listening and lets open answers finish; after `graceMs` what is still open is cut. */
+  close(graceMs: number): Promise<void>
+}
+
+// A head must come within 10 s and a whole request within 20 s, looked at every second.
+const headersTimeout = 10_000
+const requestTimeout = 20_000
+const connectionsCheckingInterval = 1_000
+// Longer than the idle time of common load balancers, so that it is they who close first.
+const keepAliveTimeout = 65_000
+
+/** Listens with node:http. @throws the socket's error when the address cannot be used. */
+export async function listen(options: {
+  readonly handler: NodeHandler
+  readonly host: string
+  readonly port: number
+  readonly headerBytes: number
+  /** A socket that neither sends nor takes anything for so long is cut. */
+  readonly socketIdleMs: number
+}): Promise<Listener> {
+  const { handler, host, port, headerBytes, socketIdleMs } = options
+  const server = createServer(
+    {
+      headersTimeout,
+      requestTimeout,
+      connectionsCheckingInterval,
+      keepAliveTimeout,
+      maxHeaderSize: headerBytes
+    },
+    handler
+  )
+  server.setTimeout(socketIdleMs)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+  return {
+    url: urlOf(server.address()),
+    close(graceMs) {
+      return new Promise(resolve => {
+        // A keep-alive connection becomes idle only after its last answer, so looking once is not enough.
+        const sweep = setInterval(() => server.closeIdleConnections(), 50)
+        const cut = setTimeout(() => server.closeAllConnections(), graceMs)
+        server.close(() => {
+          clearInterval(sweep)
+          clearTimeout(cut)
+          resolve()
+        })
+        server.closeIdleConnections()
+      })
+    }
+  }
+}
+
+function urlOf(address: ReturnType<ReturnType<typeof createServer>['address']>): string {
+  if (typeof address !== 'object' || address === null) return `${address}`
+  const wildcard = address.address === '::' || address.address === '0.0.0.0'
+  const host = wildcard ? '127.0.0.1' : address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return `http://${host}:${address.port}`
+}

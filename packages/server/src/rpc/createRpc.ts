@@ -1,0 +1,91 @@
+import { createErrorObject, type ErrorReason, errors } from '@chain-data/protocol'
+import type { Logger } from '../platform/logger.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { answerBatch } from './answerBatch.ts'
+import type { CallOrigin } from './CallOrigin.ts'
+import type { Answer, Dispatch } from './createDispatch.ts'
+import { answerHead, failureText } from './envelope.ts'
+import { type RawRequest, type RequestBody, readBody } from './readBody.ts'
+import { gather, type PieceStream } from './resultPieces.ts'
+import { toWireError } from './toWireError.ts'
+
+/** Takes one call from the caller's quota. */
+export type TakeQuota = () => Promise<
+  { readonly allowed: true } | { readonly allowed: false; readonly retryAfterMs: number }
+>
+
+/** What goes back over HTTP. */
+export interface RpcAnswer {
+  readonly status: number
+  readonly body: string | PieceStream
+  /** How long the caller has to wait before another try; only with status 429. */
+  readonly retryAfterMs?: number
+}
+
+/** Answers one request body, single or batch. Never rejects. */
+export type Rpc = (text: string, origin: CallOrigin, takeQuota: TakeQuota) => Promise<RpcAnswer>
+
+/** The JSON-RPC layer: body in, answers out, each request of a batch by itself. */
+export function createRpc(options: {
+  readonly dispatch: Dispatch
+  readonly limits: { readonly jsonDepth: number; readonly batchEntries: number }
+  readonly logger: Logger
+  readonly metrics: Metrics
+}): Rpc {
+  const { dispatch, limits, logger, metrics } = options
+
+  return async (text, origin, takeQuota) => {
+    let body: RequestBody
+    try {
+      body = readBody(text, limits)
+    } catch (failure) {
+      // Nonsense costs as much as a call, or it would be the cheap way to keep a server busy.
+      const quota = await takeQuota()
+      if (!quota.allowed) return rateLimited(quota.retryAfterMs)
+      const { reason, error } = toWireError(failure, { requestId: origin.requestId, logger })
+      metrics.countRefusal(reason)
+      return { status: errors[reason].httpStatus, body: failureText({ idText: undefined }, error) }
+    }
+    if (body.isBatch) {
+      const pieces = answerBatch(body.requests, request => answerOfBatch(request, origin, takeQuota))
+      return { status: 200, body: await gather(pieces) }
+    }
+    const quota = await takeQuota()
+    if (!quota.allowed) return rateLimited(quota.retryAfterMs)
+    const [request] = body.requests
+    if (request === undefined) throw new Error('a single body has one request')
+    const answer = await dispatch(request, origin)
+    return { status: statusOf(answer.reason), body: answer.body }
+  }
+
+  async function answerOfBatch(
+    request: RawRequest,
+    origin: CallOrigin,
+    takeQuota: TakeQuota
+  ): Promise<Answer> {
+    const quota = await takeQuota()
+    if (quota.allowed) return dispatch(request, origin)
+    metrics.countRefusal('RATE_LIMITED')
+    return {
+      reason: 'RATE_LIMITED',
+      body: failureText(answerHead(request, origin), quotaError(quota.retryAfterMs))
+    }
+  }
+
+  function rateLimited(retryAfterMs: number): RpcAnswer {
+    metrics.countRefusal('RATE_LIMITED')
+    const status = errors.RATE_LIMITED.httpStatus
+    return { status, retryAfterMs, body: failureText({ idText: undefined }, quotaError(retryAfterMs)) }
+  }
+}
+
+function quotaError(retryAfterMs: number) {
+  return createErrorObject('RATE_LIMITED', {
+    extraMessage: 'The quota of this project is used up.',
+    retryAfterMs
+  })
+}
+
+function statusOf(reason: ErrorReason | undefined): number {
+  return reason === undefined ? 200 : errors[reason].httpStatus
+}

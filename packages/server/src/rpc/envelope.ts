@@ -1,0 +1,44 @@
+import { endpoints, type RpcErrorObject } from '@chain-data/protocol'
+import type { CallOrigin } from './CallOrigin.ts'
+import { exactJson } from './exactJson.ts'
+import type { RawRequest } from './readBody.ts'
+
+/** What identifies an answer: the id's JSON text, and the chain where the endpoint echoes it. */
+export interface AnswerHead {
+  /** `undefined`: the answer belongs to no request, or to one without a usable id. */
+  readonly idText: string | undefined
+  readonly chainId?: number | undefined
+}
+
+/** Everything of a successful answer before its result. */
+export function successPrefix({ idText = 'null', chainId }: AnswerHead): string {
+  return `{"jsonrpc":"2.0","id":${idText}${chainId === undefined ? '' : `,"chainId":${chainId}`},"result":`
+}
+
+/** Everything of a successful answer after its result. */
+export const successSuffix = '}'
+
+/** A failed answer. */
+export function failureText({ idText = 'null', chainId }: AnswerHead, error: RpcErrorObject): string {
+  const chain = chainId === undefined ? '' : `,"chainId":${chainId}`
+  return `{"jsonrpc":"2.0","id":${idText}${chain},"error":${exactJson(error)}}`
+}
+
+/**
+ * The chain a request asks about: its own member, else the URL's.
+ *
+ * @returns `undefined` when neither names one, NaN when what is named is no integer.
+ */
+export function chainOf({ chainId }: RawRequest, { urlChainId }: CallOrigin): number | undefined {
+  if (chainId !== undefined || urlChainId === undefined) return chainId
+  return /^\d{1,16}$/.test(urlChainId) && Number.isSafeInteger(Number(urlChainId))
+    ? Number(urlChainId)
+    : Number.NaN
+}
+
+/** How the answer to a request begins: on endpoints that echo the chain it is there as soon as it is known. */
+export function answerHead(request: RawRequest, origin: CallOrigin): AnswerHead {
+  const chainId = chainOf(request, origin)
+  const isEchoed = endpoints[origin.endpoint].responseChainId === 'echo' && Number.isSafeInteger(chainId)
+  return { idText: request.idText, chainId: isEchoed ? chainId : undefined }
+}

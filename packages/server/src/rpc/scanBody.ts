@@ -1,0 +1,103 @@
+/** The text of the members of one request whose digits count, exactly as the caller wrote it. */
+export interface SourceTexts {
+  readonly id?: string
+  readonly chainId?: string
+}
+
+/** What a request body's text tells that its parsed value does not. */
+export interface BodyScan {
+  readonly tooDeep: boolean
+  /** One for each element of a batch, or a single one. */
+  readonly sources: readonly SourceTexts[]
+}
+
+const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
+const openBracket = 0x5b
+const backslash = 0x5c
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/**
+ * Walks over a JSON text once, without building anything: measures its depth before a parser meets it, and finds
+ * the source of `id` and `chainId`, because parsing rounds numbers. Of a repeated member the last counts, as in
+ * JSON.parse. Whether the text is JSON at all is left to the parser: for other texts the result means nothing.
+ */
+export function scanBody(text: string, maxDepth: number): BodyScan {
+  const requestDepth = /^\s*\[/.test(text) ? 2 : 1
+  const sources: { id?: string; chainId?: string }[] = []
+  let current: { id?: string; chainId?: string } = {}
+  let depth = 0
+  let inRequest = false
+  let key: string | undefined
+  let valueStart = -1
+
+  const endMember = (end: number) => {
+    if (valueStart >= 0 && (key === 'id' || key === 'chainId'))
+      current[key] = text.slice(valueStart, end).trim()
+    key = undefined
+    valueStart = -1
+  }
+
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case quote: {
+        const end = endOfString(text, at)
+        if (inRequest && depth === requestDepth && valueStart < 0) key = keyName(text.slice(at, end + 1))
+        at = end
+        break
+      }
+      case openBrace:
+      case openBracket:
+        depth++
+        if (depth > maxDepth) return { tooDeep: true, sources: [] }
+        if (depth === requestDepth) {
+          inRequest = text.charCodeAt(at) === openBrace
+          current = {}
+        }
+        break
+      case closeBrace:
+      case closeBracket:
+        if (depth === requestDepth) {
+          endMember(at)
+          inRequest = false
+        }
+        // Ends a single request, or the last one of a batch.
+        if (depth === 1) sources.push(current)
+        depth--
+        break
+      case colon:
+        if (inRequest && depth === requestDepth && valueStart < 0) valueStart = at + 1
+        break
+      case comma:
+        if (inRequest && depth === requestDepth) endMember(at)
+        else if (depth === 1 && requestDepth === 2) {
+          sources.push(current)
+          current = {}
+        }
+        break
+    }
+  }
+  return { tooDeep: false, sources }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === backslash) at++
+    else if (code === quote) return at
+  }
+  return text.length
+}
+
+/** A key may be written with escapes: `"\u0069d"` is `id`. */
+function keyName(source: string): string {
+  if (!source.includes('\\')) return source.slice(1, -1)
+  try {
+    return String(JSON.parse(source))
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,49 @@
+import { createErrorObject, type ErrorReason, type RpcErrorObject } from '@chain-data/protocol'
+import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../platform/errors.ts'
+import type { Logger } from '../platform/logger.ts'
+import { Refusal } from '../platform/refusal.ts'
+
+/** What every failure becomes before it leaves. */
+export interface WireError {
+  readonly reason: ErrorReason
+  readonly error: RpcErrorObject
+}
+
+/**
+ * The one door through which failures leave the server. What the caller did wrong is said in full; what went wrong
+ * behind the server is told as its case only, and a bug as nothing but the id under which the log has its stack.
+ */
+export function toWireError(
+  failure: unknown,
+  call: { readonly requestId: string; readonly method?: string; readonly logger: Logger }
+): WireError {
+  const { requestId, method, logger } = call
+  const fields = { requestId, error: failure, ...(method === undefined ? {} : { method }) }
+  if (failure instanceof Refusal) {
+    const { reason, message, data } = failure
+    return { reason, error: createErrorObject(reason, { ...data, extraMessage: message }) }
+  }
+  const upstreamMessage = describeNodeFailure(failure)
+  if (upstreamMessage !== undefined) {
+    logger.warn('node failed a call', fields)
+    return {
+      reason: 'UPSTREAM_UNAVAILABLE',
+      error: createErrorObject('UPSTREAM_UNAVAILABLE', { extraMessage: upstreamMessage })
+    }
+  }
+  logger.error('call failed', fields)
+  return {
+    reason: 'INTERNAL',
+    error: createErrorObject('INTERNAL', {
+      extraMessage: 'The server failed to answer this request.',
+      requestId
+    })
+  }
+}
+
+function describeNodeFailure(failure: unknown): string | undefined {
+  if (failure instanceof NodeUnavailableError) return "The chain's node did not answer in time."
+  if (failure instanceof NodeContradictionError) return "The chain's node contradicts itself."
+  if (failure instanceof NodeRpcError) return "The chain's node refused a call that this method needs."
+  return undefined
+}
