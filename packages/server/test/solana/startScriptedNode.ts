@@ -1,0 +1,75 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface RpcCall {
+  readonly id: string
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/** What a scripted node does with one call. `passOn` lets a real node answer, byte for byte. */
+export type Reaction =
+  | { readonly status?: number; readonly headers?: Record<string, string>; readonly body: string }
+  | 'hang'
+  | 'reset'
+  | 'drip'
+  | { readonly passOn: string }
+
+export interface ScriptedNode {
+  readonly url: string
+  /** Every call that came in, in order. */
+  readonly calls: RpcCall[]
+  /** Authorization headers, one per call. */
+  readonly authorizations: (string | undefined)[]
+  react: (call: RpcCall) => Reaction
+  close(): Promise<void>
+}
+
+/** A JSON-RPC endpoint for transport failures, alone or in front of a real node. */
+export async function startScriptedNode(react: (call: RpcCall) => Reaction): Promise<ScriptedNode> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks)
+    const call = JSON.parse(body.toString()) as RpcCall
+    node.calls.push(call)
+    node.authorizations.push(request.headers.authorization)
+    const reaction = node.react(call)
+    if (reaction === 'hang') return
+    if (reaction === 'reset') {
+      request.socket.destroy()
+    } else if (reaction === 'drip') {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const drip = setInterval(() => response.write(' '), 20)
+      response.on('close', () => clearInterval(drip))
+    } else if ('passOn' in reaction) {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(reaction.passOn, { method: 'POST', headers, body })
+      response.writeHead(answer.status, headers).end(await answer.text())
+    } else {
+      response.writeHead(reaction.status ?? 200, reaction.headers ?? {}).end(reaction.body)
+    }
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const node: ScriptedNode = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls: [],
+    authorizations: [],
+    react,
+    close() {
+      server.closeAllConnections()
+      return new Promise(resolve => server.close(() => resolve()))
+    }
+  }
+  return node
+}
+
+/** A well-formed answer. `value` is JSON text, so that a test can write numbers that JavaScript cannot. */
+export function answerOf({ id }: RpcCall, value: string, slot = 100): Reaction {
+  return { body: `{"jsonrpc":"2.0","id":"${id}","result":{"context":{"slot":${slot}},"value":${value}}}` }
+}
+
+/** A JSON-RPC error. */
+export function errorOf({ id }: RpcCall, code: number, status = 200): Reaction {
+  return { status, body: JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'see http://key' } }) }
+}
