@@ -38,3 +38,5 @@ export {
   type EvmDevnet,
   type SolanaDevnet
 } from './startDevnet.ts'
+export { expectedEvmHoldings, expectedRecord, type ExpectedRecord } from './wire/expectedEvmAnswers.ts'
+export { expectedSolanaHoldings, type ExpectedSolanaHoldings } from './wire/expectedSolanaHoldings.ts'

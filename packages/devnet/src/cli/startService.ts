@@ -44,9 +44,6 @@ export async function startService(
     baseUrl,
     client,
     isReady: async () => (await fetch(`${baseUrl}/health/ready`)).status === 200,
-    readSync: () =>
-      Promise.all(
-        subject.evm.map(({ chainId }) => client.getSyncStatus({ chainId }))
-      )
+    readSync: () => Promise.all(subject.evm.map(({ chainId }) => client.getSyncStatus({ chainId })))
   }
 }

@@ -1,0 +1,77 @@
+import type { SolanaHoldings, SolanaNft } from '@chain-data/client'
+import { type SolanaHoldingTruth, solanaHoldingsOf } from '../solana/solanaTruth.ts'
+import type { SolanaWorld } from '../solana/SolanaWorld.ts'
+import { expectedImage } from './expectedImage.ts'
+
+/** Holdings with their 64-bit numbers as bigints, as an exact reader of the JSON sees them. */
+export type ExpectedSolanaHoldings = Omit<SolanaHoldings<bigint>, 'asOf' | 'incomplete'>
+
+/**
+ * What a service must answer for an owner, made from the truth alone; lists in no particular order.
+ *
+ * @param ownerName - Name in the world.
+ * @param parseMetadataUri - As asked of the service; it then has to be allowed to read the metadata host.
+ * @param origin - Of the metadata host.
+ */
+export function expectedSolanaHoldings(
+  world: SolanaWorld,
+  ownerName: string,
+  { parseMetadataUri, origin }: { parseMetadataUri: boolean; origin: string }
+): ExpectedSolanaHoldings {
+  const { lamports, tokens, nfts } = solanaHoldingsOf(world, ownerName)
+  const jsonOf = (holding: SolanaHoldingTruth) => (parseMetadataUri ? holding.document?.json : undefined)
+  return {
+    lamports,
+    lamportsString: lamports.toString(),
+    tokens: tokens.map(holding => ({
+      decimals: holding.mint.decimals,
+      amount: holding.account.amount,
+      amountString: holding.account.amount.toString(),
+      address: holding.account.address,
+      mint: holding.mint.address,
+      name: holding.name,
+      symbol: holding.symbol,
+      image: expectedImage(jsonOf(holding), origin)
+    })),
+    nfts: nfts.map(holding => ({
+      mint: holding.mint.address,
+      address: holding.account.address,
+      isSemiFungible: holding.mint.kind === 'semiFungible',
+      name: holding.name,
+      symbol: holding.symbol,
+      image: expectedImage(jsonOf(holding), origin),
+      sellerFeeBasisPoints: holding.mint.metaplex?.sellerFeeBasisPoints ?? 0,
+      metadata: expectedMetadata(holding, jsonOf(holding))
+    }))
+  }
+}
+
+function expectedMetadata(
+  { mint, name, symbol, uri }: SolanaHoldingTruth,
+  uriData: Record<string, unknown> | undefined
+): SolanaNft['metadata'] {
+  const { metaplex, extension } = mint
+  const data = {
+    ...{ name, symbol, uri },
+    sellerFeeBasisPoints: metaplex?.sellerFeeBasisPoints ?? 0,
+    creators: metaplex?.creators ?? [],
+    ...(uriData === undefined ? {} : { uriData })
+  }
+  if (metaplex === undefined) {
+    // An extension knows neither sale nor edition; whoever may update it makes it mutable.
+    const updateAuthority = extension?.updateAuthority
+    const mutable = { isMutable: updateAuthority !== undefined }
+    return {
+      ...(updateAuthority === undefined ? {} : { updateAuthority }),
+      mint: mint.address,
+      data,
+      ...mutable
+    }
+  }
+  const { updateAuthority, primarySaleHappened, isMutable, editionNonce } = metaplex
+  return {
+    key: 4,
+    ...{ updateAuthority, mint: mint.address, data, primarySaleHappened, isMutable },
+    ...(editionNonce === undefined ? {} : { editionNonce })
+  }
+}
