@@ -5,7 +5,7 @@ import type { ChainSource } from './chainSource.ts'
 
 /** Attempts at one block that contradicts itself before it is reported. */
 const attemptsPerBlock = 5
-const firstPauseMs = 50
+const firstPauseMs = 25
 
 /**
  * Blocks `from` to `to` in order, up to `window` of them fetched or waiting at the same time.

@@ -157,6 +157,7 @@ export async function follow(options: FollowOptions): Promise<void> {
     const wentBehindFinal = finalized !== undefined && (state.head?.number ?? -1) < finalized
     board.change({
       indexedTo: state.head,
+      backfilled: state.backfilled,
       degraded: state.degraded,
       // What was called final is gone: only what the node says from now on counts.
       ...(wentBehindFinal ? { finalized: undefined } : {})

@@ -15,7 +15,7 @@ const contradictionLongestMs = 3_000
 const patience = 10
 const rareMs = 30_000
 /** A wrong node stays wrong until somebody changes the configuration or the node. */
-const wrongChainMs = 5_000
+const wrongChainMs = 2_000
 
 export function createRetryPauses(): RetryPauses {
   let failures = 0

@@ -1,0 +1,113 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Indexer, startIndexer, type StartIndexerOptions } from '../../src/indexer/startIndexer.ts'
+import type { SyncStatus } from '../../src/model/sync.ts'
+import { createLogger } from '../../src/platform/logger.ts'
+import { differences, eventually, temporaryFolder } from '../support/indexHarness.ts'
+import { startFaultProxy } from '../support/startFaultProxy.ts'
+import { walkChain } from '../support/walkChain.ts'
+
+let anvil: AnvilNode
+let driver: EvmDriver
+const cleanUps: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  driver = await seedEvmWorld(anvil.rpcUrl, { pool: false })
+})
+afterAll(() => anvil.stop())
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+async function folder(): Promise<string> {
+  const { path, remove } = await temporaryFolder()
+  cleanUps.push(remove)
+  return path
+}
+
+function start(storeFolder: string, options: Partial<StartIndexerOptions> = {}) {
+  const lines: Record<string, unknown>[] = []
+  const statuses: SyncStatus[] = []
+  const indexer = startIndexer({
+    chainId: 31337,
+    rpcUrls: [anvil.rpcUrl],
+    storeFolder,
+    startBlock: 0,
+    finality: 'auto',
+    pollIntervalMs: 25,
+    logger: createLogger({ level: 'debug', write: line => lines.push(JSON.parse(line)) }),
+    onStatus: status => statuses.push(status),
+    ...options
+  })
+  cleanUps.push(() => indexer.stop())
+  return { indexer, lines, statuses }
+}
+
+async function atHead(indexer: Indexer): Promise<void> {
+  const { hash } = (await driver.rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
+  await eventually(`block ${hash} is indexed`, () => {
+    const { indexedTo, backfilled } = indexer.status()
+    return backfilled && indexedTo?.hash === hash
+  })
+}
+
+describe('startIndexer', () => {
+  it('indexes in a thread of its own and tells status and log of it', async () => {
+    const path = await folder()
+    const { indexer, lines, statuses } = start(path)
+    expect(indexer.status()).toMatchObject({ chainId: 31337, phase: 'starting', backfilled: false })
+    await atHead(indexer)
+    expect(await differences(path, await walkChain(driver.rpc))).toEqual([])
+    expect(statuses.at(-1)).toEqual(indexer.status())
+    expect(statuses.map(({ phase }) => phase)).not.toContain('stalled')
+    expect(lines.find(({ msg }) => msg === 'the first backfill is complete')).toMatchObject({
+      component: 'indexer',
+      chainId: 31337
+    })
+    await indexer.stop()
+    await indexer.stop()
+  })
+
+  it('knows at once what an earlier run left, even while the node is away', async () => {
+    const path = await folder()
+    const first = start(path)
+    await atHead(first.indexer)
+    const { indexedTo } = first.indexer.status()
+    await first.indexer.stop()
+    const proxy = await startFaultProxy(anvil.rpcUrl)
+    cleanUps.push(() => proxy.close())
+    proxy.setDown(true)
+    const { indexer } = start(path, { rpcUrls: [proxy.url] })
+    await eventually('it stalls', () => indexer.status().phase === 'stalled')
+    expect(indexer.status()).toMatchObject({ indexedTo, backfilled: true, indexedFrom: 0 })
+  })
+
+  it('stops in good order in the middle of a backfill, and can be started again at once', async () => {
+    const path = await folder()
+    const { indexer } = start(path, { roundBlocks: 3, window: 1 })
+    await eventually('it has begun', () => indexer.status().indexedTo !== undefined)
+    await indexer.stop()
+    const again = start(path)
+    await atHead(again.indexer)
+    expect(await differences(path, await walkChain(driver.rpc))).toEqual([])
+    expect(again.lines.filter(({ level }) => level === 50)).toEqual([])
+  })
+
+  it('reports a thread that cannot work, starts it again, and recovers with it', async () => {
+    const parent = await folder()
+    const path = join(parent, 'store')
+    await writeFile(path, 'a file where the folder should be')
+    const { indexer, lines } = start(path)
+    await eventually('it stalls', () => indexer.status().phase === 'stalled')
+    expect(indexer.status().problem).toMatch(/folder/)
+    expect(indexer.status().problem).not.toContain(parent)
+    await rm(path)
+    await mkdir(path)
+    await atHead(indexer)
+    expect(indexer.status()).not.toHaveProperty('problem')
+    expect(lines.some(({ msg }) => msg === 'the indexer is started again')).toBe(true)
+  })
+})

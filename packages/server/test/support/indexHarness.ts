@@ -1,0 +1,163 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type IndexerConfig, runIndexer } from '../../src/indexer/runIndexer.ts'
+import type { ConfirmedTransaction, PendingTransaction } from '../../src/model/evm.ts'
+import type { SyncStatus } from '../../src/model/sync.ts'
+import { type Logger, silentLogger } from '../../src/platform/logger.ts'
+import { openSqliteReader } from '../../src/store/sqlite/openSqliteReader.ts'
+import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
+import type { Snapshot } from '../../src/store/store.ts'
+import type { WalkedChain } from './walkChain.ts'
+
+/** Polls until `look` returns something; fails with what it saw last. */
+export async function eventually<T>(
+  what: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  timeoutMs = 10_000
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const found = await look()
+    if (found !== undefined && found !== false) return found
+    if (performance.now() > deadline) throw new Error(`not in time: ${what}`)
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+}
+
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'chain-data-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** An indexer in this thread, over a real store. */
+export interface RunningIndexer {
+  status(): SyncStatus
+  /** Every status so far. */
+  readonly statuses: SyncStatus[]
+  until(what: string, test: (status: SyncStatus) => boolean, timeoutMs?: number): Promise<SyncStatus>
+  /** Rejects when the indexer failed. */
+  stop(): Promise<void>
+}
+
+export function runTestIndexer(
+  folder: string,
+  config: Partial<IndexerConfig> & Pick<IndexerConfig, 'rpcUrls'>,
+  logger: Logger = silentLogger
+): RunningIndexer {
+  const stopping = new AbortController()
+  const statuses: SyncStatus[] = []
+  const done = runIndexer({
+    config: {
+      chainId: 31337,
+      startBlock: 0,
+      finality: 'auto',
+      pollIntervalMs: 25,
+      rpcTimeoutMs: 3_000,
+      ...config
+    },
+    openWriter: identity => openSqliteWriter(folder, identity),
+    peek: async () => undefined,
+    logger,
+    signal: stopping.signal,
+    onStatus: status => statuses.push(status)
+  })
+  let failure: unknown
+  done.catch(error => {
+    failure = error
+  })
+  const status = () => {
+    const last = statuses.at(-1)
+    if (last === undefined) throw new Error('no status yet')
+    return last
+  }
+  return {
+    status,
+    statuses,
+    until: (what, test, timeoutMs) =>
+      eventually(
+        `${what}; last: ${JSON.stringify(statuses.at(-1))}`,
+        () => {
+          if (failure !== undefined) throw failure
+          return statuses.length > 0 && test(status()) && status()
+        },
+        timeoutMs
+      ).catch(error => {
+        throw new Error(
+          `${error instanceof Error ? error.message : error}; now ${JSON.stringify(statuses.at(-1))}`,
+          {
+            cause: error
+          }
+        )
+      }),
+    stop() {
+      stopping.abort(new Error('the test is over'))
+      return done
+    }
+  }
+}
+
+export async function readIndex<T>(folder: string, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  const reader = await openSqliteReader(folder, 31337)
+  try {
+    const snapshot = await reader.openSnapshot()
+    try {
+      return await read(snapshot)
+    } finally {
+      await snapshot.close()
+    }
+  } finally {
+    await reader.close()
+  }
+}
+
+export function historyOf(folder: string, address: string): Promise<ConfirmedTransaction[]> {
+  return readIndex(folder, async snapshot => {
+    const all: ConfirmedTransaction[] = []
+    for await (const chunk of snapshot.history(address as `0x${string}`)) all.push(...chunk)
+    return all
+  })
+}
+
+export function poolOf(folder: string, address: string): Promise<readonly PendingTransaction[]> {
+  return readIndex(folder, snapshot => snapshot.pending(address.toLowerCase() as `0x${string}`))
+}
+
+/**
+ * Everything in which the index and the oracle disagree: `[]` when the index holds exactly the walked chain. Addresses
+ * of `alsoAsk` must have no history beyond what the oracle knows.
+ */
+export function differences(
+  folder: string,
+  chain: WalkedChain,
+  alsoAsk: Iterable<string> = []
+): Promise<string[]> {
+  return readIndex(folder, async snapshot => {
+    const found: string[] = []
+    const range = await snapshot.indexedRange()
+    if (range?.to.hash !== chain.head.hash) {
+      found.push(`indexed to ${JSON.stringify(range?.to)}, the head is ${JSON.stringify(chain.head)}`)
+    }
+    for (const address of new Set([...chain.addresses, ...alsoAsk])) {
+      const expected = chain.transactions.filter(({ parties }) => parties.has(address)).reverse()
+      const actual: ConfirmedTransaction[] = []
+      for await (const chunk of snapshot.history(address as `0x${string}`)) actual.push(...chunk)
+      if (actual.length !== expected.length) {
+        found.push(`${address}: ${actual.length} transactions instead of ${expected.length}`)
+      }
+      for (const [place, { record }] of expected.entries()) {
+        const [wanted, got] = [flat(record), flat(actual[place] ?? {})]
+        if (wanted !== got) found.push(`${address} [${place}]: ${got} instead of ${wanted}`)
+      }
+    }
+    return found
+  })
+}
+
+/** One text per record, whatever the order of its keys and the case of its hex. */
+function flat(record: object): string {
+  const entries = Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify(entries, (_, value) =>
+    typeof value === 'bigint' ? `${value}n` : value
+  ).toLowerCase()
+}

@@ -1,0 +1,95 @@
+import { AbiCoder, getAddress, id } from 'ethers'
+
+/** What the oracle knows of one confirmed transaction, in the terms of the index. */
+export interface WalkedTransaction {
+  readonly record: Record<string, unknown>
+  readonly parties: ReadonlySet<string>
+}
+
+export interface WalkedChain {
+  readonly head: { readonly number: number; readonly hash: string }
+  /** In chain order. */
+  readonly transactions: readonly WalkedTransaction[]
+  /** Every address that is a party anywhere, lower case. */
+  readonly addresses: ReadonlySet<string>
+}
+
+type Raw = Record<string, string> & { logs: { topics: string[]; data: string }[]; transactions: string[] }
+type Call = (method: string, ...params: unknown[]) => Promise<unknown>
+
+/**
+ * An oracle independent of the index: walks the node from its head down by parent hash, asks for each transaction and
+ * each receipt alone, and decodes with ethers. Knows standard blocks only, which is all that a test node makes.
+ */
+export async function walkChain(call: Call, lowest = 0): Promise<WalkedChain> {
+  const transactions: WalkedTransaction[] = []
+  let block = (await call('eth_getBlockByNumber', 'latest', false)) as Raw
+  const head = { number: Number(block.number), hash: block.hash! }
+  for (;;) {
+    const inBlock = await Promise.all(block.transactions.map(hash => walkTransaction(call, hash, block)))
+    transactions.unshift(...inBlock)
+    if (Number(block.number) <= lowest) break
+    block = (await call('eth_getBlockByHash', block.parentHash, false)) as Raw
+  }
+  return { head, transactions, addresses: new Set(transactions.flatMap(({ parties }) => [...parties])) }
+}
+
+async function walkTransaction(call: Call, hash: string, block: Raw): Promise<WalkedTransaction> {
+  const [raw, receipt] = (await Promise.all([
+    call('eth_getTransactionByHash', hash),
+    call('eth_getTransactionReceipt', hash)
+  ])) as [Raw & { accessList?: { address: string; storageKeys: string[] }[] }, Raw]
+  const type = Number(raw.type)
+  const gasSpent = BigInt(receipt.gasUsed!)
+  const gasPrice = BigInt(receipt.effectiveGasPrice!)
+  const blobFee = BigInt(receipt.blobGasUsed ?? 0) * BigInt(receipt.blobGasPrice ?? 0)
+  const succeeded = receipt.status === '0x1'
+  const created = raw.to === null && succeeded ? receipt.contractAddress : undefined
+  const parties = new Set<string>([raw.from!, ...(raw.to ? [raw.to] : []), ...(created ? [created] : [])])
+  if (succeeded) for (const log of receipt.logs) for (const party of partiesOf(log)) parties.add(party)
+  return {
+    parties: new Set([...parties].map(party => party.toLowerCase())),
+    record: {
+      hash,
+      from: raw.from,
+      ...(raw.to ? { to: raw.to } : {}),
+      value: BigInt(raw.value!),
+      data: raw.input,
+      gasLimit: BigInt(raw.gas!),
+      nonce: BigInt(raw.nonce!),
+      type,
+      ...(type >= 1 ? { accessList: raw.accessList } : {}),
+      ...(type >= 2
+        ? {
+            maxFeePerGas: BigInt(raw.maxFeePerGas!),
+            maxPriorityFeePerGas: BigInt(raw.maxPriorityFeePerGas!)
+          }
+        : {}),
+      blockNumber: Number(block.number),
+      index: Number(raw.transactionIndex),
+      timestampSeconds: Number(block.timestamp),
+      status: succeeded ? 3 : 4,
+      gasPrice,
+      gasSpent,
+      feeWei: gasSpent * gasPrice + blobFee,
+      ...(created ? { contractAddress: created } : {})
+    }
+  }
+}
+
+const transfer = id('Transfer(address,address,uint256)')
+const single = id('TransferSingle(address,address,address,uint256,uint256)')
+const batch = id('TransferBatch(address,address,address,uint256[],uint256[])')
+
+function partiesOf({ topics, data }: { topics: string[]; data: string }): string[] {
+  if (topics[0] === transfer && topics.length >= 3) return [inTopic(topics[1]), inTopic(topics[2])]
+  if (topics[0] === transfer && data.length === 194) {
+    return AbiCoder.defaultAbiCoder().decode(['address', 'address', 'uint256'], data).slice(0, 2) as string[]
+  }
+  if (topics[0] === single || topics[0] === batch) return [inTopic(topics[2]), inTopic(topics[3])]
+  return []
+}
+
+function inTopic(topic: string | undefined): string {
+  return getAddress(`0x${topic?.slice(26)}`)
+}
