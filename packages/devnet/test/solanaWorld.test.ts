@@ -6,6 +6,7 @@ import { editionAddress, metadataAddress, metadataProgram } from '../src/solana/
 import { seedSolanaWorld } from '../src/solana/seedSolanaWorld.ts'
 import { tokenPrograms } from '../src/solana/splInstructions.ts'
 import { solanaHoldingsOf, solanaMint } from '../src/solana/solanaTruth.ts'
+import { expectedSolanaHoldings } from '../src/wire/expectedSolanaHoldings.ts'
 import { startSurfpool, surfpoolUnsupportedReason, type SurfpoolNode } from '../src/solana/startSurfpool.ts'
 
 const unsupported = surfpoolUnsupportedReason()
@@ -188,6 +189,21 @@ describe.skipIf(unsupported !== undefined)('the seeded Solana world', () => {
     })
     expect(of('carol')).toEqual({ tokens: [], nfts: ['collection'], several: [] })
     expect(of('nobody')).toEqual({ tokens: [], nfts: [], several: [] })
+  })
+
+  test('the answer expected of a service has metadata documents only when they were asked for', () => {
+    const ask = (parseMetadataUri: boolean) =>
+      expectedSolanaHoldings(driver.world, 'bob', { parseMetadataUri, origin: metadata.url }).nfts.find(
+        nft => nft.mint === solanaMint(driver.world, 'new nft').address
+      )!
+    const plain = ask(false)
+    expect(plain.image).toBe('')
+    expect(plain.metadata).toMatchObject({ key: 4, editionNonce: 253, primarySaleHappened: false })
+    expect(plain.metadata.data).toMatchObject({ name: 'Neue NFT „ü“', sellerFeeBasisPoints: 10_000 })
+    expect(plain.metadata.data).not.toHaveProperty('uriData')
+    const parsed = ask(true)
+    expect(parsed.image).toBe(`${metadata.url}/solana/1.svg`)
+    expect(parsed.metadata.data.uriData).toMatchObject({ name: 'New', empty: null })
   })
 
   test('every metadata document is served as the world says, and one leads nowhere', async () => {
