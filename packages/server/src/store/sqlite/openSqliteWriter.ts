@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { StoreError } from '../../platform/errors.ts'
 import type { ChainIdentity, StoreWriter } from '../store.ts'
@@ -39,7 +39,7 @@ export async function openSqliteWriter(
   await makeFolder(folder)
   const lock = await acquireWriterLock(driver, files.lock, lockWaitMs)
   try {
-    if (!existsSync(files.database)) await createDatabase(driver, files, identity)
+    if (!hasContent(files.database)) await createDatabase(driver, files, identity)
     const connection = openForWriting(driver, files.database)
     try {
       migrate(connection, migrations)
@@ -53,6 +53,11 @@ export async function openSqliteWriter(
     lock.release()
     throw error
   }
+}
+
+/** An empty file is what a program leaves that opened the index before there was one. */
+function hasContent(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 async function makeFolder(folder: string): Promise<void> {

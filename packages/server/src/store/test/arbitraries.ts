@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import type { AccessListEntry, ConfirmedTransaction, Hex } from '../../model/evm.ts'
+import type { AccessListEntry, ConfirmedTransaction, Hex, HoldingCandidate } from '../../model/evm.ts'
 import type { PendingRecord } from '../record.ts'
+import { people, type TransactionPlan } from './buildChain.ts'
 
 const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
 
@@ -82,3 +83,34 @@ export const arbitraryConfirmed: fc.Arbitrary<ConfirmedTransaction> = fc
     }
   )
   .map(made => ({ ...made, feeWei: made.feeWei ?? made.gasPrice * made.gasSpent }))
+
+const arbitraryCandidate: fc.Arbitrary<HoldingCandidate> = fc
+  .record({
+    owner: fc.constantFrom(...people),
+    contract: fc.constantFrom(...people),
+    standard: fc.constantFrom('erc20' as const, 'erc721' as const, 'erc1155' as const),
+    tokenId: arbitraryUint256
+  })
+  .map(({ owner, contract, standard, tokenId }) => ({
+    owner,
+    contract,
+    standard,
+    ...(standard !== 'erc20' && { tokenId })
+  }))
+
+/** A few blocks of a few transactions among `people`; every transaction has a name of its own. */
+export const arbitraryPlans: fc.Arbitrary<readonly (readonly TransactionPlan[])[]> = fc
+  .array(
+    fc.array(
+      fc.record({
+        parties: fc.uniqueArray(fc.constantFrom(...people), { minLength: 1, maxLength: 4 }),
+        candidates: fc.array(arbitraryCandidate, { maxLength: 3 }),
+        gap: fc.constantFrom(0, 0, 0, 1, 1000)
+      }),
+      { maxLength: 5 }
+    ),
+    { minLength: 1, maxLength: 12 }
+  )
+  .map(blocks =>
+    blocks.map((block, number) => block.map((plan, index) => ({ ...plan, name: `tx ${number}/${index}` })))
+  )

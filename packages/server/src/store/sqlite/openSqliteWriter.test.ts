@@ -1,0 +1,297 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { StoreError } from '../../platform/errors.ts'
+import { testIdentity } from '../store.contract.ts'
+import type { StoreReader, StoreWriter } from '../store.ts'
+import { buildChain, people, poolTransaction } from '../test/buildChain.ts'
+import { dumpStore } from '../test/dumpStore.ts'
+import { failingDriver } from '../test/failingDriver.ts'
+import { readHistory, readPending, withSnapshot } from '../test/readAll.ts'
+import { chainFiles } from './chainFiles.ts'
+import { availableSqliteDrivers, loadSqliteDriver } from './driver.ts'
+import { openSqliteReader } from './openSqliteReader.ts'
+import { openSqliteWriter } from './openSqliteWriter.ts'
+
+const { chainId } = testIdentity
+const [alice, bob] = [people[0]!, people[1]!]
+
+let folder: string
+let opened: { close(): Promise<void> }[]
+
+const kept = <T extends StoreReader | StoreWriter>(made: T): T => {
+  opened.push(made)
+  return made
+}
+const openWriter = async (options: Parameters<typeof openSqliteWriter>[2] = {}) =>
+  kept(await openSqliteWriter(folder, testIdentity, { lockWaitMs: 0, ...options }))
+const openReader = async (options: Parameters<typeof openSqliteReader>[2] = {}) =>
+  kept(await openSqliteReader(folder, chainId, options))
+/** Runs SQL on the file as some other program would. */
+const tamper = (sql: string) => {
+  const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
+  connection.exec(sql)
+  connection.close()
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'chain-data-sqlite-'))
+  opened = []
+})
+afterEach(async () => {
+  for (const each of opened) await each.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const plans = Array.from({ length: 6 }, (_, i) => [
+  { name: `tx ${i}`, parties: [alice, bob] },
+  { name: `tx ${i} too`, parties: [bob] }
+])
+
+describe.each(availableSqliteDrivers())('whichever statement fails, over $name', real => {
+  const blocks = buildChain(plans)
+  const everything = () => ({
+    dump: dumpStore(folder, chainId, { driver: real }).text,
+    pool: rowsOf('pool'),
+    addresses: rowsOf('pool_address'),
+    firstSeen: rowsOf('first_seen'),
+    reorged: rowsOf('reorged'),
+    undo: rowsOf('undo')
+  })
+  const rowsOf = (table: string) => {
+    const connection = real.open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
+    const rows = connection.prepare(`SELECT * FROM ${table} ORDER BY 1`).all([])
+    connection.close()
+    return JSON.stringify(rows)
+  }
+
+  test.each<[string, (writer: StoreWriter) => Promise<void>]>([
+    ['a commit that confirms pool entries', writer => writer.commitBlocks(blocks.slice(3))],
+    ['a rollback', writer => writer.rollbackTo(blocks[0]!.ref)],
+    ['a rollback of everything', writer => writer.rollbackAll()],
+    [
+      'a pool update',
+      writer =>
+        writer.updatePool({
+          present: [poolTransaction('tx 4', [alice], { status: 0 }), poolTransaction('new', [bob])],
+          seenAtSeconds: 2,
+          headAfter: 2
+        })
+    ]
+  ])('%s is stored as a whole or not at all, and can be repeated', async (_, work) => {
+    const { driver, failAt, hasFailed } = failingDriver(real)
+    const writer = await openWriter({ driver, epochTransactions: 3 })
+    await writer.commitBlocks(blocks.slice(0, 3))
+    await writer.updatePool({
+      present: [
+        poolTransaction('tx 3', [alice]),
+        poolTransaction('tx 4', [alice]),
+        poolTransaction('left', [bob])
+      ],
+      seenAtSeconds: 1,
+      headAfter: 2
+    })
+    const before = everything()
+    let failures = 0
+    for (let n = 1; ; n++) {
+      failAt(n)
+      try {
+        await work(writer)
+        if (!hasFailed()) break
+      } catch (error) {
+        expect(error).toBeInstanceOf(StoreError)
+      }
+      failures++
+      expect(everything(), `after a failure at statement ${n}`).toStrictEqual(before)
+    }
+    expect(failures).toBeGreaterThan(3)
+    expect(everything()).not.toStrictEqual(before)
+  })
+})
+
+test('a writer in another process is waited for, then refused; killed, it leaves nothing locked and all it committed', async () => {
+  const program = fileURLToPath(new URL('../test/holdWriter.ts', import.meta.url))
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@chain-data/source', program, folder, String(chainId), testIdentity.genesisHash],
+    { stdio: ['ignore', 'pipe', 'inherit'] }
+  )
+  try {
+    await once(child.stdout, 'data')
+    await expect(openWriter({ lockWaitMs: 60 })).rejects.toThrow(/another process or thread is writing/)
+    const waiting = openWriter({ lockWaitMs: 20_000 })
+    const reader = await openReader()
+    expect(await withSnapshot(reader, snapshot => readHistory(snapshot, alice))).toHaveLength(1)
+    child.kill('SIGKILL')
+    const writer = await waiting
+    expect((await writer.state()).head?.number).toBe(0)
+    expect(await withSnapshot(reader, snapshot => readHistory(snapshot, alice))).toHaveLength(1)
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
+
+test('a schema newer than the program is refused by writer and reader, both versions named', async () => {
+  await (await openWriter()).close()
+  const reader = await openReader()
+  await (await reader.openSnapshot()).close()
+  tamper("INSERT INTO migration VALUES (2, 'from the future', 'x')")
+  await expect(openWriter()).rejects.toThrow(StoreError)
+  await expect(openWriter()).rejects.toThrow(/schema version 2.*versions up to 1/)
+  // Also over a connection that was opened before.
+  await expect(reader.openSnapshot()).rejects.toThrow(/schema version 2.*version 1/)
+  await expect((await openReader()).openSnapshot()).rejects.toThrow(/schema version 2.*version 1/)
+})
+
+test('a schema step that another program made differently is refused', async () => {
+  await (await openWriter()).close()
+  tamper("UPDATE migration SET checksum = 'other'")
+  await expect(openWriter()).rejects.toThrow(/schema step 1 .* made by another program/)
+})
+
+test('a database of something else is refused and left alone', async () => {
+  tamper('CREATE TABLE recipes (name TEXT)')
+  await expect(openWriter()).rejects.toThrow(/database of something else/)
+  tamper('INSERT INTO recipes VALUES (1)')
+})
+
+test('a file that is no database is refused', async () => {
+  writeFileSync(
+    chainFiles(folder, chainId).database,
+    'not a database at all, but long enough to look at'.repeat(99)
+  )
+  await expect(openWriter()).rejects.toThrow(StoreError)
+  await expect((await openReader()).openSnapshot()).rejects.toThrow(StoreError)
+})
+
+test('a file of another chain under this name is refused by writer and reader, both chains named', async () => {
+  await (await openWriter()).close()
+  copyFileSync(chainFiles(folder, chainId).database, chainFiles(folder, 1).database)
+  await expect(openSqliteWriter(folder, { ...testIdentity, chainId: 1 })).rejects.toThrow(
+    /chain 31337.*chain 1/
+  )
+  const reader = kept(await openSqliteReader(folder, 1))
+  await expect(reader.openSnapshot()).rejects.toThrow(/chain 31337.*chain 1/)
+})
+
+test('an empty file is made into a store; until then a reader shows nothing', async () => {
+  writeFileSync(chainFiles(folder, chainId).database, '')
+  const reader = await openReader()
+  expect(await withSnapshot(reader, snapshot => snapshot.indexedRange())).toBeUndefined()
+  await (await openWriter()).commitBlocks(buildChain(plans))
+  expect((await withSnapshot(reader, snapshot => snapshot.indexedRange()))?.to.number).toBe(5)
+})
+
+test('what an interrupted creation left is cleared away', async () => {
+  const { unfinished } = chainFiles(folder, chainId)
+  for (const suffix of ['', '-wal', '-shm']) writeFileSync(unfinished + suffix, 'half written')
+  const writer = await openWriter()
+  await writer.commitBlocks(buildChain(plans))
+  expect(readdirSync(folder).filter(name => name.includes('.new'))).toEqual([])
+})
+
+test('each chain has a file of its own, and two writers of two chains do not meet', async () => {
+  const first = await openWriter()
+  const second = kept(await openSqliteWriter(folder, { ...testIdentity, chainId: 10 }, { lockWaitMs: 0 }))
+  await first.commitBlocks(buildChain(plans))
+  await second.commitBlocks(buildChain(plans.slice(0, 1)))
+  expect(dumpStore(folder, chainId).counts.block).toBe(6)
+  expect(dumpStore(folder, 10).counts.block).toBe(1)
+  expect(readdirSync(folder)).toEqual(expect.arrayContaining(['evm-31337.sqlite', 'evm-10.sqlite']))
+})
+
+test('a folder that cannot be made is a StoreError', async () => {
+  writeFileSync(join(folder, 'file'), '')
+  await expect(openSqliteWriter(join(folder, 'file', 'sub'), testIdentity)).rejects.toThrow(StoreError)
+})
+
+test('undo data are kept for the newest blocks only, and for all that are not final', async () => {
+  const undoBlocks =
+    (options: { finalized?: number } = {}) =>
+    async (layout: object) => {
+      const writer = await openWriter({ ...layout })
+      for (const block of buildChain(plans)) await writer.commitBlocks([block], options)
+      await writer.close()
+      const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, {
+        busyTimeoutMs: 1000
+      })
+      const rows = connection.prepare<{ block: number }>('SELECT block FROM undo ORDER BY block').all([])
+      connection.close()
+      rmSync(folder, { recursive: true })
+      return rows.map(({ block }) => block)
+    }
+  expect(await undoBlocks()({})).toEqual([0, 1, 2, 3, 4, 5])
+  expect(await undoBlocks({ finalized: 5 })({ minUndoBlocks: 2 })).toEqual([4, 5])
+  expect(await undoBlocks({ finalized: 1 })({ minUndoBlocks: 2 })).toEqual([2, 3, 4, 5])
+  expect(await undoBlocks({ finalized: 0 })({ minUndoBlocks: 2, maxUndoBlocks: 3 })).toEqual([3, 4, 5])
+})
+
+test('a pool that has not changed causes no write', async () => {
+  const { driver, failAt } = failingDriver(loadSqliteDriver())
+  const writer = await openWriter({ driver })
+  const present = [poolTransaction('a', [alice]), poolTransaction('b', [alice], { status: 0 })]
+  await writer.updatePool({ present, seenAtSeconds: 1, headAfter: 3 })
+  failAt(1)
+  await writer.updatePool({ present: [...present].reverse(), seenAtSeconds: 2, headAfter: 4 })
+  await expect(writer.updatePool({ present: [], seenAtSeconds: 3, headAfter: 4 })).rejects.toThrow(
+    /disk is full/
+  )
+  await writer.updatePool({ present: [], seenAtSeconds: 3, headAfter: 4 })
+  failAt(1)
+  await writer.updatePool({ present: [], seenAtSeconds: 4, headAfter: 5 })
+  expect(await readPending(await openReader(), alice)).toHaveLength(2)
+})
+
+test('more snapshots than allowed wait for one to close, in order', async () => {
+  await (await openWriter()).commitBlocks(buildChain(plans))
+  const reader = await openReader({ maxSnapshots: 2, maxIdle: 1 })
+  const [first, second] = [await reader.openSnapshot(), await reader.openSnapshot()]
+  const order: string[] = []
+  const third = reader.openSnapshot().then(snapshot => {
+    order.push('third')
+    return snapshot
+  })
+  const fourth = reader.openSnapshot().then(snapshot => {
+    order.push('fourth')
+    return snapshot
+  })
+  expect(await readHistory(first, alice)).toHaveLength(6)
+  expect(order).toEqual([])
+  await first.close()
+  expect(await readHistory(await third, alice)).toHaveLength(6)
+  expect(order).toEqual(['third'])
+  await second.close()
+  await (await fourth).close()
+  await (await third).close()
+  // The turns are all back.
+  const again = [await reader.openSnapshot(), await reader.openSnapshot()]
+  const waiting = reader.openSnapshot()
+  await reader.close()
+  await expect(waiting).rejects.toThrow(StoreError)
+  for (const snapshot of again) await expect(snapshot.indexedRange()).rejects.toThrow(StoreError)
+})
+
+test('a missing record fails the history instead of shortening it', async () => {
+  const writer = await openWriter()
+  await writer.commitBlocks(buildChain(plans))
+  await writer.close()
+  tamper(`DELETE FROM tx WHERE id = ${3 * 65_536}`)
+  const reader = await openReader()
+  await withSnapshot(reader, async snapshot => {
+    await expect(readHistory(snapshot, alice)).rejects.toThrow(/transaction 0 of block 3 is missing/)
+  })
+})
+
+test('a damaged record fails the history', async () => {
+  const writer = await openWriter()
+  await writer.commitBlocks(buildChain(plans))
+  await writer.close()
+  tamper(`UPDATE tx SET rec = substr(rec, 1, 60) WHERE id = ${3 * 65_536}`)
+  await withSnapshot(await openReader(), async snapshot => {
+    await expect(readHistory(snapshot, alice)).rejects.toThrow(StoreError)
+  })
+})

@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Address, HoldingCandidate } from '../../model/evm.ts'
+import { StoreError } from '../../platform/errors.ts'
+import type { OpenStore } from '../store.contract.ts'
+import { arbitraryPlans } from './arbitraries.ts'
+import { buildChain, people } from './buildChain.ts'
+import { gather, readCandidates, withSnapshot } from './readAll.ts'
+import { useStores } from './useStore.ts'
+
+const [alice = '0x', bob = '0x', low = '0x', high = '0x']: readonly Address[] = people
+
+const text = ({ owner, contract, standard, tokenId }: HoldingCandidate) =>
+  `${owner} ${contract} ${standard} ${tokenId ?? '-'}`
+
+/** What an owner may hold, as transfer logs hinted. */
+export function describeHoldings(open: OpenStore): void {
+  const { start } = useStores(open)
+
+  test('each candidate comes once, whatever epochs and transactions repeat it', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryPlans, fc.integer({ min: 1, max: 4 }), async (plans, epochTransactions) => {
+        const { store, writer, reader } = await start({ epochTransactions })
+        // The same transfers again under other names, so that every candidate repeats.
+        const again = plans.map(block => block.map(plan => ({ ...plan, name: `${plan.name} again` })))
+        await writer.commitBlocks(buildChain([...plans, ...again]))
+        const all = plans.flat().flatMap(({ candidates = [] }) => candidates)
+        for (const owner of people) {
+          const expected = new Set(all.filter(candidate => candidate.owner === owner).map(text))
+          const found = await readCandidates(reader, owner)
+          expect(found).toHaveLength(expected.size)
+          expect(new Set(found.map(text))).toEqual(expected)
+          for (const [i, candidate] of found.slice(1).entries()) {
+            const previous = found[i] ?? candidate
+            const sameContract = previous.contract === candidate.contract
+            if (!sameContract) expect(previous.contract < candidate.contract).toBe(true)
+            else expect((previous.tokenId ?? -1n) <= (candidate.tokenId ?? -1n)).toBe(true)
+          }
+        }
+        await store.dispose()
+      }),
+      { numRuns: 25 }
+    )
+  })
+
+  test('they are ordered by contract, then by token id as a number, over all epochs', async () => {
+    const { writer, reader } = await start({ epochTransactions: 1 })
+    const ids = [2n ** 256n - 1n, 0n, 256n, 1n, 255n, 65_536n]
+    const candidates: readonly HoldingCandidate[] = [
+      ...ids.map(tokenId => ({ owner: alice, contract: high, standard: 'erc721', tokenId }) as const),
+      { owner: alice, contract: low, standard: 'erc20' },
+      { owner: alice, contract: low, standard: 'erc1155', tokenId: 7n },
+      { owner: bob, contract: low, standard: 'erc20' }
+    ]
+    await writer.commitBlocks(
+      buildChain(
+        candidates.map((candidate, i) => [{ name: `${i}`, parties: [alice], candidates: [candidate] }])
+      )
+    )
+    const sorted = [0n, 1n, 255n, 256n, 65_536n, 2n ** 256n - 1n]
+    expect(await readCandidates(reader, alice)).toStrictEqual([
+      { owner: alice, contract: low, standard: 'erc20' },
+      { owner: alice, contract: low, standard: 'erc1155', tokenId: 7n },
+      ...sorted.map(tokenId => ({ owner: alice, contract: high, standard: 'erc721', tokenId }))
+    ])
+  })
+
+  test('many candidates come in several chunks, none twice and none missing', async () => {
+    const { writer, reader } = await start({ epochTransactions: 3 })
+    const plans = Array.from({ length: 10 }, (_, block) => [
+      {
+        name: `${block}`,
+        parties: [alice],
+        candidates: Array.from({ length: 300 }, (_, i) => ({
+          owner: alice,
+          contract: low,
+          standard: 'erc721' as const,
+          tokenId: BigInt(block * 150 + i)
+        }))
+      }
+    ])
+    await writer.commitBlocks(buildChain(plans))
+    await withSnapshot(reader, async snapshot => {
+      let chunks = 0
+      const ids: (bigint | undefined)[] = []
+      for await (const chunk of snapshot.holdingCandidates(alice)) {
+        chunks++
+        ids.push(...chunk.map(({ tokenId }) => tokenId))
+      }
+      expect(chunks).toBeGreaterThan(1)
+      expect(ids).toEqual(Array.from({ length: 9 * 150 + 300 }, (_, i) => BigInt(i)))
+    })
+  })
+
+  test('a rollback leaves them: they are hints', async () => {
+    const { writer, reader } = await start({ epochTransactions: 1 })
+    const candidate: HoldingCandidate = { owner: alice, contract: low, standard: 'erc721', tokenId: 9n }
+    const blocks = buildChain([
+      [{ name: 'a', parties: [bob] }],
+      [{ name: 'b', parties: [alice], candidates: [candidate] }]
+    ])
+    await writer.commitBlocks(blocks)
+    await writer.rollbackTo(blocks[0]?.ref ?? { number: -1, hash: '0x' })
+    expect(await readCandidates(reader, alice)).toEqual([candidate])
+    await writer.rollbackAll()
+    expect(await readCandidates(reader, alice)).toEqual([candidate])
+  })
+
+  test('a snapshot does not see candidates of later blocks', async () => {
+    const { writer, reader } = await start()
+    const blocks = buildChain([
+      [],
+      [{ name: 'b', parties: [alice], candidates: [{ owner: alice, contract: low, standard: 'erc20' }] }]
+    ])
+    await writer.commitBlocks(blocks.slice(0, 1))
+    await withSnapshot(reader, async snapshot => {
+      await writer.commitBlocks(blocks.slice(1))
+      expect(await gather(snapshot.holdingCandidates(alice))).toEqual([])
+    })
+  })
+
+  test.each<[string, Partial<HoldingCandidate>]>([
+    ['an erc721 without token id', { standard: 'erc721' }],
+    ['an erc20 with token id', { standard: 'erc20', tokenId: 1n }],
+    ['a token id beyond 256 bits', { standard: 'erc721', tokenId: 2n ** 256n }]
+  ])('%s is refused', async (_, change) => {
+    const { writer } = await start()
+    const candidate = { owner: alice, contract: low, standard: 'erc20' as const, ...change }
+    const blocks = buildChain([[{ name: 'a', parties: [alice], candidates: [candidate] }]])
+    await expect(writer.commitBlocks(blocks)).rejects.toThrow(StoreError)
+  })
+}

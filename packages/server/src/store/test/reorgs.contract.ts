@@ -1,0 +1,217 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Address, IndexedBlock } from '../../model/evm.ts'
+import { StoreError } from '../../platform/errors.ts'
+import type { OpenStore, StoreLayout } from '../store.contract.ts'
+import type { StoreWriter } from '../store.ts'
+import { arbitraryPlans } from './arbitraries.ts'
+import { buildChain, hashOf, people, type TransactionPlan } from './buildChain.ts'
+import { expectedHistory } from './expectedHistory.ts'
+import { readHistory, withSnapshot } from './readAll.ts'
+import { useStores } from './useStore.ts'
+
+const [alice = '0x', bob = '0x']: readonly Address[] = people
+
+const oneEach = (names: readonly string[]): readonly (readonly TransactionPlan[])[] =>
+  names.map(name => [{ name, parties: [alice, bob] }])
+
+/** From "undo data for everything" to "undo data for next to nothing". */
+const arbitraryLayout: fc.Arbitrary<StoreLayout> = fc.record({
+  epochTransactions: fc.integer({ min: 1, max: 8 }),
+  minUndoBlocks: fc.integer({ min: 0, max: 3 }),
+  maxUndoBlocks: fc.constantFrom(3, 5, 100)
+})
+
+async function commitInBatches(
+  writer: StoreWriter,
+  blocks: readonly IndexedBlock[],
+  size: number,
+  finalized?: number
+) {
+  for (let i = 0; i < blocks.length; i += size) {
+    await writer.commitBlocks(blocks.slice(i, i + size), finalized === undefined ? {} : { finalized })
+  }
+}
+
+/** Taking blocks back. */
+export function describeReorgs(open: OpenStore): void {
+  const { start } = useStores(open)
+
+  test('rolling back k blocks leaves exactly the store that never had them, with undo data or without', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryPlans,
+        arbitraryLayout,
+        fc.record({ kept: fc.nat({ max: 20 }), batch: fc.integer({ min: 1, max: 5 }) }),
+        fc.option(fc.nat({ max: 12 }), { nil: undefined }),
+        async (plans, layout, { kept, batch }, finalized) => {
+          const blocks = buildChain(plans)
+          const keptBlocks = blocks.slice(0, 1 + (kept % blocks.length))
+          const ancestor = keptBlocks.at(-1)
+          if (ancestor === undefined) throw new Error('at least one block is kept')
+          const rolled = await start(layout)
+          await commitInBatches(rolled.writer, blocks, batch, finalized)
+          await rolled.writer.rollbackTo(ancestor.ref)
+          const never = await start(layout)
+          await never.writer.commitBlocks(keptBlocks)
+          expect(await rolled.store.dump()).toBe(await never.store.dump())
+          expect(await rolled.writer.state()).toEqual(await never.writer.state())
+          await rolled.store.dispose()
+          await never.store.dispose()
+        }
+      ),
+      { numRuns: 60 }
+    )
+  })
+
+  test('any course of commits, reorgs and restarts ends in the store of the surviving chain', async () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('grow' as const), plans: arbitraryPlans }),
+      fc.record({ kind: fc.constant('reorg' as const), depth: fc.nat({ max: 15 }), plans: arbitraryPlans }),
+      fc.record({ kind: fc.constant('restart' as const) })
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryLayout,
+        fc.array(step, { minLength: 2, maxLength: 8 }),
+        async (layout, steps) => {
+          const { store, writer: first, reader } = await start(layout)
+          let writer = first
+          let chain: readonly IndexedBlock[] = []
+          const everSeen = new Set<string>()
+          for (const [i, action] of steps.entries()) {
+            if (action.kind === 'restart') {
+              await writer.close()
+              writer = await store.openWriter()
+              continue
+            }
+            if (action.kind === 'reorg' && chain.length > 0) {
+              chain = chain.slice(0, Math.max(1, chain.length - action.depth))
+              const ancestor = chain.at(-1)
+              if (ancestor !== undefined) await writer.rollbackTo(ancestor.ref)
+            }
+            const parent = chain.at(-1)?.ref
+            // Names repeat from step to step: some transactions are mined again, none twice in one chain.
+            const confirmed = new Set(
+              chain.flatMap(block => block.transactions.map(({ transaction }) => transaction.hash))
+            )
+            const plans = action.plans.map(block => block.filter(({ name }) => !confirmed.has(hashOf(name))))
+            const grown = buildChain(plans, { fork: `step ${i}`, ...(parent !== undefined && { parent }) })
+            await writer.commitBlocks(grown, { finalized: grown[0]?.ref.number ?? 0 })
+            for (const block of grown)
+              for (const { transaction } of block.transactions) everSeen.add(transaction.hash)
+            chain = [...chain, ...grown]
+          }
+          const straight = await start(layout)
+          await straight.writer.commitBlocks(chain)
+          expect(await store.dump()).toBe(await straight.store.dump())
+          await withSnapshot(reader, async snapshot => {
+            for (const address of people) {
+              expect(await readHistory(snapshot, address)).toStrictEqual(expectedHistory(chain, address))
+            }
+            const confirmed = new Set(
+              chain.flatMap(block => block.transactions.map(({ transaction }) => transaction.hash))
+            )
+            for (const hash of everSeen) {
+              const found = await snapshot.lookUpHash(hash as `0x${string}`)
+              expect(found.kind).toBe(confirmed.has(hash as `0x${string}`) ? 'confirmed' : 'reorged')
+              if (found.kind === 'reorged') {
+                expect(await writer.blockRef(found.commonAncestor.number)).toEqual(found.commonAncestor)
+              }
+            }
+          })
+          await store.dispose()
+          await straight.store.dispose()
+        }
+      ),
+      { numRuns: 40 }
+    )
+  })
+
+  test('a removed hash is told from an unknown one and names the last block kept', async () => {
+    const { writer, reader } = await start()
+    const blocks = buildChain(oneEach(['a', 'b', 'c']))
+    await writer.commitBlocks(blocks)
+    const kept = blocks[0]?.ref ?? { number: -1, hash: '0x' }
+    await writer.rollbackTo(kept)
+    await withSnapshot(reader, async snapshot => {
+      const position = { blockNumber: 0, index: 0 }
+      expect(await snapshot.lookUpHash(hashOf('a'))).toEqual({ kind: 'confirmed', position })
+      expect(await snapshot.lookUpHash(hashOf('b'))).toEqual({ kind: 'reorged', commonAncestor: kept })
+      expect(await snapshot.lookUpHash(hashOf('c'))).toEqual({ kind: 'reorged', commonAncestor: kept })
+      expect(await snapshot.lookUpHash(hashOf('d'))).toEqual({ kind: 'unknown' })
+    })
+  })
+
+  test('a removed hash that is mined again is confirmed, at its new place', async () => {
+    const { writer, reader } = await start()
+    const blocks = buildChain(oneEach(['a', 'b']))
+    await writer.commitBlocks(blocks)
+    const parent = blocks[0]?.ref ?? { number: -1, hash: '0x' }
+    await writer.rollbackTo(parent)
+    await writer.commitBlocks(buildChain(oneEach(['c', 'b']), { parent, fork: 'new' }))
+    await withSnapshot(reader, async snapshot => {
+      const position = { blockNumber: 2, index: 0 }
+      expect(await snapshot.lookUpHash(hashOf('b'))).toEqual({ kind: 'confirmed', position })
+    })
+    await writer.rollbackTo(parent)
+    await withSnapshot(reader, async snapshot => {
+      expect(await snapshot.lookUpHash(hashOf('b'))).toEqual({ kind: 'reorged', commonAncestor: parent })
+    })
+  })
+
+  test('a deeper reorg moves what earlier ones remembered down to its own ancestor', async () => {
+    const { writer, reader } = await start()
+    const blocks = buildChain(oneEach(['a', 'b', 'c', 'd']))
+    const [first, , third] = blocks.map(({ ref }) => ref)
+    if (first === undefined || third === undefined) throw new Error('four blocks were built')
+    await writer.commitBlocks(blocks)
+    await writer.rollbackTo(third)
+    await writer.rollbackTo(first)
+    await withSnapshot(reader, async snapshot => {
+      expect(await snapshot.lookUpHash(hashOf('d'))).toEqual({ kind: 'reorged', commonAncestor: first })
+    })
+  })
+
+  test('rolling back to the head changes nothing', async () => {
+    const { store, writer } = await start()
+    const blocks = buildChain(oneEach(['a', 'b']))
+    await writer.commitBlocks(blocks)
+    const before = await store.dump()
+    await writer.rollbackTo(blocks[1]?.ref ?? { number: -1, hash: '0x' })
+    expect(await store.dump()).toBe(before)
+  })
+
+  test('rolling back to a block that is not stored is refused and changes nothing', async () => {
+    const { store, writer } = await start()
+    const blocks = buildChain(oneEach(['a', 'b']), { firstNumber: 5 })
+    await writer.commitBlocks(blocks)
+    const before = await store.dump()
+    for (const ref of [
+      { number: 5, hash: hashOf('another') },
+      { number: 4, hash: blocks[0]?.parentHash ?? '0x' },
+      { number: 7, hash: hashOf('later') }
+    ] as const) {
+      await expect(writer.rollbackTo(ref)).rejects.toThrow(StoreError)
+      expect(await store.dump()).toBe(before)
+    }
+  })
+
+  test('rolling back everything leaves an empty index that may start anywhere', async () => {
+    const { store, writer, reader } = await start({ epochTransactions: 2 })
+    const empty = await store.dump()
+    await writer.commitBlocks(buildChain(oneEach(['a', 'b', 'c', 'd', 'e'])))
+    await writer.markBackfilled()
+    await writer.markDegraded()
+    await writer.rollbackAll()
+    expect(await store.dump()).toBe(empty)
+    expect(await writer.state()).toEqual({ backfilled: false, degraded: true })
+    await withSnapshot(reader, async snapshot => {
+      expect(await snapshot.indexedRange()).toBeUndefined()
+      expect(await readHistory(snapshot, alice)).toEqual([])
+      expect(await snapshot.lookUpHash(hashOf('a'))).toEqual({ kind: 'unknown' })
+    })
+    await writer.commitBlocks(buildChain(oneEach(['f']), { firstNumber: 90 }))
+    expect((await writer.state()).indexedFrom).toBe(90)
+  })
+}
