@@ -4,22 +4,38 @@ import { DevnetError } from '../DevnetError.ts'
 export type JsonRpc = (method: string, ...params: unknown[]) => Promise<unknown>
 
 /**
- * A caller for a node of our own.
+ * A caller for one node.
  *
- * @returns Rejects with {@link DevnetError} `NODE_REFUSED` on an error answer, naming the method.
+ * @returns Rejects with {@link DevnetError} `NODE_REFUSED` on an error answer and when there is no proper answer,
+ *   naming the method; never the URL, which may hold a key.
  */
 export function createJsonRpc(url: string): JsonRpc {
   let nextId = 1
   return async (method, ...params) => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: nextId++, method, params })
-    })
-    const answer = (await response.json()) as { result?: unknown; error?: { code: number; message: string } }
+    const answer = await post(url, { jsonrpc: '2.0', id: nextId++, method, params }).catch(
+      (error: unknown) => {
+        throw new DevnetError('NODE_REFUSED', `${method}: the node gives no answer (${reasonOf(error)})`)
+      }
+    )
     if (answer.error !== undefined) {
       throw new DevnetError('NODE_REFUSED', `${method}: ${answer.error.message} (${answer.error.code})`)
     }
     return answer.result
   }
+}
+
+async function post(url: string, body: unknown) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body)
+  })
+  return (await response.json()) as { result?: unknown; error?: { code: number; message: string } }
+}
+
+/** The code of a network failure says more than its message, which is always the same. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const { cause } = error as { cause?: { code?: string } }
+  return cause?.code ?? error.name
 }
