@@ -1,0 +1,229 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createSolanaRpc, type SolanaRpc, type SolanaRpcOptions } from '../../src/chains/solana/rpc.ts'
+import { METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
+import { ConfigError, NodeContradictionError, NodeRpcError } from '../../src/platform/errors.ts'
+import { NodeUnavailableError } from '../../src/platform/errors.ts'
+import { answerOf, errorOf, type RpcCall, type ScriptedNode, startScriptedNode } from './startScriptedNode.ts'
+
+const nodes: ScriptedNode[] = []
+
+async function start(react: ScriptedNode['react']): Promise<ScriptedNode> {
+  const node = await startScriptedNode(react)
+  nodes.push(node)
+  return node
+}
+
+afterEach(() => Promise.all(nodes.splice(0).map(node => node.close())))
+
+function rpcOf(urls: readonly string[], options: Partial<SolanaRpcOptions> = {}): SolanaRpc {
+  return createSolanaRpc({ rpcUrls: urls, commitment: 'confirmed', timeoutMs: 400, backoffMs: 1, ...options })
+}
+
+const sound = (value: string, slot?: number) => (call: RpcCall) => answerOf(call, value, slot)
+const html = { status: 200, body: '<html>maintenance</html>' }
+const secret = 's3cr3t-key'
+
+describe('exact numbers', () => {
+  it.each(['18446744073709551615', '9007199254740993', '9007199254740991', '0'])(
+    'reads a balance of %s lamports with every digit',
+    async lamports => {
+      const node = await start(sound(lamports, 7))
+      expect(await rpcOf([node.url]).getBalance(TOKEN_PROGRAM)).toEqual({ slot: 7, value: BigInt(lamports) })
+    }
+  )
+
+  it.each(['18446744073709551616', '-1', '1.5', '1e30'])('refuses %s as a balance', async lamports => {
+    const node = await start(sound(lamports))
+    await expect(rpcOf([node.url]).getBalance(TOKEN_PROGRAM)).rejects.toThrow(NodeContradictionError)
+  })
+
+  it('reads accounts whose rent epoch is the largest u64', async () => {
+    const account = `{"data":["AQI=","base64"],"executable":false,"lamports":18446744073709551615,"owner":"${TOKEN_PROGRAM}","rentEpoch":18446744073709551615,"space":2}`
+    const node = await start(sound(`[${account},null]`, 5))
+    const { value } = await rpcOf([node.url]).getMultipleAccounts([TOKEN_PROGRAM, METAPLEX_PROGRAM])
+    expect(value).toEqual([{ owner: TOKEN_PROGRAM, data: Buffer.from([1, 2]) }, undefined])
+  })
+})
+
+describe('what a node is sent', () => {
+  it('names the commitment, the encoding and the slot that the answer may not be older than', async () => {
+    const node = await start(sound('[]', 9))
+    await rpcOf([node.url], { commitment: 'finalized' }).getTokenAccountsByOwner(
+      METAPLEX_PROGRAM,
+      TOKEN_PROGRAM,
+      { minContextSlot: 9 }
+    )
+    expect(node.calls).toMatchObject([
+      {
+        method: 'getTokenAccountsByOwner',
+        params: [
+          METAPLEX_PROGRAM,
+          { programId: TOKEN_PROGRAM },
+          { commitment: 'finalized', encoding: 'base64', minContextSlot: 9 }
+        ]
+      }
+    ])
+  })
+
+  it('carries the credentials of a URL as Basic authorization', async () => {
+    const node = await start(sound('1'))
+    await rpcOf([node.url.replace('http://', 'http://us%40er:pa%3Ass@')]).getBalance(TOKEN_PROGRAM)
+    expect(node.authorizations).toEqual([`Basic ${btoa('us@er:pa:ss')}`])
+  })
+
+  it('never holds more than 100 keys', async () => {
+    const node = await start(sound('[]'))
+    const keys = Array<string>(101).fill(TOKEN_PROGRAM)
+    await expect(rpcOf([node.url]).getMultipleAccounts(keys)).rejects.toThrow(RangeError)
+    expect(node.calls).toEqual([])
+  })
+})
+
+describe('a node in trouble', () => {
+  const troubles: [string, ScriptedNode['react']][] = [
+    ['resets connections', () => 'reset'],
+    ['answers 429', () => ({ status: 429, body: '{}' })],
+    ['answers 503 with HTML', () => ({ ...html, status: 503 })],
+    ['answers HTML with status 200', () => html],
+    ['answers JSON that is no JSON-RPC', () => ({ body: '{"ok":true}' })],
+    ['answers broken JSON', () => ({ body: '{"jsonrpc":' })],
+    ['answers another shape', sound('"much"')],
+    ['redirects', () => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' })],
+    ['never answers', () => 'hang'],
+    ['drips its answer without end', () => 'drip'],
+    ['answers too much', () => ({ body: `{"x":"${'x'.repeat(3000)}"}` })],
+    ['is unhealthy', call => errorOf(call, -32005)],
+    ['says that it is behind', call => errorOf(call, -32016, 400)],
+    ['is behind without saying so', sound('1', 49)]
+  ]
+
+  it.each(troubles)('that %s is passed over for the next', async (_what, react) => {
+    const broken = await start(react)
+    const healthy = await start(sound('42', 50))
+    const rpc = rpcOf([`${broken.url}/${secret}`, healthy.url], { maxResponseBytes: 2000, timeoutMs: 1_000 })
+    expect(await rpc.getBalance(TOKEN_PROGRAM, { minContextSlot: 50 })).toEqual({ slot: 50, value: 42n })
+    // The one that answered is asked first from then on.
+    await rpc.getBalance(TOKEN_PROGRAM)
+    expect([broken.calls.length, healthy.calls.length]).toEqual([1, 2])
+  })
+
+  it.each(troubles)(
+    'that %s is unavailable when it is the only one, named without its URL',
+    async (_what, react) => {
+      const broken = await start(react)
+      const url = broken.url.replace('http://', `http://${secret}:${secret}@`)
+      const rpc = rpcOf([`${url}/${secret}?k=${secret}`], {
+        maxResponseBytes: 2000,
+        timeoutMs: 400,
+        maxRounds: 2
+      })
+      const failure: unknown = await rpc
+        .getBalance(TOKEN_PROGRAM, { minContextSlot: 50 })
+        .catch(error => error)
+      expect(failure).toBeInstanceOf(NodeUnavailableError)
+      expect((failure as Error).message).toMatch(/^getBalance: upstream 1 /)
+      const told = JSON.stringify([(failure as Error).message, (failure as Error).stack, failure])
+      expect(told).not.toContain(secret)
+      expect(told).not.toContain(new URL(broken.url).host)
+      expect(broken.calls).toHaveLength(2)
+    }
+  )
+
+  it('that nobody listens for is unavailable', async () => {
+    const gone = await start(sound('1'))
+    await gone.close()
+    await expect(rpcOf([gone.url]).getBalance(TOKEN_PROGRAM)).rejects.toThrow(
+      /^getBalance: upstream 1 cannot be reached \(ECONNREFUSED\)$/
+    )
+  })
+
+  it('that recovers is asked again', async () => {
+    let left = 2
+    const node = await start(call => (left-- > 0 ? { status: 503, body: '' } : answerOf(call, '3')))
+    expect(await rpcOf([node.url]).getBalance(TOKEN_PROGRAM)).toMatchObject({ value: 3n })
+  })
+
+  it('is given the patience it asks for', async () => {
+    let asked = 0
+    const node = await start(call =>
+      asked++ === 0 ? { status: 429, headers: { 'retry-after': '1' }, body: '' } : answerOf(call, '3')
+    )
+    const start_ = performance.now()
+    await rpcOf([node.url], { timeoutMs: 5_000 }).getBalance(TOKEN_PROGRAM)
+    expect(performance.now() - start_).toBeGreaterThan(990)
+  })
+
+  it('that asks for more patience than the caller has fails the call at once', async () => {
+    const node = await start(() => ({ status: 429, headers: { 'retry-after': '3600' }, body: '' }))
+    await expect(
+      rpcOf([node.url], { timeoutMs: 60_000 }).getBalance(TOKEN_PROGRAM, { deadlineMs: Date.now() + 50_000 })
+    ).rejects.toThrow(/HTTP 429/)
+    expect(node.calls).toHaveLength(1)
+  })
+})
+
+describe('an answer that no other node would mend', () => {
+  it('is passed on as the code of the error, without the words of the node', async () => {
+    const refusing = await start(call => errorOf(call, -32602))
+    const other = await start(sound('1'))
+    const failure: unknown = await rpcOf([refusing.url, other.url])
+      .getBalance(TOKEN_PROGRAM)
+      .catch(error => error)
+    expect(failure).toBeInstanceOf(NodeRpcError)
+    expect(failure).toMatchObject({ rpcCode: -32602, message: 'upstream 1 answered error -32602' })
+    expect(other.calls).toEqual([])
+  })
+
+  it('is a contradiction when it counts other accounts than were asked for', async () => {
+    const node = await start(sound('[null]'))
+    await expect(rpcOf([node.url]).getMultipleAccounts([TOKEN_PROGRAM, METAPLEX_PROGRAM])).rejects.toThrow(
+      NodeContradictionError
+    )
+  })
+})
+
+describe('a caller who does not wait', () => {
+  it('gets the reason of its own signal, in the middle of an exchange', async () => {
+    const reason = new Error('client went away')
+    const stop = new AbortController()
+    const node = await start(() => {
+      stop.abort(reason)
+      return 'hang'
+    })
+    await expect(
+      rpcOf([node.url], { timeoutMs: 10_000 }).getBalance(TOKEN_PROGRAM, { signal: stop.signal })
+    ).rejects.toBe(reason)
+  })
+
+  it('gets the reason of its own signal, in the middle of a pause', async () => {
+    const reason = new Error('client went away')
+    const stop = new AbortController()
+    const node = await start(() => {
+      setTimeout(() => stop.abort(reason), 50)
+      return { status: 503, body: '' }
+    })
+    const rpc = rpcOf([node.url], { timeoutMs: 30_000, backoffMs: 20_000 })
+    await expect(rpc.getBalance(TOKEN_PROGRAM, { signal: stop.signal })).rejects.toBe(reason)
+  })
+
+  it('has its deadline kept over all retries', async () => {
+    const node = await start(() => 'hang')
+    const begun = performance.now()
+    await expect(
+      rpcOf([node.url, node.url], { timeoutMs: 5_000 }).getBalance(TOKEN_PROGRAM, {
+        deadlineMs: Date.now() + 150
+      })
+    ).rejects.toThrow('getBalance: upstream 1 did not answer in time')
+    expect(performance.now() - begun).toBeLessThan(3_000)
+  })
+})
+
+it.each([
+  ['not a URL', `no url ${secret}`],
+  ['no http', `ftp://${secret}.test/`]
+])('a URL that is %s is refused by its place, not its text', (_what, url) => {
+  const attempt = () => rpcOf(['http://node.test', url])
+  expect(attempt).toThrow(ConfigError)
+  expect(attempt).toThrow(/^rpcUrls\[1\] /)
+  expect(attempt).not.toThrow(new RegExp(secret))
+})
