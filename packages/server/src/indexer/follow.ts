@@ -12,6 +12,7 @@ import type { ChainIdentity, StoreWriter } from '../store/store.ts'
 import { backfill } from './backfill.ts'
 import type { ChainSource } from './chainSource.ts'
 import { checkIdentity } from './checkIdentity.ts'
+import { describeProblem } from './describeProblem.ts'
 import { createPoolWatch } from './poolWatch.ts'
 import { createProgress } from './progress.ts'
 import { resolveReorg } from './reorg.ts'
@@ -51,10 +52,12 @@ export async function follow(options: FollowOptions): Promise<void> {
   const roundBlocks = options.roundBlocks ?? 2_000
   const lowerHeadGraceMs = options.lowerHeadGraceMs ?? 30_000
   const progress = createProgress({ logger })
-  const pool = createPoolWatch({ source, store, board, logger, intervalMs: options.pollIntervalMs })
+  const pool = createPoolWatch({ source, store, board, logger, signal, intervalMs: options.pollIntervalMs })
   const pauses = createRetryPauses()
   let identityConfirmed = false
   let lowerHeadSinceMs: number | undefined
+  /** What went wrong with the store while the pool was looked at beside the blocks. */
+  let storeFailure: unknown
 
   const confirmIdentity = async () => {
     checkIdentity(await source.identity(signal), identity)
@@ -164,13 +167,20 @@ export async function follow(options: FollowOptions): Promise<void> {
     })
   }
 
+  /** The index is level with the node: time for the pool, which must not hold up the next block. */
   async function settle(): Promise<void> {
-    if (!(await store.state()).backfilled) {
+    if (storeFailure !== undefined) throw storeFailure
+    const look = pool.look()
+    if (board.read().backfilled) {
+      look.catch(error => {
+        storeFailure = error
+      })
+    } else {
+      await look
       await store.markBackfilled()
       logger.info('the first backfill is complete', { indexedTo: board.read().indexedTo?.number ?? 0 })
     }
     board.change({ phase: 'following', backfilled: true, problem: undefined })
-    await pool.look(signal)
   }
 
   while (!signal.aborted) {
@@ -187,7 +197,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       if (signal.aborted) break
       if (error instanceof StoreError) throw error
       if (error instanceof NodeUnavailableError || error instanceof ConfigError) identityConfirmed = false
-      const problem = error instanceof ChainDataError ? error.message : `internal error: ${String(error)}`
+      const problem = describeProblem(error)
       board.change({ phase: 'stalled', problem })
       pauseMs = pauses.next(error)
       const fields = { problem, attempt: pauses.failures(), waitMs: Math.round(pauseMs) }
@@ -196,4 +206,5 @@ export async function follow(options: FollowOptions): Promise<void> {
     }
     if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
   }
+  await pool.look().catch(() => undefined)
 }

@@ -4,10 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SyncStatus } from '../model/sync.ts'
-import { ChainDataError } from '../platform/errors.ts'
 import type { Logger, LogFields } from '../platform/logger.ts'
 import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
 import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
+import { describeProblem } from './describeProblem.ts'
 import { runIndexer, type StoredProgress } from './runIndexer.ts'
 import type { FromThread, LogSeverity, ThreadData, ToThread } from './threadMessages.ts'
 import { throttleStatus } from './throttleStatus.ts'
@@ -63,9 +63,8 @@ try {
     onStatus: send
   })
 } catch (error) {
-  const problem = error instanceof ChainDataError ? error.message : `internal error: ${String(error)}`
   forwardingLogger({ component: 'indexer', chainId: config.chainId }).error('indexing failed', { error })
-  tell({ kind: 'failed', problem })
+  tell({ kind: 'failed', problem: describeProblem(error) })
   process.exitCode = 1
 } finally {
   flush()

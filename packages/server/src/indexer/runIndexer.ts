@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEvmRpc } from '../chains/evm/rpc.ts'
 import { createEvmSource } from '../chains/evm/evmSource.ts'
-import { ChainDataError, ConfigError } from '../platform/errors.ts'
+import { ConfigError } from '../platform/errors.ts'
 import type { BlockRef } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { ChainIdentity, StoreWriter } from '../store/store.ts'
 import type { ChainSource } from './chainSource.ts'
 import { checkIdentity } from './checkIdentity.ts'
+import { describeProblem } from './describeProblem.ts'
 import { follow } from './follow.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import { createStatusBoard, type StatusBoard } from './statusBoard.ts'
@@ -116,7 +117,7 @@ async function waitForIdentity(
       return { chainId, genesisHash: found.genesisHash }
     } catch (error) {
       if (signal.aborted) break
-      const problem = error instanceof ChainDataError ? error.message : `internal error: ${String(error)}`
+      const problem = describeProblem(error)
       board.change({ phase: 'stalled', problem })
       const waitMs = Math.round(pauses.next(error))
       const fields = { problem, attempt: pauses.failures(), waitMs }

@@ -39,14 +39,14 @@ function run(config: Partial<Parameters<typeof runTestIndexer>[1]> = {}): Runnin
   return indexer
 }
 
-async function expectSame(indexer: RunningIndexer, timeoutMs?: number): Promise<void> {
+async function expectSame(indexer: RunningIndexer, folder = path, timeoutMs?: number): Promise<void> {
   const { hash } = (await driver.rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
   await indexer.until(
     `block ${hash} is indexed`,
     ({ indexedTo, phase }) => phase === 'following' && indexedTo?.hash === hash,
     timeoutMs
   )
-  expect(await differences(path, await walkChain(driver.rpc))).toEqual([])
+  expect(await differences(folder, await walkChain(driver.rpc))).toEqual([])
 }
 
 /** A block with at least two transactions, so that there is something to mix up. */
@@ -73,7 +73,7 @@ const blockAt = (number: number, change: (block: Raw) => unknown): Fault => {
 const otherHash = `0x${'7'.repeat(64)}`
 
 describe('a node that contradicts itself', () => {
-  it.each<[string, (number: number) => Fault]>([
+  it.concurrent.each<[string, (number: number) => Fault]>([
     ['swaps receipts', number => receiptsOf(number, ([a, b, ...rest]) => [b, a, ...rest])],
     ['has no receipts yet', number => receiptsOf(number, () => null)],
     ['answers an empty list of receipts', number => receiptsOf(number, () => [])],
@@ -104,17 +104,26 @@ describe('a node that contradicts itself', () => {
   ])(
     '%s: nothing from that block on is stored, the reason is told, and all is well once it is',
     async (_, makeFault) => {
+      // At the same time as its siblings, hence with a proxy and a folder of its own.
+      const own = await startFaultProxy(anvil.rpcUrl)
+      const folder = await temporaryFolder()
       const { number } = crowdedBlock()
-      proxy.setFault(makeFault(number))
-      const indexer = run()
-      const stalled = await indexer.until('it stalls', ({ phase }) => phase === 'stalled')
-      expect(stalled.problem).toMatch(new RegExp(`block (${number}|${number - 1})\\b`))
-      expect(stalled.backfilled).toBe(false)
-      expect(stalled.indexedTo?.number).toBeLessThan(number)
-      expect(stalled.indexedTo?.number).toBeGreaterThanOrEqual(number - 2)
-      proxy.setFault()
-      await expectSame(indexer)
-      expect(indexer.status()).not.toHaveProperty('problem')
+      own.setFault(makeFault(number))
+      const indexer = runTestIndexer(folder.path, { rpcUrls: [own.url] })
+      try {
+        const stalled = await indexer.until('it stalls', ({ phase }) => phase === 'stalled')
+        expect(stalled.problem).toMatch(new RegExp(`block (${number}|${number - 1})\\b`))
+        expect(stalled.backfilled).toBe(false)
+        expect(stalled.indexedTo?.number).toBeLessThan(number)
+        expect(stalled.indexedTo?.number).toBeGreaterThanOrEqual(number - 2)
+        own.setFault()
+        await expectSame(indexer, folder.path)
+        expect(indexer.status()).not.toHaveProperty('problem')
+      } finally {
+        await indexer.stop()
+        await folder.remove()
+        await own.close()
+      }
     }
   )
 
@@ -135,7 +144,7 @@ describe('a node that contradicts itself', () => {
       return lies[Math.floor(random() * lies.length)]?.(call, result)
     })
     const indexer = run()
-    await expectSame(indexer, 15_000).catch(error => {
+    await expectSame(indexer, path, 15_000).catch(error => {
       throw new Error(`seed ${seed}`, { cause: error })
     })
   })

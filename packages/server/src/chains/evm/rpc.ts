@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -201,6 +202,8 @@ function openScope(parents: readonly (AbortSignal | undefined)[]) {
   let timer: NodeJS.Timeout | undefined
   let timedOut = false
   const followed = parents.filter(parent => parent !== undefined)
+  // Many calls may follow one signal; Node 20 would take that for a leak.
+  setMaxListeners(0, ...followed)
   // Not AbortSignal.any: it keeps one entry per attempt alive for as long as a long-lived parent lives.
   const follow = () => controller.abort(followed.find(parent => parent.aborted)?.reason)
   for (const parent of followed) parent.addEventListener('abort', follow, { once: true })
