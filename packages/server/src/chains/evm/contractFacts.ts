@@ -1,0 +1,110 @@
+import type { Address, Hex } from '../../model/evm.ts'
+import { BoundedMap } from '../../platform/boundedMap.ts'
+import { decodeBool, decodeText, decodeUint, type ReturnData } from './abi.ts'
+import { displayText } from './displayText.ts'
+import type { Multicall } from './multicall.ts'
+
+/** What hardly ever changes about a contract. A fact it does not tell, or tells in a broken way, is absent. */
+export interface ContractFacts {
+  /** 0 to 255. */
+  readonly decimals?: number
+  /** Display text. */
+  readonly name?: string
+  readonly symbol?: string
+  /** By ERC-165. */
+  readonly isErc721?: boolean
+  readonly isErc1155?: boolean
+}
+
+export type FactName = keyof ContractFacts
+
+/** Facts of one chain's contracts, remembered. */
+export interface ContractFactsReader {
+  /**
+   * @returns the wanted facts of each contract.
+   * @throws what `multicall` throws.
+   * @remarks One call per contract and fact that is not remembered. Facts once told are kept for ten minutes
+   *   (contracts behind proxies do change them); untold ones are asked for again.
+   */
+  read(
+    multicall: Multicall,
+    contracts: Iterable<Address>,
+    names: readonly FactName[]
+  ): Promise<ReadonlyMap<Address, ContractFacts>>
+}
+
+type Fact = string | number | boolean
+
+interface FactQuestion {
+  readonly data: Hex
+  readonly decode: (data: ReturnData) => Fact | undefined
+}
+
+const text = (data: ReturnData) => {
+  const decoded = decodeText(data)
+  return decoded === undefined ? undefined : displayText(decoded)
+}
+
+/** A number above 255 is no `uint8`, whatever its lowest byte says. */
+const uint8 = (data: ReturnData) => {
+  const value = decodeUint(data)
+  return value === undefined || value > 255n ? undefined : Number(value)
+}
+
+/** `supportsInterface(bytes4)` */
+const supportsInterface = (id: string): Hex => `0x01ffc9a7${id.padEnd(64, '0')}`
+
+const questions: Readonly<Record<FactName, FactQuestion>> = {
+  decimals: { data: '0x313ce567', decode: uint8 },
+  name: { data: '0x06fdde03', decode: text },
+  symbol: { data: '0x95d89b41', decode: text },
+  isErc721: { data: supportsInterface('80ac58cd'), decode: decodeBool },
+  isErc1155: { data: supportsInterface('d9b67a26'), decode: decodeBool }
+}
+
+const factGas = 300_000
+/** Far more than is shown, so that a long name is cut rather than lost. */
+const maxFactReturnBytes = 64 * 1024
+const keptForMs = 10 * 60 * 1000
+
+/** @param options.maxFacts - how many facts are remembered. */
+export function createContractFactsReader(
+  options: { readonly maxFacts?: number; readonly now?: () => number } = {}
+): ContractFactsReader {
+  const { maxFacts = 50_000, now = Date.now } = options
+  const known = new BoundedMap<string, { readonly fact: Fact; readonly untilMs: number }>(maxFacts)
+
+  return {
+    async read(multicall, contracts, names) {
+      const facts = new Map<Address, Partial<Record<FactName, Fact>>>()
+      const missing: { readonly contract: Address; readonly name: FactName }[] = []
+      for (const contract of contracts) {
+        const told: Partial<Record<FactName, Fact>> = {}
+        facts.set(contract, told)
+        for (const name of names) {
+          const remembered = known.get(`${contract} ${name}`)
+          if (remembered !== undefined && now() < remembered.untilMs) told[name] = remembered.fact
+          else missing.push({ contract, name })
+        }
+      }
+      const results = await multicall.callAll(
+        missing.map(({ contract, name }) => ({
+          to: contract,
+          data: questions[name].data,
+          gas: factGas,
+          maxReturnBytes: maxFactReturnBytes
+        }))
+      )
+      missing.forEach(({ contract, name }, i) => {
+        const result = results[i]
+        const fact = result?.kind === 'returned' ? questions[name].decode(result.data) : undefined
+        const told = facts.get(contract)
+        if (fact === undefined || told === undefined) return
+        told[name] = fact
+        known.set(`${contract} ${name}`, { fact, untilMs: now() + keptForMs })
+      })
+      // Each fact was decoded by its own question, so it has its own type.
+      return facts as ReadonlyMap<Address, ContractFacts>
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import type { Address, HoldingCandidate } from '../../model/evm.ts'
+import type { ContractFacts } from './contractFacts.ts'
+import type { Ownership } from './ownership.ts'
+
+export interface HeldToken {
+  readonly address: Address
+  /** Base units. 0 only for a token that the caller asked for. */
+  readonly amount: bigint
+  readonly decimals: number
+  /** Display text; "" when unknown. */
+  readonly name: string
+  readonly symbol: string
+}
+
+export interface HeldNft {
+  readonly address: Address
+  readonly standard: 'erc721' | 'erc1155'
+  readonly tokenId: bigint
+  /** 1 for erc721. */
+  readonly balance: bigint
+  /** Verbatim; "" when the contract has none, or none that can be read. */
+  readonly tokenUri: string
+  /** The contract's; display text; "" when unknown. */
+  readonly name: string
+  readonly symbol: string
+}
+
+export interface IncompleteHolding {
+  readonly address: Address
+  readonly tokenId?: bigint
+  readonly reason: 'BALANCE_UNREADABLE' | 'OWNER_UNREADABLE' | 'DECIMALS_UNREADABLE' | 'TOKEN_URI_UNREADABLE'
+}
+
+/** A candidate, and who named it: a log, or the caller's filter for a contract without any ERC-20 log. */
+export interface WantedCandidate extends HoldingCandidate {
+  readonly origin: 'log' | 'filter'
+}
+
+/** A candidate with what state said about it. */
+export interface OwnedCandidate extends WantedCandidate {
+  readonly ownership: Ownership
+}
+
+/** The contracts among `items`, each once. */
+export function contractsOf(items: readonly HoldingCandidate[]): ReadonlySet<Address> {
+  return new Set(items.map(({ contract }) => contract))
+}
+
+/** Name and symbol, "" for what the contract does not tell. */
+export function labelOf(facts: ContractFacts | undefined): {
+  readonly name: string
+  readonly symbol: string
+} {
+  return { name: facts?.name ?? '', symbol: facts?.symbol ?? '' }
+}
+
+type Place = Pick<HoldingCandidate, 'contract' | 'tokenId'>
+
+/** Order of everything listed; an item without a token id comes first. Addresses are lower-case hex of one length, so text order is number order. */
+export function byContractThenId(a: Place, b: Place): number {
+  if (a.contract !== b.contract) return a.contract < b.contract ? -1 : 1
+  const [idA, idB] = [a.tokenId ?? -1n, b.tokenId ?? -1n]
+  return idA < idB ? -1 : idA > idB ? 1 : 0
+}

@@ -1,0 +1,187 @@
+import type { Address, HoldingCandidate } from '../../model/evm.ts'
+import { NodeUnavailableError } from '../../platform/errors.ts'
+import { type ContractFactsReader, createContractFactsReader } from './contractFacts.ts'
+import { erc20Ownership } from './erc20.ts'
+import { erc721Ownership } from './erc721.ts'
+import { erc1155Ownership } from './erc1155.ts'
+import {
+  byContractThenId,
+  contractsOf,
+  type HeldNft,
+  type HeldToken,
+  type IncompleteHolding,
+  type WantedCandidate
+} from './heldAssets.ts'
+import { createMulticall, type Multicall } from './multicall.ts'
+import type { OwnershipReader } from './ownership.ts'
+import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from './pinBlock.ts'
+import { readNfts } from './readNfts.ts'
+import { readTokens } from './readTokens.ts'
+import type { EvmRpc, NodeCallOptions } from './rpc.ts'
+
+/** What one account holds at one block. Lists are ordered by contract, then token id. */
+export interface EvmHoldingsAtBlock {
+  readonly asOf: BlockAt
+  readonly nativeWei: bigint
+  readonly tokens: readonly HeldToken[]
+  readonly nfts: readonly HeldNft[]
+  readonly incomplete: readonly IncompleteHolding[]
+}
+
+export interface HoldingsRequest {
+  readonly address: Address
+  /** Hints, in any order; those of other owners are not looked at. Read to the end before the first node call. */
+  readonly candidates: AsyncIterable<readonly HoldingCandidate[]> | Iterable<HoldingCandidate>
+  /** Only these contracts, lower case; absent or empty: all. ERC-20 contracts in it are read even without a candidate. */
+  readonly filter?: readonly Address[]
+  /**
+   * The block up to which the candidates are complete. State is read there; at the node's latest block where this is
+   * absent, or is a block that the node no longer reads.
+   */
+  readonly at?: BlockAt
+  readonly signal?: AbortSignal
+  /** `Date.now()` by which all must be done. */
+  readonly deadlineMs?: number
+}
+
+/** Reads balances and owners from state; logs only say where to look. */
+export interface EvmHoldings {
+  /**
+   * Everything in the answer is read at one block. What a contract does wrong stays its own trouble:
+   *
+   * | the contract | outcome |
+   * |---|---|
+   * | balance or owner says zero, or somebody else | left out |
+   * | `ownerOf` reverts | left out: the token does not exist (EIP-721) |
+   * | has no code (any more) | left out |
+   * | does not answer (reverts, returns nothing), and `decimals` or ERC-165 do not speak for a token | left out |
+   * | does not answer, but they do | incomplete, BALANCE_UNREADABLE or OWNER_UNREADABLE |
+   * | loops, invalid code, short or huge return, dirty address | incomplete, the same |
+   * | ERC-20 with a balance, or listed in `filter`, without `decimals` or with one above 255 | incomplete, DECIMALS_UNREADABLE |
+   * | name or symbol broken | listed with "" |
+   * | has no token URI (reverts, returns nothing) | listed with "" |
+   * | token URI loops, is broken or beyond 512 KiB, or all together beyond 32 MiB | listed with "", and incomplete, TOKEN_URI_UNREADABLE |
+   *
+   * A contract in `filter` without an ERC-20 candidate counts as ERC-20 when `balanceOf` and `decimals` answer and
+   * ERC-165 does not say that it is ERC-721 or ERC-1155.
+   *
+   * @throws {NodeUnavailableError} the node failed, was too slow, or did not hold still for one block. Never a
+   *   partial answer.
+   * @throws the signal's reason when aborted.
+   * @remarks One call per candidate, up to three more per contract and one per NFT, in batches. Memory grows with
+   *   the candidates.
+   */
+  readHoldings(request: HoldingsRequest): Promise<EvmHoldingsAtBlock>
+}
+
+export interface EvmHoldingsOptions {
+  readonly rpc: EvmRpc
+  readonly chainId: number
+}
+
+const attempts = 3
+const readers: Readonly<Record<HoldingCandidate['standard'], OwnershipReader>> = {
+  erc20: erc20Ownership,
+  erc721: erc721Ownership,
+  erc1155: erc1155Ownership
+}
+
+export function createEvmHoldings({ rpc, chainId }: EvmHoldingsOptions): EvmHoldings {
+  const contractFacts = createContractFactsReader()
+
+  return {
+    async readHoldings(request) {
+      const { address, filter = [], signal, deadlineMs } = request
+      const callOptions = () => nodeCallOptions(chainId, signal, deadlineMs)
+      const listed = new Set(filter)
+      const candidates = await collectCandidates(request, listed)
+      let lost: BlockLostError | undefined
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        try {
+          const wanted = attempt === 0 ? request.at : undefined
+          const block = wanted ?? (await readLatestBlock(rpc, callOptions()))
+          const { pinned, nativeWei } = await pinBlock(rpc, block, address, callOptions())
+          const multicall = createMulticall({ rpc, block: pinned, callOptions })
+          const found = await readContracts(multicall, contractFacts, candidates, listed)
+          await confirmPinned(rpc, pinned, callOptions())
+          return { asOf: block, nativeWei, ...found }
+        } catch (error) {
+          if (!(error instanceof BlockLostError)) throw error
+          lost = error
+        }
+      }
+      throw new NodeUnavailableError(
+        `chain ${chainId}: no block held still for ${attempts} attempts`,
+        { chainId },
+        { cause: lost }
+      )
+    }
+  }
+}
+
+/** @throws {NodeUnavailableError} no time is left. */
+function nodeCallOptions(
+  chainId: number,
+  signal: AbortSignal | undefined,
+  deadlineMs: number | undefined
+): NodeCallOptions {
+  signal?.throwIfAborted()
+  const timeoutMs = deadlineMs === undefined ? undefined : deadlineMs - Date.now()
+  if (timeoutMs !== undefined && timeoutMs <= 0) {
+    throw new NodeUnavailableError(`chain ${chainId}: holdings were not read in time`, { chainId })
+  }
+  return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) }
+}
+
+/** Each once, those of the listed contracts only, with one ERC-20 candidate for every listed contract; in order. */
+async function collectCandidates(
+  { address, candidates }: HoldingsRequest,
+  listed: ReadonlySet<Address>
+): Promise<readonly WantedCandidate[]> {
+  const collected = new Map<string, WantedCandidate>()
+  const add = (candidate: HoldingCandidate) => {
+    const { owner, contract, standard, tokenId } = candidate
+    if (owner !== address || (listed.size > 0 && !listed.has(contract))) return
+    if (standard !== 'erc20' && tokenId === undefined) return
+    collected.set(`${contract} ${standard} ${tokenId}`, { ...candidate, origin: 'log' })
+  }
+  if (Symbol.asyncIterator in candidates) {
+    for await (const chunk of candidates) chunk.forEach(add)
+  } else {
+    for (const candidate of candidates) add(candidate)
+  }
+  for (const contract of listed) {
+    const key = `${contract} erc20 undefined`
+    if (collected.has(key)) continue
+    collected.set(key, { owner: address, contract, standard: 'erc20', origin: 'filter' })
+  }
+  return [...collected.values()].sort(byContractThenId)
+}
+
+type Found = Omit<EvmHoldingsAtBlock, 'asOf' | 'nativeWei'>
+
+async function readContracts(
+  multicall: Multicall,
+  contractFacts: ContractFactsReader,
+  candidates: readonly WantedCandidate[],
+  listed: ReadonlySet<Address>
+): Promise<Found> {
+  const results = await multicall.callAll(
+    candidates.map(candidate => readers[candidate.standard].call(candidate))
+  )
+  const owned = candidates.map((candidate, i) => {
+    const result = results[i] ?? { kind: 'failed' }
+    return { ...candidate, ownership: readers[candidate.standard].read(result, candidate) }
+  })
+  const tokens = owned.filter(item => item.standard === 'erc20')
+  const nfts = owned.filter(item => item.standard !== 'erc20')
+  const foundTokens = await readTokens(multicall, contractFacts, tokens, listed, contractsOf(nfts))
+  const foundNfts = await readNfts(multicall, contractFacts, nfts)
+  return {
+    tokens: foundTokens.tokens,
+    nfts: foundNfts.nfts,
+    incomplete: [...foundTokens.incomplete, ...foundNfts.incomplete].sort((a, b) =>
+      byContractThenId({ ...a, contract: a.address }, { ...b, contract: b.address })
+    )
+  }
+}
