@@ -188,12 +188,9 @@ const configSchema = z
             description:
               'private hosts the metadata fetcher may reach (development only): a list of exact "host:port"'
           }),
-        tokenLists: z
-          .array(httpUrl)
-          .default([])
-          .meta({
-            description: 'token lists that ERC-20 images come from: a list of http:// or https:// URLs'
-          })
+        tokenLists: z.array(httpUrl).default([]).meta({
+          description: 'token lists that ERC-20 images come from: a list of http:// or https:// URLs'
+        })
       })
       .prefault({})
       .meta({ description: 'off-chain metadata: { ipfsGateways, arweaveGateways, allowHosts, tokenLists }' }),

@@ -1,0 +1,29 @@
+import { Command } from 'commander'
+import packageFile from '../../package.json' with { type: 'json' }
+import { describeConfig } from '../config.ts'
+import { createProject } from './createProject.ts'
+import { serve } from './serve.ts'
+
+/** The `chain-data` command. */
+export function createProgram(): Command {
+  const program = new Command('chain-data')
+    .description('Account history and holdings of EVM chains and Solana over JSON-RPC.')
+    .version(packageFile.version)
+
+  program
+    .command('serve')
+    .description('index the configured chains and answer requests')
+    .option('-c, --config <file>', 'configuration: a JSON file, or a JavaScript or TypeScript module')
+    .addHelpText('after', () => `\n${describeConfig()}`)
+    .action(serve)
+
+  program
+    .command('project')
+    .description('manage the projects that may call')
+    .command('create')
+    .description('make a new key for a project and print it with its digest for the configuration')
+    .argument('<projectId>', 'user name of HTTP Basic')
+    .action(createProject)
+
+  return program
+}

@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { createProgram } from './createProgram.ts'
+
+await createProgram().parseAsync()

@@ -1,0 +1,89 @@
+import type { HeldNft } from '../chains/evm/heldAssets.ts'
+import type { EvmHoldings } from '../chains/evm/holdings.ts'
+import type { BlockAt } from '../chains/evm/pinBlock.ts'
+import { shapeEvmHoldings } from '../chains/evm/shapeEvmHoldings.ts'
+import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
+import type { Address, HoldingCandidate } from '../model/evm.ts'
+import type { SyncStatus } from '../model/sync.ts'
+import type { StoreReader } from '../store/store.ts'
+import { chainOf } from './chainOf.ts'
+import type { Handlers } from './MethodContext.ts'
+import { requireBackfilled } from './requireCurrent.ts'
+
+/** What the holdings of one chain are read from. */
+export interface EvmHoldingsChain {
+  readonly reader: StoreReader
+  readonly holdings: EvmHoldings
+  status(): SyncStatus
+  /** Logo of an ERC-20 contract; `""` when no token list has one. */
+  tokenImage(address: string): string
+}
+
+export interface EvmHoldingsMethodOptions {
+  readonly chains: ReadonlyMap<number, EvmHoldingsChain>
+  readonly metadata: MetadataService
+  /** Longest time that one call waits for metadata. */
+  readonly metadataWaitMs: number
+  /** Answer from what is indexed while the first backfill still runs. */
+  readonly serveWhileSyncing: boolean
+}
+
+/** ERC-20 tokens, NFTs and native balance: the index says where to look, the node's state at one block decides. */
+export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handlers['svc_getTokensAndNFTs'] {
+  const { chains, metadata, metadataWaitMs, serveWhileSyncing } = options
+
+  return async ([anyCaseAddress, tokenAddresses = []], context) => {
+    const chain = chainOf(chains, context)
+    const address = anyCaseAddress.toLowerCase() as Address
+    const filter = tokenAddresses.map(token => token.toLowerCase() as Address)
+    const { candidates, at } = await readCandidates(chain, address)
+    const { signal, deadlineMs } = context
+    const holdings = await chain.holdings.readHoldings({
+      address,
+      candidates,
+      filter,
+      signal,
+      deadlineMs,
+      ...(at === undefined ? {} : { at })
+    })
+    return shapeEvmHoldings(holdings, {
+      metadata: await readMetadata(holdings.nfts, signal),
+      tokenImage: chain.tokenImage
+    })
+  }
+
+  /** Lets the snapshot go before the node is asked, because that may take long. */
+  async function readCandidates(
+    { reader, status }: EvmHoldingsChain,
+    owner: Address
+  ): Promise<{ candidates: readonly HoldingCandidate[]; at: BlockAt | undefined }> {
+    const snapshot = await reader.openSnapshot()
+    try {
+      const isBackfilled = await snapshot.backfilled()
+      if (!serveWhileSyncing) await requireBackfilled(snapshot, status())
+      const range = await snapshot.indexedRange()
+      const candidates: HoldingCandidate[] = []
+      for await (const chunk of snapshot.holdingCandidates(owner)) candidates.push(...chunk)
+      // A half-built index says nothing about its last block; then the node's latest is the better one.
+      const at =
+        isBackfilled && range ? { ...range.to, timestampSeconds: range.toTimestampSeconds } : undefined
+      return { candidates, at }
+    } finally {
+      await snapshot.close()
+    }
+  }
+
+  async function readMetadata(
+    nfts: readonly HeldNft[],
+    signal: AbortSignal
+  ): Promise<readonly (TokenMetadata | undefined)[]> {
+    const withUri = nfts.filter(({ tokenUri }) => tokenUri !== '')
+    const requests = withUri.map(({ tokenUri, standard, tokenId }) => ({
+      uri: tokenUri,
+      ...(standard === 'erc1155' ? { tokenId } : {})
+    }))
+    const found = await metadata.readAll(requests, { budgetMs: metadataWaitMs, signal })
+    const metadataOf = new Map(withUri.map((nft, index) => [nft, found[index]]))
+    return nfts.map(nft => metadataOf.get(nft))
+  }
+}

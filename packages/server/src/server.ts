@@ -1,0 +1,278 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createEvmHoldings } from './chains/evm/holdings.ts'
+import { createEvmRpc } from './chains/evm/rpc.ts'
+import { createSolanaHoldings } from './chains/solana/holdings.ts'
+import { createSolanaRpc } from './chains/solana/rpc.ts'
+import { TOKEN_PROGRAM } from './chains/solana/solanaAddress.ts'
+import { type Config, type ConfigInput, parseConfig } from './config.ts'
+import { createApp } from './http/createApp.ts'
+import { createAuthenticator } from './http/createAuthenticator.ts'
+import { createCors } from './http/createCors.ts'
+import { createFetchHandler } from './http/createFetchHandler.ts'
+import { createNodeHandler, type NodeHandler } from './http/createNodeHandler.ts'
+import { createQuota } from './http/createQuota.ts'
+import { type Listener, listen } from './http/listen.ts'
+import { startIndexer } from './indexer/startIndexer.ts'
+import { createGuardedFetch } from './metadata/guardedFetch.ts'
+import { createMetadataService } from './metadata/metadataService.ts'
+import { createTokenLists } from './metadata/tokenLists.ts'
+import { createAddressFormat } from './methods/addressFormat.ts'
+import { createEnhancedGetTokensAndNFTs } from './methods/enhancedGetTokensAndNFTs.ts'
+import type { Handlers } from './methods/MethodContext.ts'
+import { createDiscover } from './methods/rpc.discover.ts'
+import { createGetSyncStatus } from './methods/svc_getSyncStatus.ts'
+import { createGetTokensAndNFTs } from './methods/svc_getTokensAndNFTs.ts'
+import { createGetTransactionsByAddress } from './methods/svc_getTransactionsByAddress.ts'
+import type { SyncStatus } from './model/sync.ts'
+import { systemClock } from './platform/clock.ts'
+import { ConfigError } from './platform/errors.ts'
+import { createLogger, type Logger } from './platform/logger.ts'
+import { createMetrics } from './platform/metrics.ts'
+import { createDispatch } from './rpc/createDispatch.ts'
+import { createRpc } from './rpc/createRpc.ts'
+import { parseStoreUrl } from './store/parseStoreUrl.ts'
+import { openSqliteReader } from './store/sqlite/openSqliteReader.ts'
+
+/** A running service: it indexes from the moment it is created, whether or not it listens. */
+export interface Server {
+  /** For hosts that speak Fetch: Hono, Next, Bun, Deno. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** For node:http, Express, and what hands on its `req` and `res`. */
+  readonly nodeHandler: NodeHandler
+  /**
+   * Listens where the configuration says.
+   *
+   * @returns the origin to call, its real port included.
+   * @throws the socket's error when the address is taken or not ours.
+   */
+  listen(): Promise<string>
+  /** The origin to call; absent while it does not listen. */
+  readonly url: string | undefined
+  /** Where the index of each EVM chain stands. */
+  status(): readonly SyncStatus[]
+  /** Says "not ready", finishes the requests under way, then stops indexing; takes at most some 9 seconds. */
+  close(): Promise<void>
+}
+
+export interface ServerOptions {
+  /** Where log lines go; absent: standard output at the configured level. */
+  readonly logger?: Logger
+}
+
+/** Closing: so long for answers under way, and so long for what is left of their connections. */
+const finishMs = 6_000
+const cutMs = 1_000
+
+/**
+ * Builds a server from the same object that a configuration file holds, and starts indexing.
+ *
+ * @throws {ConfigError} the configuration is wrong.
+ * @throws {StoreError} the store cannot be used.
+ */
+export async function createServer(input: ConfigInput, options: ServerOptions = {}): Promise<Server> {
+  const config = parseConfig(input)
+  const logger = options.logger ?? createLogger({ level: config.log.level })
+  const store = await openStoreFolder(config.store)
+  const parts = await startParts(config, store.folder, logger).catch(async (error: unknown) => {
+    await store.remove()
+    throw error
+  })
+
+  const syncStatuses = () => parts.evmChains.map(chain => chain.status())
+  const metrics = createMetrics({ syncStatuses, inFlight: () => app.inFlight() })
+  const dispatch = createDispatch({
+    handlers: parts.handlers,
+    chainIds: {
+      '/evm-chain': ascending(config.chains.evm.map(({ chainId }) => chainId)),
+      '/solana': ascending(config.chains.solana.map(({ chainId }) => chainId))
+    },
+    methodPrefix: config.methodPrefix,
+    limits: config.limits,
+    logger,
+    metrics,
+    clock: systemClock
+  })
+  const app = createApp({
+    rpc: createRpc({ dispatch, limits: config.limits, logger, metrics }),
+    authenticate: createAuthenticator(config.projects),
+    quotaOf: createQuota(config.rateLimit),
+    cors: createCors(
+      config.projects.flatMap(({ clientKeys }) => clientKeys.flatMap(({ origins }) => origins))
+    ),
+    limits: config.limits,
+    syncStatuses,
+    metrics,
+    logger
+  })
+  const { streamIdleMs, requestDeadlineMs, headerBytes } = config.limits
+  const nodeHandler = createNodeHandler(app.handle, streamIdleMs)
+  let listener: Listener | undefined
+  let closing: Promise<void> | undefined
+
+  const close = async () => {
+    app.beginClosing()
+    // Queries never wait for the indexers, so these may end while the last answers are written.
+    const indexersStopped = parts.stopIndexing()
+    // The socket stays open meanwhile, so that whoever asks is told "not ready" instead of nothing.
+    const lastMoment = Date.now() + finishMs
+    while (app.inFlight() > 0 && Date.now() < lastMoment) await sleep(20)
+    await listener?.close(cutMs)
+    listener = undefined
+    await indexersStopped
+    await parts.close()
+    await store.remove()
+  }
+
+  return {
+    fetch: createFetchHandler(app.handle, streamIdleMs),
+    nodeHandler,
+    async listen() {
+      if (closing !== undefined) throw new ConfigError('the server is closed; create another one')
+      listener ??= await listen({
+        handler: nodeHandler,
+        host: config.listen.host,
+        port: config.listen.port,
+        headerBytes,
+        // A call may stay silent until its deadline.
+        socketIdleMs: Math.max(streamIdleMs, requestDeadlineMs + 5_000)
+      })
+      return listener.url
+    },
+    get url() {
+      return listener?.url
+    },
+    status: syncStatuses,
+    close() {
+      closing ??= close()
+      return closing
+    }
+  }
+}
+
+interface EvmChain {
+  status(): SyncStatus
+}
+
+interface Parts {
+  readonly evmChains: readonly EvmChain[]
+  readonly handlers: Handlers
+  stopIndexing(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Everything that has a lifetime of its own: indexers, readers, node connections, the metadata fetcher. */
+async function startParts(config: Config, storeFolder: string, logger: Logger): Promise<Parts> {
+  const { allowHosts, ipfsGateways, arweaveGateways, tokenLists: sources } = config.metadata
+  const gateways = { ipfs: ipfsGateways, arweave: arweaveGateways }
+  const guardedFetch = createGuardedFetch({ allowHosts })
+  const metadata = createMetadataService({ guardedFetch, gateways, allowHosts })
+  const tokenLists = createTokenLists({
+    sources,
+    guardedFetch,
+    gateways,
+    allowHosts,
+    warn: (message, { source, problem }) => logger.warn(message, { url: source, problem })
+  })
+  // Not awaited: logos may come late, the server must not.
+  tokenLists.load().catch((error: unknown) => logger.error('token lists failed', { error }))
+
+  const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment }) => {
+    const rpc = createSolanaRpc({ rpcUrls, commitment })
+    return {
+      chainId,
+      holdings: createSolanaHoldings({ rpc }),
+      // Any account would do: every answer of a node names its slot.
+      currentSlot: async (call: { readonly signal: AbortSignal; readonly deadlineMs: number }) =>
+        (await rpc.getBalance(TOKEN_PROGRAM, call)).slot
+    }
+  })
+  const openChains = await Promise.all(
+    config.chains.evm.map(async chain => ({
+      ...chain,
+      reader: await openSqliteReader(storeFolder, chain.chainId),
+      rpc: createEvmRpc({ chainId: chain.chainId, rpcUrls: chain.rpcUrls, logger })
+    }))
+  )
+  // Threads are started last: whatever is wrong with the configuration has been found by now.
+  const evmChains = openChains.map(chain => {
+    const { chainId, rpcUrls, startBlock, finality, pollIntervalMs, reader, rpc } = chain
+    const indexer = startIndexer({
+      chainId,
+      rpcUrls,
+      startBlock,
+      finality,
+      pollIntervalMs,
+      storeFolder,
+      logger
+    })
+    return {
+      chainId,
+      reader,
+      rpc,
+      indexer,
+      holdings: createEvmHoldings({ rpc, chainId }),
+      status: () => indexer.status(),
+      tokenImage: (address: string) => tokenLists.image(chainId, address)
+    }
+  })
+  const evmById = new Map(evmChains.map(chain => [chain.chainId, chain]))
+  const solanaById = new Map(solanaChains.map(chain => [chain.chainId, chain]))
+  const { metadataWaitMs } = config.limits
+  const { maxUnpaged, serveWhileSyncing } = config.history
+
+  return {
+    evmChains,
+    handlers: {
+      svc_getTransactionsByAddress: createGetTransactionsByAddress({
+        chains: evmById,
+        maxUnpaged,
+        serveWhileSyncing,
+        formatAddress: createAddressFormat(),
+        clock: systemClock
+      }),
+      svc_getTokensAndNFTs: createGetTokensAndNFTs({
+        chains: evmById,
+        metadata,
+        metadataWaitMs,
+        serveWhileSyncing
+      }),
+      enhancedGetTokensAndNFTs: createEnhancedGetTokensAndNFTs({
+        chains: solanaById,
+        metadata,
+        metadataWaitMs
+      }),
+      svc_getSyncStatus: createGetSyncStatus({ evmChains: evmById, solanaChains: solanaById }),
+      'rpc.discover': createDiscover(config.methodPrefix)
+    },
+    async stopIndexing() {
+      await Promise.all(evmChains.map(({ indexer }) => indexer.stop()))
+    },
+    async close() {
+      metadata.close()
+      for (const { rpc } of evmChains) rpc.close()
+      await Promise.all(evmChains.map(({ reader }) => reader.close()))
+    }
+  }
+}
+
+/** The folder of the store; for `sqlite::memory:` a private one that goes with the server. */
+async function openStoreFolder(url: string): Promise<{ readonly folder: string; remove(): Promise<void> }> {
+  const location = parseStoreUrl(url)
+  switch (location.kind) {
+    case 'sqlite':
+      return { folder: location.folder, remove: async () => {} }
+    case 'memory': {
+      const folder = await mkdtemp(join(tmpdir(), 'chain-data-'))
+      return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
+    }
+    case 'postgres':
+      throw new ConfigError('store: this version does not serve postgres:// yet; expected sqlite:<folder>')
+  }
+}
+
+function ascending(ids: readonly number[]): readonly number[] {
+  return [...ids].sort((a, b) => a - b)
+}
