@@ -1,0 +1,68 @@
+import { HttpResponse, http } from 'msw'
+import { type SetupServer, setupServer } from 'msw/node'
+import { createClient } from '../../src/index.ts'
+import { projectId, serverKey } from './credentials.ts'
+
+export const baseUrl = 'https://rpc.example.com'
+
+/** One request as it arrived. */
+export interface Received {
+  readonly url: string
+  readonly headers: Headers
+  readonly text: string
+  readonly body: { id: number; method: string; params: unknown[] } & Record<string, unknown>
+}
+
+/** Makes the answer to a request. */
+export type Answer = (received: Received) => Response | Promise<Response>
+
+/** Stands in for the service: whatever is sent to it is recorded and given to the answer of the moment. */
+export interface StubService {
+  readonly msw: SetupServer
+  readonly received: Received[]
+  answerWith(answer: Answer): void
+  reset(): void
+}
+
+export function createStubService(): StubService {
+  const received: Received[] = []
+  let answer: Answer = answerResult([])
+  const msw = setupServer(
+    http.all(`${baseUrl}/*`, async ({ request }) => {
+      const text = await request.text()
+      const arrived = { url: request.url, headers: request.headers, text, body: JSON.parse(text) }
+      received.push(arrived)
+      return answer(arrived)
+    })
+  )
+  return {
+    msw,
+    received,
+    answerWith(next) {
+      answer = next
+    },
+    reset() {
+      received.length = 0
+      answer = answerResult([])
+    }
+  }
+}
+
+/** A success, as the service writes it. */
+export function answerResult(result: unknown): Answer {
+  return ({ body }) => HttpResponse.json({ jsonrpc: '2.0', id: body.id, result: result as never })
+}
+
+/** Any JSON with any status. */
+export function answerJson(body: unknown, init?: ResponseInit): Answer {
+  return () => HttpResponse.json(body as never, init)
+}
+
+/** A client of the stub with a default chain. */
+export function stubClient(options?: {
+  methodPrefix?: string
+  timeoutMs?: number
+  maxResponseBytes?: number
+}) {
+  return createClient({ baseUrl, projectId, serverKey, chainId: 1, ...options })
+}
