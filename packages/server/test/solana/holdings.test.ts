@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   encodeMetadata,
   metadataAddress,
@@ -12,7 +13,7 @@ import {
   surfpoolUnsupportedReason
 } from '@chain-data/devnet'
 import { checkResult } from '@chain-data/protocol/validators'
-import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
+import { PublicKey, SystemProgram } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createSolanaHoldings } from '../../src/chains/solana/holdings.ts'
 import { createSolanaRpc } from '../../src/chains/solana/rpc.ts'
@@ -31,6 +32,8 @@ import { errorOf, type RpcCall, type ScriptedNode, startScriptedNode } from './s
 const unsupported = surfpoolUnsupportedReason()
 if (unsupported !== undefined) process.stdout.write(`skipped: ${unsupported}\n`)
 
+/** A key by its name, the same on every run. */
+const keyOf = (name: string) => new PublicKey(createHash('sha256').update(name).digest())
 const program = (id: string) => new PublicKey(id)
 const asJson = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? Number(member) : member)))
@@ -111,18 +114,21 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
     expect(solanaOwner(driver.world, 'dora').lamports).toBeGreaterThan(2n ** 63n)
   })
 
-  it('are asked for in four calls, each at least as new as the one before', async () => {
+  it('are asked for in three calls at once and one for all mints, which is not older', async () => {
     const { asOf } = await read(solanaOwner(driver.world, 'alice').address)
-    expect(proxy.calls.map(call => call.method)).toEqual([
-      'getBalance',
-      'getTokenAccountsByOwner',
-      'getTokenAccountsByOwner',
-      'getMultipleAccounts'
-    ])
-    const slots = proxy.calls.map(call => (call.params.at(-1) as { minContextSlot?: number }).minContextSlot)
-    expect(slots[0]).toBeUndefined()
-    expect(slots.slice(1, 3)).toEqual([asOf.slot, asOf.slot])
-    expect(slots[3]).toBeGreaterThanOrEqual(asOf.slot)
+    const first = ['getBalance', 'getTokenAccountsByOwner', 'getTokenAccountsByOwner']
+    expect(
+      proxy.calls
+        .slice(0, 3)
+        .map(call => call.method)
+        .sort()
+    ).toEqual(first)
+    // A slot may end between the three; then those of the older one are asked again, twice at most.
+    expect(proxy.calls.length).toBeLessThanOrEqual(3 * 3 + 1)
+    const lookups = proxy.calls.filter(call => call.method === 'getMultipleAccounts')
+    expect(lookups).toEqual([proxy.calls.at(-1)])
+    const { minContextSlot } = lookups[0]!.params[1] as { minContextSlot: number }
+    expect(minContextSlot).toBeGreaterThanOrEqual(asOf.slot)
   })
 
   it('follow a transfer', async () => {
@@ -167,7 +173,7 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
     it('name a token account whose bytes are refused, and keep the others', async () => {
       const bob = solanaOwner(driver.world, 'bob').address
       const rpc = createSolanaRpc({ rpcUrls: [surfpool.rpcUrl], commitment: 'confirmed' })
-      const broken = Keypair.generate().publicKey.toBase58()
+      const broken = keyOf('a broken token account').toBase58()
       const odd: typeof rpc = {
         ...rpc,
         async getTokenAccountsByOwner(owner, programId, options) {
@@ -186,19 +192,19 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
   })
 
   describe('with accounts that no program would write', () => {
-    const ownerKey = Keypair.fromSeed(new Uint8Array(32).fill(21)).publicKey
+    const ownerKey = keyOf('owner')
     const owner = ownerKey.toBase58()
     const authority = new Uint8Array(32).fill(3)
-    const foreign = Keypair.fromSeed(new Uint8Array(32).fill(22)).publicKey.toBytes()
+    const foreign = keyOf('foreign').toBytes()
     const mints = new Map<string, PublicKey>()
 
     /** A mint and one token account of it with one unit, both written as bytes. */
     async function hold(label: string, programId: string, mintData: (mint: PublicKey) => Buffer | undefined) {
-      const mint = Keypair.generate().publicKey
+      const mint = keyOf(`mint ${label}`)
       mints.set(label, mint)
       const data = mintData(mint)
       if (data !== undefined) await driver.setAccount(mint.toBase58(), data, program(programId))
-      const account = Keypair.generate().publicKey.toBase58()
+      const account = keyOf(`account of ${label}`).toBase58()
       await driver.setAccount(account, tokenAccountBytes(mint, ownerKey), program(programId))
     }
 

@@ -1,8 +1,10 @@
 import type { AssetMetadata } from './assetMetadata.ts'
 import { type Asset, readAssets } from './assets.ts'
 import { classifyAsset } from './classifyAsset.ts'
+import { readTogether } from './readTogether.ts'
 import type { SolanaRpc } from './rpc.ts'
-import { type OwnedTokenAccount, readTokenAccounts } from './tokenAccounts.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './solanaAddress.ts'
+import { type OwnedTokenAccount, readTokenAccounts, type TokenAccountsOfOwner } from './tokenAccounts.ts'
 
 /** A token account whose asset is neither an NFT nor semi-fungible. */
 export interface TokenHolding {
@@ -59,8 +61,9 @@ export interface SolanaHoldingsReader {
    * @throws {NodeUnavailableError} no node answered in time (retryable).
    * @throws {NodeRpcError} a node answered an error; one failed program query fails the read.
    * @throws {NodeContradictionError} an answer does not fit its question.
-   * @remarks 3 calls, plus one per 50 mints. Each round demands the slot of the one before, so that the balance, the
-   *   token accounts and their mints never come from nodes that are behind each other.
+   * @remarks 3 calls for the balance and the token accounts of both programs, at one slot where the cluster lets
+   *   them ({@link readTogether}); then one call per 50 mints, none of them older. A mint that closes in between is
+   *   named as incomplete.
    */
   readHoldings(query: SolanaHoldingsQuery): Promise<SolanaAccountHoldings>
 }
@@ -83,23 +86,29 @@ export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHold
         deadlineMs
       }
       try {
-        const balance = await rpc.getBalance(accountAddress, callOptions)
-        const owned = await readTokenAccounts(rpc, accountAddress, {
-          ...callOptions,
-          minContextSlot: balance.slot
-        })
-        const { accounts, refused } = owned.value
+        const accountsOf = (programId: string) => (minContextSlot?: number) =>
+          readTokenAccounts(rpc, accountAddress, programId, { ...callOptions, minContextSlot })
+        const { values, oldestSlot, newestSlot } = await readTogether<
+          [bigint, TokenAccountsOfOwner, TokenAccountsOfOwner]
+        >([
+          minContextSlot => rpc.getBalance(accountAddress, { ...callOptions, minContextSlot }),
+          accountsOf(TOKEN_PROGRAM),
+          accountsOf(TOKEN_2022_PROGRAM)
+        ])
+        const [lamports, ...owned] = values
+        const accounts = owned.flatMap(part => part.accounts).sort(byMintAndAddress)
+        const refused = owned.flatMap(part => part.refused)
         const programOf = new Map(accounts.map(account => [account.mint, account.programId]))
         const refs = [...programOf].map(([mint, programId]) => ({ mint, programId }))
         const assets = await readAssets(rpc, refs, maxConcurrentCalls, {
           ...callOptions,
-          minContextSlot: owned.slot
+          minContextSlot: newestSlot
         })
         return {
-          lamports: balance.value,
+          lamports,
           ...sortOut(accounts, assets),
           incomplete: listIncomplete(refused, assets),
-          asOf: { slot: balance.slot }
+          asOf: { slot: oldestSlot }
         }
       } finally {
         over.abort()
@@ -131,5 +140,14 @@ function listIncomplete(refused: readonly string[], assets: ReadonlyMap<string, 
     if (unreadable === 'mint') incomplete.push({ address: mint, reason: 'MINT_UNREADABLE' })
     if (unreadable === 'metadata') incomplete.push({ address: mint, reason: 'METADATA_UNREADABLE' })
   }
-  return incomplete.sort((a, b) => (a.address < b.address ? -1 : 1))
+  return incomplete.sort((a, b) => compareText(a.address, b.address))
+}
+
+function byMintAndAddress(a: OwnedTokenAccount, b: OwnedTokenAccount): number {
+  return compareText(a.mint, b.mint) || compareText(a.address, b.address)
+}
+
+/** By code unit: the same order on every machine. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

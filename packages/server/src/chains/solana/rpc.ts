@@ -101,7 +101,7 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
     query: (connection: Connection) => Promise<T>,
     { signal, deadlineMs = Number.POSITIVE_INFINITY }: SolanaCallOptions
   ): Promise<Answer<T>> {
-    const timer = AbortSignal.timeout(Math.max(0, Math.min(timeoutMs, deadlineMs - Date.now())))
+    const timer = AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(timeoutMs, deadlineMs - Date.now()))))
     const whole = signal === undefined ? timer : AbortSignal.any([signal, timer])
     let text = ''
     const connection = new Connection('http://node.invalid', {

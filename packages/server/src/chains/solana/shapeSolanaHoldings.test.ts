@@ -72,14 +72,14 @@ describe('holdings on the wire', () => {
   })
 
   it('take data and image from what was fetched, verbatim, and nothing from what was not', () => {
-    const data = { name: 'x', empty: null, __proto: 1, deep: [{ n: 1 }] }
+    const data = JSON.parse('{"name":"x","empty":null,"__proto__":1,"deep":[{"n":1}]}')
     const fetched: FetchedUris = new Map([
       ['https://u.test/1', { data, image: 'https://i.test/1.png' }],
       ['https://u.test/2', undefined]
     ])
     const { nfts, tokens } = shapeSolanaHoldings(holdings, fetched)
     expect(nfts[0]?.image).toBe('https://i.test/1.png')
-    expect(nfts[0]?.metadata.data.uriData).toEqual(data)
+    expect(nfts[0]?.metadata.data.uriData).toBe(data)
     expect(nfts[1]?.metadata.data).not.toHaveProperty('uriData')
     expect(tokens.map(token => token.image)).toEqual(['', ''])
   })
