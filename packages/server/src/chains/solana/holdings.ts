@@ -1,5 +1,5 @@
 import type { AssetMetadata } from './assetMetadata.ts'
-import { type Asset, readAssets } from './assets.ts'
+import { type Asset, readAssets } from './readAssets.ts'
 import { classifyAsset } from './classifyAsset.ts'
 import { readTogether } from './readTogether.ts'
 import type { SolanaRpc } from './rpc.ts'
