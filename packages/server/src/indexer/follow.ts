@@ -201,8 +201,8 @@ export async function follow(options: FollowOptions): Promise<void> {
       board.change({ phase: 'stalled', problem })
       pauseMs = pauses.next(error)
       const fields = { problem, attempt: pauses.failures(), waitMs: Math.round(pauseMs) }
-      if (error instanceof ChainDataError) logger.warn('indexing is stalled', fields)
-      else logger.error('indexing is stalled', { ...fields, error })
+      if (!(error instanceof ChainDataError)) logger.error('indexing is stalled', { ...fields, error })
+      else if (pauses.isMilestone()) logger.warn('indexing is stalled', fields)
     }
     if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
   }

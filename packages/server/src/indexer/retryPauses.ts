@@ -6,6 +6,8 @@ export interface RetryPauses {
   next(error: unknown): number
   /** Failures since the last success. */
   failures(): number
+  /** The last failure is worth a line in the log: the 1st, 2nd, 4th, 8th... since the last success. */
+  isMilestone(): boolean
   reset(): void
 }
 
@@ -29,6 +31,7 @@ export function createRetryPauses(): RetryPauses {
       return failures > patience ? rareMs : Math.min(contradictionLongestMs, grown) * jitter
     },
     failures: () => failures,
+    isMilestone: () => Number.isInteger(Math.log2(failures)),
     reset() {
       failures = 0
     }

@@ -121,8 +121,10 @@ async function waitForIdentity(
       board.change({ phase: 'stalled', problem })
       const waitMs = Math.round(pauses.next(error))
       const fields = { problem, attempt: pauses.failures(), waitMs }
-      if (error instanceof ConfigError) logger.error('the node serves another chain', fields)
-      else logger.warn('the node cannot be used yet', fields)
+      if (pauses.isMilestone()) {
+        if (error instanceof ConfigError) logger.error('the node serves another chain', fields)
+        else logger.warn('the node cannot be used yet', fields)
+      }
       await sleep(waitMs, undefined, { signal }).catch(() => undefined)
     }
   }

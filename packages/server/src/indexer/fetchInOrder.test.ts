@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import type { IndexedBlock } from '../model/evm.ts'
+import { NodeContradictionError, NodeUnavailableError } from '../platform/errors.ts'
+import type { ChainSource } from './chainSource.ts'
+import { fetchInOrder } from './fetchInOrder.ts'
+
+const blockOf = (number: number): IndexedBlock => ({
+  ref: { number, hash: `0x${number}` },
+  parentHash: `0x${number - 1}`,
+  timestampSeconds: number,
+  transactions: []
+})
+
+/** Only `block` may be called. */
+function sourceOf(block: ChainSource['block']): ChainSource {
+  const nobody = () => {
+    throw new Error('not to be called')
+  }
+  return { block, identity: nobody, head: nobody, blockRef: nobody, knowsBlock: nobody, pool: nobody }
+}
+
+async function collect(
+  source: ChainSource,
+  range: { from: number; to: number },
+  window: number,
+  signal = new AbortController().signal
+) {
+  const numbers: number[] = []
+  let failure: unknown
+  try {
+    for await (const { ref } of fetchInOrder(source, range, window, signal)) numbers.push(ref.number)
+  } catch (error) {
+    failure = error
+  }
+  return { numbers, failure }
+}
+
+describe('fetchInOrder', () => {
+  it('yields every block once and in order, however late each arrives, with no more than the window under way', async () => {
+    let underWay = 0
+    let most = 0
+    const source = sourceOf(async number => {
+      most = Math.max(most, ++underWay)
+      // Odd ones take longer than even ones, and none is there at once.
+      for (let turn = 0; turn < 5 + (number % 2) * 20; turn++) await Promise.resolve()
+      underWay--
+      return blockOf(number)
+    })
+    const { numbers } = await collect(source, { from: 5, to: 40 }, 6)
+    expect(numbers).toEqual(Array.from({ length: 36 }, (_, i) => i + 5))
+    expect(most).toBe(6)
+  })
+
+  it('yields what comes before a block that cannot be had, then fails, and asks for nothing more', async () => {
+    const asked: number[] = []
+    const source = sourceOf(async number => {
+      asked.push(number)
+      if (number === 7) throw new NodeUnavailableError('gone')
+      return blockOf(number)
+    })
+    const { numbers, failure } = await collect(source, { from: 1, to: 100 }, 4)
+    expect(numbers).toEqual([1, 2, 3, 4, 5, 6])
+    expect(failure).toBeInstanceOf(NodeUnavailableError)
+    expect(Math.max(...asked)).toBeLessThanOrEqual(10)
+  })
+
+  it('asks again for a block that contradicts itself, but not for ever', async () => {
+    const attempts = new Map<number, number>()
+    const source = sourceOf(async number => {
+      const attempt = (attempts.get(number) ?? 0) + 1
+      attempts.set(number, attempt)
+      if (number === 2 && attempt < 3) throw new NodeContradictionError('not yet')
+      if (number === 4) throw new NodeContradictionError('never')
+      return blockOf(number)
+    })
+    const { numbers, failure } = await collect(source, { from: 1, to: 4 }, 4)
+    expect(numbers).toEqual([1, 2, 3])
+    expect(failure).toMatchObject({ message: 'never' })
+    expect(attempts.get(4)).toBe(5)
+  })
+
+  it('aborts what is under way when nobody wants it any more', async () => {
+    const signals: AbortSignal[] = []
+    const source = sourceOf(async (number, signal) => {
+      if (signal !== undefined) signals.push(signal)
+      return blockOf(number)
+    })
+    for await (const { ref } of fetchInOrder(source, { from: 1, to: 9 }, 3, new AbortController().signal)) {
+      if (ref.number === 2) break
+    }
+    expect(signals.length).toBeGreaterThan(0)
+    expect(signals.every(({ aborted }) => aborted)).toBe(true)
+  })
+})
