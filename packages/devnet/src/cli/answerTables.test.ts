@@ -76,13 +76,13 @@ test('EVM holdings show exact amounts, and hostile names are harmless', () => {
         ...{ tokenURI: '', name: 'Sword', symbol: 'ITEM', image: '', data: { name: 'Sword' } }
       }
     ],
-    incomplete: [{ address: bob, reason: 'SOMETHING' }]
+    incomplete: [{ address: bob, tokenId: '7', reason: 'SOMETHING' }]
   }
   const text = evmHoldingsTables(holdings)
   expect(text).toContain('Balance: 1.000000000000000001 ether')
   expect(rowWith(text, 'Free')).toEqual(['Free money', 'AB', '1.234567', '0x3C44…93BC'])
   expect(rowWith(text, 'Sword').slice(2, 6)).toEqual(['578960…9968', '3', 'ERC-1155', 'read'])
-  expect(text).toContain('Could not be read: 1')
+  expect(text).toContain('Could not be read (1): 0x3C44…93BC id 7 (SOMETHING)')
   expect(text).not.toContain('\u001b')
 })
 

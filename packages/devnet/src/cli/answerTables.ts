@@ -96,8 +96,19 @@ function render(head: string[], rows: Cell[][]): string {
   return more > 0 ? `${table.toString()}\n… and ${more} more` : table.toString()
 }
 
-function incompleteLine(incomplete: readonly unknown[] = []): string[] {
-  return incomplete.length === 0 ? [] : [`Could not be read: ${incomplete.length}`]
+interface Incomplete {
+  address: string
+  tokenId?: string
+  reason: string
+}
+
+function incompleteLine(incomplete: readonly Incomplete[] = []): string[] {
+  if (incomplete.length === 0) return []
+  const parts = incomplete.slice(0, rowLimit).map(({ address, tokenId, reason }) => {
+    const id = tokenId === undefined ? '' : ` id ${identifier(tokenId)}`
+    return `${shorten(address)}${id} (${safeText(reason)})`
+  })
+  return [`Could not be read (${incomplete.length}): ${parts.join(', ')}`]
 }
 
 /** A quantity as people write it: exact, without trailing zeros; as it came when it is no number. */

@@ -1,5 +1,6 @@
-import { createClient } from '@chain-data/client'
+import { RpcError, createClient } from '@chain-data/client'
 import { createServer } from '@chain-data/server'
+import { ZeroAddress } from 'ethers'
 import { choosePort } from './choosePort.ts'
 import type { Shutdown } from './createShutdown.ts'
 import type { Subject } from './openSubject.ts'
@@ -24,7 +25,7 @@ export async function startService(
   shutdown: Shutdown
 ): Promise<Service> {
   const { projectId, serverKey } = options
-  const port = options.port || (await choosePort(options.port ?? preferredPort))
+  const port = options.port ?? (await choosePort(preferredPort))
   const { metadataHost } = subject
   const server = await createServer({
     listen: { host: '127.0.0.1', port },
@@ -37,13 +38,25 @@ export async function startService(
     log: { level: 'error' }
   })
   shutdown.add(() => server.close())
-  await server.listen()
-  const baseUrl = `http://127.0.0.1:${port}`
+  const baseUrl = await server.listen()
   const client = createClient({ baseUrl, projectId, serverKey })
   return {
     baseUrl,
     client,
-    isReady: async () => (await fetch(`${baseUrl}/health/ready`)).status === 200,
+    isReady: async () => {
+      if ((await fetch(`${baseUrl}/health/ready`)).status !== 200) return false
+      // A kept index is ready at once; its answers still wait until the node has been heard again.
+      const answers = subject.evm.map(({ chainId }) =>
+        client.getTransactionsByAddress({ chainId, address: ZeroAddress, limit: 1 })
+      )
+      return await Promise.all(answers).then(() => true, isNotYet)
+    },
     readSync: () => Promise.all(subject.evm.map(({ chainId }) => client.getSyncStatus({ chainId })))
   }
+}
+
+/** @returns false for a failure that will pass. @throws Any other. */
+function isNotYet(error: unknown): false {
+  if (error instanceof RpcError && error.retryable) return false
+  throw error
 }

@@ -31,7 +31,8 @@ export function svgImage(label: string): string {
 /**
  * A host that serves nothing: for worlds whose metadata is of no interest.
  *
- * Its origin ends in `.invalid`, which by RFC 2606 never resolves.
+ * Its origin ends in `.invalid`, which by RFC 2606 never resolves: the documents of such a world say what would be
+ * there.
  */
 export function createUnservedMetadata(): MetadataHost {
   const url = 'http://metadata.invalid'
