@@ -13,7 +13,7 @@ import { dumpStore } from '../test/dumpStore.ts'
 import { failingDriver } from '../test/failingDriver.ts'
 import { readHistory, readPending, withSnapshot } from '../test/readAll.ts'
 import { chainFiles } from './chainFiles.ts'
-import { availableSqliteDrivers, loadSqliteDriver } from './driver.ts'
+import { availableSqliteDrivers, loadSqliteDriver, type SqliteDriver } from './driver.ts'
 import { openSqliteReader } from './openSqliteReader.ts'
 import { openSqliteWriter } from './openSqliteWriter.ts'
 
@@ -62,6 +62,13 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
     reorged: rowsOf('reorged'),
     undo: rowsOf('undo')
   })
+  const prepare = async (driver: SqliteDriver) => {
+    const writer = await openWriter({ driver, epochTransactions: 3 })
+    await writer.commitBlocks(blocks.slice(0, 3))
+    const entries = ['tx 3', 'tx 4', 'left'].map(name => poolTransaction(name, [alice]))
+    await writer.updatePool({ present: entries, seenAtSeconds: 1, headAfter: 2 })
+    return writer
+  }
   const rowsOf = (table: string) => {
     const connection = real.open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
     const rows = connection.prepare(`SELECT * FROM ${table} ORDER BY 1`).all([])
@@ -84,17 +91,7 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
     ]
   ])('%s is stored as a whole or not at all, and can be repeated', async (_, work) => {
     const { driver, failAt, hasFailed } = failingDriver(real)
-    const writer = await openWriter({ driver, epochTransactions: 3 })
-    await writer.commitBlocks(blocks.slice(0, 3))
-    await writer.updatePool({
-      present: [
-        poolTransaction('tx 3', [alice]),
-        poolTransaction('tx 4', [alice]),
-        poolTransaction('left', [bob])
-      ],
-      seenAtSeconds: 1,
-      headAfter: 2
-    })
+    const writer = await prepare(driver)
     const before = everything()
     let failures = 0
     for (let n = 1; ; n++) {
@@ -109,7 +106,13 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
       expect(everything(), `after a failure at statement ${n}`).toStrictEqual(before)
     }
     expect(failures).toBeGreaterThan(3)
-    expect(everything()).not.toStrictEqual(before)
+    const repeated = everything()
+    expect(repeated).not.toStrictEqual(before)
+    await writer.close()
+    rmSync(folder, { recursive: true })
+    const undisturbed = await prepare(real)
+    await work(undisturbed)
+    expect(repeated).toStrictEqual(everything())
   })
 })
 
@@ -207,6 +210,36 @@ test('each chain has a file of its own, and two writers of two chains do not mee
 test('a folder that cannot be made is a StoreError', async () => {
   writeFileSync(join(folder, 'file'), '')
   await expect(openSqliteWriter(join(folder, 'file', 'sub'), testIdentity)).rejects.toThrow(StoreError)
+})
+
+test('a block that finds the epoch full begins the next one, and a rollback takes epochs back', async () => {
+  const writer = await openWriter({ epochTransactions: 3 })
+  const blocks = buildChain([...plans, [], []])
+  const epochs = () =>
+    dumpStore(folder, chainId)
+      .text.split('\n')
+      .filter(line => line.startsWith('epoch '))
+  // Two transactions a block: each second block fills its epoch.
+  await writer.commitBlocks(blocks)
+  expect(epochs()).toEqual(['epoch 0 0 4', 'epoch 1 2 4', 'epoch 2 4 4', 'epoch 3 6 0'])
+  await writer.rollbackTo(blocks[2]!.ref)
+  expect(epochs()).toEqual(['epoch 0 0 4', 'epoch 1 2 2'])
+})
+
+test('a removed hash is forgotten once it is mined again', async () => {
+  const writer = await openWriter()
+  const blocks = buildChain(plans)
+  await writer.commitBlocks(blocks)
+  const remembered = () => {
+    const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
+    const count = connection.prepare<{ n: number }>('SELECT count(*) AS n FROM reorged').get([])?.n
+    connection.close()
+    return count
+  }
+  await writer.rollbackTo(blocks[2]!.ref)
+  expect(remembered()).toBe(6)
+  await writer.commitBlocks(blocks.slice(3, 5))
+  expect(remembered()).toBe(2)
 })
 
 test('undo data are kept for the newest blocks only, and for all that are not final', async () => {
