@@ -560,6 +560,37 @@ describe('trouble with the node fails the whole call', () => {
   })
 })
 
+test('an honest token that suffered from its batch is asked again', async () => {
+  const token = await contract(goodToken)
+  await mine()
+  let refusals = 1
+  proxy.setFault((call, result) => {
+    if (call.method === 'eth_call' && refusals-- > 0) throw new Refusal(-32003, 'response too large')
+    return result
+  })
+  try {
+    const found = await createEvmHoldings({ rpc, chainId }).readHoldings({
+      address: owner,
+      candidates: [erc20(token)]
+    })
+    expect(found).toMatchObject({ tokens: [{ amount: 1_000n }], incomplete: [] })
+    expect(refusals).toBeLessThan(0)
+  } finally {
+    proxy.setFault()
+  }
+})
+
+test('a URI that costs much gas is read in a second attempt', async () => {
+  // Counts a loop down from 150,000 and then answers: beyond the first attempt's gas, within the second's.
+  const slow: Answer = start => {
+    const loop = (start + 4).toString(16).padStart(4, '0')
+    const head = `62${(150_000).toString(16).padStart(6, '0')}5b6001900380${`61${loop}`}57`
+    return head + returnsText('data:,drawn')(start + head.length / 2)
+  }
+  const found = await read([erc721(await contract({ ...goodNft, tokenURI: slow }))])
+  expect(found).toMatchObject({ nfts: [{ tokenUri: 'data:,drawn' }], incomplete: [] })
+})
+
 test('facts of a contract are asked for once, balances every time', async () => {
   const token = await contract(goodToken)
   await mine()
