@@ -28,6 +28,9 @@ export interface LogFields {
   readonly count?: number
   readonly attempt?: number
   readonly waitMs?: number
+  readonly blocksPerSecond?: number
+  readonly transactionsPerSecond?: number
+  readonly etaSeconds?: number
   readonly problem?: string
   readonly signal?: string
   readonly version?: string
@@ -55,6 +58,9 @@ const allowedFields: ReadonlySet<string> = new Set<keyof LogFields>([
   'count',
   'attempt',
   'waitMs',
+  'blocksPerSecond',
+  'transactionsPerSecond',
+  'etaSeconds',
   'problem',
   'signal',
   'version',
