@@ -1,5 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Indexer, startIndexer, type StartIndexerOptions } from '../../src/indexer/startIndexer.ts'
@@ -109,5 +110,29 @@ describe('startIndexer', () => {
     await atHead(indexer)
     expect(indexer.status()).not.toHaveProperty('problem')
     expect(lines.some(({ msg }) => msg === 'the indexer is started again')).toBe(true)
+  })
+
+  it('survives a thread that crashes', async () => {
+    const parent = await folder()
+    const entry = join(parent, 'thread.mjs')
+    await writeFile(entry, "throw new Error('out of order')")
+    const { indexer, lines } = start(join(parent, 'store'), { threadEntry: pathToFileURL(entry) })
+    await eventually('it stalls', () => indexer.status().phase === 'stalled')
+    expect(indexer.status().problem).toBe('the indexer ended unexpectedly')
+    const crash = lines.find(({ msg }) => msg === 'the indexer crashed')
+    expect(crash).toMatchObject({ chainId: 31337, error: { message: 'out of order' } })
+    const thread = new URL('../../src/indexer/indexerThread.ts', import.meta.url)
+    await writeFile(entry, `import ${JSON.stringify(thread.href)}`)
+    await atHead(indexer)
+  })
+
+  it('can be stopped while it waits to start a crashed thread again', async () => {
+    const parent = await folder()
+    const entry = join(parent, 'thread.mjs')
+    await writeFile(entry, "throw new Error('out of order')")
+    const { indexer, lines } = start(join(parent, 'store'), { threadEntry: pathToFileURL(entry) })
+    await eventually('it waits', () => lines.some(({ msg }) => msg === 'the indexer is started again'))
+    await indexer.stop()
+    expect(indexer.status().phase).toBe('stalled')
   })
 })
