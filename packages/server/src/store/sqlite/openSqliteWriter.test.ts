@@ -4,6 +4,7 @@ import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
 import { testIdentity } from '../store.contract.ts'
@@ -116,26 +117,47 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
   })
 })
 
-test('a writer in another process is waited for, then refused; killed, it leaves nothing locked and all it committed', async () => {
-  const program = fileURLToPath(new URL('../test/holdWriter.ts', import.meta.url))
-  const child = spawn(
-    process.execPath,
-    ['--conditions=@chain-data/source', program, folder, String(chainId), testIdentity.genesisHash],
-    { stdio: ['ignore', 'pipe', 'inherit'] }
-  )
-  try {
-    await once(child.stdout, 'data')
-    await expect(openWriter({ lockWaitMs: 60 })).rejects.toThrow(/another process or thread is writing/)
-    const waiting = openWriter({ lockWaitMs: 20_000 })
-    const reader = await openReader()
-    expect(await withSnapshot(reader, snapshot => readHistory(snapshot, alice))).toHaveLength(1)
-    child.kill('SIGKILL')
+describe.each(availableSqliteDrivers())('next to a writer elsewhere, over $name', driver => {
+  const program = new URL('../test/holdWriter.ts', import.meta.url)
+  const execArgv = ['--conditions=@chain-data/source']
+  const programArguments = () => [folder, String(chainId), testIdentity.genesisHash, driver.name]
+
+  /** What both kinds of elsewhere must give; `end` ends the other writer the hard way. */
+  const meetTheOther = async (end: () => Promise<unknown>) => {
+    const reader = await openReader({ driver })
+    const readers = () => withSnapshot(reader, snapshot => readHistory(snapshot, alice))
+    expect(await readers()).toHaveLength(1)
+    await expect(openWriter({ driver, lockWaitMs: 60 })).rejects.toThrow(
+      /another process or thread is writing/
+    )
+    const waiting = openWriter({ driver, lockWaitMs: 20_000 })
+    await end()
     const writer = await waiting
     expect((await writer.state()).head?.number).toBe(0)
-    expect(await withSnapshot(reader, snapshot => readHistory(snapshot, alice))).toHaveLength(1)
-  } finally {
-    child.kill('SIGKILL')
+    expect(await readers()).toHaveLength(1)
   }
+
+  test('a killed process leaves nothing locked and all it committed', async () => {
+    const child = spawn(process.execPath, [...execArgv, fileURLToPath(program), ...programArguments()], {
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
+    try {
+      await once(child.stdout, 'data')
+      await meetTheOther(async () => child.kill('SIGKILL'))
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })
+
+  test('a terminated thread leaves nothing locked and all it committed', async () => {
+    const worker = new Worker(program, { execArgv, argv: programArguments() })
+    try {
+      await once(worker, 'message')
+      await meetTheOther(() => worker.terminate())
+    } finally {
+      await worker.terminate()
+    }
+  })
 })
 
 test('a schema newer than the program is refused by writer and reader, both versions named', async () => {

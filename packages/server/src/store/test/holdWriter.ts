@@ -1,12 +1,23 @@
-/** A program of its own for tests of the writer's lock: opens the writer, commits a block, says so and stays. */
+/**
+ * A program of its own, or a worker thread, for tests of writers elsewhere: opens the writer, commits a block, says so
+ * and stays. Arguments: folder, chain id, genesis hash, name of the driver.
+ */
+import { parentPort } from 'node:worker_threads'
+import type { Hash } from '../../model/evm.ts'
+import { availableSqliteDrivers } from '../sqlite/driver.ts'
 import { openSqliteWriter } from '../sqlite/openSqliteWriter.ts'
 import { buildChain, people } from './buildChain.ts'
 
-const [folder = '', chainId = '0', genesisHash = '0x'] = process.argv.slice(2)
-const writer = await openSqliteWriter(folder, {
-  chainId: Number(chainId),
-  genesisHash: genesisHash as `0x${string}`
-})
+const [folder = '', chainId = '0', genesisHash = '0x', driverName] = process.argv.slice(2)
+const driver = availableSqliteDrivers().find(({ name }) => name === driverName)
+if (driver === undefined) throw new Error(`no driver ${driverName}`)
+const writer = await openSqliteWriter(
+  folder,
+  { chainId: Number(chainId), genesisHash: genesisHash as Hash },
+  { driver }
+)
 await writer.commitBlocks(buildChain([[{ name: 'a', parties: people.slice(0, 2) }]]))
-process.stdout.write('held\n')
-setInterval(() => {}, 1000)
+if (parentPort === null) process.stdout.write('held\n')
+else parentPort.postMessage('held')
+// Out of reach it would be collected as garbage, and its lock with it.
+setInterval(() => writer.state(), 1000)
