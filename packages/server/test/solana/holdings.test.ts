@@ -170,6 +170,42 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
       await expect(reading).rejects.toThrow(NodeContradictionError)
     })
 
+    it('are a contradiction when the node lists one account twice', async () => {
+      const rpc = createSolanaRpc({ rpcUrls: [surfpool.rpcUrl], commitment: 'confirmed' })
+      const stuttering: typeof rpc = {
+        ...rpc,
+        async getTokenAccountsByOwner(...query) {
+          const { slot, value } = await rpc.getTokenAccountsByOwner(...query)
+          return { slot, value: [...value, ...value] }
+        }
+      }
+      const { address } = solanaOwner(driver.world, 'bob')
+      const reading = createSolanaHoldings({ rpc: stuttering }).readHoldings({ accountAddress: address })
+      await expect(reading).rejects.toThrow(NodeContradictionError)
+    })
+
+    it('end the calls that are still under way', async () => {
+      const rpc = createSolanaRpc({ rpcUrls: [surfpool.rpcUrl], commitment: 'confirmed' })
+      const failure = new NodeUnavailableError('down')
+      let ended = false
+      const halfDown: typeof rpc = {
+        ...rpc,
+        getTokenAccountsByOwner(_owner, programId, options) {
+          if (programId === TOKEN_2022_PROGRAM) return Promise.reject(failure)
+          return new Promise((_resolve, reject) => {
+            options?.signal?.addEventListener('abort', () => {
+              ended = true
+              reject(options.signal?.reason)
+            })
+          })
+        }
+      }
+      const { address } = solanaOwner(driver.world, 'bob')
+      const reading = createSolanaHoldings({ rpc: halfDown }).readHoldings({ accountAddress: address })
+      await expect(reading).rejects.toBe(failure)
+      expect(ended).toBe(true)
+    })
+
     it('name a token account whose bytes are refused, and keep the others', async () => {
       const bob = solanaOwner(driver.world, 'bob').address
       const rpc = createSolanaRpc({ rpcUrls: [surfpool.rpcUrl], commitment: 'confirmed' })

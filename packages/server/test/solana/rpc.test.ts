@@ -91,7 +91,7 @@ describe('a node in trouble', () => {
     ['redirects', () => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' })],
     ['never answers', () => 'hang'],
     ['drips its answer without end', () => 'drip'],
-    ['answers too much', () => ({ body: `{"x":"${'x'.repeat(3000)}"}` })],
+    ['answers too much', sound(`42${' '.repeat(3000)}`, 50)],
     ['is unhealthy', call => errorOf(call, -32005)],
     ['says that it is behind', call => errorOf(call, -32016, 400)],
     ['is behind without saying so', sound('1', 49)]
@@ -148,9 +148,25 @@ describe('a node in trouble', () => {
     const node = await start(call =>
       asked++ === 0 ? { status: 429, headers: { 'retry-after': '1' }, body: '' } : answerOf(call, '3')
     )
-    const start_ = performance.now()
+    const begun = performance.now()
     await rpcOf([node.url], { timeoutMs: 5_000 }).getBalance(TOKEN_PROGRAM)
-    expect(performance.now() - start_).toBeGreaterThan(990)
+    expect(performance.now() - begun).toBeGreaterThan(990)
+  })
+
+  it('that redirects takes nobody along, least of all with credentials', async () => {
+    const elsewhere = await start(sound('1'))
+    const node = await start(() => ({ status: 307, headers: { location: elsewhere.url }, body: '' }))
+    const rpc = rpcOf([node.url.replace('http://', 'http://user:pass@')], { maxRounds: 1 })
+    await expect(rpc.getBalance(TOKEN_PROGRAM)).rejects.toThrow(/HTTP 307/)
+    expect(elsewhere.calls).toEqual([])
+  })
+
+  it('that asks for more patience than a call may take fails it at once', async () => {
+    const node = await start(() => ({ status: 429, headers: { 'retry-after': '2' }, body: '' }))
+    await expect(rpcOf([node.url], { timeoutMs: 1_500 }).getBalance(TOKEN_PROGRAM)).rejects.toThrow(
+      /HTTP 429/
+    )
+    expect(node.calls).toHaveLength(1)
   })
 
   it('that asks for more patience than the caller has fails the call at once', async () => {
