@@ -8,12 +8,8 @@ import { createSolanaHoldings } from './chains/solana/holdings.ts'
 import { createSolanaRpc } from './chains/solana/rpc.ts'
 import { TOKEN_PROGRAM } from './chains/solana/solanaAddress.ts'
 import { type Config, type ConfigInput, parseConfig } from './config.ts'
-import { createApp } from './http/createApp.ts'
-import { createAuthenticator } from './http/createAuthenticator.ts'
-import { createCors } from './http/createCors.ts'
-import { createFetchHandler } from './http/createFetchHandler.ts'
-import { createNodeHandler, type NodeHandler } from './http/createNodeHandler.ts'
-import { createQuota } from './http/createQuota.ts'
+import type { NodeHandler } from './http/createNodeHandler.ts'
+import { createService } from './http/createService.ts'
 import { type Listener, listen } from './http/listen.ts'
 import { startIndexer } from './indexer/startIndexer.ts'
 import { createGuardedFetch } from './metadata/guardedFetch.ts'
@@ -30,9 +26,6 @@ import type { SyncStatus } from './model/sync.ts'
 import { systemClock } from './platform/clock.ts'
 import { ConfigError } from './platform/errors.ts'
 import { createLogger, type Logger } from './platform/logger.ts'
-import { createMetrics } from './platform/metrics.ts'
-import { createDispatch } from './rpc/createDispatch.ts'
-import { createRpc } from './rpc/createRpc.ts'
 import { parseStoreUrl } from './store/parseStoreUrl.ts'
 import { openSqliteReader } from './store/sqlite/openSqliteReader.ts'
 
@@ -82,43 +75,30 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   })
 
   const syncStatuses = () => parts.evmChains.map(chain => chain.status())
-  const metrics = createMetrics({ syncStatuses, inFlight: () => app.inFlight() })
-  const dispatch = createDispatch({
+  const service = createService({
     handlers: parts.handlers,
     chainIds: {
       '/evm-chain': ascending(config.chains.evm.map(({ chainId }) => chainId)),
       '/solana': ascending(config.chains.solana.map(({ chainId }) => chainId))
     },
-    methodPrefix: config.methodPrefix,
-    limits: config.limits,
-    logger,
-    metrics,
-    clock: systemClock
-  })
-  const app = createApp({
-    rpc: createRpc({ dispatch, limits: config.limits, logger, metrics }),
-    authenticate: createAuthenticator(config.projects),
-    quotaOf: createQuota(config.rateLimit),
-    cors: createCors(
-      config.projects.flatMap(({ clientKeys }) => clientKeys.flatMap(({ origins }) => origins))
-    ),
-    limits: config.limits,
     syncStatuses,
-    metrics,
+    projects: config.projects,
+    methodPrefix: config.methodPrefix,
+    rateLimit: config.rateLimit,
+    limits: config.limits,
     logger
   })
   const { streamIdleMs, requestDeadlineMs, headerBytes } = config.limits
-  const nodeHandler = createNodeHandler(app.handle, streamIdleMs)
   let listener: Listener | undefined
   let closing: Promise<void> | undefined
 
   const close = async () => {
-    app.beginClosing()
+    service.beginClosing()
     // Queries never wait for the indexers, so these may end while the last answers are written.
     const indexersStopped = parts.stopIndexing()
     // The socket stays open meanwhile, so that whoever asks is told "not ready" instead of nothing.
     const lastMoment = Date.now() + finishMs
-    while (app.inFlight() > 0 && Date.now() < lastMoment) await sleep(20)
+    while (service.inFlight() > 0 && Date.now() < lastMoment) await sleep(20)
     await listener?.close(cutMs)
     listener = undefined
     await indexersStopped
@@ -127,12 +107,12 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   }
 
   return {
-    fetch: createFetchHandler(app.handle, streamIdleMs),
-    nodeHandler,
+    fetch: service.fetch,
+    nodeHandler: service.nodeHandler,
     async listen() {
       if (closing !== undefined) throw new ConfigError('the server is closed; create another one')
       listener ??= await listen({
-        handler: nodeHandler,
+        handler: service.nodeHandler,
         host: config.listen.host,
         port: config.listen.port,
         headerBytes,

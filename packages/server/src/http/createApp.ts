@@ -10,11 +10,11 @@ import {
 import type { SyncStatus } from '../model/sync.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { failureText } from '../rpc/envelope.ts'
 import type { Rpc, RpcAnswer, TakeQuota } from '../rpc/createRpc.ts'
+import { failureText } from '../rpc/envelope.ts'
 import { toWireError } from '../rpc/toWireError.ts'
-import type { Cors } from './createCors.ts'
 import type { Caller } from './createAuthenticator.ts'
+import type { Cors } from './createCors.ts'
 import { decodeUtf8 } from './decodeUtf8.ts'
 import {
   type BodyStream,

@@ -1,10 +1,10 @@
 import {
   type EndpointPath,
   type ErrorReason,
-  limits as specLimits,
   type MethodName,
   methodFacts,
-  methodOfWireName
+  methodOfWireName,
+  limits as specLimits
 } from '@chain-data/protocol'
 import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import type { Handlers, MethodContext } from '../methods/MethodContext.ts'

@@ -1,0 +1,94 @@
+import { ConfigError } from '../platform/errors.ts'
+import { isRecord } from './isRecord.ts'
+
+/** The variables and what each one sets. */
+export const environmentVariables = [
+  ['CHAIN_DATA_HOST', 'listen.host'],
+  ['CHAIN_DATA_PORT', 'listen.port'],
+  ['CHAIN_DATA_STORE', 'store'],
+  ['CHAIN_DATA_EVM_<chainId>=url[,url]', 'rpcUrls of that EVM chain, which is added if the file has none'],
+  ['CHAIN_DATA_SOLANA_<chainId>=url[,url]', 'rpcUrls of that Solana cluster, added likewise'],
+  ['CHAIN_DATA_PROJECT=id:key', 'serverKey of that project, which is added if the file has none'],
+  ['CHAIN_DATA_LOG_LEVEL', 'log.level']
+] as const
+
+/** Which variable a value came from, by its key path. */
+export type Sources = Map<string, string>
+
+/**
+ * Lays the environment over what a file says, one value at a time.
+ *
+ * @throws {ConfigError} a variable's name or form is wrong; its value is left to the schema.
+ */
+export function applyEnvironment(
+  fromFile: unknown,
+  environment: Readonly<Record<string, string | undefined>>
+): { input: unknown; sources: Sources } {
+  const sources: Sources = new Map()
+  // Not an object: let the schema say so.
+  if (!isRecord(fromFile)) return { input: fromFile, sources }
+  const input = structuredClone(fromFile)
+
+  const assign = (path: readonly [string] | readonly [string, string], variable: string, value: unknown) => {
+    const [first, second] = path
+    if (second === undefined) input[first] = value
+    else input[first] = { ...(isRecord(input[first]) ? input[first] : {}), [second]: value }
+    sources.set(path.join('.'), variable)
+  }
+  const text = (variable: string) => environment[variable] || undefined
+
+  const host = text('CHAIN_DATA_HOST')
+  if (host !== undefined) assign(['listen', 'host'], 'CHAIN_DATA_HOST', host)
+  const port = text('CHAIN_DATA_PORT')
+  if (port !== undefined)
+    assign(['listen', 'port'], 'CHAIN_DATA_PORT', /^\d+$/.test(port) ? Number(port) : port)
+  const store = text('CHAIN_DATA_STORE')
+  if (store !== undefined) assign(['store'], 'CHAIN_DATA_STORE', store)
+  const level = text('CHAIN_DATA_LOG_LEVEL')
+  if (level !== undefined) assign(['log', 'level'], 'CHAIN_DATA_LOG_LEVEL', level)
+
+  for (const [variable, value] of Object.entries(environment)) {
+    const match = /^CHAIN_DATA_(EVM|SOLANA)_(.*)$/.exec(variable)
+    if (!match || !value) continue
+    const [, kind = '', idText = ''] = match
+    if (!/^\d{1,16}$/.test(idText)) {
+      throw new ConfigError(
+        `Environment variable ${variable.slice(0, 100)} does not end in a chain id; expected CHAIN_DATA_${kind}_<chainId>.`
+      )
+    }
+    const list = kind.toLowerCase()
+    const chains = isRecord(input.chains) ? input.chains : {}
+    const known = Array.isArray(chains[list]) ? [...chains[list]] : []
+    const index = upsert(known, 'chainId', Number(idText), {
+      rpcUrls: value.split(',').map(url => url.trim())
+    })
+    input.chains = { ...chains, [list]: known }
+    sources.set(`chains.${list}[${index}].rpcUrls`, variable)
+  }
+
+  const credentials = text('CHAIN_DATA_PROJECT')
+  if (credentials !== undefined) {
+    const colon = credentials.indexOf(':')
+    if (colon < 1 || colon === credentials.length - 1) {
+      throw new ConfigError(
+        'Environment variable CHAIN_DATA_PROJECT is not of the form expected: <projectId>:<serverKey>.'
+      )
+    }
+    const projects = Array.isArray(input.projects) ? [...input.projects] : []
+    const serverKey = credentials.slice(colon + 1)
+    const index = upsert(projects, 'projectId', credentials.slice(0, colon), { serverKey })
+    input.projects = projects
+    sources.set(`projects[${index}].projectId`, 'CHAIN_DATA_PROJECT')
+    sources.set(`projects[${index}].serverKey`, 'CHAIN_DATA_PROJECT')
+  }
+  return { input, sources }
+}
+
+/** Changes the entry whose `key` is `id`, or appends one; tells its index. */
+function upsert(list: unknown[], key: string, id: string | number, fields: Record<string, unknown>): number {
+  const found = list.findIndex(entry => isRecord(entry) && entry[key] === id)
+  const index = found < 0 ? list.length : found
+  const existing = list[index]
+  list[index] = { ...(isRecord(existing) ? existing : {}), [key]: id, ...fields }
+  return index
+}

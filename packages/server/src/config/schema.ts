@@ -1,0 +1,267 @@
+import { limits as specLimits } from '@chain-data/protocol'
+import { z } from 'zod'
+
+// Each description below serves three readers: the type's user, `chain-data serve --help`, and whoever gets the
+// key wrong (it becomes the "expected ..." of the error). So each says what the key means AND what it accepts.
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text)
+}
+
+function isOrigin(text: string): boolean {
+  return isHttpUrl(text) && new URL(text).origin === text
+}
+
+// RFC 7617: neither part may hold control characters, and the user id no colon.
+const printable = /^[^\p{Cc}]+$/u
+
+const httpUrl = z.string().refine(isHttpUrl).meta({ description: 'an http:// or https:// URL' })
+
+const chainId = z
+  .int()
+  .min(1)
+  .meta({ description: 'the chain id that callers send: an integer from 1 to 2^53-1, used once' })
+
+const rpcUrls = z
+  .array(httpUrl)
+  .min(1)
+  .meta({ description: "JSON-RPC URLs of the chain's nodes, in order of preference: at least one" })
+
+const evmChain = z.strictObject({
+  chainId,
+  rpcUrls,
+  startBlock: z
+    .int()
+    .min(0)
+    .default(0)
+    .meta({ description: 'first block to index: an integer from 0; older blocks are not covered' }),
+  traces: z.literal('off').default('off').meta({
+    description: 'indexing of internal native transfers: "off" (this version does not serve "on" yet)'
+  }),
+  finality: z
+    .union([z.literal('auto'), z.int().min(0)])
+    .default('auto')
+    .meta({
+      description:
+        'what is final: "auto" (ask the node), or a number of blocks below the head, an integer from 0'
+    }),
+  pollIntervalMs: z
+    .int()
+    .min(50)
+    .max(600_000)
+    .default(1_000)
+    .meta({ description: 'pause between looks at the node while following it: 50 to 600000 milliseconds' })
+})
+
+const solanaChain = z.strictObject({
+  chainId,
+  rpcUrls,
+  commitment: z
+    .enum(['confirmed', 'finalized'])
+    .default('confirmed')
+    .meta({ description: 'commitment of every read: "confirmed" or "finalized"' })
+})
+
+const clientKey = z.strictObject({
+  key: z.string().max(512).regex(printable).meta({
+    description: 'a publishable key: plain text or a digest printed by `chain-data project create`'
+  }),
+  origins: z
+    .array(z.string().refine(isOrigin).meta({ description: 'an origin such as "https://dapp.example"' }))
+    .min(1)
+    .meta({ description: 'origins of the web pages that may use the key: at least one' })
+})
+
+const project = z.strictObject({
+  projectId: z
+    .string()
+    .max(128)
+    .regex(/^[^:\p{Cc}]+$/u)
+    .meta({ description: 'user name of HTTP Basic: 1 to 128 characters, no colon, used once' }),
+  serverKey: z.string().max(512).regex(printable).meta({
+    description:
+      'password of HTTP Basic: plain text (development) or a digest printed by `chain-data project create`'
+  }),
+  clientKeys: z
+    .array(clientKey)
+    .default([])
+    .meta({ description: 'publishable keys for web pages: a list of { key, origins }' })
+})
+
+const gateways = (what: string, fallback: string) =>
+  z
+    .array(httpUrl)
+    .min(1)
+    .default([fallback])
+    .meta({ description: `base URLs that ${what} are fetched from, in order: at least one` })
+
+const positive = (fallback: number, largest: number, description: string) =>
+  z
+    .int()
+    .min(1)
+    .max(largest)
+    .default(fallback)
+    .meta({ description: `${description}: 1 to ${largest}` })
+
+/** The whole configuration: types, defaults and documentation in one place. */
+export const configSchema = z
+  .strictObject({
+    listen: z
+      .strictObject({
+        host: z
+          .string()
+          .min(1)
+          .default('127.0.0.1')
+          .meta({ description: 'address to listen on: a host name or IP' }),
+        port: z
+          .int()
+          .min(0)
+          .max(65_535)
+          .default(8080)
+          .meta({ description: 'TCP port to listen on: 0 to 65535, 0 takes any free one' })
+      })
+      .prefault({})
+      .meta({ description: 'where to listen: { host, port }' }),
+    store: z
+      .string()
+      .regex(/^sqlite:./)
+      .default('sqlite:./chain-data')
+      .meta({
+        description:
+          'where the index is kept: "sqlite:<folder>", or "sqlite::memory:" for one that ends with the server ' +
+          '(this version does not serve postgres:// yet)'
+      }),
+    projects: z
+      .array(project)
+      .min(1)
+      .meta({ description: 'who may call: a list of at least one { projectId, serverKey, clientKeys }' }),
+    methodPrefix: z
+      .string()
+      .regex(/^(?!rpc\.)[A-Za-z0-9_.-]{0,32}$/)
+      .default('svc_')
+      .meta({
+        description:
+          'what replaces "svc_" in method names: up to 32 of A-Z a-z 0-9 _ . -, not beginning with "rpc."'
+      }),
+    chains: z
+      .strictObject({
+        evm: z
+          .array(evmChain)
+          .default([])
+          .meta({ description: 'EVM chains: a list of { chainId, rpcUrls, ... }' }),
+        solana: z
+          .array(solanaChain)
+          .default([])
+          .meta({ description: 'Solana clusters: a list of { chainId, rpcUrls, ... }' })
+      })
+      .refine(chains => chains.evm.length + chains.solana.length > 0)
+      .meta({ description: 'the chains to serve: { evm: [...], solana: [...] } with at least one chain' }),
+    history: z
+      .strictObject({
+        maxUnpaged: z.int().min(1).nullable().default(null).meta({
+          description:
+            'most transactions of an answer without `limit`: an integer from 1, or null for no bound'
+        }),
+        serveWhileSyncing: z.boolean().default(false).meta({
+          description: 'answer from an incomplete index during the first backfill: true or false'
+        })
+      })
+      .prefault({})
+      .meta({ description: 'transaction history: { maxUnpaged, serveWhileSyncing }' }),
+    metadata: z
+      .strictObject({
+        ipfsGateways: gateways('ipfs:// URIs', 'https://ipfs.io'),
+        arweaveGateways: gateways('ar:// URIs', 'https://arweave.net'),
+        allowHosts: z
+          .array(
+            z
+              .string()
+              .regex(/^[^\s/@]+:\d{1,5}$/)
+              .meta({ description: 'a "host:port"' })
+          )
+          .default([])
+          .meta({
+            description:
+              'private hosts the metadata fetcher may reach (development only): a list of exact "host:port"'
+          }),
+        tokenLists: z
+          .array(z.string().min(1).meta({ description: 'a URL or the path of a file' }))
+          .default([])
+          .meta({
+            description: 'token lists that ERC-20 images come from: a list of https:// URLs and file paths'
+          })
+      })
+      .prefault({})
+      .meta({ description: 'off-chain metadata: { ipfsGateways, arweaveGateways, allowHosts, tokenLists }' }),
+    rateLimit: z
+      .union([
+        z.literal(false),
+        z.strictObject({
+          requestsPerSecond: z.number().positive().max(1_000_000),
+          burst: z.int().min(1).max(1_000_000)
+        })
+      ])
+      .default({ requestsPerSecond: 100, burst: 200 })
+      .meta({
+        description:
+          'calls per project: { requestsPerSecond (above 0), burst (an integer from 1) }, at most `burst` at once ' +
+          'and `requestsPerSecond` on average; or false for no limit'
+      }),
+    limits: z
+      .strictObject({
+        bodyBytes: positive(specLimits.bodyBytes, 67_108_864, 'largest request body in bytes'),
+        jsonDepth: positive(specLimits.jsonDepth, 1_000, 'deepest nesting of a request body'),
+        batchEntries: positive(specLimits.batchRequests, 10_000, 'most requests of a batch'),
+        headerBytes: positive(specLimits.headerBytes, 1_048_576, 'largest request head in bytes'),
+        requestsInFlight: positive(1_000, 1_000_000, 'requests answered at the same time, more are refused'),
+        requestDeadlineMs: positive(
+          specLimits.requestDeadlineMs,
+          600_000,
+          'milliseconds until a call gives up'
+        ),
+        streamIdleMs: positive(
+          specLimits.streamIdleMs,
+          600_000,
+          'milliseconds without progress until a stream is cut'
+        ),
+        metadataWaitMs: positive(
+          specLimits.metadataWaitMs,
+          60_000,
+          'milliseconds of a call spent waiting for metadata'
+        ),
+        responseBytes: z.int().min(1).nullable().default(null).meta({
+          description: 'largest answer of one call in bytes: an integer from 1, or null for no bound'
+        })
+      })
+      .prefault({})
+      .meta({ description: 'bounds on what one request may cost' }),
+    log: z
+      .strictObject({
+        level: z
+          .enum(['debug', 'info', 'warn', 'error', 'silent'])
+          .default('info')
+          .meta({ description: 'least severity written: "debug", "info", "warn", "error" or "silent"' })
+      })
+      .prefault({})
+      .meta({ description: 'logging: { level }' })
+  })
+  .superRefine((config, context) => {
+    const refuse = (path: (string | number)[]) => context.addIssue({ code: 'custom', path })
+    const chainIds = new Set<number>()
+    for (const kind of ['evm', 'solana'] as const) {
+      for (const [index, chain] of config.chains[kind].entries()) {
+        if (chainIds.has(chain.chainId)) refuse(['chains', kind, index, 'chainId'])
+        chainIds.add(chain.chainId)
+      }
+    }
+    const projectIds = new Set<string>()
+    for (const [index, { projectId }] of config.projects.entries()) {
+      if (projectIds.has(projectId)) refuse(['projects', index, 'projectId'])
+      projectIds.add(projectId)
+    }
+  })
+
+/** What a configuration file or a caller of `createServer` writes; everything but projects and chains has a default. */
+export type ConfigInput = z.input<typeof configSchema>
+/** A complete, checked configuration. */
+export type Config = z.output<typeof configSchema>

@@ -1,0 +1,70 @@
+import type { EndpointPath } from '@chain-data/protocol'
+import type { SyncStatus } from '../model/sync.ts'
+import { systemClock } from '../platform/clock.ts'
+import type { Logger } from '../platform/logger.ts'
+import { createMetrics } from '../platform/metrics.ts'
+import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
+import { createRpc } from '../rpc/createRpc.ts'
+import { type App, createApp } from './createApp.ts'
+import { createAuthenticator, type ProjectKeys } from './createAuthenticator.ts'
+import { createCors } from './createCors.ts'
+import { createFetchHandler } from './createFetchHandler.ts'
+import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
+import { createQuota, type QuotaRule } from './createQuota.ts'
+
+export interface ServiceOptions {
+  readonly handlers: DispatchOptions['handlers']
+  /** The chains served on each endpoint, ascending. */
+  readonly chainIds: Readonly<Record<EndpointPath, readonly number[]>>
+  readonly syncStatuses: () => readonly SyncStatus[]
+  readonly projects: readonly ProjectKeys[]
+  readonly methodPrefix: string
+  readonly rateLimit: QuotaRule | false
+  readonly limits: {
+    readonly bodyBytes: number
+    readonly jsonDepth: number
+    readonly batchEntries: number
+    readonly requestsInFlight: number
+    readonly requestDeadlineMs: number
+    readonly streamIdleMs: number
+    readonly responseBytes: number | null
+  }
+  readonly logger: Logger
+}
+
+/** The methods made callable over HTTP. */
+export interface Service extends Pick<App, 'inFlight' | 'beginClosing'> {
+  readonly fetch: (request: Request) => Promise<Response>
+  readonly nodeHandler: NodeHandler
+}
+
+/** Puts the JSON-RPC layer and the HTTP layer around a set of methods, whatever stands behind these. */
+export function createService(options: ServiceOptions): Service {
+  const { handlers, chainIds, syncStatuses, projects, methodPrefix, rateLimit, limits, logger } = options
+  const metrics = createMetrics({ syncStatuses, inFlight: () => app.inFlight() })
+  const dispatch = createDispatch({
+    handlers,
+    chainIds,
+    methodPrefix,
+    limits,
+    logger,
+    metrics,
+    clock: systemClock
+  })
+  const app = createApp({
+    rpc: createRpc({ dispatch, limits, logger, metrics }),
+    authenticate: createAuthenticator(projects),
+    quotaOf: createQuota(rateLimit),
+    cors: createCors(projects.flatMap(({ clientKeys }) => clientKeys.flatMap(({ origins }) => origins))),
+    limits,
+    syncStatuses,
+    metrics,
+    logger
+  })
+  return {
+    inFlight: app.inFlight,
+    beginClosing: app.beginClosing,
+    fetch: createFetchHandler(app.handle, limits.streamIdleMs),
+    nodeHandler: createNodeHandler(app.handle, limits.streamIdleMs)
+  }
+}

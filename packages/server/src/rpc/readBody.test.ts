@@ -1,0 +1,165 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { exactInteger } from './exactInteger.ts'
+import { readBody } from './readBody.ts'
+import { scanBody } from './scanBody.ts'
+
+const limits = { jsonDepth: 64, batchEntries: 100 }
+
+function idTextOf(idJson: string): string | undefined {
+  return readBody(`{"jsonrpc": "2.0", "id": ${idJson} , "method": "m", "params": []}`, limits).requests[0]
+    ?.idText
+}
+
+describe('an id', () => {
+  it.each([
+    '0',
+    '1',
+    '-1',
+    '-0',
+    '1.0',
+    '1e3',
+    '1E+3',
+    '10e-1',
+    '100000000000000000000e-5',
+    '9007199254740991',
+    '-9007199254740991',
+    '9007199254740991.000',
+    '9.007199254740991e15',
+    '"1"',
+    '"1.0"',
+    '"12345678901234567890"',
+    '"\\u0041"',
+    '" "',
+    '"😀"',
+    JSON.stringify('x'.repeat(256)),
+    JSON.stringify('😀'.repeat(256))
+  ])('is echoed as it was written: %s', text => {
+    expect(idTextOf(text)).toBe(text)
+  })
+
+  it.each([
+    '9007199254740992',
+    '9007199254740993',
+    '-9007199254740992',
+    '12345678901234567890',
+    '9007199254740991.5',
+    '1.5',
+    '1.00000000000000000001',
+    '1e-1',
+    '1e400',
+    '1e99999999999',
+    `1${'0'.repeat(50)}`,
+    'null',
+    'true',
+    '[]',
+    '{}',
+    '""',
+    JSON.stringify('x'.repeat(257)),
+    JSON.stringify('😀'.repeat(257))
+  ])('is refused rather than changed: %s', text => {
+    expect(idTextOf(text)).toBeUndefined()
+  })
+
+  it('is 1 when there is none', () => {
+    expect(readBody('{}', limits).requests[0]?.idText).toBe('1')
+  })
+
+  it('is the last one of several, as parsers read it', () => {
+    expect(readBody('{"id":1,"id":2}', limits).requests[0]?.idText).toBe('2')
+    expect(readBody('{"id":1,"id":null}', limits).requests[0]?.idText).toBeUndefined()
+  })
+
+  it('is found under an escaped name, and not in deeper members or strings', () => {
+    expect(readBody('{"\\u0069d":7,"params":[{"id":8}],"x":"\\"id\\":9"}', limits).requests[0]?.idText).toBe(
+      '7'
+    )
+  })
+
+  it('is found for every request of a batch', () => {
+    const text = '[{"id":1.0},7,{"a":[1,2,{"id":5}],"id":"b"},[{"id":3}],{}]'
+    expect(readBody(text, limits).requests.map(({ idText }) => idText)).toEqual([
+      '1.0',
+      undefined,
+      '"b"',
+      undefined,
+      '1'
+    ])
+  })
+})
+
+describe('scanBody', () => {
+  it('finds the source of exactly the members that the parser finds', () => {
+    const request = fc.dictionary(
+      fc.constantFrom('id', 'chainId', 'params', 'a"b', '\\'),
+      fc.jsonValue({ maxDepth: 3 })
+    )
+    const gaps = fc.constantFrom(undefined, 1, '\t')
+    fc.assert(
+      fc.property(
+        fc.oneof(request, fc.array(fc.oneof(request, fc.jsonValue({ maxDepth: 1 })))),
+        gaps,
+        (value, gap) => {
+          const text = JSON.stringify(value, null, gap)
+          const parsed: unknown = JSON.parse(text)
+          const { sources, tooDeep } = scanBody(text, 64)
+          expect(tooDeep).toBe(false)
+          const requests = Array.isArray(parsed) ? parsed : [parsed]
+          for (const [index, entry] of requests.entries()) {
+            if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) continue
+            for (const name of ['id', 'chainId'] as const) {
+              const source = sources[index]?.[name]
+              const expected = Object.hasOwn(entry, name)
+                ? (entry as Record<string, unknown>)[name]
+                : undefined
+              expect(source === undefined ? undefined : JSON.parse(source)).toEqual(expected)
+            }
+          }
+        }
+      )
+    )
+  })
+
+  it('ends on any text', () => {
+    fc.assert(fc.property(fc.string(), text => void scanBody(text, 3)))
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\1') }), text => void scanBody(text, 3))
+    )
+  })
+
+  it.each([
+    ['arrays', '['.repeat(65)],
+    ['objects', '{"a":'.repeat(65)],
+    ['both', `${'[{"a":'.repeat(33)}1${'}]'.repeat(33)}`],
+    ['a bomb', '['.repeat(1_000_000)]
+  ])('measures depth before a parser meets it: %s', (_what, text) => {
+    expect(scanBody(text, 64).tooDeep).toBe(true)
+  })
+
+  it('does not count brackets in strings', () => {
+    expect(scanBody(JSON.stringify({ a: '['.repeat(1000), b: '\\"[[[' }), 2).tooDeep).toBe(false)
+  })
+})
+
+describe('exactInteger', () => {
+  it('reads every spelling of a safe integer', () => {
+    fc.assert(
+      fc.property(fc.maxSafeInteger(), fc.nat(9), (integer, shift) => {
+        expect(exactInteger(String(integer))).toBe(integer)
+        expect(exactInteger(`${integer}.${'0'.repeat(shift)}0`)).toBe(integer)
+        expect(exactInteger(`${integer}${'0'.repeat(shift)}e-${shift}`)).toBe(
+          integer === 0 ? Number(integer) : integer
+        )
+      })
+    )
+  })
+
+  it('refuses what is beyond, although a parser rounds it to one', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 2n ** 53n, max: 2n ** 70n }), beyond => {
+        expect(exactInteger(String(beyond))).toBeUndefined()
+        expect(exactInteger(String(-beyond))).toBeUndefined()
+      })
+    )
+  })
+})

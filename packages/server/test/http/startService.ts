@@ -1,0 +1,84 @@
+import { limits } from '@chain-data/protocol'
+import { createService, type Service, type ServiceOptions } from '../../src/http/createService.ts'
+import { type Listener, listen } from '../../src/http/listen.ts'
+import type { Handlers } from '../../src/methods/MethodContext.ts'
+import { createLogger } from '../../src/platform/logger.ts'
+
+export const projects: ServiceOptions['projects'] = [
+  {
+    projectId: 'demo',
+    serverKey: 'demo-server-key',
+    clientKeys: [{ key: 'demo-client-key', origins: ['https://dapp.example'] }]
+  }
+]
+
+export const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
+export const address = '0x425249Cf0F2f91f488E24cF7B1AA3186748f7516'
+export const solanaAddress = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+
+/** A method nobody should call. */
+async function notCalled(): Promise<never> {
+  throw new Error('this method was not to be called')
+}
+
+export interface StartedService extends Service {
+  /** Every line of the log so far. */
+  readonly logLines: string[]
+  /** Sends a body as a caller with credentials; `init` overrides. */
+  post(path: string, body: BodyInit, init?: RequestInit): Promise<Response>
+  listen(options?: { socketIdleMs?: number; headerBytes?: number }): Promise<Listener>
+}
+
+/** What a test changes of the service. */
+export type ServiceChanges = Omit<Partial<ServiceOptions>, 'handlers' | 'limits'> & {
+  readonly handlers?: Partial<Handlers>
+  readonly limits?: Partial<ServiceOptions['limits']>
+}
+
+/** The HTTP and JSON-RPC layers around the methods that a test brings; everything else is as by default. */
+export function startService(changes: ServiceChanges = {}): StartedService {
+  const logLines: string[] = []
+  const service = createService({
+    chainIds: { '/evm-chain': [1, 31337], '/solana': [101, 103] },
+    syncStatuses: () => [],
+    projects,
+    methodPrefix: 'svc_',
+    rateLimit: false,
+    logger: createLogger({ level: 'debug', write: line => logLines.push(line) }),
+    ...changes,
+    handlers: {
+      svc_getTransactionsByAddress: notCalled,
+      svc_getTokensAndNFTs: notCalled,
+      enhancedGetTokensAndNFTs: notCalled,
+      svc_getSyncStatus: notCalled,
+      'rpc.discover': notCalled,
+      ...changes.handlers
+    },
+    limits: {
+      bodyBytes: limits.bodyBytes,
+      jsonDepth: limits.jsonDepth,
+      batchEntries: limits.batchRequests,
+      requestsInFlight: 1_000,
+      requestDeadlineMs: limits.requestDeadlineMs,
+      streamIdleMs: limits.streamIdleMs,
+      responseBytes: null,
+      ...changes.limits
+    }
+  })
+  return {
+    ...service,
+    logLines,
+    post(path, body, init = {}) {
+      const headers = { authorization, 'content-type': 'application/json', ...init.headers }
+      return service.fetch(new Request(`http://service${path}`, { method: 'POST', body, ...init, headers }))
+    },
+    listen({ socketIdleMs = 60_000, headerBytes = limits.headerBytes } = {}) {
+      return listen({ handler: service.nodeHandler, host: '127.0.0.1', port: 0, headerBytes, socketIdleMs })
+    }
+  }
+}
+
+/** One request as text; `change` replaces members, `undefined` removes them. */
+export function request(method: string, params: unknown, change: Record<string, unknown> = {}): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, chainId: 1, params, ...change })
+}
