@@ -1,12 +1,18 @@
 import { createServer, type AddressInfo } from 'node:net'
 
-/** A port of 127.0.0.1 to listen on: the wanted one if it is free, else any. @param wanted - 0 for any. */
-export async function choosePort(wanted: number): Promise<number> {
-  try {
-    return await probe(wanted)
-  } catch {
-    return await probe(0)
-  }
+const preferredPort = 8080
+
+/**
+ * A free port of 127.0.0.1, looked for before anything is started.
+ *
+ * @param wanted - What was asked for; 0 for any; absent: 8080, or any while that is taken.
+ * @throws When the port asked for is taken.
+ */
+export async function choosePort(wanted?: number): Promise<number> {
+  if (wanted === undefined) return await probe(preferredPort).catch(() => probe(0))
+  return await probe(wanted).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`port ${wanted} cannot be used (${error.code ?? error.message})`)
+  })
 }
 
 function probe(port: number): Promise<number> {

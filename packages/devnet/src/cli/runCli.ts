@@ -1,3 +1,4 @@
+import { choosePort } from './choosePort.ts'
 import { createProgress, type ProgressOutput } from './createProgress.ts'
 import { createShutdown } from './createShutdown.ts'
 import { openDevnet, openRemoteChains } from './openSubject.ts'
@@ -68,11 +69,12 @@ async function show(
   stdout: ProgressOutput,
   signal: AbortSignal
 ): Promise<{ stayUp(): Promise<void> }> {
+  const port = await choosePort(options.port)
   const isDevnet = options.remoteChains.length === 0
   if (isDevnet) stdout.write('Starting and seeding the nodes …\n')
   const subject = isDevnet ? await openDevnet(options, shutdown) : await openRemoteChains(options)
   for (const note of subject.notes) stdout.write(`${note}\n`)
-  const service = await startService(subject, options, shutdown)
+  const service = await startService(subject, { ...options, port }, shutdown)
   stdout.write(`Service      ${service.baseUrl} (project ${safeText(options.projectId)})\n`)
 
   await waitUntilSynced({
@@ -84,7 +86,12 @@ async function show(
   await showAnswers(subject, service, options, text => stdout.write(text))
 
   return {
-    // From here on others send: they expect their transactions to be mined.
-    stayUp: async () => subject.devnet?.evm?.driver.setAutomine(true)
+    async stayUp() {
+      const evm = subject.devnet?.evm
+      if (evm === undefined) return
+      // From here on others send: they expect their transactions to be mined.
+      await evm.driver.setAutomine(true)
+      stdout.write('\nFrom now on the EVM node mines every transaction at once.')
+    }
   }
 }

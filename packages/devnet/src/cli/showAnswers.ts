@@ -33,8 +33,8 @@ export async function showAnswers(
     const who = `${name}, ${address}, on chain ${chainId}`
     const endpoint = '/evm-chain'
     const history = await client.getTransactionsByAddress({ chainId, address, ...page })
-    const of = subject.devnet === undefined ? `newest ${remoteLimit} transactions` : 'transactions'
-    show(`${history.length} ${of} of ${who}`, transactionsTable(history, address), {
+    const count = history.length === remoteLimit ? `newest ${remoteLimit}` : history.length
+    show(`${count} transactions of ${who}`, transactionsTable(history, address), {
       ...{ endpoint, chainId, method: 'svc_getTransactionsByAddress' },
       params: subject.devnet === undefined ? [address, page] : [address]
     })

@@ -1,7 +1,6 @@
 import { RpcError, createClient } from '@chain-data/client'
 import { createServer } from '@chain-data/server'
 import { ZeroAddress } from 'ethers'
-import { choosePort } from './choosePort.ts'
 import type { Shutdown } from './createShutdown.ts'
 import type { Subject } from './openSubject.ts'
 import type { CliOptions } from './readOptions.ts'
@@ -16,16 +15,12 @@ export interface Service {
   readSync(): Promise<SyncPoint[]>
 }
 
-const preferredPort = 8080
-
 /** Starts the server over the subject, on 127.0.0.1, and adds its end to the shutdown. */
 export async function startService(
   subject: Subject,
-  options: CliOptions,
+  { projectId, serverKey, port }: Pick<CliOptions, 'projectId' | 'serverKey'> & { port: number },
   shutdown: Shutdown
 ): Promise<Service> {
-  const { projectId, serverKey } = options
-  const port = options.port ?? (await choosePort(preferredPort))
   const { metadataHost } = subject
   const server = await createServer({
     listen: { host: '127.0.0.1', port },
