@@ -25,7 +25,7 @@ export interface StartedService extends Service {
   /** Every line of the log so far. */
   readonly logLines: string[]
   /** Sends a body as a caller with credentials; `init` overrides. */
-  post(path: string, body: BodyInit, init?: RequestInit): Promise<Response>
+  post(path: string, body: NonNullable<RequestInit['body']>, init?: RequestInit): Promise<Response>
   listen(options?: { socketIdleMs?: number; headerBytes?: number }): Promise<Listener>
 }
 

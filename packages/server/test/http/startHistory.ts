@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAddressFormat } from '../../src/methods/addressFormat.ts'
+import {
+  createGetTransactionsByAddress,
+  type HistoryOptions
+} from '../../src/methods/svc_getTransactionsByAddress.ts'
+import type { SyncStatus } from '../../src/model/sync.ts'
+import { openSqliteReader } from '../../src/store/sqlite/openSqliteReader.ts'
+import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
+import type { StoreReader, StoreWriter } from '../../src/store/store.ts'
+import { hashOf } from '../../src/store/test/buildChain.ts'
+import { type ServiceChanges, type StartedService, startService } from './startService.ts'
+
+export interface StartedHistory {
+  readonly service: StartedService
+  readonly writer: StoreWriter
+  readonly reader: StoreReader
+  /** What the indexer would report; a test may replace it. */
+  status: SyncStatus
+  dispose(): Promise<void>
+}
+
+/** The history method over an empty SQLite store, written by the test instead of an indexer. */
+export async function startHistory(
+  options: Partial<HistoryOptions> & {
+    readonly limits?: ServiceChanges['limits']
+    readonly maxSnapshots?: number
+  } = {}
+): Promise<StartedHistory> {
+  const folder = await mkdtemp(join(tmpdir(), 'chain-data-history-'))
+  const writer = await openSqliteWriter(folder, { chainId: 1, genesisHash: hashOf('genesis') })
+  const reader = await openSqliteReader(folder, 1, { maxSnapshots: options.maxSnapshots ?? 64 })
+  const started = {
+    status: {
+      chainId: 1,
+      phase: 'following',
+      head: 10,
+      indexedFrom: 0,
+      backfilled: true,
+      degraded: false,
+      poolCovered: true,
+      poolSeenAtMs: Date.now()
+    } as SyncStatus
+  }
+  const history = createGetTransactionsByAddress({
+    chains: new Map([[1, { chainId: 1, reader, status: () => started.status }]]),
+    maxUnpaged: null,
+    serveWhileSyncing: false,
+    formatAddress: createAddressFormat(),
+    clock: { now: Date.now },
+    ...options
+  })
+  const service = startService({
+    handlers: { svc_getTransactionsByAddress: history },
+    ...(options.limits ? { limits: options.limits } : {})
+  })
+  return Object.assign(started, {
+    service,
+    writer,
+    reader,
+    async dispose() {
+      await reader.close()
+      await writer.close()
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+}
