@@ -1,5 +1,5 @@
+import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { Command } from 'commander'
-import packageFile from '../../package.json' with { type: 'json' }
 import { describeConfig } from '../config.ts'
 import { createProject } from './createProject.ts'
 import { serve } from './serve.ts'

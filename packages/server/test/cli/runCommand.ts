@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+/** A `chain-data` command in a process of its own. */
+export interface RunningCommand {
+  readonly child: ChildProcess
+  stdout(): string
+  stderr(): string
+  /** The lines written to standard output so far that are JSON. */
+  logLines(): Record<string, unknown>[]
+  /** Exit code; `null` when a signal ended it. */
+  readonly ended: Promise<number | null>
+}
+
+/** @param environment - all that the command sees, besides what every process needs. */
+export function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {}
+): RunningCommand {
+  const child = spawn(process.execPath, ['--conditions=@chain-data/source', main, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', text => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', text => {
+    stderr += text
+  })
+  return {
+    child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    logLines: () =>
+      stdout
+        .split('\n')
+        .filter(line => line.startsWith('{') && line.endsWith('}'))
+        .map(line => JSON.parse(line)),
+    ended: once(child, 'close').then(([code]) => code as number | null)
+  }
+}

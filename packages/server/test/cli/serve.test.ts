@@ -1,0 +1,215 @@
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import packageFile from '../../package.json' with { type: 'json' }
+import { type RunningCommand, runCommand } from './runCommand.ts'
+
+/** Nothing listens there. */
+const deadNode = 'http://127.0.0.1:1'
+
+let folder: string
+const running: RunningCommand[] = []
+const nodes: Server[] = []
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chain-data-cli-'))
+})
+afterEach(async () => {
+  for (const { child, ended } of running.splice(0)) {
+    child.kill('SIGKILL')
+    await ended
+  }
+  for (const node of nodes.splice(0)) {
+    node.closeAllConnections()
+    node.close()
+  }
+  await rm(folder, { recursive: true, force: true })
+})
+
+function start(args: readonly string[], environment: Record<string, string> = {}): RunningCommand {
+  const command = runCommand(args, { TMPDIR: folder, ...environment })
+  running.push(command)
+  return command
+}
+
+async function serve(config: object): Promise<{ command: RunningCommand; url: string }> {
+  const file = join(folder, 'config.json')
+  await writeFile(file, JSON.stringify({ listen: { port: 0 }, store: 'sqlite::memory:', ...config }))
+  const command = start(['serve', '--config', file])
+  return { command, url: await urlOf(command) }
+}
+
+async function urlOf(command: RunningCommand): Promise<string> {
+  await expect.poll(() => command.stdout() + command.stderr(), { timeout: 20_000 }).toContain('"listening"')
+  return String(command.logLines().find(({ msg }) => msg === 'listening')?.url)
+}
+
+const minimal = {
+  projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+  chains: { evm: [{ chainId: 31337, rpcUrls: [deadNode] }], solana: [{ chainId: 103, rpcUrls: [deadNode] }] }
+}
+
+function call(
+  url: string,
+  path: string,
+  method: string,
+  chainId: number,
+  key = 'demo-server-key'
+): Promise<Response> {
+  return fetch(url + path, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`demo:${key}`).toString('base64')}`,
+      'content-type': 'application/json'
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, chainId, params: [] })
+  })
+}
+
+describe('chain-data serve', () => {
+  it('says where it listens, lives without its nodes, and leaves nothing behind on SIGTERM', async () => {
+    const { command, url } = await serve(minimal)
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect((await fetch(`${url}/health/live`)).status).toBe(200)
+    const ready = await fetch(`${url}/health/ready`)
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toMatchObject({ ready: false, chains: [{ chainId: 31337, ready: false }] })
+    const answer = await (await call(url, '/evm-chain', 'svc_getSyncStatus', 31337)).json()
+    expect(answer).toMatchObject({ result: { chainId: 31337 } })
+    command.child.kill('SIGTERM')
+    expect(await command.ended).toBe(0)
+    expect(command.logLines().at(-1)).toMatchObject({ msg: 'closed' })
+    // The memory store was a folder of its own.
+    expect((await readdir(folder)).filter(name => name !== 'config.json')).toEqual([])
+  })
+
+  it('finishes what is under way on SIGTERM, refuses what is new, and says not ready meanwhile', async () => {
+    let answerNode = () => {}
+    const node = createServer((_request, response) => {
+      answerNode = () => response.end('{"jsonrpc":"2.0","id":"x","result":null}')
+    })
+    nodes.push(node)
+    await once(node.listen(0, '127.0.0.1'), 'listening')
+    const rpcUrls = [`http://127.0.0.1:${(node.address() as AddressInfo).port}`]
+    const { command, url } = await serve({ ...minimal, chains: { solana: [{ chainId: 103, rpcUrls }] } })
+    expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+
+    const asked = once(node, 'request')
+    const underWay = call(url, '/solana', 'svc_getSyncStatus', 103)
+    await asked
+    command.child.kill('SIGTERM')
+    await expect.poll(async () => (await fetch(`${url}/health/ready`)).status).toBe(503)
+    const refused = await call(url, '/solana', 'svc_getSyncStatus', 103)
+    expect(refused.status).toBe(503)
+    expect(await refused.json()).toMatchObject({
+      id: null,
+      error: { code: -32002, data: { reason: 'OVERLOADED' } }
+    })
+    expect(command.child.exitCode).toBe(null)
+
+    node.on('request', (_request, response) => response.end('{"jsonrpc":"2.0","id":"x","result":null}'))
+    answerNode()
+    const answer = await underWay
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toMatchObject({ id: 1, chainId: 103 })
+    expect(await command.ended).toBe(0)
+  })
+
+  it('ends in time although an answer never comes', async () => {
+    const node = createServer(() => {})
+    nodes.push(node)
+    await once(node.listen(0, '127.0.0.1'), 'listening')
+    const rpcUrls = [`http://127.0.0.1:${(node.address() as AddressInfo).port}`]
+    const { command, url } = await serve({ ...minimal, chains: { solana: [{ chainId: 103, rpcUrls }] } })
+    const asked = once(node, 'request')
+    const underWay = call(url, '/solana', 'svc_getSyncStatus', 103).then(
+      response => response.status,
+      () => 'cut'
+    )
+    await asked
+    const startedMs = Date.now()
+    command.child.kill('SIGTERM')
+    expect(await command.ended).toBe(0)
+    expect(Date.now() - startedMs).toBeLessThan(10_000)
+    expect(await underWay).toBe('cut')
+  })
+
+  it('can be set up by the environment alone', async () => {
+    const command = start(['serve'], {
+      CHAIN_DATA_PORT: '0',
+      CHAIN_DATA_STORE: `sqlite:${folder}/index`,
+      CHAIN_DATA_EVM_5: deadNode,
+      CHAIN_DATA_PROJECT: 'demo:from-the-environment'
+    })
+    const url = await urlOf(command)
+    expect((await call(url, '/evm-chain', 'svc_getSyncStatus', 5, 'from-the-environment')).status).toBe(200)
+    expect((await call(url, '/evm-chain', 'svc_getSyncStatus', 5, 'another')).status).toBe(401)
+  })
+
+  it.each<[string, string | undefined, RegExp]>([
+    [
+      'a wrong value',
+      JSON.stringify({ ...minimal, listen: { port: 'x' } }),
+      /listen\.port is "x"; expected TCP port/
+    ],
+    ['an unknown key', JSON.stringify({ ...minimal, sotre: 1 }), /sotre is not a key/],
+    [
+      'something to come',
+      JSON.stringify({ ...minimal, store: 'postgres://u:pw@h/d' }),
+      /store is .*postgres/
+    ],
+    ['text that is no JSON', '{', /is not JSON/],
+    ['no such file', undefined, /could not be read/]
+  ])('exits 2 and says why when its configuration has %s', async (_what, text, message) => {
+    const file = join(folder, 'wrong.json')
+    if (text !== undefined) await writeFile(file, text)
+    const command = start(['serve', '--config', file])
+    expect(await command.ended).toBe(2)
+    expect(command.stderr()).toMatch(message)
+    expect(command.stderr()).not.toMatch(/pw@|\n {4}at /)
+    expect(command.stdout()).toBe('')
+  })
+
+  it('exits 1 and says why when its port is taken', async () => {
+    const other = createServer()
+    nodes.push(other)
+    await once(other.listen(0, '127.0.0.1'), 'listening')
+    const { port } = other.address() as AddressInfo
+    const file = join(folder, 'config.json')
+    await writeFile(file, JSON.stringify({ ...minimal, listen: { port }, store: 'sqlite::memory:' }))
+    const command = start(['serve', '--config', file])
+    expect(await command.ended).toBe(1)
+    expect(command.stderr()).toContain('EADDRINUSE')
+  })
+})
+
+describe('chain-data project create', () => {
+  it('prints a key that works, and a digest that the configuration takes instead of it', async () => {
+    const created = start(['project', 'create', 'demo'])
+    expect(await created.ended).toBe(0)
+    const key = /Server key[^:]*: (\S+)/.exec(created.stdout())?.[1] ?? ''
+    const entry = JSON.parse(created.stdout().slice(created.stdout().indexOf('{')))
+    expect(entry).toEqual({ projectId: 'demo', serverKey: expect.stringMatching(/^hmac-sha256:/) })
+    const { url } = await serve({ ...minimal, projects: [entry] })
+    expect((await call(url, '/evm-chain', 'svc_getSyncStatus', 31337, key)).status).toBe(200)
+    expect((await call(url, '/evm-chain', 'svc_getSyncStatus', 31337, entry.serverKey)).status).toBe(401)
+  })
+})
+
+describe('chain-data', () => {
+  it('tells its version', async () => {
+    const command = start(['--version'])
+    expect(await command.ended).toBe(0)
+    expect(command.stdout().trim()).toBe(packageFile.version)
+  })
+
+  it('explains every key and variable', async () => {
+    const command = start(['serve', '--help'])
+    expect(await command.ended).toBe(0)
+    expect(command.stdout()).toMatch(/--config <file>[\s\S]*history\.maxUnpaged[\s\S]*CHAIN_DATA_PROJECT/)
+  })
+})
