@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { createEvmSource } from './evmSource.ts'
-import type { EvmRpc, NodeCall, NodeOutcome } from './rpc.ts'
+import type { NodeCall, NodeOutcome } from './nodeCall.ts'
+import type { EvmRpc } from './rpc.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 const headBlock = (number: number) => ({ number: `0x${number.toString(16)}`, hash: hash('a') })

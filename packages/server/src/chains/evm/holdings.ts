@@ -17,7 +17,8 @@ import type { OwnershipReader } from './ownership.ts'
 import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from './pinBlock.ts'
 import { readNfts } from './readNfts.ts'
 import { readTokens } from './readTokens.ts'
-import type { EvmRpc, NodeCallOptions } from './rpc.ts'
+import type { NodeCallOptions } from './nodeCall.ts'
+import type { EvmRpc } from './rpc.ts'
 
 /** What one account holds at one block. Lists are ordered by contract, then token id. */
 export interface EvmHoldingsAtBlock {

@@ -1,6 +1,7 @@
 import { NodeRpcError } from '../../platform/errors.ts'
-import { type HttpUpstream, UpstreamError } from './httpUpstream.ts'
-import type { NodeCall, NodeOutcome } from './rpc.ts'
+import { type HttpUpstream, UpstreamError } from '../../platform/httpUpstream.ts'
+import { exchangeJson } from './exchangeJson.ts'
+import type { NodeCall, NodeOutcome } from './nodeCall.ts'
 
 /** JSON-RPC 2.0 over one upstream: ids, batches, and the shapes real nodes answer with. No retries. */
 export interface JsonRpcChannel {
@@ -41,7 +42,7 @@ export function createJsonRpcChannel(
 
   async function send(call: NodeCall, signal: AbortSignal): Promise<unknown> {
     const id = nextId++
-    const answer = await upstream.exchange({ jsonrpc: '2.0', id, ...call }, signal)
+    const answer = await exchangeJson(upstream, { jsonrpc: '2.0', id, ...call }, signal)
     const outcome = readOutcome(answer, call, name)
     if (outcome === undefined || (outcome.ok && !sameId(answer, id))) throw malformed(name, call.method)
     if (outcome.ok) return outcome.value
@@ -66,7 +67,7 @@ export function createJsonRpcChannel(
     const body = [...byId].map(([id, { call }]) => ({ jsonrpc: '2.0', id, ...call }))
     let answers: unknown
     try {
-      answers = await upstream.exchange(body, signal)
+      answers = await exchangeJson(upstream, body, signal)
     } catch (error) {
       if (!(error instanceof UpstreamError) || !isBatchRefusal(error)) throw error
       if (error.fault === 'refused') batchSize = Math.min(batchSize, Math.floor(entries.length / 2))

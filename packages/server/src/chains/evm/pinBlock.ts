@@ -1,6 +1,7 @@
 import type { Address, Hash, Hex } from '../../model/evm.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import type { EvmRpc, NodeCallOptions, NodeOutcome } from './rpc.ts'
+import type { NodeCallOptions, NodeOutcome } from './nodeCall.ts'
+import type { EvmRpc } from './rpc.ts'
 
 /** A block at which something is read, as far as its reader needs it. */
 export interface BlockAt {

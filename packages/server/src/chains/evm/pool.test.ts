@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { createCapabilities, isMethodMissing } from './capabilities.ts'
 import { createPoolReader } from './pool.ts'
-import type { EvmRpc, NodeCall } from './rpc.ts'
+import type { NodeCall } from './nodeCall.ts'
+import type { EvmRpc } from './rpc.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 const alice = `0x${'aB'.repeat(20)}`

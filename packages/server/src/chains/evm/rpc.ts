@@ -1,27 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
+import { createHttpUpstream, UpstreamError } from '../../platform/httpUpstream.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { createHttpUpstream, UpstreamError } from './httpUpstream.ts'
 import { createJsonRpcChannel, type JsonRpcChannel } from './jsonRpcChannel.ts'
-
-/** One JSON-RPC call to a chain node. `method` keeps the node's name. */
-export interface NodeCall {
-  readonly method: string
-  readonly params: readonly unknown[]
-}
-
-export interface NodeCallOptions {
-  /** Aborting rejects the call with the signal's reason. */
-  readonly signal?: AbortSignal
-  /** Bound on the whole exchange, retries included. */
-  readonly timeoutMs?: number
-}
-
-/** Outcome of one entry of a batch; entries fail alone. */
-export type NodeOutcome =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly error: Error }
+import type { NodeCall, NodeCallOptions, NodeOutcome } from './nodeCall.ts'
 
 /**
  * Plain JSON-RPC to one EVM chain over all of its `rpcUrls`. Answers are raw JSON: nothing is parsed into a

@@ -1,7 +1,7 @@
 import { Connection, PublicKey, SolanaJSONRPCError } from '@solana/web3.js'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import { parseExactJson } from './exactJson.ts'
-import { createNodeExchange, ExchangeError, type NodeExchange } from './nodeExchange.ts'
+import { createHttpUpstream, type HttpUpstream, UpstreamError } from '../../platform/httpUpstream.ts'
 
 export type SolanaCommitment = 'processed' | 'confirmed' | 'finalized'
 
@@ -81,7 +81,7 @@ interface Answer<T> {
 
 /**
  * Plain JSON-RPC over `Connection` of @solana/web3.js 1.x, which words the requests and checks the shape of the
- * answers. The bytes go through our own exchange instead of its fetch: that brings deadlines, a size cap, fail-over
+ * answers. The bytes go through our own upstream instead of its fetch: that brings deadlines, a size cap, fail-over
  * and exact numbers, and neither URLs nor their keys ever enter the library (nor its console output). A Connection
  * holds no state for plain calls and costs a few microseconds, so each exchange has its own, bound to its signal.
  *
@@ -90,14 +90,14 @@ interface Answer<T> {
 export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
   const { commitment, timeoutMs = 10_000, maxRounds = 3, backoffMs = 200 } = options
   const { maxResponseBytes = 64 * 1024 * 1024 } = options
-  const exchanges = options.rpcUrls.map((url, at) =>
-    createNodeExchange({ url, position: at + 1, maxResponseBytes })
+  const upstreams = options.rpcUrls.map((url, at) =>
+    createHttpUpstream({ url, position: at + 1, maxResponseBytes })
   )
   let preferred = 0
 
   /** Asks one node once. */
   async function ask<T>(
-    exchange: NodeExchange,
+    upstream: HttpUpstream,
     query: (connection: Connection) => Promise<T>,
     { signal, deadlineMs = Number.POSITIVE_INFINITY }: SolanaCallOptions
   ): Promise<Answer<T>> {
@@ -109,7 +109,7 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       httpAgent: false,
       disableRetryOnRateLimit: true,
       fetch: async (_url, init) => {
-        text = await exchange.post(String(init?.body), whole)
+        text = await postJsonRpc(upstream, String(init?.body), whole)
         return new Response(text)
       }
     })
@@ -117,8 +117,8 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       return { value: await query(connection), text }
     } catch (error) {
       signal?.throwIfAborted()
-      if (timer.aborted) throw new ExchangeError(`${exchange.name} did not answer in time`)
-      throw readFailure(error, exchange.name)
+      if (timer.aborted) throw new UpstreamError(`${upstream.name} did not answer in time`, 'unreachable')
+      throw readFailure(error, upstream.name)
     }
   }
 
@@ -129,7 +129,7 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
     callOptions: SolanaCallOptions
   ): Promise<Answer<T>> {
     const { signal, deadlineMs = Number.POSITIVE_INFINITY, minContextSlot = 0 } = callOptions
-    let failure = new ExchangeError('no node is configured')
+    let failure = new UpstreamError('no node is configured', 'unreachable')
     for (let round = 0; round < maxRounds; round++) {
       if (round > 0) {
         const pauseMs = Math.max(backoffMs * 2 ** (round - 1), failure.retryAfterMs ?? 0)
@@ -138,20 +138,20 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
         await pause(pauseMs, signal)
       }
       const first = preferred
-      for (let step = 0; step < exchanges.length; step++) {
-        const at = (first + step) % exchanges.length
-        const exchange = exchanges[at]
-        if (exchange === undefined) continue
+      for (let step = 0; step < upstreams.length; step++) {
+        const at = (first + step) % upstreams.length
+        const upstream = upstreams[at]
+        if (upstream === undefined) continue
         try {
           signal?.throwIfAborted()
-          const answer = await ask(exchange, query, callOptions)
+          const answer = await ask(upstream, query, callOptions)
           const { slot } = answer.value.context
           // Some nodes ignore minContextSlot, so the slot itself is looked at.
-          if (slot < minContextSlot) throw new ExchangeError(`${exchange.name} is behind`)
+          if (slot < minContextSlot) throw new UpstreamError(`${upstream.name} is behind`, 'unreachable')
           preferred = at
           return answer
         } catch (error) {
-          if (!(error instanceof ExchangeError)) throw error
+          if (!(error instanceof UpstreamError)) throw error
           failure = error
         }
         if (Date.now() >= deadlineMs) break
@@ -215,22 +215,31 @@ export function findProgramAddress(seeds: readonly Uint8Array[], programId: stri
   return PublicKey.findProgramAddressSync([...seeds], new PublicKey(programId))[0].toBase58()
 }
 
+/** Text that looks like one JSON-RPC answer, under whatever status it came. */
+async function postJsonRpc(upstream: HttpUpstream, body: string, signal: AbortSignal): Promise<string> {
+  const { status, text } = await upstream.post(body, signal)
+  if (/^\s*\{/.test(text)) return text
+  throw new UpstreamError(`${upstream.name} answered no JSON-RPC (HTTP ${status})`, 'malformed')
+}
+
 function configOf({ minContextSlot }: SolanaCallOptions): { minContextSlot?: number } {
   return minContextSlot === undefined ? {} : { minContextSlot }
 }
 
-/** Sorts what web3.js threw: `ExchangeError` lets the next node try, the others are final. */
+/** Sorts what web3.js threw: `UpstreamError` lets the next node try, the others are final. */
 function readFailure(error: unknown, name: string): Error {
-  if (error instanceof ExchangeError) return error
+  if (error instanceof UpstreamError) return error
   if (error instanceof SolanaJSONRPCError) {
     const code = Number(error.code)
-    if (PASSING_RPC_CODES.has(code)) return new ExchangeError(`${name} is behind or unwell (error ${code})`)
-    if (code === 429) return new ExchangeError(`${name} limits the rate of calls (error 429)`)
+    if (PASSING_RPC_CODES.has(code)) {
+      return new UpstreamError(`${name} is behind or unwell (error ${code})`, 'unreachable')
+    }
+    if (code === 429) return new UpstreamError(`${name} limits the rate of calls (error 429)`, 'throttled')
     // The node's own words may quote its URL or the request: only the code is passed on.
     return new NodeRpcError(`${name} answered error ${code}`, code, error.data)
   }
   // A shape that web3.js refuses, or text that is no JSON: this node is no Solana node at the moment.
-  return new ExchangeError(`${name} answered something else than was asked for`)
+  return new UpstreamError(`${name} answered something else than was asked for`, 'malformed')
 }
 
 function readSlot({ context }: { readonly context: { readonly slot: number } }): number {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
-import { availableSqliteDrivers, loadSqliteDriver, type SqliteConnection } from './driver.ts'
+import type { SqliteConnection } from './driver.ts'
+import { availableSqliteDrivers, loadSqliteDriver } from './loadSqliteDriver.ts'
 import { isBusy } from './sqliteError.ts'
 
 test('prefers the SQLite that Node brings along', () => {

@@ -1,7 +1,3 @@
-import { StoreError } from '../../platform/errors.ts'
-import { loadLibsqlDriver } from './libsqlDriver.ts'
-import { loadNodeSqliteDriver } from './nodeSqliteDriver.ts'
-
 /** What goes into a statement and comes out of it. Integers are safe ones; anything wider travels as bytes. */
 export type SqlValue = number | string | Uint8Array | null
 export type SqlRow = Readonly<Record<string, SqlValue>>
@@ -35,24 +31,4 @@ export interface SqliteDriver {
   readonly name: 'node:sqlite' | 'libsql'
   /** Opens `path` for reading and writing and creates it when missing. */
   open(path: string, options: { readonly busyTimeoutMs: number }): SqliteConnection
-}
-
-/** Every driver that this Node can load, the preferred one first. */
-export function availableSqliteDrivers(): readonly SqliteDriver[] {
-  return [loadNodeSqliteDriver(), loadLibsqlDriver()].filter(driver => driver !== undefined)
-}
-
-/**
- * The driver to use: Node's own SQLite where there is one, else libsql.
- * @throws {StoreError} neither is there; the message says what to install.
- */
-export function loadSqliteDriver(): SqliteDriver {
-  const driver = loadNodeSqliteDriver() ?? loadLibsqlDriver()
-  if (driver === undefined) {
-    throw new StoreError(
-      `no SQLite driver: Node ${process.versions.node} has no built-in node:sqlite (expected Node >= 22.13) and the optional package "libsql" is not installed for this platform`,
-      { node: process.versions.node }
-    )
-  }
-  return driver
 }

@@ -4,7 +4,7 @@
  */
 import { parentPort } from 'node:worker_threads'
 import type { Hash } from '../../model/evm.ts'
-import { availableSqliteDrivers } from '../sqlite/driver.ts'
+import { availableSqliteDrivers } from '../sqlite/loadSqliteDriver.ts'
 import { openSqliteWriter } from '../sqlite/openSqliteWriter.ts'
 import { buildChain, people } from './buildChain.ts'
 

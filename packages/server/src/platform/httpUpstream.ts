@@ -1,4 +1,4 @@
-import { ConfigError, NodeUnavailableError } from '../../platform/errors.ts'
+import { ConfigError, NodeUnavailableError } from './errors.ts'
 
 /** What went wrong with one exchange; decides what a retry may look like. */
 export type UpstreamFault =
@@ -14,8 +14,8 @@ export type UpstreamFault =
   | 'malformed'
 
 /**
- * One failed exchange with one upstream. Never leaves `chains/evm`: `createEvmRpc` turns the last of them into a
- * plain {@link NodeUnavailableError}.
+ * One failed exchange with one upstream. Never leaves `chains/`: the callers turn the last of them into a plain
+ * {@link NodeUnavailableError}.
  */
 export class UpstreamError extends NodeUnavailableError {
   readonly fault: UpstreamFault
@@ -34,17 +34,24 @@ export class UpstreamError extends NodeUnavailableError {
   }
 }
 
+/** A whole HTTP answer that is not a 429; what it says is the caller's business. */
+export interface UpstreamAnswer {
+  readonly status: number
+  readonly text: string
+  /** What the node asked for in `Retry-After`. */
+  readonly retryAfterMs?: number
+}
+
+/** One node's HTTP address: bytes in, bytes out, no retries. */
 export interface HttpUpstream {
   /** `upstream 1`: the place in `rpcUrls`, since any part of a URL may hold a key. */
   readonly name: string
   /**
    * POSTs one JSON body and reads the whole answer.
    * @param signal - ends the exchange at any point, also in the middle of the body.
-   * @returns the parsed body, whatever it is. A body that looks like JSON-RPC is returned under any HTTP status but
-   *   429, because some nodes answer execution errors with 400 or 500.
-   * @throws {UpstreamError}
+   * @throws {UpstreamError} no answer, too large a one, or 429.
    */
-  exchange(body: unknown, signal: AbortSignal): Promise<unknown>
+  post(body: string, signal: AbortSignal): Promise<UpstreamAnswer>
 }
 
 export interface HttpUpstreamOptions {
@@ -65,23 +72,26 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
 
   return {
     name,
-    async exchange(body, signal) {
+    async post(body, signal) {
       let response: Response
       try {
-        response = await fetch(target, {
-          method: 'POST',
-          headers,
-          body: JSON.stringify(body),
-          // A redirect would carry the credentials to wherever it points.
-          redirect: 'manual',
-          signal
-        })
+        // A redirect would carry the credentials to wherever it points.
+        response = await fetch(target, { method: 'POST', headers, body, redirect: 'manual', signal })
       } catch (error) {
         signal.throwIfAborted()
         throw new UpstreamError(`${name} cannot be reached (${failureCode(error)})`, 'unreachable')
       }
       const text = await readBody(response, name, maxResponseBytes, signal)
-      return readAnswer(response, text, name)
+      const { status } = response
+      const retryAfterMs = readRetryAfter(response.headers.get('retry-after'))
+      const patience = retryAfterMs === undefined ? {} : { retryAfterMs }
+      if (status === 429) {
+        throw new UpstreamError(`${name} limits the rate of calls (HTTP 429)`, 'throttled', {
+          httpStatus: status,
+          ...patience
+        })
+      }
+      return { status, text, ...patience }
     }
   }
 }
@@ -134,39 +144,6 @@ async function readBody(
     throw new UpstreamError(`${name} broke off its answer (${failureCode(error)})`, 'unreachable')
   }
   return Buffer.concat(chunks, size).toString('utf8')
-}
-
-function readAnswer(response: Response, text: string, name: string): unknown {
-  const { status } = response
-  if (status === 429) {
-    const retryAfterMs = readRetryAfter(response.headers.get('retry-after'))
-    throw new UpstreamError(`${name} limits the rate of calls (HTTP 429)`, 'throttled', {
-      httpStatus: status,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs })
-    })
-  }
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    answer = undefined
-  }
-  if (status >= 200 && status < 300) {
-    if (answer === undefined)
-      throw new UpstreamError(`${name} answered something that is not JSON`, 'malformed')
-    return answer
-  }
-  if (looksLikeJsonRpc(answer)) return answer
-  const retryAfterMs = readRetryAfter(response.headers.get('retry-after'))
-  throw new UpstreamError(`${name} answered HTTP ${status}`, status >= 500 ? 'unreachable' : 'refused', {
-    httpStatus: status,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs })
-  })
-}
-
-function looksLikeJsonRpc(answer: unknown): boolean {
-  if (Array.isArray(answer)) return answer.length > 0 && answer.every(looksLikeJsonRpc)
-  return typeof answer === 'object' && answer !== null && 'jsonrpc' in answer
 }
 
 /** RFC 9110: seconds, or a date. Absent when it is neither. */
