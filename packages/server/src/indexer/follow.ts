@@ -58,6 +58,8 @@ export async function follow(options: FollowOptions): Promise<void> {
   let lowerHeadSinceMs: number | undefined
   /** What went wrong with the store while the pool was looked at beside the blocks. */
   let storeFailure: unknown
+  /** Until the pool was looked at once, "nothing pending" would be a guess: so long the chain does not count as followed. */
+  let hasLooked = false
 
   const confirmIdentity = async () => {
     checkIdentity(await source.identity(signal), identity)
@@ -81,7 +83,8 @@ export async function follow(options: FollowOptions): Promise<void> {
     const from = stored === undefined ? options.startBlock : stored.number + 1
     if (from > head.number) return false
     const to = Math.min(head.number, from + roundBlocks - 1)
-    board.change({ phase: board.read().backfilled && to === head.number ? 'following' : 'backfilling' })
+    const isFollowing = hasLooked && board.read().backfilled && to === head.number
+    board.change({ phase: isFollowing ? 'following' : 'backfilling' })
     const broken = await backfill({
       source,
       store,
@@ -171,12 +174,15 @@ export async function follow(options: FollowOptions): Promise<void> {
   async function settle(): Promise<void> {
     if (storeFailure !== undefined) throw storeFailure
     const look = pool.look()
-    if (board.read().backfilled) {
+    if (hasLooked) {
       look.catch(error => {
         storeFailure = error
       })
     } else {
       await look
+      hasLooked = true
+    }
+    if (!board.read().backfilled) {
       await store.markBackfilled()
       logger.info('the first backfill is complete', { indexedTo: board.read().indexedTo?.number ?? 0 })
     }

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SyncStatus } from '../model/sync.ts'
-import type { Logger, LogFields } from '../platform/logger.ts'
+import type { LogFields, Logger } from '../platform/logger.ts'
 import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
 import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
 import { describeProblem } from './describeProblem.ts'

@@ -15,6 +15,8 @@ export interface PoolWatch {
 
 /** Looking at the pool may take this share of the time: the pools of large chains are heavy. */
 const largestShare = 1 / 10
+/** But never less often: what is pending has to be known well enough to be shown. */
+const longestPauseMs = 10_000
 const retryAfterFailureMs = 10_000
 
 /** @param options.intervalMs - shortest time between the beginnings of two looks. */
@@ -42,7 +44,8 @@ export function createPoolWatch(options: {
         await store.updatePool(update)
         board.change({ poolCovered: complete, poolSeenAtMs: Date.now() })
       }
-      nextLookMs = startedMs + Math.max(intervalMs, (performance.now() - startedMs) / largestShare)
+      const pauseMs = Math.min(longestPauseMs, (performance.now() - startedMs) / largestShare)
+      nextLookMs = startedMs + Math.max(intervalMs, pauseMs)
     } catch (error) {
       if (signal.aborted) return
       const isTheNodes =

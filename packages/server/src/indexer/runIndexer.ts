@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createEvmRpc } from '../chains/evm/rpc.ts'
 import { createEvmSource } from '../chains/evm/evmSource.ts'
-import { ConfigError } from '../platform/errors.ts'
+import { createEvmRpc } from '../chains/evm/rpc.ts'
 import type { BlockRef } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
+import { ConfigError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { ChainIdentity, StoreWriter } from '../store/store.ts'
 import type { ChainSource } from './chainSource.ts'
@@ -88,7 +88,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
         backfilled,
         degraded,
         indexedFrom: indexedFrom ?? config.startBlock,
-        phase: backfilled ? 'following' : 'backfilling',
+        phase: 'backfilling',
         problem: undefined
       })
       logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })

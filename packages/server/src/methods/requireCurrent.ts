@@ -1,27 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SyncStatus } from '../model/sync.ts'
+import type { Clock } from '../platform/clock.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Snapshot } from '../store/store.ts'
 
-/** The pool is looked at every second or so; when the last look is older than this, nobody knows what is pending. */
+/** The pool is looked at every second or so, every ten at most; when the last look is older, nobody knows what is pending. */
 const poolFreshMs = 15_000
+/** A server that has just been started again hears its node within a moment: a call waits so long for it. */
+const startWaitMs = 5_000
+const pollMs = 25
 
 /**
  * Lets an answer that shows the newest state pass only if the node was heard recently: what is unknown must not look
- * like nothing.
+ * like nothing. Ask before opening the snapshot, which then holds what was heard.
  *
  * @throws {Refusal} UPSTREAM_UNAVAILABLE.
+ * @remarks Waits while the index is being brought up to date after a start, some seconds at most.
  */
-export function requireFreshNode(status: SyncStatus, nowMs: number): void {
-  const { chainId, phase, head, poolCovered, poolSeenAtMs } = status
+export async function requireFreshNode(
+  readStatus: () => SyncStatus,
+  clock: Clock,
+  signal: AbortSignal
+): Promise<void> {
+  const lastMoment = clock.now() + startWaitMs
+  while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
+  const status = readStatus()
+  if (isFresh(status, clock.now())) return
+  throw new Refusal(
+    'UPSTREAM_UNAVAILABLE',
+    `The node of chain ${status.chainId} has not been heard recently enough.`,
+    {}
+  )
+}
+
+function isCatchingUp({ phase }: SyncStatus): boolean {
+  return phase === 'starting' || phase === 'backfilling'
+}
+
+function isFresh({ phase, poolCovered, poolSeenAtMs }: SyncStatus, nowMs: number): boolean {
   // Once a pool was seen, not seeing it any more is a failure; a chain that never showed one covers none.
   const hasPool = poolCovered || poolSeenAtMs !== undefined
   const isPoolFresh = poolSeenAtMs !== undefined && nowMs - poolSeenAtMs <= poolFreshMs
-  if (head !== undefined && phase !== 'stalled' && (isPoolFresh || !hasPool)) return
-  throw new Refusal(
-    'UPSTREAM_UNAVAILABLE',
-    `The node of chain ${chainId} has not been heard recently enough.`,
-    {}
-  )
+  return phase === 'following' && (isPoolFresh || !hasPool)
 }
 
 /**

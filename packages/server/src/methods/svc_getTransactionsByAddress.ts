@@ -40,13 +40,14 @@ export function createGetTransactionsByAddress(
   return async ([anyCaseAddress, page = {}], context) => {
     const chain = chainOf(chains, context)
     const address = anyCaseAddress.toLowerCase() as Address
+    // Pending transactions come with the first page only. During the first backfill nothing is promised of them.
+    if (page.before === undefined && chain.status().backfilled) {
+      await requireFreshNode(chain.status, clock, context.signal)
+    }
     const snapshot = await chain.reader.openSnapshot()
     try {
       context.signal.throwIfAborted()
-      const status = chain.status()
-      const isBackfilled = serveWhileSyncing ? await snapshot.backfilled() : true
-      if (!serveWhileSyncing) await requireBackfilled(snapshot, status)
-      if (page.before === undefined && isBackfilled) requireFreshNode(status, clock.now())
+      if (!serveWhileSyncing) await requireBackfilled(snapshot, chain.status())
 
       const { pending, olderThan } = await openPage(snapshot, address, page, chain.chainId)
       if (page.limit === undefined && maxUnpaged !== null) {

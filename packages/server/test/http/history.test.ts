@@ -189,6 +189,28 @@ describe('while the node is silent', () => {
   })
 })
 
+describe('after a start', () => {
+  it('a first page waits for the first look at the pool', async () => {
+    const history = await start()
+    const { status } = history
+    history.status = { ...status, phase: 'backfilling' }
+    const asked = hashesOf(history, alice)
+    await history.writer.updatePool({ present: [], seenAtSeconds: 1_700_000_600, headAfter: 9 })
+    history.status = status
+    expect(await asked).toEqual(confirmed)
+  })
+
+  it('a first page is refused when the index does not catch up in some seconds', async () => {
+    let nowMs = 0
+    const history = await start({ clock: { now: () => (nowMs += 1_000) } })
+    history.status = { ...history.status, phase: 'starting' }
+    expect(await failureOf(history, alice)).toMatchObject({
+      code: -32002,
+      data: { reason: 'UPSTREAM_UNAVAILABLE' }
+    })
+  })
+})
+
 describe('a bound on unpaged histories', () => {
   it('allows exactly as many records, pending ones counted', async () => {
     expect(await hashesOf(await start({ maxUnpaged: 23 }), alice)).toHaveLength(23)
