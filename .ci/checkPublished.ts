@@ -20,10 +20,7 @@ const published = [
 
 function run(command: string, args: readonly string[]): void {
   const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
-  if (status !== 0) {
-    process.stderr.write(`failed (${status}): ${command} ${args.join(' ')}\n`)
-    process.exit(1)
-  }
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`)
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'chain-data-published-'))
@@ -34,7 +31,7 @@ try {
     run('npm', ['pack', '--silent', '-w', `packages/${name}`, '--pack-destination', target])
     const tarball = join(target, readdirSync(target)[0] ?? '')
     run('publint', ['--strict', tarball])
-    run('attw', ['--profile', profile, '--no-emoji', tarball])
+    run('attw', ['--profile', profile, '--no-emoji', '--no-color', tarball])
   }
 } finally {
   rmSync(folder, { recursive: true, force: true })

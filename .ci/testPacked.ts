@@ -23,7 +23,9 @@ const children: ChildProcess[] = []
 /** An environment whose first `node` is the given one, and in which no setting of ours reaches the programs. */
 function environmentFor(node: string): NodeJS.ProcessEnv {
   const path = (process.env.PATH ?? '').split(delimiter).filter(part => !part.includes('node_modules'))
-  const entries = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS|CHAIN_DATA_)/.test(name))
+  const entries = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|NODE_OPTIONS|CHAIN_DATA_)/.test(name)
+  )
   return { ...Object.fromEntries(entries), PATH: [dirname(node), ...path].join(delimiter) }
 }
 
@@ -59,7 +61,12 @@ function pack(): string[] {
 }
 
 /** A new project that holds nothing but the named packages. */
-function createProject(name: string, tarballs: readonly string[], wanted: readonly string[], env: NodeJS.ProcessEnv): string {
+function createProject(
+  name: string,
+  tarballs: readonly string[],
+  wanted: readonly string[],
+  env: NodeJS.ProcessEnv
+): string {
   const folder = join(work, name)
   mkdirSync(folder)
   writeFileSync(join(folder, 'package.json'), '{ "name": "stranger", "private": true, "version": "1.0.0" }\n')
@@ -72,7 +79,9 @@ function startAnvil(): Promise<string> {
   const require = createRequire(join(root, 'packages/devnet/package.json'))
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
   const platform = require.resolve(`@foundry-rs/anvil-${process.platform}-${arch}/package.json`)
-  const child = spawn(join(dirname(platform), 'bin', 'anvil'), ['--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(join(dirname(platform), 'bin', 'anvil'), ['--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
   children.push(child)
   return firstMatch(child, /Listening on (\S+)/, 'anvil').then(address => `http://${address}`)
 }
@@ -108,7 +117,10 @@ async function serveAndAsk(folder: string, node: string, rpcUrl: string): Promis
   }
   writeFileSync(join(folder, 'chain-data.json'), JSON.stringify(config))
   writeFileSync(join(folder, 'ask.mjs'), `import { createClient } from '@chain-data/client'\n${useClient}`)
-  writeFileSync(join(folder, 'ask.cjs'), `const { createClient } = require('@chain-data/client')\n${useClient}`)
+  writeFileSync(
+    join(folder, 'ask.cjs'),
+    `const { createClient } = require('@chain-data/client')\n${useClient}`
+  )
   const command = join(folder, 'node_modules/.bin/chain-data')
   const server = spawn(command, ['serve', '--config', 'chain-data.json'], {
     cwd: folder,
@@ -151,7 +163,8 @@ try {
     process.stdout.write(`packed client and server work on ${name} (${version})\n`)
     const devnet = createProject(`devnet-${index}`, tarballs, packages, env)
     const printed = run(join(devnet, 'node_modules/.bin/chain-data-devnet'), ['--once'], { cwd: devnet, env })
-    if (!printed.includes('svc_getTransactionsByAddress')) throw new Error(`devnet printed no answers:\n${printed}`)
+    if (!printed.includes('svc_getTransactionsByAddress'))
+      throw new Error(`devnet printed no answers:\n${printed}`)
     process.stdout.write(`packed devnet works on ${name} (${version})\n`)
   }
 } finally {
