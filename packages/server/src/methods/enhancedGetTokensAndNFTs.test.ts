@@ -1,6 +1,6 @@
 import type { EnhancedTokensAndNFTsParams } from '@chain-data/protocol'
 import { describe, expect, it } from 'vitest'
-import { normalizeParams } from './enhancedGetTokensAndNFTs.ts'
+import { createEnhancedGetTokensAndNFTs, normalizeParams } from './enhancedGetTokensAndNFTs.ts'
 
 const accountAddress = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
@@ -18,5 +18,26 @@ describe('the params of enhancedGetTokensAndNFTs', () => {
   ])('%j mean the same address, and say whether URIs are parsed', (params, parseMetadataUri) => {
     const addressPath = typeof params[0] === 'string' ? '/params/0' : '/params/0/accountAddress'
     expect(normalizeParams(params)).toEqual({ accountAddress, addressPath, parseMetadataUri })
+  })
+})
+
+describe('an address that only looks like one', () => {
+  const nobodyAsks = () => {
+    throw new Error('nothing is to be read for it')
+  }
+  const method = createEnhancedGetTokensAndNFTs({
+    chains: new Map([[103, { holdings: { readHoldings: nobodyAsks } }]]),
+    metadata: { read: nobodyAsks, readAll: nobodyAsks, close: nobodyAsks },
+    metadataWaitMs: 3_000
+  })
+  const context = { chainId: 103, signal: new AbortController().signal, deadlineMs: Date.now() + 25_000 }
+
+  it.each<[EnhancedTokensAndNFTsParams, string]>([
+    // 44 times the largest digit is far beyond 32 bytes; 32 ones and a two are 33 of them.
+    [['z'.repeat(44)], '/params/0'],
+    [[`${'1'.repeat(32)}2`], '/params/0'],
+    [[{ accountAddress: 'z'.repeat(44) }], '/params/0/accountAddress']
+  ])('is refused with its path: %j', async (params, path) => {
+    await expect(method(params, context)).rejects.toMatchObject({ reason: 'INVALID_PARAMS', data: { path } })
   })
 })

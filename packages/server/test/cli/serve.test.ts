@@ -80,6 +80,8 @@ describe('chain-data serve', () => {
     expect(await ready.json()).toMatchObject({ ready: false, chains: [{ chainId: 31337, ready: false }] })
     const answer = await (await call(url, '/evm-chain', 'svc_getSyncStatus', 31337)).json()
     expect(answer).toMatchObject({ result: { chainId: 31337 } })
+    // Twice, as supervisors do that signal the process and its group.
+    command.child.kill('SIGTERM')
     command.child.kill('SIGTERM')
     expect(await command.ended).toBe(0)
     expect(command.logLines().at(-1)).toMatchObject({ msg: 'closed' })
@@ -136,6 +138,21 @@ describe('chain-data serve', () => {
     expect(await command.ended).toBe(0)
     expect(Date.now() - startedMs).toBeLessThan(10_000)
     expect(await underWay).toBe('cut')
+  })
+
+  it('ends at once when it is told again a second later', async () => {
+    const node = createServer(() => {})
+    nodes.push(node)
+    await once(node.listen(0, '127.0.0.1'), 'listening')
+    const rpcUrls = [`http://127.0.0.1:${(node.address() as AddressInfo).port}`]
+    const { command, url } = await serve({ ...minimal, chains: { solana: [{ chainId: 103, rpcUrls }] } })
+    const asked = once(node, 'request')
+    call(url, '/solana', 'svc_getSyncStatus', 103).catch(() => {})
+    await asked
+    command.child.kill('SIGTERM')
+    await new Promise(resolve => setTimeout(resolve, 1_500))
+    command.child.kill('SIGTERM')
+    expect(await command.ended).toBe(1)
   })
 
   it('can be set up by the environment alone', async () => {
