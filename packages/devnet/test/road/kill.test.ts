@@ -1,0 +1,139 @@
+import { randomInt } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { dumpStore } from '../../../server/src/store/test/dumpStore.ts'
+import {
+  createEvmCalls,
+  evmAddressesOf,
+  evmContract,
+  startDevnet,
+  type Devnet,
+  type EvmDevnet
+} from '../../src/index.ts'
+import { createRandom } from '../../src/platform/createRandom.ts'
+import { credentials, evmChainId as chainId, succeed } from './support/callService.ts'
+import { expectedHistory, gasUsedOf } from './support/confirmedTruth.ts'
+import { endServeProcesses, startServe } from './support/serveCommand.ts'
+import { startSlowNode, type SlowNode } from './support/startSlowNode.ts'
+import { temporaryFolder, untilStatus } from './support/startRoad.ts'
+
+/** Blocks to index beside those of the story. */
+const extraBlocks = 330
+
+/**
+ * In which part of the work of one undisturbed run each life ends: some before anything can have been stored, some
+ * certainly after the first commit and before the last.
+ */
+const lives = [
+  ...[
+    { from: 0, to: 0.1 },
+    { from: 0.25, to: 0.4 },
+    { from: 0, to: 0.1 }
+  ],
+  ...[
+    { from: 0.2, to: 0.35 },
+    { from: 0, to: 0.2 }
+  ]
+]
+/** Slow enough for several commits in one run. */
+const nodeDelayMs = 90
+
+let devnet: Devnet
+let evm: EvmDevnet
+let node: SlowNode
+let folder: Awaited<ReturnType<typeof temporaryFolder>>
+
+beforeAll(async () => {
+  devnet = await startDevnet({ seed: 34, solana: false })
+  evm = devnet.evm!
+  node = await startSlowNode(evm.node.rpcUrl, nodeDelayMs)
+  folder = await temporaryFolder()
+  const { driver, world } = evm
+  const people = ['alice', 'bob', 'carol', 'dave'] as const
+  const token = evmContract(world, 'gold')
+  const calls = createEvmCalls(world)
+  for (let number = 0; number < extraBlocks; number++) {
+    const [from, to] = [people[number % 4]!, people[(number * 7 + 1) % 4]!]
+    if (number % 3 === 0) {
+      await driver.send({ label: `extra gold ${number}`, ...calls.erc20Transfer(from, token, to, 1n) })
+    } else if (number % 3 === 1) {
+      await driver.send({ label: `extra ${number}`, from, to: world.accounts[to]!.address, valueWei: 1n })
+    }
+    await driver.mine()
+  }
+}, 120_000)
+
+afterAll(async () => {
+  await endServeProcesses()
+  await node?.close()
+  await devnet?.stop()
+  await folder?.remove()
+})
+
+const config = (store: string) => ({
+  listen: { port: 0 },
+  store: `sqlite:${store}`,
+  projects: [credentials],
+  chains: { evm: [{ chainId, rpcUrls: [node.url], pollIntervalMs: 100 }] },
+  rateLimit: false
+})
+
+/** Serves until everything is indexed, looks, and ends in order. */
+async function serveToTheEnd(store: string, look: (baseUrl: string) => Promise<void>): Promise<void> {
+  const serving = await startServe(config(store), { cwd: store })
+  const baseUrl = await serving.listening()
+  await untilStatus(`${baseUrl}/health/ready`, 200, 60_000)
+  await look(baseUrl)
+  serving.kill('SIGTERM')
+  expect(await serving.ended).toEqual({ code: 0, signal: null })
+}
+
+test('killed with -9 again and again while it syncs, it ends with the very index of an undisturbed run', async () => {
+  const seed = Number(process.env.ROAD_SEED ?? randomInt(2 ** 31))
+  console.info(`ROAD_SEED=${seed} repeats these kills`)
+  const random = createRandom(seed)
+  const [calm, rough] = [join(folder.path, 'calm'), join(folder.path, 'rough')]
+  await Promise.all([mkdir(calm), mkdir(rough)])
+
+  await serveToTheEnd(calm, async () => {})
+  const requestsOfOneRun = node.requests()
+  const undisturbed = dumpStore(calm, chainId)
+  expect(undisturbed.counts.block).toBe(evm.world.blocks.length)
+  expect(undisturbed.counts.tx).toBe(evm.world.transactions.filter(t => t.position !== undefined).length)
+
+  const reached: number[] = []
+  for (const { from, to } of lives) {
+    const serving = await startServe(config(rough), { cwd: rough })
+    const span = Math.floor((to - from) * requestsOfOneRun)
+    const fatal = node.requests() + 1 + Math.floor(from * requestsOfOneRun) + random.below(span)
+    node.onRequest(count => {
+      if (count === fatal) serving.kill('SIGKILL')
+    })
+    expect(await serving.ended).toEqual({ code: null, signal: 'SIGKILL' })
+    try {
+      reached.push(dumpStore(rough, chainId).counts.block)
+    } catch {
+      reached.push(0)
+    }
+  }
+  console.info(`blocks stored after each kill: ${reached.join(', ')} of ${undisturbed.counts.block}`)
+  // Otherwise nothing was interrupted, and nothing shown.
+  expect(new Set(reached).size).toBeGreaterThan(1)
+  expect(reached.some(count => count > 0 && count < undisturbed.counts.block)).toBe(true)
+  expect(reached).toEqual(reached.toSorted((a, b) => a - b))
+
+  await serveToTheEnd(rough, async baseUrl => {
+    const gas = await gasUsedOf(evm.driver)
+    for (const address of evmAddressesOf(evm.world)) {
+      const call = { method: 'svc_getTransactionsByAddress', params: [address] } as const
+      const records = (await succeed(baseUrl, call)).result as { hash: string; timestamp: number }[]
+      const timestamps = new Map(records.map(({ hash, timestamp }) => [hash, timestamp]))
+      const truth = expectedHistory(evm.driver, address, gas, hash => timestamps.get(hash)!)
+      expect(records, address).toStrictEqual(truth)
+    }
+  })
+  const after = dumpStore(rough, chainId)
+  expect(after.counts).toEqual(undisturbed.counts)
+  expect(after.sha256).toBe(undisturbed.sha256)
+}, 150_000)
