@@ -217,7 +217,8 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
         chains: evmById,
         metadata,
         metadataWaitMs,
-        serveWhileSyncing
+        serveWhileSyncing,
+        clock: systemClock
       }),
       enhancedGetTokensAndNFTs: createEnhancedGetTokensAndNFTs({
         chains: solanaById,

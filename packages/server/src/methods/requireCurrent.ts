@@ -11,13 +11,13 @@ const startWaitMs = 5_000
 const pollMs = 25
 
 /**
- * Lets an answer that shows the newest state pass only if the node was heard recently: what is unknown must not look
+ * Lets an answer that shows the newest state pass only while the index follows its node: what is unknown must not look
  * like nothing. Ask before opening the snapshot, which then holds what was heard.
  *
  * @throws {Refusal} UPSTREAM_UNAVAILABLE.
  * @remarks Waits while the index is being brought up to date after a start, some seconds at most.
  */
-export async function requireFreshNode(
+export async function requireFollowing(
   readStatus: () => SyncStatus,
   clock: Clock,
   signal: AbortSignal
@@ -25,23 +25,32 @@ export async function requireFreshNode(
   const lastMoment = clock.now() + startWaitMs
   while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
   const status = readStatus()
-  if (isFresh(status, clock.now())) return
-  throw new Refusal(
-    'UPSTREAM_UNAVAILABLE',
-    `The node of chain ${status.chainId} has not been heard recently enough.`,
-    {}
-  )
+  if (status.phase !== 'following') throw notHeard(status)
+}
+
+/**
+ * Lets an answer that shows pending transactions pass only if the pool was seen recently.
+ *
+ * @throws {Refusal} UPSTREAM_UNAVAILABLE.
+ */
+export function requireFreshPool(status: SyncStatus, nowMs: number): void {
+  const { poolCovered, poolSeenAtMs } = status
+  // Once a pool was seen, not seeing it any more is a failure; a chain that never showed one covers none.
+  const hasPool = poolCovered || poolSeenAtMs !== undefined
+  const isFresh = poolSeenAtMs !== undefined && nowMs - poolSeenAtMs <= poolFreshMs
+  if (hasPool && !isFresh) throw notHeard(status)
 }
 
 function isCatchingUp({ phase }: SyncStatus): boolean {
   return phase === 'starting' || phase === 'backfilling'
 }
 
-function isFresh({ phase, poolCovered, poolSeenAtMs }: SyncStatus, nowMs: number): boolean {
-  // Once a pool was seen, not seeing it any more is a failure; a chain that never showed one covers none.
-  const hasPool = poolCovered || poolSeenAtMs !== undefined
-  const isPoolFresh = poolSeenAtMs !== undefined && nowMs - poolSeenAtMs <= poolFreshMs
-  return phase === 'following' && (isPoolFresh || !hasPool)
+function notHeard({ chainId }: SyncStatus): Refusal {
+  return new Refusal(
+    'UPSTREAM_UNAVAILABLE',
+    `The node of chain ${chainId} has not been heard recently enough.`,
+    {}
+  )
 }
 
 /**

@@ -5,10 +5,11 @@ import { shapeEvmHoldings } from '../chains/evm/shapeEvmHoldings.ts'
 import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
 import type { Address, HoldingCandidate } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { StoreReader } from '../store/store.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers } from './MethodContext.ts'
-import { requireBackfilled } from './requireCurrent.ts'
+import { requireBackfilled, requireFollowing } from './requireCurrent.ts'
 
 /** What the holdings of one chain are read from. */
 export interface EvmHoldingsChain {
@@ -26,18 +27,21 @@ export interface EvmHoldingsMethodOptions {
   readonly metadataWaitMs: number
   /** Answer from what is indexed while the first backfill still runs. */
   readonly serveWhileSyncing: boolean
+  readonly clock: Clock
 }
 
 /** ERC-20 tokens, NFTs and native balance: the index says where to look, the node's state at one block decides. */
 export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handlers['svc_getTokensAndNFTs'] {
-  const { chains, metadata, metadataWaitMs, serveWhileSyncing } = options
+  const { chains, metadata, metadataWaitMs, serveWhileSyncing, clock } = options
 
   return async ([anyCaseAddress, tokenAddresses = []], context) => {
     const chain = chainOf(chains, context)
     const address = anyCaseAddress.toLowerCase() as Address
     const filter = tokenAddresses.map(token => token.toLowerCase() as Address)
-    const { candidates, at } = await readCandidates(chain, address)
     const { signal, deadlineMs } = context
+    // An index that lags far behind does not know what the account has received since.
+    if (chain.status().backfilled) await requireFollowing(chain.status, clock, signal)
+    const { candidates, at } = await readCandidates(chain, address)
     const holdings = await chain.holdings.readHoldings({
       address,
       candidates,

@@ -8,7 +8,7 @@ import type { FormatAddress } from './addressFormat.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers } from './MethodContext.ts'
 import { ResultStream } from './ResultStream.ts'
-import { requireBackfilled, requireFreshNode } from './requireCurrent.ts'
+import { requireBackfilled, requireFollowing, requireFreshPool } from './requireCurrent.ts'
 import { toTransactionRecord } from './toTransactionRecord.ts'
 
 /** What the transaction history of one chain is read from. */
@@ -42,7 +42,8 @@ export function createGetTransactionsByAddress(
     const address = anyCaseAddress.toLowerCase() as Address
     // Pending transactions come with the first page only. During the first backfill nothing is promised of them.
     if (page.before === undefined && chain.status().backfilled) {
-      await requireFreshNode(chain.status, clock, context.signal)
+      await requireFollowing(chain.status, clock, context.signal)
+      requireFreshPool(chain.status(), clock.now())
     }
     const snapshot = await chain.reader.openSnapshot()
     try {

@@ -76,7 +76,9 @@ function quantity(value: bigint): string {
   return `0x${value.toString(16)}`
 }
 
+const largestExact = BigInt(Number.MAX_SAFE_INTEGER)
+
 /** A plain number where it is exact, which almost every one is: those are written much faster. */
 function integer(value: bigint): number | bigint {
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value
+  return value <= largestExact ? Number(value) : value
 }

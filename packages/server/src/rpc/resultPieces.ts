@@ -74,7 +74,8 @@ async function* generatePieces(
     let lead = `${prefix}[`
     for await (const chunk of stream.chunks) {
       if (chunk.length === 0) continue
-      yield lead + chunk.map(exactJson).join(',')
+      // The chunk's own brackets go: all chunks together are one array.
+      yield lead + exactJson(chunk).slice(1, -1)
       lead = ','
     }
     yield lead === ',' ? `]${suffix}` : `${lead}]${suffix}`
