@@ -179,8 +179,8 @@ function checkEnvelope({ value, idText }: RawRequest): void {
   if (idText === undefined) {
     throw badRequest('/id', 'must be an integer within ±(2^53-1), or a string of 1 to 256 characters')
   }
-  // A wrong chainId is told after the method is known, as for a missing one.
-  if (mistake !== undefined && mistake.path !== '/chainId') throw badRequest(mistake.path, mistake.message)
+  // A wrong chainId, and params by name, leave it a request: they are told after the method is known.
+  if (mistake?.reason === 'INVALID_REQUEST') throw badRequest(mistake.path, mistake.message)
 }
 
 function readParams(method: MethodName, { value }: RawRequest): unknown {

@@ -8,7 +8,7 @@ export interface RawRequest {
   readonly value: unknown
   /** JSON text of the id to echo; `undefined` when the request has none that can be used. */
   readonly idText: string | undefined
-  /** The chain named in the body: `undefined` when there is none, NaN when it is no exact integer. */
+  /** The chain named in the body: `undefined` when there is none, NaN when it is no exact integer from 0. */
   readonly chainId: number | undefined
 }
 
@@ -74,7 +74,7 @@ function fitsAsId(id: string): boolean {
 
 function namedChain(request: object, source: string | undefined): number | undefined {
   if (!Object.hasOwn(request, 'chainId')) return undefined
-  return typeof Reflect.get(request, 'chainId') === 'number' && source !== undefined
-    ? (exactInteger(source) ?? Number.NaN)
-    : Number.NaN
+  if (typeof Reflect.get(request, 'chainId') !== 'number' || source === undefined) return Number.NaN
+  const chainId = exactInteger(source)
+  return chainId === undefined || chainId < 0 ? Number.NaN : chainId
 }

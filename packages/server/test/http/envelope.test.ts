@@ -168,7 +168,7 @@ describe('a body that is no request', () => {
     ['no method', { ...whole, method: undefined }, 5, '/method'],
     ['a method that is no text', { ...whole, method: 7 }, 5, '/method'],
     ['no params', { ...whole, params: undefined }, 5, '/params'],
-    ['params as object', { ...whole, params: {} }, 5, '/params'],
+    ['params as text', { ...whole, params: 'x' }, 5, '/params'],
     ['an id of null', { ...whole, id: null }, null, '/id'],
     ['a fraction as id', { ...whole, id: 1.5 }, null, '/id'],
     ['a list as id', { ...whole, id: [1] }, null, '/id'],
@@ -246,6 +246,8 @@ describe('a call that names the wrong thing', () => {
     ['is null', '/evm-chain', { chainId: null }],
     ['is a fraction', '/evm-chain', { chainId: 1.5 }],
     ['is a list', '/evm-chain', { chainId: [1] }],
+    ['is negative', '/evm-chain', { chainId: -1 }],
+    ['is negative on Solana', '/solana', { chainId: -1 }],
     ['is no number in the URL', '/evm-chain?chainId=one', { chainId: undefined }],
     ['is empty in the URL', '/evm-chain?chainId=', { chainId: undefined }]
   ])('is -32602 when the chainId %s', async (_what, path, change) => {
@@ -260,7 +262,9 @@ describe('a call that names the wrong thing', () => {
     }
   })
 
-  it.each<[string, unknown[], string]>([
+  it.each<[string, unknown, string]>([
+    ['svc_getTransactionsByAddress', {}, '/params'],
+    ['svc_getTransactionsByAddress', { address }, '/params'],
     ['svc_getTransactionsByAddress', [], '/params'],
     ['svc_getTransactionsByAddress', [7], '/params/0'],
     ['svc_getTransactionsByAddress', ['0x1'], '/params/0'],
