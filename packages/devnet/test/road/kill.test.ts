@@ -37,7 +37,7 @@ const lives = [
   ]
 ]
 /** Slow enough for several commits in one run. */
-const nodeDelayMs = 90
+const nodeDelayMs = 60
 
 let devnet: Devnet
 let evm: EvmDevnet
@@ -91,7 +91,7 @@ async function serveToTheEnd(store: string, look: (baseUrl: string) => Promise<v
 
 test('killed with -9 again and again while it syncs, it ends with the very index of an undisturbed run', async () => {
   const seed = Number(process.env.ROAD_SEED ?? randomInt(2 ** 31))
-  console.info(`ROAD_SEED=${seed} repeats these kills`)
+  process.stdout.write(`ROAD_SEED=${seed} repeats these kills\n`)
   const random = createRandom(seed)
   const [calm, rough] = [join(folder.path, 'calm'), join(folder.path, 'rough')]
   await Promise.all([mkdir(calm), mkdir(rough)])
@@ -117,7 +117,9 @@ test('killed with -9 again and again while it syncs, it ends with the very index
       reached.push(0)
     }
   }
-  console.info(`blocks stored after each kill: ${reached.join(', ')} of ${undisturbed.counts.block}`)
+  process.stdout.write(
+    `blocks stored after each kill: ${reached.join(', ')} of ${undisturbed.counts.block}\n`
+  )
   // Otherwise nothing was interrupted, and nothing shown.
   expect(new Set(reached).size).toBeGreaterThan(1)
   expect(reached.some(count => count > 0 && count < undisturbed.counts.block)).toBe(true)
