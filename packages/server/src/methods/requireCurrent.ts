@@ -11,20 +11,28 @@ const startWaitMs = 5_000
 const pollMs = 25
 
 /**
- * Lets an answer that shows the newest state pass only while the index follows its node: what is unknown must not look
- * like nothing. Ask before opening the snapshot, which then holds what was heard.
+ * The chain's status, once its indexer has said how it stands. Ask before opening a snapshot, which then holds what the
+ * status tells of.
  *
- * @throws {Refusal} UPSTREAM_UNAVAILABLE.
  * @remarks Waits while the index is being brought up to date after a start, some seconds at most.
  */
-export async function requireFollowing(
+export async function settledStatus(
   readStatus: () => SyncStatus,
   clock: Clock,
   signal: AbortSignal
-): Promise<void> {
+): Promise<SyncStatus> {
   const lastMoment = clock.now() + startWaitMs
   while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
-  const status = readStatus()
+  return readStatus()
+}
+
+/**
+ * Lets an answer that shows the newest state pass only while the index follows its node: what is unknown must not look
+ * like nothing.
+ *
+ * @throws {Refusal} UPSTREAM_UNAVAILABLE.
+ */
+export function requireFollowing(status: SyncStatus): void {
   if (status.phase !== 'following') throw notHeard(status)
 }
 
@@ -41,8 +49,9 @@ export function requireFreshPool(status: SyncStatus, nowMs: number): void {
   if (hasPool && !isFresh) throw notHeard(status)
 }
 
-function isCatchingUp({ phase }: SyncStatus): boolean {
-  return phase === 'starting' || phase === 'backfilling'
+/** During the first backfill there is nothing to wait for: that may take days. */
+function isCatchingUp({ phase, backfilled }: SyncStatus): boolean {
+  return phase === 'starting' || (phase === 'backfilling' && backfilled)
 }
 
 function notHeard({ chainId }: SyncStatus): Refusal {
@@ -54,18 +63,16 @@ function notHeard({ chainId }: SyncStatus): Refusal {
 }
 
 /**
- * Lets an answer pass only if the first backfill is complete, so that "none" means none.
- *
- * @throws {Refusal} NOT_SYNCED with how far it is; UPSTREAM_UNAVAILABLE while the node has never answered.
+ * What a chain says whose first backfill is not complete: NOT_SYNCED with how far it is, so that "none" always means
+ * none; UPSTREAM_UNAVAILABLE while its node has never answered.
  */
-export async function requireBackfilled(snapshot: Snapshot, { chainId, head }: SyncStatus): Promise<void> {
-  if (await snapshot.backfilled()) return
+export async function notBackfilled(snapshot: Snapshot, { chainId, head }: SyncStatus): Promise<Refusal> {
   if (head === undefined) {
-    throw new Refusal('UPSTREAM_UNAVAILABLE', `The node of chain ${chainId} has not answered yet.`, {})
+    return new Refusal('UPSTREAM_UNAVAILABLE', `The node of chain ${chainId} has not answered yet.`, {})
   }
   const indexedTo = (await snapshot.indexedRange())?.to.number
   const reached = indexedTo === undefined ? 'not indexed yet' : `indexed up to block ${indexedTo} of ${head}`
-  throw new Refusal('NOT_SYNCED', `Chain ${chainId} is ${reached}.`, {
+  return new Refusal('NOT_SYNCED', `Chain ${chainId} is ${reached}.`, {
     head,
     ...(indexedTo === undefined ? {} : { indexedTo })
   })

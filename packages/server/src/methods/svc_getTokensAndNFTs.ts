@@ -9,7 +9,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { StoreReader } from '../store/store.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers } from './MethodContext.ts'
-import { requireBackfilled, requireFollowing } from './requireCurrent.ts'
+import { notBackfilled, requireFollowing, settledStatus } from './requireCurrent.ts'
 
 /** What the holdings of one chain are read from. */
 export interface EvmHoldingsChain {
@@ -39,9 +39,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     const address = anyCaseAddress.toLowerCase() as Address
     const filter = tokenAddresses.map(token => token.toLowerCase() as Address)
     const { signal, deadlineMs } = context
-    // An index that lags far behind does not know what the account has received since.
-    if (chain.status().backfilled) await requireFollowing(chain.status, clock, signal)
-    const { candidates, at } = await readCandidates(chain, address)
+    const { candidates, at } = await readCandidates(chain, address, signal)
     const holdings = await chain.holdings.readHoldings({
       address,
       candidates,
@@ -58,13 +56,17 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
 
   /** Lets the snapshot go before the node is asked, because that may take long. */
   async function readCandidates(
-    { reader, status }: EvmHoldingsChain,
-    owner: Address
+    { reader, status: readStatus }: EvmHoldingsChain,
+    owner: Address,
+    signal: AbortSignal
   ): Promise<{ candidates: readonly HoldingCandidate[]; at: BlockAt | undefined }> {
+    const status = await settledStatus(readStatus, clock, signal)
     const snapshot = await reader.openSnapshot()
     try {
       const isBackfilled = await snapshot.backfilled()
-      if (!serveWhileSyncing) await requireBackfilled(snapshot, status())
+      if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
+      // An index that lags far behind does not know what the account has received since.
+      if (isBackfilled) requireFollowing(status)
       const range = await snapshot.indexedRange()
       const candidates: HoldingCandidate[] = []
       for await (const chunk of snapshot.holdingCandidates(owner)) candidates.push(...chunk)

@@ -8,7 +8,7 @@ import type { FormatAddress } from './addressFormat.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers } from './MethodContext.ts'
 import { ResultStream } from './ResultStream.ts'
-import { requireBackfilled, requireFollowing, requireFreshPool } from './requireCurrent.ts'
+import { notBackfilled, requireFollowing, requireFreshPool, settledStatus } from './requireCurrent.ts'
 import { toTransactionRecord } from './toTransactionRecord.ts'
 
 /** What the transaction history of one chain is read from. */
@@ -40,16 +40,17 @@ export function createGetTransactionsByAddress(
   return async ([anyCaseAddress, page = {}], context) => {
     const chain = chainOf(chains, context)
     const address = anyCaseAddress.toLowerCase() as Address
-    // Pending transactions come with the first page only. During the first backfill nothing is promised of them.
-    if (page.before === undefined && chain.status().backfilled) {
-      await requireFollowing(chain.status, clock, context.signal)
-      requireFreshPool(chain.status(), clock.now())
-    }
+    const isFirstPage = page.before === undefined
+    const status = isFirstPage ? await settledStatus(chain.status, clock, context.signal) : chain.status()
     const snapshot = await chain.reader.openSnapshot()
     try {
       context.signal.throwIfAborted()
-      if (!serveWhileSyncing) await requireBackfilled(snapshot, chain.status())
-
+      const isBackfilled = await snapshot.backfilled()
+      if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
+      if (isBackfilled && isFirstPage) {
+        requireFollowing(status)
+        requireFreshPool(status, clock.now())
+      }
       const { pending, olderThan } = await openPage(snapshot, address, page, chain.chainId)
       if (page.limit === undefined && maxUnpaged !== null) {
         await requireAtMost(maxUnpaged, snapshot, address, pending.length, olderThan)

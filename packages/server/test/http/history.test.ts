@@ -200,6 +200,17 @@ describe('after a start', () => {
     expect(await asked).toEqual(confirmed)
   })
 
+  it('a first page waits although the indexer has not yet told that there is an index', async () => {
+    const history = await start()
+    const { status } = history
+    const { head: _, poolSeenAtMs: __, ...unknown } = status
+    history.status = { ...unknown, phase: 'starting', backfilled: false, poolCovered: false }
+    const asked = hashesOf(history, alice)
+    await history.writer.updatePool({ present: [], seenAtSeconds: 1_700_000_600, headAfter: 9 })
+    history.status = status
+    expect(await asked).toEqual(confirmed)
+  })
+
   it('a first page is refused when the index does not catch up in some seconds', async () => {
     let nowMs = 0
     const history = await start({ clock: { now: () => (nowMs += 1_000) } })
