@@ -73,6 +73,7 @@ export class ChainDataClientError extends Error {
     Object.assign(this, withoutAbsent({ ...details, retryable: details.retryable ?? false }))
   }
 
+  /** `instanceof` by brand and `code`, so that it also holds between copies of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: the derived classes inherit this, and `this` is the asked one.
     return isInstance(this, value)

@@ -3,7 +3,9 @@ import { TransportError } from './errors.ts'
 /** The part of an `AbortSignal` this client uses, so that its types need neither DOM nor Node types. */
 export interface AbortSignalLike {
   readonly aborted: boolean
+  /** The listener may be called at any time until it is removed. */
   addEventListener(type: 'abort', listener: () => void): void
+  /** Given the same function that was added. */
   removeEventListener(type: 'abort', listener: () => void): void
 }
 

@@ -50,6 +50,7 @@ export interface Server {
   close(): Promise<void>
 }
 
+/** What a program may replace; the rest is configuration. */
 export interface ServerOptions {
   /** Where log lines go; absent: standard output at the configured level. */
   readonly logger?: Logger

@@ -33,21 +33,25 @@ export function createEvmCalls(world: EvmWorld) {
   })
 
   return {
+    /** New base units for `to`; anybody may mint. */
     erc20Mint: (from: string, token: EvmContract, to: string, amount: bigint): EvmCall => ({
       from,
       ...call(token, 'mint', [address(to), amount]),
       effects: [{ kind: 'erc20', contract: token.address, from: ZeroAddress, to: address(to), amount }]
     }),
+    /** Base units from the sender. */
     erc20Transfer: (from: string, token: EvmContract, to: string, amount: bigint): EvmCall => ({
       from,
       ...call(token, 'transfer', [address(to), amount]),
       effects: [{ kind: 'erc20', contract: token.address, from: address(from), to: address(to), amount }]
     }),
+    /** Destroys base units of the sender. */
     erc20Burn: (from: string, token: EvmContract, amount: bigint): EvmCall => ({
       from,
       ...call(token, 'burn', [amount]),
       effects: [{ kind: 'erc20', contract: token.address, from: address(from), to: ZeroAddress, amount }]
     }),
+    /** Lets `spender` move base units of the sender; no holding changes. */
     erc20Approve: (from: string, token: EvmContract, spender: string, amount: bigint): EvmCall => ({
       from,
       ...call(token, 'approve', [spender, amount])
@@ -84,7 +88,9 @@ export function createEvmCalls(world: EvmWorld) {
       ...call(relay, 'forward', [address(to)]),
       effects: [{ kind: 'internal', from: relay.address, to: address(to), valueWei }]
     }),
+    /** A call that always reverts. */
     relayFail: (from: string, relay: EvmContract): EvmCall => ({ from, ...call(relay, 'fail', []) }),
+    /** A new token with its URI. */
     erc721Mint: (from: string, nft: EvmContract, to: string, tokenId: bigint, uri: string): EvmCall => ({
       from,
       ...call(nft, 'mint', [address(to), tokenId, uri]),
@@ -93,21 +99,25 @@ export function createEvmCalls(world: EvmWorld) {
         { kind: 'uri', contract: nft.address, tokenId, uri }
       ]
     }),
+    /** A token of the sender. */
     erc721Transfer: (from: string, nft: EvmContract, to: string, tokenId: bigint): EvmCall => ({
       from,
       ...call(nft, 'transferFrom', [address(from), address(to), tokenId]),
       effects: [{ kind: 'erc721', contract: nft.address, from: address(from), to: address(to), tokenId }]
     }),
+    /** Destroys a token of the sender; its id exists no more. */
     erc721Burn: (from: string, nft: EvmContract, tokenId: bigint): EvmCall => ({
       from,
       ...call(nft, 'burn', [tokenId]),
       effects: [{ kind: 'erc721', contract: nft.address, from: address(from), to: ZeroAddress, tokenId }]
     }),
+    /** Gives a token, of ERC-721 or ERC-1155, another URI. */
     setTokenUri: (from: string, nft: EvmContract, tokenId: bigint, uri: string): EvmCall => ({
       from,
       ...call(nft, nft.kind === 'erc721' ? 'setTokenURI' : 'setURI', [tokenId, uri]),
       effects: [{ kind: 'uri', contract: nft.address, tokenId, uri }]
     }),
+    /** New units of one id. */
     erc1155Mint: (
       from: string,
       multi: EvmContract,
@@ -121,6 +131,7 @@ export function createEvmCalls(world: EvmWorld) {
         { kind: 'erc1155', contract: multi.address, from: ZeroAddress, to: address(to), tokenId, amount }
       ]
     }),
+    /** New units of several ids: one TransferBatch log. */
     erc1155MintBatch: (
       from: string,
       multi: EvmContract,
@@ -137,6 +148,7 @@ export function createEvmCalls(world: EvmWorld) {
         ...item
       }))
     }),
+    /** Units of one id from the sender. */
     erc1155Transfer: (
       from: string,
       multi: EvmContract,
@@ -150,6 +162,7 @@ export function createEvmCalls(world: EvmWorld) {
         { kind: 'erc1155', contract: multi.address, from: address(from), to: address(to), tokenId, amount }
       ]
     }),
+    /** Units of several ids from the sender: one TransferBatch log. */
     erc1155BatchTransfer: (
       from: string,
       multi: EvmContract,

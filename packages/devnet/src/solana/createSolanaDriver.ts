@@ -43,11 +43,19 @@ export interface SolanaDriver {
   setLamports(owner: string, lamports: bigint): Promise<void>
   /** Writes an account as it is, rent included: for accounts of programs that are not there. */
   setAccount(address: string, data: Uint8Array, program: PublicKey): Promise<void>
+  /** Makes a mint with a supply of 0. */
   createMint(intent: MintIntent): Promise<SolanaMint>
-  /** @param auxiliary - A name: makes a further account of the owner instead of the associated one. */
+  /**
+   * Makes an empty token account.
+   *
+   * @param auxiliary - A name: makes a further account of the owner instead of the associated one.
+   */
   createTokenAccount(mint: string, owner: string, auxiliary?: string): Promise<SolanaTokenAccount>
+  /** Mints base units into an account. */
   mintTo(account: SolanaTokenAccount, amount: bigint): Promise<void>
+  /** Moves base units; both accounts are of one mint. */
   transfer(from: SolanaTokenAccount, to: SolanaTokenAccount, amount: bigint): Promise<void>
+  /** Freezes an account, which keeps its balance. */
   freeze(account: SolanaTokenAccount): Promise<void>
   /** Hands the rights to mint and to freeze over, as the Metaplex program does with an NFT. */
   giveAuthorityTo(mint: string, address: string): Promise<void>

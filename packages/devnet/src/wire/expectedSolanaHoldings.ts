@@ -10,14 +10,15 @@ export type ExpectedSolanaHoldings = Omit<SolanaHoldings<bigint>, 'asOf' | 'inco
  * What a service must answer for an owner, made from the truth alone; lists in no particular order.
  *
  * @param ownerName - Name in the world.
- * @param parseMetadataUri - As asked of the service; it then has to be allowed to read the metadata host.
- * @param origin - Of the metadata host.
+ * @param options.parseMetadataUri - As asked of the service; it then has to be allowed to read the metadata host.
+ * @param options.origin - Of the metadata host.
  */
 export function expectedSolanaHoldings(
   world: SolanaWorld,
   ownerName: string,
-  { parseMetadataUri, origin }: { parseMetadataUri: boolean; origin: string }
+  options: { parseMetadataUri: boolean; origin: string }
 ): ExpectedSolanaHoldings {
+  const { parseMetadataUri, origin } = options
   const { lamports, tokens, nfts } = solanaHoldingsOf(world, ownerName)
   const jsonOf = (holding: SolanaHoldingTruth) => (parseMetadataUri ? holding.document?.json : undefined)
   return {

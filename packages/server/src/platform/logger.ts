@@ -69,9 +69,13 @@ const allowedFields: ReadonlySet<string> = new Set<keyof LogFields>([
 
 /** Structured log, one JSON object per line. */
 export interface Logger {
+  /** Detail for whoever looks for a fault, such as one line per call. */
   debug(message: string, fields?: LogFields): void
+  /** Progress, when all is well. */
   info(message: string, fields?: LogFields): void
+  /** Something outside failed; the server goes on by itself. */
   warn(message: string, fields?: LogFields): void
+  /** Somebody should look. */
   error(message: string, fields?: LogFields): void
   /** A logger that adds `fields` to every line. */
   child(fields: LogFields): Logger
