@@ -19,7 +19,7 @@ export interface GuardedFetchLimits {
   readonly headerBytes: number
 }
 
-/** contract.md section 7. */
+/** spec/openrpc.json, x-limits. */
 export const defaultLimits: GuardedFetchLimits = {
   timeoutMs: 10_000,
   wireBytes: 1024 * 1024,

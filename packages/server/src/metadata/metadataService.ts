@@ -50,7 +50,7 @@ export interface MetadataService {
   ): Promise<TokenMetadata | undefined>
   /**
    * Reads many at once.
-   * @param options.budgetMs - the longest this call waits; 3 s by default (contract.md section 7).
+   * @param options.budgetMs - the longest this call waits; 3 s by default (spec/openrpc.json, x-limits).
    * @returns in the order of `requests`; absent where nothing came in time or within 32 MiB of text in all.
    */
   readAll(

@@ -3,7 +3,7 @@ import { metadataFailure } from './metadataFailure.ts'
 /** A JSON object as a stranger wrote it: any keys, `null` included. Read it, never merge it into anything. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** As deep as the service's own requests may be (contract.md section 7). */
+/** As deep as the service's own requests may be (spec/openrpc.json, x-limits). */
 const maxDepth = 64
 
 /**

@@ -82,7 +82,7 @@ export interface HoldingCandidate {
 /** One transaction as the indexer hands it to the store. */
 export interface IndexedTransaction {
   readonly transaction: ConfirmedTransaction
-  /** Every address associated with it (contract.md section 2), each once. */
+  /** Every address associated with it (see svc_getTransactionsByAddress in spec/openrpc.json), each once. */
   readonly parties: readonly Address[]
   readonly candidates: readonly HoldingCandidate[]
 }
