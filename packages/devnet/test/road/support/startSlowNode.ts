@@ -6,13 +6,16 @@ export interface SlowNode {
   readonly url: string
   /** HTTP requests so far. */
   requests(): number
+  /** For requests from now on. */
+  setDelay(delayMs: number): void
   /** Called with the count at each request, before it is answered. */
   onRequest(listener: (count: number) => void): void
   close(): Promise<void>
 }
 
-/** Stands before a node and answers no earlier than `delayMs` after it was asked. */
-export async function startSlowNode(nodeUrl: string, delayMs: number): Promise<SlowNode> {
+/** Stands before a node and answers no earlier than `firstDelayMs` after it was asked. */
+export async function startSlowNode(nodeUrl: string, firstDelayMs: number): Promise<SlowNode> {
+  let delayMs = firstDelayMs
   let count = 0
   let listener: (count: number) => void = () => {}
 
@@ -36,6 +39,9 @@ export async function startSlowNode(nodeUrl: string, delayMs: number): Promise<S
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests: () => count,
+    setDelay(next) {
+      delayMs = next
+    },
     onRequest(next) {
       listener = next
     },
