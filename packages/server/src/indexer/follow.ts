@@ -58,7 +58,10 @@ export async function follow(options: FollowOptions): Promise<void> {
   let lowerHeadSinceMs: number | undefined
   /** What went wrong with the store while the pool was looked at beside the blocks. */
   let storeFailure: unknown
-  /** Until the pool was looked at once, "nothing pending" would be a guess: so long the chain does not count as followed. */
+  /**
+   * Until the pool was looked at, "nothing pending" would be a guess: so long the chain does not count as followed. The
+   * same holds again after a reorg, which may have thrown transactions back into the pool.
+   */
   let hasLooked = false
 
   const confirmIdentity = async () => {
@@ -138,13 +141,24 @@ export async function follow(options: FollowOptions): Promise<void> {
       )
     }
     logger.warn('the chain became shorter', { head: head.number, depth: stored.number - head.number })
+    leaveHead()
     await store.rollbackTo(head)
     board.change({ indexedTo: head })
     lowerHeadSinceMs = undefined
     return true
   }
 
+  /**
+   * From here on until the next time that index and pool are level with the node, transactions may be in neither. Told
+   * before anything is removed, so that nobody is shown the gap.
+   */
+  function leaveHead(): void {
+    hasLooked = false
+    board.change({ phase: 'backfilling', poolSeenAtMs: undefined })
+  }
+
   async function goBack(suspect: number, finalized: number | undefined): Promise<void> {
+    leaveHead()
     const removed = await resolveReorg({
       source,
       store,
@@ -173,13 +187,12 @@ export async function follow(options: FollowOptions): Promise<void> {
   /** The index is level with the node: time for the pool, which must not hold up the next block. */
   async function settle(): Promise<void> {
     if (storeFailure !== undefined) throw storeFailure
-    const look = pool.look()
     if (hasLooked) {
-      look.catch(error => {
+      pool.look().catch(error => {
         storeFailure = error
       })
     } else {
-      await look
+      await pool.lookAnew()
       hasLooked = true
     }
     if (!board.read().backfilled) {

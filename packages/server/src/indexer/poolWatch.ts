@@ -11,6 +11,8 @@ export interface PoolWatch {
    * Rejects when the store fails, never for the node's sake.
    */
   look(): Promise<void>
+  /** The same, but the look begins after this call, however short ago the last one was. */
+  lookAnew(): Promise<void>
 }
 
 /** Looking at the pool may take this share of the time: the pools of large chains are heavy. */
@@ -31,18 +33,27 @@ export function createPoolWatch(options: {
   const { source, store, board, logger, intervalMs, signal } = options
   let nextLookMs = 0
   let underWay: Promise<void> | undefined
+  /** Once the node has shown a pool, not showing it any more is a failure. */
+  let hasShown = false
 
   async function lookOnce(): Promise<void> {
     const startedMs = performance.now()
     if (startedMs < nextLookMs) return
     try {
       const view = await source.pool(signal)
-      if (view === undefined) {
-        board.change({ poolCovered: false })
-      } else {
+      if (view !== undefined) {
         const { complete, ...update } = view
         await store.updatePool(update)
+        hasShown = true
         board.change({ poolCovered: complete, poolSeenAtMs: Date.now() })
+      } else if (hasShown) {
+        board.change({ poolCovered: false })
+      } else {
+        // Nobody knows any more what became of the entries that an earlier run has left.
+        const { head } = await store.state()
+        const seenAtSeconds = Math.floor(Date.now() / 1000)
+        await store.updatePool({ present: [], seenAtSeconds, headAfter: head?.number ?? -1 })
+        board.change({ poolCovered: false, poolSeenAtMs: Date.now() })
       }
       const pauseMs = Math.min(longestPauseMs, (performance.now() - startedMs) / largestShare)
       nextLookMs = startedMs + Math.max(intervalMs, pauseMs)
@@ -62,12 +73,19 @@ export function createPoolWatch(options: {
     }
   }
 
+  function look(): Promise<void> {
+    underWay ??= lookOnce().finally(() => {
+      underWay = undefined
+    })
+    return underWay
+  }
+
   return {
-    look() {
-      underWay ??= lookOnce().finally(() => {
-        underWay = undefined
-      })
-      return underWay
+    look,
+    async lookAnew() {
+      await underWay
+      nextLookMs = 0
+      await look()
     }
   }
 }

@@ -1,22 +1,38 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { SyncStatus } from '../model/sync.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Refusal } from '../platform/refusal.ts'
-import type { Snapshot } from '../store/store.ts'
+import type { Snapshot, StoreReader } from '../store/store.ts'
 
 /** The pool is looked at every second or so, every ten at most; when the last look is older, nobody knows what is pending. */
 const poolFreshMs = 15_000
-/** A server that has just been started again hears its node within a moment: a call waits so long for it. */
+/** After a start or a reorg the index is level with its node again within a moment: a call waits so long for it. */
 const startWaitMs = 5_000
 const pollMs = 25
 
 /**
- * The chain's status, once its indexer has said how it stands. Ask before opening a snapshot, which then holds what the
- * status tells of.
+ * A view of the index, and the chain's status, once its indexer has said how it stands. The view holds what the status
+ * tells of, and is never one from the middle of a reorg. It is the caller's to close.
  *
- * @remarks Waits while the index is being brought up to date after a start, some seconds at most.
+ * @remarks Waits while the index is being brought up to date after a start or a reorg, some seconds at most.
  */
-export async function settledStatus(
+export async function openSettled(
+  { reader, status: readStatus }: { readonly reader: StoreReader; readonly status: () => SyncStatus },
+  clock: Clock,
+  signal: AbortSignal
+): Promise<{ readonly snapshot: Snapshot; readonly status: SyncStatus }> {
+  for (;;) {
+    const before = await settledStatus(readStatus, clock, signal)
+    const snapshot = await reader.openSnapshot()
+    // What the indexer told before it changed the store may still be on its way to this thread: two turns bring it.
+    for (let turn = 0; turn < 2; turn++) await nextTurn()
+    const status = readStatus()
+    if (isCatchingUp(before) || !isCatchingUp(status)) return { snapshot, status }
+    await snapshot.close()
+  }
+}
+
+async function settledStatus(
   readStatus: () => SyncStatus,
   clock: Clock,
   signal: AbortSignal
@@ -37,16 +53,14 @@ export function requireFollowing(status: SyncStatus): void {
 }
 
 /**
- * Lets an answer that shows pending transactions pass only if the pool was seen recently.
+ * Lets an answer that shows pending transactions pass only if the pool was seen recently, or the node said recently
+ * that it shows none.
  *
  * @throws {Refusal} UPSTREAM_UNAVAILABLE.
  */
 export function requireFreshPool(status: SyncStatus, nowMs: number): void {
-  const { poolCovered, poolSeenAtMs } = status
-  // Once a pool was seen, not seeing it any more is a failure; a chain that never showed one covers none.
-  const hasPool = poolCovered || poolSeenAtMs !== undefined
-  const isFresh = poolSeenAtMs !== undefined && nowMs - poolSeenAtMs <= poolFreshMs
-  if (hasPool && !isFresh) throw notHeard(status)
+  const { poolSeenAtMs } = status
+  if (poolSeenAtMs === undefined || nowMs - poolSeenAtMs > poolFreshMs) throw notHeard(status)
 }
 
 /** During the first backfill there is nothing to wait for: that may take days. */

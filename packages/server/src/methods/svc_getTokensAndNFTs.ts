@@ -9,7 +9,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { StoreReader } from '../store/store.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers } from './MethodContext.ts'
-import { notBackfilled, requireFollowing, settledStatus } from './requireCurrent.ts'
+import { notBackfilled, openSettled, requireFollowing } from './requireCurrent.ts'
 
 /** What the holdings of one chain are read from. */
 export interface EvmHoldingsChain {
@@ -56,12 +56,11 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
 
   /** Lets the snapshot go before the node is asked, because that may take long. */
   async function readCandidates(
-    { reader, status: readStatus }: EvmHoldingsChain,
+    chain: EvmHoldingsChain,
     owner: Address,
     signal: AbortSignal
   ): Promise<{ candidates: readonly HoldingCandidate[]; at: BlockAt | undefined }> {
-    const status = await settledStatus(readStatus, clock, signal)
-    const snapshot = await reader.openSnapshot()
+    const { snapshot, status } = await openSettled(chain, clock, signal)
     try {
       const isBackfilled = await snapshot.backfilled()
       if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)

@@ -8,7 +8,7 @@ import type { FormatAddress } from './addressFormat.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers } from './MethodContext.ts'
 import { ResultStream } from './ResultStream.ts'
-import { notBackfilled, requireFollowing, requireFreshPool, settledStatus } from './requireCurrent.ts'
+import { notBackfilled, openSettled, requireFollowing, requireFreshPool } from './requireCurrent.ts'
 import { toTransactionRecord } from './toTransactionRecord.ts'
 
 /** What the transaction history of one chain is read from. */
@@ -41,8 +41,9 @@ export function createGetTransactionsByAddress(
     const chain = chainOf(chains, context)
     const address = anyCaseAddress.toLowerCase() as Address
     const isFirstPage = page.before === undefined
-    const status = isFirstPage ? await settledStatus(chain.status, clock, context.signal) : chain.status()
-    const snapshot = await chain.reader.openSnapshot()
+    const { snapshot, status } = isFirstPage
+      ? await openSettled(chain, clock, context.signal)
+      : { snapshot: await chain.reader.openSnapshot(), status: chain.status() }
     try {
       context.signal.throwIfAborted()
       const isBackfilled = await snapshot.backfilled()

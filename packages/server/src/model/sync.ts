@@ -18,7 +18,10 @@ export interface SyncStatus {
   readonly degraded: boolean
   /** The node offers its transaction pool. */
   readonly poolCovered: boolean
-  /** `Date.now()` of the last complete look at the pool; absent before the first. */
+  /**
+   * `Date.now()` of the last look at the pool; of a node that never showed one: when it last said so. Absent before the
+   * first look since the start or since a reorg.
+   */
   readonly poolSeenAtMs?: number
   /** Why the chain does not move; absent while it does. Never holds a URL. */
   readonly problem?: string

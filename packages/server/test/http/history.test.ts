@@ -83,8 +83,7 @@ describe('a history', () => {
     opened.push(history)
     await history.writer.commitBlocks(buildChain([[{ name: 'only', parties: [alice] }]]))
     await history.writer.markBackfilled()
-    const { poolSeenAtMs: _, ...status } = history.status
-    history.status = { ...status, poolCovered: false }
+    history.status = { ...history.status, poolCovered: false }
     expect(await hashesOf(history, alice)).toEqual([hashOf('only')])
   })
 })
@@ -186,6 +185,16 @@ describe('while the node is silent', () => {
       data: { reason: 'UPSTREAM_UNAVAILABLE' }
     })
     expect(await hashesOf(history, alice, { before: confirmed[0] })).toEqual(confirmed.slice(1))
+  })
+})
+
+it('a first page is -32002 while the pool has not been read since the start', async () => {
+  const history = await start()
+  const { poolSeenAtMs: _, ...status } = history.status
+  history.status = { ...status, poolCovered: false }
+  expect(await failureOf(history, alice)).toMatchObject({
+    code: -32002,
+    data: { reason: 'UPSTREAM_UNAVAILABLE' }
   })
 })
 
