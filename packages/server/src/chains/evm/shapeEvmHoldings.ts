@@ -1,6 +1,6 @@
 import type { EvmHoldings as EvmHoldingsOnWire, EvmIncomplete, EvmNft, EvmToken } from '@chain-data/protocol'
 import { getAddress } from 'ethers'
-import { displayText } from './displayText.ts'
+import { displayText } from '../../platform/displayText.ts'
 import type { HeldNft, HeldToken } from './heldAssets.ts'
 import type { EvmHoldingsAtBlock } from './holdings.ts'
 

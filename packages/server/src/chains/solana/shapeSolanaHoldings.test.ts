@@ -49,6 +49,25 @@ describe('holdings on the wire', () => {
     })
   })
 
+  it('show names without characters that one cannot see, and keep the strings of the chain beside them', () => {
+    const name = 'U\u200bSDC\u202e'
+    const disguised = { ...metaplex, name, symbol: '\u2066U' }
+    const { nfts, tokens } = shapeSolanaHoldings(
+      {
+        ...empty,
+        nfts: [{ address: account, mint, amount: 1n, isSemiFungible: false, metadata: disguised }],
+        tokens: [{ address: account, mint, amount: 1n, decimals: 0, metadata: disguised }]
+      },
+      new Map()
+    )
+    expect(nfts[0]).toMatchObject({
+      name: 'USDC',
+      symbol: 'U',
+      metadata: { data: { name, symbol: '\u2066U' } }
+    })
+    expect(tokens[0]).toMatchObject({ name: 'USDC', symbol: 'U' })
+  })
+
   it('show Metaplex metadata with its nonce of 0 and without what the wire does not know', () => {
     expect(shapeSolanaHoldings(holdings, new Map()).nfts[0]).toStrictEqual({
       ...{ mint, address: account, isSemiFungible: false, name: 'One', symbol: 'ONE', image: '' },

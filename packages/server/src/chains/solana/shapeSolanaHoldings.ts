@@ -1,4 +1,5 @@
 import type { SolanaHoldings, SolanaNft, SolanaNftMetadata, SolanaToken } from '@chain-data/protocol'
+import { displayText } from '../../platform/displayText.ts'
 import type { AssetMetadata } from './assetMetadata.ts'
 import type { NftHolding, SolanaAccountHoldings, TokenHolding } from './holdings.ts'
 
@@ -23,6 +24,9 @@ export function listMetadataUris({ nfts, tokens }: SolanaAccountHoldings): reado
  * Puts holdings into the shape of `enhancedGetTokensAndNFTs`.
  *
  * @param fetched - empty unless the caller asked for `parseMetadataUri`.
+ * An item's `name` and `symbol` are display copies without characters that one cannot see; `metadata.data` keeps the
+ * strings of the chain.
+ *
  * @returns `lamports` and `amount` as bigint, so that whoever writes the JSON can write every digit.
  * @see spec/openrpc.json SolanaHoldings
  */
@@ -47,8 +51,8 @@ function shapeNft(nft: NftHolding, fetched: FetchedUri | undefined): SolanaNft {
     mint,
     address,
     isSemiFungible,
-    name: metadata.name,
-    symbol: metadata.symbol,
+    name: displayText(metadata.name),
+    symbol: displayText(metadata.symbol),
     image: fetched?.image ?? '',
     sellerFeeBasisPoints: metadata.sellerFeeBasisPoints,
     metadata: shapeMetadata(metadata, fetched)
@@ -63,8 +67,8 @@ function shapeToken(token: TokenHolding, fetched: FetchedUri | undefined): Solan
     amountString: amount.toString(),
     address,
     mint,
-    name: metadata?.name ?? '',
-    symbol: metadata?.symbol ?? '',
+    name: displayText(metadata?.name ?? ''),
+    symbol: displayText(metadata?.symbol ?? ''),
     image: fetched?.image ?? ''
   }
 }
