@@ -38,6 +38,9 @@ export interface FollowOptions {
   readonly lowerHeadGraceMs?: number
 }
 
+/** So often blocks are fetched anew at once; a node that still contradicts itself then is left alone for a while. */
+const mostFruitlessRounds = 3
+
 /**
  * Keeps the store equal to the node's canonical chain until `signal` ends it: asks for the head again and again, fetches
  * what is missing, goes back when the chain reorganises. Nothing that the node says wrong and nothing that it does not
@@ -56,6 +59,8 @@ export async function follow(options: FollowOptions): Promise<void> {
   const pauses = createRetryPauses()
   let identityConfirmed = false
   let lowerHeadSinceMs: number | undefined
+  /** Times in a row that the node's blocks did not fit to each other, but all that is stored was right. */
+  let fruitlessRounds = 0
   /** What went wrong with the store while the pool was looked at beside the blocks. */
   let storeFailure: unknown
   /**
@@ -99,6 +104,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       ...(finalized === undefined ? {} : { finalized }),
       onCommit(blocks) {
         pauses.reset()
+        fruitlessRounds = 0
         const last = blocks.at(-1)
         if (last !== undefined) board.change({ indexedTo: last.ref, problem: undefined })
         progress.record(blocks, head.number)
@@ -168,12 +174,15 @@ export async function follow(options: FollowOptions): Promise<void> {
       confirmIdentity,
       ...(finalized === undefined ? {} : { finalized })
     })
+    const state = await store.state()
     if (!removed) {
+      // Two blocks that do not fit, of which none is stored: most likely a reorg passed while they were fetched.
+      if ((state.head?.number ?? -1) < suspect && fruitlessRounds++ < mostFruitlessRounds) return
       throw new NodeContradictionError(`block ${suspect}: the node names two different ones`, {
         blockNumber: suspect
       })
     }
-    const state = await store.state()
+    fruitlessRounds = 0
     const wentBehindFinal = finalized !== undefined && (state.head?.number ?? -1) < finalized
     board.change({
       indexedTo: state.head,

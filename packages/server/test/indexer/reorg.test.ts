@@ -7,6 +7,7 @@ import {
 } from '@chain-data/devnet'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { differences, type RunningIndexer, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { startFaultProxy } from '../support/startFaultProxy.ts'
 import { walkChain } from '../support/walkChain.ts'
 
 let anvil: AnvilNode
@@ -124,6 +125,25 @@ describe('a reorg', () => {
     )
     expect(await differences(path, await walkChain(driver.rpc, head - 3), everyAddress)).toEqual([])
   })
+})
+
+it('a reorg that passes while blocks are fetched does not stall the index', async () => {
+  const proxy = await startFaultProxy(anvil.rpcUrl)
+  cleanUps.push(() => proxy.close())
+  const indexer = run({ rpcUrls: [proxy.url] })
+  await expectSame(indexer)
+  const next = (await headOf()).number + 1
+  let fetched = 0
+  // The first fetch of the block still sees another one, which nothing above it knows.
+  proxy.setFault((call, result) => {
+    const isNext = call.method === 'eth_getBlockByNumber' && Number(call.params[0]) === next && call.params[1]
+    if (!isNext || result === null || fetched++ > 0) return result
+    return { ...(result as object), hash: `0x${'7'.repeat(64)}` }
+  })
+  await driver.rpc('anvil_mine', '0x3')
+  await expectSame(indexer)
+  expect(fetched).toBeGreaterThan(1)
+  expect(indexer.statuses.filter(({ phase }) => phase === 'stalled')).toEqual([])
 })
 
 describe('a lower head', () => {
