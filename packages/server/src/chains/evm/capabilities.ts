@@ -12,16 +12,21 @@ export interface Capabilities {
 
 /** A node may be upgraded, or another upstream may answer: what is missing is asked for again after this time. */
 const forgetAfterMs = 10 * 60_000
+/** A method that has worked before is more likely to be missing from one upstream of several, or for a moment only. */
+const forgetKnownAfterMs = 5_000
 
 export function createCapabilities(): Capabilities {
   const missingSince = new Map<string, number>()
+  const known = new Set<string>()
   return {
     async attempt(method, ask) {
       const since = missingSince.get(method)
-      if (since !== undefined && Date.now() - since < forgetAfterMs) return undefined
+      const patienceMs = known.has(method) ? forgetKnownAfterMs : forgetAfterMs
+      if (since !== undefined && Date.now() - since < patienceMs) return undefined
       try {
         const value = await ask()
         missingSince.delete(method)
+        known.add(method)
         return value
       } catch (error) {
         if (!isMethodMissing(error)) throw error

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { createCapabilities, isMethodMissing } from './capabilities.ts'
-import { createPoolReader } from './pool.ts'
 import type { NodeCall } from './nodeCall.ts'
+import { createPoolReader } from './pool.ts'
 import type { EvmRpc } from './rpc.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
@@ -88,6 +88,14 @@ describe('the pool reader', () => {
     expect((await read())?.present).toEqual([])
   })
 
+  it('takes a block hash of zeros for none', async () => {
+    const { read } = nodeWith({
+      txpool_content: () => ({ pending: { [alice]: { '1': raw('1', alice, 1, { blockHash: hash('0') }) } } }),
+      eth_blockNumber: () => '0x20'
+    })
+    expect((await read())?.present).toMatchObject([{ hash: hash('1'), status: 1 }])
+  })
+
   it("tells queued by the gap after the account's nonce where the node mixes them", async () => {
     const { read } = nodeWith({
       eth_pendingTransactions: () => [
@@ -141,6 +149,32 @@ describe('isMethodMissing', () => {
     'x: rpc method is unsupported'
   ])('knows the words "%s"', message => {
     expect(isMethodMissing(new NodeRpcError(message, -32000, undefined))).toBe(true)
+  })
+
+  it('asks again soon for a method that has worked before, and late for one that never did', async () => {
+    vi.useFakeTimers()
+    try {
+      const capabilities = createCapabilities()
+      const asked: string[] = []
+      const attempt = (method: string, isThere: boolean) =>
+        capabilities.attempt(method, async () => {
+          asked.push(method)
+          if (!isThere) throw new NodeRpcError('no such method', -32601, undefined)
+          return 'answer'
+        })
+      await attempt('known', true)
+      await attempt('known', false)
+      await attempt('never', false)
+      asked.length = 0
+      expect([await attempt('known', true), await attempt('never', true)]).toEqual([undefined, undefined])
+      expect(asked).toEqual([])
+      vi.advanceTimersByTime(6_000)
+      expect([await attempt('known', true), await attempt('never', true)]).toEqual(['answer', undefined])
+      vi.advanceTimersByTime(600_000)
+      expect(await attempt('never', true)).toBe('answer')
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('does not take an execution error for a missing method', () => {

@@ -122,13 +122,18 @@ function readEntries(raw: readonly unknown[], logger: Logger | undefined): Omit<
   for (const item of raw) {
     try {
       const transaction = readObject(item, 'pool transaction')
-      if (isAbsent(transaction.blockHash)) entries.push(readEntry(transaction))
+      if (isInNoBlock(transaction)) entries.push(readEntry(transaction))
     } catch (error) {
       if (!(error instanceof NodeContradictionError)) throw error
       logger?.debug('left out a malformed pool transaction', { problem: error.message })
     }
   }
   return entries
+}
+
+/** Some nodes write the hash of no block as 32 zero bytes. */
+function isInNoBlock({ blockHash }: RawObject): boolean {
+  return isAbsent(blockHash) || (typeof blockHash === 'string' && /^0x0*$/.test(blockHash))
 }
 
 function readEntry(raw: RawObject): Omit<PoolTransaction, 'status'> {
