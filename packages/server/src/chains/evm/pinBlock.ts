@@ -32,7 +32,7 @@ const noHash: Hash = `0x${'00'.repeat(31)}01`
  * Finds out how this node reads one block, by reading `owner`'s balance in each way. One batch; nothing is remembered,
  * because the next call may meet another upstream.
  *
- * @throws {BlockLostError} it reads the block in neither way.
+ * @throws {BlockLostError} it reads the block in neither way, or has another block at its height by now.
  */
 export async function pinBlock(
   rpc: EvmRpc,
@@ -51,13 +51,15 @@ export async function pinBlock(
     ],
     options
   )
+  const hashNow = blockNow?.ok ? hashOfBlock(blockNow.value) : undefined
+  // Nodes still read blocks that a reorg has put aside; nobody should be told of those.
+  if (hashNow !== undefined && hashNow !== block.hash) throw new BlockLostError(block)
   const atHash = wrongHashBalance?.ok === false ? quantityOf(hashBalance) : undefined
   if (atHash !== undefined) {
     return { pinned: { ...block, parameter: byHash, byHash: true }, nativeWei: atHash }
   }
   const atNumber = quantityOf(numberBalance)
-  if (atNumber === undefined || !blockNow?.ok || hashOfBlock(blockNow.value) !== block.hash)
-    throw new BlockLostError(block)
+  if (atNumber === undefined || hashNow === undefined) throw new BlockLostError(block)
   return { pinned: { ...block, parameter: byNumber, byHash: false }, nativeWei: atNumber }
 }
 
