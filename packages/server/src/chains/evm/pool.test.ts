@@ -88,6 +88,20 @@ describe('the pool reader', () => {
     expect((await read())?.present).toEqual([])
   })
 
+  it('misses a queued entry only the second time, because it may have moved up between the two lists', async () => {
+    const looks = [
+      { queued: { [bob]: { '9': raw('3', bob, 9), '10': raw('4', bob, 10) } } },
+      { queued: { [bob]: { '10': raw('5', bob, 10) } } },
+      {}
+    ]
+    const { read } = nodeWith({ txpool_content: () => looks.shift(), eth_blockNumber: () => '0x20' })
+    const seen = async () => (await read())?.present.map(entry => `${entry.hash[2]} ${entry.status}`).sort()
+    expect(await seen()).toEqual(['3 0', '4 0'])
+    // The nonce of the other one has been taken: that one is replaced.
+    expect(await seen()).toEqual(['3 0', '5 0'])
+    expect(await seen()).toEqual(['5 0'])
+  })
+
   it('takes a block hash of zeros for none', async () => {
     const { read } = nodeWith({
       txpool_content: () => ({ pending: { [alice]: { '1': raw('1', alice, 1, { blockHash: hash('0') }) } } }),

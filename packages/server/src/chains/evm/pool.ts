@@ -43,6 +43,7 @@ export function createPoolReader({
   logger
 }: PoolReaderOptions): (signal?: AbortSignal) => Promise<PoolView | undefined> {
   let listsEverything: boolean | undefined
+  let queuedBefore: readonly PoolTransaction[] = []
 
   async function readUnsorted(raw: unknown, signal: AbortSignal | undefined): Promise<PoolTransaction[]> {
     if (!Array.isArray(raw)) throw new NodeContradictionError('eth_pendingTransactions did not answer a list')
@@ -70,7 +71,9 @@ export function createPoolReader({
     let present: readonly PoolTransaction[]
     let complete = true
     if (content !== undefined) {
-      present = readContent(content, logger)
+      const found = readContent(content, logger)
+      present = [...found, ...movingUp(queuedBefore, found)]
+      queuedBefore = found.filter(({ status }) => status === 0)
     } else {
       const raw = await capabilities.attempt('eth_pendingTransactions', () =>
         rpc.request({ method: 'eth_pendingTransactions', params: [] }, options)
@@ -114,6 +117,21 @@ function readContent(content: unknown, logger: Logger | undefined): readonly Poo
     for (const entry of readEntries(raw, logger)) present.set(entry.hash, { ...entry, status })
   }
   return [...present.values()]
+}
+
+/**
+ * Nodes write down pending and queued ones after each other: what moves up in between is in neither list (anvil). So a
+ * queued entry that vanishes counts as there for one more look, unless another one has taken its nonce.
+ */
+function movingUp(
+  queuedBefore: readonly PoolTransaction[],
+  found: readonly PoolTransaction[]
+): readonly PoolTransaction[] {
+  const hashes = new Set(found.map(({ hash }) => hash))
+  const vanished = queuedBefore.filter(({ hash }) => !hashes.has(hash))
+  if (vanished.length === 0) return []
+  const taken = new Set(found.map(({ from, nonce }) => `${from} ${nonce}`))
+  return vanished.filter(({ from, nonce }) => !taken.has(`${from} ${nonce}`))
 }
 
 /** Malformed entries are left out and logged: anybody can send anything to a pool. */
