@@ -20,6 +20,8 @@ const largestShare = 1 / 10
 /** But never less often: what is pending has to be known well enough to be shown. */
 const longestPauseMs = 10_000
 const retryAfterFailureMs = 10_000
+/** Until the pool is known, first pages are refused. */
+const retryUnseenMs = 2_000
 
 /** @param options.intervalMs - shortest time between the beginnings of two looks. */
 export function createPoolWatch(options: {
@@ -35,16 +37,19 @@ export function createPoolWatch(options: {
   let underWay: Promise<void> | undefined
   /** Once the node has shown a pool, not showing it any more is a failure. */
   let hasShown = false
+  /** And after a whole one, a part of one (from another upstream, say) would look as if the rest were gone. */
+  let hasShownWhole = false
 
   async function lookOnce(): Promise<void> {
     const startedMs = performance.now()
     if (startedMs < nextLookMs) return
     try {
       const view = await source.pool(signal)
-      if (view !== undefined) {
+      if (view !== undefined && (view.complete || !hasShownWhole)) {
         const { complete, ...update } = view
         await store.updatePool(update)
         hasShown = true
+        hasShownWhole = complete
         board.change({ poolCovered: complete, poolSeenAtMs: Date.now() })
       } else if (hasShown) {
         board.change({ poolCovered: false })
@@ -64,12 +69,10 @@ export function createPoolWatch(options: {
         error instanceof NodeContradictionError ||
         error instanceof NodeRpcError
       if (!isTheNodes) throw error
-      nextLookMs = performance.now() + retryAfterFailureMs
+      const waitMs = board.read().poolSeenAtMs === undefined ? retryUnseenMs : retryAfterFailureMs
+      nextLookMs = performance.now() + waitMs
       board.change({ poolCovered: false })
-      logger.warn('the pool could not be read', {
-        problem: describeProblem(error),
-        waitMs: retryAfterFailureMs
-      })
+      logger.warn('the pool could not be read', { problem: describeProblem(error), waitMs })
     }
   }
 

@@ -54,6 +54,8 @@ describe('a pool that cannot be read', () => {
       ({ phase }) => phase === 'following'
     )
     expect({ poolCovered, poolSeenAtMs }).toEqual({ poolCovered: false, poolSeenAtMs: undefined })
+    proxy.setFault()
+    await indexer.until('it is read soon after', status => status.poolCovered, 6_000)
   })
 
   it('any more after a restart does not keep the entries of the earlier run', async () => {
