@@ -35,7 +35,7 @@ const open = (more: object = {}) =>
 test('a chain on which nothing was sent needs an address', async () => {
   await expect(open()).rejects.toThrow('--address')
   const address = evmAccount(driver.world, 'frank').address
-  expect((await open({ address })).showEvm).toEqual({ chainId: 777, address, name: 'as asked' })
+  expect((await open({ address })).showEvm).toEqual({ chainId: 777, address, name: 'the account asked for' })
 })
 
 test('otherwise the account shown is one that sent lately, and the folder stays where it was put', async () => {
@@ -56,5 +56,23 @@ test('a long chain is indexed from its newest thousand blocks, and later runs ke
   expect((await open({ address })).evm[0]?.startBlock).toBe(head - 1000)
   await driver.rpc('anvil_mine', '0x5')
   expect((await open({ address })).evm[0]?.startBlock).toBe(head - 1000)
-  expect((await open({ address, startBlock: 3 })).evm[0]?.startBlock).toBe(3)
+  expect((await open({ address, startBlock: head - 1000 })).evm[0]?.startBlock).toBe(head - 1000)
+  // The index cannot be extended backwards: an answer would leave out what was asked for.
+  await expect(open({ address, startBlock: 3 })).rejects.toThrow(`begins at block ${head - 1000}`)
+})
+
+test('a node of another chain, or none at all, is told at once', async () => {
+  const address = evmAccount(driver.world, 'bob').address
+  const elsewhere = { remoteChains: [{ chainId: 1, rpcUrls: [node.rpcUrl] }], address }
+  await expect(openRemoteChains(elsewhere, folder)).rejects.toThrow(
+    'CHAIN_DATA_EVM_1: the node there serves chain 777'
+  )
+  // A port that fetch refuses to dial.
+  const nobody = 'http://127.0.0.1:9'
+  const down = { remoteChains: [{ chainId: 777, rpcUrls: [nobody] }], address }
+  await expect(openRemoteChains(down, folder)).rejects.toThrow(
+    'CHAIN_DATA_EVM_777: eth_chainId: the node gives no answer (bad port)'
+  )
+  const spare = { remoteChains: [{ chainId: 777, rpcUrls: [nobody, node.rpcUrl] }], address }
+  expect((await openRemoteChains(spare, folder)).evm[0]?.rpcUrls).toEqual([nobody, node.rpcUrl])
 })

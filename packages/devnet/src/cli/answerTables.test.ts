@@ -61,6 +61,26 @@ test('rows beyond what fits are counted, an empty history says so', () => {
   expect(transactionsTable([], alice)).toBe('none')
 })
 
+test('a table wider than the terminal goes without its least needed columns and says which', () => {
+  const many = [transaction({ value: '0x1' })]
+  const widthAt = (columns?: number) =>
+    Math.max(
+      ...transactionsTable(many, alice, columns)
+        .split('\n')
+        .map(line => line.length)
+    )
+  const full = widthAt()
+  expect(widthAt(full)).toBe(full)
+  expect(widthAt(full - 1)).toBeLessThan(full)
+  expect(widthAt(80)).toBeLessThanOrEqual(80)
+  expect(transactionsTable(many, alice)).not.toContain('no room')
+  const narrow = transactionsTable(many, alice, 80)
+  expect(narrow).toContain('(no room here for: type, fee (gwei), time (UTC))')
+  expect(rowWith(narrow, 'success')).toEqual([
+    ...['success', 'out', '0x3C44…93BC', '0.000000000000000001', '0xabab…abab']
+  ])
+})
+
 test('EVM holdings show exact amounts, and hostile names are harmless', () => {
   const holdings: EvmHoldings = {
     native: '1000000000000000001',

@@ -9,11 +9,22 @@ const rowLimit = 15
 /** Statuses of the wire in words; 2 is reserved. */
 const statusWords: Record<number, string> = { 0: 'queued', 1: 'pending', 3: 'success', 4: 'failed' }
 
-/** History as a table, newest first as it came. @param address - Whose it is: other parties are named. */
-export function transactionsTable(transactions: readonly TransactionRecord[], address: string): string {
-  return render(
-    ['time (UTC)', 'status', 'type', 'direction', 'other party', 'ether', 'fee (gwei)', 'hash'],
-    transactions.map(transaction => {
+/**
+ * History as a table, newest first as it came.
+ *
+ * @param address - Whose it is: other parties are named.
+ * @param width - Columns of the terminal; where the table is wider, it goes without its least needed ones.
+ */
+export function transactionsTable(
+  transactions: readonly TransactionRecord[],
+  address: string,
+  width = Number.POSITIVE_INFINITY
+): string {
+  return render({
+    head: ['time (UTC)', 'status', 'type', 'direction', 'other party', 'ether', 'fee (gwei)', 'hash'],
+    expendable: ['type', 'fee (gwei)', 'time (UTC)', 'hash'],
+    width,
+    rows: transactions.map(transaction => {
       const sent = same(transaction.from, address)
       const received = transaction.to !== undefined && same(transaction.to, address)
       const other = sent ? transaction.to : transaction.from
@@ -29,11 +40,11 @@ export function transactionsTable(transactions: readonly TransactionRecord[], ad
         shorten(transaction.hash)
       ]
     })
-  )
+  })
 }
 
-/** Balance, ERC-20 tokens and NFTs of an EVM account. */
-export function evmHoldingsTables(holdings: EvmHoldings): string {
+/** Balance, ERC-20 tokens and NFTs of an EVM account. @param width - As of {@link transactionsTable}. */
+export function evmHoldingsTables(holdings: EvmHoldings, width = Number.POSITIVE_INFINITY): string {
   const tokens = holdings.tokens.map(token => [
     safeText(token.name),
     safeText(token.symbol, 12),
@@ -51,14 +62,22 @@ export function evmHoldingsTables(holdings: EvmHoldings): string {
   ])
   return [
     `Balance: ${units(holdings.native, 18)} ether`,
-    section('Tokens', ['token', 'symbol', 'amount', 'contract'], tokens),
-    section('NFTs', ['name', 'symbol', 'id', 'balance', 'standard', 'metadata', 'contract'], nfts),
+    section('Tokens', {
+      head: ['token', 'symbol', 'amount', 'contract'],
+      expendable: ['symbol', 'contract'],
+      ...{ width, rows: tokens }
+    }),
+    section('NFTs', {
+      head: ['name', 'symbol', 'id', 'balance', 'standard', 'metadata', 'contract'],
+      expendable: ['metadata', 'symbol', 'standard'],
+      ...{ width, rows: nfts }
+    }),
     ...incompleteLine(holdings.incomplete)
   ].join('\n')
 }
 
-/** Lamports, tokens and NFTs of a Solana account. */
-export function solanaHoldingsTables(holdings: SolanaHoldings): string {
+/** Lamports, tokens and NFTs of a Solana account. @param width - As of {@link transactionsTable}. */
+export function solanaHoldingsTables(holdings: SolanaHoldings, width = Number.POSITIVE_INFINITY): string {
   const tokens = holdings.tokens.map(token => [
     safeText(token.name),
     safeText(token.symbol, 12),
@@ -76,24 +95,59 @@ export function solanaHoldingsTables(holdings: SolanaHoldings): string {
   ])
   return [
     `Balance: ${units(holdings.lamportsString ?? String(holdings.lamports), 9)} SOL`,
-    section('Tokens', ['token', 'symbol', 'amount', 'mint', 'account'], tokens),
-    section('NFTs', ['name', 'symbol', 'kind', 'royalty', 'metadata', 'mint'], nfts),
+    section('Tokens', {
+      head: ['token', 'symbol', 'amount', 'mint', 'account'],
+      expendable: ['account', 'symbol'],
+      ...{ width, rows: tokens }
+    }),
+    section('NFTs', {
+      head: ['name', 'symbol', 'kind', 'royalty', 'metadata', 'mint'],
+      expendable: ['metadata', 'royalty', 'symbol'],
+      ...{ width, rows: nfts }
+    }),
     ...incompleteLine(holdings.incomplete)
   ].join('\n')
 }
 
 type Cell = string | number
 
-function section(title: string, head: string[], rows: Cell[][]): string {
-  return rows.length === 0 ? `${title}: none` : `${title}:\n${render(head, rows)}`
+interface Content {
+  head: string[]
+  rows: Cell[][]
+  /** Heads of the columns to go without where there is no room, the least needed one first. */
+  expendable: string[]
+  width: number
 }
 
-function render(head: string[], rows: Cell[][]): string {
+function section(title: string, content: Content): string {
+  return content.rows.length === 0 ? `${title}: none` : `${title}:\n${render(content)}`
+}
+
+function render({ head, rows, expendable, width }: Content): string {
   if (rows.length === 0) return 'none'
-  const table = new Table({ head, style: { head: [], border: [], compact: true } })
-  table.push(...rows.slice(0, rowLimit))
-  const more = rows.length - rowLimit
-  return more > 0 ? `${table.toString()}\n… and ${more} more` : table.toString()
+  const shown = rows.slice(0, rowLimit)
+  const dropped = new Set<string>()
+  let table = draw(head, shown, dropped)
+  for (const column of expendable) {
+    if (widthOf(table) <= width) break
+    dropped.add(column)
+    table = draw(head, shown, dropped)
+  }
+  const more = rows.length - shown.length
+  if (more > 0) table += `\n… and ${more} more`
+  return dropped.size > 0 ? `${table}\n(no room here for: ${[...dropped].join(', ')})` : table
+}
+
+function draw(head: string[], rows: Cell[][], dropped: ReadonlySet<string>): string {
+  const isKept = (_: unknown, index: number) => !dropped.has(head[index] ?? '')
+  const table = new Table({ head: head.filter(isKept), style: { head: [], border: [], compact: true } })
+  table.push(...rows.map(row => row.filter(isKept)))
+  return table.toString()
+}
+
+/** The upper edge is as wide as the table, and every character of it takes one column. */
+function widthOf(table: string): number {
+  return table.indexOf('\n')
 }
 
 interface Incomplete {

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net'
 
-const preferredPort = 8080
+/** Where the service is when nothing else was asked for. */
+export const preferredPort = 8080
 
 /**
  * A free port of 127.0.0.1, looked for before anything is started.

@@ -12,6 +12,8 @@ export interface Progress {
 export interface ProgressOutput {
   write(text: string): unknown
   isTTY?: boolean
+  /** Width of the terminal; elsewhere absent. */
+  columns?: number
 }
 
 /**

@@ -1,3 +1,4 @@
+import { getAddress } from 'ethers'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -7,6 +8,7 @@ import { solanaOwner } from '../solana/solanaTruth.ts'
 import { startDevnet, type Devnet } from '../startDevnet.ts'
 import type { Shutdown } from './createShutdown.ts'
 import type { CliOptions, RemoteChain } from './readOptions.ts'
+import { safeText } from './safeText.ts'
 
 /** An account to show, on a chain to serve. */
 export interface Showcase {
@@ -67,41 +69,72 @@ export async function openDevnet(options: CliOptions, shutdown: Shutdown): Promi
 /** Blocks indexed of a chain given from outside, counted back from its head, unless told otherwise. */
 const defaultDepth = 1000
 
-/** Takes chains from outside, with an index that stays. @param folder - Where it is kept. */
+/**
+ * Takes chains from outside, with an index that stays.
+ *
+ * @param folder - Where it is kept.
+ * @throws When no node of a chain answers, one serves another chain, or the index kept begins elsewhere than asked.
+ */
 export async function openRemoteChains(
   options: Pick<CliOptions, 'remoteChains' | 'address' | 'startBlock'>,
   folder = resolve('chain-data')
 ): Promise<Subject> {
-  await mkdir(folder, { recursive: true })
+  const nodes = await Promise.all(options.remoteChains.map(openNode))
   const subject: Subject = { store: `sqlite:${folder}`, evm: [], solana: [], notes: [] }
-  for (const chain of options.remoteChains) {
-    const startBlock = await startBlockOf(chain, options.startBlock, folder)
-    subject.evm.push({ ...chain, startBlock })
-    subject.notes.push(`Chain ${chain.chainId}: indexed from block ${startBlock} into ${folder}`)
-  }
-  const first = options.remoteChains[0]
-  if (first !== undefined) {
-    const address = options.address ?? (await recentSender(rpcOf(first)))
+  const [first] = options.remoteChains
+  const [firstNode] = nodes
+  if (first !== undefined && firstNode !== undefined) {
     subject.showEvm = {
       chainId: first.chainId,
-      address,
-      name: options.address ? 'as asked' : 'a recent sender'
+      address: getAddress((options.address ?? (await recentSender(firstNode))).toLowerCase()),
+      name: options.address === undefined ? 'a recent sender' : 'the account asked for'
     }
+  }
+  await mkdir(folder, { recursive: true })
+  for (const [index, chain] of options.remoteChains.entries()) {
+    const startBlock = await startBlockOf(chain.chainId, nodes[index], options.startBlock, folder)
+    subject.evm.push({ ...chain, startBlock })
+    subject.notes.push(`Chain ${chain.chainId}: indexed from block ${startBlock} into ${folder}`)
   }
   return subject
 }
 
-function rpcOf({ rpcUrls }: RemoteChain): JsonRpc {
-  return createJsonRpc(rpcUrls[0] ?? '')
+/** The first node of the chain that answers. Asked before anything is started: a typing error should not take a minute. */
+async function openNode({ chainId, rpcUrls }: RemoteChain): Promise<JsonRpc> {
+  let failure: unknown
+  for (const url of rpcUrls) {
+    const rpc = createJsonRpc(url)
+    const found = await rpc('eth_chainId').catch((error: unknown) => {
+      failure = error
+    })
+    if (found === undefined) continue
+    if (Number(found) === chainId) return rpc
+    throw new Error(
+      `CHAIN_DATA_EVM_${chainId}: the node there serves chain ${safeText(String(Number(found)))}`
+    )
+  }
+  throw new Error(
+    `CHAIN_DATA_EVM_${chainId}: ${failure instanceof Error ? failure.message : 'no node answers'}`
+  )
 }
 
 /** The start chosen at the first run stays, so that a later run continues the same index. */
-async function startBlockOf(chain: RemoteChain, asked: number | undefined, folder: string): Promise<number> {
+async function startBlockOf(
+  chainId: number,
+  rpc: JsonRpc | undefined,
+  asked: number | undefined,
+  folder: string
+): Promise<number> {
   const file = join(folder, 'start-blocks.json')
-  const known = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Record<string, number>
-  const startBlock =
-    asked ?? known[chain.chainId] ?? Math.max(0, Number(await rpcOf(chain)('eth_blockNumber')) - defaultDepth)
-  await writeFile(file, JSON.stringify({ ...known, [chain.chainId]: startBlock }))
+  const all = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Record<string, number>
+  const known = all[chainId]
+  if (known !== undefined && asked !== undefined && asked !== known) {
+    throw new Error(
+      `the index of chain ${chainId} in ${folder} begins at block ${known}; remove the folder to begin at ${asked}`
+    )
+  }
+  const startBlock = asked ?? known ?? Math.max(0, Number(await rpc?.('eth_blockNumber')) - defaultDepth)
+  await writeFile(file, JSON.stringify({ ...all, [chainId]: startBlock }))
   return startBlock
 }
 

@@ -73,12 +73,16 @@ export function readOptions(
   try {
     program.parse(args, { from: 'user' })
     const [projectId, serverKey] = project(env.CHAIN_DATA_PROJECT)
-    return {
-      ...program.opts<Pick<CliOptions, 'once' | 'seed'>>(),
-      remoteChains: remoteChains(env),
-      projectId,
-      serverKey
+    const options = program.opts<Pick<CliOptions, 'once' | 'seed'>>()
+    const chains = remoteChains(env)
+    const useless = (chains.length > 0 ? devnetOnly : remoteOnly).find(
+      name => program.getOptionValueSource(name) === 'cli'
+    )
+    if (useless !== undefined) {
+      const flag = program.options.find(option => option.attributeName() === useless)?.long
+      throw new InvalidArgumentError(`${flag} is for ${chains.length > 0 ? 'the devnet' : remote}`)
     }
+    return { ...options, remoteChains: chains, projectId, serverKey }
   } catch (error) {
     // Ours; complaints about options were printed by the parser, which wraps them.
     if (error instanceof InvalidArgumentError) output.err(`error: ${error.message}\n`)
@@ -86,6 +90,11 @@ export function readOptions(
     return { exitCode: (error as CommanderError).exitCode === 0 ? 0 : 2 }
   }
 }
+
+/** Options that change nothing where a chain is given from outside, and where none is. */
+const devnetOnly = ['evmPort', 'seed']
+const remoteOnly = ['address', 'startBlock']
+const remote = 'a chain given by CHAIN_DATA_EVM_<chainId>, and there is none in the environment'
 
 function version(): string {
   return (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version
@@ -102,6 +111,8 @@ function port(text: string): number {
   return value
 }
 
+const remotePrefix = 'CHAIN_DATA_EVM_'
+
 function evmAddress(text: string): string {
   if (!/^0x[0-9a-f]{40}$/i.test(text)) throw new InvalidArgumentError('expected 0x and 40 hex digits')
   return text
@@ -110,8 +121,11 @@ function evmAddress(text: string): string {
 function remoteChains(env: Readonly<Record<string, string | undefined>>): RemoteChain[] {
   const chains: RemoteChain[] = []
   for (const [name, value] of Object.entries(env)) {
-    const id = /^CHAIN_DATA_EVM_(\d{1,15})$/.exec(name)?.[1]
-    if (id === undefined || value === undefined || value === '') continue
+    if (!name.startsWith(remotePrefix) || value === undefined || value === '') continue
+    const id = name.slice(remotePrefix.length)
+    if (!/^\d{1,15}$/.test(id)) {
+      throw new InvalidArgumentError(`${name}: expected a chain id in digits after ${remotePrefix}`)
+    }
     const rpcUrls = value.split(',').map(url => url.trim())
     // The value may hold an access key: it is not repeated.
     if (!rpcUrls.every(url => /^https?:/i.test(url) && URL.canParse(url))) {

@@ -1,4 +1,4 @@
-import { choosePort } from './choosePort.ts'
+import { choosePort, preferredPort } from './choosePort.ts'
 import { createProgress, type ProgressOutput } from './createProgress.ts'
 import { createShutdown } from './createShutdown.ts'
 import { openDevnet, openRemoteChains } from './openSubject.ts'
@@ -53,7 +53,7 @@ export async function runCli({ args, env, stdout, stderr, interrupted }: CliSurr
       stdout.write('\nStopping.\n')
     }
   } catch (error) {
-    stderr.write(`\nFailed: ${safeText(error instanceof Error ? error.message : String(error), 500)}\n`)
+    stderr.write(`\nFailed: ${safeText(messageOf(error), 500)}\n`)
     exitCode = 1
   }
   for (const failure of await shutdown.run()) {
@@ -70,6 +70,9 @@ async function show(
   signal: AbortSignal
 ): Promise<{ stayUp(): Promise<void> }> {
   const port = await choosePort(options.port)
+  if (options.port === undefined && port !== preferredPort) {
+    stdout.write(`Port ${preferredPort} is taken: the service gets another one.\n`)
+  }
   const isDevnet = options.remoteChains.length === 0
   if (isDevnet) stdout.write('Starting and seeding the nodes …\n')
   const subject = isDevnet ? await openDevnet(options, shutdown) : await openRemoteChains(options)
@@ -83,7 +86,7 @@ async function show(
     progress: createProgress('Indexing', 'blocks', stdout),
     signal
   })
-  await showAnswers(subject, service, options, text => stdout.write(text))
+  await showAnswers(subject, service, options, stdout)
 
   return {
     async stayUp() {
@@ -94,4 +97,10 @@ async function show(
       stdout.write('\nFrom now on the EVM node mines every transaction at once.')
     }
   }
+}
+
+/** What failed; `fetch` keeps the reason in its cause. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }

@@ -1,6 +1,7 @@
 import { evmHoldingsTables, solanaHoldingsTables, transactionsTable } from './answerTables.ts'
 import { curlLine, type WireCall } from './curlLine.ts'
 import type { Subject } from './openSubject.ts'
+import type { ProgressOutput } from './createProgress.ts'
 import type { CliOptions } from './readOptions.ts'
 import type { Service } from './startService.ts'
 
@@ -17,14 +18,17 @@ export async function showAnswers(
   subject: Subject,
   { baseUrl, client }: Service,
   { projectId, serverKey }: CliOptions,
-  print: (text: string) => void
+  output: ProgressOutput
 ): Promise<void> {
+  const width = output.columns
   const show = (
     title: string,
     table: string,
     call: Pick<WireCall, 'endpoint' | 'method' | 'chainId' | 'params'>
   ) => {
-    print(`\n${call.method}: ${title}\n${table}\n${curlLine({ ...call, baseUrl, projectId, serverKey })}\n`)
+    output.write(
+      `\n${call.method}: ${title}\n${table}\n${curlLine({ ...call, baseUrl, projectId, serverKey })}\n`
+    )
   }
 
   if (subject.showEvm !== undefined) {
@@ -34,12 +38,12 @@ export async function showAnswers(
     const endpoint = '/evm-chain'
     const history = await client.getTransactionsByAddress({ chainId, address, ...page })
     const count = history.length === remoteLimit ? `newest ${remoteLimit}` : history.length
-    show(`${count} transactions of ${who}`, transactionsTable(history, address), {
+    show(`${count} transactions of ${who}`, transactionsTable(history, address, width), {
       ...{ endpoint, chainId, method: 'svc_getTransactionsByAddress' },
       params: subject.devnet === undefined ? [address, page] : [address]
     })
     const holdings = await client.getTokensAndNFTs({ chainId, address })
-    show(`holdings of ${who}`, evmHoldingsTables(holdings), {
+    show(`holdings of ${who}`, evmHoldingsTables(holdings, width), {
       ...{ endpoint, chainId, method: 'svc_getTokensAndNFTs', params: [address] }
     })
   }
@@ -47,7 +51,7 @@ export async function showAnswers(
     const { chainId, address, name } = subject.showSolana
     const options = { parseMetadataUri: true }
     const holdings = await client.enhancedGetTokensAndNFTs({ chainId, address, ...options })
-    show(`holdings of ${name}, ${address}, on chain ${chainId}`, solanaHoldingsTables(holdings), {
+    show(`holdings of ${name}, ${address}, on chain ${chainId}`, solanaHoldingsTables(holdings, width), {
       ...{ endpoint: '/solana', chainId, method: 'enhancedGetTokensAndNFTs', params: [address, options] }
     })
   }

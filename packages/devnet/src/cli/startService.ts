@@ -46,7 +46,14 @@ export async function startService(
       )
       return await Promise.all(answers).then(() => true, isNotYet)
     },
-    readSync: () => Promise.all(subject.evm.map(({ chainId }) => client.getSyncStatus({ chainId })))
+    readSync: () =>
+      Promise.all(
+        // Until its first block is in, an index does not say where it begins.
+        subject.evm.map(async ({ chainId, startBlock = 0 }) => ({
+          indexedFrom: startBlock,
+          ...(await client.getSyncStatus({ chainId }))
+        }))
+      )
   }
 }
 

@@ -1,5 +1,8 @@
 import { DevnetError } from '../DevnetError.ts'
 
+/** A node that takes a connection and stays silent must not be waited for without end. */
+const answerTimeoutMs = 60_000
+
 /** Calls one JSON-RPC method of a node and returns its `result` as it came. */
 export type JsonRpc = (method: string, ...params: unknown[]) => Promise<unknown>
 
@@ -28,7 +31,8 @@ async function post(url: string, body: unknown) {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body)
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(answerTimeoutMs)
   })
   return (await response.json()) as { result?: unknown; error?: { code: number; message: string } }
 }
@@ -36,6 +40,6 @@ async function post(url: string, body: unknown) {
 /** The code of a network failure says more than its message, which is always the same. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
-  const { cause } = error as { cause?: { code?: string } }
-  return cause?.code ?? error.name
+  const { cause } = error as { cause?: { code?: string; message?: string } }
+  return cause?.code ?? cause?.message ?? error.name
 }
