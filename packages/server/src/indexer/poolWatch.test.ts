@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { Hash } from '../model/evm.ts'
 import { silentLogger } from '../platform/logger.ts'
 import type { PoolUpdate, StoreWriter } from '../store/store.ts'
 import type { ChainSource } from './chainSource.ts'
@@ -10,13 +11,18 @@ type View = Awaited<ReturnType<ChainSource['pool']>>
 /** A watch over a node that shows one view after the other. */
 function watchOver(...views: View[]) {
   const updates: PoolUpdate[] = []
+  const node: { hash: Hash } = { hash: '0x07' }
   const board = createStatusBoard({
     ...{ chainId: 1, phase: 'following', indexedFrom: 0, backfilled: true, degraded: false },
     poolCovered: false
   })
   const watch = createPoolWatch({
-    source: { pool: async () => views.shift() } as Partial<ChainSource> as ChainSource,
+    source: {
+      pool: async () => views.shift(),
+      blockRef: async number => ({ number, hash: node.hash })
+    } as Partial<ChainSource> as ChainSource,
     store: {
+      blockRef: async number => ({ number, hash: '0x07' }),
       state: async () => ({ backfilled: true, degraded: false, head: { number: 7, hash: '0x07' } }),
       updatePool: async (update: PoolUpdate) => {
         updates.push(update)
@@ -27,7 +33,7 @@ function watchOver(...views: View[]) {
     intervalMs: 60_000,
     signal: new AbortController().signal
   })
-  return { watch, board, updates }
+  return { watch, board, updates, node }
 }
 
 const whole = { present: [], seenAtSeconds: 1, headAfter: 7, complete: true }
@@ -56,4 +62,15 @@ it('a look anew does not wait for its time', async () => {
   expect(updates).toHaveLength(1)
   await watch.lookAnew()
   expect(updates).toHaveLength(2)
+})
+
+it('a pool seen beside another block than the indexed one of that height changes nothing', async () => {
+  const { watch, board, updates, node } = watchOver(whole, whole)
+  node.hash = '0x08'
+  await watch.look()
+  expect(updates).toEqual([])
+  expect(board.read()).not.toHaveProperty('poolSeenAtMs')
+  node.hash = '0x07'
+  await watch.look()
+  expect(updates).toHaveLength(1)
 })

@@ -45,6 +45,8 @@ export function createPoolWatch(options: {
     if (startedMs < nextLookMs) return
     try {
       const view = await source.pool(signal)
+      // Whoever notices the reorg looks anew.
+      if (view !== undefined && (await isOnAnotherPath(view.headAfter))) return
       if (view !== undefined && (view.complete || !hasShownWhole)) {
         const { complete, ...update } = view
         await store.updatePool(update)
@@ -74,6 +76,15 @@ export function createPoolWatch(options: {
       board.change({ poolCovered: false })
       logger.warn('the pool could not be read', { problem: describeProblem(error), waitMs })
     }
+  }
+
+  /**
+   * Whether the index has another block at this height than the node: a reorg that it has not met yet. What has left the
+   * pool may be in the node's block then, so that heights say nothing of whether the index has it.
+   */
+  async function isOnAnotherPath(height: number): Promise<boolean> {
+    const stored = await store.blockRef(height)
+    return stored !== undefined && (await source.blockRef(height, signal))?.hash !== stored.hash
   }
 
   function look(): Promise<void> {
