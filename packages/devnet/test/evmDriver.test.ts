@@ -9,7 +9,7 @@ import {
   evmHoldingsOf
 } from '../src/evm/evmTruth.ts'
 import { createEmptyWorld } from '../src/evm/seedEvmWorld.ts'
-import { startAnvil, type AnvilNode } from '../src/evm/startAnvil.ts'
+import { type AnvilNode, startAnvil } from '../src/evm/startAnvil.ts'
 
 let node: AnvilNode
 let driver: EvmDriver
@@ -134,6 +134,13 @@ test('a transaction thrown out of the pool is gone for good', async () => {
   expect(sent.state).toBe('dropped')
   expect(await driver.rpc('eth_getTransactionByHash', sent.hash)).toBeNull()
   await worldIsTrue()
+})
+
+test('a queued transaction stays, because the node does not throw it out', async () => {
+  const sent = await driver.send({ label: 'stays queued', from: 'heidi', to: address('bob'), nonce: 7 })
+  await expect(driver.dropFromPool(sent)).rejects.toMatchObject({ reason: 'NODE_REFUSED' })
+  expect(sent.state).toBe('queued')
+  expect(await driver.rpc('eth_getTransactionByHash', sent.hash)).not.toBeNull()
 })
 
 test('a reorg that would leave a hole before a waiting transaction is refused and changes nothing', async () => {

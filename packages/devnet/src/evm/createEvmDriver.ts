@@ -2,7 +2,7 @@ import { ZeroAddress } from 'ethers'
 import { DevnetError } from '../DevnetError.ts'
 import { createJsonRpc, type JsonRpc } from '../platform/jsonRpc.ts'
 import type { EvmBlock, EvmTransaction, EvmWorld } from './EvmWorld.ts'
-import { signIntent, type EvmIntent } from './signIntent.ts'
+import { type EvmIntent, signIntent } from './signIntent.ts'
 
 /** Blob gas costs one wei as long as blobs are few. @see EIP-4844 */
 const blobGasPriceWei = 1n
@@ -53,7 +53,11 @@ export interface EvmDriver {
   reorg(depth: number, options?: ReorgOptions): Promise<void>
   /** Removes the newest blocks: the head goes down. @throws As {@link EvmDriver.reorg}. */
   rollback(depth: number): Promise<void>
-  /** Throws the sender's last transaction out of the pool. */
+  /**
+   * Throws the sender's last transaction out of the pool.
+   *
+   * @throws {DevnetError} `NODE_REFUSED` for a queued one: the node only lets go of what is executable.
+   */
   dropFromPool(transaction: EvmTransaction): Promise<void>
 }
 
@@ -248,7 +252,9 @@ export function createEvmDriver(rpcUrl: string, world: EvmWorld): EvmDriver {
     if (!waiting.includes(transaction) || waiting.some(({ nonce }) => nonce > transaction.nonce)) {
       throw new DevnetError('MISUSE', `${transaction.label} is not its sender's last one in the pool`)
     }
-    await rpc('anvil_dropTransaction', transaction.hash)
+    if ((await rpc('anvil_dropTransaction', transaction.hash)) === null) {
+      throw new DevnetError('NODE_REFUSED', `the node does not throw ${transaction.label} out`)
+    }
     setState(transaction, 'dropped')
     remove(ready, transaction)
     forgetContracts()
