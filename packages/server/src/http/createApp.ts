@@ -174,7 +174,7 @@ export function createApp(options: AppOptions): App {
       text ?? '',
       {
         endpoint,
-        urlChainId: request.query.get('chainId') ?? undefined,
+        urlChainId: chainIdOf(request.query),
         requestId,
         projectId: caller.projectId,
         signal: request.signal
@@ -193,6 +193,12 @@ export function createApp(options: AppOptions): App {
     const text = failureText({ idText: undefined }, createErrorObject(reason, data))
     return json(errors[reason].httpStatus, text, headers)
   }
+}
+
+/** All of them when it is repeated, which is no chain id: two readers of such a URL would pick different ones. */
+function chainIdOf(query: URLSearchParams): string | undefined {
+  const chainIds = query.getAll('chainId')
+  return chainIds.length === 0 ? undefined : chainIds.join(',')
 }
 
 function toHttpAnswer({ status, body, retryAfterMs }: RpcAnswer): HttpAnswer {

@@ -1,4 +1,4 @@
-import { type BodyStream, bodyTooLarge, type HttpHandler, type HttpRequest } from './exchange.ts'
+import { type BodyStream, bodyTooLarge, callerGone, type HttpHandler, type HttpRequest } from './exchange.ts'
 
 /**
  * The service as a Fetch handler, for hosts that speak `Request` and `Response`.
@@ -26,7 +26,10 @@ function toHttpRequest(request: Request): HttpRequest {
     path: url.pathname,
     query: url.searchParams,
     header: name => request.headers.get(name) ?? undefined,
-    readBody: largestBytes => readBody(request, largestBytes),
+    readBody: largestBytes =>
+      readBody(request, largestBytes).catch((error: unknown) => {
+        throw request.signal.aborted ? callerGone() : error
+      }),
     signal: request.signal
   }
 }

@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type BodyStream, bodyTooLarge, type HttpHandler, type HttpRequest } from './exchange.ts'
+import { type BodyStream, bodyTooLarge, callerGone, type HttpHandler, type HttpRequest } from './exchange.ts'
+import { splitTarget } from './requestTarget.ts'
 
 /** The service as a listener of node:http, and of every framework that hands on its `req` and `res`. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** After an answer to a request that is still being sent, so long until it is cut: time enough to read the answer. */
+const unreadBodyMs = 2_000
 
 /**
  * @param streamIdleMs - a caller that takes nothing of its answer for so long is cut off.
@@ -32,6 +36,8 @@ export function createNodeHandler(handle: HttpHandler, streamIdleMs: number): No
     if (typeof body === 'string') {
       const length = status === 204 ? {} : { 'content-length': Buffer.byteLength(body) }
       response.writeHead(status, { ...headers, ...length })
+      // Refused without reading its body: what still comes is thrown away by node:http, though not for ever.
+      if (!request.complete) response.once('finish', () => cutWhenStillSending(request))
       response.end(body)
       return
     }
@@ -46,13 +52,11 @@ function iterate(body: BodyStream): AsyncIterable<string> {
 }
 
 function toHttpRequest(request: IncomingMessage, signal: AbortSignal): HttpRequest {
-  const target = request.url ?? '/'
-  // A proxy's absolute form names the host as well; anything that is no URL at all is just an unknown path.
-  const url = URL.canParse(target, 'http://host') ? new URL(target, 'http://host') : undefined
+  const { path, query } = splitTarget(request.url ?? '/')
   return {
     method: request.method ?? '',
-    path: url?.pathname ?? target,
-    query: url?.searchParams ?? new URLSearchParams(),
+    path,
+    query,
     // Node keeps only the first of some repeated headers; all of them must be seen, or two readers may differ.
     header: name => request.headersDistinct[name]?.join(', '),
     readBody: largestBytes => readBody(request, largestBytes),
@@ -60,8 +64,24 @@ function toHttpRequest(request: IncomingMessage, signal: AbortSignal): HttpReque
   }
 }
 
+function cutWhenStillSending(request: IncomingMessage): void {
+  const cut = setTimeout(() => {
+    if (!request.complete) request.socket.destroy()
+  }, unreadBodyMs)
+  cut.unref()
+}
+
 function readBody(request: IncomingMessage, largestBytes: number): Promise<Uint8Array | typeof bodyTooLarge> {
   if (Number(request.headers['content-length'] ?? 0) > largestBytes) return Promise.resolve(bodyTooLarge)
+  // A request read to its end is destroyed too.
+  const readByHost = request.readableDidRead && (request.complete || !request.destroyed)
+  if (request.destroyed && !readByHost) return Promise.reject(callerGone())
+  // Nothing more would ever come, so waiting for it would be for ever.
+  if (readByHost) {
+    return Promise.reject(
+      new Error('the host has read the body already: give nodeHandler its requests before any body parser')
+    )
+  }
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -69,13 +89,15 @@ function readBody(request: IncomingMessage, largestBytes: number): Promise<Uint8
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
       settled()
     }
-    const onData = (chunk: Buffer) => {
+    // Text when the host has set an encoding.
+    const onData = (data: Buffer | string) => {
+      const chunk = typeof data === 'string' ? Buffer.from(data, request.readableEncoding ?? 'utf8') : data
       length += chunk.length
       if (length <= largestBytes) chunks.push(chunk)
       else settle(() => resolve(bodyTooLarge))
     }
     const onEnd = () => settle(() => resolve(Buffer.concat(chunks, length)))
-    const onGone = () => settle(() => reject(new Error('the caller went away while sending its request')))
+    const onGone = () => settle(() => reject(callerGone()))
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
   })
 }

@@ -1,5 +1,12 @@
+import { Refusal } from '../platform/refusal.ts'
+
 /** A request body did not fit into the allowed number of bytes. */
 export const bodyTooLarge = Symbol('body too large')
+
+/** Why a body did not come whole. Nobody will read the answer, and it is no failure that an operator should see. */
+export function callerGone(): Refusal {
+  return new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away while sending its request.', {})
+}
 
 /**
  * One HTTP request, whatever it came in by. Both listeners (Fetch and node:http) reduce their request to this, so

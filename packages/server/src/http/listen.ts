@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { NodeHandler } from './createNodeHandler.ts'
+import { refuseOnSocket } from './refuseOnSocket.ts'
 
 /** A listening socket. */
 export interface Listener {
@@ -26,16 +27,16 @@ export async function listen(options: {
   readonly socketIdleMs: number
 }): Promise<Listener> {
   const { handler, host, port, headerBytes, socketIdleMs } = options
-  const server = createServer(
-    {
-      headersTimeout,
-      requestTimeout,
-      connectionsCheckingInterval,
-      keepAliveTimeout,
-      maxHeaderSize: headerBytes
-    },
-    handler
-  )
+  const server = createServer({
+    headersTimeout,
+    requestTimeout,
+    connectionsCheckingInterval,
+    keepAliveTimeout,
+    maxHeaderSize: headerBytes,
+    // Looked at by refuseOnSocket, which answers more than an empty page.
+    requireHostHeader: false
+  })
+  server.on('request', refuseOnSocket(server, handler))
   server.setTimeout(socketIdleMs)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -88,6 +88,13 @@ describe('an answer', () => {
     })
   })
 
+  it('takes no chain from a URL that names two', async () => {
+    const bare = request('svc_getSyncStatus', [], { chainId: undefined })
+    expect(await answerOf('/evm-chain?chainId=1&chainId=31337', bare)).toMatchObject({
+      error: { code: -32602, data: { path: '/chainId' } }
+    })
+  })
+
   it('keeps every digit of a large integer', async () => {
     const wide = startService({
       handlers: { enhancedGetTokensAndNFTs: async () => ({ lamports: 2n ** 64n - 1n, nfts: [], tokens: [] }) }
