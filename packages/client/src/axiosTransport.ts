@@ -30,7 +30,7 @@ export function createAxiosTransport(): Transport {
         ...(url.startsWith('http:') ? { proxy: false } : {})
       })
     } catch (error) {
-      throw toTransportError(error, maxResponseBytes)
+      throw toTransportError(error, { url, maxResponseBytes })
     }
     return toHttpResponse(response, maxResponseBytes)
   }
@@ -57,11 +57,14 @@ function headerOf(response: AxiosResponse<unknown>, name: string): string | unde
 }
 
 /** Takes from a foreign error its code, and nothing else: the rest holds the request. */
-function toTransportError(error: unknown, maxResponseBytes: number): TransportError {
+function toTransportError(
+  error: unknown,
+  { url, maxResponseBytes }: Pick<HttpRequest, 'url' | 'maxResponseBytes'>
+): TransportError {
   const { code, message } = error as { code?: unknown; message?: unknown }
   if (typeof message === 'string' && message.startsWith('maxContentLength')) return tooLarge(maxResponseBytes)
   const reason = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'UNKNOWN'
-  return new TransportError(`no complete answer from the service (${reason})`, {
+  return new TransportError(`no complete answer from ${new URL(url).origin} (${reason})`, {
     code: 'NETWORK',
     reason,
     // A certificate does not become valid by asking again.

@@ -22,7 +22,7 @@ export function buildClient(options: ClientOptions, transport: Transport): Clien
   let lastId = 0
 
   async function send(call: MethodCall): Promise<unknown> {
-    const { method, params, signal, timeoutMs } = call
+    const { method, params, signal, timeoutMs } = checkCall('request', call)
     const known = isMethodName(method)
     lastId += 1
     return sendCall(settings, transport, {
@@ -49,31 +49,46 @@ export function buildClient(options: ClientOptions, transport: Transport): Clien
   }
 
   const client: Client<ChainOptional> = {
-    getTransactionsByAddress: async ({ address, limit, before, ...call }) =>
+    getTransactionsByAddress: async call => {
+      const { address, limit, before, ...rest } = checkCall('getTransactionsByAddress', call)
       // Without an option the documented one-element form goes out, which every host understands.
-      client.request({
-        ...call,
+      const isWhole = limit === undefined && before === undefined
+      return client.request({
+        ...rest,
         method: 'svc_getTransactionsByAddress',
-        params:
-          limit === undefined && before === undefined ? [address] : [address, present({ limit, before })]
-      }),
-    getTokensAndNFTs: async ({ address, tokenAddresses, ...call }) =>
-      client.request({
-        ...call,
+        params: isWhole ? [address] : [address, present({ limit, before })]
+      })
+    },
+    getTokensAndNFTs: async call => {
+      const { address, tokenAddresses, ...rest } = checkCall('getTokensAndNFTs', call)
+      return client.request({
+        ...rest,
         method: 'svc_getTokensAndNFTs',
         params: tokenAddresses === undefined ? [address] : [address, tokenAddresses]
-      }),
-    enhancedGetTokensAndNFTs: async ({ address, parseMetadataUri, ...call }) =>
-      client.request({
-        ...call,
+      })
+    },
+    enhancedGetTokensAndNFTs: async call => {
+      const { address, parseMetadataUri, ...rest } = checkCall('enhancedGetTokensAndNFTs', call)
+      return client.request({
+        ...rest,
         method: 'enhancedGetTokensAndNFTs',
         params: parseMetadataUri === undefined ? [address] : [address, { parseMetadataUri }]
-      }),
+      })
+    },
     getSyncStatus: async call => client.request({ ...call, method: 'svc_getSyncStatus', params: [] }),
     // The method decides the type of its result; see RequestResult.
     request: call => send(call) as Promise<never>
   }
   return Object.freeze(client)
+}
+
+/** The call itself. @throws {ConfigurationError} Not an object, which only types prevent. */
+function checkCall<T extends object>(name: string, call: T): T {
+  if (typeof call === 'object' && call !== null) return call
+  throw new ConfigurationError(
+    'INVALID_ARGUMENT',
+    `${name} takes one object, such as ${name === 'request' ? '{ method, params }' : '{ address }'}`
+  )
 }
 
 function isMethodName(method: string): method is MethodName {

@@ -47,6 +47,8 @@ test.each([
     'https://rpc.example.com/#svc_getTokensAndNFTs',
     /baseUrl must not contain a query or a fragment/
   ],
+  ['baseUrl', 'https://rpc.example.com/v1/evm-chain', /baseUrl must not end in \/evm-chain/],
+  ['baseUrl', 'https://rpc.example.com/solana/', /baseUrl must not end in \/solana\//],
   ['chainId', 1.5, /chainId must be a whole number, not 1.5/],
   ['chainId', 2 ** 53, /chainId must be a whole number/],
   ['chainId', 'hidden', /chainId must be a whole number, not a value of type string/],
@@ -62,6 +64,14 @@ test.each([
   expect(read).toThrow(ConfigurationError)
   expect(read).toThrow(message)
   expect(read).not.toThrow(/hidden|secret-key/)
+})
+
+test('refuses what is no options at all', () => {
+  for (const options of [undefined, null, 'https://rpc.example.com']) {
+    expect(() => readOptions(options as never)).toThrow(
+      /needs an object with baseUrl, projectId and serverKey/
+    )
+  }
 })
 
 test('completes what was left out', () => {

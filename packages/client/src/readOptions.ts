@@ -23,6 +23,9 @@ export interface Settings {
 
 /** @throws {ConfigurationError} Names the option and what was expected; never shows a credential. */
 export function readOptions(options: ClientOptions): Settings {
+  if (typeof options !== 'object' || options === null) {
+    throw invalid('createClient needs an object with baseUrl, projectId and serverKey')
+  }
   const { projectId, serverKey, chainId, methodPrefix = defaultMethodPrefix } = options
   const { timeoutMs = defaultTimeoutMs, maxResponseBytes = defaultMaxResponseBytes } = options
   if (typeof methodPrefix !== 'string') throw invalid('methodPrefix must be a string')
@@ -71,6 +74,10 @@ function readBaseUrl(baseUrl: string, allowInsecureHttp: boolean): string {
   if (url.search !== '' || url.hash !== '') throw invalid('baseUrl must not contain a query or a fragment')
   if (protocol !== 'https:' && protocol !== 'http:')
     throw invalid('baseUrl must begin with https:// or http://')
+  const endpoint = /\/(?:evm-chain|solana)\/*$/.exec(pathname)?.[0]
+  if (endpoint !== undefined) {
+    throw invalid(`baseUrl must not end in ${endpoint}: the client adds the endpoint of each method`)
+  }
   if (protocol === 'http:' && !isLoopback(hostname) && !allowInsecureHttp) {
     throw new ConfigurationError(
       'INSECURE_BASE_URL',

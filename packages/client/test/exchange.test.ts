@@ -216,6 +216,7 @@ describe('a broken connection', () => {
     await server[Symbol.asyncDispose]()
     const error = await caught(clientOf(server.url).getTokensAndNFTs({ address }))
     expect(error).toMatchObject({ code: 'NETWORK', reason: 'ECONNREFUSED', retryable: true })
+    expect(error.message).toBe(`no complete answer from ${server.url} (ECONNREFUSED)`)
   })
 })
 

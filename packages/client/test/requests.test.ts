@@ -305,3 +305,19 @@ describe('what is never sent', () => {
 test('every method of the document is reachable through request', () => {
   expect(Object.keys(examples).sort()).toEqual(Object.keys(methodFacts).sort())
 })
+
+test('a call without an object of arguments is refused by name, and nothing is sent', async () => {
+  const client = stubClient() as unknown as Record<string, (call?: unknown) => Promise<unknown>>
+  for (const name of [
+    'getTransactionsByAddress',
+    'getTokensAndNFTs',
+    'enhancedGetTokensAndNFTs',
+    'request'
+  ]) {
+    for (const call of [undefined, null, address]) {
+      const error = await caught(client[name]!(call))
+      expect(error).toMatchObject({ code: 'CONFIGURATION', reason: 'INVALID_ARGUMENT' })
+      expect(error.message).toContain(`${name} takes one object`)
+    }
+  }
+})

@@ -69,6 +69,12 @@ describe('in a folder of its own', () => {
     await expect(readFile(join(root, 'docs/methods.md'))).rejects.toThrow(/ENOENT/)
   })
 
+  it('says where a document stops being JSON', async () => {
+    await writeFile(join(root, specPath), '{ "openrpc": "1.3.2",, }')
+    expect(await run('--check')).toBe(1)
+    expect(lines.join('\n')).toMatch(/not JSON: .*position 21/)
+  })
+
   it('refuses arguments it does not know with exit code 2', async () => {
     expect(await run('--chek')).toBe(2)
     expect(lines).toEqual(['Unknown argument --chek; expected --check or nothing.'])
