@@ -61,7 +61,7 @@ describe('a configuration', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['nothing', undefined, /^The configuration is missing; expected/],
-    ['a list', [], /^The configuration is \[\]; expected/],
+    ['a list', [], /^The configuration is a list that is not shown; expected an object/],
     ['no projects', { chains: { evm: [evm] } }, /^projects is missing; expected who may call/],
     ['an empty project list', { ...minimal, projects: [] }, /^projects is .*; expected who may call/],
     ['no chains', { projects: [project] }, /^chains is missing; expected the chains to serve/],
@@ -130,6 +130,11 @@ describe('a configuration', () => {
       /^metadata\.allowHosts\[0\] is "x"/
     ],
     ['no rate', { ...minimal, rateLimit: { requestsPerSecond: 0, burst: 1 } }, /^rateLimit.* expected/],
+    [
+      'a quota that no timer can measure',
+      { ...minimal, rateLimit: { requestsPerSecond: 1e-9, burst: 1 } },
+      /^rateLimit is \{"requestsPerSecond":1e-9,"burst":1\}; expected .*a day/
+    ],
     ['an unknown level', { ...minimal, log: { level: 'loud' } }, /^log\.level is "loud"; expected/]
   ])('is refused with its key, value and what was expected: %s', (_what, input, message) => {
     expect(refusalOf(input)).toMatch(message)
@@ -149,6 +154,16 @@ describe('a configuration', () => {
       withClientKey({ key: `\u0001${secret}`, origins: ['x'] }),
       withEvm({ rpcUrls: [`ftp://user:${secret}@host/${secret}?key=${secret}`] }),
       { ...minimal, store: `postgres://user:${secret}@host/db` },
+      { ...minimal, store: `postgres://user:${secret}@${secret}@host/db` },
+      { ...minimal, store: `postgres:user:${secret}@host/db` },
+      withEvm({ rpcUrls: [`node.example/v3/${secret}`] }),
+      withEvm({ rpcUrls: [`https://user:${secret}#@host/`] }),
+      withEvm({ rpcUrls: { first: `node.example/v3/${secret}` } }),
+      { ...minimal, chains: { evm: [`node.example/v3/${secret}`] } },
+      { ...minimal, metadata: { ipfsGateways: [`gateway.example?token=${secret}`] } },
+      [{ ...minimal, projects: [{ ...project, serverKey: secret }] }],
+      secret,
+      new Function(`return '${secret}'`),
       { ...minimal, log: { level: 'x'.repeat(5_000) } }
     ]
     for (const input of wrong) {

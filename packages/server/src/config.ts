@@ -53,5 +53,6 @@ function parse(input: unknown, sources: Sources): Config {
   const outcome = configSchema.safeParse(input)
   if (outcome.success) return outcome.data
   const problems = outcome.error.issues.flatMap(issue => describeIssue(issue, input, sources))
-  throw new ConfigError(problems.join('\n'))
+  // Two rules that one value breaks say the same.
+  throw new ConfigError([...new Set(problems)].join('\n'))
 }

@@ -1,5 +1,6 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
+import { projectIdSchema } from '../config/schema.ts'
 import { describeConfig } from '../config.ts'
 import { createProject } from './createProject.ts'
 import { serve } from './serve.ts'
@@ -22,8 +23,16 @@ export function createProgram(): Command {
     .description('manage the projects that may call')
     .command('create')
     .description('make a new key for a project and print it with its digest for the configuration')
-    .argument('<projectId>', 'user name of HTTP Basic')
+    .argument('<projectId>', 'user name of HTTP Basic', readProjectId)
     .action(createProject)
 
   return program
+}
+
+/** A key under a name that no configuration takes would be a key for nothing. */
+function readProjectId(text: string): string {
+  if (!projectIdSchema.safeParse(text).success) {
+    throw new InvalidArgumentError('Expected 1 to 128 characters without a colon or control characters.')
+  }
+  return text
 }

@@ -17,7 +17,10 @@ export function describeIssue(issue: z.core.$ZodIssue, input: unknown, sources: 
   const key = pathText(issue.path)
   const source = sources.get(key) ?? sources.get(key.replace(/\[\d+\]$/, ''))
   const name = (key === '' ? 'The configuration' : key) + (source === undefined ? '' : ` (from ${source})`)
-  const expected = schemaAt(issue.path)?.meta()?.description ?? 'another kind of value'
+  const expected =
+    issue.path.length === 0
+      ? 'an object with projects and chains'
+      : (schemaAt(issue.path)?.meta()?.description ?? 'another kind of value')
   const value = valueAt(input, issue.path)
   const state = value === undefined ? 'is missing' : `is ${showValue(value, issue.path)}`
   return [`${name} ${state}; expected ${expected}`]
@@ -33,11 +36,34 @@ function pathText(path: readonly PropertyKey[]): string {
 
 const secretKeys = new Set<PropertyKey>(['serverKey', 'key'])
 
+/** Below these, texts are URLs, whose path, query and user information may hold a key. */
+const urlKeys = new Set<PropertyKey>(['store', 'chains', 'metadata'])
+
 function showValue(value: unknown, path: readonly PropertyKey[]): string {
-  const holdsSecret = path.some(part => secretKeys.has(part)) || path[0] === 'projects'
+  const holdsSecret = path.length === 0 || path[0] === 'projects' || path.some(part => secretKeys.has(part))
   const isPublic = path.at(-1) === 'projectId' || path.includes('origins')
-  if (holdsSecret && !isPublic) return `a ${Array.isArray(value) ? 'list' : typeof value} that is not shown`
-  return cut(scrubText(JSON.stringify(value) ?? String(value), 1_000))
+  if ((holdsSecret && !isPublic) || typeof value === 'function') {
+    return `${kindOf(value)} that is not shown`
+  }
+  const scrub = urlKeys.has(path[0] ?? '') ? scrubUrl : (text: string) => scrubText(text, 1_000)
+  const shown = JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? scrub(part) : part))
+  return cut(shown ?? String(value))
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'a null'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+const hostPattern = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[\w.-]*(?::\d{1,5})?(?=[/?#]|$)/i
+const schemePattern = /^[a-z][a-z0-9+.-]*:/i
+
+/** As much of a URL, or of what was meant as one, as surely holds no key: scheme and host, or the scheme alone. */
+function scrubUrl(text: string): string {
+  const scrubbed = scrubText(text, 1_000)
+  const [start = ''] = hostPattern.exec(scrubbed) ?? schemePattern.exec(scrubbed) ?? []
+  return start.length === scrubbed.length ? start : `${start}…`
 }
 
 function cut(text: string): string {

@@ -72,12 +72,15 @@ const clientKey = z.strictObject({
     .meta({ description: 'origins of the web pages that may use the key: at least one' })
 })
 
+/** User name of HTTP Basic; unique among the projects. */
+export const projectIdSchema = z
+  .string()
+  .max(128)
+  .regex(/^[^:\p{Cc}]+$/u)
+  .meta({ description: 'user name of HTTP Basic: 1 to 128 characters, no colon, used once' })
+
 const project = z.strictObject({
-  projectId: z
-    .string()
-    .max(128)
-    .regex(/^[^:\p{Cc}]+$/u)
-    .meta({ description: 'user name of HTTP Basic: 1 to 128 characters, no colon, used once' }),
+  projectId: projectIdSchema,
   serverKey: z.string().max(512).regex(printable).meta({
     description:
       'password of HTTP Basic: plain text (development) or a digest printed by `chain-data project create`'
@@ -102,6 +105,8 @@ const positive = (fallback: number, largest: number, description: string) =>
     .max(largest)
     .default(fallback)
     .meta({ description: `${description}: 1 to ${largest}` })
+
+const longestQuotaSeconds = 86_400
 
 /** The whole configuration: types, defaults and documentation in one place. */
 export const configSchema = z
@@ -196,16 +201,19 @@ export const configSchema = z
     rateLimit: z
       .union([
         z.literal(false),
-        z.strictObject({
-          requestsPerSecond: z.number().positive().max(1_000_000),
-          burst: z.int().min(1).max(1_000_000)
-        })
+        z
+          .strictObject({
+            requestsPerSecond: z.number().positive().max(1_000_000),
+            burst: z.int().min(1).max(1_000_000)
+          })
+          // A longer time fits into no timer, and the quota would be whole again at once.
+          .refine(({ requestsPerSecond, burst }) => burst / requestsPerSecond <= longestQuotaSeconds)
       ])
       .default({ requestsPerSecond: 100, burst: 200 })
       .meta({
         description:
           'calls per project: { requestsPerSecond (above 0), burst (an integer from 1) }, at most `burst` at once ' +
-          'and `requestsPerSecond` on average; or false for no limit'
+          'and `requestsPerSecond` on average, a burst in at most a day; or false for no limit'
       }),
     limits: z
       .strictObject({

@@ -54,12 +54,26 @@ describe('a log line', () => {
 describe('scrubText', () => {
   it.each([
     ['postgres://u:p@db:5432/x', 'postgres://db:5432'],
+    ['postgres://u:p@w@db:5432/x', 'postgres://db:5432'],
+    ['https://u:p#w@node/x', 'https://'],
+    ['http://[::1]:80/KEY', 'http://[::1]:80'],
     ['wss://node/v2/KEY and http://a', 'wss://node and http://a'],
     ['at file:///srv/app.js:1:2', 'at file:///srv/app.js:1:2'],
     ['Bearer abc.def-ghi', 'Bearer [removed]'],
     ['no address here', 'no address here']
   ])('%s becomes %s', (text, expected) => {
     expect(scrubText(text, 100)).toBe(expected)
+  })
+
+  it('takes no longer for a text that is many words than for one that is none', () => {
+    const timeOf = (text: string) => {
+      const startedMs = performance.now()
+      scrubText(text, 100)
+      return performance.now() - startedMs
+    }
+    timeOf('warm up')
+    // Quadratic time would be minutes.
+    expect(timeOf('a.'.repeat(500_000))).toBeLessThan(5_000)
   })
 
   it('cuts long texts', () => {

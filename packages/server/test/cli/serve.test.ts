@@ -215,6 +215,13 @@ describe('chain-data project create', () => {
     expect((await call(url, '/evm-chain', 'svc_getSyncStatus', 31337, key)).status).toBe(200)
     expect((await call(url, '/evm-chain', 'svc_getSyncStatus', 31337, entry.serverKey)).status).toBe(401)
   })
+
+  it.each(['a:b', ''])('makes no key for a name that no configuration takes: %j', async name => {
+    const command = start(['project', 'create', name])
+    expect(await command.ended).toBe(1)
+    expect(command.stdout()).toBe('')
+    expect(command.stderr()).toContain('without a colon')
+  })
 })
 
 describe('chain-data', () => {
