@@ -74,6 +74,21 @@ describe('a server', () => {
     await expect(server.listen()).rejects.toThrow(ConfigError)
   })
 
+  it('told to listen twice at once, listens on one address', async () => {
+    const server = await start()
+    const [first, second] = await Promise.all([server.listen(), server.listen()])
+    expect(second).toBe(first)
+  })
+
+  it('closed while it begins to listen does not listen', async () => {
+    const server = await start()
+    const listening = server.listen()
+    await server.close()
+    const url = await listening
+    expect(server.url).toBeUndefined()
+    await expect(fetch(`${url}/health/live`)).rejects.toThrow()
+  })
+
   it('names its methods as configured, in its discovery document too', async () => {
     const server = await start({ methodPrefix: 'acme_' })
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'rpc.discover', params: [] })

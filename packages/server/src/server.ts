@@ -90,6 +90,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     logger
   })
   const { streamIdleMs, requestDeadlineMs, headerBytes } = config.limits
+  let listening: Promise<Listener> | undefined
   let listener: Listener | undefined
   let closing: Promise<void> | undefined
 
@@ -100,7 +101,9 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     // The socket stays open meanwhile, so that whoever asks is told "not ready" instead of nothing.
     const lastMoment = Date.now() + finishMs
     while (service.inFlight() > 0 && Date.now() < lastMoment) await sleep(20)
-    await listener?.close(cutMs)
+    // Also when it was told to listen a moment ago and does not yet.
+    const opened = await listening?.catch(() => undefined)
+    await opened?.close(cutMs)
     listener = undefined
     await indexersStopped
     await parts.close()
@@ -112,15 +115,21 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     nodeHandler: service.nodeHandler,
     async listen() {
       if (closing !== undefined) throw new ConfigError('the server is closed; create another one')
-      listener ??= await listen({
+      listening ??= listen({
         handler: service.nodeHandler,
         host: config.listen.host,
         port: config.listen.port,
         headerBytes,
         // A call may stay silent until its deadline.
         socketIdleMs: Math.max(streamIdleMs, requestDeadlineMs + 5_000)
+      }).catch((error: unknown) => {
+        // The address may be free at the next try.
+        listening = undefined
+        throw error
       })
-      return listener.url
+      const opened = await listening
+      if (closing === undefined) listener = opened
+      return opened.url
     },
     get url() {
       return listener?.url

@@ -13,8 +13,20 @@ export async function serve({ config: file }: { readonly config?: string }): Pro
   try {
     const config = await loadConfig(file)
     const logger = createLogger({ level: config.log.level })
-    const server = await createServer(config, { logger })
-    closeOnSignal({ close: () => server.close(), deadlineMs: closeDeadlineMs, logger })
+    const starting = createServer(config, { logger })
+    let isClosing = false
+    // Before the server is there, or a signal meanwhile would leave behind what it had opened.
+    closeOnSignal({
+      async close() {
+        isClosing = true
+        const server = await starting
+        await server.close()
+      },
+      deadlineMs: closeDeadlineMs,
+      logger
+    })
+    const server = await starting
+    if (isClosing) return
     const url = await server.listen().catch(async (error: unknown) => {
       await server.close()
       throw error
