@@ -61,10 +61,18 @@ export function refuseOnSocket(
   handler: (request: IncomingMessage, response: ServerResponse) => void
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const answers = new WeakMap<Duplex, { readonly open: Set<ServerResponse>; latest: ServerResponse }>()
+  const refused = new WeakSet<Duplex>()
 
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET' || !isTurnOfRefusal(socket)) socket.destroy(error)
-    else endWith(socket, refusalOfCode.get(error.code) ?? brokenRequest)
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy(error)
+      return
+    }
+    // Every further piece that comes is an error again.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    socket.pause()
+    endInTurn(socket, refusalOfCode.get(error.code) ?? brokenRequest)
   })
   server.on('connect', (_request, socket) => {
     socket.on('error', () => {})
@@ -94,13 +102,18 @@ export function refuseOnSocket(
     else refuse(response, noHost)
   }
 
-  /** Whether what is written now is taken for the answer to the broken request, and not to another one. */
-  function isTurnOfRefusal(socket: Duplex): boolean {
+  /** Refuses after the answers to earlier requests, or what is written would be taken for one of them. */
+  function endInTurn(socket: Duplex, refusal: SocketRefusal): void {
     const known = answers.get(socket)
-    if (known === undefined) return true
-    const { open, latest } = known
-    if (open.size === 0) return latest.req.complete
-    return open.size === 1 && open.has(latest) && !latest.req.complete && !latest.headersSent
+    const broken = known !== undefined && !known.latest.req.complete ? known.latest : undefined
+    if (broken?.headersSent) {
+      // It has its answer.
+      socket.destroy()
+      return
+    }
+    const earlier = [...(known?.open ?? [])].find(response => response !== broken)
+    if (earlier === undefined) endWith(socket, refusal)
+    else earlier.once('close', () => endInTurn(socket, refusal))
   }
 }
 
@@ -124,6 +137,9 @@ function headOf(refusal: SocketRefusal): readonly string[] {
 }
 
 function endWith(socket: Duplex, refusal: SocketRefusal): void {
+  if (!socket.writable) return
+  // The other side may never end its half.
+  socket.once('finish', () => socket.destroy())
   socket.end([`HTTP/1.1 ${refusal.statusLine}`, ...headOf(refusal), '', bodyOf(refusal)].join('\r\n'))
 }
 

@@ -33,6 +33,11 @@ function whole(target: string): string {
   return head(lines, target) + good
 }
 
+/** Closed in whatever way: `once` of node:events would reject at a reset. */
+function closed(socket: Socket): Promise<unknown> {
+  return new Promise(resolve => socket.once('close', resolve))
+}
+
 interface Conversation {
   readonly socket: Socket
   received(): string
@@ -47,7 +52,7 @@ function converse(port: number, text: string): Conversation {
   })
   socket.on('error', () => {})
   socket.write(text)
-  return { socket, received: () => received, closed: once(socket, 'close') }
+  return { socket, received: () => received, closed: closed(socket) }
 }
 
 async function exchange(port: number, text: string): Promise<string> {
@@ -85,7 +90,7 @@ describe('what never becomes a request', () => {
     expect(JSON.parse(body)).toMatchObject({ jsonrpc: '2.0', id: null, error: { data: { reason } } })
   })
 
-  it('is not answered in the place of a request whose answer is still to come', async () => {
+  it('is refused after the answers to the requests before it', async () => {
     let finish: (() => void) | undefined
     const { port } = await start({
       handlers: {
@@ -99,8 +104,29 @@ describe('what never becomes a request', () => {
     const { socket, received, closed } = converse(port, head(lines) + good)
     await expect.poll(() => finish).toBeDefined()
     socket.write('hello\r\n\r\n')
-    await closed
+    // A request to another connection comes and goes: the refusal had its time.
+    await exchange(port, 'hello\r\n\r\n')
     expect(received()).toBe('')
+    finish?.()
+    await closed
+    expect(received()).toMatch(/^HTTP\/1.1 200 .*"result".*HTTP\/1.1 400 .*INVALID_REQUEST/s)
+  })
+
+  it('is refused after its own beginning was answered, when the length of a body was wrong', async () => {
+    const { port } = await start()
+    const lines = [`Authorization: ${authorization}`, 'Content-Length: 10']
+    expect(await exchange(port, head(lines) + good)).toMatch(/^HTTP\/1.1 200 .*PARSE_ERROR.*HTTP\/1.1 400 /s)
+  })
+
+  it('cannot hold a connection open by never ending its own half', async () => {
+    const { port } = await start()
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.on('error', () => {}).resume()
+    socket.write('hello\r\n\r\n')
+    await once(socket, 'end')
+    const writing = setInterval(() => socket.write('x'), 20)
+    await closed(socket)
+    clearInterval(writing)
   })
 })
 
