@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -63,7 +64,7 @@ const cutMs = 1_000
 /**
  * Builds a server from the same object that a configuration file holds, and starts indexing.
  *
- * @throws {ConfigError} the configuration is wrong.
+ * @throws {ConfigError} the configuration is wrong, or its store folder cannot be written.
  * @throws {StoreError} the store cannot be used.
  */
 export async function createServer(input: ConfigInput, options: ServerOptions = {}): Promise<Server> {
@@ -254,6 +255,7 @@ async function openStoreFolder(url: string): Promise<{ readonly folder: string; 
   const location = parseStoreUrl(url)
   switch (location.kind) {
     case 'sqlite':
+      await requireWritable(location.folder)
       return { folder: location.folder, remove: async () => {} }
     case 'memory': {
       const folder = await mkdtemp(join(tmpdir(), 'chain-data-'))
@@ -261,6 +263,19 @@ async function openStoreFolder(url: string): Promise<{ readonly folder: string; 
     }
     case 'postgres':
       throw new ConfigError('store: this version does not serve postgres:// yet; expected sqlite:<folder>')
+  }
+}
+
+/** The folder is made where it is missing, so that a wrong one is found now and not by the indexers. */
+async function requireWritable(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true })
+    await access(folder, constants.W_OK)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
+    throw new ConfigError(
+      `store is "sqlite:${folder.slice(0, 100)}" (${code}); expected a folder that can be written`
+    )
   }
 }
 

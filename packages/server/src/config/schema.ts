@@ -213,7 +213,8 @@ export const configSchema = z
       .meta({
         description:
           'calls per project: { requestsPerSecond (above 0), burst (an integer from 1) }, at most `burst` at once ' +
-          'and `requestsPerSecond` on average, a burst in at most a day; or false for no limit'
+          'and `requestsPerSecond` on average, a burst in at most a day; the client keys of a project together get a ' +
+          'quarter of it, counted apart; or false for no limit'
       }),
     limits: z
       .strictObject({

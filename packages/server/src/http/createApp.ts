@@ -29,7 +29,7 @@ import { isJsonMediaType } from './isJsonMediaType.ts'
 export interface AppOptions {
   readonly rpc: Rpc
   readonly authenticate: (authorization: string | undefined) => Caller | undefined
-  readonly quotaOf: (projectId: string) => TakeQuota
+  readonly quotaOf: (caller: Caller) => TakeQuota
   readonly cors: Cors
   readonly limits: { readonly bodyBytes: number; readonly requestsInFlight: number }
   readonly syncStatuses: () => readonly SyncStatus[]
@@ -179,7 +179,7 @@ export function createApp(options: AppOptions): App {
         projectId: caller.projectId,
         signal: request.signal
       },
-      quotaOf(caller.projectId)
+      quotaOf(caller)
     )
     return toHttpAnswer(answer)
   }

@@ -52,11 +52,19 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
   let stopped: Promise<void> | undefined
   let restart: NodeJS.Timeout | undefined
   let crashes = 0
+  /** Why the last thread ended, until the next one has come further than its start. */
+  let endedBecause: string | undefined
   let thread = run()
 
   function report(next: SyncStatus) {
     status = next
     onStatus?.(next)
+  }
+
+  /** A thread that starts again after a crash is still in trouble until it has shown otherwise. */
+  function reportFromThread(next: SyncStatus) {
+    if (next.phase !== 'starting') endedBecause = undefined
+    report(endedBecause === undefined ? next : { ...next, phase: 'stalled', problem: endedBecause })
   }
 
   function run(): { worker: Worker; ended: Promise<void> } {
@@ -65,7 +73,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
     const worker = new Worker(entry, { workerData, name: `indexer-${config.chainId}` })
     let problem = 'the indexer ended unexpectedly'
     worker.on('message', (message: FromThread) => {
-      if (message.kind === 'status') report(message.status)
+      if (message.kind === 'status') reportFromThread(message.status)
       else if (message.kind === 'log') logger[message.severity](message.message, message.fields)
       else problem = message.problem
     })
@@ -77,6 +85,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
         if (stopped === undefined) {
           if (performance.now() - startedMs > soundAfterMs) crashes = 0
           const waitMs = Math.min(longestRestartMs, firstRestartMs * 2 ** crashes++)
+          endedBecause = problem
           report({ ...status, phase: 'stalled', problem })
           logger.error('the indexer is started again', {
             component: 'indexer',

@@ -179,6 +179,11 @@ describe('chain-data serve', () => {
       JSON.stringify({ ...minimal, store: 'postgres://u:pw@h/d' }),
       /store is .*postgres/
     ],
+    [
+      'a store that is no folder',
+      JSON.stringify({ ...minimal, store: 'sqlite:/dev/null/store' }),
+      /store is "sqlite:\/dev\/null\/store" \(ENOTDIR\); expected a folder that can be written/
+    ],
     ['text that is no JSON', '{', /is not JSON/],
     ['no such file', undefined, /could not be read/]
   ])('exits 2 and says why when its configuration has %s', async (_what, text, message) => {

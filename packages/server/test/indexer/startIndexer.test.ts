@@ -105,6 +105,13 @@ describe('startIndexer', () => {
     await eventually('it stalls', () => indexer.status().phase === 'stalled')
     expect(indexer.status().problem).toMatch(/folder/)
     expect(indexer.status().problem).not.toContain(parent)
+    // A thread that starts again says so at once, which must not hide why the one before it ended.
+    const phases: string[] = []
+    await eventually('it has been started again', () => {
+      phases.push(indexer.status().phase)
+      return lines.filter(({ msg }) => msg === 'the indexer is started again').length > 1
+    })
+    expect(new Set(phases)).toEqual(new Set(['stalled']))
     await rm(path)
     await mkdir(path)
     await atHead(indexer)
