@@ -76,6 +76,7 @@ describe('a configuration', () => {
     ['a port out of range', { ...minimal, listen: { port: 65_536 } }, /^listen\.port is 65536; expected/],
     ['a fraction as port', { ...minimal, listen: { port: 1.5 } }, /^listen\.port is 1\.5; expected/],
     ['an unknown store', { ...minimal, store: 'mysql://x' }, /^store is "mysql:\/\/x"; expected/],
+    ['a store without its kind', { ...minimal, store: './data' }, /^store is "\.\/data"; expected/],
     ['a store to come', { ...minimal, store: 'postgres://u:pw@db/x' }, /^store is .*does not serve postgres/],
     [
       'traces, which are to come',

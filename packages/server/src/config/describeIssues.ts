@@ -62,6 +62,8 @@ const schemePattern = /^[a-z][a-z0-9+.-]*:/i
 /** As much of a URL, or of what was meant as one, as surely holds no key: scheme and host, or the scheme alone. */
 function scrubUrl(text: string): string {
   const scrubbed = scrubText(text, 1_000)
+  // A path of this machine, given as a store without its kind: it is no URL, and the mistake is to be seen.
+  if (/^\.{1,2}\//.test(scrubbed)) return scrubbed
   const [start = ''] = hostPattern.exec(scrubbed) ?? schemePattern.exec(scrubbed) ?? []
   return start.length === scrubbed.length ? start : `${start}…`
 }
