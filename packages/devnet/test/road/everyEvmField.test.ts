@@ -1,4 +1,4 @@
-import type { EvmHoldings, TransactionRecord } from '@chain-data/client'
+import type { EvmHoldings, SyncStatus, TransactionRecord } from '@chain-data/client'
 import { getAddress } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../src/index.ts'
 import { evmChainId as chainId, post, succeed, successResult } from './support/callService.ts'
 import { expectedHistory, feeOf, gasUsedOf } from './support/confirmedTruth.ts'
-import { startRoad, type Road } from './support/startRoad.ts'
+import { eventually, startRoad, type Road } from './support/startRoad.ts'
 
 let devnet: Devnet
 let evm: EvmDevnet
@@ -354,7 +354,15 @@ describe('the envelope', () => {
 
   test('svc_getSyncStatus and rpc.discover answer what their schemas say', async () => {
     const head = evm.world.blocks.length - 1
-    const { result } = await succeed(road.baseUrl, { method: 'svc_getSyncStatus', params: [] })
+    // What an earlier test mined last may still be on its way into the index.
+    const result = await eventually(
+      async () => {
+        const answer = await succeed(road.baseUrl, { method: 'svc_getSyncStatus', params: [] })
+        const status = answer.result as SyncStatus
+        return status.indexedTo === head ? status : undefined
+      },
+      () => `block ${head} to be indexed`
+    )
     expect(result).toMatchObject({
       ...{ chainId, head, indexedFrom: 0, indexedTo: head, lagBlocks: 0, degraded: false },
       covers: { transfers: true, internal: false, pool: true }
