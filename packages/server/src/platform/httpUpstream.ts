@@ -1,3 +1,7 @@
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ConfigError, NodeUnavailableError } from './errors.ts'
 
 /** What went wrong with one exchange; decides what a retry may look like. */
@@ -55,7 +59,7 @@ export interface HttpUpstream {
 }
 
 export interface HttpUpstreamOptions {
-  /** http or https; credentials in it are sent as Basic authorization (`fetch` itself refuses such URLs). */
+  /** http or https; credentials in it are sent as Basic authorization. */
   readonly url: string
   /** Counted from 1. */
   readonly position: number
@@ -63,27 +67,46 @@ export interface HttpUpstreamOptions {
   readonly maxResponseBytes: number
 }
 
-/** @throws {ConfigError} when the URL cannot be used; the message names its position, never its text. */
+/**
+ * @throws {ConfigError} when the URL cannot be used; the message names its position, never its text.
+ * @remarks node:http and not `fetch`, whose parser is WebAssembly: when two threads of one process compile the same
+ *   wrapper of it at the same time, V8 may end the whole process. Redirects are not followed: they would carry the
+ *   credentials to wherever they point.
+ */
 export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpstreamOptions): HttpUpstream {
   const name = `upstream ${position}`
   const { target, authorization } = readUrl(url, position)
-  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'accept-encoding': 'gzip, deflate, br'
+  }
   if (authorization !== undefined) headers.authorization = authorization
+  const isHttps = target.startsWith('https:')
+  const agent = isHttps ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
+  const request = isHttps ? requestHttps : requestHttp
+
+  function send(body: string, signal: AbortSignal): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const length = Buffer.byteLength(body)
+      const options = { method: 'POST', agent, signal, headers: { ...headers, 'content-length': length } }
+      request(target, options, resolve).on('error', reject).end(body)
+    })
+  }
 
   return {
     name,
     async post(body, signal) {
-      let response: Response
+      let response: IncomingMessage
       try {
-        // A redirect would carry the credentials to wherever it points.
-        response = await fetch(target, { method: 'POST', headers, body, redirect: 'manual', signal })
+        response = await send(body, signal)
       } catch (error) {
         signal.throwIfAborted()
         throw new UpstreamError(`${name} cannot be reached (${failureCode(error)})`, 'unreachable')
       }
       const text = await readBody(response, name, maxResponseBytes, signal)
-      const { status } = response
-      const retryAfterMs = readRetryAfter(response.headers.get('retry-after'))
+      const status = response.statusCode ?? 0
+      const retryAfterMs = readRetryAfter(response.headers['retry-after'] ?? null)
       const patience = retryAfterMs === undefined ? {} : { retryAfterMs }
       if (status === 429) {
         throw new UpstreamError(`${name} limits the rate of calls (HTTP 429)`, 'throttled', {
@@ -118,32 +141,41 @@ function readUrl(url: string, position: number): { target: string; authorization
 
 /** Reads at most `maxBytes`: the declared length is only a hint, and a compressed body grows. */
 async function readBody(
-  response: Response,
+  response: IncomingMessage,
   name: string,
   maxBytes: number,
   signal: AbortSignal
 ): Promise<string> {
   const tooLarge = () => new UpstreamError(`${name} answered more than ${maxBytes} bytes`, 'tooLarge')
-  const body = response.body
-  if (body === null) return ''
-  if (Number(response.headers.get('content-length') ?? 0) > maxBytes) {
-    await body.cancel().catch(() => undefined)
-    throw tooLarge()
-  }
-  const chunks: Uint8Array[] = []
+  const chunks: Buffer[] = []
   let size = 0
   try {
-    for await (const chunk of body) {
-      size += chunk.byteLength
+    if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
+    for await (const chunk of decoded(response)) {
+      size += chunk.length
       if (size > maxBytes) throw tooLarge()
       chunks.push(chunk)
     }
   } catch (error) {
+    response.destroy()
     if (error instanceof UpstreamError) throw error
     signal.throwIfAborted()
     throw new UpstreamError(`${name} broke off its answer (${failureCode(error)})`, 'unreachable')
   }
   return Buffer.concat(chunks, size).toString('utf8')
+}
+
+const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }
+
+/** The body without its content encoding; one that is not known is left to fail as no JSON. */
+function decoded(response: IncomingMessage): Readable {
+  const encoding = response.headers['content-encoding']?.toLowerCase()
+  const create = Object.entries(decoders).find(([known]) => known === encoding)?.[1]
+  if (create === undefined) return response
+  const decoder = create()
+  // A connection that breaks must end the decoder too, which `pipe` alone does not do.
+  response.once('error', error => decoder.destroy(error))
+  return response.pipe(decoder)
 }
 
 /** RFC 9110: seconds, or a date. Absent when it is neither. */
@@ -154,7 +186,7 @@ function readRetryAfter(value: string | null): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
 }
 
-/** `fetch` hides the reason in `cause`; its message may repeat the URL, its code never does. */
+/** A message may repeat the URL, a code never does. */
 function failureCode(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   for (const candidate of [cause, error]) {
