@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/index.ts'],
+  entry: { index: 'src/index.ts', msw: 'src/msw/index.ts' },
   format: ['esm', 'cjs'],
   dts: true,
   target: 'es2022',

@@ -1,0 +1,100 @@
+import {
+  type EndpointPath,
+  type HandlerResult,
+  type HistoryPage,
+  isConfirmed,
+  type MethodName,
+  type MethodParams,
+  type MethodResult,
+  type TransactionHistory
+} from '@chain-data/protocol'
+import { examples } from '@chain-data/protocol/examples'
+import { type Fault, rpcFault } from './Fault.ts'
+
+/** What the document's examples answer to a call; `chainId` is absent only where a method needs none. */
+export interface ExampleCall<M extends MethodName> {
+  readonly params: MethodParams<M>
+  readonly endpoint: EndpointPath
+  readonly chainId: number | undefined
+}
+
+/**
+ * The answer of the document's examples: to the same params the same result, to others the first example,
+ * restricted to what was asked for.
+ */
+export const defaultResults: {
+  readonly [M in MethodName]: (call: ExampleCall<M>) => HandlerResult<M> | Fault
+} = {
+  svc_getTransactionsByAddress: ({ params }) => {
+    const [address, page] = params
+    const example =
+      findExample('svc_getTransactionsByAddress', [address]) ?? first('svc_getTransactionsByAddress')
+    return pageOf(example, page)
+  },
+  svc_getTokensAndNFTs: ({ params }) => {
+    const [, listed = []] = params
+    const example = findExample('svc_getTokensAndNFTs', params)
+    const all = first('svc_getTokensAndNFTs')
+    if (example !== undefined || listed.length === 0) return example ?? all
+    const wanted = new Set(listed.map(address => address.toLowerCase()))
+    const isWanted = ({ address }: { readonly address: string }) => wanted.has(address.toLowerCase())
+    return { ...all, tokens: all.tokens.filter(isWanted), nfts: all.nfts.filter(isWanted) }
+  },
+  enhancedGetTokensAndNFTs: ({ params }) => {
+    const wantsUris = asksForUris(params)
+    const example = examples.enhancedGetTokensAndNFTs.find(each => asksForUris(each.params) === wantsUris)
+    return example?.result ?? first('enhancedGetTokensAndNFTs')
+  },
+  svc_getSyncStatus: ({ endpoint, chainId }) => {
+    const ofEndpoint = examples.svc_getSyncStatus.filter(each => each.endpoint === endpoint)
+    const example = ofEndpoint.find(each => each.chainId === chainId) ?? ofEndpoint[0]
+    const status = example?.result ?? first('svc_getSyncStatus')
+    return { ...status, ...(chainId === undefined ? {} : { chainId }) }
+  },
+  'rpc.discover': () => first('rpc.discover')
+}
+
+/**
+ * One page of a history, as the service cuts it.
+ *
+ * @returns INVALID_PARAMS for a cursor that is no confirmed record of the history.
+ */
+export function pageOf(
+  history: TransactionHistory<number | bigint>,
+  page: HistoryPage = {}
+): TransactionHistory<number | bigint> | Fault {
+  const { limit = history.length, before } = page
+  if (before === undefined) return history.slice(0, limit)
+  const confirmed = history.filter(record => isConfirmed(record))
+  const index = confirmed.findIndex(({ hash }) => hash.toLowerCase() === before.toLowerCase())
+  if (index < 0) {
+    return rpcFault('INVALID_PARAMS', {
+      extraMessage: '/params/1/before is no confirmed transaction of this address.',
+      path: '/params/1/before'
+    })
+  }
+  return confirmed.slice(index + 1, index + 1 + limit)
+}
+
+function first<M extends MethodName>(method: M): MethodResult<M> {
+  const [example] = examples[method]
+  if (example === undefined) throw new Error(`the document has no example of ${method}`)
+  return example.result
+}
+
+function findExample<M extends MethodName>(
+  method: M,
+  params: readonly unknown[]
+): MethodResult<M> | undefined {
+  const sought = keyOf(params)
+  return examples[method].find(example => keyOf(example.params) === sought)?.result
+}
+
+/** Addresses of EVM chains count in any case. */
+function keyOf(params: readonly unknown[]): string {
+  return JSON.stringify(params).toLowerCase()
+}
+
+function asksForUris(params: MethodParams<'enhancedGetTokensAndNFTs'>): boolean {
+  return /"parseMetadataUri":true/.test(JSON.stringify(params))
+}
