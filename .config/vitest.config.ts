@@ -4,13 +4,20 @@ import { defineConfig } from 'vitest/config'
 /** Sources are run as they are: every package resolves to its `src` through this condition. */
 const sourceCondition = '@chain-data/source'
 
+/**
+ * Node strips types with WebAssembly, also in the indexer's threads. V8 (Node 24.21) compiles its calls to JavaScript
+ * anew once they are many, and where several threads do so it may free code twice, which ends the process
+ * (`Runtime_TierUpWasmToJSWrapper`). So many calls are never reached. What is built has no such code in its threads.
+ */
+const wrapperFlags = ['--wasm-wrapper-tiering-budget=2147483647']
+
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   resolve: { conditions: [sourceCondition] },
   ssr: { resolve: { conditions: [sourceCondition] } },
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts'],
-    execArgv: [`--conditions=${sourceCondition}`],
+    execArgv: [`--conditions=${sourceCondition}`, ...wrapperFlags],
     // A flaky test is a bug: nothing is retried.
     retry: 0,
     reporters: ['default', fileURLToPath(new URL('closingCounts.ts', import.meta.url))],

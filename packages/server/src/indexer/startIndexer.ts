@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { SyncStatus } from '../model/sync.ts'
 import { ConfigError } from '../platform/errors.ts'
@@ -41,6 +42,7 @@ const stopDeadlineMs = 8_000
 export function startIndexer(options: StartIndexerOptions): Indexer {
   const { storeFolder, logger, onStatus, threadEntry, ...config } = options
   const entry = threadEntry ?? findThreadEntry()
+  if (entry.pathname.endsWith('.ts')) keepWrappers()
   let status: SyncStatus = {
     chainId: config.chainId,
     phase: 'starting',
@@ -127,6 +129,14 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
       return stopped
     }
   }
+}
+
+/**
+ * For threads that run from the sources: Node strips their types with WebAssembly, and V8 (Node 24.21) may end the
+ * process when several threads compile its often made calls to JavaScript anew. So many calls are never reached.
+ */
+function keepWrappers(): void {
+  setFlagsFromString('--wasm-wrapper-tiering-budget=2147483647')
 }
 
 /**
