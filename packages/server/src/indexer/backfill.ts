@@ -1,24 +1,25 @@
 import type { BlockRef, IndexedBlock } from '../model/evm.ts'
 import type { StoreWriter } from '../store/store.ts'
-import type { ChainSource } from './chainSource.ts'
-import { fetchInOrder } from './fetchInOrder.ts'
+import { BlockFailure, type FetchOptions, fetchInOrder } from './fetchInOrder.ts'
 
-export interface BackfillOptions {
-  readonly source: ChainSource
+export interface BackfillOptions extends FetchOptions {
   readonly store: StoreWriter
   /** First height to store; the child of `parent`. */
   readonly from: number
-  readonly to: number
   /** Newest stored block; absent in an empty store. */
   readonly parent?: BlockRef
-  /** Passed on to the store: undo data below this height may be dropped. */
+  /** What the node calls final; passed on to the store. */
   readonly finalized?: number
-  /** Blocks fetched or waiting at the same time. */
-  readonly window: number
-  readonly signal: AbortSignal
   /** Runs after each commit. */
   onCommit(blocks: readonly IndexedBlock[]): void
 }
+
+/** How far a range came. All blocks before the one named are stored, as far as they surely belong to the chain. */
+export type BackfillOutcome =
+  | { readonly kind: 'stored' }
+  /** This block is no child of the one before it: a reorg or a lie, which is for the caller to find out. */
+  | { readonly kind: 'unlinked'; readonly blockNumber: number }
+  | { readonly kind: 'failed'; readonly failure: BlockFailure }
 
 /** A commit's bounds: one transaction of the store should stay short, and a crash should cost little. */
 const commitTransactions = 2_000
@@ -29,15 +30,11 @@ const commitAfterMs = 500
 const bytesPerTransaction = 300
 
 /**
- * Stores the blocks of a range in order, several at a time.
- *
- * @returns `undefined` when `to` is stored; else the height of the block that is no child of the one before it. All
- *   blocks that are linked to the stored ones without doubt are stored by then; whether it was a reorg or a lie is for
- *   the caller to find out.
- * @throws what the source throws, after everything before that block is stored; what the store throws.
+ * Stores the blocks of a range in order, several fetched at a time.
+ * @throws what the store throws.
  */
-export async function backfill(options: BackfillOptions): Promise<number | undefined> {
-  const { source, store, from, to, window, signal, onCommit } = options
+export async function backfill(options: BackfillOptions): Promise<BackfillOutcome> {
+  const { store, onCommit } = options
   let waiting: IndexedBlock[] = []
   let weight = { transactions: 0, bytes: 0 }
   let waitingSinceMs = 0
@@ -52,11 +49,11 @@ export async function backfill(options: BackfillOptions): Promise<number | undef
   }
 
   try {
-    for await (const block of fetchInOrder(source, { from, to }, window, signal)) {
+    for await (const block of fetchInOrder(options)) {
       if (last !== undefined && block.parentHash !== last.hash) {
         // The block before may be the wrong one of the two: it is left out as well.
         await commit(waiting.slice(0, -1))
-        return block.ref.number
+        return { kind: 'unlinked', blockNumber: block.ref.number }
       }
       if (waiting.length === 0) waitingSinceMs = performance.now()
       waiting.push(block)
@@ -71,11 +68,12 @@ export async function backfill(options: BackfillOptions): Promise<number | undef
       if (isFull) await commit(waiting)
     }
     await commit(waiting)
-    return undefined
+    return { kind: 'stored' }
   } catch (error) {
-    // The blocks before the one that failed are good; the source's failure is the one to report.
+    if (!(error instanceof BlockFailure)) throw error
+    // The blocks before the one that failed are good.
     await commit(waiting)
-    throw error
+    return { kind: 'failed', failure: error }
   }
 }
 

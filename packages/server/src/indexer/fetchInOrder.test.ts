@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { IndexedBlock } from '../model/evm.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../platform/errors.ts'
 import type { ChainSource } from './chainSource.ts'
-import { fetchInOrder } from './fetchInOrder.ts'
+import { BlockFailure, fetchInOrder } from './fetchInOrder.ts'
 
 const blockOf = (number: number): IndexedBlock => ({
   ref: { number, hash: `0x${number}` },
@@ -19,6 +19,9 @@ function sourceOf(block: ChainSource['block']): ChainSource {
   return { block, identity: nobody, head: nobody, blockRef: nobody, knowsBlock: nobody, pool: nobody }
 }
 
+/** No pause takes time. */
+const wait = async () => {}
+
 async function collect(
   source: ChainSource,
   range: { from: number; to: number },
@@ -28,7 +31,8 @@ async function collect(
   const numbers: number[] = []
   let failure: unknown
   try {
-    for await (const { ref } of fetchInOrder(source, range, window, signal)) numbers.push(ref.number)
+    for await (const { ref } of fetchInOrder({ source, ...range, window, tries: 5, signal, wait }))
+      numbers.push(ref.number)
   } catch (error) {
     failure = error
   }
@@ -60,7 +64,8 @@ describe('fetchInOrder', () => {
     })
     const { numbers, failure } = await collect(source, { from: 1, to: 100 }, 4)
     expect(numbers).toEqual([1, 2, 3, 4, 5, 6])
-    expect(failure).toBeInstanceOf(NodeUnavailableError)
+    expect(failure).toBeInstanceOf(BlockFailure)
+    expect(failure).toMatchObject({ blockNumber: 7, tries: 1, cause: expect.any(NodeUnavailableError) })
     expect(Math.max(...asked)).toBeLessThanOrEqual(10)
   })
 
@@ -75,7 +80,7 @@ describe('fetchInOrder', () => {
     })
     const { numbers, failure } = await collect(source, { from: 1, to: 4 }, 4)
     expect(numbers).toEqual([1, 2, 3])
-    expect(failure).toMatchObject({ message: 'never' })
+    expect(failure).toMatchObject({ blockNumber: 4, tries: 5, cause: { message: 'never' } })
     expect(attempts.get(4)).toBe(5)
   })
 
@@ -85,7 +90,10 @@ describe('fetchInOrder', () => {
       if (signal !== undefined) signals.push(signal)
       return blockOf(number)
     })
-    for await (const { ref } of fetchInOrder(source, { from: 1, to: 9 }, 3, new AbortController().signal)) {
+    for await (const { ref } of fetchInOrder({
+      ...{ source, from: 1, to: 9, window: 3, tries: 5, wait },
+      signal: new AbortController().signal
+    })) {
       if (ref.number === 2) break
     }
     expect(signals.length).toBeGreaterThan(0)

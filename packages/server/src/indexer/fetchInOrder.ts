@@ -1,36 +1,56 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { IndexedBlock } from '../model/evm.ts'
 import { NodeContradictionError, NodeRpcError } from '../platform/errors.ts'
 import type { ChainSource } from './chainSource.ts'
+import { type Wait, waitByClock } from './wait.ts'
 
-/** Attempts at one block that contradicts itself before it is reported. */
-const attemptsPerBlock = 5
 const firstPauseMs = 25
 
+export interface FetchOptions {
+  readonly source: ChainSource
+  readonly from: number
+  readonly to: number
+  /** Blocks fetched or waiting at the same time. */
+  readonly window: number
+  /** Most tries at one block that contradicts itself or that the node refuses. */
+  readonly tries: number
+  readonly signal: AbortSignal
+  readonly wait?: Wait
+}
+
+/** One block could not be had; `cause` is what the source threw last. */
+export class BlockFailure extends Error {
+  readonly blockNumber: number
+  /** How often the source was asked for it. */
+  readonly tries: number
+
+  constructor(blockNumber: number, tries: number, cause: unknown) {
+    super(`block ${blockNumber} could not be fetched`, { cause })
+    this.name = 'BlockFailure'
+    this.blockNumber = blockNumber
+    this.tries = tries
+  }
+}
+
 /**
- * Blocks `from` to `to` in order, up to `window` of them fetched or waiting at the same time.
+ * Blocks `from` to `to` in order, several fetched at a time.
  *
  * A block that contradicts itself is asked for again a few times: nodes behind a balancer lag, and a reorg may pass
  * between two calls.
  *
- * @throws the failure of the first block that cannot be had, after all blocks before it have been yielded.
+ * @throws {BlockFailure} for the first block that cannot be had, after all blocks before it have been yielded.
  */
-export async function* fetchInOrder(
-  source: ChainSource,
-  range: { readonly from: number; readonly to: number },
-  window: number,
-  signal: AbortSignal
-): AsyncGenerator<IndexedBlock, void, undefined> {
+export async function* fetchInOrder(options: FetchOptions): AsyncGenerator<IndexedBlock, void, undefined> {
+  const { from, to, window, signal } = options
   const leaving = new AbortController()
   const leave = () => leaving.abort(signal.reason)
   signal.addEventListener('abort', leave, { once: true })
   if (signal.aborted) leave()
   const underWay: Promise<IndexedBlock>[] = []
-  let next = range.from
+  let next = from
   try {
-    for (let number = range.from; number <= range.to; number++) {
-      while (underWay.length < window && next <= range.to) {
-        const block = fetchPatiently(source, next++, leaving.signal)
+    for (let number = from; number <= to; number++) {
+      while (underWay.length < window && next <= to) {
+        const block = fetchPatiently({ ...options, signal: leaving.signal }, next++)
         // Its turn comes later; until then a failure is nobody's.
         block.catch(() => undefined)
         underWay.push(block)
@@ -45,18 +65,16 @@ export async function* fetchInOrder(
   }
 }
 
-async function fetchPatiently(
-  source: ChainSource,
-  number: number,
-  signal: AbortSignal
-): Promise<IndexedBlock> {
-  for (let attempt = 1; ; attempt++) {
+async function fetchPatiently(options: FetchOptions, number: number): Promise<IndexedBlock> {
+  const { source, tries, signal, wait = waitByClock } = options
+  for (let tried = 1; ; tried++) {
     try {
       return await source.block(number, signal)
     } catch (error) {
       const mayPass = error instanceof NodeContradictionError || error instanceof NodeRpcError
-      if (!mayPass || attempt >= attemptsPerBlock) throw error
-      await sleep(firstPauseMs * 2 ** attempt * (0.5 + Math.random() / 2), undefined, { signal })
+      if (!mayPass || tried >= tries || signal.aborted) throw new BlockFailure(number, tried, error)
+      await wait(firstPauseMs * 2 ** tried * (0.5 + Math.random() / 2), signal)
+      if (signal.aborted) throw new BlockFailure(number, tried, error)
     }
   }
 }

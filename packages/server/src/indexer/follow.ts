@@ -1,23 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { BlockRef } from '../model/evm.ts'
-import {
-  ChainDataError,
-  ConfigError,
-  NodeContradictionError,
-  NodeUnavailableError,
-  StoreError
-} from '../platform/errors.ts'
+import { ChainDataError, NodeContradictionError, StoreError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
-import type { ChainIdentity, StoreWriter } from '../store/store.ts'
+import type { ChainIdentity, StoreWriter, WriterState } from '../store/store.ts'
 import { backfill } from './backfill.ts'
 import type { ChainSource } from './chainSource.ts'
 import { checkIdentity } from './checkIdentity.ts'
 import { describeProblem } from './describeProblem.ts'
+import { BlockFailure } from './fetchInOrder.ts'
 import { createPoolWatch } from './poolWatch.ts'
 import { createProgress } from './progress.ts'
 import { resolveReorg } from './reorg.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import type { StatusBoard } from './statusBoard.ts'
+import { type Wait, waitByClock } from './wait.ts'
 
 export interface FollowOptions {
   readonly source: ChainSource
@@ -36,10 +31,22 @@ export interface FollowOptions {
   readonly roundBlocks?: number
   /** How long the node's head may stay below the index before blocks it no longer knows are given up; 30 s. */
   readonly lowerHeadGraceMs?: number
+  /** The clock of every pause; tests bring their own. */
+  readonly wait?: Wait
 }
 
+/**
+ * How a round ended. `level`: the index has reached the head that the node named at its start. `behind`: there is more
+ * to do at once. `waiting`: nothing can be done before the node says something new.
+ */
+type Round = 'level' | 'behind' | 'waiting'
+
+/** Tries at one block before the index counts as stalled: most contradictions are gone a moment later. */
+const quickTries = 5
 /** So often blocks are fetched anew at once; a node that still contradicts itself then is left alone for a while. */
 const mostFruitlessRounds = 3
+/** So many reorgs may follow each other without a pause; nodes on two forks in turn would make it spin. */
+const mostReorgsAtOnce = 10
 
 /**
  * Keeps the store equal to the node's canonical chain until `signal` ends it: asks for the head again and again, fetches
@@ -50,7 +57,7 @@ const mostFruitlessRounds = 3
  * @throws {StoreError} when the store cannot be written; only a new writer may help.
  */
 export async function follow(options: FollowOptions): Promise<void> {
-  const { source, store, identity, board, logger, signal } = options
+  const { source, store, identity, board, logger, signal, wait = waitByClock } = options
   const window = options.window ?? 16
   const roundBlocks = options.roundBlocks ?? 2_000
   const lowerHeadGraceMs = options.lowerHeadGraceMs ?? 30_000
@@ -61,6 +68,7 @@ export async function follow(options: FollowOptions): Promise<void> {
   let lowerHeadSinceMs: number | undefined
   /** Times in a row that the node's blocks did not fit to each other, but all that is stored was right. */
   let fruitlessRounds = 0
+  let reorgsSinceLevel = 0
   /** What went wrong with the store while the pool was looked at beside the blocks. */
   let storeFailure: unknown
   /**
@@ -74,39 +82,42 @@ export async function follow(options: FollowOptions): Promise<void> {
     identityConfirmed = true
   }
 
-  /** @returns whether the index has reached the head that the node named at the start of the round. */
-  async function runRound(): Promise<boolean> {
+  async function runRound(): Promise<Round> {
     if (!identityConfirmed) await confirmIdentity()
     const { head, finalized } = await source.head(signal)
-    const stored = (await store.state()).head
+    const state = await store.state()
     // A lagging node must not take back what was final already.
-    const known = board.read().finalized
-    const finalHeight = finalized === undefined ? known : Math.max(finalized, known ?? 0)
-    board.change({ head: head.number, finalized: finalHeight })
+    board.change({
+      head: head.number,
+      finalized: highest(finalized, board.read().finalized, state.finalized)
+    })
 
-    if (stored !== undefined && head.number <= stored.number) {
-      return meetLowerHead(head, stored, finalHeight)
+    if (state.head !== undefined && head.number <= state.head.number) {
+      return meetLowerHead(head, state.head, state, finalized)
     }
     lowerHeadSinceMs = undefined
-    const from = stored === undefined ? options.startBlock : stored.number + 1
-    if (from > head.number) return false
+    const from = state.head === undefined ? options.startBlock : state.head.number + 1
+    if (from > head.number) {
+      tellMoving('backfilling')
+      return 'waiting'
+    }
     const to = Math.min(head.number, from + roundBlocks - 1)
-    const isFollowing = hasLooked && board.read().backfilled && to === head.number
-    board.change({ phase: isFollowing ? 'following' : 'backfilling' })
-    const broken = await backfill({
-      source,
-      store,
-      from,
-      to,
-      window,
-      signal,
-      ...(stored === undefined ? {} : { parent: stored }),
+    const phase = hasLooked && board.read().backfilled && to === head.number ? 'following' : 'backfilling'
+    tellMoving(phase)
+    const outcome = await backfill({
+      ...{ source, store, from, to, window, signal, wait },
+      // Whoever has failed once already is asked once a round, so that the pauses below are the whole of it.
+      tries: pauses.failures() === 0 ? quickTries : 1,
+      ...(state.head === undefined ? {} : { parent: state.head }),
       ...(finalized === undefined ? {} : { finalized }),
       onCommit(blocks) {
         pauses.reset()
         fruitlessRounds = 0
         const last = blocks.at(-1)
-        if (last !== undefined) board.change({ indexedTo: last.ref, problem: undefined })
+        if (last !== undefined) {
+          board.change({ indexedTo: last.ref, problem: undefined })
+          tellMoving(phase)
+        }
         progress.record(blocks, head.number)
         logger.debug('stored blocks', {
           count: blocks.length,
@@ -114,44 +125,55 @@ export async function follow(options: FollowOptions): Promise<void> {
         })
       }
     })
-    if (broken === undefined) return to === head.number
-    await goBack(broken - 1, finalHeight)
-    return false
+    if (outcome.kind === 'failed') throw outcome.failure
+    if (outcome.kind === 'unlinked') {
+      await goBack(outcome.blockNumber - 1)
+      return 'behind'
+    }
+    board.change({ degraded: (await store.state()).degraded })
+    return to === head.number ? 'level' : 'behind'
   }
 
   /** A head at or below the stored one: a node that lags, or a chain that became another or shorter one. */
   async function meetLowerHead(
     head: BlockRef,
     stored: BlockRef,
+    state: WriterState,
     finalized: number | undefined
-  ): Promise<boolean> {
+  ): Promise<Round> {
     const storedThere = await store.blockRef(head.number)
-    if (storedThere === undefined) {
-      throw new NodeContradictionError(`the node's head ${head.number} is below the first indexed block`)
-    }
-    if (storedThere.hash !== head.hash) {
+    if (storedThere !== undefined && storedThere.hash !== head.hash) {
       lowerHeadSinceMs = undefined
-      await goBack(head.number, finalized)
-      return false
+      await goBack(head.number)
+      return 'behind'
     }
     if (head.number === stored.number) {
       lowerHeadSinceMs = undefined
-      return true
+      if (finalized !== undefined) await store.markFinal(finalized)
+      board.change({ degraded: (await store.state()).degraded })
+      return 'level'
     }
     lowerHeadSinceMs ??= performance.now()
     const waitedLongEnough = performance.now() - lowerHeadSinceMs >= lowerHeadGraceMs
-    if (!waitedLongEnough || (await source.knowsBlock(stored.hash, signal))) return true
-    if (finalized !== undefined && head.number < finalized) {
+    if (!waitedLongEnough || (await source.knowsBlock(stored.hash, signal))) {
+      // A node that lags cannot say that a first backfill is complete: another one has named blocks above.
+      return state.backfilled ? 'level' : 'waiting'
+    }
+    await confirmIdentity()
+    if (state.finalized !== undefined && head.number < state.finalized) {
       throw new NodeContradictionError(
-        `the node's head ${head.number} is below block ${finalized}, which was final`
+        `the node's head ${head.number} is below block ${state.finalized}, which was final; ` +
+          'expected the node to catch up, or to show another block'
       )
     }
     logger.warn('the chain became shorter', { head: head.number, depth: stored.number - head.number })
     leaveHead()
-    await store.rollbackTo(head)
-    board.change({ indexedTo: head })
+    board.change({ rollingBackTo: storedThere?.number ?? -1 })
+    if (storedThere === undefined) await store.rollbackAll()
+    else await store.rollbackTo(storedThere)
+    await tellRollback()
     lowerHeadSinceMs = undefined
-    return true
+    return 'behind'
   }
 
   /**
@@ -160,48 +182,58 @@ export async function follow(options: FollowOptions): Promise<void> {
    */
   function leaveHead(): void {
     hasLooked = false
-    board.change({ phase: 'backfilling', poolSeenAtMs: undefined })
+    tellMoving('backfilling')
+    board.change({ poolSeenAtMs: undefined })
   }
 
-  async function goBack(suspect: number, finalized: number | undefined): Promise<void> {
+  /** A chain that has stalled stays so until something has come of the next attempt. */
+  function tellMoving(phase: 'backfilling' | 'following'): void {
+    if (pauses.failures() === 0) board.change({ phase })
+  }
+
+  async function goBack(suspect: number): Promise<void> {
     leaveHead()
     const removed = await resolveReorg({
-      source,
-      store,
-      suspect,
-      logger,
-      signal,
-      confirmIdentity,
-      ...(finalized === undefined ? {} : { finalized })
+      ...{ source, store, suspect, logger, signal, confirmIdentity },
+      onRollback: kept => board.change({ rollingBackTo: kept })
     })
-    const state = await store.state()
     if (!removed) {
-      // Two blocks that do not fit, of which none is stored: most likely a reorg passed while they were fetched.
-      if ((state.head?.number ?? -1) < suspect && fruitlessRounds++ < mostFruitlessRounds) return
-      throw new NodeContradictionError(`block ${suspect}: the node names two different ones`, {
-        blockNumber: suspect
-      })
+      // Most likely a reorg passed while the blocks were fetched, and back again if they did not fit to a stored one.
+      if (fruitlessRounds++ < mostFruitlessRounds) return
+      const problem = `block ${suspect}: the node names two different ones`
+      const tries = fruitlessRounds === mostFruitlessRounds + 1 ? fruitlessRounds : 1
+      throw new BlockFailure(suspect, tries, new NodeContradictionError(problem, { blockNumber: suspect }))
     }
+    pauses.reset()
     fruitlessRounds = 0
-    const wentBehindFinal = finalized !== undefined && (state.head?.number ?? -1) < finalized
+    reorgsSinceLevel++
+    await tellRollback()
+  }
+
+  async function tellRollback(): Promise<void> {
+    const { head, indexedFrom, backfilled, degraded, finalized } = await store.state()
     board.change({
-      indexedTo: state.head,
-      backfilled: state.backfilled,
-      degraded: state.degraded,
-      // What was called final is gone: only what the node says from now on counts.
-      ...(wentBehindFinal ? { finalized: undefined } : {})
+      rollingBackTo: undefined,
+      indexedTo: head,
+      indexedFrom: indexedFrom ?? options.startBlock,
+      ...{ backfilled, degraded },
+      // Of what was called final, what is gone: only what the node says from now on counts.
+      finalized
     })
   }
 
   /** The index is level with the node: time for the pool, which must not hold up the next block. */
   async function settle(): Promise<void> {
     if (storeFailure !== undefined) throw storeFailure
+    fruitlessRounds = 0
+    reorgsSinceLevel = 0
     if (hasLooked) {
       pool.look().catch(error => {
         storeFailure = error
       })
     } else {
       await pool.lookAnew()
+      await store.markSettled()
       hasLooked = true
     }
     if (!board.read().backfilled) {
@@ -211,28 +243,42 @@ export async function follow(options: FollowOptions): Promise<void> {
     board.change({ phase: 'following', backfilled: true, problem: undefined })
   }
 
+  /** @returns how long to wait before the next round. */
+  function takeFailure(error: unknown): number {
+    // Whatever is wrong, the node may be another one by the next round.
+    identityConfirmed = false
+    const cause = error instanceof BlockFailure ? error.cause : error
+    const blockNumber = error instanceof BlockFailure ? error.blockNumber : undefined
+    const problem = describeProblem(cause, blockNumber)
+    board.change({ phase: 'stalled', problem, rollingBackTo: undefined })
+    const pauseMs = pauses.next(cause, error instanceof BlockFailure ? error.tries : undefined)
+    const fields = { problem, attempt: pauses.failures(), waitMs: Math.round(pauseMs) }
+    if (!(cause instanceof ChainDataError)) {
+      logger.error('indexing is stalled', { ...fields, error: cause })
+    } else if (pauses.isMilestone()) logger.warn('indexing is stalled', fields)
+    return pauseMs
+  }
+
   while (!signal.aborted) {
     let pauseMs: number
     try {
-      const reached = await runRound()
-      pauses.reset()
-      board.change({ problem: undefined })
-      if (reached) await settle()
-      else if (board.read().phase === 'stalled') board.change({ phase: 'backfilling' })
-      const waitsForStart = !reached && board.read().indexedTo === undefined
-      pauseMs = reached || waitsForStart ? options.pollIntervalMs : 0
+      const round = await runRound()
+      if (round !== 'behind') pauses.reset()
+      if (round === 'level') await settle()
+      if (round === 'waiting') board.change({ problem: undefined, phase: 'backfilling' })
+      const hurries = round === 'behind' && reorgsSinceLevel <= mostReorgsAtOnce
+      pauseMs = hurries ? 0 : options.pollIntervalMs
     } catch (error) {
       if (signal.aborted) break
       if (error instanceof StoreError) throw error
-      if (error instanceof NodeUnavailableError || error instanceof ConfigError) identityConfirmed = false
-      const problem = describeProblem(error)
-      board.change({ phase: 'stalled', problem })
-      pauseMs = pauses.next(error)
-      const fields = { problem, attempt: pauses.failures(), waitMs: Math.round(pauseMs) }
-      if (!(error instanceof ChainDataError)) logger.error('indexing is stalled', { ...fields, error })
-      else if (pauses.isMilestone()) logger.warn('indexing is stalled', fields)
+      pauseMs = takeFailure(error)
     }
-    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+    if (pauseMs > 0) await wait(pauseMs, signal)
   }
   await pool.look().catch(() => undefined)
+}
+
+function highest(...numbers: readonly (number | undefined)[]): number | undefined {
+  const known = numbers.filter(number => number !== undefined)
+  return known.length === 0 ? undefined : Math.max(...known)
 }

@@ -23,7 +23,12 @@ function watchOver(...views: View[]) {
     } as Partial<ChainSource> as ChainSource,
     store: {
       blockRef: async number => ({ number, hash: '0x07' }),
-      state: async () => ({ backfilled: true, degraded: false, head: { number: 7, hash: '0x07' } }),
+      state: async () => ({
+        backfilled: true,
+        settled: true,
+        degraded: false,
+        head: { number: 7, hash: '0x07' }
+      }),
       updatePool: async (update: PoolUpdate) => {
         updates.push(update)
       }

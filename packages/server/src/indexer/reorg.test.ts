@@ -17,13 +17,17 @@ function situation({ lowest, shared, head }: { lowest: number; shared: number; h
     throw new Error('not to be called')
   }
   const store: StoreWriter = {
-    state: async () => ({ head: refOf(head, 'a'), indexedFrom: lowest, backfilled: true, degraded: false }),
+    state: async () => ({
+      ...{ head: refOf(head, 'a'), indexedFrom: lowest },
+      ...{ backfilled: true, settled: true, degraded: false }
+    }),
     blockRef: async number => (number < lowest || number > head ? undefined : refOf(number, 'a')),
     rollbackTo: async ancestor => void writes.push(`rollbackTo ${ancestor.number}`),
     rollbackAll: async () => void writes.push('rollbackAll'),
-    markDegraded: async () => void writes.push('markDegraded'),
     commitBlocks: nobody,
     markBackfilled: nobody,
+    markSettled: nobody,
+    markFinal: nobody,
     updatePool: nobody,
     close: nobody
   }
@@ -63,7 +67,7 @@ describe('resolveReorg', () => {
             head: lowest + kept + depth
           })
           expect(await resolveReorg(options)).toBe(true)
-          expect(writes).toEqual([`rollbackTo ${lowest + kept}`])
+          expect(writes).toEqual(['confirmIdentity', `rollbackTo ${lowest + kept}`])
           expect(asked.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(depth + 1)) + 2)
         }
       )
@@ -77,23 +81,25 @@ describe('resolveReorg', () => {
   })
 
   it('touches nothing when the node turns out to serve another chain', async () => {
-    const { options, writes } = situation({ lowest: 10, shared: 9, head: 50 })
-    const confirmIdentity = () => Promise.reject(new ConfigError('another chain'))
-    await expect(resolveReorg({ ...options, finalized: 40, confirmIdentity })).rejects.toThrow(ConfigError)
-    expect(writes).toEqual([])
+    // With or without a common past: some chains share their first blocks.
+    for (const shared of [9, 30]) {
+      const { options, writes } = situation({ lowest: 10, shared, head: 50 })
+      const confirmIdentity = () => Promise.reject(new ConfigError('another chain'))
+      await expect(resolveReorg({ ...options, confirmIdentity })).rejects.toThrow(ConfigError)
+      expect(writes).toEqual([])
+    }
   })
 
   it.each([
-    [20, false],
-    [19, true],
-    [9, true]
+    [30, 30],
+    [9, -1]
   ])(
-    'with block 20 final and block %i shared, degrades: %s, before anything is removed',
-    async (shared, degrades) => {
+    'with block %i shared tells before anything is removed that %i is the newest to stay',
+    async (shared, kept) => {
       const { options, writes } = situation({ lowest: 10, shared, head: 50 })
-      await resolveReorg({ ...options, finalized: 20 })
-      expect(writes.includes('markDegraded')).toBe(degrades)
-      expect(writes.at(-1)).toMatch(/^rollback/)
+      await resolveReorg({ ...options, onRollback: number => writes.push(`told ${number}`) })
+      expect(writes.slice(0, 2)).toEqual(['confirmIdentity', `told ${kept}`])
+      expect(writes[2]).toMatch(/^rollback/)
     }
   )
 
@@ -107,7 +113,7 @@ describe('resolveReorg', () => {
   it('goes below a suspected block that is not the head', async () => {
     const { options, writes } = situation({ lowest: 10, shared: 30, head: 50 })
     expect(await resolveReorg({ ...options, suspect: 40 })).toBe(true)
-    expect(writes).toEqual(['rollbackTo 30'])
+    expect(writes).toEqual(['confirmIdentity', 'rollbackTo 30'])
   })
 
   it('removes nothing while the node does not have blocks that it must have', async () => {

@@ -9,26 +9,26 @@ export interface ReorgOptions {
   readonly store: StoreWriter
   /** Highest place where a stored block may not be the node's. */
   readonly suspect: number
-  /** Blocks up to here were said to be final. */
-  readonly finalized?: number
   readonly logger: Logger
   readonly signal: AbortSignal
-  /** Runs before the whole index is given up: throws when the node turns out to serve another chain. */
+  /** Runs before anything is removed: throws when the node turns out to serve another chain. */
   confirmIdentity(): Promise<void>
+  /** Told right before blocks are removed, which may take long: the newest one that stays; -1 for none. */
+  onRollback?(keptNumber: number): void
 }
 
 /**
  * Takes the stored chain back to the newest block that it shares with the node, at any depth, in one transaction.
- * Going back behind blocks that were final marks the index as degraded: answers given meanwhile were wrong although
- * nothing said so.
+ * The store marks the index as degraded when that removes blocks that were final: answers given meanwhile were wrong
+ * although nothing said so.
  *
  * @returns whether blocks were removed. `false`: what is stored up to `suspect` is the node's after all.
  * @throws {NodeContradictionError} when the node has no block at a height below one that it has just named.
- * @remarks About 2 log2(depth) calls to the node.
+ * @remarks About 2 log2(depth) calls to the node, and two more when blocks are removed.
  */
 export async function resolveReorg(options: ReorgOptions): Promise<boolean> {
-  const { source, store, suspect, finalized, logger, signal } = options
-  const { head, indexedFrom } = await store.state()
+  const { source, store, suspect, logger, signal } = options
+  const { head, indexedFrom, finalized } = await store.state()
   if (head === undefined || indexedFrom === undefined) return false
 
   const sharedAt = async (number: number): Promise<BlockRef | undefined> => {
@@ -45,19 +45,17 @@ export async function resolveReorg(options: ReorgOptions): Promise<boolean> {
   const ancestor = await findCommonAncestor(sharedAt, indexedFrom, highest)
   if (ancestor?.number === highest) return false
 
+  // At every depth: two chains may share their genesis and part later.
+  await options.confirmIdentity()
   const depth = head.number - (ancestor?.number ?? indexedFrom - 1)
-  if (ancestor === undefined) await options.confirmIdentity()
-  // First, so that a crash in between cannot hide it.
-  if (finalized !== undefined && head.number - depth < finalized) {
-    logger.error('the chain reorganised behind final blocks; the index is marked as degraded', {
-      depth,
-      blockNumber: head.number - depth
-    })
-    await store.markDegraded()
-  }
+  const place = { depth, blockNumber: head.number - depth }
+  logger.warn('the chain reorganised', place)
+  options.onRollback?.(ancestor?.number ?? -1)
   if (ancestor === undefined) await store.rollbackAll()
   else await store.rollbackTo(ancestor)
-  logger.warn('the chain reorganised', { depth, blockNumber: head.number - depth })
+  if (finalized !== undefined && place.blockNumber < finalized) {
+    logger.error('the chain reorganised behind final blocks; the index is marked as degraded', place)
+  }
   return true
 }
 

@@ -16,11 +16,20 @@ describe('retry pauses', () => {
   it('become rare for a block that nobody can verify, and short again after a success', () => {
     const pauses = createRetryPauses()
     const waits = times(12, () => pauses.next(new NodeContradictionError('poison')))
-    expect(Math.max(...waits.slice(0, 10))).toBeLessThanOrEqual(3_000)
-    expect(waits.slice(10)).toEqual([30_000, 30_000])
+    expect(Math.max(...waits.slice(0, 9))).toBeLessThanOrEqual(3_000)
+    expect(waits.slice(9)).toEqual([30_000, 30_000, 30_000])
     expect(pauses.failures()).toBe(12)
     pauses.reset()
     expect(pauses.next(new NodeContradictionError('another'))).toBeLessThanOrEqual(200)
+  })
+
+  it('become rare after ten tries at one block, however many of them a failure stands for and whatever it is', () => {
+    for (const error of [new NodeContradictionError('poison'), new NodeUnavailableError('too large')]) {
+      const pauses = createRetryPauses()
+      const waits = [5, 1, 1, 1, 1, 1, 1].map(tries => pauses.next(error, tries))
+      expect(Math.max(...waits.slice(0, 5))).toBeLessThanOrEqual(3_000)
+      expect(waits.slice(5)).toEqual([30_000, 30_000])
+    }
   })
 
   it('mark fewer and fewer failures as worth a line in the log', () => {

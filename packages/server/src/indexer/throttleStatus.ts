@@ -3,7 +3,7 @@ import type { SyncStatus } from '../model/sync.ts'
 const intervalMs = 100
 
 /**
- * Passes statuses on: at once when the phase or the problem changes, otherwise the newest one at most every 100 ms.
+ * Passes statuses on: at once when the phase, the problem or a mark changes, otherwise the newest one at most every 100 ms.
  * `flush` passes on what still waits.
  */
 export function throttleStatus(receive: (status: SyncStatus) => void): {
@@ -30,7 +30,8 @@ export function throttleStatus(receive: (status: SyncStatus) => void): {
         status.phase !== last?.phase ||
         status.problem !== last?.problem ||
         status.backfilled !== last?.backfilled ||
-        status.degraded !== last?.degraded
+        status.degraded !== last?.degraded ||
+        status.rollingBackTo !== last?.rollingBackTo
       if (isNews) flush()
       else timer ??= setTimeout(flush, intervalMs).unref()
     },

@@ -14,8 +14,13 @@ export interface SyncStatus {
   readonly indexedTo?: BlockRef
   /** The first backfill has reached the head once; lasting. */
   readonly backfilled: boolean
-  /** Something could not be verified or was re-indexed beyond finality; answers may be incomplete. */
+  /**
+   * Blocks that were final have been replaced, and not everything that was removed with them is final again. Answers
+   * given before may have been wrong; what is indexed now is what the node says.
+   */
   readonly degraded: boolean
+  /** The newest block that will stay, while blocks are being removed; -1 when none will. */
+  readonly rollingBackTo?: number
   /** The node offers its transaction pool. */
   readonly poolCovered: boolean
   /**

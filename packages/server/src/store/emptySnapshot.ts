@@ -3,6 +3,7 @@ import type { Snapshot } from './store.ts'
 /** What a reader shows of a chain whose store does not exist yet. */
 export const emptySnapshot: Snapshot = {
   indexedRange: async () => undefined,
+  marks: async () => ({ backfilled: false, settled: true, degraded: false }),
   backfilled: async () => false,
   async *history() {},
   countHistory: async () => 0,

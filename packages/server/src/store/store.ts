@@ -45,8 +45,24 @@ export interface IndexedRange {
   readonly toTimestampSeconds: number
 }
 
+/** What an index says of itself, beside its blocks. */
+export interface IndexMarks {
+  /** The first backfill has reached the head once. */
+  readonly backfilled: boolean
+  /**
+   * The index and the pool have been level with the node since the last rollback. While false, transactions that a
+   * rollback removed may be in neither, so that "none" must not be said.
+   */
+  readonly settled: boolean
+  /** Final blocks were removed, and not everything that was removed with them is final again. */
+  readonly degraded: boolean
+  /** Newest stored block that the node has called final; absent when it has called none. */
+  readonly finalized?: number
+}
+
 /** A frozen view of one chain's index. All reads of one answer come from one snapshot. */
 export interface Snapshot {
+  marks(): Promise<IndexMarks>
   /** Absent while nothing is indexed. */
   indexedRange(): Promise<IndexedRange | undefined>
   /** The first backfill has reached the head once. */
@@ -72,13 +88,11 @@ export interface Snapshot {
 }
 
 /** What the writer finds when it opens a chain's store. */
-export interface WriterState {
+export interface WriterState extends IndexMarks {
   /** Newest indexed block; absent in an empty store. */
   readonly head?: BlockRef
   /** First block this index covers; set once, by the first commit. */
   readonly indexedFrom?: number
-  readonly backfilled: boolean
-  readonly degraded: boolean
 }
 
 /** A complete look at the node's pool, as seen at one time. */
@@ -101,7 +115,8 @@ export interface StoreWriter {
   /**
    * Appends blocks, each the child of the one before it, in ONE transaction together with the cursor. Pool entries
    * that these blocks confirm disappear in the same transaction. In an empty store the first block may be any.
-   * @param options.finalized - undo data below this height may be dropped.
+   * @param options.finalized - what the node calls final, on the chain of these blocks: marks stored blocks up to here
+   *   as final, and undo data below it may be dropped.
    * @throws {StoreError} when a block is not the child of the one before it or of the stored head, holds more than
    *   65,536 transactions, or contradicts itself (numbers, order of indexes); nothing is written then.
    */
@@ -111,18 +126,25 @@ export interface StoreWriter {
   /**
    * Removes every block above `ancestor` in ONE transaction and remembers the removed hashes, so that a cursor can
    * be told from a typing mistake. Works at any depth; beyond the undo data it is slower, never wrong.
-   * Holding candidates stay: they are hints.
+   * The index is not settled then; if a final block was among the removed ones, it is degraded until the newest
+   * removed height is final again. Holding candidates stay: they are hints.
    * @throws {StoreError} when `ancestor` is not a stored block.
    */
   rollbackTo(ancestor: BlockRef): Promise<void>
   /**
    * Removes every block (the chain contradicts even the first one stored). The index is as empty as a new one:
    * `indexedFrom` is unset, `backfilled` false again and no removed hash remembered, since no common ancestor exists.
-   * Holding candidates, the pool and the degraded mark stay.
+   * Marks as `rollbackTo` does. Holding candidates, the pool and an earlier degraded mark stay.
    */
   rollbackAll(): Promise<void>
   markBackfilled(): Promise<void>
-  markDegraded(): Promise<void>
+  /** The index and the pool are level with the node. Writes nothing when they were already. */
+  markSettled(): Promise<void>
+  /**
+   * The node calls blocks up to this height final, on the chain that is stored. Never takes back what was final before.
+   * Writes nothing when that says nothing new.
+   */
+  markFinal(number: number): Promise<void>
   /**
    * Makes the stored pool equal to `update`, keeping the first-seen second of entries that stay, come back, or are
    * thrown back into the pool by a reorg. Transactions that the index has confirmed are passed over. Writes nothing

@@ -1,6 +1,6 @@
 import type { BlockRef } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
-import type { ChainIdentity, IndexedRange } from '../store.ts'
+import type { ChainIdentity, IndexedRange, IndexMarks } from '../store.ts'
 import type { SqliteConnection } from './driver.ts'
 import { hashBytes, toHex } from './hexBytes.ts'
 
@@ -8,8 +8,7 @@ import { hashBytes, toHex } from './hexBytes.ts'
 export interface ChainMeta {
   readonly identity: ChainIdentity
   readonly indexedFrom?: number
-  readonly backfilled: boolean
-  readonly degraded: boolean
+  readonly marks: IndexMarks
 }
 
 /** Reads of a chain's own rows that writer and readers share; each sees what its connection's transaction sees. */
@@ -32,7 +31,9 @@ interface MetaColumns {
   readonly genesis_hash: Uint8Array
   readonly indexed_from: number | null
   readonly backfilled: number
-  readonly degraded: number
+  readonly settled: number
+  readonly degraded_until: number | null
+  readonly finalized: number | null
 }
 
 export function createCursor(connection: SqliteConnection): Cursor {
@@ -49,8 +50,12 @@ export function createCursor(connection: SqliteConnection): Cursor {
     return {
       identity: { chainId: row.chain_id, genesisHash: toHex(row.genesis_hash) },
       ...(row.indexed_from !== null && { indexedFrom: row.indexed_from }),
-      backfilled: row.backfilled === 1,
-      degraded: row.degraded === 1
+      marks: {
+        backfilled: row.backfilled === 1,
+        settled: row.settled === 1,
+        degraded: row.degraded_until !== null,
+        ...(row.finalized !== null && { finalized: row.finalized })
+      }
     }
   }
 

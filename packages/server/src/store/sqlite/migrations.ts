@@ -101,5 +101,19 @@ export const migrations: readonly Migration[] = [
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX first_seen_left_at ON first_seen (left_at);
     `
+  },
+  {
+    version: 2,
+    name: 'what was final, and how long it counts',
+    sql: `
+      -- Newest stored block that the node has called final
+      ALTER TABLE meta ADD COLUMN finalized INTEGER;
+      -- Final blocks were removed; over once this height is final again
+      ALTER TABLE meta ADD COLUMN degraded_until INTEGER;
+      -- 0 from a rollback until the index is level with the node again
+      ALTER TABLE meta ADD COLUMN settled INTEGER NOT NULL DEFAULT 1;
+      UPDATE meta SET degraded_until = (SELECT coalesce(max(number), 0) FROM block) WHERE degraded = 1;
+      ALTER TABLE meta DROP COLUMN degraded;
+    `
   }
 ]

@@ -9,13 +9,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
 import { testIdentity } from '../store.contract.ts'
 import type { StoreReader, StoreWriter } from '../store.ts'
-import { buildChain, people, poolTransaction } from '../test/buildChain.ts'
+import { buildChain, hashOf, people, poolTransaction } from '../test/buildChain.ts'
 import { dumpStore } from '../test/dumpStore.ts'
 import { failingDriver } from '../test/failingDriver.ts'
 import { readHistory, readPending, withSnapshot } from '../test/readAll.ts'
 import { chainFiles } from './chainFiles.ts'
 import type { SqliteDriver } from './driver.ts'
+import { hashBytes } from './hexBytes.ts'
 import { availableSqliteDrivers, loadSqliteDriver } from './loadSqliteDriver.ts'
+import { migrate } from './migrate.ts'
+import { migrations } from './migrations.ts'
 import { openSqliteReader } from './openSqliteReader.ts'
 import { openSqliteWriter } from './openSqliteWriter.ts'
 
@@ -165,12 +168,28 @@ test('a schema newer than the program is refused by writer and reader, both vers
   await (await openWriter()).close()
   const reader = await openReader()
   await (await reader.openSnapshot()).close()
-  tamper("INSERT INTO migration VALUES (2, 'from the future', 'x')")
+  tamper("INSERT INTO migration VALUES (3, 'from the future', 'x')")
   await expect(openWriter()).rejects.toThrow(StoreError)
-  await expect(openWriter()).rejects.toThrow(/schema version 2.*versions up to 1/)
+  await expect(openWriter()).rejects.toThrow(/schema version 3.*versions up to 2/)
   // Also over a connection that was opened before.
-  await expect(reader.openSnapshot()).rejects.toThrow(/schema version 2.*version 1/)
-  await expect((await openReader()).openSnapshot()).rejects.toThrow(/schema version 2.*version 1/)
+  await expect(reader.openSnapshot()).rejects.toThrow(/schema version 3.*version 2/)
+  await expect((await openReader()).openSnapshot()).rejects.toThrow(/schema version 3.*version 2/)
+})
+
+test('the first schema is brought up to date: a degraded mark ends at the height where it was found', async () => {
+  const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
+  migrate(connection, migrations.slice(0, 1))
+  connection
+    .prepare('INSERT INTO meta (id, chain_id, genesis_hash, indexed_from, degraded) VALUES (1, ?, ?, 4, 1)')
+    .run([chainId, hashBytes(testIdentity.genesisHash)])
+  connection
+    .prepare('INSERT INTO block VALUES (4, ?, ?, 0, 0)')
+    .run([hashBytes(hashOf('a')), hashBytes(hashOf('b'))])
+  connection.close()
+  const writer = await openWriter()
+  expect(await writer.state()).toMatchObject({ indexedFrom: 4, settled: true, degraded: true })
+  await writer.markFinal(4)
+  expect(await writer.state()).toMatchObject({ degraded: false, finalized: 4 })
 })
 
 test('a schema step that another program made differently is refused', async () => {

@@ -8,7 +8,7 @@ import type {
 } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { decodeConfirmed, decodePending } from '../record.ts'
-import type { HashLookup, IndexedRange, Snapshot, TransactionPosition } from '../store.ts'
+import type { HashLookup, IndexedRange, IndexMarks, Snapshot, TransactionPosition } from '../store.ts'
 import { maxBlockNumber, toPosition, toTransactionId } from '../transactionId.ts'
 import type { ChainMeta } from './cursor.ts'
 import { addressBytes, hashBytes, toHex } from './hexBytes.ts'
@@ -44,9 +44,14 @@ export class SqliteSnapshot implements Snapshot {
     return this.#open().cursor.range()
   }
 
+  async marks(): Promise<IndexMarks> {
+    this.#open()
+    return this.#meta.marks
+  }
+
   async backfilled(): Promise<boolean> {
     this.#open()
-    return this.#meta.backfilled
+    return this.#meta.marks.backfilled
   }
 
   async *history(

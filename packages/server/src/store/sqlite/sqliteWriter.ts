@@ -7,6 +7,7 @@ import { createBlockAppender, type Layout } from './commitBlocks.ts'
 import { createCursor, type Cursor } from './cursor.ts'
 import type { SqliteConnection } from './driver.ts'
 import { inTransaction } from './inTransaction.ts'
+import { createMarkWriter } from './markWriter.ts'
 import { isUnchanged, PoolTable } from './poolTable.ts'
 import { rollbackAll, rollbackTo } from './rollback.ts'
 
@@ -20,6 +21,7 @@ export class SqliteWriter implements StoreWriter {
   readonly #cursor: Cursor
   readonly #blocks: ReturnType<typeof createBlockAppender>
   readonly #pool: PoolTable
+  readonly #marks: ReturnType<typeof createMarkWriter>
   #closed = false
 
   /** Owns both from now on: `close` ends the connection first, then the lock. */
@@ -29,17 +31,17 @@ export class SqliteWriter implements StoreWriter {
     this.#cursor = createCursor(connection)
     this.#blocks = createBlockAppender(connection, layout)
     this.#pool = new PoolTable(connection, layout.minUndoBlocks)
+    this.#marks = createMarkWriter(connection)
   }
 
   async state(): Promise<WriterState> {
     this.#checkOpen()
-    const { indexedFrom, backfilled, degraded } = this.#cursor.meta()
+    const { indexedFrom, marks } = this.#cursor.meta()
     const head = this.#cursor.head()
     return {
       ...(head !== undefined && { head }),
       ...(indexedFrom !== undefined && { indexedFrom }),
-      backfilled,
-      degraded
+      ...marks
     }
   }
 
@@ -55,6 +57,7 @@ export class SqliteWriter implements StoreWriter {
     const rows = this.#blocks.collect(blocks)
     this.#write(() => {
       this.#blocks.append(rows, options.finalized)
+      if (options.finalized !== undefined) this.#marks.setFinal(Math.min(options.finalized, last.ref.number))
       this.#pool.settle(hashesOf(blocks), last.ref.number)
     })
   }
@@ -73,13 +76,21 @@ export class SqliteWriter implements StoreWriter {
         { blockNumber: ancestor.number, blockHash: ancestor.hash, storedHash: stored?.hash }
       )
     }
-    if (this.#cursor.head()?.number === ancestor.number) return
-    this.#write(() => rollbackTo(this.#connection, ancestor))
+    const head = this.#cursor.head()
+    if (head === undefined || head.number === ancestor.number) return
+    this.#write(() => {
+      this.#marks.leave(ancestor.number, head.number)
+      rollbackTo(this.#connection, ancestor)
+    })
   }
 
   async rollbackAll(): Promise<void> {
     this.#checkOpen()
-    this.#write(() => rollbackAll(this.#connection))
+    const head = this.#cursor.head()
+    this.#write(() => {
+      if (head !== undefined) this.#marks.leave(undefined, head.number)
+      rollbackAll(this.#connection)
+    })
   }
 
   async markBackfilled(): Promise<void> {
@@ -87,9 +98,17 @@ export class SqliteWriter implements StoreWriter {
     this.#connection.exec('UPDATE meta SET backfilled = 1 WHERE backfilled = 0')
   }
 
-  async markDegraded(): Promise<void> {
+  async markSettled(): Promise<void> {
     this.#checkOpen()
-    this.#connection.exec('UPDATE meta SET degraded = 1 WHERE degraded = 0')
+    this.#connection.exec('UPDATE meta SET settled = 1 WHERE settled = 0')
+  }
+
+  async markFinal(number: number): Promise<void> {
+    this.#checkOpen()
+    const head = this.#cursor.head()?.number ?? -1
+    const reached = Math.min(number, head)
+    const { finalized = -1 } = this.#cursor.meta().marks
+    if (reached > finalized) this.#write(() => this.#marks.setFinal(reached))
   }
 
   async updatePool(update: PoolUpdate): Promise<void> {

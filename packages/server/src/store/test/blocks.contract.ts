@@ -146,7 +146,7 @@ export function describeBlocks(open: OpenStore): void {
   test('the state and the indexed range follow each commit; the first block is remembered', async () => {
     const { writer, reader } = await start()
     const blocks = buildChain(alicesBlocks(5), { firstNumber: 100 })
-    expect(await writer.state()).toEqual({ backfilled: false, degraded: false })
+    expect(await writer.state()).toEqual({ backfilled: false, settled: true, degraded: false })
     await writer.commitBlocks(blocks.slice(0, 2))
     await writer.commitBlocks(blocks.slice(2))
     const last = blocks[4]
@@ -154,6 +154,7 @@ export function describeBlocks(open: OpenStore): void {
       head: last?.ref,
       indexedFrom: 100,
       backfilled: false,
+      settled: true,
       degraded: false
     })
     expect(await writer.blockRef(101)).toEqual(blocks[1]?.ref)

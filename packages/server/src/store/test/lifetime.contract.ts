@@ -40,10 +40,10 @@ export function describeLifetime(open: OpenStore): void {
     const blocks = buildChain(plans)
     await writer.commitBlocks(blocks.slice(0, 2))
     await writer.markBackfilled()
-    await writer.markDegraded()
+    await writer.markFinal(1)
     await writer.updatePool({ present: [poolTransaction('p', [alice])], seenAtSeconds: 7, headAfter: 1 })
     const state = await writer.state()
-    expect(state).toMatchObject({ indexedFrom: 0, backfilled: true, degraded: true })
+    expect(state).toMatchObject({ indexedFrom: 0, backfilled: true, settled: true, finalized: 1 })
     await writer.close()
     const second = await store.openWriter()
     expect(await second.state()).toEqual(state)
@@ -56,8 +56,8 @@ export function describeLifetime(open: OpenStore): void {
     const { writer } = await start()
     for (let i = 0; i < 2; i++) {
       await writer.markBackfilled()
-      await writer.markDegraded()
-      expect(await writer.state()).toEqual({ backfilled: true, degraded: true })
+      await writer.markSettled()
+      expect(await writer.state()).toEqual({ backfilled: true, settled: true, degraded: false })
     }
   })
 
