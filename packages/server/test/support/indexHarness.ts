@@ -8,7 +8,7 @@ import { type Logger, silentLogger } from '../../src/platform/logger.ts'
 import { openSqliteReader } from '../../src/store/sqlite/openSqliteReader.ts'
 import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
 import type { Snapshot } from '../../src/store/store.ts'
-import type { WalkedChain } from './walkChain.ts'
+import type { WalkedChain, WalkedTransaction } from './walkChain.ts'
 
 /** Polls until `look` returns something; fails with what it saw last. */
 export async function eventually<T>(
@@ -138,8 +138,16 @@ export function differences(
     if (range?.to.hash !== chain.head.hash) {
       found.push(`indexed to ${JSON.stringify(range?.to)}, the head is ${JSON.stringify(chain.head)}`)
     }
+    const histories = new Map<string, WalkedTransaction[]>()
+    for (const transaction of chain.transactions.toReversed()) {
+      for (const party of transaction.parties) {
+        const history = histories.get(party)
+        if (history === undefined) histories.set(party, [transaction])
+        else history.push(transaction)
+      }
+    }
     for (const address of new Set([...chain.addresses, ...alsoAsk])) {
-      const expected = chain.transactions.filter(({ parties }) => parties.has(address)).reverse()
+      const expected = histories.get(address) ?? []
       const actual: ConfirmedTransaction[] = []
       for await (const chunk of snapshot.history(address as `0x${string}`)) actual.push(...chunk)
       if (actual.length !== expected.length) {

@@ -8,30 +8,67 @@ export interface WalkedTransaction {
 
 export interface WalkedChain {
   readonly head: { readonly number: number; readonly hash: string }
+  readonly lowest: number
   /** In chain order. */
   readonly transactions: readonly WalkedTransaction[]
   /** Every address that is a party anywhere, lower case. */
   readonly addresses: ReadonlySet<string>
 }
 
+/** Blocks that were walked before, by hash. Only for nodes whose block hashes are never used twice. */
+export type WalkedBlocks = Map<string, readonly WalkedTransaction[]>
+
 type Raw = Record<string, string> & { logs: { topics: string[]; data: string }[]; transactions: string[] }
 type Call = (method: string, ...params: unknown[]) => Promise<unknown>
+
+/** Calls under way at the same time: a node answers them faster, and its queue stays short. */
+const callsAtOnce = 16
 
 /**
  * An oracle independent of the index: walks the node from its head down by parent hash, asks for each transaction and
  * each receipt alone, and decodes with ethers. Knows standard blocks only, which is all that a test node makes.
+ *
+ * @param known - blocks in it are not asked for again; those walked now are added.
+ * @throws {Error} when the chain changes under its feet: a transaction or receipt of another block.
  */
-export async function walkChain(call: Call, lowest = 0): Promise<WalkedChain> {
-  const transactions: WalkedTransaction[] = []
+export async function walkChain(
+  call: Call,
+  lowest = 0,
+  known: WalkedBlocks = new Map()
+): Promise<WalkedChain> {
+  const path: Raw[] = []
   let block = (await call('eth_getBlockByNumber', 'latest', false)) as Raw
   const head = { number: Number(block.number), hash: block.hash! }
   for (;;) {
-    const inBlock = await Promise.all(block.transactions.map(hash => walkTransaction(call, hash, block)))
-    transactions.unshift(...inBlock)
+    path.push(block)
     if (Number(block.number) <= lowest) break
     block = (await call('eth_getBlockByHash', block.parentHash, false)) as Raw
   }
-  return { head, transactions, addresses: new Set(transactions.flatMap(({ parties }) => [...parties])) }
+  path.reverse()
+  const wanted = path
+    .filter(({ hash }) => !known.has(hash!))
+    .flatMap(parent => parent.transactions.map(hash => ({ hash, parent })))
+  const walked = await eachOf(wanted, ({ hash, parent }) => walkTransaction(call, hash, parent))
+  for (const { hash, transactions } of path) {
+    if (!known.has(hash!)) known.set(hash!, walked.splice(0, transactions.length))
+  }
+  const transactions = path.flatMap(({ hash }) => known.get(hash!) ?? [])
+  return {
+    head,
+    lowest,
+    transactions,
+    addresses: new Set(transactions.flatMap(({ parties }) => [...parties]))
+  }
+}
+
+async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const worker = async () => {
+    for (let place = next++; place < items.length; place = next++) results[place] = await work(items[place]!)
+  }
+  await Promise.all(Array.from({ length: callsAtOnce }, worker))
+  return results
 }
 
 async function walkTransaction(call: Call, hash: string, block: Raw): Promise<WalkedTransaction> {
@@ -39,6 +76,11 @@ async function walkTransaction(call: Call, hash: string, block: Raw): Promise<Wa
     call('eth_getTransactionByHash', hash),
     call('eth_getTransactionReceipt', hash)
   ])) as [Raw & { accessList?: { address: string; storageKeys: string[] }[] }, Raw]
+  for (const part of [raw, receipt]) {
+    if (part?.blockHash !== block.hash) {
+      throw new Error(`${hash} was walked in block ${block.hash}, the node has it in ${part?.blockHash}`)
+    }
+  }
   const type = Number(raw.type)
   const gasSpent = BigInt(receipt.gasUsed!)
   const gasPrice = BigInt(receipt.effectiveGasPrice!)

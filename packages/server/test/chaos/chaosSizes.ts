@@ -1,0 +1,35 @@
+/**
+ * How large the suites of this folder are: short within `npm test`, full with `npm run test:chaos`, whose configuration
+ * sets `CHAOS=full`. Both run the same files.
+ */
+export const isFull = process.env.CHAOS === 'full'
+
+/** What random draws begin with; `SEED=<number>` repeats a run. */
+export const seed = Number(process.env.SEED ?? 1)
+
+const short = {
+  faults: { blocks: 150, grown: 30 },
+  faultsElsewhere: { blocks: 40, grown: 10 },
+  reorgs: { count: 12, deeper: 2 },
+  reorgsElsewhere: { count: 6, deeper: 1 },
+  kills: { rounds: 7 },
+  killsElsewhere: { rounds: 3 }
+}
+
+const full: typeof short = {
+  faults: { blocks: 2_000, grown: 200 },
+  faultsElsewhere: { blocks: 300, grown: 50 },
+  reorgs: { count: 200, deeper: 10 },
+  reorgsElsewhere: { count: 60, deeper: 5 },
+  kills: { rounds: 100 },
+  killsElsewhere: { rounds: 20 }
+}
+
+export const sizes = isFull ? full : short
+
+/** One plain line of a suite's counts, with what repeats it. */
+export function report(suite: string, counts: Readonly<Record<string, string | number>>): void {
+  const repeat = `SEED=${seed} npm run ${isFull ? 'test:chaos' : 'test'} -- packages/server/test/chaos/${suite}`
+  const text = Object.entries(counts).map(([name, count]) => `${name} ${count}`)
+  process.stdout.write(`chaos ${suite}: ${text.join(', ')} | repeat: ${repeat}\n`)
+}

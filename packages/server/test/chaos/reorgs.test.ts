@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
+import { dumpStore } from '../../src/store/test/dumpStore.ts'
+import { type RunningIndexer, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import type { WalkedBlocks } from '../support/walkChain.ts'
+import { type ChaosNode, chaosNodes, finalDepth } from './chaosNodes.ts'
+import { report, seed, sizes } from './chaosSizes.ts'
+import { checkIndex, none } from './checkIndex.ts'
+import { type ChaosChain, createChaosChain } from './createChaosChain.ts'
+
+const chainId = 31337
+/** One in so many reorgs is waited for; the others come on top of each other. */
+const waitedFor = 4
+/** One in so many is followed by a look at everything. */
+const lookedAt = 20
+
+const cleanUps: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+describe.each(chaosNodes)('on $name', ({ name, start }) => {
+  const { count, deeper } = name === 'anvil' ? sizes.reorgs : sizes.reorgsElsewhere
+
+  it(
+    'random reorgs, and some behind final blocks, leave exactly the chain of the node, and nothing of what was',
+    async () => {
+      const node = await start()
+      cleanUps.push(() => node.stop())
+      const random = createRandom(seed)
+      const chain = await createChaosChain(node, random)
+      await chain.grow(finalDepth + 6)
+      const { indexer, path } = await startIndexer(node)
+      await atHead(indexer, chain)
+
+      const log: string[] = []
+      const known: WalkedBlocks = new Map()
+      let [looks, undone] = [0, 0]
+      const compare = async () => {
+        await atHead(indexer, chain)
+        looks++
+        const disagreement = await checkIndex(path, chain, known)
+        expect(disagreement, `seed ${seed}, after: ${log.slice(-10).join('; ')}`).toEqual(none)
+        return disagreement.count
+      }
+      const play = async (depth: number) => {
+        undone += depth
+        log.push(await chain.replace(depth))
+        await chain.grow(random.below(5))
+      }
+
+      for (let i = 1; i <= count; i++) {
+        // The index has seen this chain at its present height, never at a greater one: so deep is not yet final.
+        await play(1 + random.below(random.below(3) === 0 ? finalDepth : 12))
+        if (i % lookedAt === 0) await compare()
+        else if (random.below(waitedFor) === 0) await atHead(indexer, chain)
+      }
+      await compare()
+      expect(indexer.status().degraded).toBe(false)
+
+      for (let i = 1; i <= deeper; i++) {
+        // Once the head has been seen, this is behind what was final.
+        await atHead(indexer, chain)
+        await play(Math.min(finalDepth + 1 + random.below(40), chain.head() - chain.firstFree))
+        await compare()
+        expect(indexer.status().degraded).toBe(true)
+        await chain.grow(finalDepth)
+      }
+      const differences = await compare()
+      await indexer.stop()
+
+      const straight = await startIndexer(node)
+      await atHead(straight.indexer, chain)
+      await straight.indexer.stop()
+      const [dump, straightDump] = [path, straight.path].map(folder =>
+        dumpStore(folder, chainId, { omit: ['holding'] })
+      )
+      report('reorgs.test.ts', {
+        ...{ node: name, reorgs: count, 'behind final blocks': deeper, 'blocks undone': undone },
+        ...{
+          blocks: chain.head(),
+          'transactions sent': chain.everHashes.size,
+          confirmed: dump?.counts.tx ?? 0
+        },
+        comparisons: looks,
+        differences
+      })
+      expect(dump?.sha256).toBe(straightDump?.sha256)
+    },
+    60_000 + (count + deeper * 3) * 3_000
+  )
+})
+
+async function startIndexer({ rpcUrl, finality }: ChaosNode) {
+  const folder = await temporaryFolder()
+  const indexer = runTestIndexer(folder.path, { rpcUrls: [rpcUrl], finality })
+  cleanUps.push(folder.remove, () => indexer.stop())
+  return { indexer, path: folder.path }
+}
+
+async function atHead(indexer: RunningIndexer, { rpc }: ChaosChain): Promise<void> {
+  const { hash } = (await rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
+  await indexer.until(
+    `block ${hash} is indexed`,
+    ({ indexedTo, phase }) => phase === 'following' && indexedTo?.hash === hash,
+    30_000
+  )
+}
