@@ -6,10 +6,16 @@ import { ConfigError, NodeUnavailableError } from './errors.ts'
 
 /** What went wrong with one exchange; decides what a retry may look like. */
 export type UpstreamFault =
-  /** No connection, a reset, a time-out, a 5xx: the same call may go through in a moment. */
+  /** No connection, a reset, a 5xx: the same call may go through in a moment. */
   | 'unreachable'
+  /** No whole answer in the time that this exchange had. */
+  | 'timedOut'
+  /** Never sent: so many calls to it are under way that it had no turn in time. */
+  | 'busy'
   /** 429, or an error that says the same: wait, at least `retryAfterMs` where it is given. */
   | 'throttled'
+  /** The quota of a day or month is used up. */
+  | 'exhausted'
   /** Another 4xx, a redirect: repeating the call here is pointless. */
   | 'refused'
   /** The answer exceeds `maxResponseBytes`. */

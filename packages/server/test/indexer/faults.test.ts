@@ -180,7 +180,7 @@ describe('a node of another chain', () => {
   it('is refused at the start by its chain id', async () => {
     const indexer = run({ chainId: 1 })
     const { problem } = await indexer.until('it stalls', ({ phase }) => phase === 'stalled')
-    expect(problem).toBe('chain 1: the node serves chain 31337')
+    expect(problem).toBe('chain 1: upstream 1 serves chain 31337, expected 1')
     expect(proxy.calls.every(({ method, params }) => method === 'eth_chainId' || params[0] === '0x0')).toBe(
       true
     )

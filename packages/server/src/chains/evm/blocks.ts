@@ -1,44 +1,62 @@
 import type { BlockRef, Hash } from '../../model/evm.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import { type Capabilities, isMethodMissing } from './capabilities.ts'
+import { isMethodMissing } from './capabilities.ts'
+import type { EvmNode } from './nodeCall.ts'
 import { readCount, readHash, readObject } from './rawFields.ts'
-import type { EvmRpc } from './rpc.ts'
+import type { EvmRpc, EvmUpstreams } from './rpc.ts'
 import { type VerifiedBlock, type VerifiedHeader, verifyHeader, verifyReceipts } from './verify.ts'
 
 /** Root of a trie with nothing in it: such a block has no transactions, whatever else is missing. */
 const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /**
- * The block at a height with its receipts, verified to belong together.
- * @throws {NodeContradictionError} when the parts disagree, or the node does not have the block (yet).
+ * The block at a height with its receipts, verified to belong together, as `read` reads it.
+ * @param read - may refuse the block with a NodeContradictionError, which counts like any other disagreement.
+ * @throws {NodeContradictionError} when the parts disagree on every upstream, or none has the block (yet).
  * @remarks Two calls; one for an empty block; a batch of one call per transaction on nodes without
- *   `eth_getBlockReceipts`.
+ *   `eth_getBlockReceipts`. Receipts that fit on no upstream put the header in doubt: next time another upstream is asked
+ *   for it first.
  */
-export async function fetchBlock(
-  rpc: EvmRpc,
-  capabilities: Capabilities,
+export async function fetchBlock<T>(
+  rpc: EvmUpstreams,
   number: number,
+  read: (block: VerifiedBlock) => T,
   signal?: AbortSignal
-): Promise<VerifiedBlock> {
-  const options = signal ? { signal } : {}
-  const raw = await rpc.request({ method: 'eth_getBlockByNumber', params: [quantity(number), true] }, options)
-  if (raw === null) throw new NodeContradictionError(`block ${number}: the node does not have it`, { number })
-  const header = verifyHeader(raw, number)
+): Promise<T> {
+  const options = { height: number, ...(signal ? { signal } : {}) }
+  let giver: EvmNode | undefined
+  const header = (await rpc.request(
+    { method: 'eth_getBlockByNumber', params: [quantity(number), true] },
+    {
+      ...options,
+      read(raw, node) {
+        giver = node
+        if (raw === null) {
+          throw new NodeContradictionError(`block ${number}: the node does not have it`, { number })
+        }
+        return verifyHeader(raw, number)
+      }
+    }
+  )) as VerifiedHeader
   const isEmpty = header.transactions.length === 0 && header.raw.transactionsRoot === emptyRoot
-  return verifyReceipts(header, isEmpty ? [] : await fetchReceipts(rpc, capabilities, header, signal))
+  try {
+    if (isEmpty) return read(verifyReceipts(header, []))
+    return await rpc.onOneNode(
+      'eth_getBlockReceipts',
+      async node => read(verifyReceipts(header, await fetchReceipts(node, header))),
+      options
+    )
+  } catch (error) {
+    if (error instanceof NodeContradictionError) giver?.doubt(number)
+    throw error
+  }
 }
 
-/** Asked for by hash: by number, two calls around a reorg would speak of two blocks. */
-async function fetchReceipts(
-  rpc: EvmRpc,
-  capabilities: Capabilities,
-  header: VerifiedHeader,
-  signal: AbortSignal | undefined
-): Promise<unknown> {
-  const options = signal ? { signal } : {}
-  const whole = await capabilities.attempt('eth_getBlockReceipts', async () => {
+/** Asked for by hash: by number, two calls around a reorg would speak of two blocks. Each node in the way it offers. */
+async function fetchReceipts(node: EvmNode, header: VerifiedHeader): Promise<unknown> {
+  const whole = await node.attempt('eth_getBlockReceipts', async () => {
     try {
-      return await rpc.request({ method: 'eth_getBlockReceipts', params: [header.ref.hash] }, options)
+      return await node.request({ method: 'eth_getBlockReceipts', params: [header.ref.hash] })
     } catch (error) {
       // Some nodes have the method but take heights only, which would not bind the receipts to this block.
       if (error instanceof NodeRpcError && error.rpcCode === -32602 && !isMethodMissing(error)) {
@@ -48,9 +66,8 @@ async function fetchReceipts(
     }
   })
   if (whole !== undefined) return whole
-  const outcomes = await rpc.batch(
-    header.transactions.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    options
+  const outcomes = await node.batch(
+    header.transactions.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
   )
   return outcomes.map(outcome => {
     if (outcome.ok) return outcome.value
@@ -58,21 +75,24 @@ async function fetchReceipts(
   })
 }
 
-/** The node's block at a height; absent when it has none there. */
+/** The chain's block at a height; absent when no upstream has one there. */
 export async function fetchBlockRef(
   rpc: EvmRpc,
   number: number,
   signal?: AbortSignal
 ): Promise<BlockRef | undefined> {
   const call = { method: 'eth_getBlockByNumber', params: [quantity(number), false] }
-  const ref = readBlockRef(await rpc.request(call, signal ? { signal } : {}), `block ${number}`)
-  if (ref !== undefined && ref.number !== number) {
-    throw new NodeContradictionError(`block ${number}: the node answered block ${ref.number}`, { number })
+  const read = (raw: unknown) => {
+    const ref = readBlockRef(raw, `block ${number}`)
+    if (ref !== undefined && ref.number !== number) {
+      throw new NodeContradictionError(`block ${number}: the node answered block ${ref.number}`, { number })
+    }
+    return ref
   }
-  return ref
+  return (await rpc.request(call, { read, ...(signal ? { signal } : {}) })) as BlockRef | undefined
 }
 
-/** Whether the node still has this block, on its canonical path or beside it. */
+/** Whether any upstream still has this block, on its canonical path or beside it. */
 export async function knowsBlock(rpc: EvmRpc, hash: Hash, signal?: AbortSignal): Promise<boolean> {
   const call = { method: 'eth_getBlockByHash', params: [hash, false] }
   return (await rpc.request(call, signal ? { signal } : {})) !== null

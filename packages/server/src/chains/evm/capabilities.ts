@@ -1,6 +1,6 @@
 import { NodeRpcError } from '../../platform/errors.ts'
 
-/** Remembers which methods a chain's node lacks, so that each is asked for in vain only once in a while. */
+/** Remembers which methods a node lacks, so that each is asked for in vain only once in a while. One per upstream. */
 export interface Capabilities {
   /**
    * Runs `ask`, which calls `method`, unless the node is known to lack it.
@@ -8,21 +8,29 @@ export interface Capabilities {
    * @throws whatever `ask` throws for another reason.
    */
   attempt<T>(method: string, ask: () => Promise<T>): Promise<T | undefined>
+  /** Whether `attempt` would not ask now. */
+  lacks(method: string): boolean
 }
 
-/** A node may be upgraded, or another upstream may answer: what is missing is asked for again after this time. */
+/** A node may be upgraded: what is missing is asked for again after this time. */
 const forgetAfterMs = 10 * 60_000
-/** A method that has worked before is more likely to be missing from one upstream of several, or for a moment only. */
+/** A method that has worked before is more likely to be missing for a moment only, or behind a balancer of several. */
 const forgetKnownAfterMs = 5_000
 
 export function createCapabilities(): Capabilities {
   const missingSince = new Map<string, number>()
   const known = new Set<string>()
+
+  function lacks(method: string): boolean {
+    const since = missingSince.get(method)
+    const patienceMs = known.has(method) ? forgetKnownAfterMs : forgetAfterMs
+    return since !== undefined && Date.now() - since < patienceMs
+  }
+
   return {
+    lacks,
     async attempt(method, ask) {
-      const since = missingSince.get(method)
-      const patienceMs = known.has(method) ? forgetKnownAfterMs : forgetAfterMs
-      if (since !== undefined && Date.now() - since < patienceMs) return undefined
+      if (lacks(method)) return undefined
       try {
         const value = await ask()
         missingSince.delete(method)
@@ -33,6 +41,19 @@ export function createCapabilities(): Capabilities {
         missingSince.set(method, Date.now())
         return undefined
       }
+    }
+  }
+}
+
+/** Remembers nothing: for calls over all upstreams, each of which remembers what it lacks. */
+export const noCapabilityMemory: Capabilities = {
+  lacks: () => false,
+  async attempt(_method, ask) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!isMethodMissing(error)) throw error
+      return undefined
     }
   }
 }

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { createEvmSource } from './evmSource.ts'
 import type { NodeCall, NodeOutcome } from './nodeCall.ts'
-import type { EvmRpc } from './rpc.ts'
+import { isMethodMissing } from './capabilities.ts'
+import type { EvmNode } from './nodeCall.ts'
+import type { EvmUpstreams } from './rpc.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 const headBlock = (number: number) => ({ number: `0x${number.toString(16)}`, hash: hash('a') })
@@ -10,21 +12,44 @@ const headBlock = (number: number) => ({ number: `0x${number.toString(16)}`, has
 /** A node that answers each call with `answer`; what that throws is the node's error. */
 function sourceOver(answer: (call: NodeCall) => unknown, finality: 'auto' | number = 'auto') {
   const asked: NodeCall[] = []
-  const request = async (call: NodeCall) => {
+  const lacking = new Set<string>()
+  const ask = async (call: NodeCall) => {
     asked.push(call)
     return answer(call)
   }
-  const rpc: EvmRpc = {
-    request,
-    batch: calls =>
-      Promise.all(
-        calls.map(call =>
-          request(call).then(
-            (value): NodeOutcome => ({ ok: true, value }),
-            (error): NodeOutcome => ({ ok: false, error })
-          )
+  const askAll = (calls: readonly NodeCall[]) =>
+    Promise.all(
+      calls.map(call =>
+        ask(call).then(
+          (value): NodeOutcome => ({ ok: true, value }),
+          (error): NodeOutcome => ({ ok: false, error })
         )
-      ),
+      )
+    )
+  const node: EvmNode = {
+    request: ask,
+    batch: askAll,
+    async attempt(method, run) {
+      if (lacking.has(method)) return undefined
+      try {
+        return await run()
+      } catch (error) {
+        if (!isMethodMissing(error)) throw error
+        lacking.add(method)
+        return undefined
+      }
+    },
+    doubt: () => undefined
+  }
+  const read = <T>(value: T, options: { read?: (value: unknown, node: EvmNode) => unknown } = {}) =>
+    (options.read === undefined ? value : options.read(value, node)) as T
+  const rpc: EvmUpstreams = {
+    request: async (call, options) => read(await ask(call), options),
+    batch: async (calls, options) => read(await askAll(calls), options),
+    onOneNode: (_, work) => work(node),
+    identity: async () => ({ chainId: 2n ** 53n + 1n, genesisHash: hash('a') as `0x${string}` }),
+    expectGenesis: () => undefined,
+    figures: () => [],
     close: () => undefined
   }
   return { source: createEvmSource({ rpc, finality }), asked }
@@ -58,15 +83,6 @@ describe('head', () => {
 
   it('refuses a node without a newest block', async () => {
     await expect(sourceOver(tags(null, () => null)).source.head()).rejects.toThrow(NodeContradictionError)
-  })
-})
-
-describe('identity', () => {
-  it('is exact for chain ids beyond 2^53', async () => {
-    const { source } = sourceOver(({ method }) =>
-      method === 'eth_chainId' ? '0x20000000000001' : headBlock(0)
-    )
-    expect(await source.identity()).toEqual({ chainId: 2n ** 53n + 1n, genesisHash: hash('a') })
   })
 })
 

@@ -2,11 +2,11 @@ import type { BlockRef, Hash, IndexedBlock } from '../../model/evm.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
-import { createCapabilities } from './capabilities.ts'
+import { noCapabilityMemory } from './capabilities.ts'
+import type { NodeOutcome } from './nodeCall.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createPoolReader, type PoolView } from './pool.ts'
-import { readHash, readObject, readQuantity } from './rawFields.ts'
-import type { EvmRpc } from './rpc.ts'
+import type { EvmUpstreams } from './rpc.ts'
 
 /** A chain as its indexer sees it: blocks, refs and parents, verified and in the server's own terms. */
 export interface EvmSource {
@@ -16,7 +16,7 @@ export interface EvmSource {
    */
   identity(signal?: AbortSignal): Promise<{ readonly chainId: bigint; readonly genesisHash: Hash }>
   /** The node's newest block, and up to which height the chain holds its blocks final. */
-  head(signal?: AbortSignal): Promise<{ readonly head: BlockRef; readonly finalized?: number }>
+  head(signal?: AbortSignal): Promise<ChainHead>
   /**
    * The verified block at a height.
    * @throws {NodeContradictionError} when its parts disagree, or the node does not have it (yet).
@@ -31,7 +31,7 @@ export interface EvmSource {
 }
 
 export interface EvmSourceOptions {
-  readonly rpc: EvmRpc
+  readonly rpc: EvmUpstreams
   /**
    * How deep a block must lie to count as final: a number of blocks, or `auto` for what the node's `finalized` tag
    * says, and 64 blocks where it has none.
@@ -44,40 +44,29 @@ export interface EvmSourceOptions {
 const assumedFinality = 64
 
 export function createEvmSource({ rpc, finality, logger }: EvmSourceOptions): EvmSource {
-  const capabilities = createCapabilities()
-  const readPool = createPoolReader({ rpc, capabilities, ...(logger ? { logger } : {}) })
+  const readPool = createPoolReader({ rpc, capabilities: noCapabilityMemory, ...(logger ? { logger } : {}) })
 
   return {
     async identity(signal) {
-      const [chainId, genesis] = await Promise.all([
-        rpc.request({ method: 'eth_chainId', params: [] }, signal ? { signal } : {}),
-        rpc.request({ method: 'eth_getBlockByNumber', params: ['0x0', false] }, signal ? { signal } : {})
-      ])
-      return {
-        chainId: readQuantity(chainId, 'eth_chainId'),
-        genesisHash: readHash(readObject(genesis, 'block 0').hash, 'block 0: hash')
-      }
+      const { chainId, genesisHash } = await rpc.identity(signal)
+      if (genesisHash === undefined) throw new NodeContradictionError('block 0: the node does not have it')
+      return { chainId, genesisHash }
     },
 
     async head(signal) {
       const tags = finality === 'auto' ? ['latest', 'finalized'] : ['latest']
-      const [latest, final] = await rpc.batch(
+      const head = await rpc.batch(
         tags.map(tag => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
-        signal ? { signal } : {}
+        {
+          read: outcomes => readHead(outcomes as readonly NodeOutcome[], finality),
+          ...(signal ? { signal } : {})
+        }
       )
-      if (latest === undefined || !latest.ok)
-        throw latest?.error ?? new NodeContradictionError('no latest block')
-      const head = readBlockRef(latest.value, 'latest block')
-      if (head === undefined) throw new NodeContradictionError('the node has no latest block')
-      // An error about the tag and null mean the same: the node names no final block.
-      const named = final?.ok ? readBlockRef(final.value, 'finalized block')?.number : undefined
-      const depth = finality === 'auto' ? assumedFinality : finality
-      const finalized = named ?? head.number - depth
-      return finalized < 0 ? { head } : { head, finalized: Math.min(finalized, head.number) }
+      return head as unknown as ChainHead
     },
 
     async block(number, signal) {
-      const { block, ignoredLogs } = normalizeBlock(await fetchBlock(rpc, capabilities, number, signal))
+      const { block, ignoredLogs } = await fetchBlock(rpc, number, normalizeBlock, signal)
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
           blockNumber: number,
@@ -90,4 +79,21 @@ export function createEvmSource({ rpc, finality, logger }: EvmSourceOptions): Ev
     knowsBlock: (hash, signal) => knowsBlock(rpc, hash, signal),
     pool: readPool
   }
+}
+
+interface ChainHead {
+  readonly head: BlockRef
+  readonly finalized?: number
+}
+
+/** @throws {NodeContradictionError} the node has no newest block, or names one that is none. */
+function readHead([latest, final]: readonly NodeOutcome[], finality: 'auto' | number): ChainHead {
+  if (latest === undefined || !latest.ok) throw latest?.error ?? new NodeContradictionError('no latest block')
+  const head = readBlockRef(latest.value, 'latest block')
+  if (head === undefined) throw new NodeContradictionError('the node has no latest block')
+  // An error about the tag and null mean the same: the node names no final block.
+  const named = final?.ok ? readBlockRef(final.value, 'finalized block')?.number : undefined
+  const depth = finality === 'auto' ? assumedFinality : finality
+  const finalized = named ?? head.number - depth
+  return finalized < 0 ? { head } : { head, finalized: Math.min(finalized, head.number) }
 }

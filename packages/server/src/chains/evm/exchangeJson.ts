@@ -1,4 +1,9 @@
-import { type HttpUpstream, type UpstreamAnswer, UpstreamError } from '../../platform/httpUpstream.ts'
+import {
+  type HttpUpstream,
+  type UpstreamAnswer,
+  UpstreamError,
+  type UpstreamFault
+} from '../../platform/httpUpstream.ts'
 
 /**
  * POSTs one JSON value and parses the answer.
@@ -26,10 +31,15 @@ function readAnswer({ status, text, retryAfterMs }: UpstreamAnswer, name: string
     throw new UpstreamError(`${name} answered something that is not JSON`, 'malformed')
   }
   if (looksLikeJsonRpc(answer)) return answer
-  throw new UpstreamError(`${name} answered HTTP ${status}`, status >= 500 ? 'unreachable' : 'refused', {
+  throw new UpstreamError(`${name} answered HTTP ${status}`, faultOf(status), {
     httpStatus: status,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs })
   })
+}
+
+function faultOf(status: number): UpstreamFault {
+  if (status === 402) return 'exhausted'
+  return status >= 500 ? 'unreachable' : 'refused'
 }
 
 function looksLikeJsonRpc(answer: unknown): boolean {

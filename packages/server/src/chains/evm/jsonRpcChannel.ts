@@ -1,7 +1,9 @@
 import { NodeRpcError } from '../../platform/errors.ts'
 import { type HttpUpstream, UpstreamError } from '../../platform/httpUpstream.ts'
+import type { BatchSize } from './batchSize.ts'
 import { exchangeJson } from './exchangeJson.ts'
 import type { NodeCall, NodeOutcome } from './nodeCall.ts'
+import { type NodeMessageKind, readNodeMessage, speaksOfBatch } from './nodeMessages.ts'
 
 /** JSON-RPC 2.0 over one upstream: ids, batches, and the shapes real nodes answer with. No retries. */
 export interface JsonRpcChannel {
@@ -31,14 +33,10 @@ interface Entry {
   readonly call: NodeCall
 }
 
-export function createJsonRpcChannel(
-  upstream: HttpUpstream,
-  { maxBatchCalls }: { readonly maxBatchCalls: number }
-): JsonRpcChannel {
+/** @param batchSize - learns from what the upstream refuses. */
+export function createJsonRpcChannel(upstream: HttpUpstream, batchSize: BatchSize): JsonRpcChannel {
   const { name } = upstream
   let nextId = 1
-  /** Shrinks for good when the upstream refuses larger batches; 1 means single calls. */
-  let batchSize = maxBatchCalls
 
   async function send(call: NodeCall, signal: AbortSignal): Promise<unknown> {
     const id = nextId++
@@ -70,36 +68,41 @@ export function createJsonRpcChannel(
       answers = await exchangeJson(upstream, body, signal)
     } catch (error) {
       if (!(error instanceof UpstreamError) || !isBatchRefusal(error)) throw error
-      if (error.fault === 'refused') batchSize = Math.min(batchSize, Math.floor(entries.length / 2))
+      if (error.fault === 'refused') batchSize.refused(entries.length)
       return
     }
     if (!Array.isArray(answers)) {
       // One answer for many calls: an error about the batch as such.
       if (readOutcome(answers, body[0] ?? { method: 'batch', params: [] }, name) === undefined)
         throw malformed(name, 'batch')
-      batchSize = saysTooMany(answers) ? Math.min(batchSize, Math.floor(entries.length / 2)) : 1
+      // Without a word about its size, batches are not taken at all.
+      batchSize.refused(saysTooMany(answers) ? entries.length : 2)
+      return
+    }
+    // Some answer a batch that is too large with the same error under every id.
+    if (answers.length > 0 && answers.every(answer => speaksOfBatch(messageOf(answer)))) {
+      batchSize.refused(entries.length)
       return
     }
     let throttled: UpstreamError | undefined
-    let refused = 0
     for (const answer of answers) {
       const entry = byId.get(idOf(answer))
       if (entry === undefined) continue
-      // Some nodes answer a batch that is too large with one error under the first id and nothing else.
+      // Others with one error under the first id and nothing else.
       if (answers.length < entries.length && saysTooMany(answer)) {
-        refused++
+        batchSize.refused(entries.length)
         continue
       }
       try {
         const outcome = readOutcome(answer, entry.call, name)
-        if (outcome !== undefined) outcomes[entry.place] = outcome
+        if (outcome === undefined || asksForFewer(outcome)) continue
+        outcomes[entry.place] = outcome
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error
         throttled = error
       }
     }
     if (throttled !== undefined) throw throttled
-    if (refused > 0) batchSize = Math.min(batchSize, Math.floor(entries.length / 2))
   }
 
   return {
@@ -107,11 +110,11 @@ export function createJsonRpcChannel(
     send,
     async sendAll(calls, outcomes, signal) {
       // Every round either fills gaps or makes the next round's batches smaller, down to single calls.
-      let roundSize = batchSize
+      let roundSize = batchSize.current()
       for (;;) {
         const missing = calls.map((call, place) => ({ call, place })).filter(({ place }) => !outcomes[place])
         if (missing.length === 0) break
-        roundSize = Math.max(1, Math.min(roundSize, batchSize))
+        roundSize = Math.max(1, Math.min(roundSize, batchSize.current()))
         await runBounded(chunk(missing, roundSize), async entries => {
           const only = entries[0]
           if (entries.length === 1 && only !== undefined) await sendSingle(only, outcomes, signal)
@@ -131,22 +134,26 @@ function readOutcome(answer: unknown, call: NodeCall, name: string): NodeOutcome
     const { code, message, data } = answer.error as { code?: unknown; message?: unknown; data?: unknown }
     const rpcCode = typeof code === 'number' ? code : -32603
     const text = typeof message === 'string' ? message.slice(0, longestMessage) : 'no message'
-    if (isThrottle(rpcCode, text))
-      throw new UpstreamError(`${name} limits the rate of calls (${rpcCode})`, 'throttled')
-    const error = new NodeRpcError(`${call.method}: ${text} (${rpcCode})`, rpcCode, data, {
-      method: call.method
-    })
+    const kind = readNodeMessage(rpcCode, text, data)
+    if (kind === 'throttled' || kind === 'exhausted')
+      throw new UpstreamError(`${name} limits the rate of calls (${rpcCode})`, kind)
+    const context = { method: call.method, ...(kind === undefined ? {} : { nodeMessage: kind }) }
+    const error = new NodeRpcError(`${call.method}: ${text} (${rpcCode})`, rpcCode, data, context)
     return { ok: false, error }
   }
   return 'result' in answer ? { ok: true, value: answer.result } : undefined
 }
 
-/** -32005 also means "too many results", which no waiting mends: only the message tells. */
-function isThrottle(code: number, message: string): boolean {
+/** The node would answer this call, but not beside so many others. */
+function asksForFewer(outcome: NodeOutcome): boolean {
   return (
-    code === 429 ||
-    (code === -32005 && /\brate|too many requests|per second|capacity|request count/i.test(message))
+    !outcome.ok && outcome.error instanceof NodeRpcError && messageKindOf(outcome.error) === 'answerTooLarge'
   )
+}
+
+/** What an error of this channel asks for; absent for a plain error of the call. */
+export function messageKindOf(error: NodeRpcError): NodeMessageKind | undefined {
+  return error.context.nodeMessage as NodeMessageKind | undefined
 }
 
 /** HTTP statuses and sizes that a smaller batch can mend; credentials and the like it cannot. */
@@ -156,8 +163,15 @@ function isBatchRefusal({ fault, httpStatus }: UpstreamError): boolean {
 }
 
 function saysTooMany(answer: unknown): boolean {
-  if (typeof answer !== 'object' || answer === null || !('error' in answer)) return false
-  return /batch|too (many|large)|limit|exceed/i.test(JSON.stringify(answer.error ?? null).slice(0, 1000))
+  return /batch|too (many|large)|limit|exceed/i.test(messageOf(answer))
+}
+
+/** The error's message; empty where there is no error. */
+function messageOf(answer: unknown): string {
+  const error = typeof answer === 'object' && answer !== null && 'error' in answer ? answer.error : undefined
+  const message =
+    typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined
+  return typeof message === 'string' ? message.slice(0, longestMessage) : ''
 }
 
 function idOf(answer: unknown): number {

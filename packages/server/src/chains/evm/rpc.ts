@@ -1,10 +1,22 @@
-import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { ConfigError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
-import { createHttpUpstream, UpstreamError } from '../../platform/httpUpstream.ts'
+import type { Hash } from '../../model/evm.ts'
+import { type Clock, systemClock } from '../../platform/clock.ts'
+import { ConfigError, NodeRpcError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { createJsonRpcChannel, type JsonRpcChannel } from './jsonRpcChannel.ts'
-import type { NodeCall, NodeCallOptions, NodeOutcome } from './nodeCall.ts'
+import type { UpstreamFigures } from '../../platform/upstreamFigures.ts'
+import { isInService } from './chooseUpstream.ts'
+import { messageKindOf } from './jsonRpcChannel.ts'
+import {
+  type EvmNode,
+  heightOf,
+  isAbsentAnswer,
+  type NodeCall,
+  type NodeCallOptions,
+  type NodeOutcome
+} from './nodeCall.ts'
+import type { PieceOfWork } from './pieceOfWork.ts'
+import { createUpstream, type Upstream } from './upstream.ts'
+import type { ExpectedIdentity, ShownIdentity } from './upstreamIdentity.ts'
+import { createUpstreamPool, type WorkLimits } from './upstreamPool.ts'
 
 /**
  * Plain JSON-RPC to one EVM chain over all of its `rpcUrls`. Answers are raw JSON: nothing is parsed into a
@@ -12,199 +24,207 @@ import type { NodeCall, NodeCallOptions, NodeOutcome } from './nodeCall.ts'
  */
 export interface EvmRpc {
   /**
+   * Null for a block, receipt or transaction, and errors in the like of "header not found", are the answer only when no
+   * other upstream knows better.
    * @throws {NodeRpcError} the node answered an error.
+   * @throws {NodeContradictionError} `options.read` took no upstream's answer.
+   * @throws {ConfigError} every upstream serves another chain.
    * @throws {NodeUnavailableError} no upstream answered in time.
    */
   request(call: NodeCall, options?: NodeCallOptions): Promise<unknown>
   /**
    * Sends the calls as JSON-RPC batches of bounded size, all to the same upstream, matched by id. Nodes that refuse
-   * batches get single calls instead.
+   * batches get single calls instead. The first call speaks for the block that all of them read: when its upstream does
+   * not have that block, the whole batch goes to another.
    * @returns one outcome per call, in the order of the calls. An `error` is a NodeRpcError.
-   * @throws {NodeUnavailableError} no upstream answered in time.
+   * @throws like `request`.
    */
   batch(calls: readonly NodeCall[], options?: NodeCallOptions): Promise<readonly NodeOutcome[]>
   /** Ends what is under way and refuses what comes later, both with a NodeUnavailableError. */
   close(): void
 }
 
+/** What the indexer and the composition root need besides. */
+export interface EvmUpstreams extends EvmRpc {
+  /**
+   * Has several calls done by one upstream; when `work` throws a NodeContradictionError or finds the block missing, all of
+   * it is done again by another.
+   * @param what - for messages, and to compare its duration with its like.
+   * @throws like `request`.
+   */
+  onOneNode<T>(what: string, work: (node: EvmNode) => Promise<T>, options?: NodeCallOptions): Promise<T>
+  /**
+   * Asks anew what chain is served; every upstream has to show it again before its next answer counts.
+   * @throws {ConfigError} every upstream serves another chain than expected.
+   */
+  identity(signal?: AbortSignal): Promise<ShownIdentity>
+  /** From now on an upstream with another genesis block serves another chain. */
+  expectGenesis(genesisHash: Hash): void
+  figures(): readonly UpstreamFigures[]
+}
+
 export interface EvmRpcOptions {
   readonly chainId: number
-  /** In order of preference; the first that works is kept until it fails. */
+  /** In order of preference while nothing else speaks for one of them. */
   readonly rpcUrls: readonly string[]
   readonly logger?: Logger
+  /** For the figures; `query`. */
+  readonly role?: UpstreamFigures['role']
   /** Default bound on a whole exchange, retries included; 20 s. */
   readonly timeoutMs?: number
   /** Bound on one decoded HTTP body; 128 MiB. */
   readonly maxResponseBytes?: number
   /** Most calls in one HTTP request; 100. */
   readonly maxBatchCalls?: number
-  /** Attempts per exchange over all upstreams; 4. */
+  /** Attempts per exchange over all upstreams; 4, and one more than there are upstreams. */
   readonly maxAttempts?: number
-}
-
-/** First pause before a repeated attempt; doubles up to {@link longestPauseMs}, each drawn with full jitter. */
-const firstPauseMs = 100
-const longestPauseMs = 3_000
-
-interface Upstream {
-  readonly channel: JsonRpcChannel
-  /** `Date.now()` before which it asked not to be called. */
-  restUntilMs: number
+  readonly clock?: Clock
 }
 
 /**
  * @throws {ConfigError} for an empty list or a URL that cannot be used; the message never repeats the URL.
- * @remarks Opens no connection before the first call.
+ * @remarks Opens no connection before the first call. With several upstreams, each is looked at every 5 s while there are
+ *   calls.
  */
-export function createEvmRpc(options: EvmRpcOptions): EvmRpc {
-  const { chainId, rpcUrls, logger } = options
+export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
+  const { chainId, rpcUrls, logger, clock = systemClock, role = 'query' } = options
   const defaultTimeoutMs = options.timeoutMs ?? 20_000
-  const maxAttempts = options.maxAttempts ?? 4
   if (rpcUrls.length === 0) throw new ConfigError(`chain ${chainId} has no rpcUrls; expected at least one`)
-
-  const upstreams: Upstream[] = rpcUrls.map((url, index) => ({
-    channel: createJsonRpcChannel(
-      createHttpUpstream({
-        url,
-        position: index + 1,
-        maxResponseBytes: options.maxResponseBytes ?? 128 * 1024 * 1024
-      }),
-      { maxBatchCalls: options.maxBatchCalls ?? 100 }
-    ),
-    restUntilMs: 0
-  }))
-  let preferred = 0
   const closing = new AbortController()
+  const expected: ExpectedIdentity = { chainId }
 
-  /** The upstream to try next: the preferred one, or the next in line that does not rest. */
-  function choose(now: number): { place: number; upstream: Upstream } {
-    const order = upstreams.map((upstream, index) => ({
-      place: (preferred + index) % upstreams.length,
-      upstream: upstreams[(preferred + index) % upstreams.length] ?? upstream
-    }))
-    const awake = order.find(({ upstream }) => upstream.restUntilMs <= now)
-    const soonest = order.reduce((a, b) => (b.upstream.restUntilMs < a.upstream.restUntilMs ? b : a))
-    return awake ?? soonest
-  }
-
-  /** Runs `exchange` against one upstream after another until one answers, an answer is final, or time is up. */
-  async function attempt<T>(
-    what: string,
-    exchange: (channel: JsonRpcChannel, signal: AbortSignal) => Promise<T>,
-    { signal, timeoutMs = defaultTimeoutMs }: NodeCallOptions
-  ): Promise<T> {
-    const deadline = Date.now() + timeoutMs
-    let last: UpstreamError | undefined
-    for (let tries = 0; tries < maxAttempts; tries++) {
-      const { place, upstream } = choose(Date.now())
-      const pauseMs = Math.max(
-        upstream.restUntilMs - Date.now(),
-        tries === 0 ? 0 : jitteredPause(tries, upstreams.length)
-      )
-      // A pause that outlives the deadline cannot end well: say so now.
-      if (Date.now() + pauseMs >= deadline) break
-      const scope = openScope([signal, closing.signal])
-      try {
-        if (pauseMs > 0) await sleep(pauseMs, undefined, { signal: scope.signal })
-        const leftMs = deadline - Date.now()
-        // With somebody else to ask, a silent upstream may use up only half of the time.
-        scope.limit(upstreams.length > 1 && tries + 1 < maxAttempts ? leftMs / 2 : leftMs)
-        const answer = await exchange(upstream.channel, scope.signal)
-        preferred = place
-        return answer
-      } catch (error) {
-        signal?.throwIfAborted()
-        if (closing.signal.aborted) break
-        if (error instanceof UpstreamError) last = error
-        else if (scope.timedOut() && !(error instanceof NodeRpcError)) {
-          last = new UpstreamError(`${upstream.channel.name} did not answer in time`, 'unreachable')
-        } else throw error
-        if (last.retryAfterMs !== undefined) upstream.restUntilMs = Date.now() + last.retryAfterMs
-        preferred = (place + 1) % upstreams.length
-        logger?.debug('a call to the node failed', {
+  const upstreams: readonly Upstream[] = rpcUrls.map((url, place) =>
+    createUpstream({
+      url,
+      position: place + 1,
+      expected,
+      maxResponseBytes: options.maxResponseBytes ?? 128 * 1024 * 1024,
+      maxBatchCalls: options.maxBatchCalls ?? 100,
+      identityTimeoutMs: Math.min(10_000, defaultTimeoutMs / 2),
+      clock,
+      closing: closing.signal,
+      onWrong: error =>
+        logger?.error('an upstream serves another chain and is not used', {
           chainId,
-          method: what,
-          attempt: tries + 1,
-          problem: last.message
-        })
-        const pointless = last.fault === 'refused' || last.fault === 'tooLarge'
-        if (pointless && tries + 1 >= upstreams.length) break
-      } finally {
-        scope.end()
+          problem: error.message
+        }),
+      onHead(upstream, head) {
+        const heads = upstreams.flatMap(({ health }) => health.head ?? [])
+        upstream.health.sawHead(head, Math.max(head, ...heads))
       }
-    }
-    if (closing.signal.aborted)
-      throw new NodeUnavailableError(`chain ${chainId}: ${what}: the connection is closed`)
-    throw new NodeUnavailableError(
-      `chain ${chainId}: ${what}: ${last?.message ?? 'no upstream may be called in time'}`,
-      {
-        chainId,
-        method: what,
-        fault: last?.fault,
-        httpStatus: last?.httpStatus,
-        retryAfterMs: last?.retryAfterMs
-      }
-    )
-  }
+    })
+  )
+  const pool = createUpstreamPool({
+    chainId,
+    upstreams,
+    maxAttempts: options.maxAttempts ?? Math.max(4, rpcUrls.length + 1),
+    clock,
+    closing: closing.signal,
+    ...(logger ? { logger } : {})
+  })
+  const limitsOf = ({ signal, timeoutMs = defaultTimeoutMs }: NodeCallOptions): WorkLimits => ({
+    signal,
+    timeoutMs
+  })
 
   return {
     request(call, callOptions = {}) {
-      return attempt(call.method, (channel, signal) => channel.send(call, signal), callOptions)
+      return pool.run(requestWork(call, callOptions), limitsOf(callOptions))
     },
     async batch(calls, callOptions = {}) {
-      const first = calls[0]
+      const [first] = calls
       if (first === undefined) return []
-      // Outcomes survive a repeated attempt on the same upstream only: two nodes may be at different blocks.
-      let outcomes: (NodeOutcome | undefined)[] = []
-      let asked: JsonRpcChannel | undefined
-      return attempt(
-        calls.length === 1 ? first.method : `batch of ${calls.length} (${first.method})`,
-        (channel, signal) => {
-          if (channel !== asked) outcomes = new Array<NodeOutcome | undefined>(calls.length)
-          asked = channel
-          return channel.sendAll(calls, outcomes, signal)
-        },
-        callOptions
+      return pool.run(batchWork(calls, first, callOptions), limitsOf(callOptions))
+    },
+    onOneNode<T>(what: string, work: (node: EvmNode) => Promise<T>, callOptions: NodeCallOptions = {}) {
+      const { height } = callOptions
+      return pool.run<T>(
+        { what, kind: what, height, ask: work, isAbsent: () => false, read: raw => raw as T },
+        limitsOf(callOptions)
       )
     },
+    identity(signal) {
+      for (const { identity } of upstreams) identity.forget()
+      return pool.run<ShownIdentity>(
+        {
+          what: 'identity',
+          kind: 'identity',
+          ask: (_, upstream) => upstream.identify(closing.signal),
+          isAbsent: () => false,
+          read: raw => raw as ShownIdentity
+        },
+        limitsOf(signal ? { signal } : {})
+      )
+    },
+    expectGenesis(genesisHash) {
+      expected.genesisHash = genesisHash
+      for (const { identity } of upstreams) identity.judgeAgain()
+    },
+    figures: () => upstreams.map(upstream => figuresOf(upstream)),
     close() {
       closing.abort(new Error('closed'))
     }
   }
-}
 
-/** The more upstreams there are, the sooner another try is worth it: the first round over all of them is immediate. */
-function jitteredPause(tries: number, upstreamCount: number): number {
-  const round = tries - (upstreamCount - 1)
-  return round <= 0 ? 0 : Math.random() * Math.min(longestPauseMs, firstPauseMs * 2 ** round)
-}
-
-/** One attempt's abort signal: follows the given ones and its own timer, and lets go of all of them at `end`. */
-function openScope(parents: readonly (AbortSignal | undefined)[]) {
-  const controller = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  let timedOut = false
-  const followed = parents.filter(parent => parent !== undefined)
-  // Many calls may follow one signal; Node 20 would take that for a leak.
-  setMaxListeners(0, ...followed)
-  // Not AbortSignal.any: it keeps one entry per attempt alive for as long as a long-lived parent lives.
-  const follow = () => controller.abort(followed.find(parent => parent.aborted)?.reason)
-  for (const parent of followed) parent.addEventListener('abort', follow, { once: true })
-  if (followed.some(parent => parent.aborted)) follow()
-  return {
-    signal: controller.signal,
-    limit(timeoutMs: number) {
-      timer = setTimeout(() => {
-        timedOut = true
-        controller.abort(new Error('time is up'))
-      }, timeoutMs)
-    },
-    timedOut: () => timedOut,
-    end() {
-      clearTimeout(timer)
-      for (const parent of followed) parent.removeEventListener('abort', follow)
-      // Ends what a failed attempt may still have under way.
-      controller.abort()
+  function figuresOf(upstream: Upstream): UpstreamFigures {
+    const { health, counts, position } = upstream
+    const { concurrency, batch } = upstream.limits()
+    return {
+      chainId,
+      role,
+      position,
+      ...counts.read(),
+      concurrencyLimit: concurrency,
+      batchLimit: batch,
+      ...(health.head === undefined ? {} : { head: health.head }),
+      lagBlocks: health.lagBlocks,
+      score: health.score(),
+      outOfService: !isInService(upstream, clock.now()),
+      preferred: pool.preferred() === upstream
     }
+  }
+}
+
+function requestWork(call: NodeCall, { height, read }: NodeCallOptions): PieceOfWork<unknown> {
+  const { method } = call
+  return {
+    what: method,
+    kind: method,
+    method,
+    height: height ?? heightOf([call]),
+    async ask(node, { name }) {
+      const answer = await node.attempt(method, async () => ({ value: await node.request(call) }))
+      if (answer === undefined)
+        throw new NodeRpcError(`${method}: ${name} has no such method (-32601)`, -32601, undefined)
+      return answer.value
+    },
+    isAbsent: raw => isAbsentAnswer(call, raw),
+    read: (raw, node) => (read === undefined ? raw : read(raw, node))
+  }
+}
+
+function batchWork(
+  calls: readonly NodeCall[],
+  first: NodeCall,
+  { height, read }: NodeCallOptions
+): PieceOfWork<readonly NodeOutcome[]> {
+  // Never passed on to another upstream: two nodes may be at different blocks.
+  const known = new Map<Upstream, (NodeOutcome | undefined)[]>()
+  return {
+    what: calls.length === 1 ? first.method : `batch of ${calls.length} (${first.method})`,
+    kind: `batch of ${first.method}`,
+    height: height ?? heightOf(calls),
+    ask(node, upstream) {
+      const outcomes = known.get(upstream) ?? new Array<NodeOutcome | undefined>(calls.length)
+      known.set(upstream, outcomes)
+      return node.batch(calls, outcomes)
+    },
+    isAbsent(raw) {
+      const [outcome] = raw as readonly NodeOutcome[]
+      if (outcome === undefined) return false
+      if (outcome.ok) return isAbsentAnswer(first, outcome.value)
+      return outcome.error instanceof NodeRpcError && messageKindOf(outcome.error) === 'missingData'
+    },
+    read: (raw, node) => (read === undefined ? raw : read(raw, node)) as readonly NodeOutcome[]
   }
 }

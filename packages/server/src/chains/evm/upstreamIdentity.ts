@@ -1,0 +1,113 @@
+import type { Hash } from '../../model/evm.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { ConfigError, NodeRpcError } from '../../platform/errors.ts'
+import { UpstreamError } from '../../platform/httpUpstream.ts'
+import type { NodeCall, NodeOutcome } from './nodeCall.ts'
+import { readHash, readObject, readQuantity } from './rawFields.ts'
+
+/** What every upstream of a chain has to show. */
+export interface ExpectedIdentity {
+  readonly chainId: number
+  /** Of the index; absent while nothing is indexed, or while that is not known yet. */
+  genesisHash?: Hash
+}
+
+/** What an upstream has shown. */
+export interface ShownIdentity {
+  /** Exact also beyond 2^53. */
+  readonly chainId: bigint
+  /** Absent when the node has no block 0, or not any more. */
+  readonly genesisHash?: Hash
+}
+
+/** Whether one upstream serves the right chain, as far as it has shown. */
+export interface UpstreamIdentity {
+  /** The last answer, while it still counts; a {@link ConfigError} when it was of another chain. */
+  known(): ShownIdentity | ConfigError | undefined
+  /** Whether a wrong one has been left alone for long enough to be looked at again. */
+  isDue(patience: 'rare' | 'soon'): boolean
+  /** Its connection was lost: behind the same address there may be another node now. */
+  forget(): void
+  /** @throws {UpstreamError} the answers show no identity. */
+  judge(outcomes: readonly NodeOutcome[]): void
+  /** Holds what it has shown against what is expected by now. */
+  judgeAgain(): void
+}
+
+/** One batch per connection. */
+export const identityCalls: readonly NodeCall[] = [
+  { method: 'eth_chainId', params: [] },
+  { method: 'eth_getBlockByNumber', params: ['0x0', false] }
+]
+
+/** A wrong upstream stays wrong until somebody changes something; sooner only while there is no right one. */
+const recheckMs = { rare: 60_000, soon: 1_000 }
+
+export function createUpstreamIdentity(
+  name: string,
+  expected: ExpectedIdentity,
+  clock: Clock,
+  onWrong: (error: ConfigError) => void
+): UpstreamIdentity {
+  let shown: ShownIdentity | undefined
+  let wrong: { readonly error: ConfigError; readonly sinceMs: number } | undefined
+
+  function judgeShown(found: ShownIdentity): void {
+    const { chainId, genesisHash } = expected
+    const say = (what: string) => new ConfigError(`chain ${chainId}: ${name} ${what}`, { chainId })
+    let error: ConfigError | undefined
+    if (found.chainId !== BigInt(chainId)) error = say(`serves chain ${found.chainId}, expected ${chainId}`)
+    else if (
+      genesisHash !== undefined &&
+      found.genesisHash !== undefined &&
+      found.genesisHash !== genesisHash
+    ) {
+      error = say(`has the genesis block ${found.genesisHash}, the index is of ${genesisHash}`)
+    }
+    if (error !== undefined && error.message !== wrong?.error.message) onWrong(error)
+    wrong = error && { error, sinceMs: clock.now() }
+    // Without the block there is nothing to compare: it may be asked again, but is not believed.
+    shown = genesisHash !== undefined && found.genesisHash === undefined ? undefined : found
+  }
+
+  return {
+    known: () => wrong?.error ?? shown,
+    isDue: patience => wrong === undefined || clock.now() - wrong.sinceMs >= recheckMs[patience],
+    forget() {
+      if (wrong === undefined) shown = undefined
+    },
+    judge([chainId, genesis]) {
+      if (chainId === undefined || !chainId.ok) {
+        throw new UpstreamError(`${name} does not tell its chain (${codeOf(chainId)})`, 'malformed')
+      }
+      const genesisHash = genesis?.ok && genesis.value !== null ? readGenesis(genesis.value, name) : undefined
+      judgeShown({
+        chainId: readOrRefuse(() => readQuantity(chainId.value, 'eth_chainId'), name),
+        ...(genesisHash === undefined ? {} : { genesisHash })
+      })
+      if (wrong === undefined && shown === undefined) {
+        throw new UpstreamError(`${name} does not show its genesis block`, 'malformed')
+      }
+    },
+    judgeAgain() {
+      if (shown !== undefined) judgeShown(shown)
+    }
+  }
+}
+
+function readGenesis(block: unknown, name: string): Hash {
+  return readOrRefuse(() => readHash(readObject(block, 'block 0').hash, 'block 0: hash'), name)
+}
+
+function readOrRefuse<T>(read: () => T, name: string): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new UpstreamError(`${name}: ${error instanceof Error ? error.message : 'no identity'}`, 'malformed')
+  }
+}
+
+function codeOf(outcome: NodeOutcome | undefined): string {
+  const error = outcome?.ok === false ? outcome.error : undefined
+  return error instanceof NodeRpcError ? String(error.rpcCode) : 'no answer'
+}
