@@ -1,11 +1,12 @@
 export { createErrorObject } from './createErrorObject.ts'
-export { type ErrorDataOf, errors } from './generated/errors.gen.ts'
+export { type ErrorDataOf, errors, retryableCodes, retryableReasons } from './generated/errors.gen.ts'
 export { isConfirmed, isPending } from './generated/guards.gen.ts'
 export {
   defaultMethodPrefix,
   endpoints,
   limits,
   type Methods,
+  methodEndpoints,
   methodFacts,
   serviceVersion
 } from './generated/methods.gen.ts'

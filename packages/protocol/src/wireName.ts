@@ -1,8 +1,6 @@
 import { defaultMethodPrefix, methodFacts } from './generated/methods.gen.ts'
 import type { MethodName } from './methodTypes.ts'
 
-const names = Object.keys(methodFacts) as MethodName[]
-
 /**
  * A method's name on the wire of a host with this prefix.
  *
@@ -19,5 +17,6 @@ export function wireName(method: MethodName, prefix: string = defaultMethodPrefi
  * @returns `undefined` for a name that is no method there, any property name of objects included.
  */
 export function methodOfWireName(name: string, prefix: string = defaultMethodPrefix): MethodName | undefined {
+  const names = Object.keys(methodFacts) as MethodName[]
   return names.find(method => wireName(method, prefix) === name)
 }

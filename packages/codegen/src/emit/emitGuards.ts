@@ -17,7 +17,7 @@ export function emitGuards(document: ServiceDocument): string {
     const test = values.map(value => `record.status === ${JSON.stringify(value)}`).join(' || ')
     const description = typeof status === 'object' ? (status.description ?? '') : ''
     return `${docstring(`Whether the record is a ${name}: ${description}`)}
-export function is${name.replace('Transaction', '')}<Int64 extends number | bigint = number>(
+export function is${name.replace('Transaction', '')}<Int64 extends number | bigint | string = number>(
   record: TransactionRecord<Int64>
 ): record is ${name}<Int64> {
   return ${test}

@@ -28,6 +28,9 @@ export function emitMethods(document: ServiceDocument): string {
       }
     ])
   )
+  const firstEndpoints = Object.fromEntries(
+    document.methods.map(method => [method.name, endpointsOf(method)[0]])
+  )
   const endpoints = Object.fromEntries(
     document['x-endpoints'].map(({ path, family, responseChainId }) => [
       path,
@@ -42,7 +45,7 @@ export function emitMethods(document: ServiceDocument): string {
 import type { ${[...used].sort().join(', ')} } from './types.gen.ts'
 
 /** Params and result of every method, by its name in the document. */
-export interface Methods<Int64 extends number | bigint = number> {
+export interface Methods<Int64 extends number | bigint | string = number> {
 ${entries.join('\n')}
 }
 
@@ -57,6 +60,9 @@ export const endpoints = ${literal(endpoints)} as const
 
 /** What is true of each method, as data. */
 export const methodFacts: { readonly [M in keyof Methods]: MethodFacts } = ${literal(facts)}
+
+/** The first endpoint of each method: all that a caller needs to know who must stay small. */
+export const methodEndpoints = ${literal(firstEndpoints)} as const
 
 /** Default limits of a host. */
 export const limits = {

@@ -44,7 +44,7 @@ async function plainType(name: string, schema: Schema, wide: Set<string>, input:
     unknownAny: true,
     style: { semi: false, singleQuote: true, printWidth: 110 }
   })
-  const generic = wide.has(name) ? '<Int64 extends number | bigint = number>' : ''
+  const generic = wide.has(name) ? '<Int64 extends number | bigint | string = number>' : ''
   return text
     .replace(`export interface ${name} {`, `export interface ${name}${generic} {`)
     .replace(`export type ${name} =`, `export type ${name}${generic} =`)

@@ -2,7 +2,7 @@
 import type { ConfirmedTransaction, PendingTransaction, TransactionRecord } from './types.gen.ts'
 
 /** Whether the record is a PendingTransaction: 0 queued (waits for a lower nonce), 1 in the pool. */
-export function isPending<Int64 extends number | bigint = number>(
+export function isPending<Int64 extends number | bigint | string = number>(
   record: TransactionRecord<Int64>
 ): record is PendingTransaction<Int64> {
   return record.status === 0 || record.status === 1
@@ -12,7 +12,7 @@ export function isPending<Int64 extends number | bigint = number>(
  * Whether the record is a ConfirmedTransaction: 3 success, 4 failed. 2 is reserved. A receipt
  * without status (before Byzantium) counts as 3, unless the rules of the chain prove failure.
  */
-export function isConfirmed<Int64 extends number | bigint = number>(
+export function isConfirmed<Int64 extends number | bigint | string = number>(
   record: TransactionRecord<Int64>
 ): record is ConfirmedTransaction<Int64> {
   return record.status === 3 || record.status === 4

@@ -3,7 +3,7 @@ import type { MethodFacts } from '../methodTypes.ts'
 import type { DiscoverParams, EnhancedTokensAndNFTsParams, EvmHoldings, OpenRpcDocument, SolanaHoldings, SyncStatus, SyncStatusParams, TokensAndNFTsParams, TransactionHistory, TransactionsByAddressParams } from './types.gen.ts'
 
 /** Params and result of every method, by its name in the document. */
-export interface Methods<Int64 extends number | bigint = number> {
+export interface Methods<Int64 extends number | bigint | string = number> {
   /** Transaction history of an EVM address. */
   svc_getTransactionsByAddress: { params: TransactionsByAddressParams; result: TransactionHistory<Int64> }
   /** ERC-20 tokens, NFTs and native balance of an EVM account. */
@@ -96,6 +96,15 @@ export const methodFacts: { readonly [M in keyof Methods]: MethodFacts } = {
     errors: ['INVALID_PARAMS']
   }
 }
+
+/** The first endpoint of each method: all that a caller needs to know who must stay small. */
+export const methodEndpoints = {
+  svc_getTransactionsByAddress: '/evm-chain',
+  svc_getTokensAndNFTs: '/evm-chain',
+  enhancedGetTokensAndNFTs: '/solana',
+  svc_getSyncStatus: '/evm-chain',
+  'rpc.discover': '/evm-chain'
+} as const
 
 /** Default limits of a host. */
 export const limits = {

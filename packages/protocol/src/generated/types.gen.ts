@@ -486,7 +486,7 @@ export type TransactionType = number
 /**
  * A transaction in the node's pool.
  */
-export interface PendingTransaction<Int64 extends number | bigint = number> {
+export interface PendingTransaction<Int64 extends number | bigint | string = number> {
   /**
    * Transaction hash.
    */
@@ -548,7 +548,7 @@ export interface PendingTransaction<Int64 extends number | bigint = number> {
 /**
  * A transaction in a block, successful or failed.
  */
-export interface ConfirmedTransaction<Int64 extends number | bigint = number> {
+export interface ConfirmedTransaction<Int64 extends number | bigint | string = number> {
   /**
    * Transaction hash.
    */
@@ -626,12 +626,12 @@ export interface ConfirmedTransaction<Int64 extends number | bigint = number> {
 /**
  * One transaction: pending (status 0, 1) or confirmed (status 3, 4). Dropped and replaced transactions are not returned.
  */
-export type TransactionRecord<Int64 extends number | bigint = number> = PendingTransaction<Int64> | ConfirmedTransaction<Int64>
+export type TransactionRecord<Int64 extends number | bigint | string = number> = PendingTransaction<Int64> | ConfirmedTransaction<Int64>
 
 /**
  * Records of one address: pending ones first, then newest first.
  */
-export type TransactionHistory<Int64 extends number | bigint = number> = TransactionRecord<Int64>[]
+export type TransactionHistory<Int64 extends number | bigint | string = number> = TransactionRecord<Int64>[]
 
 /**
  * An ERC-20 token the account holds.
@@ -775,7 +775,7 @@ export interface EvmHoldings {
 /**
  * One token account with a balance.
  */
-export interface SolanaToken<Int64 extends number | bigint = number> {
+export interface SolanaToken<Int64 extends number | bigint | string = number> {
   /**
    * Decimal places of the mint: amount / 10^decimals is what people say.
    */
@@ -957,7 +957,7 @@ export interface SolanaIncomplete {
 /**
  * What a Solana account owns, read at one commitment.
  */
-export interface SolanaHoldings<Int64 extends number | bigint = number> {
+export interface SolanaHoldings<Int64 extends number | bigint | string = number> {
   /**
    * Balance in lamports, written with every digit (64-bit), which may exceed what a reader's number type holds.
    */
