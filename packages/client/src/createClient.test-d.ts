@@ -4,6 +4,7 @@ import {
   type ChainOptional,
   type ChainPerCall,
   createClient,
+  hasReason,
   type EvmHoldings,
   isPending,
   RpcError,
@@ -11,6 +12,7 @@ import {
   type SyncStatus,
   type TransactionHistory
 } from './index.ts'
+import { createClient as createFetchClient, type FetchLike } from './fetch.ts'
 
 const credentials = { baseUrl: 'https://rpc.example.com', projectId: 'project', serverKey: 'key' }
 const address = '0x425249Cf0F2f91f488E24cF7B1AA3186748f7516'
@@ -113,3 +115,69 @@ export function errorsNarrow(error: unknown): number | undefined {
 
 // @ts-expect-error: the key is needed
 createClient({ baseUrl: 'https://rpc.example.com', projectId: 'project' })
+
+export async function exactIntegersAreTyped(): Promise<void> {
+  const digits = await createClient({
+    ...credentials,
+    chainId: 101,
+    int64: 'string'
+  }).enhancedGetTokensAndNFTs({
+    accountAddress: address
+  })
+  digits.lamports.slice()
+  digits.tokens[0]?.amount.slice()
+  const big = createClient({ ...credentials, int64: 'bigint' })
+  const holdings = await big.request({ method: 'enhancedGetTokensAndNFTs', params: [address], chainId: 101 })
+  const sum: bigint = holdings.lamports + (holdings.tokens[0]?.amount ?? 0n)
+  const [record] = await big.svc_getTransactionsByAddress({ address, chainId: 1 })
+  // Gas limit and nonce stay numbers; where one was rounded, its digits stand beside it.
+  const gas: number | undefined = record?.gasLimit
+  const text: string | undefined = record?.gasLimitString ?? String(sum ?? gas)
+  text?.slice()
+}
+
+export async function batchIsTyped(perCall: Client, client: Client<ChainOptional, bigint>): Promise<void> {
+  const [evm, solana, other] = await client.batch([
+    { method: 'svc_getTokensAndNFTs', params: [address] },
+    { method: 'enhancedGetTokensAndNFTs', params: [{ accountAddress: address }], chainId: 101 },
+    { method: 'acme_other', params: [1], endpoint: '/evm-chain' }
+  ])
+  if (evm.status === 'fulfilled') evm.value.native.slice()
+  else evm.reason.retryable.valueOf()
+  if (solana.status === 'fulfilled') BigInt.asUintN(64, solana.value.lamports)
+  // @ts-expect-error: the result of an open method is unknown
+  if (other.status === 'fulfilled') other.value.length
+  // @ts-expect-error: three calls, three outcomes
+  const [, , , fourth] = await client.batch([{ method: 'svc_getSyncStatus', params: [] }])
+  // @ts-expect-error: params of another method
+  await client.batch([{ method: 'svc_getTokensAndNFTs', params: [1] }])
+  // @ts-expect-error: nobody names a chain
+  await perCall.batch([{ method: 'svc_getTokensAndNFTs', params: [address] }])
+  return fourth
+}
+
+export async function pagesAreTyped(client: Client): Promise<void> {
+  for await (const page of client.iterateTransactions({ address, chainId: 1 })) page[0]?.hash.slice()
+  // @ts-expect-error: nobody names a chain
+  client.iterateTransactions({ address })
+}
+
+export function reasonsNarrow(error: unknown): number | undefined {
+  return hasReason(error, 'CURSOR_REORGED') ? error.data.lastCommonBlock.blockNumber : undefined
+}
+
+const baseUrl = 'https://rpc.example.com'
+createClient({ baseUrl, projectId: 'project', clientKey: 'key' })
+createClient({ baseUrl, auth: async () => ({ Authorization: 'Bearer token' }) })
+createClient({ baseUrl, auth: false })
+// @ts-expect-error: one way to sign, not two
+createClient({ baseUrl, projectId: 'project', clientKey: 'key', serverKey: 'key' })
+// @ts-expect-error: no such option
+createClient({ ...credentials, projectID: 'project' })
+// @ts-expect-error: no such form
+createClient({ ...credentials, int64: 'hex' })
+createFetchClient({ ...credentials, fetch })
+// @ts-expect-error: axios takes no fetch
+createClient({ ...credentials, fetch })
+const bound: FetchLike = { fetch: (url, init) => fetch(url, init) }
+export const overBinding: Client = createFetchClient({ ...credentials, fetch: bound.fetch })

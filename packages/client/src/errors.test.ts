@@ -11,7 +11,7 @@ import {
 const samples = {
   ConfigurationError: new ConfigurationError('INVALID_OPTION', 'm'),
   TransportError: new TransportError('m', { code: 'NETWORK', reason: 'ECONNRESET', retryable: true }),
-  ProtocolError: new ProtocolError('NOT_JSON', 'm', 200),
+  ProtocolError: new ProtocolError('NOT_JSON', 'm', { status: 200 }),
   RpcError: new RpcError('m', { rpcCode: -32001, status: 200, reason: 'UNSUPPORTED_CHAIN', data: { a: 1 } })
 }
 const classes = { ConfigurationError, TransportError, ProtocolError, RpcError }

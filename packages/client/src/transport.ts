@@ -1,3 +1,5 @@
+import { TransportError } from './errors.ts'
+
 /** One HTTP POST, ready to send. */
 export interface HttpRequest {
   readonly url: string
@@ -12,10 +14,11 @@ export interface HttpRequest {
 
 /** A complete HTTP answer of any status; the text is as received, because parsing may round numbers. */
 export interface HttpResponse {
+  /** 0 for a redirect that a browser hides. */
   readonly status: number
   readonly text: string
-  readonly contentType: string | undefined
-  readonly retryAfter: string | undefined
+  /** By name in lower case; nothing for a header that is not there. */
+  readonly header: (name: string) => string | null | undefined
 }
 
 /**
@@ -25,3 +28,27 @@ export interface HttpResponse {
  *   an error of the library it uses: those carry the request headers.
  */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>
+
+/** Takes from a foreign error its code, and nothing else: the rest may hold the request. */
+export function networkError(error: unknown): TransportError {
+  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown }
+  const found = [code, (Object(cause) as { code?: unknown }).code].find(isErrorCode)
+  const reason = found ?? 'UNKNOWN'
+  return new TransportError(`no complete answer (${reason})`, {
+    code: 'NETWORK',
+    reason,
+    // A certificate does not become valid by asking again.
+    retryable: !/CERT|TLS|SSL/.test(reason)
+  })
+}
+
+function isErrorCode(code: unknown): code is string {
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code)
+}
+
+/** The answer was cut off. */
+export function tooLarge(maxResponseBytes: number): TransportError {
+  return new TransportError(`the answer is larger than maxResponseBytes (${maxResponseBytes})`, {
+    code: 'RESPONSE_LIMIT'
+  })
+}

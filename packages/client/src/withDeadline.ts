@@ -57,3 +57,16 @@ function aborted(): TransportError {
 function timedOut(timeoutMs: number): TransportError {
   return new TransportError(`no complete answer within ${timeoutMs} ms`, { code: 'TIMEOUT', retryable: true })
 }
+
+/** Resolves after a pause, or at once when the call is over; the timer goes with it. */
+export function wait(delayMs: number, over: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const end = () => {
+      clearTimeout(timer)
+      over.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, delayMs)
+    over.addEventListener('abort', end)
+  })
+}

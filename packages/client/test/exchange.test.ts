@@ -8,7 +8,7 @@ import { address, projectId, serverKey } from './support/credentials.ts'
 import { startLoopbackServer } from './support/loopbackServer.ts'
 
 const clientOf = (baseUrl: string, options?: { timeoutMs?: number; maxResponseBytes?: number }) =>
-  createClient({ baseUrl, projectId, serverKey, chainId: 1, ...options })
+  createClient({ baseUrl, projectId, serverKey, chainId: 1, retries: 0, ...options })
 
 const answer = '{"jsonrpc":"2.0","id":1,"result":[]}'
 
@@ -216,7 +216,7 @@ describe('a broken connection', () => {
     await server[Symbol.asyncDispose]()
     const error = await caught(clientOf(server.url).getTokensAndNFTs({ address }))
     expect(error).toMatchObject({ code: 'NETWORK', reason: 'ECONNREFUSED', retryable: true })
-    expect(error.message).toBe(`no complete answer from ${server.url} (ECONNREFUSED)`)
+    expect(error.message).toBe('no complete answer (ECONNREFUSED)')
   })
 })
 

@@ -1,12 +1,12 @@
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import axios from 'axios'
 import { describe, expect, test } from 'vitest'
-import { createClient } from '../src/index.ts'
+import { type ClientOptions, createClient } from '../src/index.ts'
 import { caught } from './support/caught.ts'
 import { address, projectId, serverKey, token } from './support/credentials.ts'
 import { findSecret } from './support/findSecret.ts'
 
-type Options = Partial<Parameters<typeof createClient>[0]>
+type Options = { baseUrl?: string; timeoutMs?: number; maxResponseBytes?: number } & Record<string, unknown>
 
 const header = `Basic ${token}`
 
@@ -20,7 +20,7 @@ async function errorAgainst(speak: (socket: Socket) => void, options: Options = 
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const baseUrl = `${scheme}//127.0.0.1:${(server.address() as AddressInfo).port}`
   try {
-    const client = createClient({ baseUrl, projectId, serverKey, timeoutMs: 5_000, ...options })
+    const client = createClient({ baseUrl, projectId, serverKey, timeoutMs: 5_000, retries: 0, ...options })
     return await caught(client.getTokensAndNFTs({ address, chainId: 1 }))
   } finally {
     for (const socket of sockets) socket.destroy()
@@ -169,7 +169,7 @@ describe('no credential in the error of', () => {
     ['a size limit that is the key', { maxResponseBytes: serverKey as never }]
   ])('%s', async (_title, options) => {
     const create = async () =>
-      createClient({ baseUrl: 'https://x.example', projectId, serverKey, ...options })
+      createClient({ baseUrl: 'https://x.example', projectId, serverKey, ...options } as ClientOptions)
     const error = await caught(create())
     expect(error.code).toBe('CONFIGURATION')
     expect(findSecret(error)).toEqual([])

@@ -64,5 +64,5 @@ export function stubClient(options?: {
   timeoutMs?: number
   maxResponseBytes?: number
 }) {
-  return createClient({ baseUrl, projectId, serverKey, chainId: 1, ...options })
+  return createClient({ baseUrl, projectId, serverKey, chainId: 1, retries: 0, ...options })
 }

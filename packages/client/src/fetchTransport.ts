@@ -1,0 +1,65 @@
+import { networkError, type Transport, tooLarge } from './transport.ts'
+
+/** The part of `fetch` this client uses, so that its types need neither DOM nor Node types. */
+export interface FetchLike {
+  // A method, not a property: the parameters of every runtime's `fetch` then fit.
+  fetch(url: string, init: object): Promise<FetchedResponse>
+}
+
+/** The part of a `Response` this client uses. */
+export interface FetchedResponse {
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  readonly body?: unknown
+  text(): Promise<string>
+}
+
+interface ByteReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
+  cancel(): Promise<unknown>
+}
+
+/**
+ * The transport of `./fetch`, over the runtime's `fetch` or another one.
+ *
+ * @param fetchOption - Absent: the global `fetch` of the moment, so that what replaces it is used too.
+ */
+export function createFetchTransport(fetchOption?: FetchLike['fetch']): Transport {
+  return async ({ url, headers, body, signal, maxResponseBytes }) => {
+    let response: FetchedResponse
+    let text: string | undefined
+    try {
+      const send = fetchOption ?? (fetch as FetchLike['fetch'])
+      // Workers know no other way not to follow a redirect.
+      response = await send(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+      text = await readText(response, maxResponseBytes)
+    } catch (error) {
+      throw networkError(error)
+    }
+    if (text === undefined) throw tooLarge(maxResponseBytes)
+    return { status: response.status, text, header: name => response.headers.get(name) }
+  }
+}
+
+/** @returns `undefined` for a body beyond the limit; its connection is given up. */
+async function readText(response: FetchedResponse, maxBytes: number): Promise<string | undefined> {
+  const stream = response.body as { getReader?(): ByteReader } | null | undefined
+  // React Native has no streams; there the limit counts characters, after the fact.
+  if (!stream?.getReader) {
+    const text = await response.text()
+    return text.length > maxBytes ? undefined : text
+  }
+  const reader = stream.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let bytes = 0; ; ) {
+    const { done, value } = await reader.read()
+    if (done || !value) return text + decoder.decode()
+    bytes += value.length
+    if (bytes > maxBytes) {
+      reader.cancel().catch(() => {})
+      return undefined
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}

@@ -1,0 +1,38 @@
+import { isConfirmed } from '@chain-data/protocol'
+import type { ChainOptional, Client, IterateArguments, TransactionHistory } from './Client.ts'
+import { ProtocolError } from './errors.ts'
+
+/** Most records of one page; the document's limit `pageRecords`. */
+export const largestPage = 1000
+
+type ReadPage = Client<ChainOptional>['svc_getTransactionsByAddress']
+
+/**
+ * A history page by page, from the newest record to the oldest.
+ *
+ * @param readPage - Reads one page.
+ */
+export async function* iterateTransactions(
+  readPage: ReadPage,
+  { limit: pageLimit = 100, before: start, ...call }: IterateArguments & ChainOptional
+): AsyncGenerator<TransactionHistory, void, undefined> {
+  let limit: number | undefined = pageLimit
+  for (let before = start; ; ) {
+    const page: TransactionHistory = await readPage({ ...call, limit, before })
+    if (!Array.isArray(page)) throw new ProtocolError('NOT_A_LIST', 'a history must be a list of records')
+    const oldest: string | undefined = page.filter(record => isConfirmed(record)).at(-1)?.hash
+    const isFull = page.length >= (limit ?? Number.POSITIVE_INFINITY)
+    if (isFull && limit !== undefined && oldest === undefined) {
+      // Pending records alone: there is no confirmed one to go on from, and more may follow. A larger page is
+      // read instead; where even the largest is not enough, the whole history.
+      limit = limit < largestPage ? Math.min(limit * 4, largestPage) : undefined
+      continue
+    }
+    // A host that knows no `before` answers the same again: it has said everything.
+    if (page.length === 0 || (before !== undefined && oldest === before)) return
+    yield page
+    if (!isFull) return
+    before = oldest
+    limit = pageLimit
+  }
+}

@@ -1,0 +1,59 @@
+/** What both entries share: everything but `createClient`. */
+export type {
+  ConfirmedTransaction,
+  EndpointPath,
+  ErrorDataOf,
+  ErrorReason,
+  EvmHoldings,
+  EvmNft,
+  EvmToken,
+  MethodName,
+  MethodParams,
+  MethodResult,
+  OpenRpcDocument,
+  PendingTransaction,
+  SolanaHoldings,
+  SolanaNft,
+  SolanaToken,
+  SyncStatus
+} from '@chain-data/protocol'
+export { isConfirmed, isPending } from '@chain-data/protocol'
+export type {
+  ChainOptional,
+  ChainPerCall,
+  Client,
+  EnhancedTokensAndNFTsArguments,
+  ExactTwins,
+  IterateArguments,
+  RequestArguments,
+  RequestResult,
+  Settled,
+  SyncStatusArguments,
+  TokensAndNFTsArguments,
+  TransactionHistory,
+  TransactionRecord,
+  TransactionsArguments,
+  WireArguments
+} from './Client.ts'
+export type {
+  Answer,
+  AuthProvider,
+  CallOptions,
+  ClientKeyCredentials,
+  ClientOptions,
+  Int64Form,
+  Int64Of,
+  OtherCredentials,
+  ServerKeyCredentials
+} from './ClientOptions.ts'
+export {
+  ChainDataClientError,
+  ConfigurationError,
+  type ErrorCode,
+  ProtocolError,
+  RpcError,
+  type SerializedError,
+  TransportError
+} from './errors.ts'
+export { hasReason } from './hasReason.ts'
+export type { AbortSignalLike } from './withDeadline.ts'
