@@ -105,11 +105,17 @@ function toIndexed(
 /** One pool entry, as a look at the pool gives it. */
 export type PresentTransaction = PoolUpdate['present'][number]
 
-/** A pool entry made from a name, with the same hash as a mined transaction of that name. */
+/**
+ * A pool entry made from a name, with the same hash as a mined transaction of that name. Unless it is told, its nonce is
+ * one that no other name has, above all mined ones.
+ */
 export function poolTransaction(
   name: string,
   [from = '0x', to]: readonly Address[],
-  { status = 1, nonce = 0n }: { readonly status?: 0 | 1; readonly nonce?: bigint } = {}
+  {
+    status = 1,
+    nonce = 65_536n + BigInt(hashOf(name).slice(0, 14))
+  }: { readonly status?: 0 | 1; readonly nonce?: bigint } = {}
 ): PresentTransaction {
   return {
     hash: hashOf(name),

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
-import type { Address, Hash } from '../../model/evm.ts'
+import { describe, expect, test } from 'vitest'
+import type { Address, Hash, IndexedBlock } from '../../model/evm.ts'
 import type { OpenStore } from '../store.contract.ts'
 import type { PoolUpdate, StoreReader } from '../store.ts'
 import { buildChain, hashOf, people, poolTransaction, type PresentTransaction } from './buildChain.ts'
+import { checkPoolModel } from './checkPoolModel.ts'
 import { readHistory, readPending, withSnapshot } from './readAll.ts'
 import { useStores } from './useStore.ts'
 
@@ -82,7 +83,9 @@ export function describePool(open: OpenStore): void {
   test('a block that holds it turns a pending transaction into a confirmed one, in one step', async () => {
     const { writer, reader } = await start()
     await writer.commitBlocks(blocks(0, 1))
-    await writer.updatePool(look([poolTransaction('a', [alice, bob]), poolTransaction('b', [alice])], 100, 1))
+    await writer.updatePool(
+      look([poolTransaction('a', [alice, bob]), poolTransaction('b', [alice], { nonce: 1n })], 100, 1)
+    )
     await writer.commitBlocks(blocks(2, 2))
     await withSnapshot(reader, async snapshot => {
       expect((await snapshot.pending(alice)).map(({ hash }) => hash)).toEqual([hashOf('b')])
@@ -95,7 +98,7 @@ export function describePool(open: OpenStore): void {
     const { writer, reader } = await start()
     await writer.commitBlocks(blocks(0, 1))
     await writer.updatePool(
-      look([poolTransaction('a', [alice]), poolTransaction('dropped', [alice])], 100, 1)
+      look([poolTransaction('a', [alice]), poolTransaction('dropped', [alice], { nonce: 1n })], 100, 1)
     )
     await writer.updatePool(look([], 101, 3))
     expect(await hashes(reader, alice)).toHaveLength(2)
@@ -118,7 +121,7 @@ export function describePool(open: OpenStore): void {
   test('what left the pool and came back keeps its first-seen second and its place', async () => {
     const { writer, reader } = await start()
     await writer.commitBlocks(blocks(0, 1))
-    const entry = poolTransaction('back', [alice])
+    const entry = poolTransaction('back', [alice], { nonce: 1n })
     await writer.updatePool(look([entry], 100, 1))
     await writer.updatePool(look([], 101, 4))
     await writer.updatePool(look([entry], 102, 2))
@@ -161,4 +164,117 @@ export function describePool(open: OpenStore): void {
       expect(new Set(await hashes(reader, alice))).toEqual(new Set(part.map(({ hash }) => hash)))
     }
   })
+
+  describe('one sender and nonce', () => {
+    const mined = (nonce: bigint, type?: number) => withNonce(chain, nonce, type)
+
+    test('a block that confirms a nonce ends what its sender has with it or a lower one, and nothing else', async () => {
+      const { writer, reader } = await start()
+      await writer.commitBlocks(blocks(0, 1))
+      const entries = [
+        poolTransaction('lower', [alice], { nonce: 4n }),
+        poolTransaction('replaced', [alice], { nonce: 5n }),
+        poolTransaction('next', [alice], { nonce: 6n }),
+        poolTransaction('of the receiver', [bob], { nonce: 5n })
+      ]
+      await writer.updatePool(look(entries, 100, 1))
+      await writer.commitBlocks(mined(5n).slice(2, 3))
+      expect(await hashes(reader, alice)).toEqual([hashOf('next')])
+      expect(await hashes(reader, bob)).toEqual([hashOf('of the receiver')])
+    })
+
+    test('a look that still shows what a block has ended does not bring it back, not even after a restart', async () => {
+      const { store, writer, reader } = await start()
+      await writer.commitBlocks(mined(5n).slice(0, 4))
+      const stale = look([poolTransaction('replaced', [alice], { nonce: 5n })], 100, 3)
+      await writer.updatePool(stale)
+      expect(await hashes(reader, alice)).toEqual([])
+      await writer.close()
+      await (await store.openWriter()).updatePool(stale)
+      expect(await hashes(reader, alice)).toEqual([])
+    })
+
+    test('what a block has ended may come back once a reorg has removed that block', async () => {
+      const { writer, reader } = await start()
+      const chainOfFive = mined(5n)
+      await writer.commitBlocks(chainOfFive.slice(0, 2))
+      const replaced = poolTransaction('replaced', [alice], { nonce: 5n })
+      await writer.updatePool(look([replaced], 100, 1))
+      await writer.commitBlocks(chainOfFive.slice(2, 4))
+      await writer.rollbackTo(chainOfFive[1]!.ref)
+      await writer.commitBlocks(buildChain([[], [], []], { parent: chainOfFive[1]!.ref, fork: 'b' }))
+      await writer.updatePool(look([replaced], 200, 4))
+      expect(await readPending(reader, alice)).toMatchObject([{ hash: replaced.hash, firstSeenSeconds: 100 }])
+    })
+
+    test("a rollup's own transaction types end nothing: their nonces are not counted", async () => {
+      const { writer, reader } = await start()
+      await writer.commitBlocks(blocks(0, 1))
+      await writer.updatePool(look([poolTransaction('first', [alice], { nonce: 0n })], 100, 1))
+      await writer.commitBlocks(mined(0n, 0x64).slice(2, 3))
+      expect(await hashes(reader, alice)).toEqual([hashOf('first')])
+    })
+
+    test('of two that the node shows, the one with the higher price is there, whichever came first', async () => {
+      const low = { ...poolTransaction('low', [alice], { nonce: 0n }), gasPrice: 10n }
+      const high = { ...poolTransaction('high', [alice], { nonce: 0n }), gasPrice: 11n }
+      for (const looks of [[[low, high]], [[high, low]], [[low], [low, high]], [[high], [low, high]]]) {
+        const { writer, reader } = await start()
+        await writer.commitBlocks(blocks(0, 0))
+        for (const present of looks) await writer.updatePool(look(present))
+        expect(await hashes(reader, alice)).toEqual([high.hash])
+      }
+    })
+
+    test('of two fee caps alike the higher tip decides; a legacy price is both', async () => {
+      const { writer, reader } = await start()
+      const { gasPrice: _, ...bare } = poolTransaction('tip', [alice], { nonce: 0n })
+      const capped = { ...bare, type: 2, maxFeePerGas: 10n, maxPriorityFeePerGas: 2n }
+      const better = { ...capped, hash: hashOf('better tip'), maxPriorityFeePerGas: 3n }
+      const legacy = { ...poolTransaction('legacy', [alice], { nonce: 0n }), gasPrice: 10n }
+      await writer.updatePool(look([better, capped]))
+      expect(await hashes(reader, alice)).toEqual([better.hash])
+      await writer.updatePool(look([better, legacy]))
+      expect(await hashes(reader, alice)).toEqual([legacy.hash])
+    })
+
+    test('what left the pool is gone at once when another has its nonce, also one with a lower price', async () => {
+      const { writer, reader } = await start()
+      await writer.commitBlocks(blocks(0, 1))
+      await writer.updatePool(
+        look([{ ...poolTransaction('old', [alice], { nonce: 0n }), gasPrice: 20n }], 100, 1)
+      )
+      await writer.updatePool(look([poolTransaction('new', [alice], { nonce: 0n })], 101, 3))
+      expect(await hashes(reader, alice)).toEqual([hashOf('new')])
+    })
+  })
+
+  test('after a reorg, what has left the pool waits for the blocks of the next look, not of an earlier one', async () => {
+    const { writer, reader } = await start()
+    const entry = poolTransaction('moved', [alice], { nonce: 9n })
+    await writer.commitBlocks(blocks(0, 2))
+    await writer.updatePool(look([entry], 100, 2))
+    await writer.updatePool(look([], 101, 3))
+    await writer.rollbackTo(chain[0]!.ref)
+    await writer.commitBlocks(buildChain([[], [], []], { parent: chain[0]!.ref, fork: 'b' }))
+    // The block of the new chain that holds it may be one that is still to come.
+    expect(await hashes(reader, alice)).toEqual([entry.hash])
+    await writer.updatePool(look([], 102, 4))
+    expect(await hashes(reader, alice)).toEqual([entry.hash])
+  })
+
+  test('any sequence of looks, blocks, reorgs and restarts ends in what a naive model of the pool says', async () => {
+    await checkPoolModel(() => start(), Number(process.env.CHAIN_DATA_POOL_SEED ?? Date.now() % 2 ** 31))
+  })
+}
+
+/** The chain again, with every transaction on this nonce. */
+function withNonce(chain: readonly IndexedBlock[], nonce: bigint, type = 2): readonly IndexedBlock[] {
+  return chain.map(block => ({
+    ...block,
+    transactions: block.transactions.map(indexed => ({
+      ...indexed,
+      transaction: { ...indexed.transaction, nonce, type }
+    }))
+  }))
 }
