@@ -100,7 +100,7 @@ async function prepareRound(chain: ChaosChain, path: string, round: number, rand
     if (replaced) await chain.replace(Math.min(depth, deepest))
   }
   if (wished === 'pool') await chain.fillPool(3 + random.below(6))
-  const longest = { commit: 250, rollback: replaced ? 60 : 1, pool: 12 }
+  const longest = { commit: 120, rollback: replaced ? 50 : 1, pool: 8 }
   const deed = wished === 'rollback' && !replaced ? 'commit' : wished
   return {
     replaced,
