@@ -1,0 +1,14 @@
+export type {
+  ChainDataInfiniteQuery,
+  ChainDataKey,
+  ChainDataQuery,
+  QueryArguments,
+  QueryArgumentsOf
+} from './QueryOptions.ts'
+export {
+  enhancedGetTokensAndNFTsQuery,
+  getSyncStatusQuery,
+  getTokensAndNFTsQuery,
+  getTransactionsByAddressQuery
+} from './queries.ts'
+export { transactionPagesQuery } from './transactionPagesQuery.ts'

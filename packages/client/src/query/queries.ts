@@ -1,0 +1,86 @@
+import type { EvmHoldings, SyncStatus } from '@chain-data/protocol'
+import type {
+  ChainPerCall,
+  Client,
+  EnhancedTokensAndNFTsArguments,
+  SyncStatusArguments,
+  TokensAndNFTsArguments,
+  TransactionHistory,
+  TransactionsArguments
+} from '../Client.ts'
+import { createKey } from './createKey.ts'
+import type { ChainDataQuery, QueryArgumentsOf } from './QueryOptions.ts'
+
+/**
+ * The transactions of an EVM address, as one query: all of them, or one page. For a list that grows as its reader
+ * goes on, take `transactionPagesQuery`.
+ *
+ * @example
+ * useQuery(getTransactionsByAddressQuery(client, { address, chainId: 1, limit: 25 }))
+ */
+export function getTransactionsByAddressQuery(
+  client: Pick<Client, 'svc_getTransactionsByAddress'>,
+  args: QueryArgumentsOf<TransactionsArguments>
+): ChainDataQuery<TransactionHistory> {
+  const { scope, timeoutMs, retries, ...asked } = args
+  return {
+    queryKey: createKey('svc_getTransactionsByAddress', { ...asked, scope }),
+    queryFn: ({ signal }) => client.svc_getTransactionsByAddress({ ...asked, timeoutMs, retries, signal }),
+    retry: false
+  }
+}
+
+/** What an EVM account owns, as a query. */
+export function getTokensAndNFTsQuery(
+  client: Pick<Client, 'svc_getTokensAndNFTs'>,
+  args: QueryArgumentsOf<TokensAndNFTsArguments>
+): ChainDataQuery<EvmHoldings> {
+  const { scope, timeoutMs, retries, ...asked } = args
+  return {
+    queryKey: createKey('svc_getTokensAndNFTs', { ...asked, scope }),
+    queryFn: ({ signal }) => client.svc_getTokensAndNFTs({ ...asked, timeoutMs, retries, signal }),
+    retry: false
+  }
+}
+
+/**
+ * What a Solana account owns, as a query.
+ *
+ * @typeParam Holdings - As the client gives them: its `int64` decides the type of `lamports` and `amount`. A cache
+ *   shared by clients with different ones needs a `scope`.
+ */
+export function enhancedGetTokensAndNFTsQuery<Holdings>(
+  client: {
+    readonly enhancedGetTokensAndNFTs: (
+      call: EnhancedTokensAndNFTsArguments & ChainPerCall
+    ) => Promise<Holdings>
+  },
+  args: QueryArgumentsOf<EnhancedTokensAndNFTsArguments>
+): ChainDataQuery<Holdings> {
+  const { scope, timeoutMs, retries, chainId, parseMetadataUri } = args
+  const accountAddress = args.accountAddress ?? args.address
+  const asked = { accountAddress, chainId, parseMetadataUri }
+  return {
+    queryKey: createKey('enhancedGetTokensAndNFTs', { ...asked, scope }),
+    queryFn: ({ signal }) => client.enhancedGetTokensAndNFTs({ ...asked, timeoutMs, retries, signal }),
+    retry: false
+  }
+}
+
+/**
+ * How far the server has followed a chain, as a query. An extension: not every host has it.
+ *
+ * @example
+ * useQuery({ ...getSyncStatusQuery(client, { chainId: 1 }), refetchInterval: 10_000 })
+ */
+export function getSyncStatusQuery(
+  client: Pick<Client, 'svc_getSyncStatus'>,
+  args: QueryArgumentsOf<SyncStatusArguments>
+): ChainDataQuery<SyncStatus> {
+  const { scope, timeoutMs, retries, ...asked } = args
+  return {
+    queryKey: createKey('svc_getSyncStatus', { ...asked, scope }),
+    queryFn: ({ signal }) => client.svc_getSyncStatus({ ...asked, timeoutMs, retries, signal }),
+    retry: false
+  }
+}
