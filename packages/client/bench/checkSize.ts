@@ -1,0 +1,89 @@
+/**
+ * Holds the sizes a dApp pays for, and fails beyond their limits: `npm run size -w @chain-data/client` after a build.
+ *
+ * Each bundle is what a bundler makes of one short program for a browser: minified, tree-shaken, with everything it
+ * imports, the protocol package included; gzip at level 9. Tarballs are measured unpacked, as npm counts them.
+ */
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+const oneMethod = (entry: string) => `
+  import { createClient } from '${entry}'
+  const client = createClient({ baseUrl: location.origin, auth: false, chainId: 1 })
+  client.getTokensAndNFTs({ address: location.hash }).then(alert)
+`
+
+/** Bytes of a program and everything it needs, minified and gzipped. */
+async function gzippedBytes(program: string): Promise<number> {
+  const { outputFiles } = await build({
+    stdin: { contents: program, resolveDir: here, loader: 'js' },
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    legalComments: 'none'
+  })
+  return gzipSync(outputFiles[0]?.contents ?? new Uint8Array(), { level: 9 }).byteLength
+}
+
+/** Bytes of a package's tarball once unpacked. */
+function unpackedBytes(name: string): number {
+  const { stdout, stderr, status } = spawnSync(
+    'npm',
+    ['pack', '--dry-run', '--json', '-w', `packages/${name}`],
+    { cwd: root, encoding: 'utf8' }
+  )
+  if (status !== 0) throw new Error(`npm pack of ${name} ended with ${status}:\n${stderr}`)
+  const listed: unknown = JSON.parse(stdout)
+  // npm prints a list, newer versions an object by package name.
+  const [packed] = Object.values(listed as Record<string, { readonly unpackedSize: number }>)
+  if (packed === undefined) throw new Error(`npm pack of ${name} told no size: ${stdout}`)
+  return packed.unpackedSize
+}
+
+interface Measured {
+  readonly what: string
+  readonly bytes: number
+  readonly limit?: number
+}
+
+const axiosAlone = await gzippedBytes(`import axios from 'axios'; axios.post(location.hash).then(alert)`)
+const sizes: readonly Measured[] = [
+  {
+    what: '@chain-data/client/fetch with one method, gzip',
+    bytes: await gzippedBytes(oneMethod('@chain-data/client/fetch')),
+    limit: 4_000
+  },
+  { what: 'axios alone, gzip', bytes: axiosAlone },
+  {
+    what: '@chain-data/client with one method, gzip',
+    bytes: await gzippedBytes(oneMethod('@chain-data/client')),
+    limit: axiosAlone + 3_500
+  },
+  {
+    what: '@chain-data/client/query with the pages of a history, gzip',
+    bytes: await gzippedBytes(
+      `import { transactionPagesQuery } from '@chain-data/client/query'
+       alert(transactionPagesQuery(window.client, { address: location.hash, chainId: 1 }))`
+    ),
+    limit: 1_000
+  },
+  { what: '@chain-data/client, unpacked', bytes: unpackedBytes('client'), limit: 300_000 },
+  { what: '@chain-data/protocol, unpacked', bytes: unpackedBytes('protocol') }
+]
+
+for (const { what, bytes, limit } of sizes) {
+  const bound = limit === undefined ? '' : `  (at most ${limit})`
+  process.stdout.write(`${String(bytes).padStart(9)} bytes  ${what}${bound}\n`)
+}
+const tooLarge = sizes.filter(({ bytes, limit }) => limit !== undefined && bytes > limit)
+if (tooLarge.length > 0) {
+  throw new Error(`over the limit: ${tooLarge.map(({ what }) => what).join('; ')}`)
+}
