@@ -56,7 +56,7 @@ export function readCount(value: unknown, what: string): number {
 /** Bytes of any length, in lower case; `0x` where the node has none. */
 export function readBytes(value: unknown, what: string): Hex {
   if (isAbsent(value)) return '0x'
-  if (typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)) {
+  if (typeof value === 'string' && value.length % 2 === 0 && /^0[xX][0-9a-fA-F]*$/.test(value)) {
     return value.toLowerCase() as Hex
   }
   throw unexpected(what, value, '0x-hex bytes')
@@ -64,13 +64,13 @@ export function readBytes(value: unknown, what: string): Hex {
 
 /** 32 bytes, in lower case. */
 export function readHash(value: unknown, what: string): Hash {
-  if (typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase() as Hash
+  if (typeof value === 'string' && /^0[xX][0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase() as Hash
   throw unexpected(what, value, 'a 32-byte hash')
 }
 
 /** 20 bytes, in lower case. */
 export function readAddress(value: unknown, what: string): Address {
-  if (typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase() as Address
+  if (typeof value === 'string' && /^0[xX][0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase() as Address
   throw unexpected(what, value, 'an address')
 }
 

@@ -80,10 +80,10 @@ interface Log {
 function readLog(raw: unknown): Log | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
   const { address, topics, data } = raw as RawObject
-  if (typeof address !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(address)) return undefined
+  if (typeof address !== 'string' || !/^0[xX][0-9a-fA-F]{40}$/.test(address)) return undefined
   if (!Array.isArray(topics) || !topics.every(isTopic)) return undefined
   const bytes = data ?? '0x'
-  if (typeof bytes !== 'string' || bytes.length % 2 !== 0 || !/^0x[0-9a-fA-F]*$/.test(bytes)) return undefined
+  if (typeof bytes !== 'string' || bytes.length % 2 !== 0 || !/^0[xX][0-9a-fA-F]*$/.test(bytes)) return undefined
   return {
     address: address.toLowerCase() as Address,
     topics: topics.map(topic => topic.toLowerCase() as Hex),
@@ -92,7 +92,7 @@ function readLog(raw: unknown): Log | undefined {
 }
 
 function isTopic(value: unknown): value is string {
-  return typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)
+  return typeof value === 'string' && /^0[xX][0-9a-fA-F]{64}$/.test(value)
 }
 
 function isTransferTopic(topic: Hex | undefined): boolean {
