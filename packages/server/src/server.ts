@@ -189,13 +189,14 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
   )
   // Threads are started last: whatever is wrong with the configuration has been found by now.
   const evmChains = openChains.map(chain => {
-    const { chainId, rpcUrls, startBlock, finality, pollIntervalMs, reader, rpc } = chain
+    const { chainId, rpcUrls, startBlock, finality, pollIntervalMs, waivers, reader, rpc } = chain
     const indexer = startIndexer({
       chainId,
       rpcUrls,
       startBlock,
       finality,
       pollIntervalMs,
+      waivers,
       storeFolder,
       logger
     })

@@ -1,5 +1,6 @@
 import { limits as specLimits } from '@chain-data/protocol'
 import { z } from 'zod'
+import { waivableCheckNames } from '../model/waivableChecks.ts'
 
 // Each description below serves three readers: the type's user, `chain-data serve --help`, and whoever gets the
 // key wrong (it becomes the "expected ..." of the error). So each says what the key means AND what it accepts.
@@ -27,6 +28,26 @@ const rpcUrls = z
   .min(1)
   .meta({ description: "JSON-RPC URLs of the chain's nodes, in order of preference: at least one" })
 
+const waiver = z
+  .strictObject({
+    check: z.enum(waivableCheckNames).meta({
+      description: `a check that can be waived: ${waivableCheckNames.map(name => `"${name}"`).join(', ')}`
+    }),
+    reason: z.string().max(200).regex(/\S/).meta({
+      description: 'why this chain is trusted without the check, for the log: 1 to 200 characters'
+    }),
+    fromBlock: z
+      .int()
+      .min(0)
+      .default(0)
+      .meta({ description: 'first block that may break the check: an integer from 0' }),
+    toBlock: z.int().min(0).nullable().default(null).meta({
+      description:
+        'last block that may break the check, not before `fromBlock`: an integer, or null for no end'
+    })
+  })
+  .refine(({ fromBlock, toBlock }) => toBlock === null || fromBlock <= toBlock, { path: ['toBlock'] })
+
 const evmChain = z.strictObject({
   chainId,
   rpcUrls,
@@ -50,7 +71,10 @@ const evmChain = z.strictObject({
     .min(50)
     .max(600_000)
     .default(1_000)
-    .meta({ description: 'pause between looks at the node while following it: 50 to 600000 milliseconds' })
+    .meta({ description: 'pause between looks at the node while following it: 50 to 600000 milliseconds' }),
+  waivers: z.array(waiver).default([]).meta({
+    description: 'checks of blocks that this chain is allowed to break: a list of { check, reason, ... }'
+  })
 })
 
 const solanaChain = z.strictObject({

@@ -3,6 +3,7 @@ import { createEvmSource } from '../chains/evm/evmSource.ts'
 import { createEvmRpc } from '../chains/evm/rpc.ts'
 import type { BlockRef } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
+import type { Waiver } from '../model/waivableChecks.ts'
 import { ConfigError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { ChainIdentity, StoreWriter } from '../store/store.ts'
@@ -23,6 +24,8 @@ export interface IndexerConfig {
   /** How many blocks deep is final; `auto`: what the node says. */
   readonly finality: 'auto' | number
   readonly pollIntervalMs: number
+  /** Checks of blocks that this chain is allowed to break; absent: none. */
+  readonly waivers?: readonly Waiver[]
   /** See `FollowOptions`. */
   readonly lowerHeadGraceMs?: number
   readonly roundBlocks?: number
@@ -77,7 +80,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     ...(config.rpcTimeoutMs === undefined ? {} : { timeoutMs: config.rpcTimeoutMs })
   })
   try {
-    const source = createEvmSource({ rpc, finality: config.finality, logger })
+    const source = createEvmSource({ rpc, finality: config.finality, waivers: config.waivers ?? [], logger })
     const identity = await waitForIdentity(source, config.chainId, board, logger, signal)
     if (identity === undefined) return
     const store = await options.openWriter(identity)

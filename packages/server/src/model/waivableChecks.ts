@@ -5,13 +5,14 @@
  */
 export const waivableChecks = {
   emptyBloom:
-    'A bloom that is all zero although there are logs: chains that fill none (IoTeX, Tron, zkSync Era before 2024).',
+    'A bloom that is all zero although there are logs: chains that fill none (Tron, early IoTeX, zkSync Era before ' +
+    'late 2024).',
   logsBloom:
     'A bloom that is not the one of the logs: chains with logs outside it (state sync on Polygon, system transactions ' +
     'on Hyperliquid) or with more in it (Cronos below block 20,000,000, empty blocks of zkSync Era).',
   emptyRoot:
     'The root of an empty trie over a block that is not empty, or the reverse: blocks with nothing but a state sync ' +
-    '(Polygon), Ethermint (no receipts root; a transactions root over more than EVM transactions).',
+    '(Polygon), and roots over native transactions too, or none for receipts (IoTeX, Ethermint).',
   duplicateHash:
     'One hash twice among the transactions or receipts of a block, failed, then succeeded: the last one counts ' +
     '(Ethermint, where a transaction can be included again).',
@@ -31,8 +32,8 @@ export const waivableChecks = {
     'Log indexes that do not count through the block, or a log with the index of another transaction: chains that ' +
     'count per transaction or leave logs out (early Ethermint, Sei, ganache).',
   cumulativeGas:
-    'A cumulative gas that is not the one before plus the gas used: zero throughout (zkSync Era), or zero for system ' +
-    'transactions (state sync on Polygon, Hyperliquid).'
+    'A cumulative gas that is not the one before plus the gas used: zero throughout (zkSync Era), zero for system ' +
+    'transactions (state sync on Polygon, Hyperliquid), or not cumulative at all (IoTeX).'
 } as const
 
 /** Name of a check that a configuration may waive for a chain. */

@@ -4,10 +4,9 @@ import { isMethodMissing } from './capabilities.ts'
 import type { EvmNode } from './nodeCall.ts'
 import { readCount, readHash, readObject } from './rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from './rpc.ts'
+import { isEmptyRoot } from './tries.ts'
 import { type VerifiedBlock, type VerifiedHeader, verifyHeader, verifyReceipts } from './verify.ts'
-
-/** Root of a trie with nothing in it: such a block has no transactions, whatever else is missing. */
-const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+import type { Waivers } from './waivers.ts'
 
 /**
  * The block at a height with its receipts, verified to belong together, as `read` reads it.
@@ -21,6 +20,7 @@ export async function fetchBlock<T>(
   rpc: EvmUpstreams,
   number: number,
   read: (block: VerifiedBlock) => T,
+  waivers: Waivers,
   signal?: AbortSignal
 ): Promise<T> {
   const options = { height: number, ...(signal ? { signal } : {}) }
@@ -34,16 +34,17 @@ export async function fetchBlock<T>(
         if (raw === null) {
           throw new NodeContradictionError(`block ${number}: the node does not have it`, { number })
         }
-        return verifyHeader(raw, number)
+        return verifyHeader(raw, number, waivers)
       }
     }
   )) as VerifiedHeader
-  const isEmpty = header.transactions.length === 0 && header.raw.transactionsRoot === emptyRoot
+  // Such a block has no transactions, whatever else is missing.
+  const isEmpty = header.transactions.length === 0 && isEmptyRoot(header.raw.transactionsRoot)
   try {
-    if (isEmpty) return read(verifyReceipts(header, []))
+    if (isEmpty) return read(verifyReceipts(header, [], waivers))
     return await rpc.onOneNode(
       'eth_getBlockReceipts',
-      async node => read(verifyReceipts(header, await fetchReceipts(node, header))),
+      async node => read(verifyReceipts(header, await fetchReceipts(node, header), waivers)),
       options
     )
   } catch (error) {

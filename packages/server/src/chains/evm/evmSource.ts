@@ -1,4 +1,5 @@
 import type { BlockRef, Hash, IndexedBlock } from '../../model/evm.ts'
+import type { Waiver } from '../../model/waivableChecks.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
@@ -7,6 +8,7 @@ import type { NodeOutcome } from './nodeCall.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createPoolReader, type PoolView } from './pool.ts'
 import type { EvmUpstreams } from './rpc.ts'
+import { createWaivers } from './waivers.ts'
 
 /** A chain as its indexer sees it: blocks, refs and parents, verified and in the server's own terms. */
 export interface EvmSource {
@@ -37,13 +39,16 @@ export interface EvmSourceOptions {
    * says, and 64 blocks where it has none.
    */
   readonly finality: 'auto' | number
+  /** Checks of blocks that this chain is allowed to break; absent: none. */
+  readonly waivers?: readonly Waiver[]
   readonly logger?: Logger
 }
 
 /** Two epochs of Ethereum's proof of stake; what `auto` assumes of a node that names no final block. */
 const assumedFinality = 64
 
-export function createEvmSource({ rpc, finality, logger }: EvmSourceOptions): EvmSource {
+export function createEvmSource({ rpc, finality, waivers = [], logger }: EvmSourceOptions): EvmSource {
+  const allowed = createWaivers(waivers, logger)
   const readPool = createPoolReader({ rpc, capabilities: noCapabilityMemory, ...(logger ? { logger } : {}) })
 
   return {
@@ -66,7 +71,7 @@ export function createEvmSource({ rpc, finality, logger }: EvmSourceOptions): Ev
     },
 
     async block(number, signal) {
-      const { block, ignoredLogs } = await fetchBlock(rpc, number, normalizeBlock, signal)
+      const { block, ignoredLogs } = await fetchBlock(rpc, number, normalizeBlock, allowed, signal)
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
           blockNumber: number,
