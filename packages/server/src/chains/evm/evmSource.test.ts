@@ -127,10 +127,10 @@ describe('block', () => {
     const empty = sourceOver(() => block([], { transactionsRoot }))
     expect((await empty.source.block(5)).transactions).toEqual([])
     expect(empty.asked).toHaveLength(1)
-    const odd = sourceOver(({ method }) =>
-      method === 'eth_getBlockByNumber' ? block([], { transactionsRoot: hash('7') }) : [receipt]
-    )
+    const odd = sourceOver(({ method }) => (method === 'eth_getBlockByNumber' ? block([]) : [receipt]))
     await expect(odd.source.block(5)).rejects.toThrow('1 receipts for 0 transactions')
+    const cut = sourceOver(() => block([], { transactionsRoot: hash('7') }))
+    await expect(cut.source.block(5)).rejects.toThrow('(waiver emptyRoot)')
   })
 
   it('passes the error of a single receipt on', async () => {

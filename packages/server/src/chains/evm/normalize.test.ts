@@ -92,7 +92,10 @@ describe('normalizeBlock', () => {
     ['no status but a root', { status: undefined, root: hash('5') }, 3],
     ['a failed status and a root', { status: '0x0', root: hash('5') }, 4],
     ['an empty status', { status: null }, 3],
-    ['a padded status', { status: '0x00' }, 4]
+    ['a padded status', { status: '0x00' }, 4],
+    ['a status as a number', { status: 1 }, 3],
+    ['a status that is a code of failure', { status: '0x6a' }, 4],
+    ['no status and all gas used', { status: undefined, gasUsed: '0x5208' }, 3]
   ])('reads %s', (_, change, status) => {
     expect(normalizeOne(baseTransaction, { ...baseReceipt, ...change }).transaction.status).toBe(status)
   })
@@ -114,8 +117,22 @@ describe('normalizeBlock', () => {
 
   it('adds blob gas and the fee of the parent chain', () => {
     const extra = { blobGasUsed: '0x20000', blobGasPrice: '0x3', l1Fee: '0x7' }
-    const { transaction } = normalizeOne(baseTransaction, { ...baseReceipt, ...extra })
-    expect(transaction.feeWei).toBe(2_100_000n + 0x20000n * 3n + 7n)
+    const feeOf = (type: string) =>
+      normalizeOne({ ...baseTransaction, type }, { ...baseReceipt, ...extra }).transaction.feeWei
+    expect(feeOf('0x3')).toBe(2_100_000n + 0x20000n * 3n + 7n)
+    expect(feeOf('0x7b')).toBe(2_100_000n + 0x20000n * 3n + 7n)
+    expect(feeOf('0x2')).toBe(2_100_000n + 7n)
+  })
+
+  it('takes the one price paid for both caps where a protocol type has none', () => {
+    const bare = without(baseTransaction, 'gasPrice')
+    const caps = { maxFeePerGas: 100n, maxPriorityFeePerGas: 100n }
+    expect(normalizeOne({ ...bare, type: '0x2' }, baseReceipt).transaction).toMatchObject(caps)
+    const free = normalizeOne({ ...bare, type: '0x4' }, without(baseReceipt, 'effectiveGasPrice')).transaction
+    expect(free).toMatchObject({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n, gasPrice: 0n })
+    expect(normalizeOne({ ...bare, type: '0x71' }, baseReceipt).transaction).not.toHaveProperty(
+      'maxFeePerGas'
+    )
   })
 
   it('takes a rollup deposit without nonce, gas price and signature', () => {
@@ -204,10 +221,15 @@ describe('normalizeBlock', () => {
       // The first contract of this well-known development account.
       const from = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
       const { transaction } = normalizeOne(
-        { ...creation, from, nonce: '0x0' },
+        { ...creation, from, nonce: '0x0', input: '0x00' },
         without(baseReceipt, 'contractAddress')
       )
       expect(transaction.contractAddress).toBe('0x5fbdb2315678afecb367f032d93f642f64180aa3')
+    })
+
+    it('is not made up where there is no code to create one from', () => {
+      expect(normalizeOne(creation, baseReceipt).transaction).not.toHaveProperty('contractAddress')
+      expect(normalizeOne(creation, without(baseReceipt, 'contractAddress')).parties).toEqual([sender])
     })
 
     it('is not made up for a type of which a missing receiver need not mean a creation', () => {

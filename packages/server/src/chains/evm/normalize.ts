@@ -31,6 +31,7 @@ export interface NormalizedBlock {
 
 /** EIP-2718 types whose fields are laid down by the protocol: legacy, 2930, 1559, 4844, 7702. */
 const lastKnownType = 4
+const blobType = 3
 
 /**
  * Turns a verified block into what the index keeps. What each odd shape of real chains becomes is said at the
@@ -62,23 +63,35 @@ export function normalizeBlock(verified: VerifiedBlock): NormalizedBlock {
  * - `input` and `data` are the same thing; neither: `0x`.
  * - `value` or `gas` missing (system transactions): 0.
  * - `accessList` counts for types from 1 on (some nodes write one for legacy transactions) and is `[]` where a
- *   protocol type leaves it out; the fee caps count for types from 2 on.
+ *   protocol type leaves it out.
+ * - The fee caps count for types from 2 on. Where a protocol type leaves one out, both are the one price it pays, as
+ *   EIP-1559 reads a transaction that offers one price: `gasPrice`, else `fallback.gasPrice`, else 0.
  *
  * @throws {NodeContradictionError} when a field is malformed.
  */
 export function normalizeTransaction(
   raw: RawObject,
   where: string,
-  fallback: { readonly from?: unknown; readonly to?: unknown; readonly nonce?: unknown } = {}
+  fallback: {
+    readonly from?: unknown
+    readonly to?: unknown
+    readonly nonce?: unknown
+    readonly gasPrice?: unknown
+  } = {}
 ): EvmTransaction {
   const type = isAbsent(raw.type) ? 0 : readCount(raw.type, `${where}: type`)
   const to = readOptionalAddress(raw.to === undefined ? fallback.to : raw.to, `${where}: to`)
   const nonce = isAbsent(raw.nonce) ? fallback.nonce : raw.nonce
   const accessList = type >= 1 ? readAccessList(raw.accessList, type, where) : undefined
-  const maxFeePerGas =
-    type >= 2 ? readOptionalQuantity(raw.maxFeePerGas, `${where}: maxFeePerGas`) : undefined
-  const maxPriorityFeePerGas =
-    type >= 2 ? readOptionalQuantity(raw.maxPriorityFeePerGas, `${where}: maxPriorityFeePerGas`) : undefined
+  const gasPrice = isAbsent(raw.gasPrice) ? fallback.gasPrice : raw.gasPrice
+  const readCap = (cap: unknown, name: string): bigint | undefined => {
+    if (type < 2) return undefined
+    const named = readOptionalQuantity(cap, `${where}: ${name}`)
+    if (named !== undefined || type > lastKnownType) return named
+    return readOptionalQuantity(gasPrice, `${where}: gasPrice`) ?? 0n
+  }
+  const maxFeePerGas = readCap(raw.maxFeePerGas, 'maxFeePerGas')
+  const maxPriorityFeePerGas = readCap(raw.maxPriorityFeePerGas, 'maxPriorityFeePerGas')
   return {
     hash: readHash(raw.hash, `${where}: hash`),
     from: readAddress(isAbsent(raw.from) ? fallback.from : raw.from, `${where}: from`),
@@ -103,7 +116,8 @@ function normalizeConfirmed(
   const common = normalizeTransaction(raw, where, {
     from: receipt.from,
     to: receipt.to,
-    nonce: receipt.depositNonce
+    nonce: receipt.depositNonce,
+    gasPrice: receipt.effectiveGasPrice
   })
   const status = readStatus(receipt, where)
   const gasPrice = readGasPrice(common, raw, receipt, baseFee, where)
@@ -117,7 +131,7 @@ function normalizeConfirmed(
     status,
     gasPrice,
     gasSpent,
-    feeWei: gasSpent * gasPrice + readExtraFees(receipt, where),
+    feeWei: gasSpent * gasPrice + readExtraFees(common.type, receipt, where),
     ...(contractAddress === undefined ? {} : { contractAddress })
   }
   // A failed transaction has undone whatever it logged; a node that lists such logs is not followed.
@@ -134,12 +148,15 @@ function normalizeConfirmed(
 }
 
 /**
- * 3 for success, 4 for failure. Without `status` (before Byzantium; `root` may stand in its place or beside it): 3,
- * because nothing in the receipt proves a failure.
+ * 3 for success, 4 for failure. A status of 1 is success (EIP-658) and any other number failure: IoTeX writes its own
+ * code of what went wrong.
+ *
+ * Without `status` (before Byzantium; `root` may stand in its place or beside it): 3, because nothing in a receipt
+ * proves a failure. Gas used up to the limit does not: a transaction may need exactly the gas it was given.
  */
 function readStatus(receipt: RawObject, where: string): 3 | 4 {
   const status = readOptionalQuantity(receipt.status, `${where}: status`)
-  return status === 0n ? 4 : 3
+  return status === undefined || status === 1n ? 3 : 4
 }
 
 /**
@@ -163,27 +180,33 @@ function readGasPrice(
   return readOptionalQuantity(raw.gasPrice, `${where}: gasPrice`) ?? 0n
 }
 
-/** Blob gas (EIP-4844) and the share of a rollup's data on its parent chain, where the receipt has them. */
-function readExtraFees(receipt: RawObject, where: string): bigint {
+/**
+ * Blob gas (EIP-4844) and the share of a rollup's data on its parent chain, where the receipt has them. Protocol types
+ * other than 3 carry no blobs, so blob fields on their receipts mean something else (OP chains count the size of
+ * their data there); on types that nobody here knows they are taken as they stand.
+ */
+function readExtraFees(type: number, receipt: RawObject, where: string): bigint {
+  const l1Fee = readOptionalQuantity(receipt.l1Fee, `${where}: l1Fee`) ?? 0n
+  if (type <= lastKnownType && type !== blobType) return l1Fee
   const blobGasUsed = readOptionalQuantity(receipt.blobGasUsed, `${where}: blobGasUsed`) ?? 0n
   const blobGasPrice = readOptionalQuantity(receipt.blobGasPrice, `${where}: blobGasPrice`) ?? 0n
-  const l1Fee = readOptionalQuantity(receipt.l1Fee, `${where}: l1Fee`) ?? 0n
   return blobGasUsed * blobGasPrice + l1Fee
 }
 
 /**
  * The contract that a successful transaction created. Some nodes name one on plain calls and on failed creations too:
  * both are ignored. Where a creation's receipt leaves it out, a protocol type's address follows from sender and
- * nonce; for other types a missing `to` need not mean a creation, so none is made up.
+ * nonce. None is made up for other types, or without any code to create one from: native transactions of some chains
+ * have no receiver and create nothing.
  */
 function readCreated(
-  { to, from, nonce, type }: EvmTransaction,
+  { to, from, nonce, type, data }: EvmTransaction,
   receipt: RawObject,
   where: string
 ): Address | undefined {
   if (to !== undefined) return undefined
   const named = readOptionalAddress(receipt.contractAddress, `${where}: contractAddress`)
-  if (named !== undefined || type > lastKnownType) return named
+  if (named !== undefined || type > lastKnownType || data === '0x') return named
   return getCreateAddress({ from, nonce }).toLowerCase() as Address
 }
 
