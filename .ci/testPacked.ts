@@ -1,22 +1,26 @@
 /**
- * Installs the packed packages, with `--ignore-scripts`, into empty projects and uses them as a stranger would, on
- * Node 20 and on the Node that the repository brings along:
+ * Installs the packed packages, with `--ignore-scripts`, into empty projects and uses them as a stranger would:
  *
- * - `@chain-data/client` from ESM and from CommonJS,
- * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client,
- * - `chain-data-devnet --once` from `@chain-data/devnet`: both nodes, the worlds and all three methods.
+ * - every entry of `@chain-data/client` from ESM and from CommonJS, on Node 20, 22 and the repository's own, and its
+ *   declarations with and without DOM types,
+ * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client, on Node 20 and the
+ *   repository's own,
+ * - `chain-data-devnet --once` from `@chain-data/devnet` on the same two: both nodes, the worlds and all three methods.
  *
- * Needs `npm run build` first.
+ * Needs `npm run build` first. `node .ci/testPacked.ts client` looks at the client alone.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkPackedTypes } from './checkPackedTypes.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const packages = ['protocol', 'client', 'server', 'devnet']
+const clientOnly = process.argv[2] === 'client'
+const packages = clientOnly ? ['protocol', 'client'] : ['protocol', 'client', 'server', 'devnet']
+const clientFixtures = join(root, 'packages/client/test/packed')
 const work = mkdtempSync(join(tmpdir(), 'chain-data-packed-'))
 const children: ChildProcess[] = []
 
@@ -43,13 +47,25 @@ function run(
   return result.stdout
 }
 
-/** The oldest Node that the packages promise, from the registry's plain binary package. */
-function installNode20(): string {
-  const folder = join(work, 'node20')
+/** A Node of this major version, from the registry's plain binary package. */
+function installNode(major: number): string {
+  const folder = join(work, `node${major}`)
   mkdirSync(folder)
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
-  run('npm', ['install', '--ignore-scripts', '--no-save', '--prefix', folder, `${name}@20`], { cwd: folder })
+  run('npm', ['install', '--ignore-scripts', '--no-save', '--prefix', folder, `${name}@${major}`], {
+    cwd: folder
+  })
   return join(folder, 'node_modules', name, 'bin', 'node')
+}
+
+/** Node 22, unless the registry has none for this platform: the promised range begins at 20 and is tried there. */
+function tryInstallNode22(): string | undefined {
+  try {
+    return installNode(22)
+  } catch (error) {
+    process.stdout.write(`Node 22 is skipped, it cannot be installed here: ${String(error).split('\n')[0]}\n`)
+    return undefined
+  }
 }
 
 function pack(): string[] {
@@ -65,13 +81,14 @@ function createProject(
   name: string,
   tarballs: readonly string[],
   wanted: readonly string[],
-  env: NodeJS.ProcessEnv
+  env: NodeJS.ProcessEnv,
+  others: readonly string[] = []
 ): string {
   const folder = join(work, name)
   mkdirSync(folder)
   writeFileSync(join(folder, 'package.json'), '{ "name": "stranger", "private": true, "version": "1.0.0" }\n')
   const chosen = tarballs.filter(file => wanted.some(part => file.includes(`chain-data-${part}-`)))
-  run('npm', ['install', '--ignore-scripts', '--prefer-offline', ...chosen], { cwd: folder, env })
+  run('npm', ['install', '--ignore-scripts', '--prefer-offline', ...chosen, ...others], { cwd: folder, env })
   return folder
 }
 
@@ -100,7 +117,7 @@ function firstMatch(child: ChildProcess, pattern: RegExp, name: string): Promise
   })
 }
 
-const useClient = `
+const askService = `
 const client = createClient({ baseUrl: process.argv[2], projectId: 'demo', serverKey: 'demo-server-key', chainId: 31337 })
 client.getTokensAndNFTs({ address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' }).then(holdings => {
   if (holdings.native !== '10000000000000000000000') throw new Error('unexpected answer: ' + JSON.stringify(holdings))
@@ -116,10 +133,10 @@ async function serveAndAsk(folder: string, node: string, rpcUrl: string): Promis
     chains: { evm: [{ chainId: 31337, rpcUrls: [rpcUrl] }] }
   }
   writeFileSync(join(folder, 'chain-data.json'), JSON.stringify(config))
-  writeFileSync(join(folder, 'ask.mjs'), `import { createClient } from '@chain-data/client'\n${useClient}`)
+  writeFileSync(join(folder, 'ask.mjs'), `import { createClient } from '@chain-data/client'\n${askService}`)
   writeFileSync(
     join(folder, 'ask.cjs'),
-    `const { createClient } = require('@chain-data/client')\n${useClient}`
+    `const { createClient } = require('@chain-data/client')\n${askService}`
   )
   const command = join(folder, 'node_modules/.bin/chain-data')
   const server = spawn(command, ['serve', '--config', 'chain-data.json'], {
@@ -149,15 +166,33 @@ async function waitUntilReady(url: string): Promise<void> {
   }
 }
 
+/** Every entry, from both module systems, beside the newest msw that this Node can run. */
+function useClient(folder: string, node: string, env: NodeJS.ProcessEnv): void {
+  for (const file of ['exerciseClient.cjs', 'use.cjs', 'use.mjs', 'crossCopies.mjs']) {
+    cpSync(join(clientFixtures, file), join(folder, file))
+  }
+  for (const file of ['use.mjs', 'use.cjs', 'crossCopies.mjs']) run(node, [file], { cwd: folder, env })
+}
+
 try {
   const tarballs = pack()
+  const node22 = tryInstallNode22()
   const nodes = [
-    { name: 'Node 20', node: installNode20() },
-    { name: 'the repository’s Node', node: process.execPath }
+    { name: 'Node 20', node: installNode(20), msw: 'msw@2' },
+    ...(node22 === undefined ? [] : [{ name: 'Node 22', node: node22, msw: 'msw@3' }]),
+    { name: 'the repository’s Node', node: process.execPath, msw: 'msw@3' }
   ]
-  for (const [index, { name, node }] of nodes.entries()) {
+  for (const [index, { name, node, msw }] of nodes.entries()) {
     const env = environmentFor(node)
     const version = run(node, ['--version'], { cwd: work }).trim()
+    const used = createProject(`client-${index}`, tarballs, ['protocol', 'client'], env, [msw])
+    useClient(used, node, env)
+    process.stdout.write(`packed client works with ${msw} as ESM and CommonJS on ${name} (${version})\n`)
+    if (node === process.execPath) {
+      checkPackedTypes(used, clientFixtures)
+      process.stdout.write('declarations of the packed client compile with and without DOM types\n')
+    }
+    if (clientOnly || node === node22) continue
     const served = createProject(`server-${index}`, tarballs, ['protocol', 'client', 'server'], env)
     await serveAndAsk(served, node, await startAnvil())
     process.stdout.write(`packed client and server work on ${name} (${version})\n`)

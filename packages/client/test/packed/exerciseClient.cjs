@@ -1,0 +1,41 @@
+/**
+ * Uses every entry of the packed client against its own msw handlers, as a stranger's program would. CommonJS, and no
+ * newer than Node 20, so that it runs beside both copies of the package.
+ */
+const assert = require('node:assert/strict')
+
+const address = '0x425249Cf0F2f91f488E24cF7B1AA3186748f7516'
+const solanaAddress = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2'
+const baseUrl = 'https://rpc.example.com'
+const credentials = { projectId: 'packed', serverKey: 'packed-key' }
+
+/** @param entries The modules of this copy: `main`, `fetch`, `query`, `msw` and msw's `setupServer`. */
+exports.exerciseClient = async ({ main, fetch, query, msw, setupServer }) => {
+  const methods = {
+    svc_getTransactionsByAddress: ({ chainId }) =>
+      chainId === 5 ? msw.rpcFault('TOO_MANY_RESULTS') : undefined
+  }
+  const server = setupServer(
+    ...msw.createHandlers({ baseUrl, credentials: { projectId: 'packed', key: 'packed-key' }, methods })
+  )
+  server.listen()
+  try {
+    for (const { createClient, RpcError, isConfirmed } of [main, fetch]) {
+      const client = createClient({ baseUrl, ...credentials, chainId: 1, int64: 'bigint' })
+      const holdings = await client.svc_getTokensAndNFTs({ address })
+      assert.match(holdings.native, /^\d+$/)
+      const solana = await client.enhancedGetTokensAndNFTs({ accountAddress: solanaAddress, chainId: 103 })
+      assert.equal(typeof solana.lamports, 'bigint')
+      const seen = []
+      for await (const page of client.iterateTransactions({ address, limit: 3 })) seen.push(...page)
+      assert.ok(seen.some(record => isConfirmed(record)))
+      const error = await client.svc_getTransactionsByAddress({ address, chainId: 5 }).catch(caught => caught)
+      assert.ok(error instanceof RpcError)
+      assert.equal(error.reason, 'TOO_MANY_RESULTS')
+      const options = query.getTokensAndNFTsQuery(client, { address, chainId: 1 })
+      assert.deepEqual(await options.queryFn({ signal: new AbortController().signal }), holdings)
+    }
+  } finally {
+    server.close()
+  }
+}
