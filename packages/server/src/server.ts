@@ -13,6 +13,7 @@ import type { NodeHandler } from './http/createNodeHandler.ts'
 import { createService } from './http/createService.ts'
 import { type Listener, listen } from './http/listen.ts'
 import { startIndexer } from './indexer/startIndexer.ts'
+import type { NodeFigures } from './indexer/threadMessages.ts'
 import { createGuardedFetch } from './metadata/guardedFetch.ts'
 import { createMetadataService } from './metadata/metadataService.ts'
 import { createTokenLists } from './metadata/tokenLists.ts'
@@ -84,6 +85,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
       '/solana': ascending(config.chains.solana.map(({ chainId }) => chainId))
     },
     syncStatuses,
+    nodeFigures: () => parts.evmChains.map(chain => chain.figures()),
     projects: config.projects,
     methodPrefix: config.methodPrefix,
     rateLimit: config.rateLimit,
@@ -145,6 +147,8 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
 
 interface EvmChain {
   status(): SyncStatus
+  /** Of the indexer's upstreams and of those that state is read from. */
+  figures(): NodeFigures
 }
 
 interface Parts {
@@ -189,16 +193,19 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
   )
   // Threads are started last: whatever is wrong with the configuration has been found by now.
   const evmChains = openChains.map(chain => {
-    const { chainId, rpcUrls, startBlock, finality, pollIntervalMs, waivers, reader, rpc } = chain
+    const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, reader, rpc } = chain
     const indexer = startIndexer({
       chainId,
       rpcUrls,
+      wsUrls,
       startBlock,
       finality,
       pollIntervalMs,
       waivers,
       storeFolder,
-      logger
+      logger,
+      // State is read from nodes of the same chain as the index, or not at all.
+      onGenesis: rpc.expectGenesis
     })
     return {
       chainId,
@@ -207,6 +214,10 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
       indexer,
       holdings: createEvmHoldings({ rpc, chainId }),
       status: () => indexer.status(),
+      figures: (): NodeFigures => ({
+        upstreams: [...(indexer.figures()?.upstreams ?? []), ...rpc.figures()],
+        webSockets: indexer.figures()?.webSockets ?? []
+      }),
       tokenImage: (address: string) => tokenLists.image(chainId, address)
     }
   })

@@ -6,7 +6,10 @@ export const environmentVariables = [
   ['CHAIN_DATA_HOST', 'listen.host'],
   ['CHAIN_DATA_PORT', 'listen.port'],
   ['CHAIN_DATA_STORE', 'store'],
-  ['CHAIN_DATA_EVM_<chainId>=url[,url]', 'rpcUrls of that EVM chain, which is added if the file has none'],
+  [
+    'CHAIN_DATA_EVM_<chainId>=url[,url]',
+    'rpcUrls of that EVM chain, and its wsUrls from URLs with ws:// or wss://; the chain is added if the file has none'
+  ],
   ['CHAIN_DATA_SOLANA_<chainId>=url[,url]', 'rpcUrls of that Solana cluster, added likewise'],
   ['CHAIN_DATA_PROJECT=id:key', 'serverKey of that project, which is added if the file has none'],
   ['CHAIN_DATA_LOG_LEVEL', 'log.level']
@@ -59,11 +62,10 @@ export function applyEnvironment(
     const list = kind.toLowerCase()
     const chains = isRecord(input.chains) ? input.chains : {}
     const known = Array.isArray(chains[list]) ? [...chains[list]] : []
-    const index = upsert(known, 'chainId', Number(idText), {
-      rpcUrls: value.split(',').map(url => url.trim())
-    })
+    const fields = sortUrls(value, kind)
+    const index = upsert(known, 'chainId', Number(idText), fields)
     input.chains = { ...chains, [list]: known }
-    sources.set(`chains.${list}[${index}].rpcUrls`, variable)
+    for (const key of Object.keys(fields)) sources.set(`chains.${list}[${index}].${key}`, variable)
   }
 
   const credentials = text('CHAIN_DATA_PROJECT')
@@ -82,6 +84,15 @@ export function applyEnvironment(
     sources.set(`projects[${index}].serverKey`, 'CHAIN_DATA_PROJECT')
   }
   return { input, sources }
+}
+
+/** A variable without URLs of one kind leaves those of the file as they are. */
+function sortUrls(value: string, kind: string): { rpcUrls?: string[]; wsUrls?: string[] } {
+  const urls = value.split(',').map(url => url.trim())
+  const isSocket = (url: string) => kind === 'EVM' && /^wss?:/i.test(url)
+  const wsUrls = urls.filter(isSocket)
+  const rpcUrls = urls.filter(url => !isSocket(url))
+  return { ...(rpcUrls.length > 0 ? { rpcUrls } : {}), ...(wsUrls.length > 0 ? { wsUrls } : {}) }
 }
 
 /** Changes the entry whose `key` is `id`, or appends one; tells its index. */

@@ -16,6 +16,10 @@ function isOrigin(text: string): boolean {
 // RFC 7617: neither part may hold control characters, and the user id no colon.
 const printable = /^[^\p{Cc}]+$/u
 
+function isWebSocketUrl(text: string): boolean {
+  return /^wss?:\/\//i.test(text) && URL.canParse(text)
+}
+
 const httpUrl = z.string().refine(isHttpUrl).meta({ description: 'an http:// or https:// URL' })
 
 const chainId = z
@@ -51,6 +55,10 @@ const waiver = z
 const evmChain = z.strictObject({
   chainId,
   rpcUrls,
+  wsUrls: z
+    .array(z.string().refine(isWebSocketUrl).meta({ description: 'a ws:// or wss:// URL' }))
+    .default([])
+    .meta({ description: 'WebSocket URLs that announce new blocks, one at a time is used: a list' }),
   startBlock: z
     .int()
     .min(0)

@@ -2,7 +2,7 @@ import type { EndpointPath } from '@chain-data/protocol'
 import type { SyncStatus } from '../model/sync.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
-import { createMetrics } from '../platform/metrics.ts'
+import { createMetrics, type MetricSources } from '../platform/metrics.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { createRpc } from '../rpc/createRpc.ts'
 import { type App, createApp } from './createApp.ts'
@@ -17,6 +17,8 @@ export interface ServiceOptions {
   /** The chains served on each endpoint, ascending. */
   readonly chainIds: Readonly<Record<EndpointPath, readonly number[]>>
   readonly syncStatuses: () => readonly SyncStatus[]
+  /** How the upstreams of each chain fare; for the metrics. */
+  readonly nodeFigures?: MetricSources['nodeFigures']
   readonly projects: readonly ProjectKeys[]
   readonly methodPrefix: string
   readonly rateLimit: QuotaRule | false
@@ -40,8 +42,13 @@ export interface Service extends Pick<App, 'inFlight' | 'beginClosing'> {
 
 /** Puts the JSON-RPC layer and the HTTP layer around a set of methods, whatever stands behind these. */
 export function createService(options: ServiceOptions): Service {
-  const { handlers, chainIds, syncStatuses, projects, methodPrefix, rateLimit, limits, logger } = options
-  const metrics = createMetrics({ syncStatuses, inFlight: () => app.inFlight() })
+  const { handlers, chainIds, syncStatuses, nodeFigures, projects, methodPrefix, rateLimit, limits, logger } =
+    options
+  const metrics = createMetrics({
+    syncStatuses,
+    inFlight: () => app.inFlight(),
+    ...(nodeFigures ? { nodeFigures } : {})
+  })
   const dispatch = createDispatch({
     handlers,
     chainIds,

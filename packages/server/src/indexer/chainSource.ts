@@ -16,6 +16,11 @@ export interface ChainSource {
   blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
   /** Whether the node still has this block, canonical or not. */
   knowsBlock(hash: Hash, signal?: AbortSignal): Promise<boolean>
+  /**
+   * Waits for the next block to be announced since the last call, at most `pauseMs`; at once when `signal` is aborted.
+   * Absent where nothing announces blocks.
+   */
+  waitForHead?(pauseMs: number, signal: AbortSignal): Promise<void>
   /** `complete`: the node showed its whole pool. `undefined`: it shows none. */
   pool(signal?: AbortSignal): Promise<(PoolUpdate & { readonly complete: boolean }) | undefined>
 }

@@ -261,6 +261,7 @@ export async function follow(options: FollowOptions): Promise<void> {
 
   while (!signal.aborted) {
     let pauseMs: number
+    let pause = wait
     try {
       const round = await runRound()
       if (round !== 'behind') pauses.reset()
@@ -268,12 +269,13 @@ export async function follow(options: FollowOptions): Promise<void> {
       if (round === 'waiting') board.change({ problem: undefined, phase: 'backfilling' })
       const hurries = round === 'behind' && reorgsSinceLevel <= mostReorgsAtOnce
       pauseMs = hurries ? 0 : options.pollIntervalMs
+      pause = source.waitForHead ?? wait
     } catch (error) {
       if (signal.aborted) break
       if (error instanceof StoreError) throw error
       pauseMs = takeFailure(error)
     }
-    if (pauseMs > 0) await wait(pauseMs, signal)
+    if (pauseMs > 0) await pause(pauseMs, signal)
   }
   await pool.look().catch(() => undefined)
 }

@@ -60,7 +60,9 @@ try {
     peek: () => peek().catch(() => undefined),
     logger: forwardingLogger({}),
     signal: stopping.signal,
-    onStatus: send
+    onStatus: send,
+    onGenesis: genesisHash => tell({ kind: 'genesis', genesisHash }),
+    onFigures: figures => tell({ kind: 'figures', figures })
   })
 } catch (error) {
   forwardingLogger({ component: 'indexer', chainId: config.chainId }).error('indexing failed', { error })

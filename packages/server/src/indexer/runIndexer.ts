@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEvmSource } from '../chains/evm/evmSource.ts'
-import { createEvmRpc } from '../chains/evm/rpc.ts'
-import type { BlockRef } from '../model/evm.ts'
+import { createEvmRpc, type EvmUpstreams } from '../chains/evm/rpc.ts'
+import { createWebSocketHeads } from '../chains/evm/webSocketHeads.ts'
+import type { BlockRef, Hash } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import type { Waiver } from '../model/waivableChecks.ts'
-import { ConfigError } from '../platform/errors.ts'
+import { ConfigError, StoreError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { ChainIdentity, StoreWriter } from '../store/store.ts'
 import type { ChainSource } from './chainSource.ts'
@@ -13,12 +14,15 @@ import { describeProblem } from './describeProblem.ts'
 import { follow } from './follow.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import { createStatusBoard, type StatusBoard } from './statusBoard.ts'
+import type { NodeFigures } from './threadMessages.ts'
 
 /** One chain's indexer, as plain data: it travels to the thread that runs it. */
 export interface IndexerConfig {
   readonly chainId: number
   /** In order of preference. */
   readonly rpcUrls: readonly string[]
+  /** WebSockets that announce new blocks; none by default. */
+  readonly wsUrls?: readonly string[]
   /** First block to index; an index that exists keeps its own. */
   readonly startBlock: number
   /** How many blocks deep is final; `auto`: what the node says. */
@@ -43,6 +47,10 @@ export interface RunIndexerOptions {
   readonly logger: Logger
   readonly signal: AbortSignal
   onStatus(status: SyncStatus): void
+  /** The index is open, and is of the chain with this genesis block. */
+  onGenesis?(genesisHash: Hash): void
+  /** About once a second, and at the end. */
+  onFigures?(figures: NodeFigures): void
 }
 
 export interface StoredProgress {
@@ -50,6 +58,8 @@ export interface StoredProgress {
   readonly indexedTo: BlockRef
   readonly backfilled: boolean
 }
+
+const figuresMs = 1_000
 
 /**
  * Indexes one chain until `signal` is aborted: waits for the node, makes sure that it serves the configured chain,
@@ -76,15 +86,23 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const rpc = createEvmRpc({
     chainId: config.chainId,
     rpcUrls: config.rpcUrls,
+    role: 'indexer',
     logger,
     ...(config.rpcTimeoutMs === undefined ? {} : { timeoutMs: config.rpcTimeoutMs })
   })
+  const { chainId, finality, waivers = [], wsUrls = [] } = config
+  const heads = wsUrls.length > 0 ? createWebSocketHeads({ chainId, wsUrls, logger }) : undefined
+  const tellFigures = () =>
+    options.onFigures?.({ upstreams: rpc.figures(), webSockets: heads?.figures() ?? [] })
+  const figuresTimer = setInterval(tellFigures, figuresMs)
   try {
-    const source = createEvmSource({ rpc, finality: config.finality, waivers: config.waivers ?? [], logger })
-    const identity = await waitForIdentity(source, config.chainId, board, logger, signal)
-    if (identity === undefined) return
-    const store = await options.openWriter(identity)
+    const source = createEvmSource({ rpc, finality, waivers, logger, ...(heads ? { heads } : {}) })
+    const found = await waitForIdentity(source, chainId, board, logger, signal)
+    if (found === undefined) return
+    const { store, identity } = await openStore(options, found, rpc)
     try {
+      rpc.expectGenesis(identity.genesisHash)
+      options.onGenesis?.(identity.genesisHash)
       const { head, indexedFrom, backfilled, degraded } = await store.state()
       board.change({
         indexedTo: head,
@@ -100,7 +118,35 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
       await store.close()
     }
   } finally {
+    clearInterval(figuresTimer)
+    tellFigures()
+    heads?.close()
     rpc.close()
+  }
+}
+
+/**
+ * Opens the writer. An index of another genesis block than the first upstream's may still be that of another upstream: then
+ * only those count.
+ */
+async function openStore(
+  { openWriter, signal }: RunIndexerOptions,
+  found: ChainIdentity,
+  rpc: EvmUpstreams
+): Promise<{ readonly store: StoreWriter; readonly identity: ChainIdentity }> {
+  try {
+    return { store: await openWriter(found), identity: found }
+  } catch (error) {
+    const stored = error instanceof StoreError ? error.context.storedGenesis : undefined
+    if (typeof stored !== 'string') throw error
+    const identity = { chainId: found.chainId, genesisHash: stored as Hash }
+    rpc.expectGenesis(identity.genesisHash)
+    const isServed = await rpc.identity(signal).then(
+      () => true,
+      () => false
+    )
+    if (!isServed) throw error
+    return { store: await openWriter(identity), identity }
   }
 }
 

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
+import type { Hash } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import { ConfigError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { IndexerConfig } from './runIndexer.ts'
-import type { FromThread, ThreadData, ToThread } from './threadMessages.ts'
+import type { FromThread, NodeFigures, ThreadData, ToThread } from './threadMessages.ts'
 
 export interface StartIndexerOptions extends IndexerConfig {
   /** Folder of the SQLite store; the thread opens its own writer there. */
@@ -14,6 +15,8 @@ export interface StartIndexerOptions extends IndexerConfig {
   readonly logger: Logger
   /** Called with every status that differs from the one before, at most about ten times a second. */
   onStatus?(status: SyncStatus): void
+  /** Called with the genesis block of the index each time that a thread has opened it. */
+  onGenesis?(genesisHash: Hash): void
   /** The built `indexerThread` file, for hosts that bundle this package and move files about. */
   readonly threadEntry?: URL
 }
@@ -23,6 +26,8 @@ export interface Indexer {
   readonly chainId: number
   /** As last reported; never waits. */
   status(): SyncStatus
+  /** How its upstreams fare, at most about a second old; absent until the thread has said so. */
+  figures(): NodeFigures | undefined
   /** Finishes the store's transaction under way and ends the thread. May be called again. */
   stop(): Promise<void>
 }
@@ -40,7 +45,7 @@ const stopDeadlineMs = 8_000
  * @throws {ConfigError} when the thread's file cannot be found.
  */
 export function startIndexer(options: StartIndexerOptions): Indexer {
-  const { storeFolder, logger, onStatus, threadEntry, ...config } = options
+  const { storeFolder, logger, onStatus, onGenesis, threadEntry, ...config } = options
   const entry = threadEntry ?? findThreadEntry()
   if (entry.pathname.endsWith('.ts')) keepWrappers()
   let status: SyncStatus = {
@@ -51,6 +56,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
     degraded: false,
     poolCovered: false
   }
+  let figures: NodeFigures | undefined
   let stopped: Promise<void> | undefined
   let restart: NodeJS.Timeout | undefined
   let crashes = 0
@@ -76,6 +82,8 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
     let problem = 'the indexer ended unexpectedly'
     worker.on('message', (message: FromThread) => {
       if (message.kind === 'status') reportFromThread(message.status)
+      else if (message.kind === 'figures') figures = message.figures
+      else if (message.kind === 'genesis') onGenesis?.(message.genesisHash)
       else if (message.kind === 'log') logger[message.severity](message.message, message.fields)
       else problem = message.problem
     })
@@ -124,6 +132,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
   return {
     chainId: config.chainId,
     status: () => status,
+    figures: () => figures,
     stop: () => {
       stopped ??= stop()
       return stopped

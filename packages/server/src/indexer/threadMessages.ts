@@ -1,5 +1,7 @@
+import type { Hash } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import type { LogFields } from '../platform/logger.ts'
+import type { UpstreamFigures, WebSocketFigures } from '../platform/upstreamFigures.ts'
 import type { IndexerConfig } from './runIndexer.ts'
 
 /** What a thread is started with. */
@@ -10,6 +12,12 @@ export interface ThreadData {
 
 export type LogSeverity = 'debug' | 'info' | 'warn' | 'error'
 
+/** How the thread's upstreams fare, since the thread began. */
+export interface NodeFigures {
+  readonly upstreams: readonly UpstreamFigures[]
+  readonly webSockets: readonly WebSocketFigures[]
+}
+
 /** What the thread tells. */
 export type FromThread =
   | { readonly kind: 'status'; readonly status: SyncStatus }
@@ -19,6 +27,10 @@ export type FromThread =
       readonly message: string
       readonly fields: LogFields
     }
+  /** The genesis block of the index, once that is open. */
+  | { readonly kind: 'genesis'; readonly genesisHash: Hash }
+  /** About once a second. */
+  | { readonly kind: 'figures'; readonly figures: NodeFigures }
   /** The thread ends now because of `problem`. */
   | { readonly kind: 'failed'; readonly problem: string }
 

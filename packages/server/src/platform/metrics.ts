@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { SyncStatus } from '../model/sync.ts'
+import { type NodeFigureLists, registerUpstreamMetrics } from './upstreamMetrics.ts'
 
 /** What the server counts. One registry per server, so that two servers in one process do not mix. */
 export interface Metrics {
@@ -11,14 +12,18 @@ export interface Metrics {
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-/**
- * @param sources.syncStatuses - read at every scrape, one per indexed chain.
- * @param sources.inFlight - requests being answered right now, read at every scrape.
- */
-export function createMetrics(sources: {
+/** What the page is made from; read at every scrape. */
+export interface MetricSources {
+  /** One per indexed chain. */
   readonly syncStatuses: () => readonly SyncStatus[]
+  /** Requests being answered right now. */
   readonly inFlight: () => number
-}): Metrics {
+  /** How the upstreams of each chain fare. */
+  readonly nodeFigures?: () => readonly NodeFigureLists[]
+}
+
+/** Counts, and renders what is counted together with `sources`. */
+export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   const calls = new Counter({
@@ -78,6 +83,7 @@ export function createMetrics(sources: {
   syncGauge('chain_data_sync_degraded', '1 when something indexed could not be verified.', status =>
     status.degraded ? 1 : 0
   )
+  if (sources.nodeFigures !== undefined) registerUpstreamMetrics(registry, sources.nodeFigures)
 
   return {
     countCall({ method, outcome, durationMs }) {

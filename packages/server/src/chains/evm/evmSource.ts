@@ -3,11 +3,11 @@ import type { Waiver } from '../../model/waivableChecks.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
-import { noCapabilityMemory } from './capabilities.ts'
 import type { NodeOutcome } from './nodeCall.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createPoolReader, type PoolView } from './pool.ts'
 import type { EvmUpstreams } from './rpc.ts'
+import type { WebSocketHeads } from './webSocketHeads.ts'
 import { createWaivers } from './waivers.ts'
 
 /** A chain as its indexer sees it: blocks, refs and parents, verified and in the server's own terms. */
@@ -28,12 +28,16 @@ export interface EvmSource {
   blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
   /** Whether the node still has this block, canonical or not. */
   knowsBlock(hash: Hash, signal?: AbortSignal): Promise<boolean>
+  /** Waits for an announcement of a new block; absent without WebSockets. */
+  waitForHead?(pauseMs: number, signal: AbortSignal): Promise<void>
   /** One look at the pool; `undefined` when the node shows none. */
   pool(signal?: AbortSignal): Promise<PoolView | undefined>
 }
 
 export interface EvmSourceOptions {
   readonly rpc: EvmUpstreams
+  /** Absent: nothing announces new blocks. */
+  readonly heads?: WebSocketHeads
   /**
    * How deep a block must lie to count as final: a number of blocks, or `auto` for what the node's `finalized` tag
    * says, and 64 blocks where it has none.
@@ -47,9 +51,9 @@ export interface EvmSourceOptions {
 /** Two epochs of Ethereum's proof of stake; what `auto` assumes of a node that names no final block. */
 const assumedFinality = 64
 
-export function createEvmSource({ rpc, finality, waivers = [], logger }: EvmSourceOptions): EvmSource {
+export function createEvmSource({ rpc, heads, finality, waivers = [], logger }: EvmSourceOptions): EvmSource {
   const allowed = createWaivers(waivers, logger)
-  const readPool = createPoolReader({ rpc, capabilities: noCapabilityMemory, ...(logger ? { logger } : {}) })
+  const readPool = createPoolReader({ rpc, ...(logger ? { logger } : {}) })
 
   return {
     async identity(signal) {
@@ -82,6 +86,7 @@ export function createEvmSource({ rpc, finality, waivers = [], logger }: EvmSour
 
     blockRef: (number, signal) => fetchBlockRef(rpc, number, signal),
     knowsBlock: (hash, signal) => knowsBlock(rpc, hash, signal),
+    ...(heads ? { waitForHead: heads.wait } : {}),
     pool: readPool
   }
 }
