@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { NodeRpcError } from '../../platform/errors.ts'
+import { UpstreamError } from '../../platform/httpUpstream.ts'
+import { silentLogger } from '../../platform/logger.ts'
 import { createCapabilities, isMethodMissing } from './capabilities.ts'
-import type { NodeCall } from './nodeCall.ts'
-import { createPoolReader } from './pool.ts'
-import type { EvmRpc } from './rpc.ts'
+import type { EvmNode, NodeCall } from './nodeCall.ts'
+import { createPoolReader, type PoolReaderOptions } from './pool.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 const alice = `0x${'aB'.repeat(20)}`
@@ -23,20 +24,29 @@ const raw = (digit: string, from: string, nonce: number, change: object = {}) =>
 })
 
 /** A node that knows the given methods only; what it does not know it refuses with `missing`. */
-function nodeWith(methods: Record<string, (...params: unknown[]) => unknown>, missing = -32601) {
+function nodeWith(
+  methods: Record<string, (...params: unknown[]) => unknown>,
+  { missing = -32601, ...options }: { missing?: number } & Partial<PoolReaderOptions> = {}
+) {
   const asked: string[] = []
+  const { attempt } = createCapabilities()
   const request = async ({ method, params }: NodeCall) => {
     asked.push(method)
     const answer = methods[method]
     if (answer === undefined) throw new NodeRpcError(`${method}: nope`, missing, undefined)
     return answer(...params)
   }
-  const rpc: EvmRpc = {
+  const node: EvmNode = {
     request,
     batch: calls => Promise.all(calls.map(async call => ({ ok: true, value: await request(call) }))),
-    close: () => undefined
+    attempt,
+    doubt: () => undefined
   }
-  return { rpc, asked, read: createPoolReader({ rpc, capabilities: createCapabilities() }) }
+  return { asked, read: createPoolReader({ rpc: { onOneNode: (_, work) => work(node) }, ...options }) }
+}
+
+const tooLarge = () => {
+  throw new UpstreamError('upstream 1 answered more than 128 MiB', 'tooLarge')
 }
 
 describe('the pool reader', () => {
@@ -140,17 +150,115 @@ describe('the pool reader', () => {
   })
 
   it.each([-32601, -32004, -32700])(
-    'sees nothing on a node that refuses both methods with %i, and stops asking',
+    'sees nothing on a node that refuses every source with %i, and stops asking',
     async code => {
-      const { read, asked } = nodeWith({}, code)
+      const { read, asked } = nodeWith({}, { missing: code })
       expect(await read()).toBeUndefined()
       expect(await read()).toBeUndefined()
-      expect(asked).toEqual(['txpool_content', 'eth_pendingTransactions'])
+      expect(asked).toEqual(['txpool_content', 'eth_pendingTransactions', 'eth_getBlockByNumber'])
     }
   )
 
+  it('takes what may enter the next block where the node shows nothing else, and calls it incomplete', async () => {
+    const { read } = nodeWith({
+      eth_getBlockByNumber: tag => ({
+        number: tag === 'pending' ? '0x21' : '0x20',
+        transactions: [raw('1', alice, 1, { blockHash: hash('8'), blockNumber: '0x21' }), null]
+      }),
+      eth_blockNumber: () => '0x20'
+    })
+    const view = await read()
+    expect(view).toMatchObject({ complete: false, headAfter: 32, leftOut: 0 })
+    expect(view?.present).toMatchObject([{ hash: hash('1'), status: 1, nonce: 1n }])
+  })
+
+  it('does not take the newest block for the next one, nor for an empty pool', async () => {
+    let head = 32
+    const { read } = nodeWith({
+      // As ganache does; a block comes between every two calls.
+      eth_getBlockByNumber: () => ({ number: `0x${(head++).toString(16)}`, transactions: [] }),
+      eth_blockNumber: () => `0x${head.toString(16)}`
+    })
+    expect(await read()).toBeUndefined()
+  })
+
+  it('asks again when a block overtakes the one that was to come', async () => {
+    let head = 32
+    const { read } = nodeWith({
+      eth_getBlockByNumber: () => ({ number: '0x21', transactions: [raw('1', alice, head)] }),
+      eth_blockNumber: () => `0x${(head === 32 ? ++head : 32).toString(16)}`
+    })
+    expect((await read())?.present).toMatchObject([{ nonce: 33n }])
+  })
+
+  it('goes to the next source when an answer is too large, and leaves the first alone for ten minutes', async () => {
+    let now = 0
+    const { read, asked } = nodeWith(
+      {
+        txpool_content: tooLarge,
+        eth_pendingTransactions: () => [raw('1', alice, 1)],
+        eth_getTransactionCount: () => '0x1',
+        web3_clientVersion: () => 'Geth/v1.16.0',
+        eth_blockNumber: () => '0x20'
+      },
+      { clock: { now: () => now } }
+    )
+    expect(await read()).toMatchObject({ present: [{ status: 1 }], complete: false })
+    now = 599_999
+    expect(await read()).toMatchObject({ present: [{ status: 1 }] })
+    expect(asked.filter(method => method === 'txpool_content')).toHaveLength(1)
+    now = 600_000
+    await read()
+    expect(asked.filter(method => method === 'txpool_content')).toHaveLength(2)
+  })
+
+  it('sees nothing when every answer is too large', async () => {
+    const { read } = nodeWith({
+      txpool_content: tooLarge,
+      eth_pendingTransactions: tooLarge,
+      eth_getBlockByNumber: tooLarge
+    })
+    expect(await read()).toBeUndefined()
+  })
+
+  it('does not carry what one source has shown into a look at another', async () => {
+    const queued = { queued: { [bob]: { '9': raw('3', bob, 9) } } }
+    const looks: unknown[] = [queued, undefined, {}]
+    const { read } = nodeWith({
+      txpool_content: () => looks.shift() ?? tooLarge(),
+      eth_pendingTransactions: () => [],
+      web3_clientVersion: () => 'anvil/v1.7.1',
+      eth_blockNumber: () => '0x20'
+    })
+    expect((await read())?.present).toHaveLength(1)
+    expect((await read())?.present).toEqual([])
+  })
+
+  it('keeps the same entries of a pool beyond the bound, one sender cannot push out the others', async () => {
+    const many = (from: string, first: number, digits: string) =>
+      Object.fromEntries([...digits].map((digit, i) => [`${first + i}`, raw(digit, from, first + i)]))
+    const warnings: object[] = []
+    const content = {
+      pending: { [alice]: many(alice, 5, '9876'), [bob]: many(bob, 1, 'f') },
+      queued: { [bob]: many(bob, 7, '0') }
+    }
+    const { read } = nodeWith(
+      { txpool_content: () => content, eth_blockNumber: () => '0x20' },
+      {
+        mostEntries: 3,
+        logger: { ...silentLogger, warn: (message, fields) => void warnings.push({ message, ...fields }) }
+      }
+    )
+    for (let look = 0; look < 2; look++) {
+      const view = await read()
+      expect(view).toMatchObject({ leftOut: 3, complete: true })
+      expect(view?.present.map(entry => entry.hash[2])).toEqual(['9', 'f', '8'])
+    }
+    expect(warnings).toEqual([{ message: 'entries of a pool beyond the bound are left out', count: 3 }])
+  })
+
   it('passes other errors on', async () => {
-    const { read } = nodeWith({}, -32000)
+    const { read } = nodeWith({}, { missing: -32000 })
     await expect(read()).rejects.toThrow(NodeRpcError)
   })
 })

@@ -1,13 +1,14 @@
-import type { Address, PendingTransaction } from '../../model/evm.ts'
-import { NodeContradictionError } from '../../platform/errors.ts'
+import { type Clock, systemClock } from '../../platform/clock.ts'
+import { UpstreamError } from '../../platform/httpUpstream.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { Capabilities } from './capabilities.ts'
-import { normalizeTransaction } from './normalize.ts'
-import { isAbsent, type RawObject, readCount, readObject, readOptionalQuantity } from './rawFields.ts'
-import type { EvmRpc } from './rpc.ts'
-
-/** A transaction of the node's pool; when this server first saw it is the store's business. */
-export type PoolTransaction = Omit<PendingTransaction, 'firstSeenSeconds'>
+import { limitPool } from './limitPool.ts'
+import type { EvmNode } from './nodeCall.ts'
+import { readCount } from './rawFields.ts'
+import { readPendingBlock } from './readPendingBlock.ts'
+import { readPendingList } from './readPendingList.ts'
+import type { FoundPool, PoolTransaction } from './readPoolEntries.ts'
+import { movingUp, readTxpool } from './readTxpool.ts'
+import type { EvmUpstreams } from './rpc.ts'
 
 /** A look at the node's pool; what the store takes as its `PoolUpdate`. */
 export interface PoolView {
@@ -16,167 +17,93 @@ export interface PoolView {
   readonly seenAtSeconds: number
   /** The node's head, asked after the pool was read. */
   readonly headAfter: number
-  /** The node showed its whole pool, not only what was sent to it directly. */
+  /** The source of this look shows the node's whole pool, not only a part of it. */
   readonly complete: boolean
+  /** Entries of the source beyond the bound, which `present` does not have. */
+  readonly leftOut: number
 }
 
 export interface PoolReaderOptions {
-  readonly rpc: EvmRpc
-  readonly capabilities: Capabilities
+  readonly rpc: Pick<EvmUpstreams, 'onOneNode'>
   readonly logger?: Logger
+  /**
+   * Most entries of a look; 50,000: ten times what a node keeps by default, and a size whose comparison with the store
+   * does not hold up the blocks.
+   */
+  readonly mostEntries?: number
+  readonly clock?: Clock
 }
 
+/** Best first. */
+const sources: readonly {
+  readonly name: string
+  readonly read: (node: EvmNode, logger: Logger | undefined) => Promise<FoundPool | undefined>
+}[] = [
+  { name: 'txpool_content', read: readTxpool },
+  { name: 'eth_pendingTransactions', read: readPendingList },
+  { name: 'the pending block', read: readPendingBlock }
+]
+
+/** A pool whose answer was too large is not small again at the next look, and every try costs as much as may be read. */
+const restMs = 10 * 60_000
+
 /**
- * Reads the node's pool in the best way it offers: `txpool_content`, which tells pending from queued; else
- * `eth_pendingTransactions`, which mixes them.
- *
- * `eth_pendingTransactions` of geth and its kin lists only what the node's own accounts sent, so with it a pool counts
- * as complete only for clients known to list everything.
+ * Reads the pool in the best way the node offers: `txpool_content`, else `eth_pendingTransactions`, else the pending
+ * block. All of one look comes from one node and one source. A source whose answer is larger than may be read rests for
+ * ten minutes, and the next one takes its place.
  *
  * @returns a function that reads the pool once; `undefined` when the node does not show any.
  * @throws {NodeUnavailableError}
+ * @throws {NodeRpcError} the node refuses a method that it has.
  * @throws {NodeContradictionError} when the answer is not a pool. Single malformed entries are left out.
  */
 export function createPoolReader({
   rpc,
-  capabilities,
-  logger
+  logger,
+  mostEntries = 50_000,
+  clock = systemClock
 }: PoolReaderOptions): (signal?: AbortSignal) => Promise<PoolView | undefined> {
-  let listsEverything: boolean | undefined
+  const restsUntilMs = new Map<string, number>()
   let queuedBefore: readonly PoolTransaction[] = []
+  let wasCut = false
 
-  async function readUnsorted(raw: unknown, signal: AbortSignal | undefined): Promise<PoolTransaction[]> {
-    if (!Array.isArray(raw)) throw new NodeContradictionError('eth_pendingTransactions did not answer a list')
-    const entries = readEntries(raw, logger)
-    const senders = [...new Set(entries.map(({ from }) => from))]
-    const outcomes = await rpc.batch(
-      senders.map(sender => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
-      signal ? { signal } : {}
-    )
-    const nextNonces = new Map<Address, bigint>()
-    for (const [place, sender] of senders.entries()) {
-      const outcome = outcomes[place]
-      if (outcome === undefined) continue
-      if (!outcome.ok) throw outcome.error
-      nextNonces.set(sender, readOptionalQuantity(outcome.value, `nonce of ${sender}`) ?? 0n)
+  /** Two nodes may be asked at the same time: what is remembered is remembered of the answer that counts. */
+  async function lookAt(node: EvmNode) {
+    for (const { name, read } of sources) {
+      if ((restsUntilMs.get(name) ?? 0) > clock.now()) continue
+      const found = await read(node, logger).catch(error => {
+        if (!(error instanceof UpstreamError) || error.fault !== 'tooLarge') throw error
+        restsUntilMs.set(name, clock.now() + restMs)
+        logger?.warn('the pool is larger than an answer may be', { method: name, waitMs: restMs })
+        return undefined
+      })
+      if (found === undefined) continue
+      const seenAtSeconds = Math.floor(clock.now() / 1000)
+      // After the pool: what has left it by now is in a block up to this height.
+      const head = await node.request({ method: 'eth_blockNumber', params: [] })
+      return { ...found, name, seenAtSeconds, headAfter: readCount(head, 'eth_blockNumber') }
     }
-    return sortByNonceGap(entries, nextNonces)
+    return undefined
   }
 
   return async signal => {
-    const options = signal ? { signal } : {}
-    const content = await capabilities.attempt('txpool_content', () =>
-      rpc.request({ method: 'txpool_content', params: [] }, options)
-    )
-    let present: readonly PoolTransaction[]
-    let complete = true
-    if (content !== undefined) {
-      const found = readContent(content, logger)
-      present = [...found, ...movingUp(queuedBefore, found)]
-      queuedBefore = found.filter(({ status }) => status === 0)
-    } else {
-      const raw = await capabilities.attempt('eth_pendingTransactions', () =>
-        rpc.request({ method: 'eth_pendingTransactions', params: [] }, options)
-      )
-      if (raw === undefined) return undefined
-      present = await readUnsorted(raw, signal)
-      listsEverything ??= await asksForWholePool(rpc, capabilities, signal)
-      complete = listsEverything
-    }
-    const seenAtSeconds = Math.floor(Date.now() / 1000)
-    // After the pool: what has left it by now is in a block up to this height.
-    const head = await rpc.request({ method: 'eth_blockNumber', params: [] }, options)
-    return { present, seenAtSeconds, headAfter: readCount(head, 'eth_blockNumber'), complete }
-  }
-}
-
-/** Clients whose `eth_pendingTransactions` is the whole pool. */
-async function asksForWholePool(
-  rpc: EvmRpc,
-  capabilities: Capabilities,
-  signal: AbortSignal | undefined
-): Promise<boolean> {
-  const version = await capabilities.attempt('web3_clientVersion', () =>
-    rpc.request({ method: 'web3_clientVersion', params: [] }, signal ? { signal } : {})
-  )
-  return typeof version === 'string' && /^(hardhat|edr|nethermind|ganache|anvil)/i.test(version)
-}
-
-/** `{ pending, queued }`, each `{ sender: { nonce: transaction } }`. The keys' letter case differs between nodes. */
-function readContent(content: unknown, logger: Logger | undefined): readonly PoolTransaction[] {
-  const sections = readObject(content, 'txpool_content')
-  const present = new Map<string, PoolTransaction>()
-  for (const [section, status] of [
-    ['queued', 0],
-    ['pending', 1]
-  ] as const) {
-    const raw = Object.values(readObject(sections[section] ?? {}, `txpool_content.${section}`)).flatMap(
-      byNonce => Object.values(readObject(byNonce, `txpool_content.${section}`))
-    )
-    // A transaction that moved up while the node wrote its answer counts as pending.
-    for (const entry of readEntries(raw, logger)) present.set(entry.hash, { ...entry, status })
-  }
-  return [...present.values()]
-}
-
-/**
- * Nodes write down pending and queued ones after each other: what moves up in between is in neither list (anvil). So a
- * queued entry that vanishes counts as there for one more look, unless another one has taken its nonce.
- */
-function movingUp(
-  queuedBefore: readonly PoolTransaction[],
-  found: readonly PoolTransaction[]
-): readonly PoolTransaction[] {
-  const hashes = new Set(found.map(({ hash }) => hash))
-  const vanished = queuedBefore.filter(({ hash }) => !hashes.has(hash))
-  if (vanished.length === 0) return []
-  const taken = new Set(found.map(({ from, nonce }) => `${from} ${nonce}`))
-  return vanished.filter(({ from, nonce }) => !taken.has(`${from} ${nonce}`))
-}
-
-/** Malformed entries are left out and logged: anybody can send anything to a pool. */
-function readEntries(raw: readonly unknown[], logger: Logger | undefined): Omit<PoolTransaction, 'status'>[] {
-  const entries: Omit<PoolTransaction, 'status'>[] = []
-  for (const item of raw) {
-    try {
-      const transaction = readObject(item, 'pool transaction')
-      if (isInNoBlock(transaction)) entries.push(readEntry(transaction))
-    } catch (error) {
-      if (!(error instanceof NodeContradictionError)) throw error
-      logger?.debug('left out a malformed pool transaction', { problem: error.message })
+    const look = await rpc.onOneNode('pool', lookAt, signal ? { signal } : {})
+    const comesInLists = look?.name === 'txpool_content'
+    const before = comesInLists ? queuedBefore : []
+    queuedBefore = comesInLists ? look.entries.filter(({ status }) => status === 0) : []
+    if (look === undefined) return undefined
+    const all = [...look.entries, ...movingUp(before, look.entries)]
+    const present = limitPool(all, mostEntries)
+    const leftOut = all.length - present.length
+    if (leftOut > 0 && !wasCut)
+      logger?.warn('entries of a pool beyond the bound are left out', { count: leftOut })
+    wasCut = leftOut > 0
+    return {
+      present,
+      seenAtSeconds: look.seenAtSeconds,
+      headAfter: look.headAfter,
+      complete: look.complete,
+      leftOut
     }
   }
-  return entries
-}
-
-/** Some nodes write the hash of no block as 32 zero bytes. */
-function isInNoBlock({ blockHash }: RawObject): boolean {
-  return isAbsent(blockHash) || (typeof blockHash === 'string' && /^0x0*$/.test(blockHash))
-}
-
-function readEntry(raw: RawObject): Omit<PoolTransaction, 'status'> {
-  const common = normalizeTransaction(raw, 'pool transaction')
-  const gasPrice =
-    common.type <= 1 ? readOptionalQuantity(raw.gasPrice, 'pool transaction: gasPrice') : undefined
-  return gasPrice === undefined ? common : { ...common, gasPrice }
-}
-
-/**
- * Tells pending from queued: from an account's next nonce on, transactions without a gap may enter the next block,
- * those behind a gap wait. Below the next nonce, they are in a block already and left out.
- */
-function sortByNonceGap(
-  entries: readonly Omit<PoolTransaction, 'status'>[],
-  nextNonces: ReadonlyMap<Address, bigint>
-): PoolTransaction[] {
-  const expected = new Map(nextNonces)
-  return [...entries]
-    .sort((a, b) => (a.nonce < b.nonce ? -1 : a.nonce > b.nonce ? 1 : 0))
-    .filter(({ from, nonce }) => nonce >= (nextNonces.get(from) ?? 0n))
-    .map(entry => {
-      const next = expected.get(entry.from) ?? 0n
-      // The same nonce again is a replacement on its way, no gap.
-      if (entry.nonce === next) expected.set(entry.from, next + 1n)
-      return { ...entry, status: entry.nonce <= next ? 1 : 0 }
-    })
 }
