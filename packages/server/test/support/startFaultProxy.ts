@@ -7,7 +7,7 @@ export interface RpcMessage {
   readonly params: readonly unknown[]
 }
 
-/** Changes what the node answers to one call. `refuse` makes it an error with this code. */
+/** Changes what the node answers to one call, at once or when its promise is settled. Throws a {@link Refusal} to refuse. */
 export type Fault = (call: RpcMessage, result: unknown) => unknown
 
 /** Thrown by a {@link Fault} to answer a JSON-RPC error instead of a result. */
@@ -49,7 +49,7 @@ export async function startFaultProxy(firstNodeUrl: string): Promise<FaultProxy>
     const answer = (await response.json()) as { result?: unknown; error?: unknown }
     if (fault === undefined || 'error' in answer) return answer
     try {
-      return { ...answer, result: fault(call, answer.result) }
+      return { ...answer, result: await fault(call, answer.result) }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       return { jsonrpc: '2.0', id: call.id, error: { code: error.code, message: error.message } }
