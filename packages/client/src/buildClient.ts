@@ -1,9 +1,9 @@
 import { defaultMethodPrefix, type EndpointPath, methodEndpoints } from '@chain-data/protocol'
 import type { ChainOptional, Client, Settled } from './Client.ts'
 import type { CallOptions, ClientOptions } from './ClientOptions.ts'
-import { ConfigurationError } from './errors.ts'
+import { type ConfigurationError, configurationError } from './errors.ts'
 import { iterateTransactions } from './iterateTransactions.ts'
-import { checkChainId, readOptions } from './readOptions.ts'
+import { checkNumber, readOptions } from './readOptions.ts'
 import { sendCalls, type WireCall } from './sendCalls.ts'
 import type { Transport } from './transport.ts'
 
@@ -30,62 +30,62 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
 
   /** @throws {ConfigurationError} The call cannot be written. */
   function write(call: MethodCall): WireCall {
-    const { method, params, endpoint: given, chainId = settings.chainId } = takeObject('request', call)
-    const known = Object.hasOwn(methodEndpoints, method)
-    const endpoint = given ?? (known ? methodEndpoints[method as keyof typeof methodEndpoints] : undefined)
-    if (endpoint === undefined)
-      throw new ConfigurationError('ENDPOINT_MISSING', `${method}: name its endpoint`)
-    if (endpoint !== '/evm-chain' && endpoint !== '/solana') {
-      throw invalid(`${method}: endpoint must be '/evm-chain' or '/solana'`)
+    const { method, params, chainId = settings.chainId, endpoint } = takeObject('request', call)
+    const known = (methodEndpoints as Record<string, EndpointPath>)[
+      Object.hasOwn(methodEndpoints, method) ? method : ''
+    ]
+    const path = endpoint ?? known
+    if (path !== '/evm-chain' && path !== '/solana') {
+      throw configurationError('ENDPOINT_MISSING', `${method} needs an endpoint: /evm-chain or /solana`)
     }
-    if (chainId !== undefined) checkChainId(chainId)
+    if (chainId !== undefined) checkNumber('chainId', chainId)
     else if (method !== 'rpc.discover') {
-      throw new ConfigurationError(
+      throw configurationError(
         'CHAIN_ID_MISSING',
-        `${method} needs a chainId: give one with the call, or to createClient as the default`
+        `${method} needs a chainId, from the call or from createClient`
       )
     }
-    const wireName = known
-      ? method.replace(RegExp(`^${defaultMethodPrefix}`), () => settings.methodPrefix)
-      : method
+    // Only names of the document carry the stand-in for the host's prefix.
+    const wireName =
+      known && method.startsWith(defaultMethodPrefix)
+        ? settings.methodPrefix + method.slice(defaultMethodPrefix.length)
+        : method
     const id = ++lastId
     try {
       const body = JSON.stringify({ jsonrpc: '2.0', id, method: wireName, chainId, params })
-      return { id, method, wireName, endpoint, body }
+      return { id, method, wireName, endpoint: path, body }
     } catch {
       throw invalid(`${method}: params cannot be written as JSON`)
     }
   }
 
   async function request(call: MethodCall): Promise<unknown> {
-    const [outcome] = await sendCalls(settings, transport, [write(call)], call, false)
+    const written = write(call)
+    const outcome = (await sendCalls(settings, transport, [written], call, false)).get(written)
     if (outcome?.status === 'fulfilled') return outcome.value
     throw outcome?.reason
   }
 
   async function batch(calls: readonly MethodCall[], options: CallOptions = {}): Promise<Settled<unknown>[]> {
-    if (!Array.isArray(calls)) throw invalid('batch takes a list of { method, params }')
-    const outcomes: Settled<unknown>[] = []
-    const posts = new Map<EndpointPath, { call: WireCall; place: number }[][]>()
-    for (const [place, entry] of calls.entries()) {
+    if (!Array.isArray(calls)) throw invalid('batch takes a list')
+    const entries = calls.map((call: MethodCall) => {
       try {
-        const call = write(entry)
-        const lists = posts.get(call.endpoint) ?? []
-        posts.set(call.endpoint, lists)
-        if ((lists.at(-1)?.length ?? largestBatch) === largestBatch) lists.push([])
-        lists.at(-1)?.push({ call, place })
-      } catch (error) {
-        outcomes[place] = { status: 'rejected', reason: error as ConfigurationError }
+        return write(call)
+      } catch (reason) {
+        // Writing throws nothing else.
+        return { status: 'rejected', reason: reason as ConfigurationError } as const
       }
-    }
-    await Promise.all(
-      [...posts.values()].flat().map(async list => {
-        const sent = list.map(({ call }) => call)
-        const settled = await sendCalls(settings, transport, sent, options, true)
-        for (const [index, { place }] of list.entries()) outcomes[place] = settled[index] as Settled<unknown>
-      })
-    )
-    return outcomes
+    })
+    const written = entries.filter(entry => 'body' in entry)
+    const posts = ['/evm-chain', '/solana'].flatMap(path => {
+      const there = written.filter(({ endpoint }) => endpoint === path)
+      return there.flatMap((_, place) =>
+        place % largestBatch ? [] : [there.slice(place, place + largestBatch)]
+      )
+    })
+    const settled = await Promise.all(posts.map(post => sendCalls(settings, transport, post, options, true)))
+    const outcomes = new Map(settled.flatMap(post => [...post]))
+    return entries.map(entry => ('body' in entry ? (outcomes.get(entry) as Settled<unknown>) : entry))
   }
 
   /** A function of the client that turns its one object into params. */
@@ -136,12 +136,10 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
 
 /** The call itself. @throws {ConfigurationError} Not an object, which only types prevent. */
 function takeObject<T extends object>(name: string, call: T): T {
-  if (typeof call === 'object' && call !== null) return call
-  throw invalid(
-    `${name} takes one object, such as ${name === 'request' ? '{ method, params }' : '{ address }'}`
-  )
+  if (typeof call === 'object' && call) return call
+  throw invalid(`${name} takes one object`)
 }
 
 function invalid(message: string): ConfigurationError {
-  return new ConfigurationError('INVALID_ARGUMENT', message)
+  return configurationError('INVALID_ARGUMENT', message)
 }

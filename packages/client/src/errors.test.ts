@@ -9,10 +9,16 @@ import {
 } from './errors.ts'
 
 const samples = {
-  ConfigurationError: new ConfigurationError('INVALID_OPTION', 'm'),
+  ConfigurationError: new ConfigurationError('m', { code: 'CONFIGURATION', reason: 'INVALID_OPTION' }),
   TransportError: new TransportError('m', { code: 'NETWORK', reason: 'ECONNRESET', retryable: true }),
-  ProtocolError: new ProtocolError('NOT_JSON', 'm', { status: 200 }),
-  RpcError: new RpcError('m', { rpcCode: -32001, status: 200, reason: 'UNSUPPORTED_CHAIN', data: { a: 1 } })
+  ProtocolError: new ProtocolError('m', { code: 'PROTOCOL', reason: 'NOT_JSON', status: 200 }),
+  RpcError: new RpcError('m', {
+    code: 'RPC',
+    rpcCode: -32001,
+    status: 200,
+    reason: 'UNSUPPORTED_CHAIN',
+    data: { a: 1 }
+  })
 }
 const classes = { ConfigurationError, TransportError, ProtocolError, RpcError }
 
@@ -40,7 +46,7 @@ test.each([new Error('m'), { code: 'RPC' }, null, undefined, 'RPC', new TypeErro
 
 test('a class derived by a user keeps the ordinary meaning of instanceof', () => {
   class Mine extends RpcError {}
-  const mine = new Mine('m', { rpcCode: 1, status: 200 })
+  const mine = new Mine('m', { code: 'RPC', rpcCode: 1, status: 200 })
   expect(mine instanceof Mine).toBe(true)
   expect(mine instanceof RpcError).toBe(true)
   expect(samples.RpcError instanceof Mine).toBe(false)
@@ -58,7 +64,7 @@ test('is an Error whose stack and console output begin with the name of its clas
 
 test('as JSON it holds the facts that are there, and nothing that was added to it', () => {
   const error = Object.assign(
-    new RpcError('m', { rpcCode: -32005, status: 429, retryable: true, retryAfterMs: 5 }),
+    new RpcError('m', { code: 'RPC', rpcCode: -32005, status: 429, retryable: true, retryAfterMs: 5 }),
     {
       config: { headers: { Authorization: 'hidden' } }
     }

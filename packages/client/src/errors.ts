@@ -24,18 +24,15 @@ export interface SerializedError extends ErrorDetails {
   readonly message: string
 }
 
-const facts = [
-  'name',
-  'message',
-  'code',
-  'reason',
-  'retryable',
-  'retryAfterMs',
-  'status',
-  'requestId',
-  'rpcCode',
-  'data'
-] as const
+const facts = 'name message code reason retryable retryAfterMs status requestId rpcCode data'.split(' ')
+
+function copyFacts<T>(from: object, to: T): T {
+  for (const fact of facts) {
+    const value = (from as Record<string, unknown>)[fact]
+    if (value !== undefined) Object.assign(to as object, { [fact]: value })
+  }
+  return to
+}
 
 /**
  * The one family of errors this client rejects with.
@@ -67,17 +64,17 @@ export class ChainDataClientError extends Error {
     super(message)
     // Not enumerable: it stays out of console output.
     Object.defineProperty(this, brand, { value: this.name })
-    Object.assign(this, withoutAbsent({ retryable: false, ...details }))
+    copyFacts({ retryable: false, ...details }, this)
   }
 
   /** `instanceof` by brand, so that it also holds between copies of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: the derived classes inherit this, and `this` is the asked one.
-    const asked = this
     // Classes that users derive keep the ordinary meaning.
-    if (!Object.hasOwn(asked, 'kind')) return Function.prototype[Symbol.hasInstance].call(asked, value)
-    if (typeof value !== 'object' || value === null || !(brand in value)) return false
-    return asked === ChainDataClientError || value[brand] === asked.kind
+    // biome-ignore lint/complexity/noThisInStatic: the derived classes inherit this, and `this` is the asked one.
+    if (!Object.hasOwn(this, 'kind')) return Function.prototype[Symbol.hasInstance].call(this, value)
+    const found = (Object(value) as { [brand]?: string })[brand]
+    // biome-ignore lint/complexity/noThisInStatic: as above.
+    return this === ChainDataClientError ? found !== undefined : found === this.kind
   }
 
   // On the prototype: the stack's first line needs it before any field is set.
@@ -87,12 +84,8 @@ export class ChainDataClientError extends Error {
 
   /** An allow-list of plain facts for logs. The stack is not among them. */
   toJSON(): SerializedError {
-    return withoutAbsent(Object.fromEntries(facts.map(name => [name, this[name]]))) as never
+    return copyFacts(this, {} as SerializedError)
   }
-}
-
-function withoutAbsent<T extends object>(members: T): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T
 }
 
 /**
@@ -104,10 +97,11 @@ function withoutAbsent<T extends object>(members: T): T {
 export class ConfigurationError extends ChainDataClientError {
   protected static override readonly kind = 'ConfigurationError'
   declare readonly code: 'CONFIGURATION'
+}
 
-  constructor(reason: string, message: string) {
-    super(message, { code: 'CONFIGURATION', reason })
-  }
+/** @returns The error to throw, with what every one of its kind has. */
+export function configurationError(reason: string, message: string): ConfigurationError {
+  return new ConfigurationError(message, { code: 'CONFIGURATION', reason })
 }
 
 /**
@@ -117,10 +111,6 @@ export class ConfigurationError extends ChainDataClientError {
 export class TransportError extends ChainDataClientError {
   protected static override readonly kind = 'TransportError'
   declare readonly code: TransportErrorCode
-
-  constructor(message: string, details: ErrorDetails & { readonly code: TransportErrorCode }) {
-    super(message, details)
-  }
 }
 
 /**
@@ -133,10 +123,15 @@ export class TransportError extends ChainDataClientError {
 export class ProtocolError extends ChainDataClientError {
   protected static override readonly kind = 'ProtocolError'
   declare readonly code: 'PROTOCOL'
+}
 
-  constructor(reason: string, message: string, details: Partial<ErrorDetails> = {}) {
-    super(message, { ...details, code: 'PROTOCOL', reason })
-  }
+/** @returns The error to throw. @param what - The call's wire name, or a member of its result. */
+export function protocolError(reason: string, what: string, details?: Partial<ErrorDetails>): ProtocolError {
+  return new ProtocolError(`${what}: not what this service answers (${reason})`, {
+    ...details,
+    code: 'PROTOCOL',
+    reason
+  })
 }
 
 /**
@@ -149,11 +144,4 @@ export class RpcError extends ChainDataClientError {
   declare readonly code: 'RPC'
   declare readonly rpcCode: number
   declare readonly status: number
-
-  constructor(
-    message: string,
-    details: Omit<ErrorDetails, 'code'> & { readonly rpcCode: number; readonly status: number }
-  ) {
-    super(message, { ...details, code: 'RPC' })
-  }
 }

@@ -1,6 +1,6 @@
 import { isConfirmed } from '@chain-data/protocol'
 import type { ChainOptional, Client, IterateArguments, TransactionHistory } from './Client.ts'
-import { ProtocolError } from './errors.ts'
+import { protocolError } from './errors.ts'
 
 /** Most records of one page; the document's limit `pageRecords`. */
 export const largestPage = 1000
@@ -19,7 +19,7 @@ export async function* iterateTransactions(
   let limit: number | undefined = pageLimit
   for (let before = start; ; ) {
     const page: TransactionHistory = await readPage({ ...call, limit, before })
-    if (!Array.isArray(page)) throw new ProtocolError('NOT_A_LIST', 'a history must be a list of records')
+    if (!Array.isArray(page)) throw protocolError('NOT_A_LIST', 'svc_getTransactionsByAddress')
     const oldest: string | undefined = page.filter(record => isConfirmed(record)).at(-1)?.hash
     const isFull = page.length >= (limit ?? Number.POSITIVE_INFINITY)
     if (isFull && limit !== undefined && oldest === undefined) {

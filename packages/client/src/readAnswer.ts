@@ -1,11 +1,11 @@
 import type { Settled } from './Client.ts'
 import type { Int64Form } from './ClientOptions.ts'
-import { type ChainDataClientError, ProtocolError, TransportError } from './errors.ts'
+import { type ChainDataClientError, protocolError, TransportError } from './errors.ts'
 import { readExactJson } from './exactJson.ts'
 import { parseRetryAfter } from './parseRetryAfter.ts'
 import { redact } from './redact.ts'
 import { shapeResult } from './shapeResult.ts'
-import { isErrorObject, isRetryableStatus, toRpcError } from './toRpcError.ts'
+import { isErrorObject, toRpcError } from './toRpcError.ts'
 import type { HttpResponse } from './transport.ts'
 
 /** One question of a request, to which an answer must belong. */
@@ -35,13 +35,16 @@ type Envelope = Record<string, unknown>
  * - `ProtocolError`: status 200, but no answer to this question.
  */
 export function readAnswer(
-  response: HttpResponse,
+  { status, text, header }: HttpResponse,
   asked: readonly Asked[],
   { isBatch, int64, secrets }: Reading
 ): Settled<unknown>[] {
-  const { status, text, header } = response
-  const requestId = redact(header('x-request-id') ?? undefined, secrets) as string | undefined
-  const retryAfterMs = parseRetryAfter(header('retry-after') ?? undefined)
+  const http = {
+    status,
+    requestId: redact(header('x-request-id') ?? undefined, secrets) as string | undefined,
+    retryable: [408, 425, 429, 500, 502, 503, 504].includes(status),
+    retryAfterMs: parseRetryAfter(header('retry-after') ?? undefined)
+  }
   const { plain, exact } = readExactJson(text)
 
   return asked.map(question => {
@@ -53,59 +56,42 @@ export function readAnswer(
     }
   })
 
-  function readFor(question: Asked): unknown {
-    const { id, method, wireName } = question
-    const broken = (reason: string, what: string) =>
-      new ProtocolError(reason, `${wireName}: ${what}`, { status, requestId })
-    const refuse = (error: unknown) => {
-      if (!isErrorObject(error)) throw broken('MALFORMED_ERROR', 'the error has no code or no message')
-      throw toRpcError(error, { method: wireName, status, requestId, retryAfterMs, secrets })
+  function readFor({ id, method, wireName }: Asked): unknown {
+    const need = (met: unknown, reason: string) => {
+      if (!met) throw protocolError(reason, wireName, { status, requestId: http.requestId })
     }
+    let answer = Object(plain) as Envelope
+    let source = exact as Envelope
 
     if (status !== 200) {
-      const { error } = Object(plain) as Envelope
-      if (isErrorObject(error)) refuse(error)
+      if (isErrorObject(answer.error)) throw toRpcError(answer.error, wireName, http, secrets)
       throw new TransportError(`${wireName}: HTTP status ${status} without a JSON-RPC error`, {
+        ...http,
         code: 'HTTP',
-        reason: status ? `STATUS_${status}` : 'REDIRECT',
-        status,
-        requestId,
-        retryable: isRetryableStatus(status),
-        retryAfterMs
+        reason: status ? `STATUS_${status}` : 'REDIRECT'
       })
     }
-    if (plain === undefined) {
-      if (!text.trim()) throw broken('EMPTY_BODY', 'the answer is empty')
-      // Only the media type is shown: a page may repeat the request, its headers included.
-      const mediaType = /^[\w.+-]+\/[\w.+-]+/.exec(header('content-type') ?? '')?.[0] ?? 'unknown type'
-      throw broken('NOT_JSON', `the answer is not JSON (${redact(mediaType, secrets)})`)
-    }
-
-    let answer = plain as Envelope
-    let source = exact as Envelope
+    need(text.trim(), 'EMPTY_BODY')
+    need(plain !== undefined, 'NOT_JSON')
     if (isBatch && Array.isArray(plain)) {
-      const places = [...plain.keys()].filter(place => (Object(plain[place]) as Envelope).id === id)
-      const place = places[0]
-      if (place === undefined) throw broken('MISSING_ENTRY', 'the batch was answered without this call')
-      if (places.length > 1) throw broken('DUPLICATE_ENTRY', 'the batch was answered with this call twice')
-      answer = plain[place]
-      source = (exact as Envelope[])[place] as Envelope
-    } else if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
-      throw broken('NOT_AN_OBJECT', 'one request was not answered by one JSON object')
+      const places = [...plain.keys()].filter(place => plain[place]?.id === id)
+      need(places.length, 'MISSING_ENTRY')
+      need(places.length === 1, 'DUPLICATE_ENTRY')
+      answer = plain[places[0] as number]
+      source = (exact as Envelope[])[places[0] as number] as Envelope
     }
-    if (answer.jsonrpc !== '2.0') throw broken('WRONG_VERSION', 'the answer is not JSON-RPC 2.0')
     const failed = 'error' in answer
+    need(answer === plain || isBatch, 'NOT_AN_OBJECT')
+    need(!Array.isArray(answer), 'NOT_AN_OBJECT')
+    need(answer.jsonrpc === '2.0', 'WRONG_VERSION')
     // A request that the server could not read is answered without its id.
-    if (answer.id !== id && !(failed && answer.id === null)) {
-      throw isBatch
-        ? broken('NOT_AN_ARRAY', 'a batch was not answered by a JSON array')
-        : broken('WRONG_ID', 'the answer carries the id of another request')
+    need(answer.id === id || (failed && answer.id === null), 'WRONG_ID')
+    need(!failed || !('result' in answer), 'RESULT_AND_ERROR')
+    if (failed) {
+      need(isErrorObject(answer.error), 'MALFORMED_ERROR')
+      throw toRpcError(answer.error as never, wireName, http, secrets)
     }
-    if (failed && 'result' in answer) {
-      throw broken('RESULT_AND_ERROR', 'the answer holds a result and an error')
-    }
-    if (failed) refuse(answer.error)
-    if (!('result' in answer)) throw broken('NO_RESULT', 'the answer holds neither a result nor an error')
+    need('result' in answer, 'NO_RESULT')
     return shapeResult(method, answer.result, source.result, int64)
   }
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { ClientOptions } from './ClientOptions.ts'
 import { ConfigurationError } from './errors.ts'
 import { readOptions } from './readOptions.ts'
@@ -34,27 +34,39 @@ test.each([
   expect(readOptions({ ...valid, baseUrl, allowInsecureHttp: true }).baseUrl).toBe(baseUrl)
 })
 
+const badUrl = /^baseUrl must be an absolute URL without user information, query, fragment and endpoint$/
+
 test.each([
-  ['baseUrl', 'rpc.example.com', /baseUrl must be an absolute URL/],
-  ['baseUrl', '', /baseUrl must be an absolute URL/],
-  ['baseUrl', undefined, /baseUrl must be an absolute URL/],
-  ['baseUrl', 'ftp://rpc.example.com', /baseUrl must be an absolute URL/],
-  ['baseUrl', 'file:///etc/passwd', /baseUrl must be an absolute URL/],
-  ['baseUrl', 'https://user:hidden@rpc.example.com', /baseUrl must be an absolute URL/],
-  ['baseUrl', 'https://rpc.example.com?token=hidden', /baseUrl must be an absolute URL/],
-  ['baseUrl', 'https://rpc.example.com/#svc_getTokensAndNFTs', /baseUrl must be an absolute URL/],
-  ['baseUrl', 'https://rpc.example.com/v1/evm-chain', /baseUrl must not end in \/evm-chain/],
-  ['baseUrl', 'https://rpc.example.com/solana/', /baseUrl must not end in .*\/solana/],
-  ['chainId', 1.5, /chainId must be a whole number, not 1.5/],
-  ['chainId', 2 ** 53, /chainId must be a whole number/],
-  ['chainId', 'hidden', /chainId must be a whole number, not a value of type string/],
-  ['methodPrefix', 1, /methodPrefix must be a string/],
-  ['timeoutMs', 0, /timeoutMs must be above 0/],
-  ['timeoutMs', -1, /timeoutMs must be above 0/],
-  ['timeoutMs', Number.NaN, /timeoutMs must be above 0/],
-  ['timeoutMs', 2 ** 31, /timeoutMs must be above 0 and at most 2147483647/],
-  ['maxResponseBytes', 0, /maxResponseBytes must be a whole number above 0/],
-  ['maxResponseBytes', Number.POSITIVE_INFINITY, /maxResponseBytes must be a whole number/]
+  ['baseUrl', 'rpc.example.com', badUrl],
+  ['baseUrl', '', badUrl],
+  ['baseUrl', undefined, badUrl],
+  ['baseUrl', '/chain-data', badUrl],
+  ['baseUrl', 'ftp://rpc.example.com', badUrl],
+  ['baseUrl', 'file:///etc/passwd', badUrl],
+  ['baseUrl', 'https://', badUrl],
+  ['baseUrl', 'https://rpc.example.com\\@x.example', badUrl],
+  ['baseUrl', 'https://user:hidden@rpc.example.com', badUrl],
+  ['baseUrl', 'https://rpc.example.com?token=hidden', badUrl],
+  ['baseUrl', 'https://rpc.example.com/#svc_getTokensAndNFTs', badUrl],
+  ['baseUrl', 'https://rpc.example.com/v1/evm-chain', badUrl],
+  ['baseUrl', 'https://rpc.example.com/solana/', badUrl],
+  ['chainId', 1.5, /^chainId must be a whole number from -\d+ to \d+, not 1.5$/],
+  ['chainId', 2 ** 53, /^chainId must be a whole number/],
+  ['chainId', Number.POSITIVE_INFINITY, /^chainId must be a whole number/],
+  ['chainId', 'hidden', /^chainId must be a whole number .*, not a value of type string$/],
+  ['methodPrefix', 1, /^methodPrefix must be a string$/],
+  ['timeoutMs', 0, /^timeoutMs must be a whole number from 1 to Infinity, not 0$/],
+  ['timeoutMs', -1, /^timeoutMs must be a whole number from 1/],
+  ['timeoutMs', Number.NaN, /^timeoutMs must be a whole number from 1 to Infinity, not NaN$/],
+  ['retries', -1, /^retries must be a whole number from 0/],
+  ['retries', true, /^retries must be a whole number .*, not a value of type boolean$/],
+  ['maxDelayMs', -1, /^maxDelayMs must be a whole number from 0/],
+  ['maxResponseBytes', 0, /^maxResponseBytes must be a whole number from 1/],
+  ['maxResponseBytes', Number.POSITIVE_INFINITY, /^maxResponseBytes must be a whole number/],
+  ['int64', 'hidden', /^int64 must be 'number', 'string' or 'bigint'$/],
+  ['clientKey', 'hidden', /^give one of serverKey, clientKey and auth$/],
+  ['auth', false, /^give one of serverKey, clientKey and auth$/],
+  ['serverKey', undefined, /^give one of serverKey, clientKey and auth$/]
 ])('refuses %s %j, naming it and what was expected', (name, value, message) => {
   const read = () => readOptions({ ...valid, [name]: value })
   expect(read).toThrow(ConfigurationError)
@@ -64,7 +76,7 @@ test.each([
 
 test('refuses what is no options at all', () => {
   for (const options of [undefined, null, 'https://rpc.example.com']) {
-    expect(() => readOptions(options as never)).toThrow(/needs an object with baseUrl/)
+    expect(() => readOptions(options as never)).toThrow(ConfigurationError)
   }
 })
 
@@ -73,9 +85,50 @@ test('completes what was left out', () => {
     chainId: undefined,
     methodPrefix: 'svc_',
     timeoutMs: 30_000,
-    maxResponseBytes: 67_108_864
+    retries: 2,
+    maxDelayMs: 10_000,
+    maxResponseBytes: 67_108_864,
+    int64: 'number'
   })
   expect(readOptions({ ...valid, timeoutMs: Number.POSITIVE_INFINITY }).timeoutMs).toBe(
     Number.POSITIVE_INFINITY
   )
+})
+
+describe('ways to sign', () => {
+  const { baseUrl } = valid
+
+  test.each(['document', 'importScripts'])('a server key is refused where %s says: a browser', name => {
+    vi.stubGlobal(name, {})
+    try {
+      expect(() => readOptions(valid)).toThrow(
+        expect.objectContaining({ code: 'CONFIGURATION', reason: 'KEY_IN_BROWSER' })
+      )
+      expect(readOptions({ ...valid, dangerouslyAllowBrowser: true }).secrets).toContain('secret-key')
+      expect(readOptions({ baseUrl, projectId: 'project', clientKey: 'page-key' }).secrets).toContain(
+        'page-key'
+      )
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+
+  test('a client key travels as a server key does', () => {
+    const auth = { Authorization: `Basic ${btoa('project:page-key')}` }
+    expect(readOptions({ baseUrl, projectId: 'project', clientKey: 'page-key' }).auth).toEqual(auth)
+  })
+
+  test('without a key the service may be a path of the page', () => {
+    expect(readOptions({ baseUrl: '/chain-data/', auth: false })).toMatchObject({
+      baseUrl: '/chain-data',
+      auth: {}
+    })
+    expect(() => readOptions({ baseUrl: '//x.example', auth: false })).toThrow(badUrl)
+  })
+
+  test('auth is a function or false', () => {
+    expect(() => readOptions({ baseUrl, auth: 'Bearer hidden' as never })).toThrow(
+      /^auth must be a function or false$/
+    )
+  })
 })

@@ -3,10 +3,10 @@ import type { Settled } from './Client.ts'
 import type { Answer, CallOptions } from './ClientOptions.ts'
 import type { ChainDataClientError } from './errors.ts'
 import { type Asked, readAnswer } from './readAnswer.ts'
-import { checkRetries, checkTimeout, type Settings } from './readOptions.ts'
+import { checkNumber, type Settings } from './readOptions.ts'
 import { sign } from './sign.ts'
 import type { Transport } from './transport.ts'
-import { wait, withDeadline } from './withDeadline.ts'
+import { withDeadline } from './withDeadline.ts'
 
 const firstPauseMs = 250
 
@@ -21,7 +21,7 @@ export interface WireCall extends Asked {
  * Sends calls of one endpoint in one POST, then again those that failed in a way that may pass, under one deadline.
  *
  * @param calls - At least one; exactly one where no list goes out.
- * @returns One outcome per call, in their order.
+ * @returns One outcome for each call.
  * @throws {ConfigurationError} An option of the call cannot work.
  */
 export async function sendCalls(
@@ -30,14 +30,15 @@ export async function sendCalls(
   calls: readonly WireCall[],
   { signal, timeoutMs = settings.timeoutMs, retries = settings.retries, onAnswer }: CallOptions,
   isBatch: boolean
-): Promise<Settled<unknown>[]> {
-  checkTimeout(timeoutMs)
-  checkRetries(retries)
+): Promise<Map<WireCall, Settled<unknown>>> {
+  checkNumber('timeoutMs', timeoutMs, 1, Number.POSITIVE_INFINITY)
+  checkNumber('retries', retries, 0)
   const { maxDelayMs, maxResponseBytes, int64 } = settings
   const endMs = Date.now() + timeoutMs
   const outcomes = new Map<WireCall, Settled<unknown>>()
   let open = calls
   let answer: Answer | undefined
+  let pause: ReturnType<typeof setTimeout> | undefined
 
   const fail = (reason: unknown) => {
     // What is caught here is thrown by this package: transports let nothing else through.
@@ -82,14 +83,16 @@ export async function sendCalls(
         pauseMs += Math.random() * Math.min(maxDelayMs, firstPauseMs * 2 ** (attempts - 1))
         if (again.length === 0 || attempts > retries || Date.now() + pauseMs >= endMs || over.aborted) return
         open = again
-        await wait(pauseMs, over)
-        if (over.aborted) return
+        await new Promise(resolve => {
+          pause = setTimeout(resolve, pauseMs)
+        })
       }
     })
   } catch (error) {
+    // A pause that was cut short never ends; what waits for it is forgotten with it.
+    clearTimeout(pause)
     fail(error)
   }
-  const settled = calls.map(call => outcomes.get(call) as Settled<unknown>)
-  if (answer && settled[0]?.status === 'fulfilled') onAnswer?.(answer)
-  return settled
+  if (answer && outcomes.get(calls[0] as WireCall)?.status === 'fulfilled') onAnswer?.(answer)
+  return outcomes
 }

@@ -31,19 +31,14 @@ export type Transport = (request: HttpRequest) => Promise<HttpResponse>
 
 /** Takes from a foreign error its code, and nothing else: the rest may hold the request. */
 export function networkError(error: unknown): TransportError {
-  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown }
-  const found = [code, (Object(cause) as { code?: unknown }).code].find(isErrorCode)
-  const reason = found ?? 'UNKNOWN'
+  const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } }
+  const reason = /^[A-Z][A-Z0-9_]{1,63}$/.exec(`${cause?.code ?? code}`)?.[0] ?? 'UNKNOWN'
   return new TransportError(`no complete answer (${reason})`, {
     code: 'NETWORK',
     reason,
     // A certificate does not become valid by asking again.
     retryable: !/CERT|TLS|SSL/.test(reason)
   })
-}
-
-function isErrorCode(code: unknown): code is string {
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code)
 }
 
 /** The answer was cut off. */

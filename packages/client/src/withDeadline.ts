@@ -26,47 +26,23 @@ export interface Limits {
 export function withDeadline<T>(limits: Limits, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { timeoutMs, signal } = limits
   return new Promise<T>((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(aborted())
-      return
-    }
     const controller = new AbortController()
-    const giveUp = (error: TransportError) => {
-      release()
-      // Rejected first: what the abort does to `run` must not become the outcome.
-      reject(error)
-      controller.abort()
-    }
-    const onAbort = () => giveUp(aborted())
-    const timer = Number.isFinite(timeoutMs)
-      ? setTimeout(() => giveUp(timedOut(timeoutMs)), timeoutMs)
-      : undefined
     const release = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
     }
+    const giveUp = (code: 'ABORTED' | 'TIMEOUT', message: string) => {
+      release()
+      // Rejected first: what the abort does to `run` must not become the outcome.
+      reject(new TransportError(message, { code, retryable: code === 'TIMEOUT' }))
+      controller.abort()
+    }
+    const onAbort = () => giveUp('ABORTED', 'the call was aborted by its signal')
+    const onTimeout = () => giveUp('TIMEOUT', `no complete answer within ${timeoutMs} ms`)
+    // Timers cannot wait longer than that; they would fire at once.
+    const timer = timeoutMs < 2 ** 31 ? setTimeout(onTimeout, timeoutMs) : undefined
+    if (signal?.aborted) return onAbort()
     signal?.addEventListener('abort', onAbort)
     run(controller.signal).finally(release).then(resolve, reject)
-  })
-}
-
-function aborted(): TransportError {
-  return new TransportError('the call was aborted by its signal', { code: 'ABORTED' })
-}
-
-function timedOut(timeoutMs: number): TransportError {
-  return new TransportError(`no complete answer within ${timeoutMs} ms`, { code: 'TIMEOUT', retryable: true })
-}
-
-/** Resolves after a pause, or at once when the call is over; the timer goes with it. */
-export function wait(delayMs: number, over: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const end = () => {
-      clearTimeout(timer)
-      over.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, delayMs)
-    over.addEventListener('abort', end)
   })
 }

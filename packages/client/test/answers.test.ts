@@ -205,9 +205,9 @@ describe('status 200, but no answer to this request', () => {
     })
   })
 
-  test('of a page only the media type is told', async () => {
+  test('of a page nothing is told', async () => {
     const error = await errorFrom(text('<p>some page</p>', 'text/html; charset=utf-8'))
-    expect(error.message).toBe('svc_getTokensAndNFTs: the answer is not JSON (text/html)')
+    expect(error.message).toBe('svc_getTokensAndNFTs: not what this service answers (NOT_JSON)')
   })
 
   test('a JSON answer counts whatever its media type says', async () => {

@@ -287,7 +287,7 @@ describe('what is never sent', () => {
     ],
     [
       'an endpoint that is none',
-      'INVALID_ARGUMENT',
+      'ENDPOINT_MISSING',
       () => stubClient().request({ method: 'acme_any', params: [], endpoint: '/../x' } as never)
     ]
   ])('%s', async (_title, reason, call) => {
