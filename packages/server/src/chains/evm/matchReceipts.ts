@@ -1,4 +1,4 @@
-import type { Hash } from '../../model/evm.ts'
+import type { BlockRef, Hash } from '../../model/evm.ts'
 import { contradiction, expectSameBlock, insist } from './contradiction.ts'
 import { isAbsent, type RawObject, readCount, readHash, readObject } from './rawFields.ts'
 import { isEmptyRoot, isZeroHash } from './tries.ts'
@@ -84,7 +84,11 @@ function readReceipts(
     }
     const receipt = readObject(raw, where)
     const hash = readHash(receipt.transactionHash, `${where}: transactionHash`)
-    if (isOfOtherHeight(receipt, ref.number, where) && waivers.passes('missingReceipt', ref.number)) return []
+    const elsewhere = otherHeight(receipt, ref, where)
+    if (elsewhere !== undefined) {
+      insist('missingReceipt', ref.number, waivers, `${where} is of block ${elsewhere}`)
+      return []
+    }
     expectSameBlock(receipt, ref, where)
     if (isAbsent(receipt.blockHash)) {
       insist('receiptBlockHash', ref.number, waivers, `${where}: blockHash is missing`)
@@ -97,12 +101,15 @@ function readReceipts(
  * Asked for by its hash, the receipt of a transaction that is listed in two blocks comes from the one it ran in. Were
  * it a reorg instead, the block asked about has left the chain, and the index will leave it too.
  */
-function isOfOtherHeight({ blockHash, blockNumber }: RawObject, number: number, where: string): boolean {
-  return (
-    !isAbsent(blockHash) &&
-    !isAbsent(blockNumber) &&
-    readCount(blockNumber, `${where}: blockNumber`) !== number
-  )
+function otherHeight(
+  { blockHash, blockNumber }: RawObject,
+  ref: BlockRef,
+  where: string
+): number | undefined {
+  if (isAbsent(blockHash) || isAbsent(blockNumber)) return undefined
+  if (readHash(blockHash, `${where}: blockHash`) === ref.hash) return undefined
+  const number = readCount(blockNumber, `${where}: blockNumber`)
+  return number === ref.number ? undefined : number
 }
 
 /** A node that lags has no receipts yet: where the block itself says that there are some, none is never the truth. */

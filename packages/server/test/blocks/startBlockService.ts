@@ -1,0 +1,93 @@
+import type { TransactionRecord } from '@chain-data/protocol'
+import { checkResult } from '@chain-data/protocol/validators'
+import type { Waiver } from '../../src/model/waivableChecks.ts'
+import { createLogger } from '../../src/platform/logger.ts'
+import { createServer, type Server } from '../../src/server.ts'
+import { eventually, temporaryFolder } from '../support/indexHarness.ts'
+import type { RawBlock } from './rawBlock.ts'
+import { startScriptedChain } from './startScriptedChain.ts'
+
+export interface BlockService {
+  readonly server: Server
+  readonly logLines: readonly string[]
+  /** A history or a page of one; valid by the document. */
+  history(address: string, page?: object): Promise<TransactionRecord[]>
+  /** Waits until this height is indexed and followed. */
+  indexed(height: number): Promise<void>
+  close(): Promise<void>
+}
+
+const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
+
+/** The whole server, with its indexer and store, over a node that serves these blocks. */
+export async function startBlockService(
+  blocks: readonly RawBlock[],
+  {
+    waivers = [],
+    blockReceipts = true,
+    serveWhileSyncing = false
+  }: {
+    readonly waivers?: readonly Waiver[]
+    readonly blockReceipts?: boolean
+    readonly serveWhileSyncing?: boolean
+  } = {}
+): Promise<BlockService> {
+  const node = await startScriptedChain(blocks, { blockReceipts })
+  const folder = await temporaryFolder()
+  const logLines: string[] = []
+  const server = await createServer(
+    {
+      store: `sqlite:${folder.path}`,
+      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+      chains: {
+        evm: [
+          {
+            chainId: 31337,
+            rpcUrls: [node.url],
+            pollIntervalMs: 50,
+            waivers: waivers.map(one => ({ ...one }))
+          }
+        ]
+      },
+      history: { serveWhileSyncing },
+      rateLimit: false
+    },
+    { logger: createLogger({ level: 'debug', write: line => logLines.push(line) }) }
+  )
+  return {
+    server,
+    logLines,
+    async history(address, page) {
+      const params = page === undefined ? [address] : [address, page]
+      const response = await server.fetch(
+        new Request('http://service/evm-chain', {
+          method: 'POST',
+          headers: { authorization, 'content-type': 'application/json' },
+          body: JSON.stringify({
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'svc_getTransactionsByAddress',
+            chainId: 31337,
+            params
+          })
+        })
+      )
+      const { result, error } = (await response.json()) as { result?: unknown; error?: unknown }
+      if (error !== undefined) throw new Error(`refused: ${JSON.stringify(error)}`)
+      const problem = checkResult('svc_getTransactionsByAddress', result)
+      if (problem !== undefined) throw new Error(`not as in the document: ${JSON.stringify(problem)}`)
+      return result as TransactionRecord[]
+    },
+    async indexed(height) {
+      await eventually(`block ${height} is indexed`, () => {
+        const [status] = server.status()
+        return status?.phase === 'following' && status.indexedTo?.number === height
+      })
+    },
+    async close() {
+      await server.close()
+      await node.close()
+      await folder.remove()
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { verifyHeader, verifyReceipts } from '../../src/chains/evm/verify.ts'
+import { createWaivers } from '../../src/chains/evm/waivers.ts'
+import { type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
+import { NodeContradictionError } from '../../src/platform/errors.ts'
+import { address, blockHash, erc20Transfer, type RawBlock, rawBlock } from './rawBlock.ts'
+import { waivedBlocks } from './waivedBlocks.ts'
+
+const number = 16
+
+function verify({ block, receipts }: RawBlock, checks: readonly WaivableCheck[] = []) {
+  const waivers = createWaivers(checks.map(check => ({ check, reason: 'a test' })))
+  // As it comes from a node: nothing is undefined.
+  const [rawHeader, rawReceipts] = JSON.parse(JSON.stringify([block, receipts])) as [unknown, unknown]
+  return verifyReceipts(verifyHeader(rawHeader, number, waivers), rawReceipts, waivers)
+}
+
+function refusal(act: () => unknown): string {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof NodeContradictionError) return error.message
+    throw error
+  }
+  return 'accepted'
+}
+
+describe('a check that real chains break', () => {
+  it('has a block here for each waiver', () => {
+    expect(new Set(waivedBlocks.flatMap(({ needs }) => needs))).toEqual(new Set(waivableCheckNames))
+  })
+
+  it.each(waivedBlocks)('passes with its waivers: $name', ({ needs, build, keeps }) => {
+    const raw = build(number)
+    const listed = raw.block.transactions
+    const kept = verify(raw, needs).transactions
+    expect(kept.map(({ hash }) => hash)).toEqual(keeps.map(place => listed[place]?.hash))
+    // The last receipt of a hash counts.
+    for (const { hash, receipt } of kept) {
+      expect(receipt.status).toBe(
+        raw.receipts.findLast(({ transactionHash }) => transactionHash === hash)?.status
+      )
+    }
+  })
+
+  it.each(waivedBlocks)('is refused without any one of them, naming it: $name', ({ needs, build }) => {
+    const others = waivableCheckNames.filter(name => !needs.includes(name))
+    for (const needed of needs) {
+      const message = refusal(() =>
+        verify(build(number), [...others, ...needs.filter(name => name !== needed)])
+      )
+      expect(message).toMatch(new RegExp(`^block 16\\b.*\\(waiver ${needed}\\)$`))
+    }
+  })
+})
+
+describe('a check that is never waived', () => {
+  const whole = rawBlock(number, [
+    { logs: [erc20Transfer(address(500), address(1), address(2))] },
+    { logs: [erc20Transfer(address(500), address(3), address(4))] }
+  ])
+  const [first = {}, second = {}] = whole.receipts
+  const [log] = first.logs as object[]
+  const withLog = (change: object): RawBlock => ({
+    ...whole,
+    receipts: [{ ...first, logs: [{ ...log, ...change }] }, second]
+  })
+
+  it.each<[string, RawBlock, RegExp]>([
+    ['a log of another block', withLog({ blockHash: blockHash(17) }), /log 0 is of block 0x/],
+    ['a log of another height', withLog({ blockNumber: '0x11' }), /log 0 is of block 17$/],
+    [
+      'a log of another transaction',
+      withLog({ transactionHash: blockHash(5) }),
+      /log 0 is of transaction 0x/
+    ],
+    ['a log without an address', withLog({ address: undefined }), /log 0: address is nothing/],
+    ['a log without topics', withLog({ topics: undefined }), /log 0: topics is nothing/],
+    ['a log with half a topic', withLog({ topics: ['0x12'] }), /log 0: topics is "0x12"/],
+    ['logs that are no list', { ...whole, receipts: [{ ...first, logs: {} }, second] }, /logs is \{\}/],
+    ['receipts in another order', { ...whole, receipts: [second, first] }, /receipt 0 is for 0x/],
+    [
+      'receipts of another block',
+      {
+        ...whole,
+        receipts: rawBlock(17, [{}, {}]).receipts.map(receipt => ({ ...receipt, blockNumber: '0x10' }))
+      },
+      /receipt 0 is of block 0x/
+    ],
+    [
+      'a node that lags, although the block promises receipts',
+      { ...whole, receipts: [] },
+      /the node gave 0 receipts for 2 transactions$/
+    ],
+    [
+      'an uncle, which lists no transactions',
+      { ...whole, block: { ...whole.block, transactions: undefined } as unknown as RawBlock['block'] },
+      /transactions is nothing/
+    ]
+  ])('refuses %s', (_, raw, message) => {
+    expect(refusal(() => verify(raw, waivableCheckNames))).toMatch(message)
+  })
+})
+
+describe('the size of a block', () => {
+  it('is 65,536 places at most: one more is told apart from a wrong order', () => {
+    const transactions = Array.from({ length: 65_537 }, (_, i) => ({
+      hash: `0x${i.toString(16).padStart(64, '0')}`
+    }))
+    const { block } = rawBlock(number, [])
+    const header = (count: number) =>
+      verifyHeader(
+        {
+          ...block,
+          transactionsRoot: blockHash(1),
+          receiptsRoot: blockHash(2),
+          transactions: transactions.slice(0, count)
+        },
+        number
+      )
+    expect(header(65_536).transactions.at(-1)?.index).toBe(65_535)
+    expect(refusal(() => header(65_537))).toContain('has index 65536; the index holds places up to 65535')
+  })
+})
