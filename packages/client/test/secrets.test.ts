@@ -1,32 +1,17 @@
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer } from 'node:http'
+import { inspect } from 'node:util'
 import axios from 'axios'
 import { describe, expect, test } from 'vitest'
-import { type ClientOptions, createClient } from '../src/index.ts'
+import type { ClientOptions } from '../src/index.ts'
 import { caught } from './support/caught.ts'
 import { address, projectId, serverKey, token } from './support/credentials.ts'
 import { findSecret } from './support/findSecret.ts'
+import { transports } from './support/transports.ts'
 
 type Options = { baseUrl?: string; timeoutMs?: number; maxResponseBytes?: number } & Record<string, unknown>
 
 const header = `Basic ${token}`
-
-/** Runs one call against a server that answers every request with the given bytes. */
-async function errorAgainst(speak: (socket: Socket) => void, options: Options = {}, scheme = 'http:') {
-  const sockets = new Set<Socket>()
-  const server = createTcpServer(socket => {
-    sockets.add(socket)
-    socket.on('error', () => {}).once('data', () => speak(socket))
-  })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const baseUrl = `${scheme}//127.0.0.1:${(server.address() as AddressInfo).port}`
-  try {
-    const client = createClient({ baseUrl, projectId, serverKey, timeoutMs: 5_000, retries: 0, ...options })
-    return await caught(client.getTokensAndNFTs({ address, chainId: 1 }))
-  } finally {
-    for (const socket of sockets) socket.destroy()
-    await new Promise(resolve => server.close(resolve))
-  }
-}
 
 function httpAnswer(status: number, body: string, headers: Record<string, string> = {}) {
   const bytes = Buffer.from(body)
@@ -100,106 +85,173 @@ const answers: Record<string, (socket: Socket) => void> = {
   'damaged compression': httpAnswer(200, header, { 'Content-Encoding': 'gzip' })
 }
 
-describe('no credential in the error of', () => {
-  test.each(Object.entries(answers))('%s', async (_title, speak) => {
-    expect(findSecret(await errorAgainst(speak))).toEqual([])
-  })
-
-  test('an answer that is too large', async () => {
-    const error = await errorAgainst(httpAnswer(200, header.repeat(10)), { maxResponseBytes: 10 })
-    expect(error.code).toBe('RESPONSE_LIMIT')
-    expect(findSecret(error)).toEqual([])
-  })
-
-  test('a deadline before the headers', async () => {
-    const error = await errorAgainst(() => {}, { timeoutMs: 50 })
-    expect(error.code).toBe('TIMEOUT')
-    expect(findSecret(error)).toEqual([])
-  })
-
-  test('a deadline in the body', async () => {
-    const stall = (socket: Socket) => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n${header}`)
-    const error = await errorAgainst(stall, { timeoutMs: 50 })
-    expect(error.code).toBe('TIMEOUT')
-    expect(findSecret(error)).toEqual([])
-  })
-
-  test('TLS spoken to a server that has none', async () => {
-    const error = await errorAgainst(httpAnswer(400, header), {}, 'https:')
-    expect(error.code).toBe('NETWORK')
-    expect(findSecret(error)).toEqual([])
-  })
-
-  test('a port where nobody listens', async () => {
-    const server = createTcpServer()
+describe.each(transports)('over %s', (_transport, createClient) => {
+  /** Runs one call against a server that answers every request with the given bytes. */
+  async function errorAgainst(speak: (socket: Socket) => void, options: Options = {}, scheme = 'http:') {
+    const sockets = new Set<Socket>()
+    const server = createTcpServer(socket => {
+      sockets.add(socket)
+      socket.on('error', () => {}).once('data', () => speak(socket))
+    })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    await new Promise(resolve => server.close(resolve))
-    const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, projectId, serverKey, chainId: 1 })
-    const error = await caught(client.getTokensAndNFTs({ address }))
-    expect(error.reason).toBe('ECONNREFUSED')
-    expect(findSecret(error)).toEqual([])
+    const baseUrl = `${scheme}//127.0.0.1:${(server.address() as AddressInfo).port}`
+    try {
+      const client = createClient({ baseUrl, projectId, serverKey, timeoutMs: 5_000, retries: 0, ...options })
+      return await caught(client.getTokensAndNFTs({ address, chainId: 1 }))
+    } finally {
+      for (const socket of sockets) socket.destroy()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+
+  describe('no credential in the error of', () => {
+    test.each(Object.entries(answers))('%s', async (_title, speak) => {
+      expect(findSecret(await errorAgainst(speak))).toEqual([])
+    })
+
+    test('an answer that is too large', async () => {
+      const error = await errorAgainst(httpAnswer(200, header.repeat(10)), { maxResponseBytes: 10 })
+      expect(error.code).toBe('RESPONSE_LIMIT')
+      expect(findSecret(error)).toEqual([])
+    })
+
+    test('a deadline before the headers', async () => {
+      const error = await errorAgainst(() => {}, { timeoutMs: 50 })
+      expect(error.code).toBe('TIMEOUT')
+      expect(findSecret(error)).toEqual([])
+    })
+
+    test('a deadline in the body', async () => {
+      const stall = (socket: Socket) =>
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n${header}`)
+      const error = await errorAgainst(stall, { timeoutMs: 50 })
+      expect(error.code).toBe('TIMEOUT')
+      expect(findSecret(error)).toEqual([])
+    })
+
+    test('TLS spoken to a server that has none', async () => {
+      const error = await errorAgainst(httpAnswer(400, header), {}, 'https:')
+      expect(error.code).toBe('NETWORK')
+      expect(findSecret(error)).toEqual([])
+    })
+
+    test('a port where nobody listens', async () => {
+      const server = createTcpServer()
+      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as AddressInfo
+      await new Promise(resolve => server.close(resolve))
+      const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, projectId, serverKey, chainId: 1 })
+      const error = await caught(client.getTokensAndNFTs({ address }))
+      expect(error.reason).toBe('ECONNREFUSED')
+      expect(findSecret(error)).toEqual([])
+    })
+
+    test('a signal that fired, whatever its reason holds', async () => {
+      const client = createClient({ baseUrl: 'https://rpc.example.com', projectId, serverKey, chainId: 1 })
+      const error = await caught(
+        client.getTokensAndNFTs({ address, signal: AbortSignal.abort(new Error(header)) })
+      )
+      expect(findSecret(error)).toEqual([])
+    })
+
+    test.each<[string, Options]>([
+      ['a project id with a colon', { projectId: `${projectId}:${serverKey}` }],
+      ['a key with a line break', { serverKey: `${serverKey}\n` }],
+      ['a key that is no text', { serverKey: { serverKey } as never }],
+      [
+        'a base URL with the credentials',
+        { baseUrl: `https://${projectId}:${encodeURIComponent(serverKey)}@x.example` }
+      ],
+      ['a base URL that is the key', { baseUrl: serverKey }],
+      [
+        'a base URL with the key as query',
+        { baseUrl: `https://x.example/?key=${encodeURIComponent(serverKey)}` }
+      ],
+      ['plain http', { baseUrl: 'http://rpc.example.com' }],
+      ['a chain id that is the key', { chainId: serverKey as never }],
+      ['a timeout that is the key', { timeoutMs: serverKey as never }],
+      ['a prefix that is an object with the key', { methodPrefix: { serverKey } as never }],
+      ['a size limit that is the key', { maxResponseBytes: serverKey as never }]
+    ])('%s', async (_title, options) => {
+      const create = async () =>
+        createClient({
+          baseUrl: 'https://x.example',
+          projectId,
+          serverKey,
+          ...options
+        } as ClientOptions<'number'>)
+      const error = await caught(create())
+      expect(error.code).toBe('CONFIGURATION')
+      expect(findSecret(error)).toEqual([])
+    })
+
+    test.each<[string, object]>([
+      ['no chain', {}],
+      ['params that cannot be written', { chainId: 1, tokenAddresses: [1n] }],
+      ['a chain id that is the key', { chainId: serverKey }]
+    ])('a call with %s', async (_title, args) => {
+      const client = createClient({ baseUrl: 'https://x.example', projectId, serverKey })
+      const error = await caught(client.getTokensAndNFTs({ address, ...args } as never))
+      expect(error.code).toBe('CONFIGURATION')
+      expect(findSecret(error)).toEqual([])
+    })
   })
 
-  test('a signal that fired, whatever its reason holds', async () => {
-    const client = createClient({ baseUrl: 'https://rpc.example.com', projectId, serverKey, chainId: 1 })
-    const error = await caught(
-      client.getTokensAndNFTs({ address, signal: AbortSignal.abort(new Error(header)) })
+  test('what is blanked out in an error leaves the rest readable', async () => {
+    const error = await errorAgainst(httpAnswer(200, JSON.stringify(echo)))
+    expect(error.message).toBe(
+      'svc_getTokensAndNFTs: refused Basic [redacted] and [redacted]: key [redacted] (-32000)'
     )
-    expect(findSecret(error)).toEqual([])
+    expect(error.data).toMatchObject({ headers: { Authorization: 'Basic [redacted]' } })
   })
 
-  test.each<[string, Options]>([
-    ['a project id with a colon', { projectId: `${projectId}:${serverKey}` }],
-    ['a key with a line break', { serverKey: `${serverKey}\n` }],
-    ['a key that is no text', { serverKey: { serverKey } as never }],
-    [
-      'a base URL with the credentials',
-      { baseUrl: `https://${projectId}:${encodeURIComponent(serverKey)}@x.example` }
-    ],
-    ['a base URL that is the key', { baseUrl: serverKey }],
-    [
-      'a base URL with the key as query',
-      { baseUrl: `https://x.example/?key=${encodeURIComponent(serverKey)}` }
-    ],
-    ['plain http', { baseUrl: 'http://rpc.example.com' }],
-    ['a chain id that is the key', { chainId: serverKey as never }],
-    ['a timeout that is the key', { timeoutMs: serverKey as never }],
-    ['a prefix that is an object with the key', { methodPrefix: { serverKey } as never }],
-    ['a size limit that is the key', { maxResponseBytes: serverKey as never }]
-  ])('%s', async (_title, options) => {
-    const create = async () =>
-      createClient({ baseUrl: 'https://x.example', projectId, serverKey, ...options } as ClientOptions)
-    const error = await caught(create())
-    expect(error.code).toBe('CONFIGURATION')
-    expect(findSecret(error)).toEqual([])
-  })
-
-  test.each<[string, object]>([
-    ['no chain', {}],
-    ['params that cannot be written', { chainId: 1, tokenAddresses: [1n] }],
-    ['a chain id that is the key', { chainId: serverKey }]
-  ])('a call with %s', async (_title, args) => {
-    const client = createClient({ baseUrl: 'https://x.example', projectId, serverKey })
-    const error = await caught(client.getTokensAndNFTs({ address, ...args } as never))
-    expect(error.code).toBe('CONFIGURATION')
-    expect(findSecret(error)).toEqual([])
+  test('the client shows functions, and nothing of its options', () => {
+    const client = createClient({ baseUrl: 'https://rpc.example.com', projectId, serverKey, chainId: 1 })
+    expect(findSecret(client)).toEqual([])
+    expect(JSON.stringify(client)).toBe('{}')
+    expect(Object.isFrozen(client)).toBe(true)
   })
 })
 
-test('what is blanked out in an error leaves the rest readable', async () => {
-  const error = await errorAgainst(httpAnswer(200, JSON.stringify(echo)))
-  expect(error.message).toBe(
-    'svc_getTokensAndNFTs: refused Basic [redacted] and [redacted]: key [redacted] (-32000)'
-  )
-  expect(error.data).toMatchObject({ headers: { Authorization: 'Basic [redacted]' } })
-})
+describe.each(transports)('what auth gives, over %s, is not in', (_transport, createClient) => {
+  const provided = { Authorization: `Bearer ${token}`, 'X-Session': serverKey.replace(/[^ -~]/g, 'x') }
+  const session = provided['X-Session']
+  const shows = (value: unknown) => JSON.stringify(value).includes(token) || inspect(value).includes(session)
 
-test('the client shows functions, and nothing of its options', () => {
-  const client = createClient({ baseUrl: 'https://rpc.example.com', projectId, serverKey, chainId: 1 })
-  expect(findSecret(client)).toEqual([])
-  expect(JSON.stringify(client)).toBe('{}')
-  expect(Object.isFrozen(client)).toBe(true)
+  async function errorWith(auth: () => Promise<Record<string, string>>) {
+    const server = createServer((request, response) => {
+      response
+        .writeHead(401)
+        .end(likePhp({ jsonrpc: '2.0', id: null, error: { ...echo.error, data: request.headers } }))
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    try {
+      return await caught(createClient({ baseUrl, auth, chainId: 1 }).svc_getTokensAndNFTs({ address }))
+    } finally {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+
+  test('the error of a server that repeats it', async () => {
+    const error = await errorWith(async () => provided)
+    expect(error).toMatchObject({ code: 'RPC', status: 401 })
+    expect(error.data).toMatchObject({ authorization: '[redacted]', 'x-session': '[redacted]' })
+    expect(shows(error)).toBe(false)
+  })
+
+  test.each<[string, () => Promise<never>]>([
+    ['an auth that fails with it', () => Promise.reject(new Error(`${token} ${session}`))],
+    ['a value that no header can carry', async () => ({ Authorization: `${token}\r\n${session}` }) as never],
+    ['a value that is no text', async () => ({ Authorization: { token, session } }) as never],
+    ['a name that no header can have', async () => ({ [`${token} `]: session }) as never]
+  ])('the error of %s', async (_title, auth) => {
+    const error = await errorWith(auth)
+    expect(error).toMatchObject({ code: 'CONFIGURATION', reason: 'AUTH_FAILED', retryable: false })
+    expect(shows(error)).toBe(false)
+    expect(findSecret(error)).toEqual([])
+  })
 })
 
 test('the hunt finds the credentials in an error of axios and in a careless cause', async () => {

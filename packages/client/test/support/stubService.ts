@@ -1,7 +1,8 @@
 import { HttpResponse, http } from 'msw'
 import { type SetupServer, setupServer } from 'msw/node'
-import { createClient } from '../../src/index.ts'
+import type { ChainOptional, Client, ClientOptions } from '../../src/index.ts'
 import { projectId, serverKey } from './credentials.ts'
+import { transports } from './transports.ts'
 
 export const baseUrl = 'https://rpc.example.com'
 
@@ -58,11 +59,26 @@ export function answerJson(body: unknown, init?: ResponseInit): Answer {
   return () => HttpResponse.json(body as never, init)
 }
 
-/** A client of the stub with a default chain. */
-export function stubClient(options?: {
-  methodPrefix?: string
-  timeoutMs?: number
-  maxResponseBytes?: number
-}) {
-  return createClient({ baseUrl, projectId, serverKey, chainId: 1, retries: 0, ...options })
+/** Several JSON texts, one after the other; the last one again and again. */
+export function answerTexts(...texts: string[]): Answer {
+  let next = 0
+  return () => {
+    const text = texts[Math.min(next++, texts.length - 1)] ?? ''
+    return new HttpResponse(text, { headers: { 'Content-Type': 'application/json' } })
+  }
+}
+
+/** A client of the stub with a default chain, which sends nothing twice unless told otherwise. */
+export function stubClient(
+  options?: Partial<ClientOptions<'number'>>,
+  create: (options: ClientOptions<'number'>) => Client<ChainOptional> = transports[0]![1]
+): Client<ChainOptional> {
+  return create({
+    baseUrl,
+    projectId,
+    serverKey,
+    chainId: 1,
+    retries: 0,
+    ...options
+  } as ClientOptions<'number'>)
 }
