@@ -1,0 +1,2 @@
+export { createNativeClient as createClient } from './createNativeClient.ts'
+export * from './surface.ts'
