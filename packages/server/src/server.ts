@@ -7,6 +7,7 @@ import { createEvmHoldings } from './chains/evm/holdings.ts'
 import { createEvmRpc } from './chains/evm/rpc.ts'
 import { createSolanaHoldings } from './chains/solana/holdings.ts'
 import { createSolanaRpc } from './chains/solana/rpc.ts'
+import { createSlotWatch } from './chains/solana/slotWatch.ts'
 import { TOKEN_PROGRAM } from './chains/solana/solanaAddress.ts'
 import { type Config, type ConfigInput, parseConfig } from './config.ts'
 import type { NodeHandler } from './http/createNodeHandler.ts'
@@ -24,7 +25,7 @@ import { createDiscover } from './methods/rpc.discover.ts'
 import { createGetSyncStatus } from './methods/svc_getSyncStatus.ts'
 import { createGetTokensAndNFTs } from './methods/svc_getTokensAndNFTs.ts'
 import { createGetTransactionsByAddress } from './methods/svc_getTransactionsByAddress.ts'
-import type { SyncStatus } from './model/sync.ts'
+import type { SolanaStatus, SyncStatus } from './model/sync.ts'
 import { systemClock } from './platform/clock.ts'
 import { ConfigError } from './platform/errors.ts'
 import { createLogger, type Logger } from './platform/logger.ts'
@@ -85,6 +86,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
       '/solana': ascending(config.chains.solana.map(({ chainId }) => chainId))
     },
     syncStatuses,
+    solanaStatuses: () => parts.solanaStatuses(),
     nodeFigures: () => parts.evmChains.map(chain => chain.figures()),
     projects: config.projects,
     methodPrefix: config.methodPrefix,
@@ -154,6 +156,7 @@ interface EvmChain {
 interface Parts {
   readonly evmChains: readonly EvmChain[]
   readonly handlers: Handlers
+  solanaStatuses(): readonly SolanaStatus[]
   stopIndexing(): Promise<void>
   close(): Promise<void>
 }
@@ -176,12 +179,14 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
 
   const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment }) => {
     const rpc = createSolanaRpc({ rpcUrls, commitment })
+    // Any account would do: every answer of a node names its slot.
+    const currentSlot = async (call: { readonly signal: AbortSignal; readonly deadlineMs: number }) =>
+      (await rpc.getBalance(TOKEN_PROGRAM, call)).slot
     return {
       chainId,
       holdings: createSolanaHoldings({ rpc }),
-      // Any account would do: every answer of a node names its slot.
-      currentSlot: async (call: { readonly signal: AbortSignal; readonly deadlineMs: number }) =>
-        (await rpc.getBalance(TOKEN_PROGRAM, call)).slot
+      currentSlot,
+      watch: createSlotWatch({ chainId, currentSlot, clock: systemClock })
     }
   })
   const openChains = await Promise.all(
@@ -251,12 +256,14 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
       svc_getSyncStatus: createGetSyncStatus({ evmChains: evmById, solanaChains: solanaById }),
       'rpc.discover': createDiscover(config.methodPrefix)
     },
+    solanaStatuses: () => solanaChains.map(({ watch }) => watch.status()),
     async stopIndexing() {
       await Promise.all(evmChains.map(({ indexer }) => indexer.stop()))
     },
     async close() {
       metadata.close()
       for (const { rpc } of evmChains) rpc.close()
+      for (const { watch } of solanaChains) watch.close()
       await Promise.all(evmChains.map(({ reader }) => reader.close()))
     }
   }

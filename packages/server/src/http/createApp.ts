@@ -7,7 +7,7 @@ import {
   endpoints,
   errors
 } from '@chain-data/protocol'
-import type { SyncStatus } from '../model/sync.ts'
+import type { SolanaStatus, SyncStatus } from '../model/sync.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Rpc, RpcAnswer, TakeQuota } from '../rpc/createRpc.ts'
@@ -33,6 +33,7 @@ export interface AppOptions {
   readonly cors: Cors
   readonly limits: { readonly bodyBytes: number; readonly requestsInFlight: number }
   readonly syncStatuses: () => readonly SyncStatus[]
+  readonly solanaStatuses: () => readonly SolanaStatus[]
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -52,7 +53,7 @@ const challenge = 'Basic realm="chain-data", charset="UTF-8"'
 
 /** Routes, guards and answers; what a request asks for is the business of `rpc`. */
 export function createApp(options: AppOptions): App {
-  const { rpc, authenticate, quotaOf, cors, limits, syncStatuses, metrics, logger } = options
+  const { rpc, authenticate, quotaOf, cors, limits, syncStatuses, solanaStatuses, metrics, logger } = options
   let inFlight = 0
   let isClosing = false
   const pages = new Map<string, () => Promise<HttpAnswer>>([
@@ -60,7 +61,7 @@ export function createApp(options: AppOptions): App {
     [
       '/health/ready',
       async () => {
-        const { status, body } = readiness(syncStatuses(), isClosing)
+        const { status, body } = readiness(syncStatuses(), isClosing, solanaStatuses())
         return json(status, body)
       }
     ],

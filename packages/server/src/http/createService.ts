@@ -1,5 +1,5 @@
 import type { EndpointPath } from '@chain-data/protocol'
-import type { SyncStatus } from '../model/sync.ts'
+import type { SolanaStatus, SyncStatus } from '../model/sync.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { createMetrics, type MetricSources } from '../platform/metrics.ts'
@@ -17,6 +17,8 @@ export interface ServiceOptions {
   /** The chains served on each endpoint, ascending. */
   readonly chainIds: Readonly<Record<EndpointPath, readonly number[]>>
   readonly syncStatuses: () => readonly SyncStatus[]
+  /** Asked for the health page only. */
+  readonly solanaStatuses?: () => readonly SolanaStatus[]
   /** How the upstreams of each chain fare; for the metrics. */
   readonly nodeFigures?: MetricSources['nodeFigures']
   readonly projects: readonly ProjectKeys[]
@@ -65,6 +67,7 @@ export function createService(options: ServiceOptions): Service {
     cors: createCors(projects.flatMap(({ clientKeys }) => clientKeys.flatMap(({ origins }) => origins))),
     limits,
     syncStatuses,
+    solanaStatuses: options.solanaStatuses ?? (() => []),
     metrics,
     logger
   })

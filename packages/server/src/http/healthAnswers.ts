@@ -1,38 +1,71 @@
-import type { SyncStatus } from '../model/sync.ts'
+import { isDegraded, type SolanaStatus, type SyncStatus } from '../model/sync.ts'
 
-/** State of one chain as `/health/ready` shows it. */
-interface ChainHealth {
+/** State of one EVM chain as `/health/ready` shows it. What is not known is absent. */
+export interface EvmChainHealth {
   readonly chainId: number
   readonly phase: SyncStatus['phase']
+  /** The first backfill is complete. */
   readonly ready: boolean
   readonly head?: number
+  readonly finalized?: number
+  /** Absent, like `indexedTo`, while nothing is indexed. */
+  readonly indexedFrom?: number
   readonly indexedTo?: number
+  readonly lagBlocks?: number
   readonly degraded: boolean
+  /** The node shows its whole transaction pool. */
+  readonly poolCovered: boolean
+  /** Seconds since the last look at the pool. */
+  readonly poolAgeSeconds?: number
+  readonly rollingBackTo?: number
   readonly problem?: string
 }
 
-/** What `/health/ready` answers: ready once every indexed chain has finished its first backfill. */
-export function readiness(
-  statuses: readonly SyncStatus[],
-  isClosing: boolean
-): { readonly status: 200 | 503; readonly body: string } {
-  const chains = statuses.map(toChainHealth)
-  const ready = !isClosing && chains.every(chain => chain.ready)
-  return {
-    status: ready ? 200 : 503,
-    body: JSON.stringify({ ready, ...(isClosing ? { closing: true } : {}), chains })
-  }
+/** What `/health/ready` answers, as JSON. */
+export interface HealthReport {
+  readonly ready: boolean
+  readonly closing?: true
+  readonly chains: readonly EvmChainHealth[]
+  /** Whether their nodes answer; absent where no cluster is served. Plays no part in `ready`. */
+  readonly solana?: readonly SolanaStatus[]
 }
 
-function toChainHealth(status: SyncStatus): ChainHealth {
-  const { chainId, phase, head, indexedTo, backfilled, degraded, problem } = status
+/** Ready once every indexed chain has finished its first backfill. */
+export function readiness(
+  statuses: readonly SyncStatus[],
+  isClosing: boolean,
+  solana: readonly SolanaStatus[] = [],
+  nowMs = Date.now()
+): { readonly status: 200 | 503; readonly body: string } {
+  const chains = statuses.map(status => toChainHealth(status, nowMs))
+  const ready = !isClosing && chains.every(chain => chain.ready)
+  const report: HealthReport = {
+    ready,
+    ...(isClosing ? { closing: true } : {}),
+    chains,
+    ...(solana.length === 0 ? {} : { solana })
+  }
+  return { status: ready ? 200 : 503, body: JSON.stringify(report) }
+}
+
+function toChainHealth(status: SyncStatus, nowMs: number): EvmChainHealth {
+  const { chainId, phase, head, finalized, indexedFrom, indexedTo, poolSeenAtMs } = status
+  const { rollingBackTo, problem } = status
   return {
-    chainId,
-    phase,
-    ready: backfilled,
+    ...{ chainId, phase },
+    ready: status.backfilled,
     ...(head === undefined ? {} : { head }),
-    ...(indexedTo === undefined ? {} : { indexedTo: indexedTo.number }),
-    degraded,
+    ...(finalized === undefined ? {} : { finalized }),
+    ...(indexedTo === undefined ? {} : { indexedFrom, indexedTo: indexedTo.number }),
+    ...(head === undefined || indexedTo === undefined
+      ? {}
+      : { lagBlocks: Math.max(0, head - indexedTo.number) }),
+    degraded: isDegraded(status),
+    poolCovered: status.poolCovered,
+    ...(poolSeenAtMs === undefined
+      ? {}
+      : { poolAgeSeconds: Math.max(0, Math.round((nowMs - poolSeenAtMs) / 1_000)) }),
+    ...(rollingBackTo === undefined ? {} : { rollingBackTo }),
     ...(problem === undefined ? {} : { problem })
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SyncStatus } from '../model/sync.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Refusal } from '../platform/refusal.ts'
@@ -11,9 +11,13 @@ const startWaitMs = 5_000
 const pollMs = 25
 
 /**
- * A view of the index, and the chain's status, once its indexer has said how it stands. The view holds what the status
- * tells of, and is never one from the middle of a reorg. It is the caller's to close.
+ * A view of the index, and the chain's status, once its indexer has said how it stands. The view is never one from the
+ * middle of a reorg. It is the caller's to close.
  *
+ * The status comes from another thread and may be late, so it cannot tell what the view holds. The view itself can: a
+ * rollback unsettles the index in its own transaction, and only the look at index and pool that ends it settles it.
+ *
+ * @throws {Refusal} UPSTREAM_UNAVAILABLE when the index stays in the middle of a reorg.
  * @remarks Waits while the index is being brought up to date after a start or a reorg, some seconds at most.
  */
 export async function openSettled(
@@ -21,25 +25,18 @@ export async function openSettled(
   clock: Clock,
   signal: AbortSignal
 ): Promise<{ readonly snapshot: Snapshot; readonly status: SyncStatus }> {
-  for (;;) {
-    const before = await settledStatus(readStatus, clock, signal)
-    const snapshot = await reader.openSnapshot()
-    // What the indexer told before it changed the store may still be on its way to this thread: two turns bring it.
-    for (let turn = 0; turn < 2; turn++) await nextTurn()
-    const status = readStatus()
-    if (isCatchingUp(before) || !isCatchingUp(status)) return { snapshot, status }
-    await snapshot.close()
-  }
-}
-
-async function settledStatus(
-  readStatus: () => SyncStatus,
-  clock: Clock,
-  signal: AbortSignal
-): Promise<SyncStatus> {
   const lastMoment = clock.now() + startWaitMs
-  while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
-  return readStatus()
+  for (;;) {
+    while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
+    const snapshot = await reader.openSnapshot()
+    const { settled, backfilled } = await snapshot.marks()
+    const status = readStatus()
+    // A first backfill has gaps by its nature, and says so.
+    if (settled || !backfilled) return { snapshot, status }
+    await snapshot.close()
+    if (status.phase === 'stalled' || clock.now() >= lastMoment) throw notHeard(status)
+    await sleep(pollMs, undefined, { signal })
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { SyncStatus as WireStatus } from '@chain-data/protocol'
-import type { SyncStatus } from '../model/sync.ts'
+import { isDegraded, type SyncStatus } from '../model/sync.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../platform/errors.ts'
 import type { Handlers } from './MethodContext.ts'
 
@@ -40,7 +40,7 @@ function isOfNode(error: unknown): boolean {
 }
 
 function toWireStatus(status: SyncStatus): WireStatus {
-  const { chainId, phase, head, finalized, indexedFrom, indexedTo, degraded, poolCovered } = status
+  const { chainId, head, finalized, indexedFrom, indexedTo, poolCovered } = status
   return {
     chainId,
     ...(head === undefined ? {} : { head }),
@@ -49,7 +49,7 @@ function toWireStatus(status: SyncStatus): WireStatus {
     ...(head === undefined || indexedTo === undefined
       ? {}
       : { lagBlocks: Math.max(0, head - indexedTo.number) }),
-    degraded: degraded || phase === 'stalled',
+    degraded: isDegraded(status),
     covers: { transfers: true, internal: false, pool: poolCovered }
   }
 }

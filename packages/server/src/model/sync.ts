@@ -31,3 +31,22 @@ export interface SyncStatus {
   /** Why the chain does not move; absent while it does. Never holds a URL. */
   readonly problem?: string
 }
+
+/** Whether the node of a Solana cluster answers; nothing of it is indexed. */
+export interface SolanaStatus {
+  readonly chainId: number
+  /** `starting`: not looked at lately; `following`: it answers. */
+  readonly phase: 'starting' | 'following' | 'stalled'
+  /** Newest slot the node has named. */
+  readonly head?: number
+  /** Why it is stalled. Never holds a URL. */
+  readonly problem?: string
+}
+
+/**
+ * What callers, health page and metrics all call degraded: the index does not move, so that nobody knows what is new,
+ * or final blocks have been replaced lately.
+ */
+export function isDegraded({ phase, degraded }: Pick<SyncStatus, 'phase' | 'degraded'>): boolean {
+  return degraded || phase === 'stalled'
+}

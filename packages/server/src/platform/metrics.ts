@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { SyncStatus } from '../model/sync.ts'
+import { isDegraded, type SyncStatus } from '../model/sync.ts'
 import { type NodeFigureLists, registerUpstreamMetrics } from './upstreamMetrics.ts'
 
 /** What the server counts. One registry per server, so that two servers in one process do not mix. */
@@ -80,8 +80,10 @@ export function createMetrics(sources: MetricSources): Metrics {
   syncGauge('chain_data_sync_stalled', '1 while the chain does not move because of its node.', status =>
     status.phase === 'stalled' ? 1 : 0
   )
-  syncGauge('chain_data_sync_degraded', '1 when something indexed could not be verified.', status =>
-    status.degraded ? 1 : 0
+  syncGauge(
+    'chain_data_sync_degraded',
+    '1 while the chain is stalled, or final blocks were replaced and are not all final again.',
+    status => (isDegraded(status) ? 1 : 0)
   )
   if (sources.nodeFigures !== undefined) registerUpstreamMetrics(registry, sources.nodeFigures)
 

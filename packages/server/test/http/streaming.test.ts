@@ -136,6 +136,7 @@ describe('a whole history', () => {
     await history.writer.commitBlocks(
       buildChain([[{ name: 'new one', parties: [alice] }, ...plans]], { parent: common, fork: 'x' })
     )
+    await history.writer.markSettled()
     const { result } = JSON.parse(await readAll(incoming)) as { result: TransactionRecord[] }
     expect(result).toHaveLength(total)
     expect(result.map(({ hash }) => hash)).not.toContain(hashOf('new one'))

@@ -316,12 +316,14 @@ describe('the pages for operators', () => {
   it('say not ready, and how far each chain is, until every first backfill is complete', async () => {
     const done: SyncStatus = { ...chain, chainId: 2, phase: 'following', backfilled: true }
     const response = await page([chain, done], '/health/ready')
+    const known = { head: 10, indexedFrom: 0, indexedTo: 7, lagBlocks: 3 }
+    const place = { ...known, degraded: false, poolCovered: true }
     expect(response.status).toBe(503)
     expect(await response.json()).toEqual({
       ready: false,
       chains: [
-        { chainId: 1, phase: 'backfilling', ready: false, head: 10, indexedTo: 7, degraded: false },
-        { chainId: 2, phase: 'following', ready: true, head: 10, indexedTo: 7, degraded: false }
+        { chainId: 1, phase: 'backfilling', ready: false, ...place },
+        { chainId: 2, phase: 'following', ready: true, ...place }
       ]
     })
     expect((await page([done], '/health/ready')).status).toBe(200)

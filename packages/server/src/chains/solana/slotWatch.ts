@@ -1,0 +1,61 @@
+import type { SolanaStatus } from '../../model/sync.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { ChainDataError } from '../../platform/errors.ts'
+import { scrubText } from '../../platform/scrubText.ts'
+
+/** Whether a cluster's node answers, as it was when somebody last asked. */
+export interface SlotWatch {
+  /** What the last look found; begins a new one when that was a while ago. Never waits. */
+  status(): SolanaStatus
+  /** Ends a look under way. */
+  close(): void
+}
+
+const lookAfterMs = 5_000
+/** What was found longer ago says nothing of now. */
+const staleAfterMs = 15_000
+const deadlineMs = 5_000
+const longestProblem = 300
+
+/**
+ * A cluster is not followed, so its node is asked only when the health page is read.
+ * @param options.currentSlot - asks the node for its newest slot.
+ */
+export function createSlotWatch(options: {
+  readonly chainId: number
+  readonly currentSlot: (call: {
+    readonly signal: AbortSignal
+    readonly deadlineMs: number
+  }) => Promise<number>
+  readonly clock: Clock
+}): SlotWatch {
+  const { chainId, currentSlot, clock } = options
+  const unknown: SolanaStatus = { chainId, phase: 'starting' }
+  const closing = new AbortController()
+  let found = unknown
+  let foundAtMs = Number.NEGATIVE_INFINITY
+  let isLooking = false
+
+  async function look(): Promise<void> {
+    isLooking = true
+    try {
+      const head = await currentSlot({ signal: closing.signal, deadlineMs: clock.now() + deadlineMs })
+      found = { chainId, phase: 'following', head }
+    } catch (error) {
+      const text = error instanceof ChainDataError ? error.message : 'internal error'
+      found = { chainId, phase: 'stalled', problem: scrubText(text, longestProblem) }
+    } finally {
+      foundAtMs = clock.now()
+      isLooking = false
+    }
+  }
+
+  return {
+    status() {
+      const ageMs = clock.now() - foundAtMs
+      if (ageMs >= lookAfterMs && !isLooking && !closing.signal.aborted) void look()
+      return ageMs >= staleAfterMs ? unknown : found
+    },
+    close: () => closing.abort(new Error('closed'))
+  }
+}
