@@ -8,12 +8,12 @@ export const isFull = process.env.CHAOS === 'full'
 export const seed = Number(process.env.SEED ?? 1)
 
 const short = {
-  faults: { blocks: 150, grown: 30 },
-  faultsElsewhere: { blocks: 40, grown: 10 },
-  reorgs: { count: 12, deeper: 2 },
-  reorgsElsewhere: { count: 6, deeper: 1 },
-  kills: { rounds: 7 },
-  killsElsewhere: { rounds: 3 }
+  faults: { blocks: 80, grown: 20 },
+  faultsElsewhere: { blocks: 20, grown: 5 },
+  reorgs: { count: 8, deeper: 2 },
+  reorgsElsewhere: { count: 3, deeper: 1 },
+  kills: { rounds: 5 },
+  killsElsewhere: { rounds: 2 }
 }
 
 const full: typeof short = {

@@ -78,9 +78,16 @@ async function folder(): Promise<string> {
   return path
 }
 
-function lifePlan({ finality }: ChaosNode, { url }: FaultProxy, path: string): LifePlan {
+function lifePlan(node: ChaosNode, { url }: FaultProxy, path: string): LifePlan {
   // Short rounds: many small commits instead of a few large ones.
-  const config = { chainId, rpcUrls: [url], startBlock: 0, finality, pollIntervalMs: 20, roundBlocks: 4 }
+  const config = {
+    chainId,
+    rpcUrls: [url],
+    startBlock: 0,
+    ...node.config,
+    pollIntervalMs: 20,
+    roundBlocks: 4
+  }
   return { folder: path, config }
 }
 

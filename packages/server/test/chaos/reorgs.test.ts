@@ -94,9 +94,9 @@ describe.each(chaosNodes)('on $name', ({ name, start }) => {
   )
 })
 
-async function startIndexer({ rpcUrl, finality }: ChaosNode) {
+async function startIndexer({ rpcUrl, config }: ChaosNode) {
   const folder = await temporaryFolder()
-  const indexer = runTestIndexer(folder.path, { rpcUrls: [rpcUrl], finality })
+  const indexer = runTestIndexer(folder.path, { rpcUrls: [rpcUrl], ...config })
   cleanUps.push(folder.remove, () => indexer.stop())
   return { indexer, path: folder.path }
 }

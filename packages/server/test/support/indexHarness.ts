@@ -150,8 +150,17 @@ export function differences(
       const expected = histories.get(address) ?? []
       const actual: ConfirmedTransaction[] = []
       for await (const chunk of snapshot.history(address as `0x${string}`)) actual.push(...chunk)
-      if (actual.length !== expected.length) {
-        found.push(`${address}: ${actual.length} transactions instead of ${expected.length}`)
+      const [wantedHashes, gotHashes] = [
+        expected.map(({ record }) => record.hash),
+        actual.map(({ hash }) => hash)
+      ]
+      const missing = wantedHashes.filter(hash => !gotHashes.includes(hash as `0x${string}`))
+      const surplus = gotHashes.filter(hash => !wantedHashes.includes(hash))
+      if (missing.length + surplus.length > 0 || actual.length !== expected.length) {
+        found.push(
+          `${address}: ${actual.length} transactions instead of ${expected.length}; missing: ${missing}; surplus: ${surplus}`
+        )
+        continue
       }
       for (const [place, { record }] of expected.entries()) {
         const [wanted, got] = [flat(record), flat(actual[place] ?? {})]

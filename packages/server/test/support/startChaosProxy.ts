@@ -172,7 +172,10 @@ async function spoilExchange(fault: ExchangeFaultName, { response, told, reply, 
       return send(response, text.slice(0, 1 + random.below(text.length - 1)))
     }
     case 'tooManyRequests':
-      response.writeHead(429, { 'retry-after': '1', 'content-type': 'text/plain' }).end('slow down')
+      // A second is the shortest rest above none that can be asked for, and hundreds of answers of a node this near.
+      response
+        .writeHead(429, { 'retry-after': random.pick(['0', '0', '0', '1']), 'content-type': 'text/plain' })
+        .end('slow down')
       return
     case 'serverError':
       response.writeHead(random.pick([500, 502, 503, 504])).end('something broke')

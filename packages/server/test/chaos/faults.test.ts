@@ -1,0 +1,110 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
+import { faultNames } from '../support/chaosFaults.ts'
+import { type RunningIndexer, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { type ChaosProxy, startChaosProxy } from '../support/startChaosProxy.ts'
+import { type ChaosNode, chaosNodes } from './chaosNodes.ts'
+import { isFull, report, seed, sizes } from './chaosSizes.ts'
+import { checkIndex, none } from './checkIndex.ts'
+import { type ChaosChain, createChaosChain } from './createChaosChain.ts'
+
+const faultyShare = 0.2
+const mostLag = 20
+/** Of the fault-free speed; what the full run holds the index to. */
+const leastSpeed = 0.25
+
+const cleanUps: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+describe.each(chaosNodes)('on $name', ({ name, start }) => {
+  const { blocks, grown } = name === 'anvil' ? sizes.faults : sizes.faultsElsewhere
+
+  it(
+    'an index behind two faulty upstreams, one of them lagging, is the chain of the node, and not slow',
+    async () => {
+      const node = await start()
+      cleanUps.push(() => node.stop())
+      const chain = await createChaosChain(node, createRandom(seed))
+      await chain.grow(blocks)
+      const upstreams = [await startUpstream(node, 'first'), await startUpstream(node, 'second')]
+      const target = chain.head()
+
+      const calm = await startIndexer(node, upstreams)
+      const calmMs = await timeTo(calm.indexer, target)
+      await calm.indexer.stop()
+      const calmAnswers = total(upstreams, ({ answers }) => answers.all)
+
+      for (const upstream of upstreams) upstream.setShare(faultyShare)
+      upstreams[1]?.setLag(mostLag)
+      const { indexer, path } = await startIndexer(node, upstreams)
+      const faultyMs = await timeTo(indexer, target)
+      for (let left = grown; left > 0; left -= 10) await chain.grow(Math.min(10, left))
+      await atHead(indexer, chain)
+      await indexer.stop()
+
+      const injected = Object.fromEntries(
+        faultNames.map(fault => [fault, total(upstreams, ({ injected }) => injected.get(fault) ?? 0)])
+      )
+      const answers = total(upstreams, ({ answers }) => answers.all) - calmAnswers
+      const faulty = total(upstreams, ({ answers }) => answers.faulty)
+      const ratio = calmMs / faultyMs
+      report('faults.test.ts', {
+        ...{
+          node: name,
+          blocks: chain.head(),
+          transactions: chain.everHashes.size,
+          answers,
+          faulty,
+          ...injected
+        },
+        'fault-free blocks/s': Math.round((target / calmMs) * 1000),
+        'blocks/s with faults': Math.round((target / faultyMs) * 1000),
+        ratio: ratio.toFixed(2)
+      })
+      expect(await checkIndex(path, chain), `seed ${seed}`).toEqual(none)
+      expect(indexer.status().degraded).toBe(false)
+      if (!isFull || name !== 'anvil') return
+      expect(Object.entries(injected).filter(([, times]) => times === 0)).toEqual([])
+      expect(ratio).toBeGreaterThanOrEqual(leastSpeed)
+    },
+    60_000 + blocks * 500
+  )
+})
+
+async function startUpstream({ rpcUrl }: ChaosNode, name: string): Promise<ChaosProxy> {
+  const proxy = await startChaosProxy({ nodeUrl: rpcUrl, seed, name })
+  cleanUps.push(() => proxy.close())
+  return proxy
+}
+
+function total(upstreams: readonly ChaosProxy[], count: (upstream: ChaosProxy) => number): number {
+  return upstreams.reduce((sum, upstream) => sum + count(upstream), 0)
+}
+
+async function startIndexer(node: ChaosNode, upstreams: readonly ChaosProxy[]) {
+  const folder = await temporaryFolder()
+  const indexer = runTestIndexer(folder.path, {
+    rpcUrls: upstreams.map(({ url }) => url),
+    ...node.config
+  })
+  cleanUps.push(folder.remove, () => indexer.stop())
+  return { indexer, path: folder.path }
+}
+
+/** @returns milliseconds until the block is indexed. */
+async function timeTo(indexer: RunningIndexer, height: number): Promise<number> {
+  const startedMs = performance.now()
+  await indexer.until(
+    `block ${height} is indexed`,
+    ({ indexedTo }) => (indexedTo?.number ?? -1) >= height,
+    50_000 + height * 400
+  )
+  return performance.now() - startedMs
+}
+
+async function atHead(indexer: RunningIndexer, { rpc }: ChaosChain): Promise<void> {
+  const { hash } = (await rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
+  await indexer.until(`block ${hash} is indexed`, ({ indexedTo }) => indexedTo?.hash === hash, 120_000)
+}
