@@ -42,6 +42,13 @@ describe('a transaction of a real chain becomes on the wire', () => {
     expect(records.find(({ hash }) => hash === wanted.hash)).toEqual(wanted)
   })
 
+  it('with every digit of 64 bits', async () => {
+    const place = rows.find(({ name }) => name.includes('beyond 2^53'))?.number ?? 0
+    const text = await service.historyText(address(place))
+    expect(text).toContain('"gasLimit":18446744073709551615,')
+    expect(text).toContain('"nonce":18446744073709551615')
+  })
+
   it('with no waiver used', () => {
     expect(service.logLines.filter(line => line.includes('waiver'))).toEqual([])
   })

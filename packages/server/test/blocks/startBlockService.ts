@@ -12,6 +12,8 @@ export interface BlockService {
   readonly logLines: readonly string[]
   /** A history or a page of one; valid by the document. */
   history(address: string, page?: object): Promise<TransactionRecord[]>
+  /** The same answer as it came. */
+  historyText(address: string): Promise<string>
   /** Waits until this height is indexed and followed. */
   indexed(height: number): Promise<void>
   close(): Promise<void>
@@ -54,25 +56,31 @@ export async function startBlockService(
     },
     { logger: createLogger({ level: 'debug', write: line => logLines.push(line) }) }
   )
+  async function historyText(address: string, page?: object): Promise<string> {
+    const response = await server.fetch(
+      new Request('http://service/evm-chain', {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'svc_getTransactionsByAddress',
+          chainId: 31337,
+          params: page === undefined ? [address] : [address, page]
+        })
+      })
+    )
+    return response.text()
+  }
   return {
     server,
     logLines,
+    historyText,
     async history(address, page) {
-      const params = page === undefined ? [address] : [address, page]
-      const response = await server.fetch(
-        new Request('http://service/evm-chain', {
-          method: 'POST',
-          headers: { authorization, 'content-type': 'application/json' },
-          body: JSON.stringify({
-            jsonrpc: '2.0',
-            id: 1,
-            method: 'svc_getTransactionsByAddress',
-            chainId: 31337,
-            params
-          })
-        })
-      )
-      const { result, error } = (await response.json()) as { result?: unknown; error?: unknown }
+      const { result, error } = JSON.parse(await historyText(address, page)) as {
+        result?: unknown
+        error?: unknown
+      }
       if (error !== undefined) throw new Error(`refused: ${JSON.stringify(error)}`)
       const problem = checkResult('svc_getTransactionsByAddress', result)
       if (problem !== undefined) throw new Error(`not as in the document: ${JSON.stringify(problem)}`)

@@ -4,6 +4,7 @@ import {
   blockHash,
   erc20Transfer,
   quantity,
+  type Raw,
   type RawBlock,
   rawBlock,
   transactionHash
@@ -23,6 +24,8 @@ export interface WaivedBlock {
 }
 
 const transfer = (number: number) => ({ logs: [erc20Transfer(token, address(number), address(700))] })
+
+const logsOf = (receipt: Raw | undefined) => (receipt?.logs ?? []) as object[]
 
 /** One for each waiver at least, in the shape of the chain named. */
 export const waivedBlocks: readonly WaivedBlock[] = [
@@ -119,7 +122,7 @@ export const waivedBlocks: readonly WaivedBlock[] = [
       const whole = rawBlock(number, [transfer(number), transfer(number)])
       const [first, second] = whole.receipts
       const [listed] = whole.block.transactions
-      const logs = (second?.logs as object[]).map(log => ({ ...log, transactionHash: blockHash(number) }))
+      const logs = logsOf(second).map(log => ({ ...log, transactionHash: blockHash(number) }))
       return {
         block: { ...whole.block, transactions: [listed ?? {}] },
         receipts: [first ?? {}, { ...second, transactionHash: blockHash(number), logs }]
@@ -150,7 +153,7 @@ export const waivedBlocks: readonly WaivedBlock[] = [
     needs: ['logIndex'],
     build(number) {
       const { block, receipts } = rawBlock(number, [transfer(number)])
-      const logs = (receipts[0]?.logs as object[]).map(log => ({ ...log, logIndex: '0x4' }))
+      const logs = logsOf(receipts[0]).map(log => ({ ...log, logIndex: '0x4' }))
       return { block, receipts: [{ ...receipts[0], logs }] }
     },
     keeps: [0]

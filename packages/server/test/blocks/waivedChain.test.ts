@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
+import { eventually } from '../support/indexHarness.ts'
+import { address, blockHash, quantity, type RawBlock, rawBlock, transactionHash } from './rawBlock.ts'
+import { type BlockService, startBlockService } from './startBlockService.ts'
+import { waivedBlocks } from './waivedBlocks.ts'
+
+const receiver = address(999)
+const services: BlockService[] = []
+
+async function start(...args: Parameters<typeof startBlockService>): Promise<BlockService> {
+  const service = await startBlockService(...args)
+  services.push(service)
+  return service
+}
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.close()
+})
+
+const waive = (...checks: WaivableCheck[]) => checks.map(check => ({ check, reason: `${check} is known` }))
+
+interface Place {
+  readonly hash: string
+  readonly blockNumber: number | undefined
+}
+
+async function placesOf(service: BlockService, of: string, page?: object): Promise<Place[]> {
+  return (await service.history(of, page)).map(record => ({
+    hash: record.hash,
+    blockNumber: 'blockNumber' in record ? record.blockNumber : undefined
+  }))
+}
+
+/** One record a page, until a page is empty; fails when a page brings a record again. */
+async function pageThrough(service: BlockService, of: string): Promise<Place[]> {
+  const seen: Place[] = []
+  for (let page = await placesOf(service, of, { limit: 1 }); page.length > 0; ) {
+    const { hash = '' } = page[0] ?? {}
+    expect(seen.map(record => record.hash)).not.toContain(hash)
+    seen.push(...page)
+    page = await placesOf(service, of, { limit: 1, before: hash })
+  }
+  return seen
+}
+
+describe('a chain that breaks checks', () => {
+  const raw = waivedBlocks.map(({ build }, place) => build(place + 1))
+  const kept = waivedBlocks.flatMap(({ keeps }, i) =>
+    keeps.map(place => ({ hash: String(raw[i]?.block.transactions[place]?.hash), blockNumber: i + 1 }))
+  )
+
+  it('is indexed with its waivers, each transaction once, page by page too', async () => {
+    const service = await start(raw, { waivers: waive(...waivableCheckNames) })
+    await service.indexed(raw.length)
+    const toReceiver = kept.filter(({ hash }) => {
+      const listed = raw.flatMap(({ block }) => block.transactions).find(one => one.hash === hash)
+      return listed?.to === receiver
+    })
+    const seen = await placesOf(service, receiver)
+    expect(seen).toEqual(toReceiver.reverse())
+    expect(await pageThrough(service, receiver)).toEqual(seen)
+  })
+
+  it('has each used waiver told once at info, with the reason it was given', async () => {
+    const service = await start(raw, { waivers: waive(...waivableCheckNames) })
+    await service.indexed(raw.length)
+    const told = service.logLines
+      .map(line => JSON.parse(line) as { level: number; msg: string; reason?: string })
+      .filter(({ level, msg }) => level === 30 && msg.startsWith('the waiver '))
+      .map(({ msg, reason }) => [msg, reason])
+    const wanted = waivableCheckNames.map(name => [`the waiver ${name} is needed`, `${name} is known`])
+    expect(told.sort()).toEqual(wanted.sort())
+  })
+
+  it('stalls without its waiver, names it, and has stored nothing of the block', async () => {
+    const zeroBloom = waivedBlocks[0]
+    const blocks = [rawBlock(1, [{}]), zeroBloom?.build(2) ?? rawBlock(2, []), rawBlock(3, [{}])]
+    const service = await start(blocks, { waivers: waive('logsBloom'), serveWhileSyncing: true })
+    await eventually('the trouble is logged', () =>
+      service.logLines.some(line => line.includes('block 2') && line.includes('(waiver emptyBloom)'))
+    )
+    await eventually('block 1 is indexed', () => service.server.status()[0]?.indexedTo?.number === 1)
+    expect(service.server.status()[0]?.indexedTo?.hash).toBe(blockHash(1))
+  })
+})
+
+describe('a hash that two consecutive blocks list', () => {
+  const hash = transactionHash(2, 1)
+
+  function listedTwice(): RawBlock[] {
+    const second = rawBlock(3, [{ transaction: { hash } }, { transaction: { from: address(2) } }])
+    const first = rawBlock(2, [{}, {}, {}])
+    return [
+      rawBlock(1, [{}]),
+      { block: first.block, receipts: first.receipts.toSpliced(1, 1) },
+      second,
+      rawBlock(4, [{}])
+    ]
+  }
+
+  it.each([true, false])(
+    'is in the history once, from the block that has its receipt (block receipts: %s)',
+    async blockReceipts => {
+      const waivers = waive('missingReceipt')
+      const service = await start(listedTwice(), { waivers, blockReceipts })
+      await service.indexed(4)
+      const seen = await pageThrough(service, receiver)
+      expect(seen.filter(record => record.hash === hash)).toEqual([{ hash, blockNumber: 3 }])
+      expect(seen).toHaveLength(6)
+      expect((await placesOf(service, address(2))).map(({ blockNumber }) => blockNumber)).toEqual([3, 2, 2])
+    }
+  )
+
+  it('is refused without the waiver', async () => {
+    const service = await start(listedTwice(), { serveWhileSyncing: true })
+    await eventually('the trouble is logged', () =>
+      service.logLines.some(line => line.includes('(waiver missingReceipt)'))
+    )
+    await eventually('block 1 is indexed', () => service.server.status()[0]?.indexedTo?.number === 1)
+  })
+
+  it('may be at other places, with a gap between them', async () => {
+    const late = rawBlock(3, [{ transaction: { hash, transactionIndex: quantity(9) } }])
+    const [one, two, , four] = listedTwice()
+    const service = await start([one!, two!, late, four!], { waivers: waive('missingReceipt') })
+    await service.indexed(4)
+    expect((await pageThrough(service, receiver)).map(({ blockNumber }) => blockNumber)).toEqual([
+      4, 3, 2, 2, 1
+    ])
+  })
+})
