@@ -50,12 +50,16 @@ export function createHeadLooks(
 
   async function lookAround(now: number): Promise<void> {
     isLooking = true
-    try {
-      await Promise.all(upstreams.filter(upstream => isDue(upstream, now)).map(look))
-    } finally {
-      isLooking = false
+    const looked = upstreams.filter(upstream => isDue(upstream, now))
+    await Promise.all(looked.map(look))
+    isLooking = false
+    if (closing.aborted) return
+    // Only now all of them have named a head of the same moment.
+    const heads = looked.flatMap(({ health }) => health.head ?? [])
+    for (const { health } of looked) {
+      if (health.head !== undefined) health.sawHead(health.head, Math.max(...heads))
     }
-    if (!closing.aborted) onLooked()
+    onLooked()
   }
 
   return {
