@@ -12,6 +12,11 @@ export default defineConfig({
   dts: true,
   // One copy of the core for all entries, in CommonJS too.
   splitting: true,
+  // The sources are in the tarball, names and lines are kept: indentation would only be downloaded.
+  esbuildOptions: options => {
+    options.minifyWhitespace = true
+    options.lineLimit = 120
+  },
   target: 'es2022',
   clean: true
 })

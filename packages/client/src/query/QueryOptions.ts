@@ -22,6 +22,7 @@ export interface ChainDataQuery<Data> {
 /** What `useInfiniteQuery`, `fetchInfiniteQuery` and their kin take. The page parameter is the call's `before`. */
 export interface ChainDataInfiniteQuery<Page> {
   readonly queryKey: ChainDataKey
+  /** Sends the call for one page; the signal ends it. */
   readonly queryFn: (context: {
     readonly signal: AbortSignalLike
     readonly pageParam: string | undefined
