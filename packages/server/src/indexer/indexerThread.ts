@@ -9,6 +9,7 @@ import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
 import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
 import { describeProblem } from './describeProblem.ts'
 import { runIndexer, type StoredProgress } from './runIndexer.ts'
+import { packError } from './sentError.ts'
 import type { FromThread, LogSeverity, ThreadData, ToThread } from './threadMessages.ts'
 import { throttleStatus } from './throttleStatus.ts'
 
@@ -22,7 +23,14 @@ const { send, flush } = throttleStatus((status: SyncStatus) => tell({ kind: 'sta
 
 function forwardingLogger(bound: LogFields): Logger {
   const at = (severity: LogSeverity) => (message: string, fields?: LogFields) =>
-    tell({ kind: 'log', severity, message, fields: { ...bound, ...fields } })
+    tell({
+      ...{ kind: 'log', severity, message },
+      fields: {
+        ...bound,
+        ...fields,
+        ...(fields?.error === undefined ? {} : { error: packError(fields.error) })
+      }
+    })
   return {
     debug: at('debug'),
     info: at('info'),
@@ -39,7 +47,8 @@ async function peek(): Promise<StoredProgress | undefined> {
     try {
       const range = await snapshot.indexedRange()
       if (range === undefined) return undefined
-      return { indexedFrom: range.from, indexedTo: range.to, backfilled: await snapshot.backfilled() }
+      const { backfilled, degraded } = await snapshot.marks()
+      return { indexedFrom: range.from, indexedTo: range.to, backfilled, degraded }
     } finally {
       await snapshot.close()
     }
@@ -51,6 +60,14 @@ async function peek(): Promise<StoredProgress | undefined> {
 port.on('message', ({ kind }: ToThread) => {
   if (kind === 'stop') stopping.abort(new Error('the indexer is stopped'))
 })
+
+function tellFailure(error: unknown): void {
+  forwardingLogger({ component: 'indexer', chainId: config.chainId }).error('indexing failed', { error })
+  tell({ kind: 'failed', problem: describeProblem(error) })
+}
+
+// What is thrown where nobody waits for it ends the thread; afterwards its class would not be known any more.
+process.on('uncaughtExceptionMonitor', tellFailure)
 
 try {
   await runIndexer({
@@ -65,8 +82,7 @@ try {
     onFigures: figures => tell({ kind: 'figures', figures })
   })
 } catch (error) {
-  forwardingLogger({ component: 'indexer', chainId: config.chainId }).error('indexing failed', { error })
-  tell({ kind: 'failed', problem: describeProblem(error) })
+  tellFailure(error)
   process.exitCode = 1
 } finally {
   flush()

@@ -8,6 +8,7 @@ import type { Waiver } from '../model/waivableChecks.ts'
 import { ConfigError, StoreError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { ChainIdentity, StoreWriter } from '../store/store.ts'
+import { StoreInUseError } from '../store/StoreInUseError.ts'
 import type { ChainSource } from './chainSource.ts'
 import { checkIdentity } from './checkIdentity.ts'
 import { describeProblem } from './describeProblem.ts'
@@ -40,7 +41,11 @@ export interface IndexerConfig {
 
 export interface RunIndexerOptions {
   readonly config: IndexerConfig
-  /** @throws {StoreError} when the store is of another chain, newer, or in use. */
+  /**
+   * Waits a while for another writer to end.
+   * @throws {StoreInUseError} when that one is still there.
+   * @throws {StoreError} when the store is of another chain, or newer.
+   */
   openWriter(identity: ChainIdentity): Promise<StoreWriter>
   /** What an earlier run left, readable before the node has said which chain it serves. */
   peek(): Promise<StoredProgress | undefined>
@@ -57,6 +62,7 @@ export interface StoredProgress {
   readonly indexedFrom: number
   readonly indexedTo: BlockRef
   readonly backfilled: boolean
+  readonly degraded: boolean
 }
 
 const figuresMs = 1_000
@@ -77,7 +83,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
       indexedFrom: stored?.indexedFrom ?? config.startBlock,
       ...(stored === undefined ? {} : { indexedTo: stored.indexedTo }),
       backfilled: stored?.backfilled ?? false,
-      degraded: false,
+      degraded: stored?.degraded ?? false,
       poolCovered: false
     },
     options.onStatus
@@ -99,7 +105,9 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     const source = createEvmSource({ rpc, finality, waivers, logger, ...(heads ? { heads } : {}) })
     const found = await waitForIdentity(source, chainId, board, logger, signal)
     if (found === undefined) return
-    const { store, identity } = await openStore(options, found, rpc)
+    const opened = await waitForTurn(options, board, logger, () => openStore(options, found, rpc))
+    if (opened === undefined) return
+    const { store, identity } = opened
     try {
       rpc.expectGenesis(identity.genesisHash)
       options.onGenesis?.(identity.genesisHash)
@@ -148,6 +156,29 @@ async function openStore(
     if (!isServed) throw error
     return { store: await openWriter(identity), identity }
   }
+}
+
+/**
+ * Only one indexer writes a chain: the next one waits, as long as it takes, and shows how far the other has come.
+ * @returns `undefined` when `signal` ended the waiting.
+ */
+async function waitForTurn<T>(
+  { peek, signal }: RunIndexerOptions,
+  board: StatusBoard,
+  logger: Logger,
+  open: () => Promise<T>
+): Promise<T | undefined> {
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    try {
+      return await open()
+    } catch (error) {
+      if (!(error instanceof StoreInUseError)) throw error
+      const problem = describeProblem(error)
+      board.change({ ...(await peek()), phase: 'stalled', problem })
+      if (isFirst) logger.warn('another indexer writes this chain; waiting for it to end', { problem })
+    }
+  }
+  return undefined
 }
 
 /** @returns `undefined` when `signal` ended the waiting. */

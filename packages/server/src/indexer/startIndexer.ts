@@ -7,6 +7,7 @@ import type { SyncStatus } from '../model/sync.ts'
 import { ConfigError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { IndexerConfig } from './runIndexer.ts'
+import { unpackError } from './sentError.ts'
 import type { FromThread, NodeFigures, ThreadData, ToThread } from './threadMessages.ts'
 
 export interface StartIndexerOptions extends IndexerConfig {
@@ -84,8 +85,13 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
       if (message.kind === 'status') reportFromThread(message.status)
       else if (message.kind === 'figures') figures = message.figures
       else if (message.kind === 'genesis') onGenesis?.(message.genesisHash)
-      else if (message.kind === 'log') logger[message.severity](message.message, message.fields)
-      else problem = message.problem
+      else if (message.kind === 'log') {
+        const { error, ...fields } = message.fields
+        logger[message.severity](
+          message.message,
+          error === undefined ? fields : { ...fields, error: unpackError(error) }
+        )
+      } else problem = message.problem
     })
     worker.on('error', error => {
       logger.error('the indexer crashed', { component: 'indexer', chainId: config.chainId, error })

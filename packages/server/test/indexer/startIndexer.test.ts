@@ -133,6 +133,30 @@ describe('startIndexer', () => {
     await atHead(indexer)
   })
 
+  it('tells class and place of an error that nobody caught in the thread, the place in the log only', async () => {
+    const parent = await folder()
+    const entry = join(parent, 'thread.mjs')
+    const thread = new URL('../../src/indexer/indexerThread.ts', import.meta.url)
+    await writeFile(
+      entry,
+      `class StrangeError extends Error {}
+       setTimeout(function inTheThread() { throw Object.assign(new StrangeError('odd'), { code: 'E_ODD' }) }, 0)
+       await import(${JSON.stringify(thread.href)})`
+    )
+    const { indexer, lines } = start(join(parent, 'store'), {
+      threadEntry: pathToFileURL(entry),
+      rpcUrls: ['http://127.0.0.1:1']
+    })
+    const failed = await eventually('it fails', () => lines.find(({ msg }) => msg === 'indexing failed'))
+    expect(failed.error).toMatchObject({
+      name: 'StrangeError [E_ODD]',
+      message: 'odd',
+      stack: expect.stringMatching(/at .*inTheThread.*thread\.mjs/)
+    })
+    await eventually('it stalls', () => indexer.status().problem !== undefined)
+    expect(indexer.status().problem).not.toMatch(/inTheThread|thread\.mjs/)
+  })
+
   it('can be stopped while it waits to start a crashed thread again', async () => {
     const parent = await folder()
     const entry = join(parent, 'thread.mjs')

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreError } from '../../platform/errors.ts'
+import { StoreInUseError } from '../StoreInUseError.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import { isBusy } from './sqliteError.ts'
 
@@ -14,7 +14,7 @@ export interface WriterLock {
  * Makes the caller the only writer of one chain's file among all threads and processes of this machine: an exclusive
  * lock on a small database beside it, which nobody ever reads.
  * @param waitMs - how long to wait for another writer to end, as when a service restarts.
- * @throws {StoreError} another writer is still there.
+ * @throws {StoreInUseError} another writer is still there.
  */
 export async function acquireWriterLock(
   driver: SqliteDriver,
@@ -26,7 +26,7 @@ export async function acquireWriterLock(
     const deadline = performance.now() + waitMs
     while (!tryLock(connection)) {
       if (performance.now() >= deadline) {
-        throw new StoreError(
+        throw new StoreInUseError(
           'another process or thread is writing this chain; expected to be the only one. Stop it, or use another folder'
         )
       }

@@ -5,6 +5,9 @@ import type { Snapshot, StoreReader } from '../store.ts'
 import { type ChainFiles, chainFiles } from './chainFiles.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadSqliteDriver.ts'
+import { schemaVersion } from './migrate.ts'
+import { migrations } from './migrations.ts'
+import { openForReading } from './openConnection.ts'
 import { openReadConnection, type ReadConnection } from './readConnection.ts'
 import { SqliteSnapshot } from './sqliteSnapshot.ts'
 
@@ -19,7 +22,7 @@ export interface SqliteReaderOptions {
 /**
  * Opens the index of one chain for reading, next to its writer in whatever thread or process that runs. The file need
  * not exist yet: snapshots are empty until it does.
- * @throws {StoreError} there is no SQLite driver.
+ * @throws {StoreError} there is no SQLite driver, or the file was made by a newer program.
  */
 export async function openSqliteReader(
   folder: string,
@@ -27,7 +30,36 @@ export async function openSqliteReader(
   options: SqliteReaderOptions = {}
 ): Promise<StoreReader> {
   const { driver = loadSqliteDriver(), maxSnapshots = 64, maxIdle = 8 } = options
-  return new SqliteReader(driver, chainFiles(folder, chainId), chainId, { maxSnapshots, maxIdle })
+  const files = chainFiles(folder, chainId)
+  refuseNewerSchema(driver, files, chainId)
+  return new SqliteReader(driver, files, chainId, { maxSnapshots, maxIdle })
+}
+
+/**
+ * Found here and not by the first query or the indexer's thread: a server must not start over an index that it cannot
+ * read. Anything else that is wrong with a file is told by whoever reads or writes it, and may pass.
+ */
+function refuseNewerSchema(driver: SqliteDriver, files: ChainFiles, chainId: number): void {
+  const stored = storedVersion(driver, files)
+  if (stored === undefined || stored <= migrations.length) return
+  throw new StoreError(
+    `chain ${chainId}: the store has schema version ${stored}, this program knows versions up to ${migrations.length}: run the newer program, or index into another folder`,
+    { chainId, storedVersion: stored, knownVersion: migrations.length }
+  )
+}
+
+function storedVersion(driver: SqliteDriver, files: ChainFiles): number | undefined {
+  if (!existsSync(files.database)) return undefined
+  try {
+    const connection = openForReading(driver, files.database)
+    try {
+      return schemaVersion(connection)
+    } finally {
+      connection.close()
+    }
+  } catch {
+    return undefined
+  }
 }
 
 interface PoolLimits {

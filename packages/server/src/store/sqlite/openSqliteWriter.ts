@@ -26,7 +26,8 @@ const defaultLockWaitMs = 2000
 
 /**
  * Opens the index of one chain for writing, in the file `evm-<chainId>.sqlite` of `folder`; makes both when missing.
- * @throws {StoreError} another writer has it; it holds another chain; its schema is newer than this program; there is
+ * @throws {StoreInUseError} another writer has it.
+ * @throws {StoreError} it holds another chain; its schema is newer than this program; there is
  *   no SQLite driver; the disk refuses.
  * @remarks Its calls block the calling thread: use it in a worker. Keep it reachable until it is closed: collected as
  *   garbage, it takes its lock along.
