@@ -55,6 +55,23 @@ test('./fetch and ./query bring no package along but the protocol', async () => 
   }
 })
 
+test('./msw knows the protocol and never the client, ./query only its types', async () => {
+  for (const [entry, folder] of [
+    ['@chain-data/client/msw', 'msw'],
+    ['@chain-data/client/query', 'query']
+  ] as const) {
+    const { metafile } = await bundle({
+      program: `export * from '${entry}'`,
+      format: 'esm',
+      conditions: sourceConditions,
+      external: ['msw']
+    })
+    const own = Object.keys(metafile.inputs).filter(file => file.includes('packages/client/src/'))
+    expect(own.length).toBeGreaterThan(2)
+    expect(own.filter(file => !file.includes(`/src/${folder}/`))).toEqual([])
+  }
+})
+
 test('a module of Node in a graph is found', async () => {
   const program = `import { readFileSync } from 'node:fs'; export { readFileSync }`
   await expect(bundle({ program, format: 'esm', conditions: [] })).rejects.toThrow(/node:fs/)
