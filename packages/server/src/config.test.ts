@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { describeConfig, loadConfig, parseConfig } from './config.ts'
+import { applyEnvironment } from './config/environment.ts'
 import { ConfigError } from './platform/errors.ts'
 
 const project = { projectId: 'demo', serverKey: 'demo-server-key' }
@@ -158,6 +159,7 @@ describe('a configuration', () => {
       { ...minimal, store: `postgres://user:${secret}@${secret}@host/db` },
       { ...minimal, store: `postgres:user:${secret}@host/db` },
       withEvm({ rpcUrls: [`node.example/v3/${secret}`] }),
+      withEvm({ wsUrls: [`http://user:${secret}@host/${secret}?key=${secret}`] }),
       withEvm({ rpcUrls: [`https://user:${secret}#@host/`] }),
       withEvm({ rpcUrls: { first: `node.example/v3/${secret}` } }),
       { ...minimal, chains: { evm: [`node.example/v3/${secret}`] } },
@@ -207,7 +209,24 @@ describe('the environment', () => {
     })
   })
 
+  it('sorts the URLs of an EVM chain by their schemes, and leaves the kind it does not name as it was', async () => {
+    const fromFile = { ...minimal, chains: { evm: [{ ...evm, wsUrls: ['wss://old.example'] }] } }
+    const evmOf = (value: string) =>
+      (applyEnvironment(fromFile, { [`CHAIN_DATA_EVM_${evm.chainId}`]: value }).input as typeof fromFile)
+        .chains.evm
+    expect(evmOf('wss://a.example, https://b.example,ws://c.example')).toMatchObject([
+      { rpcUrls: ['https://b.example'], wsUrls: ['wss://a.example', 'ws://c.example'] }
+    ])
+    expect(evmOf('https://b.example')).toMatchObject([{ wsUrls: ['wss://old.example'] }])
+    expect(evmOf('wss://a.example')).toMatchObject([{ rpcUrls: evm.rpcUrls, wsUrls: ['wss://a.example'] }])
+  })
+
   it.each<[string, Record<string, string>, RegExp]>([
+    [
+      'a WebSocket URL',
+      { CHAIN_DATA_EVM_5: 'http://a,ws:b' },
+      /^chains\.evm\[0\]\.wsUrls\[0\] \(from CHAIN_DATA_EVM_5\) is "ws:/
+    ],
     ['a port', { CHAIN_DATA_PORT: 'http' }, /^listen\.port \(from CHAIN_DATA_PORT\) is "http"; expected/],
     ['a URL', { CHAIN_DATA_EVM_5: 'b' }, /^chains\.evm\[0\]\.rpcUrls\[0\] \(from CHAIN_DATA_EVM_5\) is "b"/],
     [

@@ -157,8 +157,14 @@ describe('an answer that its reader refuses', () => {
 })
 
 describe('a header that no receipts fit', () => {
-  it('is asked for elsewhere the next time', async () => {
-    const { source, proxies } = await use.pool(2)
+  it('is asked for elsewhere the next time, though its giver is still preferred', async () => {
+    const { rpc, source, proxies } = await use.pool(2)
+    proxies[1]!.obey(async ({ method }) => {
+      if (method === 'eth_blockNumber') await new Promise(resolve => setTimeout(resolve, 1_000))
+      return undefined
+    })
+    await rpc.request({ method: 'eth_gasPrice', params: [] })
+    await eventually('both were looked at', () => rpc.figures().every(({ head }) => head !== undefined))
     const { number } = use.crowdedBlock()
     proxies[0]!.obey(async ({ method, params }, truth) => {
       if (method !== 'eth_getBlockByNumber' || blockNumberOf(params) !== number) return undefined
@@ -167,6 +173,7 @@ describe('a header that no receipts fit', () => {
       return { result: { ...block, hash: otherHash, transactions } }
     })
     expect(await failureOf(source.block(number))).toBeInstanceOf(NodeContradictionError)
+    expect(rpc.figures()[0]?.preferred).toBe(true)
     const { hash } = (await use
       .driver()
       .rpc('eth_getBlockByNumber', `0x${number.toString(16)}`, false)) as Raw
