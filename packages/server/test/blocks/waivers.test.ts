@@ -74,9 +74,9 @@ describe('a check that is never waived', () => {
       withLog({ transactionHash: blockHash(5) }),
       /log 0 is of transaction 0x/
     ],
-    ['a log without an address', withLog({ address: undefined }), /log 0: address is nothing/],
-    ['a log without topics', withLog({ topics: undefined }), /log 0: topics is nothing/],
-    ['a log with half a topic', withLog({ topics: ['0x12'] }), /log 0: topics is "0x12"/],
+    ['a log without an address', withLog({ address: undefined }), /address of a log is nothing/],
+    ['a log without topics', withLog({ topics: undefined }), /topics of a log is nothing/],
+    ['a log with half a topic', withLog({ topics: ['0x12'] }), /topics of a log is "0x12"/],
     ['logs that are no list', { ...whole, receipts: [{ ...first, logs: {} }, second] }, /logs is \{\}/],
     ['receipts in another order', { ...whole, receipts: [second, first] }, /receipt 0 is for 0x/],
     [

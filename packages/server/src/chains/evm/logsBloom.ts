@@ -1,6 +1,5 @@
-import { keccak256 } from 'ethers'
 import type { Hex } from '../../model/evm.ts'
-import { BoundedMap } from '../../platform/boundedMap.ts'
+import { keccakHead } from './keccakHead.ts'
 import { isAbsent, readBytes } from './rawFields.ts'
 
 /** 2048 bits, as bytes, the most significant first. */
@@ -13,9 +12,11 @@ type Positions = readonly [number, number, number]
 
 /**
  * A memo of a pure function, hence shared by all callers: the same tokens and event signatures come back in block
- * after block, and hashing is what a bloom costs.
+ * after block, and hashing is what a bloom costs. When full it begins anew, since keeping the order of use costs
+ * more than it saves.
  */
-const knownPositions = new BoundedMap<Hex, Positions>(16_384)
+const knownPositions = new Map<Hex, Positions>()
+const mostKnown = 16_384
 
 /** A bloom with nothing in it. */
 export function createBloom(): Bloom {
@@ -31,15 +32,19 @@ export function createBloom(): Bloom {
 export function addToBloom(bloom: Bloom, value: Hex): void {
   let positions = knownPositions.get(value)
   if (positions === undefined) {
-    const hash = keccak256(value)
-    const at = (start: number) => Number.parseInt(hash.slice(start, start + 4), 16) & 2047
-    positions = [at(2), at(6), at(10)]
+    const [first, second, third] = keccakHead(value)
+    positions = [first & 2047, second & 2047, third & 2047]
+    if (knownPositions.size >= mostKnown) knownPositions.clear()
     knownPositions.set(value, positions)
   }
-  for (const position of positions) {
-    const byte = bloomBytes - 1 - (position >> 3)
-    bloom[byte] = (bloom[byte] ?? 0) | (1 << (position & 7))
-  }
+  setBit(bloom, positions[0])
+  setBit(bloom, positions[1])
+  setBit(bloom, positions[2])
+}
+
+function setBit(bloom: Bloom, position: number): void {
+  const byte = bloomBytes - 1 - (position >> 3)
+  bloom[byte] = (bloom[byte] ?? 0) | (1 << (position & 7))
 }
 
 /** Puts everything that is in `other` into `bloom`. */
