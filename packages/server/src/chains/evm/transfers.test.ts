@@ -121,6 +121,24 @@ describe('readTransfers', () => {
     expect(readTransfers([hostile])).toEqual({ parties: [], candidates: [], ignored: 1 })
   })
 
+  it('passes over EIP-2309, which names a range of ids instead of each', () => {
+    const consecutive = id('ConsecutiveTransfer(uint256,uint256,address,address)')
+    const range = log([consecutive, wordOf(1), topicOf(alice), topicOf(bob)], wordOf(1_000_000))
+    expect(readTransfers([range])).toEqual({ parties: [], candidates: [], ignored: 0 })
+  })
+
+  it('reads an address and topics in upper case', () => {
+    const upper = (hex: string) => hex.toUpperCase()
+    const entry = log(
+      [transfer, topicOf(alice), topicOf(`0x${'ab'.repeat(20)}`)].map(upper),
+      upper(wordOf(5))
+    )
+    expect(readTransfers([{ ...entry, address: upper(entry.address) }]).parties).toEqual([
+      alice,
+      `0x${'ab'.repeat(20)}`
+    ])
+  })
+
   it('does not count other events', () => {
     const approval = log([id('Approval(address,address,uint256)'), topicOf(alice), topicOf(bob)], wordOf(5))
     expect(readTransfers([approval, log([], '0x')]).ignored).toBe(0)
