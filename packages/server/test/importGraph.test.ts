@@ -22,7 +22,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   rpc: ['methods'],
   http: ['rpc'],
   server: ['config', 'store', 'metadata', 'chains/evm', 'chains/solana', 'indexer', 'methods', 'rpc', 'http'],
-  cli: ['config', 'server', 'http'],
+  cli: ['config', 'server', 'http', 'store'],
   index: ['config', 'server']
 }
 

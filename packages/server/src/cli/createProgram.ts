@@ -4,6 +4,7 @@ import { projectIdSchema } from '../config/schema.ts'
 import { describeConfig } from '../config.ts'
 import { createProject } from './createProject.ts'
 import { serve } from './serve.ts'
+import { status } from './status.ts'
 
 /** The `chain-data` command. */
 export function createProgram(): Command {
@@ -17,6 +18,17 @@ export function createProgram(): Command {
     .option('-c, --config <file>', 'configuration: a JSON file, or a JavaScript or TypeScript module')
     .addHelpText('after', () => `\n${describeConfig()}`)
     .action(serve)
+
+  program
+    .command('status')
+    .description('show how every chain stands: of the running server, or else from the stores')
+    .option('-c, --config <file>', 'the configuration of the server')
+    .option('--json', 'print one JSON object instead of a table')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 when every chain is followed, 1 when one is not or no server answers, 2 for a wrong configuration.'
+    )
+    .action(status)
 
   program
     .command('project')

@@ -1,0 +1,48 @@
+import { type Config, loadConfig } from '../config.ts'
+import type { HealthReport } from '../http/healthAnswers.ts'
+import { ConfigError } from '../platform/errors.ts'
+import { askServer } from './askServer.ts'
+import { type ChainRow, formatStatus } from './formatStatus.ts'
+import { readStores } from './readStores.ts'
+
+const notFollowingExit = 1
+const configErrorExit = 2
+
+/**
+ * `chain-data status`: asks the running server how every chain stands; if none answers, reads what the stores hold.
+ * Exit code 0 when every chain is followed, 1 when one is not or no server answers, 2 for a wrong configuration.
+ */
+export async function status({
+  config: file,
+  json
+}: {
+  readonly config?: string
+  readonly json?: boolean
+}): Promise<void> {
+  let config: Config
+  try {
+    config = await loadConfig(file)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`Configuration error:\n${error.message}\n`)
+    process.exitCode = configErrorExit
+    return
+  }
+  const answer = await askServer(config.listen)
+  const chains = answer.kind === 'report' ? rowsOf(answer.report) : await readStores(config)
+  const server = answer.kind === 'report' ? (answer.report.closing ? 'closing' : 'running') : answer.kind
+  const note = answer.kind === 'report' ? undefined : answer.note
+  const text = json
+    ? JSON.stringify({ server, ...(note === undefined ? {} : { note }), chains })
+    : [...(note === undefined ? [] : [note]), formatStatus(chains)].join('\n')
+  process.stdout.write(`${text}\n`)
+  const isWell = answer.kind === 'report' && chains.every(({ phase }) => phase === 'following')
+  process.exitCode = isWell ? 0 : notFollowingExit
+}
+
+function rowsOf({ chains, solana = [] }: HealthReport): readonly ChainRow[] {
+  return [
+    ...chains.map(chain => ({ kind: 'evm' as const, ...chain })),
+    ...solana.map(chain => ({ kind: 'solana' as const, ...chain }))
+  ]
+}

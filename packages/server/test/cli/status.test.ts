@@ -1,0 +1,248 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { formatStatus } from '../../src/cli/formatStatus.ts'
+import { chainFiles } from '../../src/store/sqlite/chainFiles.ts'
+import { loadSqliteDriver } from '../../src/store/sqlite/loadSqliteDriver.ts'
+import { eventually } from '../support/indexHarness.ts'
+import { type RunningCommand, runCommand } from './runCommand.ts'
+
+let anvil: AnvilNode
+let driver: EvmDriver
+let folder: string
+let port: number
+const running: RunningCommand[] = []
+const cleanUps: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  driver = await seedEvmWorld(anvil.rpcUrl, { pool: false })
+})
+afterAll(() => anvil.stop())
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chain-data-status-'))
+  port = await freePort()
+})
+afterEach(async () => {
+  for (const { child, ended } of running.splice(0)) {
+    child.kill('SIGKILL')
+    await ended
+  }
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function freePort(): Promise<number> {
+  const probe = createTcpServer()
+  await new Promise<void>(resolve => probe.listen(0, '127.0.0.1', resolve))
+  const { port: free } = probe.address() as AddressInfo
+  await new Promise(resolve => probe.close(resolve))
+  return free
+}
+
+/** A node that answers every call with this result, as a Solana one that names its slot. */
+async function startSolanaNode(): Promise<string> {
+  const node = createServer((request, response) => {
+    let body = ''
+    request.on('data', chunk => {
+      body += chunk
+    })
+    request.on('end', () => {
+      const { id } = JSON.parse(body)
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { context: { slot: 77 }, value: 1 } }))
+    })
+  })
+  await new Promise<void>(resolve => node.listen(0, '127.0.0.1', resolve))
+  cleanUps.push(() => {
+    node.closeAllConnections()
+    return new Promise(resolve => node.close(resolve))
+  })
+  return `http://127.0.0.1:${(node.address() as AddressInfo).port}`
+}
+
+async function configure(changes: object = {}): Promise<string> {
+  const file = join(folder, 'config.json')
+  await writeFile(
+    file,
+    JSON.stringify({
+      listen: { port },
+      store: `sqlite:${join(folder, 'store')}`,
+      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+      chains: { evm: [{ chainId: 31337, rpcUrls: [anvil.rpcUrl], pollIntervalMs: 100 }] },
+      ...changes
+    })
+  )
+  return file
+}
+
+function start(...args: string[]): RunningCommand {
+  const command = runCommand(args, { TMPDIR: folder })
+  running.push(command)
+  return command
+}
+
+async function ask(file: string, ...options: string[]) {
+  const command = start('status', '--config', file, ...options)
+  return { code: await command.ended, stdout: command.stdout(), stderr: command.stderr() }
+}
+
+async function serve(file: string): Promise<RunningCommand> {
+  const command = start('serve', '--config', file)
+  await eventually('it follows', async () => (await ask(file)).code === 0, 25_000)
+  return command
+}
+
+const newest = () => driver.world.blocks.length - 1
+
+describe('chain-data status', () => {
+  it('shows every chain of the running server, EVM and Solana, and exits 0 when all are followed', async () => {
+    const file = await configure({
+      chains: {
+        evm: [{ chainId: 31337, rpcUrls: [anvil.rpcUrl], pollIntervalMs: 100 }],
+        solana: [{ chainId: 103, rpcUrls: [await startSolanaNode()] }]
+      }
+    })
+    await serve(file)
+    const { code, stdout } = await ask(file)
+    expect(code).toBe(0)
+    const [head, evm, solana] = stdout.split('\n').map(line => line.split(/ {2,}/))
+    expect(head).toEqual('CHAIN PHASE INDEXED HEAD LAG FINALIZED DEGRADED POOL PROBLEM'.split(' '))
+    expect(evm?.slice(0, 5)).toEqual(['evm 31337', 'following', `0-${newest()}`, String(newest()), '0'])
+    expect(evm?.slice(6)).toEqual(['no', expect.stringMatching(/^\d+s ago$/), '-'])
+    expect(solana?.slice(0, 5)).toEqual(['solana 103', 'following', '-', '77', '-'])
+    const json = JSON.parse((await ask(file, '--json')).stdout)
+    expect(json).toMatchObject({
+      server: 'running',
+      chains: [
+        {
+          kind: 'evm',
+          chainId: 31337,
+          phase: 'following',
+          indexedTo: newest(),
+          lagBlocks: 0,
+          degraded: false
+        },
+        { kind: 'solana', chainId: 103, phase: 'following', head: 77 }
+      ]
+    })
+  })
+
+  it('exits 1 when a chain is not followed, and shows why', async () => {
+    const file = await configure({
+      chains: {
+        evm: [{ chainId: 31337, rpcUrls: ['http://127.0.0.1:1'] }],
+        solana: [{ chainId: 103, rpcUrls: ['http://127.0.0.1:1'] }]
+      }
+    })
+    start('serve', '--config', file)
+    await eventually(
+      'the server tells',
+      async () => {
+        const { code, stdout } = await ask(file)
+        return code === 1 && /evm 31337 +stalled .*reached[^]*solana 103 +stalled/.test(stdout)
+      },
+      25_000
+    )
+  })
+
+  it('reads the store when no server runs, also after a crash, says so, and changes nothing', async () => {
+    const file = await configure()
+    expect((await ask(file)).stdout).toMatch(/No server is running at 127.*\n.*\nevm 31337 +not running +- /)
+    const server = await serve(file)
+    server.child.kill('SIGKILL')
+    await server.ended
+    const { code, stdout } = await ask(file)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      new RegExp(`^No server is running at 127\\.0\\.0\\.1:${port}\\. The stores say:\n`)
+    )
+    expect(stdout).toMatch(new RegExp(`evm 31337 +not running +0-${newest()} +- +- +\\d+ +no +- +-`))
+    expect(JSON.parse((await ask(file, '--json')).stdout)).toMatchObject({
+      server: 'not running',
+      chains: [{ chainId: 31337, phase: 'not running', ready: true, indexedFrom: 0, indexedTo: newest() }]
+    })
+  })
+
+  it('reads the store beside a server that is not asked, because its port is not known', async () => {
+    await serve(await configure())
+    const file = await configure({ listen: { port: 0 } })
+    const { code, stdout } = await ask(file)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/port is not known/)
+    expect(stdout).toContain(`0-${newest()}`)
+  })
+
+  it.each([
+    ['another HTTP server', createServer((_, response) => response.end('{"ready":true}'))],
+    [
+      'something that speaks no HTTP',
+      createTcpServer(socket => {
+        socket.on('error', () => {}).end('220 mail ready\r\n', () => socket.destroy())
+      })
+    ]
+  ])('says so when %s answers at the address', async (_, other) => {
+    await new Promise<void>(resolve => other.listen(port, '127.0.0.1', resolve))
+    cleanUps.push(() => new Promise(resolve => other.close(resolve)))
+    const { code, stdout } = await ask(await configure())
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^What answers at 127\.0\.0\.1:\d+ is not a chain-data server\. The stores say:/)
+  })
+
+  it('exits 2 when the configuration is wrong', async () => {
+    const { code, stdout, stderr } = await ask(await configure({ listen: { port: 'x' } }))
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^Configuration error:\nlisten\.port is "x"/)
+  })
+
+  it('lets no control character of a node through to the terminal', () => {
+    const problem = 'a\u001b[2Jb\nc'
+    expect(formatStatus([{ kind: 'evm', chainId: 1, phase: 'stalled', problem }])).toMatch(/a \[2Jb c$/)
+  })
+})
+
+describe('two servers over one store', () => {
+  it('the second writes nothing and says so; it takes over when the first is killed', async () => {
+    const file = await configure()
+    const first = await serve(file)
+    const firstPort = port
+    port = await freePort()
+    const other = await configure()
+    const second = start('serve', '--config', other)
+    await eventually(
+      'it says why it waits',
+      async () => /stalled .*another process or thread is writing/.test((await ask(other)).stdout),
+      25_000
+    )
+    expect(second.logLines().map(({ msg }) => msg)).not.toContain('indexing starts')
+    expect(firstPort).not.toBe(port)
+    first.child.kill('SIGKILL')
+    await first.ended
+    await driver.mine({ blocks: 3 })
+    await eventually('it follows', async () => (await ask(other)).code === 0, 25_000)
+    expect((await ask(other)).stdout).toContain(`0-${newest()}`)
+  })
+})
+
+it('a store of a newer program is refused at the start, with both versions and exit code 1', async () => {
+  const file = await configure()
+  const server = await serve(file)
+  server.child.kill('SIGTERM')
+  expect(await server.ended).toBe(0)
+  const path = chainFiles(join(folder, 'store'), 31337).database
+  const connection = loadSqliteDriver().open(path, { busyTimeoutMs: 1_000 })
+  connection.exec("INSERT INTO migration VALUES (99, 'from the future', 'x')")
+  connection.close()
+  const refused = start('serve', '--config', file)
+  expect(await refused.ended).toBe(1)
+  expect(refused.stderr()).toMatch(
+    /^chain 31337: the store has schema version 99, this program knows versions up to \d+: run the newer program/
+  )
+  expect(refused.stdout()).toBe('')
+  const { code, stdout } = await ask(file)
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/schema version 99/)
+})
