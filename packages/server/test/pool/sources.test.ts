@@ -1,0 +1,46 @@
+import { afterEach, expect, it } from 'vitest'
+import { eventually, poolOf, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
+import { poolNodes } from './poolNode.ts'
+
+const cleanUps: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+/** An indexer over a node that has lost some methods. */
+async function runWithout(name: keyof typeof poolNodes, methods: RegExp) {
+  const node = await poolNodes[name]()
+  cleanUps.push(() => node.stop())
+  const proxy = await startFaultProxy(node.rpcUrl)
+  cleanUps.push(() => proxy.close())
+  proxy.setFault((call, result) => {
+    if (methods.test(call.method)) throw new Refusal(-32601)
+    return result
+  })
+  const folder = await temporaryFolder()
+  cleanUps.push(folder.remove)
+  const indexer = runTestIndexer(folder.path, { rpcUrls: [proxy.url] })
+  cleanUps.push(() => indexer.stop())
+  const seen = await indexer.until('the pool is seen', ({ poolSeenAtMs }) => poolSeenAtMs !== undefined)
+  return { node, indexer, path: folder.path, seenAtMs: seen.poolSeenAtMs ?? 0 }
+}
+
+it('a node without pool methods shows what its pending block would take, and not what is queued', async () => {
+  const { node, indexer, path } = await runWithout('anvil', /txpool|eth_pendingTransactions/)
+  const [sender = ''] = node.accounts
+  await node.send({ from: sender, nonce: 7 })
+  const next = await node.send({ from: sender, nonce: 0 })
+  await eventually('it is pending', async () => (await poolOf(path, sender)).length > 0)
+  expect(await poolOf(path, sender)).toMatchObject([{ hash: next, status: 1 }])
+  expect(indexer.status().poolCovered).toBe(false)
+})
+
+it('a node whose pending block is the newest one shows no pool, which is not an empty one', async () => {
+  const { node, indexer, path, seenAtMs } = await runWithout('ganache', /txpool|eth_pendingTransactions/)
+  const [sender = ''] = node.accounts
+  await node.send({ from: sender, nonce: 0 })
+  await indexer.until('the next look', ({ poolSeenAtMs }) => (poolSeenAtMs ?? 0) > seenAtMs)
+  expect(await poolOf(path, sender)).toEqual([])
+  expect(indexer.status().poolCovered).toBe(false)
+})
