@@ -1,9 +1,12 @@
-import { mergeConfig } from 'vitest/config'
+import { defineConfig } from 'vitest/config'
 import base from './vitest.config.ts'
 
 /** The chaos suites at full size: minutes instead of seconds. */
-export default mergeConfig(base, {
+export default defineConfig({
+  ...base,
   test: {
+    ...base.test,
+    include: ['packages/server/test/chaos/**/*.test.ts'],
     env: { CHAOS: 'full' },
     // What is measured must not compete with a neighbour.
     fileParallelism: false

@@ -33,3 +33,8 @@ export function report(suite: string, counts: Readonly<Record<string, string | n
   const text = Object.entries(counts).map(([name, count]) => `${name} ${count}`)
   process.stdout.write(`chaos ${suite}: ${text.join(', ')} | repeat: ${repeat}\n`)
 }
+
+/** Says what a suite leaves out on one node, and why. */
+export function reportSkipped(suite: string, node: string, what: string, reason: string): void {
+  process.stdout.write(`chaos ${suite}: node ${node}, skipped: ${what}: ${reason}\n`)
+}

@@ -4,12 +4,13 @@ import { faultNames } from '../support/chaosFaults.ts'
 import { type RunningIndexer, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
 import { type ChaosProxy, startChaosProxy } from '../support/startChaosProxy.ts'
 import { type ChaosNode, chaosNodes } from './chaosNodes.ts'
-import { isFull, report, seed, sizes } from './chaosSizes.ts'
+import { isFull, report, reportSkipped, seed, sizes } from './chaosSizes.ts'
 import { checkIndex, none } from './checkIndex.ts'
 import { type ChaosChain, createChaosChain } from './createChaosChain.ts'
 
 const faultyShare = 0.2
 const mostLag = 20
+const noLists = 'the node has no eth_getBlockReceipts'
 /** Of the fault-free speed; what the full run holds the index to. */
 const leastSpeed = 0.25
 
@@ -50,6 +51,8 @@ describe.each(chaosNodes)('on $name', ({ name, start }) => {
       const answers = total(upstreams, ({ answers }) => answers.all) - calmAnswers
       const faulty = total(upstreams, ({ answers }) => answers.faulty)
       const ratio = calmMs / faultyMs
+      if (name !== 'anvil')
+        reportSkipped('faults.test.ts', name, 'faults of whole lists of receipts', noLists)
       report('faults.test.ts', {
         ...{
           node: name,
