@@ -41,7 +41,9 @@ function run(): RunningIndexer {
 
 const refusePool = (code: number) =>
   proxy.setFault((call, result) => {
-    if (/txpool|eth_pendingTransactions/.test(call.method)) throw new Refusal(code)
+    if (/txpool|eth_pendingTransactions/.test(call.method) || call.params[0] === 'pending') {
+      throw new Refusal(code)
+    }
     return result
   })
 
