@@ -1,4 +1,4 @@
-import { defaultMethodPrefix, type EndpointPath, methodEndpoints } from '@chain-data/protocol'
+import { type EndpointPath, type MethodName, methodEndpoints } from '@chain-data/protocol'
 import type { ChainOptional, Client, Settled } from './Client.ts'
 import type { CallOptions, ClientOptions } from './ClientOptions.ts'
 import { type ConfigurationError, configurationError } from './errors.ts'
@@ -30,30 +30,22 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
 
   /** @throws {ConfigurationError} The call cannot be written. */
   function write(call: MethodCall): WireCall {
-    const { method, params, chainId = settings.chainId, endpoint } = takeObject('request', call)
-    const known = (methodEndpoints as Record<string, EndpointPath>)[
-      Object.hasOwn(methodEndpoints, method) ? method : ''
-    ]
-    const path = endpoint ?? known
-    if (path !== '/evm-chain' && path !== '/solana') {
+    const { method, params, chainId = settings.chainId, endpoint: given } = takeObject('request', call)
+    const known = Object.hasOwn(methodEndpoints, method)
+    const endpoint = given ?? (known ? methodEndpoints[method as MethodName] : undefined)
+    if (endpoint !== '/evm-chain' && endpoint !== '/solana') {
       throw configurationError('ENDPOINT_MISSING', `${method} needs an endpoint: /evm-chain or /solana`)
     }
     if (chainId !== undefined) checkNumber('chainId', chainId)
     else if (method !== 'rpc.discover') {
-      throw configurationError(
-        'CHAIN_ID_MISSING',
-        `${method} needs a chainId, from the call or from createClient`
-      )
+      throw configurationError('CHAIN_ID_MISSING', `${method} needs a chainId`)
     }
     // Only names of the document carry the stand-in for the host's prefix.
-    const wireName =
-      known && method.startsWith(defaultMethodPrefix)
-        ? settings.methodPrefix + method.slice(defaultMethodPrefix.length)
-        : method
+    const wireName = known ? method.replace(/^svc_/, () => settings.methodPrefix) : method
     const id = ++lastId
     try {
       const body = JSON.stringify({ jsonrpc: '2.0', id, method: wireName, chainId, params })
-      return { id, method, wireName, endpoint: path, body }
+      return { id, method, wireName, endpoint, body }
     } catch {
       throw invalid(`${method}: params cannot be written as JSON`)
     }
@@ -61,31 +53,32 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
 
   async function request(call: MethodCall): Promise<unknown> {
     const written = write(call)
-    const outcome = (await sendCalls(settings, transport, [written], call, false)).get(written)
-    if (outcome?.status === 'fulfilled') return outcome.value
-    throw outcome?.reason
+    await sendCalls(settings, transport, [written], call, false)
+    if (written.outcome?.status === 'fulfilled') return written.outcome.value
+    throw written.outcome?.reason
   }
 
   async function batch(calls: readonly MethodCall[], options: CallOptions = {}): Promise<Settled<unknown>[]> {
     if (!Array.isArray(calls)) throw invalid('batch takes a list')
-    const entries = calls.map((call: MethodCall) => {
+    const written: WireCall[] = []
+    const entries = calls.map((call: MethodCall): { outcome?: Settled<unknown> } => {
       try {
-        return write(call)
+        const entry = write(call)
+        written.push(entry)
+        return entry
       } catch (reason) {
         // Writing throws nothing else.
-        return { status: 'rejected', reason: reason as ConfigurationError } as const
+        return { outcome: { status: 'rejected', reason: reason as ConfigurationError } }
       }
     })
-    const written = entries.filter(entry => 'body' in entry)
     const posts = ['/evm-chain', '/solana'].flatMap(path => {
       const there = written.filter(({ endpoint }) => endpoint === path)
       return there.flatMap((_, place) =>
         place % largestBatch ? [] : [there.slice(place, place + largestBatch)]
       )
     })
-    const settled = await Promise.all(posts.map(post => sendCalls(settings, transport, post, options, true)))
-    const outcomes = new Map(settled.flatMap(post => [...post]))
-    return entries.map(entry => ('body' in entry ? (outcomes.get(entry) as Settled<unknown>) : entry))
+    await Promise.all(posts.map(post => sendCalls(settings, transport, post, options, true)))
+    return entries.map(({ outcome }) => outcome as Settled<unknown>)
   }
 
   /** A function of the client that turns its one object into params. */

@@ -15,6 +15,8 @@ export interface Asked {
   readonly method: string
   /** For messages. */
   readonly wireName: string
+  /** Written here: how it ended, so far. */
+  outcome?: Settled<unknown>
 }
 
 /** How to read an answer. */
@@ -28,7 +30,7 @@ export interface Reading {
 type Envelope = Record<string, unknown>
 
 /**
- * One outcome for each question of a request: a result, or
+ * Gives each question of a request its outcome: a result, or
  *
  * - `RpcError`: the service said no, to this question or to the request as a whole;
  * - `TransportError` `HTTP`: something else said no;
@@ -38,60 +40,58 @@ export function readAnswer(
   { status, text, header }: HttpResponse,
   asked: readonly Asked[],
   { isBatch, int64, secrets }: Reading
-): Settled<unknown>[] {
+): void {
   const http = {
     status,
     requestId: redact(header('x-request-id') ?? undefined, secrets) as string | undefined,
     retryable: [408, 425, 429, 500, 502, 503, 504].includes(status),
-    retryAfterMs: parseRetryAfter(header('retry-after') ?? undefined)
+    retryAfterMs: parseRetryAfter(header('retry-after'))
   }
   const { plain, exact } = readExactJson(text)
 
-  return asked.map(question => {
+  for (const question of asked) {
     try {
-      return { status: 'fulfilled', value: readFor(question) }
+      question.outcome = { status: 'fulfilled', value: readFor(question) }
     } catch (error) {
       // The functions called here throw nothing else.
-      return { status: 'rejected', reason: error as ChainDataClientError }
+      question.outcome = { status: 'rejected', reason: error as ChainDataClientError }
     }
-  })
+  }
 
   function readFor({ id, method, wireName }: Asked): unknown {
     const need = (met: unknown, reason: string) => {
-      if (!met) throw protocolError(reason, wireName, { status, requestId: http.requestId })
+      if (!met) throw protocolError(reason, wireName, { ...http, retryable: false })
     }
-    let answer = Object(plain) as Envelope
-    let source = exact as Envelope
-
-    if (status !== 200) {
-      if (isErrorObject(answer.error)) throw toRpcError(answer.error, wireName, http, secrets)
-      throw new TransportError(`${wireName}: HTTP status ${status} without a JSON-RPC error`, {
-        ...http,
-        code: 'HTTP',
-        reason: status ? `STATUS_${status}` : 'REDIRECT'
-      })
-    }
-    need(text.trim(), 'EMPTY_BODY')
-    need(plain !== undefined, 'NOT_JSON')
+    let answer = plain
+    let source = exact
     if (isBatch && Array.isArray(plain)) {
       const places = [...plain.keys()].filter(place => plain[place]?.id === id)
-      need(places.length, 'MISSING_ENTRY')
-      need(places.length === 1, 'DUPLICATE_ENTRY')
-      answer = plain[places[0] as number]
-      source = (exact as Envelope[])[places[0] as number] as Envelope
+      const place = places[0] as number
+      need(places.length || status !== 200, 'MISSING_ENTRY')
+      need(places.length < 2, 'DUPLICATE_ENTRY')
+      answer = plain[place]
+      source = (exact as unknown[])[place]
     }
-    const failed = 'error' in answer
-    need(answer === plain || isBatch, 'NOT_AN_OBJECT')
-    need(!Array.isArray(answer), 'NOT_AN_OBJECT')
-    need(answer.jsonrpc === '2.0', 'WRONG_VERSION')
-    // A request that the server could not read is answered without its id.
-    need(answer.id === id || (failed && answer.id === null), 'WRONG_ID')
-    need(!failed || !('result' in answer), 'RESULT_AND_ERROR')
-    if (failed) {
-      need(isErrorObject(answer.error), 'MALFORMED_ERROR')
-      throw toRpcError(answer.error as never, wireName, http, secrets)
+    // JSON has no undefined: a member that is not there is one that is undefined.
+    const { jsonrpc, id: given, result, error } = Object(answer) as Envelope
+    const failed = error !== undefined
+    if (status === 200) {
+      need(text.trim(), 'EMPTY_BODY')
+      need(plain !== undefined, 'NOT_JSON')
+      need(answer === Object(answer) && !Array.isArray(answer), 'NOT_AN_OBJECT')
+      need(jsonrpc === '2.0', 'WRONG_VERSION')
+      // A request that the server could not read is answered without its id.
+      need(given === id || (failed && given === null), 'WRONG_ID')
+      need(!failed || result === undefined, 'RESULT_AND_ERROR')
+      need(failed || result !== undefined, 'NO_RESULT')
+      need(!failed || isErrorObject(error), 'MALFORMED_ERROR')
     }
-    need('result' in answer, 'NO_RESULT')
-    return shapeResult(method, answer.result, source.result, int64)
+    if (isErrorObject(error)) throw toRpcError(error, wireName, http, secrets)
+    if (status === 200) return shapeResult(method, result, (source as Envelope).result, int64)
+    throw new TransportError(`${wireName}: HTTP status ${status}`, {
+      ...http,
+      code: 'HTTP',
+      reason: status ? `STATUS_${status}` : 'REDIRECT'
+    })
   }
 }

@@ -34,7 +34,8 @@ test.each([
   expect(readOptions({ ...valid, baseUrl, allowInsecureHttp: true }).baseUrl).toBe(baseUrl)
 })
 
-const badUrl = /^baseUrl must be an absolute URL without user information, query, fragment and endpoint$/
+const oneWay = /^give one of serverKey, clientKey and auth \(a function or false\)$/
+const badUrl = /^baseUrl must be a URL without user information, query, fragment and endpoint$/
 
 test.each([
   ['baseUrl', 'rpc.example.com', badUrl],
@@ -50,23 +51,23 @@ test.each([
   ['baseUrl', 'https://rpc.example.com/#svc_getTokensAndNFTs', badUrl],
   ['baseUrl', 'https://rpc.example.com/v1/evm-chain', badUrl],
   ['baseUrl', 'https://rpc.example.com/solana/', badUrl],
-  ['chainId', 1.5, /^chainId must be a whole number from -\d+ to \d+, not 1.5$/],
+  ['chainId', 1.5, /^chainId must be a whole number, not 1.5$/],
   ['chainId', 2 ** 53, /^chainId must be a whole number/],
   ['chainId', Number.POSITIVE_INFINITY, /^chainId must be a whole number/],
-  ['chainId', 'hidden', /^chainId must be a whole number .*, not a value of type string$/],
+  ['chainId', 'hidden', /^chainId must be a whole number, not a string$/],
   ['methodPrefix', 1, /^methodPrefix must be a string$/],
-  ['timeoutMs', 0, /^timeoutMs must be a whole number from 1 to Infinity, not 0$/],
+  ['timeoutMs', 0, /^timeoutMs must be a whole number from 1, not 0$/],
   ['timeoutMs', -1, /^timeoutMs must be a whole number from 1/],
-  ['timeoutMs', Number.NaN, /^timeoutMs must be a whole number from 1 to Infinity, not NaN$/],
+  ['timeoutMs', Number.NaN, /^timeoutMs must be a whole number from 1, not NaN$/],
   ['retries', -1, /^retries must be a whole number from 0/],
-  ['retries', true, /^retries must be a whole number .*, not a value of type boolean$/],
+  ['retries', true, /^retries must be a whole number .*, not a boolean$/],
   ['maxDelayMs', -1, /^maxDelayMs must be a whole number from 0/],
   ['maxResponseBytes', 0, /^maxResponseBytes must be a whole number from 1/],
-  ['maxResponseBytes', Number.POSITIVE_INFINITY, /^maxResponseBytes must be a whole number/],
-  ['int64', 'hidden', /^int64 must be 'number', 'string' or 'bigint'$/],
-  ['clientKey', 'hidden', /^give one of serverKey, clientKey and auth$/],
-  ['auth', false, /^give one of serverKey, clientKey and auth$/],
-  ['serverKey', undefined, /^give one of serverKey, clientKey and auth$/]
+  ['maxResponseBytes', 1.5, /^maxResponseBytes must be a whole number from 1, not 1.5$/],
+  ['int64', 'hidden', /^int64 must be number, string or bigint$/],
+  ['clientKey', 'hidden', oneWay],
+  ['auth', false, oneWay],
+  ['serverKey', undefined, oneWay]
 ])('refuses %s %j, naming it and what was expected', (name, value, message) => {
   const read = () => readOptions({ ...valid, [name]: value })
   expect(read).toThrow(ConfigurationError)
@@ -127,8 +128,6 @@ describe('ways to sign', () => {
   })
 
   test('auth is a function or false', () => {
-    expect(() => readOptions({ baseUrl, auth: 'Bearer hidden' as never })).toThrow(
-      /^auth must be a function or false$/
-    )
+    expect(() => readOptions({ baseUrl, auth: 'Bearer hidden' as never })).toThrow(oneWay)
   })
 })

@@ -21,85 +21,80 @@ export interface Settings {
 
 /** @throws {ConfigurationError} Names the option and what was expected; never shows a credential. */
 export function readOptions(options: ClientOptions): Settings {
-  need(options, 'createClient needs an object with baseUrl')
-  const { chainId, int64 = 'number', methodPrefix = defaultMethodPrefix } = options
+  const {
+    int64 = 'number',
+    methodPrefix = defaultMethodPrefix,
+    timeoutMs = 30_000,
+    retries = 2
+  } = options ?? {}
+  const { chainId, maxDelayMs = 10_000, maxResponseBytes = 2 ** 26 } = options ?? {}
   need(typeof methodPrefix === 'string', 'methodPrefix must be a string')
-  need(/^(number|string|bigint)$/.test(int64), "int64 must be 'number', 'string' or 'bigint'")
+  need(/^(number|string|bigint)$/.test(int64), 'int64 must be number, string or bigint')
+  if (chainId !== undefined) checkNumber('chainId', chainId)
+  checkNumber('timeoutMs', timeoutMs, 1)
+  checkNumber('retries', retries, 0)
+  checkNumber('maxDelayMs', maxDelayMs, 0)
+  checkNumber('maxResponseBytes', maxResponseBytes, 1)
   return {
-    baseUrl: readBaseUrl(options),
+    baseUrl: readBaseUrl(options ?? {}),
     ...readCredentials(options),
-    chainId: chainId === undefined ? chainId : checkNumber('chainId', chainId),
-    methodPrefix,
-    timeoutMs: checkNumber('timeoutMs', options.timeoutMs ?? 30_000, 1, Number.POSITIVE_INFINITY),
-    retries: checkNumber('retries', options.retries ?? 2, 0),
-    maxDelayMs: checkNumber('maxDelayMs', options.maxDelayMs ?? 10_000, 0),
-    maxResponseBytes: checkNumber('maxResponseBytes', options.maxResponseBytes ?? 2 ** 26, 1),
-    int64
+    ...{ chainId, methodPrefix, timeoutMs, retries, maxDelayMs, maxResponseBytes, int64 }
   }
 }
 
 /**
- * @param max - `Infinity` admits no bound at all.
- * @throws {ConfigurationError} Not a whole number within these bounds.
+ * @param min - With one, `Infinity` is a number too: no bound at all.
+ * @throws {ConfigurationError} Not a whole number from `min`.
  */
-export function checkNumber(
-  name: string,
-  value: number,
-  min = Number.MIN_SAFE_INTEGER,
-  max = Number.MAX_SAFE_INTEGER
-): number {
-  if ((Number.isSafeInteger(value) || value === max) && value >= min) return value
+export function checkNumber(name: string, value: number, min?: number): void {
+  const fits = Number.isSafeInteger(value) || (min !== undefined && value === Number.POSITIVE_INFINITY)
   // A value of the wrong type may be anything, a credential put in the wrong place too.
-  const found = typeof value === 'number' ? value : `a value of type ${typeof value}`
-  throw invalid(`${name} must be a whole number from ${min} to ${max}, not ${found}`)
+  const found = typeof value === 'number' ? value : `a ${typeof value}`
+  need(
+    fits && !(value < (min ?? value)),
+    `${name} must be a whole number${min === undefined ? '' : ` from ${min}`}, not ${found}`
+  )
 }
 
 function readCredentials(options: ClientOptions): Pick<Settings, 'auth' | 'secrets'> {
   const { auth, projectId, serverKey, clientKey, dangerouslyAllowBrowser } = options
-  const ways = [auth, serverKey, clientKey].filter(way => way !== undefined)
-  need(ways.length === 1, 'give one of serverKey, clientKey and auth')
-  if (auth !== undefined) {
-    need(!auth || typeof auth === 'function', 'auth must be a function or false')
-    return { auth: auth || {}, secrets: [] }
-  }
+  const keys = [auth, serverKey, clientKey].filter(way => way !== undefined)
+  need(
+    keys.length === 1 && (!auth || typeof auth === 'function'),
+    'give one of serverKey, clientKey and auth (a function or false)'
+  )
+  if (auth !== undefined) return { auth: auth || {}, secrets: [] }
   // Pages and their workers.
   if (serverKey && !dangerouslyAllowBrowser && ('document' in globalThis || 'importScripts' in globalThis)) {
-    throw configurationError(
-      'KEY_IN_BROWSER',
-      'serverKey would be public in a browser: give clientKey, or set dangerouslyAllowBrowser'
-    )
+    throw configurationError('KEY_IN_BROWSER', 'serverKey is public in a browser: give clientKey')
   }
-  const key = (serverKey ?? clientKey) as string
+  const key = keys[0] as string
   const Authorization = basicAuthorization(projectId, key)
   return { auth: { Authorization }, secrets: [Authorization.slice(6), key] }
 }
 
 // By hand: React Native's URL lacks most of its members.
-function readBaseUrl({ baseUrl, auth, allowInsecureHttp }: ClientOptions): string {
-  const [, scheme, host = '', path = ''] =
-    /^(?:(https?:)\/\/([^\s/?#@\\]+))?((?!\/\/)\/[^\s?#\\]*)?$/i.exec(baseUrl) ?? []
+function readBaseUrl({ baseUrl, auth, allowInsecureHttp }: Partial<ClientOptions>): string {
+  const url = `${baseUrl}`
   // The address itself is not shown: it may hold a password.
   need(
-    (scheme || (path && auth !== undefined)) && !/\/(evm-chain|solana)\/*$/.test(path),
-    'baseUrl must be an absolute URL without user information, query, fragment and endpoint'
+    (auth === undefined ? /^https?:/i : /^https?:|^\/(?!\/)/i).test(url) &&
+      /^(\w+:\/\/[^/]+)?(\/.*)?$/.test(url) &&
+      !/[\s?#@\\]|\/(evm-chain|solana)\/*$/.test(url),
+    'baseUrl must be a URL without user information, query, fragment and endpoint'
   )
   if (
-    /^http:/i.test(baseUrl) &&
     !allowInsecureHttp &&
-    !/^((.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d*)?$/i.test(host)
+    /^http:(?!\/\/((.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d*)?(\/|$))/i.test(url)
   ) {
     throw configurationError(
       'INSECURE_BASE_URL',
-      'baseUrl is plain http beyond loopback: use https, or set allowInsecureHttp'
+      'baseUrl must be https beyond loopback, or set allowInsecureHttp'
     )
   }
-  return baseUrl.replace(/\/+$/, '')
+  return url.replace(/\/+$/, '')
 }
 
 function need(met: unknown, message: string): asserts met {
-  if (!met) throw invalid(message)
-}
-
-function invalid(message: string) {
-  return configurationError('INVALID_OPTION', message)
+  if (!met) throw configurationError('INVALID_OPTION', message)
 }

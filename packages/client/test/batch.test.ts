@@ -151,7 +151,7 @@ describe.each(transports)('over %s', (_transport, create) => {
     ],
     ['a page', () => new HttpResponse('<h1>hello</h1>'), 'PROTOCOL', 'NOT_JSON'],
     ['one result', () => HttpResponse.json({ jsonrpc: '2.0', id: 99, result: 1 }), 'PROTOCOL', 'WRONG_ID'],
-    ['a number', () => HttpResponse.json(7), 'PROTOCOL', 'WRONG_VERSION'],
+    ['a number', () => HttpResponse.json(7), 'PROTOCOL', 'NOT_AN_OBJECT'],
     ['status 403', () => new HttpResponse('', { status: 403 }), 'HTTP', 'STATUS_403'],
     ['an empty list', () => HttpResponse.json([]), 'PROTOCOL', 'MISSING_ENTRY']
   ])('%s for the whole batch is the outcome of each call', async (_title, answer, code, reason) => {
