@@ -76,7 +76,11 @@ describe('verifyReceipts', () => {
     ['two swapped', [receipts[1], receipts[0], receipts[2]], /receipt 0 is for 0x22.*not for 0x11/],
     ['one missing', changed(receipts, 1, {}).map((r, i) => (i === 1 ? null : r)), /receipt 1 is null/],
     ['one of another block', changed(receipts, 2, { blockHash: hash('7') }), /receipt 2 is of block 0x7777/],
-    ['one without block', changed(receipts, 2, { blockHash: undefined }), /receipt 2: blockHash is missing \(waiver receiptBlockHash\)/],
+    [
+      'one without block',
+      changed(receipts, 2, { blockHash: undefined }),
+      /receipt 2: blockHash is missing \(waiver receiptBlockHash\)/
+    ],
     ['one of another height', changed(receipts, 0, { blockNumber: '0xf' }), /receipt 0 is of block 15/],
     ['one of another place', changed(receipts, 0, { transactionIndex: '0x1' }), /receipt 0 has index 1/]
   ])('refuses %s', (_, raw, message) => {
