@@ -116,8 +116,9 @@ export class TransportError extends ChainDataClientError {
 /**
  * Whatever answered with status 200 is not this service, or is broken.
  *
- * @remarks Reasons: `EMPTY_BODY`, `NOT_JSON`, `NOT_AN_OBJECT`, `NOT_AN_ARRAY`, `WRONG_VERSION`, `WRONG_ID`,
- *   `MISSING_ENTRY`, `DUPLICATE_ENTRY`, `RESULT_AND_ERROR`, `NO_RESULT`, `MALFORMED_ERROR`, `INEXACT_NUMBER`.
+ * @remarks Reasons: `EMPTY_BODY`, `NOT_JSON`, `NOT_AN_OBJECT`, `WRONG_VERSION`, `WRONG_ID`, `RESULT_AND_ERROR`,
+ *   `NO_RESULT`, `MALFORMED_ERROR`; of a batch `MISSING_ENTRY`, `DUPLICATE_ENTRY`; of a result `NOT_A_LIST`,
+ *   `INEXACT_NUMBER`.
  *   Never retryable: a second try would get the same page.
  */
 export class ProtocolError extends ChainDataClientError {

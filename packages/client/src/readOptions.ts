@@ -38,7 +38,9 @@ export function readOptions(options: ClientOptions): Settings {
   return {
     baseUrl: readBaseUrl(options ?? {}),
     ...readCredentials(options),
-    ...{ chainId, methodPrefix, timeoutMs, retries, maxDelayMs, maxResponseBytes, int64 }
+    ...{ chainId, methodPrefix, timeoutMs, retries, maxResponseBytes, int64 },
+    // Twice that is the longest a timer can wait; beyond it, it would fire at once.
+    maxDelayMs: Math.min(maxDelayMs, 2 ** 30)
   }
 }
 

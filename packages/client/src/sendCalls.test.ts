@@ -154,6 +154,14 @@ describe('the pause', () => {
     expect([sent.length, vi.getTimerCount()]).toEqual([1, 0])
   })
 
+  test('that no timer can wait for is not begun', async () => {
+    const year = { status: 503, text, headers: { 'retry-after': '31536000' } }
+    const options = { maxDelayMs: Number.POSITIVE_INFINITY, timeoutMs: Number.POSITIVE_INFINITY }
+    const { call, sent } = clientOf([year], options)
+    expect(await finish(call())).toMatchObject({ code: 'HTTP', retryAfterMs: 31_536_000_000 })
+    expect(sent).toHaveLength(1)
+  })
+
   test('that the deadline would end in is not waited for', async () => {
     const busy = { status: 503, text, headers: { 'retry-after': '7' } }
     const { call, sent } = clientOf([busy], { timeoutMs: 6999 })
