@@ -42,7 +42,7 @@ export async function startService(
       if ((await fetch(`${baseUrl}/health/ready`)).status !== 200) return false
       // A kept index is ready at once; its answers still wait until the node has been heard again.
       const answers = subject.evm.map(({ chainId }) =>
-        client.getTransactionsByAddress({ chainId, address: ZeroAddress, limit: 1 })
+        client.getTransactionsByAddress({ chainId, address: ZeroAddress, limit: 1, retries: 0 })
       )
       return await Promise.all(answers).then(() => true, isNotYet)
     },
