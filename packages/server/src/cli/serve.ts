@@ -1,24 +1,33 @@
 import { loadConfig } from '../config.ts'
 import { ConfigError } from '../platform/errors.ts'
-import { createLogger } from '../platform/logger.ts'
+import { createLogger, type LogLevel } from '../platform/logger.ts'
 import { closeOnSignal } from '../platform/shutdown.ts'
-import { createServer } from '../server.ts'
+import { createServer, type Server } from '../server.ts'
+import { createProgressBars, type ProgressBars } from './progressBars.ts'
 
 const configErrorExit = 2
 const failureExit = 1
 const closeDeadlineMs = 9_500
+const drawEveryMs = 250
 
 /** `chain-data serve`: runs until SIGTERM or SIGINT. A wrong configuration is told on standard error, exit code 2. */
 export async function serve({ config: file }: { readonly config?: string }): Promise<void> {
   try {
     const config = await loadConfig(file)
-    const logger = createLogger({ level: config.log.level })
+    let statuses: Server['status'] = () => []
+    const bars = showBars(config.log.level, () => statuses())
+    const logger = createLogger({
+      level: config.log.level,
+      // Only where both are on one terminal can they tear each other.
+      ...(bars !== undefined && process.stdout.isTTY ? { write: bars.writeLine } : {})
+    })
     const starting = createServer(config, { logger })
     let isClosing = false
     // Before the server is there, or a signal meanwhile would leave behind what it had opened.
     closeOnSignal({
       async close() {
         isClosing = true
+        bars?.stop()
         const server = await starting
         await server.close()
       },
@@ -27,6 +36,7 @@ export async function serve({ config: file }: { readonly config?: string }): Pro
     })
     const server = await starting
     if (isClosing) return
+    statuses = () => server.status()
     const url = await server.listen().catch(async (error: unknown) => {
       await server.close()
       throw error
@@ -37,6 +47,19 @@ export async function serve({ config: file }: { readonly config?: string }): Pro
     process.stderr.write(`${isConfig ? 'Configuration error:\n' : ''}${describe(error)}\n`)
     process.exit(isConfig ? configErrorExit : failureExit)
   }
+}
+
+/** How a long catch-up is going, for whoever watches the terminal; the log tells the same to everybody else. */
+function showBars(level: LogLevel, statuses: Server['status']): ProgressBars | undefined {
+  if (!process.stderr.isTTY || level === 'silent') return undefined
+  const bars = createProgressBars({
+    stream: process.stderr,
+    statuses,
+    writeBelow: line => process.stdout.write(line)
+  })
+  setInterval(bars.draw, drawEveryMs).unref()
+  process.once('exit', bars.stop)
+  return bars
 }
 
 function describe(error: unknown): string {

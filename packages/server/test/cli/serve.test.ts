@@ -98,7 +98,10 @@ describe('chain-data serve', () => {
     await once(node.listen(0, '127.0.0.1'), 'listening')
     const rpcUrls = [`http://127.0.0.1:${(node.address() as AddressInfo).port}`]
     const { command, url } = await serve({ ...minimal, chains: { solana: [{ chainId: 103, rpcUrls }] } })
+    // The page lets the cluster's node be asked.
+    const looked = once(node, 'request')
     expect((await fetch(`${url}/health/ready`)).status).toBe(200)
+    await looked
 
     const asked = once(node, 'request')
     const underWay = call(url, '/solana', 'svc_getSyncStatus', 103)

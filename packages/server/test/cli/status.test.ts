@@ -143,7 +143,7 @@ describe('chain-data status', () => {
       'the server tells',
       async () => {
         const { code, stdout } = await ask(file)
-        return code === 1 && /evm 31337 +stalled .*reached[^]*solana 103 +stalled/.test(stdout)
+        return code === 1 && /evm 31337 +stalled .*reached.*\n.*solana 103 +stalled/.test(stdout)
       },
       25_000
     )

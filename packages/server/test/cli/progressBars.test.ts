@@ -1,0 +1,121 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startAnvil } from '@chain-data/devnet'
+import { afterEach, expect, it } from 'vitest'
+import { createRate } from '../../src/cli/rate.ts'
+import { eventually } from '../support/indexHarness.ts'
+import { startFaultProxy } from '../support/startFaultProxy.ts'
+import { runCommand } from './runCommand.ts'
+
+const cleanUps: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+/** A configuration over a node that cannot give block 750 of 1000, until it is let. */
+async function prepare() {
+  const anvil = await startAnvil()
+  cleanUps.push(() => anvil.stop())
+  const proxy = await startFaultProxy(anvil.rpcUrl)
+  cleanUps.push(() => proxy.close())
+  const mined = await fetch(anvil.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_mine', params: ['0x3e8'] })
+  })
+  await mined.text()
+  proxy.setFault((call, result) => (call.params[0] === '0x2ee' && call.params[1] === true ? null : result))
+  const folder = await mkdtemp(join(tmpdir(), 'chain-data-bars-'))
+  cleanUps.push(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'config.json')
+  await writeFile(
+    file,
+    JSON.stringify({
+      listen: { port: 0 },
+      store: `sqlite:${join(folder, 'store')}`,
+      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+      chains: { evm: [{ chainId: 31337, rpcUrls: [proxy.url] }] },
+      log: { level: 'debug' }
+    })
+  )
+  return { proxy, file }
+}
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const hasScript = spawnSync('script', ['--version']).status === 0
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal's commands begin with; these two clear a line.
+const cleared = /\u001b\[2K|\u001b\[0J|[\r\n]+/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
+const commands = /\u001b\[[0-9;?]*[A-Za-z]/g
+
+it.skipIf(!hasScript)(
+  'on a terminal a bar shows rate and time left, then why it stalls, goes at the head, and tears no log line',
+  async () => {
+    const { proxy, file } = await prepare()
+    const command = `stty cols 400; exec '${process.execPath}' --conditions=@chain-data/source '${main}' serve --config '${file}'`
+    const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', text => {
+      output += text
+    })
+    const ended = new Promise(resolve => child.once('close', resolve))
+    cleanUps.push(async () => {
+      child.kill('SIGKILL')
+      await ended
+    })
+    await eventually(
+      'it stalls',
+      () => /chain 31337 \[#+\.+\] 7\d% stalled: block 750: /.test(output),
+      20_000
+    )
+    proxy.setFault()
+    await eventually('it goes on', () => output.includes('the first backfill is complete'), 20_000)
+    // As Ctrl+C does.
+    child.stdin.write('\u0003')
+    await ended
+    expect(output).toMatch(/chain 31337 \[[#.]+\] \d+% \d+ of 1000 \d+\.\d blocks\/s ETA \d+s/)
+    expect(output).toMatch(/connecting/)
+    const lines = output.split(cleared).map(line => line.replace(commands, '').replace('^C', ''))
+    const logged = lines.filter(line => line.includes('"level"'))
+    expect(logged.length).toBeGreaterThan(5)
+    for (const line of logged) expect(() => JSON.parse(line), line).not.toThrow()
+    expect(logged.at(-1)).toContain('"closed"')
+    // The cursor is there again.
+    expect(output.lastIndexOf('\u001b[?25h')).toBeGreaterThan(output.lastIndexOf('\u001b[?25l'))
+  }
+)
+
+it('without a terminal there is no bar, and standard error stays empty', async () => {
+  const { file } = await prepare()
+  const command = runCommand(['serve', '--config', file])
+  cleanUps.push(async () => {
+    command.child.kill('SIGKILL')
+    await command.ended
+  })
+  await eventually(
+    'it stalls',
+    () => command.logLines().some(({ msg }) => msg === 'indexing is stalled'),
+    20_000
+  )
+  expect(command.stderr()).toBe('')
+  expect(
+    command
+      .stdout()
+      .split('\n')
+      .filter(Boolean)
+      .every(line => line.startsWith('{'))
+  ).toBe(true)
+})
+
+it('a rate is that of the last seconds, and begins anew after a step back', () => {
+  const rate = createRate()
+  rate.note(0, 0)
+  expect(rate.perSecond()).toBeUndefined()
+  for (let second = 1; second <= 10; second++) rate.note(second * 1_000, second * second)
+  expect(rate.perSecond()).toBe((100 - 25) / 5)
+  rate.note(11_000, 7)
+  expect(rate.perSecond()).toBeUndefined()
+})
