@@ -241,6 +241,27 @@ describe('null and missing data', () => {
   })
 })
 
+describe('an upstream that names a head which does not exist', () => {
+  it('loses its preference by the blocks that it then does not have', async () => {
+    const { rpc, source, proxies, pass } = await use.pool(2)
+    const far = (value: unknown) => ({ ...(value as Raw), number: '0xffffff' })
+    proxies[0]!.obey(async ({ method, params }, truth) => {
+      if (method === 'eth_blockNumber') return { result: '0xffffff' }
+      return method === 'eth_getBlockByNumber' && params[0] === 'latest'
+        ? { result: far(await truth()) }
+        : undefined
+    })
+    expect((await source.head()).head.number).toBe(0xffffff)
+    await eventually('both were looked at', () => rpc.figures().every(figures => figures.head !== undefined))
+    const { length } = use.driver().world.blocks
+    await eventually('the true head is told', async () => {
+      await source.block(length).catch(() => undefined)
+      pass(1_000)
+      return (await source.head()).head.number < 0xffffff
+    })
+  })
+})
+
 describe('a lagging upstream', () => {
   it('is not asked for a block above its head while another has shown that height, and loses its preference', async () => {
     const { rpc, source, proxies, pass } = await use.pool(2)

@@ -24,20 +24,18 @@ export async function fetchBlock<T>(
   signal?: AbortSignal
 ): Promise<T> {
   const options = { height: number, ...(signal ? { signal } : {}) }
-  let giver: EvmNode | undefined
-  const header = (await rpc.request(
+  const { header, giver } = (await rpc.request(
     { method: 'eth_getBlockByNumber', params: [quantity(number), true] },
     {
       ...options,
-      read(raw, node) {
-        giver = node
+      read(raw, node): HeaderFrom {
         if (raw === null) {
           throw new NodeContradictionError(`block ${number}: the node does not have it`, { number })
         }
-        return verifyHeader(raw, number, waivers)
+        return { header: verifyHeader(raw, number, waivers), giver: node }
       }
     }
-  )) as VerifiedHeader
+  )) as HeaderFrom
   // Such a block has no transactions, whatever else is missing.
   const isEmpty = header.transactions.length === 0 && isEmptyRoot(header.raw.transactionsRoot)
   try {
@@ -48,9 +46,14 @@ export async function fetchBlock<T>(
       options
     )
   } catch (error) {
-    if (error instanceof NodeContradictionError) giver?.doubt(number)
+    if (error instanceof NodeContradictionError) giver.doubt(number)
     throw error
   }
+}
+
+interface HeaderFrom {
+  readonly header: VerifiedHeader
+  readonly giver: EvmNode
 }
 
 /** Asked for by hash: by number, two calls around a reorg would speak of two blocks. Each node in the way it offers. */

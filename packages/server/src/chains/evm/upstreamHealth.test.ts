@@ -33,6 +33,16 @@ describe('the health of an upstream', () => {
     expect(health.score()).toBe(before)
   })
 
+  it('scores one that only lags behind a lie above the liar, once that has been found out', () => {
+    const { create } = setUp()
+    const [liar, honest] = [create(), create()] as const
+    liar.sawHead(1_000_000, 1_000_000)
+    honest.sawHead(100, 1_000_000)
+    expect(liar.score()).toBeGreaterThan(honest.score())
+    for (let i = 0; i < 6; i++) liar.failed('unsound')
+    expect(honest.score()).toBeGreaterThan(liar.score() * 1.5)
+  })
+
   it('forgets failures in time', () => {
     const { create, pass } = setUp()
     const health = create()

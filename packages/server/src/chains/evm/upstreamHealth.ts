@@ -44,6 +44,8 @@ const assumedLatencyMs = 100
 const halvingLatencyMs = 500
 const halvingLagBlocks = 4
 const ordinaryLagBlocks = 1
+/** More counts no more: a node that names a head which does not exist must not make all others worthless. */
+const mostLagBlocks = 8
 
 /** @param random - from 0 to 1; spreads the pauses of many clients. */
 export function createUpstreamHealth(clock: Clock, random: () => number = Math.random): UpstreamHealth {
@@ -84,8 +86,11 @@ export function createUpstreamHealth(clock: Clock, random: () => number = Math.r
         restUntilMs = Math.max(restUntilMs, now + (retryAfterMs ?? restMs))
         return
       }
-      // An unsound answer came from a node that is there: it costs score, not service.
-      if (fault === 'unsound') return
+      if (fault === 'unsound') {
+        // It came from a node that is there: it costs score, twice, because its exchange has counted as a success, and no service.
+        rateOutcome(1)
+        return
+      }
       failuresInARow++
       const pauses = failuresInARow - failuresUntilOut
       if (pauses < 0) return
@@ -109,7 +114,7 @@ export function createUpstreamHealth(clock: Clock, random: () => number = Math.r
     score() {
       const soundness = (1 - failureRate()) ** 2
       const speed = halvingLatencyMs / (halvingLatencyMs + (latencyMs ?? assumedLatencyMs))
-      const lag = Math.max(0, lagBlocks - ordinaryLagBlocks)
+      const lag = Math.min(mostLagBlocks, Math.max(0, lagBlocks - ordinaryLagBlocks))
       return soundness * speed * (halvingLagBlocks / (halvingLagBlocks + lag))
     },
     get restUntilMs() {
