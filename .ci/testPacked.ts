@@ -1,8 +1,8 @@
 /**
  * Installs the packed packages, with `--ignore-scripts`, into empty projects and uses them as a stranger would:
  *
- * - every entry of `@chain-data/client` from ESM and from CommonJS, on Node 20, 22 and the repository's own, and its
- *   declarations with and without DOM types,
+ * - every entry of `@chain-data/client` from ESM and from CommonJS, on Node 20, 22 and the repository's own, with its
+ *   behaviour matrix, and its declarations with and without DOM types,
  * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client, on Node 20 and the
  *   repository's own,
  * - `chain-data-devnet --once` from `@chain-data/devnet` on the same two: both nodes, the worlds and all three methods.
@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkPackedTypes } from './checkPackedTypes.ts'
+import { runPackedMatrix } from './runPackedMatrix.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const clientOnly = process.argv[2] === 'client'
@@ -188,6 +189,8 @@ try {
     const used = createProject(`client-${index}`, tarballs, ['protocol', 'client'], env, [msw])
     useClient(used, node, env)
     process.stdout.write(`packed client works with ${msw} as ESM and CommonJS on ${name} (${version})\n`)
+    const held = await runPackedMatrix(used, node, env)
+    process.stdout.write(`packed client behaves in ${held} scenarios on ${name}\n`)
     if (node === process.execPath) {
       checkPackedTypes(used, clientFixtures)
       process.stdout.write('declarations of the packed client compile with and without DOM types\n')
