@@ -112,7 +112,8 @@ describe('limits of the host', () => {
 
 describe('the typed client', () => {
   const chainId = evmChainId
-  const as = (options: object) => createClient({ baseUrl: road.baseUrl, ...credentials, retries: 0, ...options })
+  const as = (options: object) =>
+    createClient({ baseUrl: road.baseUrl, ...credentials, retries: 0, ...options })
   const rpc = (reason: keyof typeof errors) => {
     const { code, httpStatus, retryable } = errors[reason]
     return { reason, rpcCode: code, status: httpStatus, retryable }
