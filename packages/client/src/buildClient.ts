@@ -84,12 +84,11 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
   /** A function of the client that turns its one object into params. */
   function method<Call extends object>(
     name: string,
-    toParams: (call: Call) => readonly unknown[],
-    more: object = {}
+    toParams: (call: Call) => readonly unknown[]
   ): (call: Call) => Promise<never> {
     return async call => {
       const params = toParams(takeObject(name, call))
-      return (await request({ ...call, ...more, method: name, params })) as never
+      return (await request({ ...call, method: name, params })) as never
     }
   }
 
