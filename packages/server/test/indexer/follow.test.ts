@@ -153,16 +153,18 @@ describe('a reorg', () => {
 
   it('without end, as of a node that is on two forks in turn, is followed with a pause each time', async () => {
     const node = createScriptedNode(30)
-    const running = await run(node)
+    const running = await run(node, { window: 1 })
     await running.expectLevel()
-    running.waits.length = 0
-    let turns = 0
+    const reorgs = () => running.log.filter(({ message }) => message === 'the chain reorganised').length
+    // Two blocks of one fork are there when the next one is of the other: no round comes to its end.
     node.before = call => {
-      if (call === 'head' && turns < 60) node.reorg(25, 5 + (turns++ % 2), `turn ${turns}`)
+      if (call === 'block 28' && reorgs() < 40) node.reorg(25, 6, `turn ${reorgs()}`)
     }
-    await eventually('it has turned', () => turns >= 60)
-    // A round that ends level has its pause as well; of the others, all but the first few.
-    expect(running.waits.length).toBeGreaterThan(20)
+    node.reorg(25, 6, 'b')
+    running.waits.length = 0
+    await eventually('it has turned', () => reorgs() >= 40)
+    expect(stalls(running)).toEqual([])
+    expect(running.waits.filter(ms => ms === 50).length).toBeGreaterThanOrEqual(25)
     await running.expectLevel()
   })
 

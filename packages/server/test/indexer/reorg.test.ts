@@ -100,9 +100,10 @@ describe('a reorg', () => {
     await expectSame(run())
   })
 
-  it('behind final blocks is followed too, and marks the index as degraded for good', async () => {
+  it('behind final blocks is followed too, and the index is degraded until all that was removed is final again', async () => {
     const indexer = run({ finality: 5 })
     await expectSame(indexer)
+    const removedTo = (await headOf()).number
     await driver.rpc('anvil_reorg', 20, [])
     await expectSame(indexer)
     expect(indexer.status().degraded).toBe(true)
@@ -110,6 +111,12 @@ describe('a reorg', () => {
     const again = run({ finality: 5 })
     await expectSame(again)
     expect(again.status().degraded).toBe(true)
+    await driver.rpc('anvil_mine', `0x${(removedTo + 4 - (await headOf()).number).toString(16)}`)
+    await expectSame(again)
+    expect(again.status().degraded).toBe(true)
+    await driver.rpc('anvil_mine', '0x1')
+    await expectSame(again)
+    expect(again.status().degraded).toBe(false)
   })
 
   it('below the start block empties the index and fills it again', async () => {
