@@ -89,7 +89,7 @@ export async function createChaosChain(node: ChaosNode, random: Random): Promise
     const cut = new Set<string>()
     let block = 0
     for (const sent of removed) {
-      if (cut.has(sent.request.from) || random.below(4) === 0) {
+      if (cut.has(sent.request.from) || random.below(8) === 0) {
         cut.add(sent.request.from)
         lost.push(sent)
         continue
@@ -106,7 +106,7 @@ export async function createChaosChain(node: ChaosNode, random: Random): Promise
     const removed = blocks.slice(ancestor + 1).flat()
     const { kept, lost } = divide(removed, depth)
     // Nonces go back: what waits would not fit any more.
-    if (waiting.length > 0) await undo.emptyPool(waiting.map(({ hash }) => hash))
+    if (waiting.length > 0) await undo.emptyPool()
     waiting = []
     blocks.length = ancestor + 1
     const inPlace = undo.replaceInPlace !== undefined && random.below(2) === 0

@@ -7,7 +7,7 @@ export interface Undo {
   remember(height: number): Promise<void>
   /** Takes the head down to a height, the pool empty. */
   backTo(height: number, depth: number): Promise<void>
-  emptyPool(hashes: readonly string[]): Promise<void>
+  emptyPool(): Promise<void>
   /**
    * Replaces blocks without a lower head in between, as a real reorg does: with these transactions of theirs, each with
    * the place of its new block. Absent where the node has no call for it.

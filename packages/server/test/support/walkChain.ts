@@ -4,6 +4,8 @@ import { AbiCoder, getAddress, id } from 'ethers'
 export interface WalkedTransaction {
   readonly record: Record<string, unknown>
   readonly parties: ReadonlySet<string>
+  /** Who has received what token: owner, contract, standard and, for all but ERC-20, token id, with spaces between. */
+  readonly holdings: readonly string[]
 }
 
 export interface WalkedChain {
@@ -18,7 +20,8 @@ export interface WalkedChain {
 /** Blocks that were walked before, by hash. Only for nodes whose block hashes are never used twice. */
 export type WalkedBlocks = Map<string, readonly WalkedTransaction[]>
 
-type Raw = Record<string, string> & { logs: { topics: string[]; data: string }[]; transactions: string[] }
+type Log = { address: string; topics: string[]; data: string }
+type Raw = Record<string, string> & { logs: Log[]; transactions: string[] }
 type Call = (method: string, ...params: unknown[]) => Promise<unknown>
 
 /** Calls under way at the same time: a node answers them faster, and its queue stays short. */
@@ -90,6 +93,7 @@ async function walkTransaction(call: Call, hash: string, block: Raw): Promise<Wa
   const parties = new Set<string>([raw.from!, ...(raw.to ? [raw.to] : []), ...(created ? [created] : [])])
   if (succeeded) for (const log of receipt.logs) for (const party of partiesOf(log)) parties.add(party)
   return {
+    holdings: succeeded ? receipt.logs.flatMap(holdingsOf).map(text => text.toLowerCase()) : [],
     parties: new Set([...parties].map(party => party.toLowerCase())),
     record: {
       hash,
@@ -123,12 +127,28 @@ const transfer = id('Transfer(address,address,uint256)')
 const single = id('TransferSingle(address,address,address,uint256,uint256)')
 const batch = id('TransferBatch(address,address,address,uint256[],uint256[])')
 
-function partiesOf({ topics, data }: { topics: string[]; data: string }): string[] {
+function partiesOf({ topics, data }: Log): string[] {
   if (topics[0] === transfer && topics.length >= 3) return [inTopic(topics[1]), inTopic(topics[2])]
   if (topics[0] === transfer && data.length === 194) {
     return AbiCoder.defaultAbiCoder().decode(['address', 'address', 'uint256'], data).slice(0, 2) as string[]
   }
   if (topics[0] === single || topics[0] === batch) return [inTopic(topics[2]), inTopic(topics[3])]
+  return []
+}
+
+function holdingsOf({ address, topics, data }: Log): string[] {
+  const coder = AbiCoder.defaultAbiCoder()
+  if (topics[0] === transfer && topics.length === 3) return [`${inTopic(topics[2])} ${address} erc20`]
+  if (topics[0] === transfer && topics.length === 4) {
+    return [`${inTopic(topics[2])} ${address} erc721 ${BigInt(topics[3]!)}`]
+  }
+  if (topics[0] === single) {
+    return [`${inTopic(topics[3])} ${address} erc1155 ${coder.decode(['uint256', 'uint256'], data)[0]}`]
+  }
+  if (topics[0] === batch) {
+    const ids = coder.decode(['uint256[]', 'uint256[]'], data)[0] as bigint[]
+    return [...ids].map(tokenId => `${inTopic(topics[3])} ${address} erc1155 ${tokenId}`)
+  }
   return []
 }
 
