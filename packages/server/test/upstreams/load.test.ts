@@ -1,12 +1,28 @@
 import { describe, expect, it } from 'vitest'
 import { NodeUnavailableError } from '../../src/platform/errors.ts'
 import { eventually } from '../support/indexHarness.ts'
-import type { Rule } from './startNodeProxy.ts'
+import type { Rule, RuleAnswer } from './startNodeProxy.ts'
 import { useUpstreams } from './useUpstreams.ts'
 
 const use = useUpstreams()
 const price = { method: 'eth_gasPrice', params: [] }
 const hang: Rule = ({ method }) => (method === 'eth_gasPrice' ? new Promise(() => undefined) : undefined)
+
+/** Answers to `eth_gasPrice` wait until they are released. */
+function holdBack(answer: RuleAnswer | undefined): { rule: Rule; release: () => void } {
+  let release = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  return {
+    async rule({ method }) {
+      if (method !== 'eth_gasPrice') return undefined
+      await released
+      return answer
+    },
+    release: () => release()
+  }
+}
 
 describe('a read that takes longer than usual', () => {
   it('is given to a second upstream, whose answer is taken, and the first is called off', async () => {
@@ -24,14 +40,14 @@ describe('a read that takes longer than usual', () => {
   it('is not, beyond a tenth of the calls', async () => {
     const { rpc, proxies } = await use.pool(2)
     for (let i = 0; i < 20; i++) await rpc.request(price)
-    proxies[0]!.obey(async ({ method }) => {
-      if (method === 'eth_gasPrice') await new Promise(resolve => setTimeout(resolve, 60))
-      return undefined
-    })
-    await Promise.all(Array.from({ length: 40 }, () => rpc.request(price)))
-    const sent = rpc.figures()[1]?.hedgesSent ?? 0
-    expect(sent).toBeGreaterThan(0)
-    expect(sent).toBeLessThanOrEqual((20 + 40) / 10)
+    const { rule, release } = holdBack(undefined)
+    proxies[0]!.obey(rule)
+    const all = Promise.all(Array.from({ length: 40 }, () => rpc.request(price)))
+    const sent = () => rpc.figures()[1]?.hedgesSent ?? 0
+    await eventually('one is given to the second', () => sent() > 0)
+    release()
+    await all
+    expect(sent()).toBeLessThanOrEqual((20 + 40) / 10)
   })
 
   it('is not with one upstream', async () => {
@@ -46,14 +62,13 @@ describe('a read that takes longer than usual', () => {
   it('fails like any other when neither answer is sound', async () => {
     const { rpc, proxies } = await use.pool(2, { maxAttempts: 2 })
     for (let i = 0; i < 15; i++) await rpc.request(price)
-    proxies[0]!.obey(async ({ method }) => {
-      if (method !== 'eth_gasPrice') return undefined
-      await new Promise(resolve => setTimeout(resolve, 200))
-      return { status: 500 }
-    })
+    const { rule, release } = holdBack({ status: 500 })
+    proxies[0]!.obey(rule)
     proxies[1]!.obey(({ method }) => (method === 'eth_gasPrice' ? { status: 502 } : undefined))
-    await expect(rpc.request(price)).rejects.toBeInstanceOf(NodeUnavailableError)
-    expect(rpc.figures()[1]?.hedgesSent).toBe(1)
+    const failing = expect(rpc.request(price)).rejects.toBeInstanceOf(NodeUnavailableError)
+    await eventually('it is given to the second', () => rpc.figures()[1]?.hedgesSent === 1)
+    release()
+    await failing
   })
 })
 

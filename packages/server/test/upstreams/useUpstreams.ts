@@ -1,4 +1,4 @@
-import { type AnvilNode, createEvmDriver, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { createEvmSource, type EvmSource } from '../../src/chains/evm/evmSource.ts'
 import { createEvmRpc, type EvmRpcOptions, type EvmUpstreams } from '../../src/chains/evm/rpc.ts'
@@ -71,12 +71,6 @@ export function useUpstreams() {
       if (block === undefined) throw new Error('the seeded world has no block with two transactions')
       return block
     },
-    headNumber: () => driver.world.blocks.length - 1,
-    anotherNode: async () => {
-      const other = await startAnvil({ genesisTimestampSeconds: 1_600_000_000 })
-      cleanUps.push(() => other.stop())
-      await createEvmDriver(other.rpcUrl, driver.world).mine({ blocks: 2 })
-      return other
-    }
+    headNumber: () => driver.world.blocks.length - 1
   }
 }
