@@ -45,19 +45,6 @@ export function createCapabilities(): Capabilities {
   }
 }
 
-/** Remembers nothing: for calls over all upstreams, each of which remembers what it lacks. */
-export const noCapabilityMemory: Capabilities = {
-  lacks: () => false,
-  async attempt(_method, ask) {
-    try {
-      return await ask()
-    } catch (error) {
-      if (!isMethodMissing(error)) throw error
-      return undefined
-    }
-  }
-}
-
 /**
  * Whether the node said that it has no such method. Nodes use -32601 (JSON-RPC), -32004 (EIP-1474) or -32700, or
  * another code with a message that says so.
