@@ -21,7 +21,10 @@ async function serve(handler: Handler): Promise<{ url: string; bodies: (Message 
       const body = JSON.parse(Buffer.concat(chunks).toString()) as Message | Message[]
       // Who it is, is asked after each connection; the tests below are about what comes then.
       if (Array.isArray(body) && body[0]?.method === 'eth_chainId') {
-        json(response, [result(body[0], '0x7a69'), result(body[1]!, { hash: `0x${'9'.repeat(64)}` })])
+        json(response, [
+          result(body[0], '0x7a69'),
+          result(body[1]!, { number: '0x0', hash: `0x${'9'.repeat(64)}` })
+        ])
         return
       }
       // And looks at the head come whenever there are several upstreams.
