@@ -5,7 +5,7 @@ import { createWebSocketHeads } from '../chains/evm/webSocketHeads.ts'
 import type { BlockRef, Hash } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import type { Waiver } from '../model/waivableChecks.ts'
-import { ConfigError, StoreError } from '../platform/errors.ts'
+import { ConfigError, NodeContradictionError, StoreError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { ChainIdentity, StoreWriter } from '../store/store.ts'
 import { StoreInUseError } from '../store/StoreInUseError.ts'
@@ -181,7 +181,11 @@ async function waitForTurn<T>(
   return undefined
 }
 
-/** @returns `undefined` when `signal` ended the waiting. */
+/**
+ * Which chain the node serves, once it has said the same twice in a row: a new index is bound to it for good, and one
+ * wrong answer must not decide that.
+ * @returns `undefined` when `signal` ended the waiting.
+ */
 async function waitForIdentity(
   source: ChainSource,
   chainId: number,
@@ -192,9 +196,15 @@ async function waitForIdentity(
   const pauses = createRetryPauses()
   while (!signal.aborted) {
     try {
-      const found = await source.identity(signal)
-      checkIdentity(found, { chainId })
-      return { chainId, genesisHash: found.genesisHash }
+      const { chainId: named, genesisHash } = await source.identity(signal)
+      checkIdentity({ chainId: named, genesisHash }, { chainId })
+      const again = await source.identity(signal)
+      if (again.chainId !== named || again.genesisHash !== genesisHash) {
+        throw new NodeContradictionError(
+          `the node names two genesis blocks, ${genesisHash} and ${again.genesisHash}; expected the same twice`
+        )
+      }
+      return { chainId, genesisHash }
     } catch (error) {
       if (signal.aborted) break
       const problem = describeProblem(error)

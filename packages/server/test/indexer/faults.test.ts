@@ -226,3 +226,22 @@ function seededRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+describe('the first answers of a node', () => {
+  it('one wrong answer about the genesis block does not decide for good what the index is of', async () => {
+    let lies = 1
+    proxy.setFault(({ params }, result) =>
+      params[0] === '0x0' && lies-- > 0 ? { ...(result as Raw), hash: `0x${'7'.repeat(64)}` } : result
+    )
+    await expectSame(run())
+    expect(lies).toBeLessThan(1)
+  })
+
+  it('another block in the place of the genesis block is no genesis block', async () => {
+    let lies = 2
+    const head = await driver.rpc('eth_getBlockByNumber', 'latest', false)
+    proxy.setFault(({ params }, result) => (params[0] === '0x0' && lies-- > 0 ? head : result))
+    await expectSame(run())
+    expect(lies).toBeLessThan(1)
+  })
+})

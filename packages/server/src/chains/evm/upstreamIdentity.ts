@@ -1,9 +1,9 @@
 import type { Hash } from '../../model/evm.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { ConfigError, NodeRpcError } from '../../platform/errors.ts'
+import { ConfigError, NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { UpstreamError } from '../../platform/httpUpstream.ts'
 import type { NodeCall, NodeOutcome } from './nodeCall.ts'
-import { readHash, readObject, readQuantity } from './rawFields.ts'
+import { readCount, readHash, readObject, readQuantity } from './rawFields.ts'
 
 /** What every upstream of a chain has to show. */
 export interface ExpectedIdentity {
@@ -96,7 +96,13 @@ export function createUpstreamIdentity(
 }
 
 function readGenesis(block: unknown, name: string): Hash {
-  return readOrRefuse(() => readHash(readObject(block, 'block 0').hash, 'block 0: hash'), name)
+  return readOrRefuse(() => {
+    const { number, hash } = readObject(block, 'block 0')
+    if (readCount(number, 'block 0: number') !== 0) {
+      throw new NodeContradictionError(`asked for block 0, it answered block ${number}`)
+    }
+    return readHash(hash, 'block 0: hash')
+  }, name)
 }
 
 function readOrRefuse<T>(read: () => T, name: string): T {
