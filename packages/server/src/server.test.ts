@@ -1,9 +1,15 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
+import { mkdtemp, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError, type ConfigInput, createServer, type Server } from './index.ts'
 import { silentLogger } from './platform/logger.ts'
+import { chainFiles } from './store/sqlite/chainFiles.ts'
+import { loadSqliteDriver } from './store/sqlite/loadSqliteDriver.ts'
+import { openSqliteWriter } from './store/sqlite/openSqliteWriter.ts'
 
 /** Nothing listens there: what needs no node must work all the same. */
 const deadNode = 'http://127.0.0.1:1'
@@ -107,5 +113,22 @@ describe('a server', () => {
     await expect(createServer({ ...config, ...change }, { logger: silentLogger })).rejects.toThrow(
       ConfigError
     )
+  })
+
+  it('refuses a store with a schema newer than this program, and leaves nothing running', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'chain-data-'))
+    try {
+      const identity = { chainId: 5, genesisHash: `0x${'5'.repeat(64)}` as const }
+      await (await openSqliteWriter(folder, identity)).close()
+      const connection = loadSqliteDriver().open(chainFiles(folder, 5).database, { busyTimeoutMs: 1_000 })
+      connection.exec("INSERT INTO migration VALUES (99, 'from the future', 'x')")
+      connection.close()
+      const before = process.getActiveResourcesInfo().length
+      const starting = createServer({ ...config, store: `sqlite:${folder}` }, { logger: silentLogger })
+      await expect(starting).rejects.toThrow(/schema version 99, this program knows versions up to \d+/)
+      expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 })

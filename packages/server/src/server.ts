@@ -163,6 +163,8 @@ interface Parts {
 
 /** Everything that has a lifetime of its own: indexers, readers, node connections, the metadata fetcher. */
 async function startParts(config: Config, storeFolder: string, logger: Logger): Promise<Parts> {
+  // First: a store that cannot be used must leave nothing else behind.
+  const readers = await openReaders(config, storeFolder)
   const { allowHosts, ipfsGateways, arweaveGateways, tokenLists: sources } = config.metadata
   const gateways = { ipfs: ipfsGateways, arweave: arweaveGateways }
   const guardedFetch = createGuardedFetch({ allowHosts })
@@ -189,13 +191,11 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
       watch: createSlotWatch({ chainId, currentSlot, clock: systemClock })
     }
   })
-  const openChains = await Promise.all(
-    config.chains.evm.map(async chain => ({
-      ...chain,
-      reader: await openSqliteReader(storeFolder, chain.chainId),
-      rpc: createEvmRpc({ chainId: chain.chainId, rpcUrls: chain.rpcUrls, logger })
-    }))
-  )
+  const openChains = readers.map(({ chain, reader }) => ({
+    ...chain,
+    reader,
+    rpc: createEvmRpc({ chainId: chain.chainId, rpcUrls: chain.rpcUrls, logger })
+  }))
   // Threads are started last: whatever is wrong with the configuration has been found by now.
   const evmChains = openChains.map(chain => {
     const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, reader, rpc } = chain
@@ -266,6 +266,22 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
       for (const { watch } of solanaChains) watch.close()
       await Promise.all(evmChains.map(({ reader }) => reader.close()))
     }
+  }
+}
+
+/** All or none. */
+async function openReaders({ chains }: Config, storeFolder: string) {
+  const openings = chains.evm.map(async chain => ({
+    chain,
+    reader: await openSqliteReader(storeFolder, chain.chainId)
+  }))
+  try {
+    return await Promise.all(openings)
+  } catch (error) {
+    for (const opening of await Promise.allSettled(openings)) {
+      if (opening.status === 'fulfilled') await opening.value.reader.close()
+    }
+    throw error
   }
 }
 

@@ -1,5 +1,10 @@
 import { createErrorObject, type ErrorReason, type RpcErrorObject } from '@chain-data/protocol'
-import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../platform/errors.ts'
+import {
+  ConfigError,
+  NodeContradictionError,
+  NodeRpcError,
+  NodeUnavailableError
+} from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import { Refusal } from '../platform/refusal.ts'
 
@@ -44,6 +49,8 @@ export function toWireError(
 function describeNodeFailure(failure: unknown): string | undefined {
   if (failure instanceof NodeUnavailableError) return "The chain's node did not answer in time."
   if (failure instanceof NodeContradictionError) return "The chain's node contradicts itself."
+  // Of a running server's parts only the pool of a chain's nodes throws it, and has told the operator which one it is.
+  if (failure instanceof ConfigError) return "The chain's node serves another chain."
   if (failure instanceof NodeRpcError) return "The chain's node refused a call that this method needs."
   return undefined
 }

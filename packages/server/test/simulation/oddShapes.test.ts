@@ -191,8 +191,8 @@ describe('a first page', () => {
   const restartWith = async (refuse: number | undefined) => {
     await service.close()
     proxy.setFault((call, result) => {
-      if (refuse !== undefined && /txpool|eth_pendingTransactions/.test(call.method))
-        throw new Refusal(refuse)
+      const isPool = /txpool|eth_pendingTransactions/.test(call.method) || call.params[0] === 'pending'
+      if (refuse !== undefined && isPool) throw new Refusal(refuse)
       return result
     })
     service = await startSimulatedService(folder, proxy.url)

@@ -40,8 +40,11 @@ export interface UpstreamPool {
   preferred(): Upstream
 }
 
-/** First pause before an upstream is asked again for the same work; doubles, each drawn with full jitter. */
-const firstPauseMs = 100
+/**
+ * First pause before an upstream is asked again for the same work; doubles, each drawn with full jitter. Short: whoever
+ * limits the rate of calls says so and rests, and in a window of blocks all wait for the last one.
+ */
+const firstPauseMs = 12
 const longestPauseMs = 3_000
 
 export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
