@@ -66,6 +66,7 @@ describe.each(chaosNodes)('on $name', ({ name, start }) => {
         'blocks/s with faults': Math.round((target / faultyMs) * 1000),
         ratio: ratio.toFixed(2)
       })
+      expect(upstreams.flatMap(({ mishaps }) => mishaps)).toEqual([])
       expect(await checkIndex(path, chain), `seed ${seed}`).toEqual(none)
       expect(indexer.status().degraded).toBe(false)
       if (!isFull || name !== 'anvil') return

@@ -52,11 +52,8 @@ export const resultFaults = {
     spoil: () => []
   },
   otherBlock: {
-    fits: ({ method, params }, result) =>
-      method === 'eth_getBlockByNumber' &&
-      isBlock(result) &&
-      params[0] !== '0x0' &&
-      Number(result.number) > 5,
+    fits: ({ method }, result) =>
+      method === 'eth_getBlockByNumber' && isBlock(result) && Number(result.number) > 5,
     spoil: ({ params }, result, random, ask) =>
       ask('eth_getBlockByNumber', hex(Number((result as Raw).number) - 1 - random.below(5)), params[1])
   },
@@ -77,8 +74,7 @@ export const resultFaults = {
     }
   },
   wrongBlockHash: {
-    // The genesis block is asked for by its height only to know the chain by it.
-    fits: ({ params }, result) => isBlock(result) && params[0] !== '0x0',
+    fits: (_, result) => isBlock(result),
     spoil: (_, result) => ({ ...(result as Raw), hash: otherHash })
   },
   wrongReceiptHash: {

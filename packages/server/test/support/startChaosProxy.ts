@@ -34,6 +34,8 @@ export interface ChaosProxy {
   readonly answers: { all: number; faulty: number }
   /** How often each fault was really put into an answer. */
   readonly injected: ReadonlyMap<FaultName, number>
+  /** What went wrong in the proxy itself, where it should be empty: such an answer is no fault of the plan. */
+  readonly mishaps: readonly unknown[]
   /** Share of HTTP answers to spoil, 0 at first. */
   setShare(share: number): void
   /** From now on behind by 1 to `most` blocks, drawn anew every fifty answers; 0: level with the node. */
@@ -54,6 +56,7 @@ const longestDelayMs = 150
 export async function startChaosProxy({ nodeUrl, seed, name }: ChaosProxyOptions): Promise<ChaosProxy> {
   const answers = { all: 0, faulty: 0 }
   const injected = new Map<FaultName, number>()
+  const mishaps: unknown[] = []
   const seen = new Map<string, number>()
   let share = 0
   let mostLag = 0
@@ -97,8 +100,7 @@ export async function startChaosProxy({ nodeUrl, seed, name }: ChaosProxyOptions
     return true
   }
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readBody(request)
+  async function handle(body: string, response: ServerResponse): Promise<void> {
     const message = JSON.parse(body) as RpcMessage | RpcMessage[]
     const calls = Array.isArray(message) ? message : [message]
     const key = calls.map(({ method, params }) => `${method} ${JSON.stringify(params)}`).join(' ')
@@ -121,13 +123,22 @@ export async function startChaosProxy({ nodeUrl, seed, name }: ChaosProxyOptions
   }
 
   const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy())
+    readBody(request).then(
+      body =>
+        handle(body, response).catch(error => {
+          mishaps.push(error)
+          response.destroy()
+        }),
+      // The caller has called off its request.
+      () => response.destroy()
+    )
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     answers,
     injected,
+    mishaps,
     setShare(next) {
       share = next
     },
@@ -172,9 +183,10 @@ async function spoilExchange(fault: ExchangeFaultName, { response, told, reply, 
       return send(response, text.slice(0, 1 + random.below(text.length - 1)))
     }
     case 'tooManyRequests':
-      // A second is the shortest rest above none that can be asked for, and hundreds of answers of a node this near.
+      // One in ten asks for a second, the shortest rest above none: on a node this near it is as long as a thousand
+      // answers, and if all asked for it, obedience alone would set the pace.
       response
-        .writeHead(429, { 'retry-after': random.pick(['0', '0', '0', '1']), 'content-type': 'text/plain' })
+        .writeHead(429, { 'retry-after': random.below(10) === 0 ? '1' : '0', 'content-type': 'text/plain' })
         .end('slow down')
       return
     case 'serverError':
