@@ -39,7 +39,13 @@ function run(
   args: readonly string[],
   options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv }
 ): string {
-  const result = spawnSync(command, args, { ...options, encoding: 'utf8', timeout: 300_000 })
+  // A download that stalls: npm does not end on SIGTERM.
+  const result = spawnSync(command, args, {
+    ...options,
+    encoding: 'utf8',
+    timeout: 300_000,
+    killSignal: 'SIGKILL'
+  })
   if (result.status !== 0) {
     throw new Error(
       `${command} ${args.join(' ')} ended with ${result.status ?? result.signal ?? result.error}\n${result.stdout}\n${result.stderr}`
@@ -173,6 +179,10 @@ function useClient(folder: string, node: string, env: NodeJS.ProcessEnv): void {
     cpSync(join(clientFixtures, file), join(folder, file))
   }
   for (const file of ['use.mjs', 'use.cjs', 'crossCopies.mjs']) run(node, [file], { cwd: folder, env })
+  // As Metro resolves it; what it does with React Native's globals is shown by the client's own tests.
+  const native = `require('@chain-data/client').createClient({ baseUrl: 'https://rpc.example.com', auth: false })
+    if (!require.resolve('@chain-data/client').endsWith('native.cjs')) throw new Error('another entry was taken')`
+  run(node, ['--conditions=react-native', '--eval', native], { cwd: folder, env })
 }
 
 try {
