@@ -1,5 +1,5 @@
 import { Axios, type AxiosRequestConfig, type AxiosResponse } from 'axios'
-import { networkError, type Transport, tooLarge } from './transport.ts'
+import type { Transport } from './transport.ts'
 
 /**
  * The transport of the main entry, over axios.
@@ -36,13 +36,17 @@ export function createAxiosTransport(
         ...(/^http:/.test(url) && { proxy: false })
       })
     } catch (error) {
-      throw isLengthError(error) ? tooLarge(maxResponseBytes) : networkError(error)
+      if (isLengthError(error)) return { status: 0, text: undefined, header: () => null }
+      throw error
     }
     const { status, data, headers: received } = response
     const text = typeof data === 'string' ? data : ''
-    // XMLHttpRequest knows no limit; this at least keeps the text from being parsed.
-    if (text.length > maxResponseBytes) throw tooLarge(maxResponseBytes)
-    return { status, text, header: name => received[name] as string | undefined }
+    return {
+      status,
+      // XMLHttpRequest knows no limit; this at least keeps the text from being parsed.
+      text: text.length > maxResponseBytes ? undefined : text,
+      header: name => received[name] as string | undefined
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { configurationError } from './errors.ts'
+import { need } from './errors.ts'
 
 /**
  * The value of the `Authorization` header for HTTP Basic, in UTF-8 whatever the runtime.
@@ -7,18 +7,13 @@ import { configurationError } from './errors.ts'
  *   shows it.
  * @see RFC 7617: no colon in the user id, no control characters, UTF-8
  */
-export function basicAuthorization(projectId: string, key: string): string {
+export function basicAuthorization(projectId: string | undefined, key: string | undefined): string {
   const pair = [projectId, key]
-  if (!pair.every(part => typeof part === 'string' && /^\P{Cc}+$/u.test(part)) || projectId.includes(':')) {
-    throw configurationError(
-      'INVALID_OPTION',
-      "projectId and key must be texts without control characters, projectId without ':'"
-    )
-  }
-  // Bytes as characters: btoa throws beyond Latin-1, and React Native has no TextEncoder everywhere. Half a
-  // surrogate pair has no UTF-8 form and becomes U+FFFD, as everywhere.
-  const bytes = encodeURIComponent(pair.join(':').replace(/\p{Cs}/gu, '\ufffd')).replace(/%(..)/g, (_, hex) =>
-    String.fromCharCode(Number(`0x${hex}`))
+  need(
+    pair.every(part => typeof part === 'string' && /^\P{Cc}+$/u.test(part)) && !projectId?.includes(':'),
+    "projectId and key must be texts without control characters, projectId without ':'"
   )
-  return `Basic ${btoa(bytes)}`
+  // Half a surrogate pair has no UTF-8 form and becomes U+FFFD, as everywhere. `unescape` makes bytes as characters
+  // of percent signs: btoa throws beyond Latin-1, and React Native has no TextEncoder everywhere.
+  return `Basic ${btoa(unescape(encodeURIComponent(pair.join(':').replace(/\p{Cs}/gu, '\ufffd'))))}`
 }

@@ -24,14 +24,8 @@ export interface SerializedError extends ErrorDetails {
   readonly message: string
 }
 
-const facts = 'name message code reason retryable retryAfterMs status requestId rpcCode data'.split(' ')
-
-function copyFacts<T>(from: object, to: T): T {
-  for (const fact of facts) {
-    const value = (from as Record<string, unknown>)[fact]
-    if (value !== undefined) Object.assign(to as object, { [fact]: value })
-  }
-  return to
+interface Branded {
+  readonly [brand]?: SerializedError
 }
 
 /**
@@ -62,19 +56,21 @@ export class ChainDataClientError extends Error {
 
   constructor(message: string, details: ErrorDetails) {
     super(message)
+    for (const [fact, value] of Object.entries({ retryable: false, ...details })) {
+      if (value !== undefined) Object.assign(this, { [fact]: value })
+    }
     // Not enumerable: it stays out of console output.
-    Object.defineProperty(this, brand, { value: this.name })
-    copyFacts({ retryable: false, ...details }, this)
+    Object.defineProperty(this, brand, { value: { name: this.name, message, ...(this as object) } })
   }
 
   /** `instanceof` by brand, so that it also holds between copies of this package. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // Classes that users derive keep the ordinary meaning.
     // biome-ignore lint/complexity/noThisInStatic: the derived classes inherit this, and `this` is the asked one.
-    if (!Object.hasOwn(this, 'kind')) return Function.prototype[Symbol.hasInstance].call(this, value)
-    const found = (Object(value) as { [brand]?: string })[brand]
+    if (!Object.hasOwn(this, 'kind')) return super[Symbol.hasInstance](value)
+    const facts = (Object(value) as Branded)[brand]
     // biome-ignore lint/complexity/noThisInStatic: as above.
-    return this === ChainDataClientError ? found !== undefined : found === this.kind
+    return this === ChainDataClientError ? !!facts : facts?.name === this.kind
   }
 
   // On the prototype: the stack's first line needs it before any field is set.
@@ -82,9 +78,9 @@ export class ChainDataClientError extends Error {
     return (this.constructor as typeof ChainDataClientError).kind
   }
 
-  /** An allow-list of plain facts for logs. The stack is not among them. */
+  /** The plain facts it was made of, for logs. Neither the stack nor what was added later is among them. */
   toJSON(): SerializedError {
-    return copyFacts(this, {} as SerializedError)
+    return (this as unknown as Required<Branded>)[brand]
   }
 }
 
@@ -99,9 +95,9 @@ export class ConfigurationError extends ChainDataClientError {
   declare readonly code: 'CONFIGURATION'
 }
 
-/** @returns The error to throw, with what every one of its kind has. */
-export function configurationError(reason: string, message: string): ConfigurationError {
-  return new ConfigurationError(message, { code: 'CONFIGURATION', reason })
+/** @throws {ConfigurationError} Unless met. @param message - Never shows a credential. */
+export function need(met: unknown, message: string, reason = 'INVALID_OPTION'): asserts met {
+  if (!met) throw new ConfigurationError(message, { code: 'CONFIGURATION', reason })
 }
 
 /**
@@ -126,7 +122,7 @@ export class ProtocolError extends ChainDataClientError {
   declare readonly code: 'PROTOCOL'
 }
 
-/** @returns The error to throw. @param what - The call's wire name, or a member of its result. */
+/** @returns The error to throw. @param what - The method, or a member of its result. */
 export function protocolError(reason: string, what: string, details?: Partial<ErrorDetails>): ProtocolError {
   return new ProtocolError(`${what}: not what this service answers (${reason})`, {
     ...details,
@@ -145,4 +141,9 @@ export class RpcError extends ChainDataClientError {
   declare readonly code: 'RPC'
   declare readonly rpcCode: number
   declare readonly status: number
+}
+
+/** A stable name of a case, as far as something foreign gave one. */
+export function reasonOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(value) ? value : undefined
 }

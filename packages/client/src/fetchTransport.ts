@@ -1,4 +1,4 @@
-import { networkError, type Transport, tooLarge } from './transport.ts'
+import type { Transport } from './transport.ts'
 
 /** The part of `fetch` this client uses, so that its types need neither DOM nor Node types. */
 export interface FetchLike {
@@ -14,9 +14,12 @@ export interface FetchedResponse {
   text(): Promise<string>
 }
 
-interface ByteReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
-  cancel(): Promise<unknown>
+interface ByteStream {
+  getReader?(): {
+    /** No value at the end. */
+    read(): Promise<{ readonly value?: Uint8Array | undefined }>
+    cancel(): Promise<unknown>
+  }
 }
 
 /**
@@ -26,40 +29,29 @@ interface ByteReader {
  */
 export function createFetchTransport(fetchOption?: FetchLike['fetch']): Transport {
   return async ({ url, headers, body, signal, maxResponseBytes }) => {
-    let response: FetchedResponse
-    let text: string | undefined
-    try {
-      const send = fetchOption ?? (fetch as FetchLike['fetch'])
-      // Workers know no other way not to follow a redirect.
-      response = await send(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
-      text = await readText(response, maxResponseBytes)
-    } catch (error) {
-      throw networkError(error)
-    }
-    if (text === undefined) throw tooLarge(maxResponseBytes)
+    const send = fetchOption ?? (fetch as FetchLike['fetch'])
+    // Workers know no other way not to follow a redirect.
+    const response = await send(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+    const text = await readText(response, maxResponseBytes)
     return { status: response.status, text, header: name => response.headers.get(name) }
   }
 }
 
 /** @returns `undefined` for a body beyond the limit; its connection is given up. */
 async function readText(response: FetchedResponse, maxBytes: number): Promise<string | undefined> {
-  const stream = response.body as { getReader?(): ByteReader } | null | undefined
-  // React Native has no streams; there the limit counts characters, after the fact.
-  if (!stream?.getReader) {
-    const text = await response.text()
+  const reader = (response.body as ByteStream | null | undefined)?.getReader?.()
+  let text = ''
+  if (!reader) {
+    // React Native has no streams; there the limit counts characters, after the fact.
+    text = await response.text()
     return text.length > maxBytes ? undefined : text
   }
-  const reader = stream.getReader()
   const decoder = new TextDecoder()
-  let text = ''
   for (let bytes = 0; ; ) {
-    const { done, value } = await reader.read()
-    if (done || !value) return text + decoder.decode()
+    const { value } = await reader.read()
+    if (!value) return text + decoder.decode()
     bytes += value.length
-    if (bytes > maxBytes) {
-      reader.cancel().catch(() => {})
-      return undefined
-    }
+    if (bytes > maxBytes) return void reader.cancel().catch(() => {})
     text += decoder.decode(value, { stream: true })
   }
 }

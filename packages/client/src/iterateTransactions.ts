@@ -20,19 +20,20 @@ export async function* iterateTransactions(
   for (let before = start; ; ) {
     const page: TransactionHistory = await readPage({ ...call, limit, before })
     if (!Array.isArray(page)) throw protocolError('NOT_A_LIST', 'svc_getTransactionsByAddress')
-    const oldest: string | undefined = page.filter(record => isConfirmed(record)).at(-1)?.hash
-    const isFull = page.length >= (limit ?? Number.POSITIVE_INFINITY)
-    if (isFull && limit !== undefined && oldest === undefined) {
+    const oldest: string | undefined = page.filter(isConfirmed).at(-1)?.hash
+    const wanted: number = limit ?? Number.POSITIVE_INFINITY
+    const isFull = page.length >= wanted
+    if (isFull && !oldest) {
       // Pending records alone: there is no confirmed one to go on from, and more may follow. A larger page is
       // read instead; where even the largest is not enough, the whole history.
-      limit = limit < largestPage ? Math.min(limit * 4, largestPage) : undefined
-      continue
+      limit = wanted < largestPage ? Math.min(wanted * 4, largestPage) : undefined
+    } else {
+      // A host that knows no `before` answers the same again: it has said everything.
+      if (!page.length || (before && oldest === before)) return
+      yield page
+      if (!isFull) return
+      before = oldest
+      limit = pageLimit
     }
-    // A host that knows no `before` answers the same again: it has said everything.
-    if (page.length === 0 || (before !== undefined && oldest === before)) return
-    yield page
-    if (!isFull) return
-    before = oldest
-    limit = pageLimit
   }
 }

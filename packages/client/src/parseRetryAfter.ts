@@ -10,8 +10,9 @@ export function parseRetryAfter(
   nowMs: number = Date.now()
 ): number | undefined {
   const text = `${header}`.trim()
-  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER)
   // An HTTP date begins with the name of a day; Date.parse alone takes almost anything for a date.
-  const waitMs = /^[A-Z]/.test(text) ? Date.parse(text) - nowMs : Number.NaN
-  return waitMs > 0 ? waitMs : waitMs <= 0 ? 0 : undefined
+  const waitMs = /^\d+$/.test(text)
+    ? Number(text) * 1000
+    : Date.parse(/^[A-Z]/.test(text) ? text : '') - nowMs
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, Math.min(waitMs, 2 ** 53 - 1))
 }

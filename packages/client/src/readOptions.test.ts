@@ -26,6 +26,7 @@ test.each([
   'http://rpc.example.com',
   'http://127.evil.example',
   'http://localhost.evil.example',
+  'http://evil.example/a.localhost',
   'http://10.0.0.1'
 ])('sends no key over plain http to %s unless told to', baseUrl => {
   expect(() => readOptions({ ...valid, baseUrl })).toThrow(
@@ -51,10 +52,11 @@ test.each([
   ['baseUrl', 'https://rpc.example.com/#svc_getTokensAndNFTs', badUrl],
   ['baseUrl', 'https://rpc.example.com/v1/evm-chain', badUrl],
   ['baseUrl', 'https://rpc.example.com/solana/', badUrl],
-  ['chainId', 1.5, /^chainId must be a whole number, not 1.5$/],
+  ['chainId', 1.5, /^chainId must be a whole number from 0, not 1.5$/],
   ['chainId', 2 ** 53, /^chainId must be a whole number/],
   ['chainId', Number.POSITIVE_INFINITY, /^chainId must be a whole number/],
-  ['chainId', 'hidden', /^chainId must be a whole number, not a string$/],
+  ['chainId', 'hidden', /^chainId must be a whole number from 0, not a string$/],
+  ['chainId', -1, /^chainId must be a whole number from 0, not -1$/],
   ['methodPrefix', 1, /^methodPrefix must be a string$/],
   ['timeoutMs', 0, /^timeoutMs must be a whole number from 1, not 0$/],
   ['timeoutMs', -1, /^timeoutMs must be a whole number from 1/],
@@ -99,31 +101,31 @@ test('completes what was left out', () => {
 describe('ways to sign', () => {
   const { baseUrl } = valid
 
-  test.each(['document', 'importScripts'])('a server key is refused where %s says: a browser', name => {
+  test.each(['document', 'importScripts'])('a server key is refused where %s says: a browser', async name => {
     vi.stubGlobal(name, {})
     try {
       expect(() => readOptions(valid)).toThrow(
         expect.objectContaining({ code: 'CONFIGURATION', reason: 'KEY_IN_BROWSER' })
       )
-      expect(readOptions({ ...valid, dangerouslyAllowBrowser: true }).secrets).toContain('secret-key')
-      expect(readOptions({ baseUrl, projectId: 'project', clientKey: 'page-key' }).secrets).toContain(
-        'page-key'
-      )
+      const allowed = readOptions({ ...valid, dangerouslyAllowBrowser: true })
+      expect((await allowed.sign()).secrets).toContain('secret-key')
+      const ofPage = readOptions({ baseUrl, projectId: 'project', clientKey: 'page-key' })
+      expect((await ofPage.sign()).secrets).toContain('page-key')
     } finally {
       vi.unstubAllGlobals()
     }
   })
 
-  test('a client key travels as a server key does', () => {
-    const auth = { Authorization: `Basic ${btoa('project:page-key')}` }
-    expect(readOptions({ baseUrl, projectId: 'project', clientKey: 'page-key' }).auth).toEqual(auth)
+  test('a client key travels as a server key does', async () => {
+    const headers = { Authorization: `Basic ${btoa('project:page-key')}` }
+    const { sign } = readOptions({ baseUrl, projectId: 'project', clientKey: 'page-key' })
+    expect(await sign()).toMatchObject({ headers })
   })
 
-  test('without a key the service may be a path of the page', () => {
-    expect(readOptions({ baseUrl: '/chain-data/', auth: false })).toMatchObject({
-      baseUrl: '/chain-data',
-      auth: {}
-    })
+  test('without a key the service may be a path of the page', async () => {
+    const { baseUrl, sign } = readOptions({ baseUrl: '/chain-data/', auth: false })
+    expect(baseUrl).toBe('/chain-data')
+    expect(await sign()).toEqual({ headers: {}, secrets: [] })
     expect(() => readOptions({ baseUrl: '//x.example', auth: false })).toThrow(badUrl)
   })
 

@@ -1,15 +1,15 @@
 import { defaultMethodPrefix } from '@chain-data/protocol'
-import { basicAuthorization } from './basicAuthorization.ts'
-import type { AuthProvider, ClientOptions, Int64Form } from './ClientOptions.ts'
-import { configurationError } from './errors.ts'
+import type { ClientOptions, Int64Form } from './ClientOptions.ts'
+import { need } from './errors.ts'
+import { int64Forms } from './shapeResult.ts'
+import { basicAuth, checkedAuth, type Sign } from './sign.ts'
 
 /** The options, checked and completed. Lives in closures only: it holds the credentials. */
 export interface Settings {
   /** Without a trailing slash. */
   readonly baseUrl: string
-  /** What signs a request: the headers, or who gives them. */
-  readonly auth: Readonly<Record<string, string>> | AuthProvider
-  readonly secrets: readonly string[]
+  /** Signs a request; asked before every attempt. */
+  readonly sign: Sign
   readonly chainId: number | undefined
   readonly methodPrefix: string
   readonly timeoutMs: number
@@ -21,82 +21,66 @@ export interface Settings {
 
 /** @throws {ConfigurationError} Names the option and what was expected; never shows a credential. */
 export function readOptions(options: ClientOptions): Settings {
-  const {
-    int64 = 'number',
-    methodPrefix = defaultMethodPrefix,
-    timeoutMs = 30_000,
-    retries = 2
-  } = options ?? {}
-  const { chainId, maxDelayMs = 10_000, maxResponseBytes = 2 ** 26 } = options ?? {}
+  const given = Object(options) as ClientOptions
+  const { baseUrl, auth, projectId, serverKey, clientKey, allowInsecureHttp } = given
+  const { int64 = 'number', methodPrefix = defaultMethodPrefix, dangerouslyAllowBrowser } = given
+  const url = `${baseUrl}`
+  // By hand: React Native's URL lacks most of its members. The address is not shown: it may hold a password.
+  need(
+    (auth !== undefined || url[0] !== '/') &&
+      /^(?!.*\/(evm-chain|solana)\/*$)(https?:\/\/(?=.)|\/)(?!\/)[^\s?#@\\]*$/i.test(url),
+    'baseUrl must be a URL without user information, query, fragment and endpoint'
+  )
+  need(
+    allowInsecureHttp || !/^http:(?!\/\/(([^/]+\.)?localhost|127(\.\d+){3}|\[::1\])(:\d*)?(\/|$))/i.test(url),
+    'baseUrl must be https beyond loopback, or set allowInsecureHttp',
+    'INSECURE_BASE_URL'
+  )
   need(typeof methodPrefix === 'string', 'methodPrefix must be a string')
-  need(/^(number|string|bigint)$/.test(int64), 'int64 must be number, string or bigint')
-  if (chainId !== undefined) checkNumber('chainId', chainId)
-  checkNumber('timeoutMs', timeoutMs, 1)
-  checkNumber('retries', retries, 0)
-  checkNumber('maxDelayMs', maxDelayMs, 0)
-  checkNumber('maxResponseBytes', maxResponseBytes, 1)
+  need(Object.hasOwn(int64Forms, int64), 'int64 must be number, string or bigint')
+  need(
+    [serverKey, clientKey, auth].filter(way => way !== undefined).length === 1 &&
+      (!auth || typeof auth === 'function'),
+    'give one of serverKey, clientKey and auth (a function or false)'
+  )
+  // Pages and their workers.
+  need(
+    !serverKey || dangerouslyAllowBrowser || !('document' in globalThis || 'importScripts' in globalThis),
+    'serverKey is public in a browser: give clientKey',
+    'KEY_IN_BROWSER'
+  )
   return {
-    baseUrl: readBaseUrl(options ?? {}),
-    ...readCredentials(options),
-    ...{ chainId, methodPrefix, timeoutMs, retries, maxResponseBytes, int64 },
+    baseUrl: url.replace(/\/+$/, ''),
+    sign: auth === undefined ? basicAuth(projectId, serverKey ?? clientKey) : checkedAuth(auth),
+    int64,
+    methodPrefix,
+    chainId: readNumber('chainId', 0, undefined, given),
+    timeoutMs: readNumber('timeoutMs', 1, 30_000, given),
+    retries: readNumber('retries', 0, 2, given),
     // Twice that is the longest a timer can wait; beyond it, it would fire at once.
-    maxDelayMs: Math.min(maxDelayMs, 2 ** 30)
+    maxDelayMs: Math.min(readNumber('maxDelayMs', 0, 10_000, given), 2 ** 30),
+    maxResponseBytes: readNumber('maxResponseBytes', 1, 2 ** 26, given)
   }
 }
 
 /**
- * @param min - With one, `Infinity` is a number too: no bound at all.
+ * One option that is a whole number; `Infinity` is one too, no bound at all, except for `chainId`.
+ *
  * @throws {ConfigurationError} Not a whole number from `min`.
  */
-export function checkNumber(name: string, value: number, min?: number): void {
-  const fits = Number.isSafeInteger(value) || (min !== undefined && value === Number.POSITIVE_INFINITY)
-  // A value of the wrong type may be anything, a credential put in the wrong place too.
-  const found = typeof value === 'number' ? value : `a ${typeof value}`
+export function readNumber<Name extends string, Fallback extends number | undefined>(
+  name: Name,
+  min: number,
+  fallback: Fallback,
+  options: { readonly [N in Name]?: number | undefined }
+): number | Fallback {
+  const { [name]: value = fallback } = options
   need(
-    fits && !(value < (min ?? value)),
-    `${name} must be a whole number${min === undefined ? '' : ` from ${min}`}, not ${found}`
+    value === undefined ||
+      (value >= min &&
+        (Number.isSafeInteger(value) || (value === Number.POSITIVE_INFINITY && name !== 'chainId'))),
+    // A value of the wrong type may be anything, a credential put in the wrong place too.
+    `${name} must be a whole number from ${min}, not ${typeof value === 'number' ? value : `a ${typeof value}`}`
   )
-}
-
-function readCredentials(options: ClientOptions): Pick<Settings, 'auth' | 'secrets'> {
-  const { auth, projectId, serverKey, clientKey, dangerouslyAllowBrowser } = options
-  const keys = [auth, serverKey, clientKey].filter(way => way !== undefined)
-  need(
-    keys.length === 1 && (!auth || typeof auth === 'function'),
-    'give one of serverKey, clientKey and auth (a function or false)'
-  )
-  if (auth !== undefined) return { auth: auth || {}, secrets: [] }
-  // Pages and their workers.
-  if (serverKey && !dangerouslyAllowBrowser && ('document' in globalThis || 'importScripts' in globalThis)) {
-    throw configurationError('KEY_IN_BROWSER', 'serverKey is public in a browser: give clientKey')
-  }
-  const key = keys[0] as string
-  const Authorization = basicAuthorization(projectId, key)
-  return { auth: { Authorization }, secrets: [Authorization.slice(6), key] }
-}
-
-// By hand: React Native's URL lacks most of its members.
-function readBaseUrl({ baseUrl, auth, allowInsecureHttp }: Partial<ClientOptions>): string {
-  const url = `${baseUrl}`
-  // The address itself is not shown: it may hold a password.
-  need(
-    (auth === undefined ? /^https?:/i : /^https?:|^\/(?!\/)/i).test(url) &&
-      /^(\w+:\/\/[^/]+)?(\/.*)?$/.test(url) &&
-      !/[\s?#@\\]|\/(evm-chain|solana)\/*$/.test(url),
-    'baseUrl must be a URL without user information, query, fragment and endpoint'
-  )
-  if (
-    !allowInsecureHttp &&
-    /^http:(?!\/\/((.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d*)?(\/|$))/i.test(url)
-  ) {
-    throw configurationError(
-      'INSECURE_BASE_URL',
-      'baseUrl must be https beyond loopback, or set allowInsecureHttp'
-    )
-  }
-  return url.replace(/\/+$/, '')
-}
-
-function need(met: unknown, message: string): asserts met {
-  if (!met) throw configurationError('INVALID_OPTION', message)
+  return value
 }

@@ -1,10 +1,9 @@
 import type { EndpointPath } from '@chain-data/protocol'
 import type { Answer, CallOptions } from './ClientOptions.ts'
-import type { ChainDataClientError } from './errors.ts'
+import { type ChainDataClientError, TransportError } from './errors.ts'
 import { type Asked, readAnswer } from './readAnswer.ts'
-import { checkNumber, type Settings } from './readOptions.ts'
-import { sign } from './sign.ts'
-import type { Transport } from './transport.ts'
+import { readNumber, type Settings } from './readOptions.ts'
+import { networkError, type Transport } from './transport.ts'
 import { withDeadline } from './withDeadline.ts'
 
 const firstPauseMs = 250
@@ -18,64 +17,69 @@ export interface WireCall extends Asked {
 
 /**
  * Sends calls of one endpoint in one POST, then again those that failed in a way that may pass, under one deadline.
- * Each call then has its outcome.
+ * Each call then has its value or its error.
  *
  * @param calls - At least one; exactly one where no list goes out.
  * @throws {ConfigurationError} An option of the call cannot work.
  */
 export async function sendCalls(
-  { auth, secrets: known, baseUrl, maxDelayMs, maxResponseBytes, int64, ...settings }: Settings,
+  settings: Settings,
   transport: Transport,
   calls: readonly WireCall[],
-  { signal, timeoutMs = settings.timeoutMs, retries = settings.retries, onAnswer }: CallOptions,
+  options: CallOptions,
   isBatch: boolean
 ): Promise<void> {
-  checkNumber('timeoutMs', timeoutMs, 1)
-  checkNumber('retries', retries, 0)
+  const { maxDelayMs, maxResponseBytes } = settings
+  const timeoutMs = readNumber('timeoutMs', 1, settings.timeoutMs, options)
+  const retries = readNumber('retries', 0, settings.retries, options)
   const endMs = Date.now() + timeoutMs
+  const [first] = calls as [WireCall]
   let open = calls
   let answer: Answer | undefined
   let pause: ReturnType<typeof setTimeout> | undefined
 
-  const fail = (reason: unknown) => {
-    // What is caught here is thrown by this package: transports let nothing else through.
-    for (const call of open) call.outcome = { status: 'rejected', reason: reason as ChainDataClientError }
+  const fail = (error: unknown) => {
+    // What is caught here is thrown by this package: nothing of a transport gets through.
+    for (const call of open) call.error = error as ChainDataClientError
   }
 
   try {
-    await withDeadline({ timeoutMs, signal }, async over => {
+    await withDeadline({ timeoutMs, signal: options.signal }, async signal => {
       for (let attempts = 1; ; attempts++) {
         try {
-          const { headers, secrets } = await sign({ auth, secrets: known })
-          if (over.aborted) return
+          const { headers, secrets } = await settings.sign()
+          if (signal.aborted) return
           const bodies = `${open.map(({ body }) => body)}`
-          const { status, text, header } = await transport({
-            url: baseUrl + calls[0]?.endpoint,
+          const response = await transport({
+            url: settings.baseUrl + first.endpoint,
             headers: { ...headers, Accept: 'application/json', 'Content-Type': 'application/json' },
             body: isBatch ? `[${bodies}]` : bodies,
-            signal: over,
+            signal,
             maxResponseBytes
+          }).catch(error => {
+            throw networkError(error)
           })
-          if (over.aborted) return
-          readAnswer({ status, text, header }, open, { isBatch, int64, secrets })
+          if (signal.aborted) return
+          const { status, text, header } = response
+          if (text === undefined) {
+            throw new TransportError(`the answer is larger than maxResponseBytes (${maxResponseBytes})`, {
+              code: 'RESPONSE_LIMIT'
+            })
+          }
+          readAnswer(response, text, open, isBatch, settings.int64, secrets)
           const requestId = header('x-request-id')
           answer = { status, attempts, text, ...(requestId && { requestId }) }
         } catch (error) {
           // What fails after the end is a consequence of it.
-          if (over.aborted) return
+          if (signal.aborted) return
           fail(error)
         }
-        let pauseMs = 0
-        open = open.filter(({ outcome }) => {
-          if (attempts > retries || outcome?.status !== 'rejected') return false
-          const { retryable, retryAfterMs = 0 } = outcome.reason
-          if (!retryable || retryAfterMs > maxDelayMs) return false
-          pauseMs = Math.max(pauseMs, retryAfterMs)
-          return true
-        })
+        open = open.filter(({ error }) => error?.retryable && !((error.retryAfterMs as number) > maxDelayMs))
         // Full jitter: callers that failed together do not come back together.
-        pauseMs += Math.random() * Math.min(maxDelayMs, firstPauseMs * 2 ** (attempts - 1))
-        if (!open.length || Date.now() + pauseMs >= endMs) return
+        const pauseMs =
+          Math.max(...open.map(({ error }) => error?.retryAfterMs ?? 0)) +
+          Math.random() * Math.min(maxDelayMs, firstPauseMs * 2 ** (attempts - 1))
+        if (attempts > retries || !open.length || Date.now() + pauseMs >= endMs) return
         await new Promise(resolve => {
           pause = setTimeout(resolve, pauseMs)
         })
@@ -86,5 +90,5 @@ export async function sendCalls(
     clearTimeout(pause)
     fail(error)
   }
-  if (answer && calls[0]?.outcome?.status === 'fulfilled') onAnswer?.(answer)
+  if (answer && !first.error) options.onAnswer?.(answer)
 }

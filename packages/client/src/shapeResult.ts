@@ -1,7 +1,11 @@
-import type { Int64Form } from './ClientOptions.ts'
 import { protocolError } from './errors.ts'
 
 type Members = Record<string, unknown>
+
+/** How digits become what `int64` asks for. */
+export const int64Forms = { number: Number, string: String, bigint: BigInt }
+
+type FromDigits = (typeof int64Forms)[keyof typeof int64Forms]
 
 /**
  * Gives the 64-bit integers of a result the form that the caller asked for; the rest stays as it came.
@@ -11,7 +15,7 @@ type Members = Record<string, unknown>
  * @param exact - The same with its long integers as texts.
  * @throws {ProtocolError} `INEXACT_NUMBER`: digits were asked for, and what came is no whole number.
  */
-export function shapeResult(method: string, plain: unknown, exact: unknown, form: Int64Form): unknown {
+export function shapeResult(method: string, plain: unknown, exact: unknown, form: FromDigits): unknown {
   if (method === 'svc_getTransactionsByAddress') {
     shapeEach(plain, exact, 'gasLimit')
     shapeEach(plain, exact, 'nonce')
@@ -24,7 +28,7 @@ export function shapeResult(method: string, plain: unknown, exact: unknown, form
 }
 
 /** @param form - Absent: a number, with a text beside it only where it is rounded. */
-function shapeEach(list: unknown, sources: unknown, name: string, form?: Int64Form): void {
+function shapeEach(list: unknown, sources: unknown, name: string, form?: FromDigits): void {
   if (!Array.isArray(list)) return
   list.forEach((item: Members | null, index) => {
     if (typeof item !== 'object' || !item) return
@@ -33,10 +37,9 @@ function shapeEach(list: unknown, sources: unknown, name: string, form?: Int64Fo
     // The text of the host comes first: its number may have been rounded before it was sent.
     const digits = digitsOf(source[twin]) ?? digitsOf(source[name])
     if (digits) {
-      const rounded = Number(digits)
-      item[name] = form === 'bigint' ? BigInt(digits) : form === 'string' ? digits : rounded
-      if (form || !Number.isSafeInteger(rounded)) item[twin] = digits
-    } else if (form && form !== 'number') throw protocolError('INEXACT_NUMBER', name)
+      item[name] = (form ?? Number)(digits)
+      if (form || !Number.isSafeInteger(item[name])) item[twin] = digits
+    } else if (form && form !== Number) throw protocolError('INEXACT_NUMBER', name)
   })
 }
 

@@ -1,5 +1,6 @@
-import { configurationError } from './errors.ts'
-import type { Settings } from './readOptions.ts'
+import { basicAuthorization } from './basicAuthorization.ts'
+import type { AuthProvider } from './ClientOptions.ts'
+import { need } from './errors.ts'
 
 /** The headers of one request, and the texts in them that must be shown nowhere. */
 export interface Signed {
@@ -7,18 +8,29 @@ export interface Signed {
   readonly secrets: readonly string[]
 }
 
-/** @throws {ConfigurationError} `AUTH_FAILED`: `auth` failed, or what it gave are no headers. */
-export async function sign({ auth, secrets }: Pick<Settings, 'auth' | 'secrets'>): Promise<Signed> {
-  if (typeof auth !== 'function') return { headers: auth, secrets }
-  try {
-    const headers = { ...(await auth()) }
-    const values = Object.values(headers)
-    // A transport would refuse others too, and show them in its error.
-    if (/^[\w,-]*$/.test(`${Object.keys(headers)}`) && values.every(value => /^[ -~]+$/.test(value))) {
-      return { headers, secrets: values.flatMap(value => [value, ...value.split(' ')]) }
+/** Signs one request. @throws {ConfigurationError} `AUTH_FAILED`: an `auth` failed, or what it gave are no headers. */
+export type Sign = () => Promise<Signed>
+
+/** @throws {ConfigurationError} Basic cannot carry one of the two. */
+export function basicAuth(projectId: string | undefined, key: string | undefined): Sign {
+  const Authorization = basicAuthorization(projectId, key)
+  return async () => ({ headers: { Authorization }, secrets: [Authorization.slice(6), `${key}`] })
+}
+
+/** @param auth - Asked for every request. `false`: nothing signs. */
+export function checkedAuth(auth: AuthProvider | false): Sign {
+  return async () => {
+    try {
+      const headers = { ...(auth && (await auth())) }
+      const values = Object.values(headers)
+      const secrets = values.flatMap(value => [value, ...value.split(' ')])
+      // A transport would refuse others too, and show them in its error.
+      if (/^[\w,-]*$/.test(`${Object.keys(headers)}`) && values.every(value => /^[ -~]+$/.test(value))) {
+        return { headers, secrets }
+      }
+    } catch {
+      // Its error may hold what it signs with.
     }
-  } catch {
-    // Its error may hold what it signs with.
+    need(false, 'auth must give an object of header names and values', 'AUTH_FAILED')
   }
-  throw configurationError('AUTH_FAILED', 'auth must give an object of header names and values')
 }

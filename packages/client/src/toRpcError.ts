@@ -1,5 +1,5 @@
 import { retryableCodes, retryableReasons } from '@chain-data/protocol'
-import { type ErrorDetails, RpcError } from './errors.ts'
+import { type ErrorDetails, reasonOf, RpcError } from './errors.ts'
 import { redact } from './redact.ts'
 
 /** The `error` member of a JSON-RPC answer, as far as it can be relied on. */
@@ -17,32 +17,30 @@ export function isErrorObject(value: unknown): value is ErrorObject {
 /**
  * The typed form of a JSON-RPC error, of this service's table or of any other server.
  *
- * @param wireName - Of the method, for the message.
+ * @param method - As the caller named it, for the message.
  * @param http - What the HTTP answer says: status, request id, wait, and whether its status is retryable.
  * @remarks The error table decides what is retryable; for a reason it does not know, the HTTP status or the
  *   code does. A wait in the error's data counts before the header, which is in whole seconds.
  */
 export function toRpcError(
   error: ErrorObject,
-  wireName: string,
-  http: Partial<ErrorDetails>,
+  method: string,
+  http: Partial<ErrorDetails> & { readonly retryable: boolean },
   secrets: readonly string[]
 ): RpcError {
   const { code: rpcCode, message, data } = redact(error, secrets) as ErrorObject
-  const { reason, extraMessage, retryAfterMs } = Object(data) as Record<string, unknown>
-  const known = typeof reason === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(reason) ? reason : undefined
+  const { reason: given, extraMessage, retryAfterMs } = Object(data) as Record<string, unknown>
+  const reason = reasonOf(given)
   const said = [message, extraMessage].filter(text => typeof text === 'string' && text).join(': ')
   // Server text goes into logs: one line, no terminal sequences, not endless.
   const line = said.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 500)
-  return new RpcError(`${wireName}: ${line} (${rpcCode}${known ? ` ${known}` : ''})`, {
+  return new RpcError(`${method}: ${line} (${rpcCode}${reason ? ` ${reason}` : ''})`, {
     ...http,
     code: 'RPC',
     rpcCode,
-    reason: known,
+    reason,
     data,
-    retryable: known
-      ? retryableReasons.includes(known) || http.retryable === true
-      : retryableCodes.includes(rpcCode) || http.retryable === true,
+    retryable: http.retryable || retryableCodes.includes(rpcCode) || retryableReasons.includes(`${reason}`),
     ...(typeof retryAfterMs === 'number' && retryAfterMs >= 0 && { retryAfterMs })
   })
 }

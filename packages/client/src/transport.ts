@@ -1,4 +1,4 @@
-import { TransportError } from './errors.ts'
+import { reasonOf, TransportError } from './errors.ts'
 
 /** One HTTP POST, ready to send. */
 export interface HttpRequest {
@@ -12,11 +12,12 @@ export interface HttpRequest {
   readonly maxResponseBytes: number
 }
 
-/** A complete HTTP answer of any status; the text is as received, because parsing may round numbers. */
+/** A complete HTTP answer of any status. */
 export interface HttpResponse {
   /** 0 for a redirect that a browser hides. */
   readonly status: number
-  readonly text: string
+  /** As received, because parsing may round numbers; `undefined` for an answer that was cut off. */
+  readonly text: string | undefined
   /** By name in lower case; nothing for a header that is not there. */
   readonly header: (name: string) => string | null | undefined
 }
@@ -24,26 +25,18 @@ export interface HttpResponse {
 /**
  * Sends one POST without following redirects and resolves with whatever status comes back.
  *
- * @throws {TransportError} `NETWORK` or `RESPONSE_LIMIT`. An implementation never lets through, or attaches,
- *   an error of the library it uses: those carry the request headers.
+ * @throws What the library it uses throws; {@link networkError} takes from that what may be shown.
  */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>
 
 /** Takes from a foreign error its code, and nothing else: the rest may hold the request. */
 export function networkError(error: unknown): TransportError {
   const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } }
-  const reason = /^[A-Z][A-Z0-9_]{1,63}$/.exec(`${cause?.code ?? code}`)?.[0] ?? 'UNKNOWN'
+  const reason = reasonOf(cause?.code ?? code) ?? 'UNKNOWN'
   return new TransportError(`no complete answer (${reason})`, {
     code: 'NETWORK',
     reason,
     // A certificate does not become valid by asking again.
     retryable: !/CERT|TLS|SSL/.test(reason)
-  })
-}
-
-/** The answer was cut off. */
-export function tooLarge(maxResponseBytes: number): TransportError {
-  return new TransportError(`the answer is larger than maxResponseBytes (${maxResponseBytes})`, {
-    code: 'RESPONSE_LIMIT'
   })
 }

@@ -23,26 +23,29 @@ export interface Limits {
  * @throws {TransportError} `TIMEOUT` or `ABORTED`, at once, however long `run` takes to notice.
  * @remarks Timer and listener are gone when the promise settles.
  */
-export function withDeadline<T>(limits: Limits, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { timeoutMs, signal } = limits
+export function withDeadline<T>(
+  { timeoutMs, signal }: Limits,
+  run: (signal: AbortSignal) => Promise<T>
+): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let onAbort = () => {}
   return new Promise<T>((resolve, reject) => {
     const controller = new AbortController()
-    const release = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-    }
     const giveUp = (code: 'ABORTED' | 'TIMEOUT', message: string) => {
-      release()
       // Rejected first: what the abort does to `run` must not become the outcome.
       reject(new TransportError(message, { code, retryable: code === 'TIMEOUT' }))
       controller.abort()
     }
-    const onAbort = () => giveUp('ABORTED', 'the call was aborted by its signal')
-    const onTimeout = () => giveUp('TIMEOUT', `no complete answer within ${timeoutMs} ms`)
-    // Timers cannot wait longer than that; they would fire at once.
-    const timer = timeoutMs < 2 ** 31 ? setTimeout(onTimeout, timeoutMs) : undefined
+    onAbort = () => giveUp('ABORTED', 'the call was aborted by its signal')
     if (signal?.aborted) return onAbort()
     signal?.addEventListener('abort', onAbort)
-    run(controller.signal).finally(release).then(resolve, reject)
+    // Timers cannot wait longer than that; they would fire at once.
+    if (timeoutMs < 2 ** 31) {
+      timer = setTimeout(() => giveUp('TIMEOUT', `no complete answer within ${timeoutMs} ms`), timeoutMs)
+    }
+    run(controller.signal).then(resolve, reject)
+  }).finally(() => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
   })
 }

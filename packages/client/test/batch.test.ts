@@ -1,7 +1,7 @@
 import { limits, methodFacts } from '@chain-data/protocol'
 import { HttpResponse } from 'msw'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { largestBatch } from '../src/buildClient.ts'
+import { largestBatch, toParams } from '../src/buildClient.ts'
 import { ChainDataClientError } from '../src/index.ts'
 import { caught } from './support/caught.ts'
 import { address, solanaAddress } from './support/credentials.ts'
@@ -188,6 +188,15 @@ describe.each(transports)('over %s', (_transport, create) => {
     expect(await caught(client.batch(undefined as never))).toMatchObject({ reason: 'INVALID_ARGUMENT' })
     expect(await caught(client.batch([evm], { timeoutMs: -1 }))).toMatchObject({ reason: 'INVALID_OPTION' })
   })
+})
+
+test('every method of the document goes where the document says', async () => {
+  const methods = Object.keys(methodFacts) as (keyof typeof methodFacts)[]
+  expect(Object.keys(toParams).sort()).toEqual(methods.sort())
+  for (const method of methods) {
+    await stubClient().request({ method, params: [] } as never)
+    expect(service.received.at(-1)?.url).toBe(baseUrl + methodFacts[method].endpoints[0])
+  }
 })
 
 test('the largest batch is that of the document, and only rpc.discover goes without a chain', () => {

@@ -321,3 +321,22 @@ test('a call without an object of arguments is refused by name, and nothing is s
     }
   }
 })
+
+test('the client has each method under its name on the wire and its short name, and nothing unknown', () => {
+  expect(Object.keys(stubClient()).sort()).toEqual(
+    [
+      'batch',
+      'discover',
+      'enhancedGetTokensAndNFTs',
+      'getSyncStatus',
+      'getTokensAndNFTs',
+      'getTransactionsByAddress',
+      'iterateTransactions',
+      'request',
+      'rpc.discover',
+      'svc_getSyncStatus',
+      'svc_getTokensAndNFTs',
+      'svc_getTransactionsByAddress'
+    ].sort()
+  )
+})

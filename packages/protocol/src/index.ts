@@ -6,7 +6,6 @@ export {
   endpoints,
   limits,
   type Methods,
-  methodEndpoints,
   methodFacts,
   serviceVersion
 } from './generated/methods.gen.ts'

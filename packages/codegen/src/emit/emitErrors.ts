@@ -9,10 +9,10 @@ export function emitErrors(document: ServiceDocument): string {
     return `${docstring(when, '  ')}\n  ${reason}: ${row}`
   })
   const data = cases.map(([reason, { data }]) => `  ${reason}: ${nameOf(data)}`)
-  const retryable = cases.filter(([, entry]) => entry.retryable).map(([reason]) => reason)
   const codes = [...new Set(cases.map(([, { code }]) => code))].filter(code =>
     cases.every(([, entry]) => entry.code !== code || entry.retryable)
   )
+  const reasons = cases.filter(([, { retryable, code }]) => retryable && !codes.includes(code))
   const imports = [...new Set(cases.map(([, { data }]) => nameOf(data)))].sort()
   return `import type { ${imports.join(', ')} } from './types.gen.ts'
 
@@ -24,11 +24,11 @@ export const errors = {
 ${rows.join(',\n')}
 } as const
 
-/** The reasons of the table that are retryable: all that a caller needs to know who must stay small. */
-export const retryableReasons: readonly string[] = ${literal(retryable)}
-
 /** The codes whose every case is retryable: what a code alone says. */
 export const retryableCodes: readonly number[] = ${literal(codes)}
+
+/** The retryable reasons of other codes. With the codes above, all that a caller needs who must stay small. */
+export const retryableReasons: readonly string[] = ${literal(reasons.map(([reason]) => reason))}
 
 /** \`error.data\` of each case. */
 export interface ErrorDataOf {

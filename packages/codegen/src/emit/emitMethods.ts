@@ -28,9 +28,6 @@ export function emitMethods(document: ServiceDocument): string {
       }
     ])
   )
-  const firstEndpoints = Object.fromEntries(
-    document.methods.map(method => [method.name, endpointsOf(method)[0]])
-  )
   const endpoints = Object.fromEntries(
     document['x-endpoints'].map(({ path, family, responseChainId }) => [
       path,
@@ -60,9 +57,6 @@ export const endpoints = ${literal(endpoints)} as const
 
 /** What is true of each method, as data. */
 export const methodFacts: { readonly [M in keyof Methods]: MethodFacts } = ${literal(facts)}
-
-/** The first endpoint of each method: all that a caller needs to know who must stay small. */
-export const methodEndpoints = ${literal(firstEndpoints)} as const
 
 /** Default limits of a host. */
 export const limits = {

@@ -189,11 +189,11 @@ export const errors = {
   }
 } as const
 
-/** The reasons of the table that are retryable: all that a caller needs to know who must stay small. */
-export const retryableReasons: readonly string[] = ['UPSTREAM_UNAVAILABLE', 'NOT_SYNCED', 'RATE_LIMITED', 'OVERLOADED']
-
 /** The codes whose every case is retryable: what a code alone says. */
 export const retryableCodes: readonly number[] = [-32002]
+
+/** The retryable reasons of other codes. With the codes above, all that a caller needs who must stay small. */
+export const retryableReasons: readonly string[] = ['RATE_LIMITED']
 
 /** `error.data` of each case. */
 export interface ErrorDataOf {

@@ -97,15 +97,6 @@ export const methodFacts: { readonly [M in keyof Methods]: MethodFacts } = {
   }
 }
 
-/** The first endpoint of each method: all that a caller needs to know who must stay small. */
-export const methodEndpoints = {
-  svc_getTransactionsByAddress: '/evm-chain',
-  svc_getTokensAndNFTs: '/evm-chain',
-  enhancedGetTokensAndNFTs: '/solana',
-  svc_getSyncStatus: '/evm-chain',
-  'rpc.discover': '/evm-chain'
-} as const
-
 /** Default limits of a host. */
 export const limits = {
   /** Largest request body; beyond it BODY_TOO_LARGE. In bytes. */
