@@ -3,7 +3,7 @@ import { NodeContradictionError, NodeRpcError } from '../platform/errors.ts'
 import type { ChainSource } from './chainSource.ts'
 import { type Wait, waitByClock } from './wait.ts'
 
-const firstPauseMs = 25
+const firstPauseMs = 8
 
 export interface FetchOptions {
   readonly source: ChainSource

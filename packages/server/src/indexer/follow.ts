@@ -25,7 +25,7 @@ export interface FollowOptions {
   readonly logger: Logger
   /** Ends the work after the commit under way. */
   readonly signal: AbortSignal
-  /** Blocks fetched or waiting at the same time; 16. */
+  /** Blocks fetched or waiting at the same time; 32. */
   readonly window?: number
   /** Blocks between two looks at the head during a long catch-up; 2,000. */
   readonly roundBlocks?: number
@@ -58,7 +58,7 @@ const mostReorgsAtOnce = 10
  */
 export async function follow(options: FollowOptions): Promise<void> {
   const { source, store, identity, board, logger, signal, wait = waitByClock } = options
-  const window = options.window ?? 16
+  const window = options.window ?? 32
   const roundBlocks = options.roundBlocks ?? 2_000
   const lowerHeadGraceMs = options.lowerHeadGraceMs ?? 30_000
   const progress = createProgress({ logger })

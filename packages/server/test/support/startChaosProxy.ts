@@ -183,10 +183,10 @@ async function spoilExchange(fault: ExchangeFaultName, { response, told, reply, 
       return send(response, text.slice(0, 1 + random.below(text.length - 1)))
     }
     case 'tooManyRequests':
-      // One in ten asks for a second, the shortest rest above none: on a node this near it is as long as a thousand
-      // answers, and if all asked for it, obedience alone would set the pace.
+      // One in thirty asks for a second, the shortest rest above none: on a node this near it is as long as a thousand
+      // answers, and if more asked for it, obedience alone would set the pace of a run that takes ten.
       response
-        .writeHead(429, { 'retry-after': random.below(10) === 0 ? '1' : '0', 'content-type': 'text/plain' })
+        .writeHead(429, { 'retry-after': random.below(30) === 0 ? '1' : '0', 'content-type': 'text/plain' })
         .end('slow down')
       return
     case 'serverError':

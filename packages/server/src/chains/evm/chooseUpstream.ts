@@ -13,14 +13,16 @@ export interface Wish {
   readonly preferred: Upstream
   /** Not to be asked (again) for this. */
   readonly without?: ReadonlySet<Upstream>
+  /** How often each was asked for this in vain. */
+  readonly asked?: ReadonlyMap<Upstream, number>
   readonly height?: number | undefined
   /** An upstream that lacks it is asked last. */
   readonly method?: string
 }
 
 /**
- * The best upstream for a piece of work: in service before resting, one that has shown the height before one that has not,
- * the preferred one before others, then by score.
+ * The best upstream for a piece of work: in service before resting, one that was asked less often, one that has shown the
+ * height before one that has not, the preferred one before others, then by score.
  * @returns `undefined` when none is left.
  */
 export function chooseUpstream(all: readonly Upstream[], wish: Wish, clock: Clock): Choice | undefined {
@@ -59,12 +61,14 @@ export function reconsider(all: readonly Upstream[], preferred: Upstream, clock:
   return isBetter || !isInService(preferred, now) ? best : preferred
 }
 
-function rank(upstreams: readonly Upstream[], { preferred, height, method }: Wish): Upstream[] {
+function rank(upstreams: readonly Upstream[], { preferred, asked, height, method }: Wish): Upstream[] {
+  const timesAsked = (upstream: Upstream) => asked?.get(upstream) ?? 0
   const lacks = (upstream: Upstream) => Number(method !== undefined && upstream.capabilities.lacks(method))
   const behind = ({ health }: Upstream) => Number(height !== undefined && (health.head ?? -1) < height)
   return [...upstreams].sort(
     (a, b) =>
       lacks(a) - lacks(b) ||
+      timesAsked(a) - timesAsked(b) ||
       Number(a.isDoubted(height)) - Number(b.isDoubted(height)) ||
       behind(a) - behind(b) ||
       Number(b === preferred) - Number(a === preferred) ||

@@ -83,7 +83,8 @@ function readLog(raw: unknown): Log | undefined {
   if (typeof address !== 'string' || !/^0[xX][0-9a-fA-F]{40}$/.test(address)) return undefined
   if (!Array.isArray(topics) || !topics.every(isTopic)) return undefined
   const bytes = data ?? '0x'
-  if (typeof bytes !== 'string' || bytes.length % 2 !== 0 || !/^0[xX][0-9a-fA-F]*$/.test(bytes)) return undefined
+  if (typeof bytes !== 'string' || bytes.length % 2 !== 0 || !/^0[xX][0-9a-fA-F]*$/.test(bytes))
+    return undefined
   return {
     address: address.toLowerCase() as Address,
     topics: topics.map(topic => topic.toLowerCase() as Hex),

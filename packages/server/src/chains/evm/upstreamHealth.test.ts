@@ -54,10 +54,10 @@ describe('the health of an upstream', () => {
     expect(health.failureRate()).toBeCloseTo(0, 5)
   })
 
-  it('stays in service after one failure, and is out for a doubling time after two in a row', () => {
+  it('stays in service after three failures, and is out for a doubling time from the fourth in a row on', () => {
     const { create, outMs } = setUp()
     const health = create()
-    health.failed('unreachable')
+    for (let i = 0; i < 3; i++) health.failed('unreachable')
     expect(outMs(health)).toBe(0)
     const pauses: number[] = []
     for (let i = 0; i < 9; i++) {

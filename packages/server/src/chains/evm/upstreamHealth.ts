@@ -30,8 +30,11 @@ const outcomeWeight = 1 / 4
 const latencyWeight = 1 / 4
 /** A failure that is so old counts half. */
 const halfLifeMs = 30_000
-/** So many failures in a row take it out of service; then it is visited again after a pause that doubles. */
-const failuresUntilOut = 2
+/**
+ * So many failures in a row take it out of service; then it is visited again after a pause that doubles. Fewer would be
+ * no sign of anything where many exchanges are under way at a time.
+ */
+const failuresUntilOut = 4
 const firstOutMs = 500
 const longestOutMs = 30_000
 const firstVisitMs = 50

@@ -28,8 +28,12 @@ export interface UpstreamIdentity {
   isDue(patience: 'rare' | 'soon'): boolean
   /** Its connection was lost: behind the same address there may be another node now. */
   forget(): void
-  /** @throws {UpstreamError} the answers show no identity. */
-  judge(outcomes: readonly NodeOutcome[]): void
+  /** What the answers to {@link identityCalls} show. @throws {UpstreamError} no identity. */
+  read(outcomes: readonly NodeOutcome[]): ShownIdentity
+  /** Whether this is the right chain, as far as is known. */
+  isExpected(found: ShownIdentity): boolean
+  /** Takes it for what the upstream serves. @throws {UpstreamError} it lacks the block that tells. */
+  judge(found: ShownIdentity): void
   /** Holds what it has shown against what is expected by now. */
   judgeAgain(): void
 }
@@ -52,22 +56,23 @@ export function createUpstreamIdentity(
   let shown: ShownIdentity | undefined
   let wrong: { readonly error: ConfigError; readonly sinceMs: number } | undefined
 
-  function judgeShown(found: ShownIdentity): void {
+  function differenceIn(found: ShownIdentity): ConfigError | undefined {
     const { chainId, genesisHash } = expected
     const say = (what: string) => new ConfigError(`chain ${chainId}: ${name} ${what}`, { chainId })
-    let error: ConfigError | undefined
-    if (found.chainId !== BigInt(chainId)) error = say(`serves chain ${found.chainId}, expected ${chainId}`)
-    else if (
-      genesisHash !== undefined &&
-      found.genesisHash !== undefined &&
-      found.genesisHash !== genesisHash
-    ) {
-      error = say(`has the genesis block ${found.genesisHash}, the index is of ${genesisHash}`)
-    }
+    if (found.chainId !== BigInt(chainId)) return say(`serves chain ${found.chainId}, expected ${chainId}`)
+    const isOther =
+      genesisHash !== undefined && found.genesisHash !== undefined && found.genesisHash !== genesisHash
+    if (!isOther) return undefined
+    return say(`has the genesis block ${found.genesisHash}, the index is of ${genesisHash}`)
+  }
+
+  function judgeShown(found: ShownIdentity): void {
+    const error = differenceIn(found)
     if (error !== undefined && error.message !== wrong?.error.message) onWrong(error)
     wrong = error && { error, sinceMs: clock.now() }
     // Without the block there is nothing to compare: it may be asked again, but is not believed.
-    shown = genesisHash !== undefined && found.genesisHash === undefined ? undefined : found
+    const isUnknown = expected.genesisHash !== undefined && found.genesisHash === undefined
+    shown = isUnknown ? undefined : found
   }
 
   return {
@@ -76,15 +81,19 @@ export function createUpstreamIdentity(
     forget() {
       if (wrong === undefined) shown = undefined
     },
-    judge([chainId, genesis]) {
+    read([chainId, genesis]) {
       if (chainId === undefined || !chainId.ok) {
         throw new UpstreamError(`${name} does not tell its chain (${codeOf(chainId)})`, 'malformed')
       }
       const genesisHash = genesis?.ok && genesis.value !== null ? readGenesis(genesis.value, name) : undefined
-      judgeShown({
+      return {
         chainId: readOrRefuse(() => readQuantity(chainId.value, 'eth_chainId'), name),
         ...(genesisHash === undefined ? {} : { genesisHash })
-      })
+      }
+    },
+    isExpected: found => differenceIn(found) === undefined,
+    judge(found) {
+      judgeShown(found)
       if (wrong === undefined && shown === undefined) {
         throw new UpstreamError(`${name} does not show its genesis block`, 'malformed')
       }

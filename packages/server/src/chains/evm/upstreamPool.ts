@@ -68,10 +68,10 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
   async function run<T>(work: PieceOfWork<T>, { signal, timeoutMs }: WorkLimits): Promise<T> {
     signal?.throwIfAborted()
     const deadlineMs = clock.now() + timeoutMs
-    const findings: Findings<T> = { asked: new Map(), fruitless: new Set() }
+    const findings: Findings<T> = { asked: new Map(), fruitless: new Set(), unsoundOnes: new Set() }
     looks.begin()
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const choice = chooseUpstream(upstreams, { ...work, preferred, without: findings.fruitless }, clock)
+      const choice = choose(work, findings)
       if (choice === undefined || closing.aborted) break
       const timesAsked = findings.asked.get(choice.upstream) ?? 0
       const pauseMs = Math.max(choice.waitMs, jitteredPause(timesAsked))
@@ -107,6 +107,19 @@ export function createUpstreamPool(options: UpstreamPoolOptions): UpstreamPool {
       }
     }
     return conclude(work, findings)
+  }
+
+  /**
+   * Somebody who has not answered yet; but before one that rests is waited for, one whose answer was unsound may be asked
+   * again: such answers mostly pass.
+   */
+  function choose<T>(work: PieceOfWork<T>, findings: Findings<T>): Choice | undefined {
+    const { asked, fruitless, unsoundOnes } = findings
+    const fresh = chooseUpstream(upstreams, { ...work, preferred, asked, without: fruitless }, clock)
+    if (fresh === undefined || fresh.waitMs === 0) return fresh
+    const others = new Set(upstreams.filter(upstream => !unsoundOnes.has(upstream)))
+    const again = chooseUpstream(upstreams, { ...work, preferred, asked, without: others }, clock)
+    return again !== undefined && again.waitMs < fresh.waitMs ? again : fresh
   }
 
   /** The chosen upstream, and a second one beside it when the first takes longer than it usually does. */
@@ -162,6 +175,8 @@ interface Findings<T> {
   readonly asked: Map<Upstream, number>
   /** Those whose answer would be the same again. */
   readonly fruitless: Set<Upstream>
+  /** Those of them that contradicted themselves. */
+  readonly unsoundOnes: Set<Upstream>
   unsound?: (Verdict<T> & { kind: 'unsound' })['error']
   absent?: Verdict<T> & { kind: 'absent' }
   unavailable?: (Verdict<T> & { kind: 'unavailable' })['error']
@@ -188,6 +203,7 @@ function note<T>(findings: Findings<T>, upstream: Upstream, verdict: Verdict<T>)
       break
     case 'unsound':
       findings.unsound ??= verdict.error
+      findings.unsoundOnes.add(upstream)
       findings.last = verdict.error.message
       break
     case 'unavailable':
