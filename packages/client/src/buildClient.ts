@@ -90,16 +90,14 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
         return { error: error as ChainDataClientError }
       }
     })
-    await Promise.all(
-      endpoints.flatMap(path => {
-        const there = entries.filter(({ endpoint }) => endpoint === path) as WireCall[]
-        const posts: Promise<void>[] = []
-        while (there.length) {
-          posts.push(sendCalls(settings, transport, there.splice(0, largestBatch), options, true))
-        }
-        return posts
-      })
-    )
+    const posts: Promise<void>[] = []
+    for (const path of endpoints) {
+      const there = entries.filter(({ endpoint }) => endpoint === path) as WireCall[]
+      while (there.length) {
+        posts.push(sendCalls(settings, transport, there.splice(0, largestBatch), options, true))
+      }
+    }
+    await Promise.all(posts)
     return entries.map(({ error, value }) =>
       error ? { status: 'rejected', reason: error } : { status: 'fulfilled', value }
     )
