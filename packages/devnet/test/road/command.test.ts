@@ -363,7 +363,8 @@ describe('a configuration that cannot be used is told on standard error, with ex
     const folder = await newFolder()
     for (const [name, value, expected] of [
       ['CHAIN_DATA_PORT', 'many', 'TCP port'],
-      ['CHAIN_DATA_EVM_31337', 'ws://127.0.0.1:1', 'http:// or https:// URL'],
+      ['CHAIN_DATA_EVM_31337', 'ftp://127.0.0.1:1', 'http:// or https:// URL'],
+      ['CHAIN_DATA_SOLANA_103', 'ws://127.0.0.1:1', 'http:// or https:// URL'],
       ['CHAIN_DATA_STORE', 'mysql:x', 'sqlite:<folder>'],
       ['CHAIN_DATA_PROJECT', secret, '<projectId>:<serverKey>']
     ] as const) {
