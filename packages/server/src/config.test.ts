@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { describeConfig, loadConfig, parseConfig } from './config.ts'
 import { applyEnvironment } from './config/environment.ts'
+import { describeConfig, loadConfig, parseConfig } from './config.ts'
 import { ConfigError } from './platform/errors.ts'
 
 const project = { projectId: 'demo', serverKey: 'demo-server-key' }

@@ -1,5 +1,5 @@
 export { type Config, type ConfigInput, describeConfig, loadConfig, parseConfig } from './config.ts'
 export type { SyncStatus } from './model/sync.ts'
 export { ChainDataError, ConfigError, StoreError } from './platform/errors.ts'
-export type { Logger, LogFields } from './platform/logger.ts'
+export type { LogFields, Logger } from './platform/logger.ts'
 export { createServer, type Server, type ServerOptions } from './server.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer as createHttpServer } from 'node:http'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

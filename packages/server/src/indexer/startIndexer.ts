@@ -6,9 +6,10 @@ import type { Hash } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import { ConfigError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { NodeFigures } from '../platform/upstreamFigures.ts'
 import type { IndexerConfig } from './runIndexer.ts'
 import { unpackError } from './sentError.ts'
-import type { FromThread, NodeFigures, ThreadData, ToThread } from './threadMessages.ts'
+import type { FromThread, ThreadData, ToThread } from './threadMessages.ts'
 
 export interface StartIndexerOptions extends IndexerConfig {
   /** Folder of the SQLite store; the thread opens its own writer there. */

@@ -1,7 +1,7 @@
 import type { Hash } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import type { LogFields } from '../platform/logger.ts'
-import type { UpstreamFigures, WebSocketFigures } from '../platform/upstreamFigures.ts'
+import type { NodeFigures } from '../platform/upstreamFigures.ts'
 import type { IndexerConfig } from './runIndexer.ts'
 
 /** What a thread is started with. */
@@ -11,12 +11,6 @@ export interface ThreadData {
 }
 
 export type LogSeverity = 'debug' | 'info' | 'warn' | 'error'
-
-/** How the thread's upstreams fare, since the thread began. */
-export interface NodeFigures {
-  readonly upstreams: readonly UpstreamFigures[]
-  readonly webSockets: readonly WebSocketFigures[]
-}
 
 /** What the thread tells. */
 export type FromThread =

@@ -38,3 +38,9 @@ export interface WebSocketFigures {
   readonly position: number
   readonly connected: boolean
 }
+
+/** How all nodes of a chain fare. */
+export interface NodeFigures {
+  readonly upstreams: readonly UpstreamFigures[]
+  readonly webSockets: readonly WebSocketFigures[]
+}

@@ -1,5 +1,5 @@
 import { differences, readIndex } from '../support/indexHarness.ts'
-import { walkChain, type WalkedBlocks } from '../support/walkChain.ts'
+import { type WalkedBlocks, walkChain } from '../support/walkChain.ts'
 import type { ChaosChain } from './createChaosChain.ts'
 
 /** In what an index and its node disagree: `count` 0 and no examples when they do not. */

@@ -1,6 +1,6 @@
 import { createEmptyWorld } from '@chain-data/devnet'
-import { createJsonRpc, type JsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
 import type { Random } from '../../../devnet/src/platform/createRandom.ts'
+import { createJsonRpc, type JsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
 import { beginTraffic, type TransactionRequest } from './beginTraffic.ts'
 import type { ChaosNode } from './chaosNodes.ts'
 import { createUndo } from './createUndo.ts'

@@ -1,7 +1,7 @@
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { createLogger } from '../../src/platform/logger.ts'
 import { startIndexer } from '../../src/indexer/startIndexer.ts'
+import { createLogger } from '../../src/platform/logger.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 
 let anvil: AnvilNode

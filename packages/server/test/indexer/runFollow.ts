@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type FollowOptions, follow } from '../../src/indexer/follow.ts'
 import { createStatusBoard } from '../../src/indexer/statusBoard.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'

@@ -1,5 +1,5 @@
-import type { Hash, IndexedBlock } from '../../src/model/evm.ts'
 import type { ChainSource } from '../../src/indexer/chainSource.ts'
+import type { Hash, IndexedBlock } from '../../src/model/evm.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
 import { buildChain, hashOf, people, type TransactionPlan } from '../../src/store/test/buildChain.ts'
 

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import {
   eventually,
   poolOf,
-  readIndex,
   type RunningIndexer,
+  readIndex,
   runTestIndexer,
   temporaryFolder
 } from '../support/indexHarness.ts'

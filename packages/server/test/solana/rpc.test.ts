@@ -1,8 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createSolanaRpc, type SolanaRpc, type SolanaRpcOptions } from '../../src/chains/solana/rpc.ts'
 import { METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
-import { ConfigError, NodeContradictionError, NodeRpcError } from '../../src/platform/errors.ts'
-import { NodeUnavailableError } from '../../src/platform/errors.ts'
+import {
+  ConfigError,
+  NodeContradictionError,
+  NodeRpcError,
+  NodeUnavailableError
+} from '../../src/platform/errors.ts'
 import { answerOf, errorOf, type RpcCall, type ScriptedNode, startScriptedNode } from './startScriptedNode.ts'
 
 const nodes: ScriptedNode[] = []

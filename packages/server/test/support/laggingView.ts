@@ -1,5 +1,5 @@
-import type { RpcMessage } from './startFaultProxy.ts'
 import type { AskNode } from './chaosFaults.ts'
+import type { RpcMessage } from './startFaultProxy.ts'
 
 /** What a node that is some blocks behind would say, made from the answers of one that is not. */
 export interface LaggingView {

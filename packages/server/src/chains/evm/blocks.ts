@@ -1,12 +1,13 @@
 import type { BlockRef, Hash } from '../../model/evm.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import { isMethodMissing } from './capabilities.ts'
 import type { EvmNode } from './nodeCall.ts'
 import { readCount, readHash, readObject } from './rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from './rpc.ts'
-import { isEmptyRoot } from './tries.ts'
-import { type VerifiedBlock, type VerifiedHeader, verifyHeader, verifyReceipts } from './verify.ts'
-import type { Waivers } from './waivers.ts'
+import { isMethodMissing } from './upstreams/capabilities.ts'
+import { isEmptyRoot } from './verification/tries.ts'
+import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
+import type { Waivers } from './verification/waivers.ts'
+import { verifyHeader, verifyReceipts } from './verify.ts'
 
 /**
  * The block at a height with its receipts, verified to belong together, as `read` reads it.

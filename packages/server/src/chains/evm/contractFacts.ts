@@ -1,7 +1,7 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
-import { decodeBool, decodeText, decodeUint, type ReturnData } from './abi.ts'
 import { displayText } from '../../platform/displayText.ts'
+import { decodeBool, decodeText, decodeUint, type ReturnData } from './abi.ts'
 import type { Multicall } from './multicall.ts'
 
 /** What hardly ever changes about a contract. A fact it does not tell, or tells in a broken way, is absent. */

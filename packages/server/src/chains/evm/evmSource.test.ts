@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { createEvmSource } from './evmSource.ts'
-import type { NodeCall, NodeOutcome } from './nodeCall.ts'
-import { isMethodMissing } from './capabilities.ts'
-import type { EvmNode } from './nodeCall.ts'
+import type { EvmNode, NodeCall, NodeOutcome } from './nodeCall.ts'
 import type { EvmUpstreams } from './rpc.ts'
+import { isMethodMissing } from './upstreams/capabilities.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 const headBlock = (number: number) => ({ number: `0x${number.toString(16)}`, hash: hash('a') })

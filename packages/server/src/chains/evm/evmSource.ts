@@ -7,8 +7,8 @@ import type { NodeOutcome } from './nodeCall.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createPoolReader, type PoolView } from './pool.ts'
 import type { EvmUpstreams } from './rpc.ts'
-import type { WebSocketHeads } from './webSocketHeads.ts'
-import { createWaivers } from './waivers.ts'
+import type { WebSocketHeads } from './upstreams/webSocketHeads.ts'
+import { createWaivers } from './verification/waivers.ts'
 
 /** A chain as its indexer sees it: blocks, refs and parents, verified and in the server's own terms. */
 export interface EvmSource {

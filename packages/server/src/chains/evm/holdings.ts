@@ -13,11 +13,11 @@ import {
   type WantedCandidate
 } from './heldAssets.ts'
 import { createMulticall, type Multicall } from './multicall.ts'
+import type { NodeCallOptions } from './nodeCall.ts'
 import type { OwnershipReader } from './ownership.ts'
 import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from './pinBlock.ts'
 import { readNfts } from './readNfts.ts'
 import { readTokens } from './readTokens.ts'
-import type { NodeCallOptions } from './nodeCall.ts'
 import type { EvmRpc } from './rpc.ts'
 
 /** What one account holds at one block. Lists are ordered by contract, then token id. */

@@ -1,8 +1,8 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { type ReturnData, readReturnData } from './abi.ts'
-import { BlockLostError, hashOfBlock, type PinnedBlock } from './pinBlock.ts'
 import type { NodeCall, NodeCallOptions, NodeOutcome } from './nodeCall.ts'
+import { BlockLostError, hashOfBlock, type PinnedBlock } from './pinBlock.ts'
 import type { EvmRpc } from './rpc.ts'
 
 /** One read of a contract that nobody vouches for. */

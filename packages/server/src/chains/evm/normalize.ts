@@ -21,7 +21,7 @@ import {
   readOptionalQuantity
 } from './rawFields.ts'
 import { readTransfers } from './transfers.ts'
-import type { VerifiedBlock, VerifiedTransaction } from './verify.ts'
+import type { VerifiedBlock, VerifiedTransaction } from './verification/verifiedBlock.ts'
 
 export interface NormalizedBlock {
   readonly block: IndexedBlock

@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { UpstreamError } from '../../platform/httpUpstream.ts'
 import { silentLogger } from '../../platform/logger.ts'
-import { createCapabilities, isMethodMissing } from './capabilities.ts'
 import type { EvmNode, NodeCall } from './nodeCall.ts'
 import { createPoolReader, type PoolReaderOptions } from './pool.ts'
+import { createCapabilities, isMethodMissing } from './upstreams/capabilities.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 const alice = `0x${'aB'.repeat(20)}`

@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { UpstreamError } from '../../platform/httpUpstream.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { limitPool } from './limitPool.ts'
 import type { EvmNode } from './nodeCall.ts'
+import { limitPool } from './pool/limitPool.ts'
+import { readPendingBlock } from './pool/readPendingBlock.ts'
+import { readPendingList } from './pool/readPendingList.ts'
+import type { FoundPool, PoolTransaction } from './pool/readPoolEntries.ts'
+import { movingUp, readTxpool } from './pool/readTxpool.ts'
 import { readCount } from './rawFields.ts'
-import { readPendingBlock } from './readPendingBlock.ts'
-import { readPendingList } from './readPendingList.ts'
-import type { FoundPool, PoolTransaction } from './readPoolEntries.ts'
-import { movingUp, readTxpool } from './readTxpool.ts'
 import type { EvmUpstreams } from './rpc.ts'
 
 /** A look at the node's pool; what the store takes as its `PoolUpdate`. */

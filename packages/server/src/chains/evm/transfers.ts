@@ -1,4 +1,4 @@
-import type { Address, HoldingCandidate, Hex } from '../../model/evm.ts'
+import type { Address, Hex, HoldingCandidate } from '../../model/evm.ts'
 import type { RawObject } from './rawFields.ts'
 
 /** What the logs of one transaction tell about token transfers. */

@@ -1,6 +1,4 @@
-import type { BlockRef, Hash } from '../../model/evm.ts'
-import { contradiction, expectSameBlock, insist } from './contradiction.ts'
-import { matchReceipts } from './matchReceipts.ts'
+import type { BlockRef } from '../../model/evm.ts'
 import {
   isAbsent,
   type RawObject,
@@ -11,36 +9,16 @@ import {
   readOptionalAddress,
   readOptionalQuantity
 } from './rawFields.ts'
-import { isEmptyRoot, isZeroHash } from './tries.ts'
-import { verifyLogs } from './verifyLogs.ts'
-import { noWaivers, type Waivers } from './waivers.ts'
-
-/** A block whose own parts agree; its receipts have not been seen. */
-export interface VerifiedHeader {
-  readonly ref: BlockRef
-  readonly parentHash: Hash
-  readonly timestampSeconds: number
-  /** As the node sent it. */
-  readonly raw: RawObject
-  /** In block order. */
-  readonly transactions: readonly VerifiedHeaderTransaction[]
-}
-
-export interface VerifiedHeaderTransaction {
-  readonly hash: Hash
-  /** The node's `transactionIndex`, which may leave gaps (system transactions); else the place in the list. */
-  readonly index: number
-  readonly raw: RawObject
-}
-
-/** A block and its receipts, known to belong together. */
-export interface VerifiedBlock extends Omit<VerifiedHeader, 'transactions'> {
-  readonly transactions: readonly VerifiedTransaction[]
-}
-
-export interface VerifiedTransaction extends VerifiedHeaderTransaction {
-  readonly receipt: RawObject
-}
+import { contradiction, expectSameBlock, insist } from './verification/contradiction.ts'
+import { matchReceipts } from './verification/matchReceipts.ts'
+import { isEmptyRoot, isZeroHash } from './verification/tries.ts'
+import type {
+  VerifiedBlock,
+  VerifiedHeader,
+  VerifiedHeaderTransaction
+} from './verification/verifiedBlock.ts'
+import { verifyLogs } from './verification/verifyLogs.ts'
+import { noWaivers, type Waivers } from './verification/waivers.ts'
 
 /** Places are stored in 16 bits. */
 const mostTransactions = 65_536

@@ -1,6 +1,6 @@
 import type { AssetMetadata } from './assetMetadata.ts'
-import { type Asset, readAssets } from './readAssets.ts'
 import { classifyAsset } from './classifyAsset.ts'
+import { type Asset, readAssets } from './readAssets.ts'
 import { readTogether } from './readTogether.ts'
 import type { SolanaRpc } from './rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './solanaAddress.ts'

@@ -2,8 +2,8 @@ import type { Address, Hash, HoldingCandidate, IndexedBlock, IndexedTransaction 
 import { StoreError } from '../../platform/errors.ts'
 import { encodeConfirmed } from '../record.ts'
 import { toTransactionId } from '../transactionId.ts'
-import { encodeParties } from './undoParties.ts'
 import { standardNumber, tokenIdKey } from './tokenKey.ts'
+import { encodeParties } from './undoParties.ts'
 
 /** A stretch of the chain whose keys lie together in every large B-tree. */
 export interface Epoch {

@@ -5,8 +5,8 @@ import { StoreError } from '../../platform/errors.ts'
 import type { OpenStore } from '../store.contract.ts'
 import { arbitraryPlans } from './arbitraries.ts'
 import { buildChain, hashOf, people, type TransactionPlan } from './buildChain.ts'
-import { gather, readHistory, readPages, withSnapshot } from './readAll.ts'
 import { expectedHistory } from './expectedHistory.ts'
+import { gather, readHistory, readPages, withSnapshot } from './readAll.ts'
 import { useStores } from './useStore.ts'
 
 const [alice = '0x', bob = '0x', carol = '0x']: readonly Address[] = people

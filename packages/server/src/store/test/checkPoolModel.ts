@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Address, Hash, IndexedBlock } from '../../model/evm.ts'
-import { buildChain, people, poolTransaction, type PresentTransaction } from './buildChain.ts'
+import { buildChain, type PresentTransaction, people, poolTransaction } from './buildChain.ts'
 import { withSnapshot } from './readAll.ts'
 import type { OpenedStore } from './useStore.ts'
 

@@ -1,8 +1,8 @@
-import type { Address } from '../../model/evm.ts'
-import { NodeContradictionError } from '../../platform/errors.ts'
-import type { Logger } from '../../platform/logger.ts'
-import type { EvmNode } from './nodeCall.ts'
-import { readOptionalQuantity } from './rawFields.ts'
+import type { Address } from '../../../model/evm.ts'
+import { NodeContradictionError } from '../../../platform/errors.ts'
+import type { Logger } from '../../../platform/logger.ts'
+import type { EvmNode } from '../nodeCall.ts'
+import { readOptionalQuantity } from '../rawFields.ts'
 import { type FoundPool, type PoolTransaction, readPoolEntries } from './readPoolEntries.ts'
 
 /** Clients whose list is the whole pool. Others, geth among them, list what their own accounts have sent. */

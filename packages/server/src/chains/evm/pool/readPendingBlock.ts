@@ -1,7 +1,7 @@
-import { NodeRpcError } from '../../platform/errors.ts'
-import type { Logger } from '../../platform/logger.ts'
-import type { EvmNode } from './nodeCall.ts'
-import { readCount, readList, readObject } from './rawFields.ts'
+import { NodeRpcError } from '../../../platform/errors.ts'
+import type { Logger } from '../../../platform/logger.ts'
+import type { EvmNode } from '../nodeCall.ts'
+import { readCount, readList, readObject } from '../rawFields.ts'
 import { type FoundPool, readPoolEntries } from './readPoolEntries.ts'
 
 /** A block may come between the two calls; so often in a row it is no coincidence. */

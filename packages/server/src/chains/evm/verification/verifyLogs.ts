@@ -1,5 +1,14 @@
-import type { BlockRef } from '../../model/evm.ts'
-import type { WaivableCheck } from '../../model/waivableChecks.ts'
+import type { BlockRef } from '../../../model/evm.ts'
+import type { WaivableCheck } from '../../../model/waivableChecks.ts'
+import {
+  isAbsent,
+  type RawObject,
+  readAddress,
+  readCount,
+  readHash,
+  readList,
+  readObject
+} from '../rawFields.ts'
 import { contradiction, expectSameBlock, insist } from './contradiction.ts'
 import {
   addToBloom,
@@ -10,16 +19,7 @@ import {
   readBloom,
   sameBloom
 } from './logsBloom.ts'
-import {
-  isAbsent,
-  type RawObject,
-  readAddress,
-  readCount,
-  readHash,
-  readList,
-  readObject
-} from './rawFields.ts'
-import type { VerifiedBlock, VerifiedTransaction } from './verify.ts'
+import type { VerifiedBlock, VerifiedTransaction } from './verifiedBlock.ts'
 import type { Waivers } from './waivers.ts'
 
 /**

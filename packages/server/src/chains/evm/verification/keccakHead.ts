@@ -1,4 +1,4 @@
-import type { Hex } from '../../model/evm.ts'
+import type { Hex } from '../../../model/evm.ts'
 
 /*
  * Keccak-256 of one short block, for blooms: a few hundred addresses and topics of a block are new each time, and the

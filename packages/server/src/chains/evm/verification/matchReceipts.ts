@@ -1,8 +1,8 @@
-import type { BlockRef, Hash } from '../../model/evm.ts'
+import type { BlockRef, Hash } from '../../../model/evm.ts'
+import { isAbsent, type RawObject, readCount, readHash, readObject } from '../rawFields.ts'
 import { contradiction, expectSameBlock, insist } from './contradiction.ts'
-import { isAbsent, type RawObject, readCount, readHash, readObject } from './rawFields.ts'
 import { isEmptyRoot, isZeroHash } from './tries.ts'
-import type { VerifiedHeader, VerifiedTransaction } from './verify.ts'
+import type { VerifiedHeader, VerifiedTransaction } from './verifiedBlock.ts'
 import type { Waivers } from './waivers.ts'
 
 /** Transactions with their receipts, in block order. */

@@ -1,5 +1,5 @@
-import type { WaivableCheck, Waiver } from '../../model/waivableChecks.ts'
-import type { Logger } from '../../platform/logger.ts'
+import type { WaivableCheck, Waiver } from '../../../model/waivableChecks.ts'
+import type { Logger } from '../../../platform/logger.ts'
 
 /** The strict checks that one chain is allowed to break. */
 export interface Waivers {

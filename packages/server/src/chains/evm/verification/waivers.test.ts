@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { waivableCheckNames, waivableChecks } from '../../model/waivableChecks.ts'
-import { type Logger, silentLogger } from '../../platform/logger.ts'
+import { waivableCheckNames, waivableChecks } from '../../../model/waivableChecks.ts'
+import { type Logger, silentLogger } from '../../../platform/logger.ts'
 import { createWaivers, noWaivers } from './waivers.ts'
 
 describe('the waivers of a chain', () => {

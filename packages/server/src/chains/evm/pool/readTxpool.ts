@@ -1,6 +1,6 @@
-import type { Logger } from '../../platform/logger.ts'
-import type { EvmNode } from './nodeCall.ts'
-import { readObject } from './rawFields.ts'
+import type { Logger } from '../../../platform/logger.ts'
+import type { EvmNode } from '../nodeCall.ts'
+import { readObject } from '../rawFields.ts'
 import { type FoundPool, type PoolTransaction, readPoolEntries } from './readPoolEntries.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { NodeRpcError } from '../../platform/errors.ts'
+import { NodeRpcError } from '../../../platform/errors.ts'
 
 /** Remembers which methods a node lacks, so that each is asked for in vain only once in a while. One per upstream. */
 export interface Capabilities {

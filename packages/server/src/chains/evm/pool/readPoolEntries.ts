@@ -1,8 +1,8 @@
-import type { PendingTransaction } from '../../model/evm.ts'
-import { NodeContradictionError } from '../../platform/errors.ts'
-import type { Logger } from '../../platform/logger.ts'
-import { normalizeTransaction } from './normalize.ts'
-import { isAbsent, type RawObject, readObject, readOptionalQuantity } from './rawFields.ts'
+import type { PendingTransaction } from '../../../model/evm.ts'
+import { NodeContradictionError } from '../../../platform/errors.ts'
+import type { Logger } from '../../../platform/logger.ts'
+import { normalizeTransaction } from '../normalize.ts'
+import { isAbsent, type RawObject, readObject, readOptionalQuantity } from '../rawFields.ts'
 
 /** A transaction of the node's pool; when this server first saw it is the store's business. */
 export type PoolTransaction = Omit<PendingTransaction, 'firstSeenSeconds'>

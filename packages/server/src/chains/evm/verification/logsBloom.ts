@@ -1,6 +1,6 @@
-import type { Hex } from '../../model/evm.ts'
+import type { Hex } from '../../../model/evm.ts'
+import { isAbsent, readBytes } from '../rawFields.ts'
 import { keccakHead } from './keccakHead.ts'
-import { isAbsent, readBytes } from './rawFields.ts'
 
 /** 2048 bits, as bytes, the most significant first. */
 export type Bloom = Uint8Array

@@ -1,9 +1,9 @@
-import type { Hash } from '../../model/evm.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { ConfigError, NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import { UpstreamError } from '../../platform/httpUpstream.ts'
-import type { NodeCall, NodeOutcome } from './nodeCall.ts'
-import { readCount, readHash, readObject, readQuantity } from './rawFields.ts'
+import type { Hash } from '../../../model/evm.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { ConfigError, NodeContradictionError, NodeRpcError } from '../../../platform/errors.ts'
+import { UpstreamError } from '../../../platform/httpUpstream.ts'
+import type { NodeCall, NodeOutcome } from '../nodeCall.ts'
+import { readCount, readHash, readObject, readQuantity } from '../rawFields.ts'
 
 /** What every upstream of a chain has to show. */
 export interface ExpectedIdentity {

@@ -1,5 +1,5 @@
 import { it } from 'vitest'
-import { verifyHeader, verifyReceipts } from './verify.ts'
+import { verifyHeader, verifyReceipts } from '../verify.ts'
 
 /*
  * What it costs to hold the receipts of a block against it, beside parsing the same bytes, which comes first in any

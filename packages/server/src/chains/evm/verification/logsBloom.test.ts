@@ -1,6 +1,6 @@
 import { getBytes, keccak256 } from 'ethers'
 import { describe, expect, it } from 'vitest'
-import { NodeContradictionError } from '../../platform/errors.ts'
+import { NodeContradictionError } from '../../../platform/errors.ts'
 import { addToBloom, createBloom, isEmptyBloom, mergeBloom, readBloom, sameBloom } from './logsBloom.ts'
 
 const hex = (bloom: Uint8Array) => `0x${Buffer.from(bloom).toString('hex')}`

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock } from '../../../platform/clock.ts'
 
 /** How many requests one upstream is given at the same time; finds out by itself how many it bears. */
 export interface ConcurrencyLimit {

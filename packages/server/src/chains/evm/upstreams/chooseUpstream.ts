@@ -1,5 +1,5 @@
-import type { Clock } from '../../platform/clock.ts'
-import { ConfigError } from '../../platform/errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { ConfigError } from '../../../platform/errors.ts'
 import type { Upstream } from './upstream.ts'
 
 /** Who is asked next, and after what pause. */

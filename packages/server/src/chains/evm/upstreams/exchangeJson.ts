@@ -3,7 +3,7 @@ import {
   type UpstreamAnswer,
   UpstreamError,
   type UpstreamFault
-} from '../../platform/httpUpstream.ts'
+} from '../../../platform/httpUpstream.ts'
 
 /**
  * POSTs one JSON value and parses the answer.

@@ -1,5 +1,5 @@
-import type { Clock } from '../../platform/clock.ts'
-import { ConfigError } from '../../platform/errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { ConfigError } from '../../../platform/errors.ts'
 import { openAbortScope } from './abortScope.ts'
 import { isInService } from './chooseUpstream.ts'
 import { reasonOf } from './pieceOfWork.ts'

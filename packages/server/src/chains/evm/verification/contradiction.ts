@@ -1,7 +1,7 @@
-import type { BlockRef } from '../../model/evm.ts'
-import type { WaivableCheck } from '../../model/waivableChecks.ts'
-import { NodeContradictionError } from '../../platform/errors.ts'
-import { isAbsent, type RawObject, readCount, readHash } from './rawFields.ts'
+import type { BlockRef } from '../../../model/evm.ts'
+import type { WaivableCheck } from '../../../model/waivableChecks.ts'
+import { NodeContradictionError } from '../../../platform/errors.ts'
+import { isAbsent, type RawObject, readCount, readHash } from '../rawFields.ts'
 import type { Waivers } from './waivers.ts'
 
 /**

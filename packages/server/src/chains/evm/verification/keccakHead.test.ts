@@ -1,7 +1,7 @@
 import { keccak256 } from 'ethers'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Hex } from '../../model/evm.ts'
+import type { Hex } from '../../../model/evm.ts'
 import { keccakHead } from './keccakHead.ts'
 
 const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)

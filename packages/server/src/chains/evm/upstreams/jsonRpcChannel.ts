@@ -1,8 +1,8 @@
-import { NodeRpcError } from '../../platform/errors.ts'
-import { type HttpUpstream, UpstreamError } from '../../platform/httpUpstream.ts'
+import { NodeRpcError } from '../../../platform/errors.ts'
+import { type HttpUpstream, UpstreamError } from '../../../platform/httpUpstream.ts'
+import type { NodeCall, NodeOutcome } from '../nodeCall.ts'
 import type { BatchSize } from './batchSize.ts'
 import { exchangeJson } from './exchangeJson.ts'
-import type { NodeCall, NodeOutcome } from './nodeCall.ts'
 import { type NodeMessageKind, readNodeMessage, speaksOfBatch } from './nodeMessages.ts'
 
 /** JSON-RPC 2.0 over one upstream: ids, batches, and the shapes real nodes answer with. No retries. */

@@ -1,4 +1,4 @@
-import type { Address } from '../../model/evm.ts'
+import type { Address } from '../../../model/evm.ts'
 import type { PoolTransaction } from './readPoolEntries.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock } from '../../../platform/clock.ts'
 
 /** How many calls one upstream is given in one HTTP request; shrinks when it refuses, and grows again in time. */
 export interface BatchSize {
