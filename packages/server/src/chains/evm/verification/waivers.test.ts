@@ -41,7 +41,7 @@ describe('the waivers of a chain', () => {
   })
 
   it('are told of in the documentation as in the code', () => {
-    const page = fileURLToPath(new URL('../../../../../docs/configuration.md', import.meta.url))
+    const page = fileURLToPath(new URL('../../../../../../docs/configuration.md', import.meta.url))
     const section = readFileSync(page, 'utf8').split('\n## Waivers\n')[1]?.split('\n## ')[0] ?? ''
     const rows = section.split('\n').filter(line => line.startsWith('| `'))
     expect(rows).toEqual(waivableCheckNames.map(name => `| \`${name}\` | ${waivableChecks[name]} |`))
