@@ -76,7 +76,8 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilNode>
     child.stdout.on('data', read)
     child.stderr.on('data', read)
     child.once('error', error => fail(`could not be started (${error.message})`))
-    child.once('exit', code => {
+    // Not `exit`: what the node said last may still be on its way then.
+    child.once('close', code => {
       clearTimeout(timer)
       fail(`ended with code ${code}`)
     })

@@ -47,6 +47,6 @@ export function startNodeProcess(
     child.stdout.on('data', read)
     child.stderr.on('data', read)
     child.once('error', error => fail(`could not be started (${error.message})`))
-    child.once('exit', code => fail(`ended with code ${code}`))
+    child.once('close', code => fail(`ended with code ${code}`))
   })
 }
