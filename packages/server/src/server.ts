@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,6 +28,7 @@ import type { SolanaStatus, SyncStatus } from './model/sync.ts'
 import { systemClock } from './platform/clock.ts'
 import { ConfigError } from './platform/errors.ts'
 import { createLogger, type Logger } from './platform/logger.ts'
+import { makeFolder } from './platform/makeFolder.ts'
 import type { NodeFigures } from './platform/upstreamFigures.ts'
 import { parseStoreUrl } from './store/parseStoreUrl.ts'
 import { openSqliteReader } from './store/sqlite/openSqliteReader.ts'
@@ -304,7 +305,7 @@ async function openStoreFolder(url: string): Promise<{ readonly folder: string; 
 /** The folder is made where it is missing, so that a wrong one is found now and not by the indexers. */
 async function requireWritable(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true })
+    await makeFolder(folder)
     await access(folder, constants.W_OK)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { StoreError } from '../../platform/errors.ts'
+import { makeFolder } from '../../platform/makeFolder.ts'
 import type { ChainIdentity, StoreWriter } from '../store.ts'
 import { acquireWriterLock } from './acquireWriterLock.ts'
 import { type ChainFiles, chainFiles } from './chainFiles.ts'
@@ -39,7 +40,7 @@ export async function openSqliteWriter(
 ): Promise<StoreWriter> {
   const { driver = loadSqliteDriver(), lockWaitMs = defaultLockWaitMs, ...layout } = options
   const files = chainFiles(folder, identity.chainId)
-  await makeFolder(folder)
+  await requireFolder(folder)
   const lock = await acquireWriterLock(driver, files.lock, lockWaitMs)
   try {
     if (!hasContent(files.database)) await createDatabase(driver, files, identity)
@@ -63,9 +64,9 @@ function hasContent(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-async function makeFolder(folder: string): Promise<void> {
+async function requireFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true })
+    await makeFolder(folder)
   } catch (cause) {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
     throw new StoreError(`the store's folder cannot be created: ${reason}`, {}, { cause })
