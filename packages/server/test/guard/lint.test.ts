@@ -1,0 +1,161 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url))
+const source = join(root, 'packages/server/src')
+
+/**
+ * What biome, with the project's own configuration, says to sources that do not exist.
+ * @param sources - code by path below the root.
+ * @returns the paths of those that break one of the two rules.
+ */
+async function refusedOf(sources: ReadonlyMap<string, string>): Promise<ReadonlySet<string>> {
+  const folder = await mkdtemp(join(tmpdir(), 'chain-data-lint-'))
+  try {
+    for (const name of ['biome.json', '.gitignore']) await copyFile(join(root, name), join(folder, name))
+    for (const [path, code] of sources) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), code)
+    }
+    const { stdout } = spawnSync(
+      join(root, 'node_modules/.bin/biome'),
+      ['lint', '--reporter=json', '--max-diagnostics=none', '.'],
+      { cwd: folder, encoding: 'utf8' }
+    )
+    const { diagnostics } = JSON.parse(stdout) as {
+      diagnostics: { category: string; severity: string; location: { path: string } }[]
+    }
+    return new Set(
+      diagnostics
+        .filter(
+          ({ category, severity }) =>
+            severity === 'error' && /style\/noRestricted(Imports|Globals)$/.test(category)
+        )
+        .map(({ location }) => location.path.replace(/^\.\//, ''))
+    )
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const places = ['metadata', 'metadata/deeper', 'chains/evm', 'chains/solana', 'methods'].map(
+  folder => `packages/server/src/${folder}`
+)
+
+const waysOut = [
+  "export const a = (url: string) => fetch(url)",
+  "export const a = (url: string) => globalThis.fetch(url)",
+  "export const { fetch: a } = globalThis",
+  "export const a = (url: string) => new WebSocket(url)",
+  "export const a = (url: string) => new EventSource(url)",
+  "export const a = () => new XMLHttpRequest()",
+  "import { connect } from 'node:net'; connect(1)",
+  "import { Socket } from 'net'; new Socket()",
+  "import * as net from 'node:net'; net.connect(1)",
+  "import net from 'node:net'; net.connect(1)",
+  "import { connect } from 'node:tls'; connect(1)",
+  "import { get } from 'node:http'; get('')",
+  "import http from 'http'; http.get('')",
+  "import { request } from 'node:https'; request('')",
+  "import { connect } from 'node:http2'; connect('')",
+  "import { createSocket } from 'node:dgram'; createSocket('udp4')",
+  "import { lookup } from 'node:dns/promises'; lookup('')",
+  "import { resolve } from 'node:dns'; resolve('', () => {})",
+  "import { execFile } from 'node:child_process'; execFile('curl')",
+  "const { get } = await import('node:http'); get('')",
+  "const { get } = require('node:https'); get('')",
+  "import { fetch as other } from 'undici'; other('')",
+  "import axios from 'axios'; axios('')",
+  "import WebSocket from 'ws'; new WebSocket('')",
+  "import { FetchRequest } from 'ethers'; new FetchRequest('')",
+  "import { ethers } from 'ethers'; ethers.getDefaultProvider()",
+  "import { Connection } from '@solana/web3.js'; new Connection('')"
+] // biome-ignore format: a table
+
+const harmless = [
+  "import { isIP } from 'node:net'; export const a = isIP('')",
+  "import type { IncomingMessage } from 'node:http'; export type A = IncomingMessage",
+  "import { getAddress } from 'ethers'; export const a = getAddress('')",
+  "import { PublicKey } from '@solana/web3.js'; export const a = new PublicKey('')",
+  'export const a = (fetch: (url: string) => void) => fetch("")'
+]
+
+test('every way to the network is refused by the lint, in every folder that may be tempted', async () => {
+  const sources = new Map(
+    places.flatMap(place => waysOut.map((code, i) => [`${place}/way${i}.ts`, code] as const))
+  )
+  const refused = await refusedOf(sources)
+  expect([...sources].filter(([path]) => !refused.has(path))).toEqual([])
+})
+
+test('what contacts nobody, tests and the free files pass the lint', async () => {
+  const sources = new Map(harmless.map((code, i) => [`${places[0]}/harmless${i}.ts`, code]))
+  sources.set(`${places[0]}/some.test.ts`, waysOut.join('\n'))
+  sources.set('packages/server/src/metadata/dialAddress.ts', "import { connect } from 'node:net'; connect(1)")
+  sources.set('packages/server/src/metadata/refused.ts', waysOut[0] ?? '')
+  expect([...(await refusedOf(sources))]).toEqual(['packages/server/src/metadata/refused.ts'])
+})
+
+/** Every file that is free of the rule, with what it may use of the network and for whom. */
+const contacts: Readonly<Record<string, readonly string[]>> = {
+  // Strangers' hosts.
+  'metadata/guardedFetch.ts': ['node:http', 'node:net'],
+  'metadata/dialAddress.ts': ['node:net', 'node:tls'],
+  'metadata/resolveHost.ts': ['node:dns/promises', 'node:net'],
+  // The operator's own nodes.
+  'platform/httpUpstream.ts': ['node:http', 'node:https'],
+  'chains/evm/upstreams/webSocketHeads.ts': ['ws'],
+  'chains/solana/rpc.ts': ['@solana/web3.js'],
+  // Callers, and the server's own health page.
+  'http/listen.ts': ['node:http'],
+  'cli/askServer.ts': ['fetch']
+}
+
+test('exactly the named files are free of the rule, and each uses what it is free for', () => {
+  const config = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as {
+    overrides: { includes: string[] }[]
+  }
+  const free = (config.overrides.at(-1)?.includes ?? []).flatMap(expandBraces)
+  expect(free.sort()).toEqual(
+    Object.keys(contacts)
+      .map(file => `packages/server/src/${file}`)
+      .sort()
+  )
+  const networkUse =
+    /'((?:node:)?(?:net|tls|https?|http2|dgram|dns(?:\/promises)?)|ws|@solana\/web3\.js)'|\b(fetch)\(/g
+  for (const [file, expected] of Object.entries(contacts)) {
+    const code = readFileSync(join(source, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    const uses = [...code.matchAll(networkUse)].map(([, module, global]) => module ?? global ?? '')
+    expect([...new Set(uses)].sort(), file).toEqual([...expected].sort())
+  }
+})
+
+test('nothing is loaded by a way that the lint does not see, and no file excuses itself', () => {
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
+    file => file.endsWith('.ts') && !/\.test\.ts$|(^|\/)test\//.test(file)
+  )
+  expect(files.length).toBeGreaterThan(100)
+  const found = files.flatMap(file => {
+    const code = readFileSync(join(source, file), 'utf8')
+    const loads = [...code.matchAll(/(getBuiltinModule|createRequire|process\.binding)\(.*/g)].map(
+      ([text]) => text
+    )
+    const excuses = [...code.matchAll(/biome-ignore lint\/style\/noRestricted.*/g)].map(([text]) => text)
+    return [...loads, ...excuses].map(text => `${file}: ${text}`)
+  })
+  expect(found.sort()).toEqual([
+    "store/sqlite/libsqlDriver.ts: createRequire(import.meta.url)('libsql')",
+    "store/sqlite/nodeSqliteDriver.ts: getBuiltinModule('node:sqlite')"
+  ])
+})
+
+/** `a/{b,c}.ts` as `a/b.ts` and `a/c.ts`. */
+function expandBraces(pattern: string): string[] {
+  const [, before = '', names, after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? []
+  return names === undefined ? [pattern] : names.split(',').map(name => before + name + after)
+}
