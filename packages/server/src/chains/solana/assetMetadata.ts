@@ -44,7 +44,21 @@ export interface EmbeddedMetadata extends DescribedAsset {
   readonly updateAuthority?: string
 }
 
-export type AssetMetadata = MetaplexMetadata | EmbeddedMetadata
+/** What a Metaplex Core asset says: `mint` is the asset itself, and there is no symbol. */
+export interface CoreMetadata extends DescribedAsset {
+  readonly kind: 'mplCore'
+  /** That of the collection, where the asset leaves it to it. Absent: nobody, or the collection is unreadable. */
+  readonly updateAuthority?: string
+}
+
+/** What an indexer says of a compressed NFT: `mint` is the asset id. */
+export interface CompressedMetadata extends DescribedAsset {
+  readonly kind: 'compressed'
+  readonly updateAuthority?: string
+  readonly primarySaleHappened?: boolean
+}
+
+export type AssetMetadata = MetaplexMetadata | EmbeddedMetadata | CoreMetadata | CompressedMetadata
 
 /** Metaplex `TokenStandard` in the order of its byte. */
 export const TOKEN_STANDARDS = [

@@ -19,7 +19,7 @@ export interface TokenHolding {
 }
 
 export interface NftHolding {
-  /** The token account. */
+  /** The token account; the asset itself where it has none. */
   readonly address: string
   readonly mint: string
   /** Whole units, u64; above 1 only where semi-fungible. */
@@ -30,17 +30,49 @@ export interface NftHolding {
 
 /** Something that is missing from the answer or only half read. */
 export interface IncompleteHolding {
-  /** The token account, or the mint when it concerns the mint. */
+  /** The token account, mint, asset or collection that it concerns; the account itself where a place is missing. */
   readonly address: string
-  readonly reason: 'BALANCE_UNREADABLE' | 'MINT_UNREADABLE' | 'METADATA_UNREADABLE'
+  readonly reason:
+    | 'BALANCE_UNREADABLE'
+    | 'MINT_UNREADABLE'
+    | 'METADATA_UNREADABLE'
+    | 'ASSET_UNREADABLE'
+    | 'COLLECTION_UNREADABLE'
+    | 'MPL_CORE_UNAVAILABLE'
+    | 'COMPRESSED_UNAVAILABLE'
+    | 'COMPRESSED_CUT_OFF'
 }
+
+/** NFTs that have no token account, from a place beside the token programs. */
+export interface SourcedNfts {
+  readonly nfts: readonly NftHolding[]
+  readonly incomplete: readonly IncompleteHolding[]
+  /** Nothing of it is older than this slot; absent where the place knows no slots. */
+  readonly slot?: number
+}
+
+export interface NftSourceQuery {
+  readonly accountAddress: string
+  /** Fires when nobody wants the answer any more. */
+  readonly signal: AbortSignal
+  /** `Date.now()` after which an answer comes too late. */
+  readonly deadlineMs: number
+}
+
+/**
+ * A further place that an account's NFTs come from. Its failure never takes the rest of the answer with it: it is
+ * named under `incomplete`.
+ *
+ * @throws the signal's reason, and what is a bug.
+ */
+export type NftSource = (query: NftSourceQuery) => Promise<SourcedNfts>
 
 /** What a Solana account owns. Lists are ordered by mint, then by token account. */
 export interface SolanaAccountHoldings {
   readonly lamports: bigint
   readonly nfts: readonly NftHolding[]
   readonly tokens: readonly TokenHolding[]
-  /** Ordered by address; each named once. */
+  /** Ordered by address, then by reason. */
   readonly incomplete: readonly IncompleteHolding[]
   /** Nothing in the answer is older than this slot. */
   readonly asOf: { readonly slot: number }
@@ -70,13 +102,15 @@ export interface SolanaHoldingsReader {
 
 export interface SolanaHoldingsOptions {
   readonly rpc: SolanaRpc
+  /** Places of NFTs without token accounts; they are read beside the rest. Default none. */
+  readonly nftSources?: readonly NftSource[]
   /** Calls for mints that one read keeps in flight. Default 4. */
   readonly maxConcurrentCalls?: number
 }
 
 /** Reads holdings live from a plain node; keeps nothing between two reads. */
 export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHoldingsReader {
-  const { rpc, maxConcurrentCalls = 4 } = options
+  const { rpc, nftSources = [], maxConcurrentCalls = 4 } = options
   return {
     async readHoldings({ accountAddress, signal, deadlineMs }) {
       // Calls that still run when one of them has failed are of no use to anybody.
@@ -86,6 +120,17 @@ export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHold
         deadlineMs
       }
       try {
+        const sourced = Promise.all(
+          nftSources.map(read =>
+            read({
+              accountAddress,
+              signal: callOptions.signal,
+              deadlineMs: deadlineMs ?? Number.POSITIVE_INFINITY
+            })
+          )
+        )
+        // Awaited last: until then somebody must listen, or a failure would end the process.
+        sourced.catch(() => {})
         const accountsOf = (programId: string) => (minContextSlot?: number) =>
           readTokenAccounts(rpc, accountAddress, programId, { ...callOptions, minContextSlot })
         const { values, oldestSlot, newestSlot } = await readTogether<
@@ -104,11 +149,16 @@ export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHold
           ...callOptions,
           minContextSlot: newestSlot
         })
+        const further = await sourced
+        const { nfts, tokens } = sortOut(accounts, assets)
         return {
           lamports,
-          ...sortOut(accounts, assets),
-          incomplete: listIncomplete(refused, assets),
-          asOf: { slot: oldestSlot }
+          nfts: mergeNfts(nfts, further, assets),
+          tokens,
+          incomplete: [...listIncomplete(refused, assets), ...further.flatMap(part => part.incomplete)].sort(
+            (a, b) => compareText(a.address, b.address) || compareText(a.reason, b.reason)
+          ),
+          asOf: { slot: Math.min(oldestSlot, ...further.map(part => part.slot ?? oldestSlot)) }
         }
       } finally {
         over.abort()
@@ -140,10 +190,25 @@ function listIncomplete(refused: readonly string[], assets: ReadonlyMap<string, 
     if (unreadable === 'mint') incomplete.push({ address: mint, reason: 'MINT_UNREADABLE' })
     if (unreadable === 'metadata') incomplete.push({ address: mint, reason: 'METADATA_UNREADABLE' })
   }
-  return incomplete.sort((a, b) => compareText(a.address, b.address))
+  return incomplete
 }
 
-function byMintAndAddress(a: OwnedTokenAccount, b: OwnedTokenAccount): number {
+/**
+ * What the chain shows as a mint counts as that: an indexer that lags still calls an NFT compressed that has just
+ * been given a mint of the same address.
+ */
+function mergeNfts(
+  nfts: readonly NftHolding[],
+  further: readonly SourcedNfts[],
+  mints: ReadonlyMap<string, unknown>
+): readonly NftHolding[] {
+  const others = further.flatMap(part => part.nfts).filter(({ mint }) => !mints.has(mint))
+  return others.length === 0 ? nfts : [...nfts, ...others].sort(byMintAndAddress)
+}
+
+type Placed = { readonly mint: string; readonly address: string }
+
+function byMintAndAddress(a: Placed, b: Placed): number {
   return compareText(a.mint, b.mint) || compareText(a.address, b.address)
 }
 

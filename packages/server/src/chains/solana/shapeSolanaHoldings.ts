@@ -51,12 +51,19 @@ function shapeNft(nft: NftHolding, fetched: FetchedUri | undefined): SolanaNft {
     mint,
     address,
     isSemiFungible,
+    ...assetStandardOf(metadata),
     name: displayText(metadata.name),
     symbol: displayText(metadata.symbol),
     image: fetched?.image ?? '',
     sellerFeeBasisPoints: metadata.sellerFeeBasisPoints,
     metadata: shapeMetadata(metadata, fetched)
   }
+}
+
+/** Only what has no token account is marked. */
+function assetStandardOf({ kind }: AssetMetadata): Pick<SolanaNft, 'assetStandard'> {
+  if (kind === 'mplCore') return { assetStandard: 'MplCore' }
+  return kind === 'compressed' ? { assetStandard: 'Compressed' } : {}
 }
 
 function shapeToken(token: TokenHolding, fetched: FetchedUri | undefined): SolanaToken<bigint> {
@@ -87,7 +94,7 @@ function shapeMetadata(metadata: AssetMetadata, fetched: FetchedUri | undefined)
       creators: creators.map(creator => ({ ...creator })),
       ...(fetched === undefined ? {} : { uriData: fetched.data })
     },
-    ...(metadata.kind === 'metaplex' ? { primarySaleHappened: metadata.primarySaleHappened } : {}),
+    ...('primarySaleHappened' in metadata ? { primarySaleHappened: metadata.primarySaleHappened } : {}),
     isMutable,
     ...(metadata.kind === 'metaplex' && metadata.editionNonce !== undefined
       ? { editionNonce: metadata.editionNonce }
