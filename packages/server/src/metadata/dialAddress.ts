@@ -21,22 +21,36 @@ export const dialAddress: Dial = async (target, signal) => {
   signal.throwIfAborted()
   const { address, port, hostname, secure } = target
   const socket = secure
-    ? connectTls({ host: address, port, servername: serverName(hostname), ALPNProtocols: ['http/1.1'] })
+    ? connectTls({
+        host: address,
+        port,
+        servername: serverName(hostname),
+        ALPNProtocols: ['http/1.1'],
+        // Said outright: NODE_TLS_REJECT_UNAUTHORIZED=0, set for the operator's own nodes, must not reach this far.
+        rejectUnauthorized: true
+      })
     : connectTcp({ host: address, port })
   const ready = secure ? 'secureConnect' : 'connect'
+  // A socket may also fail when nobody waits for it any more; whoever uses it hears of that in its own way.
+  socket.on('error', () => {})
+  let stopListening = () => {}
   try {
     await new Promise<void>((resolve, reject) => {
-      socket.once(ready, resolve)
-      socket.once('error', reject)
-      socket.once('close', () => reject(new Error('connection closed')))
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+      const onClose = () => reject(new Error('connection closed'))
+      const onAbort = () => reject(signal.reason)
+      socket.once(ready, resolve).once('error', reject).once('close', onClose)
+      signal.addEventListener('abort', onAbort, { once: true })
+      stopListening = () => {
+        socket.off(ready, resolve).off('error', reject).off('close', onClose)
+        signal.removeEventListener('abort', onAbort)
+      }
     })
     return socket
   } catch (error) {
-    // A socket may still fail after this; nobody listens any more.
-    socket.on('error', () => {})
     socket.destroy()
     throw error
+  } finally {
+    stopListening()
   }
 }
 

@@ -4,9 +4,10 @@ import { MetadataError } from '../platform/errors.ts'
 import { type CheckedUrl, checkUrl, readAllowHosts } from './checkUrl.ts'
 import { type Dial, dialAddress } from './dialAddress.ts'
 import { metadataFailure } from './metadataFailure.ts'
+import { isOwnNetwork, type ReadInterfaces } from './ownNetwork.ts'
 import { isPublicAddress } from './publicAddress.ts'
 import { readBody } from './readBody.ts'
-import { type ResolveHost, resolveLocalHost, resolvePublicHost } from './resolveHost.ts'
+import { createResolvePublicHost, type ResolveHost, resolveLocalHost } from './resolveHost.ts'
 
 export interface GuardedFetchLimits {
   /** Over everything: name look-up, dialling, redirects, the last byte of the body. */
@@ -37,6 +38,7 @@ export interface GuardedFetchOptions {
   readonly resolveLocal?: ResolveHost
   /** Replaced in tests. */
   readonly dial?: Dial
+  readonly readInterfaces?: ReadInterfaces
 }
 
 export interface GuardedResponse {
@@ -69,16 +71,17 @@ const maxInterimAnswers = 8
 /**
  * The only way in which the server contacts a host that it was not configured for.
  *
- * For each hop: the URL is parsed once and checked; the name is looked up once; ALL its addresses must be public; one
- * of exactly these addresses is dialled, so a name that changes its answer gains nothing. No proxy, no cookie, no
- * credential, no connection reuse.
+ * For each hop: the URL is parsed once and checked; the name is looked up once; ALL its addresses must be public and
+ * outside the machine's own subnets; one of exactly these addresses is dialled, so a name that changes its answer gains
+ * nothing. A redirect from https to http is not followed. No proxy, no cookie, no credential, no connection reuse.
  */
 export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFetch {
   const allowHosts = readAllowHosts(options.allowHosts ?? [])
   const fetcherLimits = { ...defaultLimits, ...options.limits }
-  const resolvePublic = options.resolvePublic ?? resolvePublicHost
+  const resolvePublic = options.resolvePublic ?? createResolvePublicHost()
   const resolveLocal = options.resolveLocal ?? resolveLocalHost
   const dial = options.dial ?? dialAddress
+  const { readInterfaces } = options
 
   async function follow(
     text: string,
@@ -104,7 +107,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
           }
         }
         if (redirects >= limits.redirects) throw metadataFailure('REDIRECT', 'Too many redirects', text)
-        target = checkUrl(redirectTarget(response, target), allowHosts)
+        target = followRedirect(response, target, allowHosts)
       } finally {
         // Also where the body was not wanted: it is never read on.
         socket.destroy()
@@ -118,7 +121,8 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     const addresses = await unlessAborted(resolve(target.hostname, signal), signal).catch(cause => {
       throw metadataFailure('DNS', 'Name not found', target.hostname, { cause })
     })
-    if (!target.allowed && !addresses.every(isPublicAddress)) {
+    const refused = (address: string) => !isPublicAddress(address) || isOwnNetwork(address, readInterfaces)
+    if (!target.allowed && addresses.some(refused)) {
       throw metadataFailure('PRIVATE_ADDRESS', 'Name leads to an address that is not public', target.hostname)
     }
     const secure = target.url.protocol === 'https:'
@@ -198,15 +202,24 @@ function exchange(
   })
 }
 
-function redirectTarget(response: IncomingMessage, from: CheckedUrl): string {
+function followRedirect(
+  response: IncomingMessage,
+  from: CheckedUrl,
+  allowHosts: ReadonlySet<string>
+): CheckedUrl {
   const location = response.headers.location ?? ''
-  // Not merely joined: the rules on control characters must see what the server wrote.
   if (location === '' || !URL.canParse(location, from.url.href)) {
     throw metadataFailure('REDIRECT', 'Redirect without a usable Location', location)
   }
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(location)
+  // Not merely joined: the rules on control characters must see what the server wrote.
   if (!isAbsolute && /\\/.test(location)) throw metadataFailure('URL', 'URL with a backslash', location)
-  return isAbsolute ? location : new URL(location, from.url.href).href
+  const to = checkUrl(isAbsolute ? location : new URL(location, from.url.href).href, allowHosts)
+  // Who wrote https was promised that nobody on the way can change the answer.
+  if (from.url.protocol === 'https:' && to.url.protocol === 'http:') {
+    throw metadataFailure('REDIRECT', 'Redirect from https to http', location)
+  }
+  return to
 }
 
 /** The look-up cannot always be cancelled; waiting for it can. */

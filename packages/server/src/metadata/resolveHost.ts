@@ -14,20 +14,25 @@ const attempts = 2
 /**
  * Asks the configured name servers only. Not getaddrinfo: that also reads the hosts file and search domains, which
  * know private names, cannot be cancelled, and blocks one of the few threads that file access needs.
+ *
+ * @param servers - `address:port` of other name servers; replaced in tests.
  */
-export const resolvePublicHost: ResolveHost = async (hostname, signal) => {
-  if (isIP(hostname) !== 0) return [hostname]
-  const resolver = new Resolver({ timeout: attemptTimeoutMs, tries: attempts })
-  const cancel = () => resolver.cancel()
-  signal.addEventListener('abort', cancel, { once: true })
-  try {
+export function createResolvePublicHost(servers?: readonly string[]): ResolveHost {
+  return async (hostname, signal) => {
+    if (isIP(hostname) !== 0) return [hostname]
     signal.throwIfAborted()
-    const families = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
-    const addresses = families.flatMap(family => (family.status === 'fulfilled' ? family.value : []))
-    if (addresses.length > 0) return addresses
-    throw families[0].status === 'rejected' ? families[0].reason : new Error('no address')
-  } finally {
-    signal.removeEventListener('abort', cancel)
+    const resolver = new Resolver({ timeout: attemptTimeoutMs, tries: attempts })
+    if (servers !== undefined) resolver.setServers(servers)
+    const cancel = () => resolver.cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      const families = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+      const addresses = families.flatMap(family => (family.status === 'fulfilled' ? family.value : []))
+      if (addresses.length > 0) return addresses
+      throw families[0].status === 'rejected' ? families[0].reason : new Error('no address')
+    } finally {
+      signal.removeEventListener('abort', cancel)
+    }
   }
 }
 
