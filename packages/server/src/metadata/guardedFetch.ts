@@ -12,7 +12,7 @@ import { createResolvePublicHost, type ResolveHost, resolveLocalHost } from './r
 export interface GuardedFetchLimits {
   /** Over everything: name look-up, dialling, redirects, the last byte of the body. */
   readonly timeoutMs: number
-  /** Body bytes as they arrive. */
+  /** Body bytes as they arrive. What is around them (heads, frames) may be an eighth of that and 256 KiB. */
   readonly wireBytes: number
   /** Body bytes after Content-Encoding is undone. */
   readonly decodedBytes: number
@@ -108,6 +108,9 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         }
         if (redirects >= limits.redirects) throw metadataFailure('REDIRECT', 'Too many redirects', text)
         target = followRedirect(response, target, allowHosts)
+      } catch (error) {
+        if (socket.bytesRead <= mostRead(limits)) throw error
+        throw metadataFailure('TOO_LARGE', `Over ${mostRead(limits)} bytes around a body`, target.url.href)
       } finally {
         // Also where the body was not wanted: it is never read on.
         socket.destroy()
@@ -164,6 +167,11 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
   }
 }
 
+/** Everything that one connection may bring. */
+function mostRead({ wireBytes }: GuardedFetchLimits): number {
+  return wireBytes + Math.floor(wireBytes / 8) + 256 * 1024
+}
+
 /** Sends one GET over an open socket; resolves with the final answer's head. The signal cuts the body too. */
 function exchange(
   target: CheckedUrl,
@@ -198,6 +206,12 @@ function exchange(
     outgoing.on('upgrade', () => reject(new Error('unexpected protocol upgrade')))
     outgoing.on('error', reject)
     outgoing.on('response', resolve)
+    // The parser has limits for heads only: chunks of one byte, or a chunk size of endless zeros, pass them.
+    outgoing.on('socket', () => {
+      socket.on('data', () => {
+        if (socket.bytesRead > mostRead(limits)) socket.destroy(new Error('too many bytes'))
+      })
+    })
     outgoing.end()
   })
 }

@@ -6,14 +6,11 @@ import { MetadataError } from '../platform/errors.ts'
 import { metadataFailure } from './metadataFailure.ts'
 
 export interface BodyLimits {
-  /** Body bytes as they arrive; the frames around them are counted too, beyond an eighth and 64 KiB. */
+  /** Body bytes as they arrive. */
   readonly wireBytes: number
   /** Body bytes after Content-Encoding is undone. */
   readonly decodedBytes: number
 }
-
-/** Heads, interim answers and frames around a small body. */
-const framesBytes = 64 * 1024
 
 /**
  * Reads a response body whole, counting what arrives and what it unpacks to separately: a small body that unpacks to
@@ -26,7 +23,7 @@ export async function readBody(response: IncomingMessage, limits: BodyLimits): P
   if (announced > limits.wireBytes) throw metadataFailure('TOO_LARGE', `Body of ${announced} bytes announced`)
 
   const encoding = (response.headers['content-encoding'] ?? '').trim().toLowerCase()
-  const wire = unframed(response, limits.wireBytes)
+  const wire = atMost(response as AsyncIterable<Buffer>, limits.wireBytes, 'as it arrives')
   if (encoding === '' || encoding === 'identity') return collect(wire, limits.decodedBytes)
 
   const decoder = createDecoder(encoding)
@@ -40,20 +37,6 @@ export async function readBody(response: IncomingMessage, limits: BodyLimits): P
     throw metadataFailure('ENCODING', 'Body does not unpack', undefined, { cause: error })
   }
   return body
-}
-
-/**
- * The body as it arrives. Chunks of one byte each would be six times as long on the wire, and cost a call each: so what
- * the socket has read is held against the limit as well.
- */
-async function* unframed(response: IncomingMessage, limit: number): AsyncIterable<Buffer> {
-  const mostRead = limit + limit / 8 + framesBytes
-  for await (const chunk of atMost(response as AsyncIterable<Buffer>, limit, 'as it arrives')) {
-    if (response.socket.bytesRead > mostRead) {
-      throw metadataFailure('TOO_LARGE', `Body of over ${limit} bytes with its frames`)
-    }
-    yield chunk
-  }
 }
 
 async function collect(chunks: AsyncIterable<Buffer>, limit: number): Promise<Uint8Array> {
