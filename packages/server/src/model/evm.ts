@@ -69,7 +69,7 @@ export interface ConfirmedTransaction extends EvmTransaction {
 export type TokenStandard = 'erc20' | 'erc721' | 'erc1155'
 
 /**
- * A hint from a transfer log that `owner` may hold something. Never a balance: state decides.
+ * A hint from a log that `owner` may hold something. Never a balance: state decides.
  * `tokenId` is present for erc721 and erc1155.
  */
 export interface HoldingCandidate {
@@ -77,6 +77,11 @@ export interface HoldingCandidate {
   readonly contract: Address
   readonly standard: TokenStandard
   readonly tokenId?: bigint
+  /**
+   * Only for erc721: the hint is about every id from `tokenId` to this one, which is greater. One log may name 2^256
+   * ids so (EIP-2309): never expand a range without a bound.
+   */
+  readonly lastTokenId?: bigint
 }
 
 /** One transaction as the indexer hands it to the store. */

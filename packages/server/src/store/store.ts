@@ -82,7 +82,10 @@ export interface Snapshot {
   /** Pool transactions that name `address`: status 1 before 0, then nonce descending. */
   pending(address: Address): Promise<readonly PendingTransaction[]>
   lookUpHash(hash: Hash): Promise<HashLookup>
-  /** Each candidate once, in chunks; ordered by contract, then token id. */
+  /**
+   * Each candidate once, in chunks; ordered by contract, then token id, then last token id (none first). Ranges come as
+   * they were committed: they may overlap each other and the single ids.
+   */
   holdingCandidates(address: Address): AsyncIterable<readonly HoldingCandidate[]>
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@ import type { Address, Hash, HoldingCandidate, IndexedBlock, IndexedTransaction 
 import { StoreError } from '../../platform/errors.ts'
 import { encodeConfirmed } from '../record.ts'
 import { toTransactionId } from '../transactionId.ts'
-import { standardNumber, tokenIdKey } from './tokenKey.ts'
+import { standardNumber, tokenIdsKey } from './tokenKey.ts'
 import { encodeParties } from './undoParties.ts'
 
 /** A stretch of the chain whose keys lie together in every large B-tree. */
@@ -24,7 +24,7 @@ export interface RecordRow {
 }
 
 export interface HoldingRow extends HoldingCandidate {
-  readonly tokenIdKey: Buffer
+  readonly tokenIdsKey: Buffer
 }
 
 /** Rows of one epoch, each list in the order of its B-tree. */
@@ -112,15 +112,18 @@ class EpochGatherer {
   }
 
   #addHolding(candidate: HoldingCandidate): void {
-    const { owner, contract, standard, tokenId } = candidate
-    if ((tokenId === undefined) !== (standard === 'erc20')) {
+    const { owner, contract, standard, tokenId, lastTokenId } = candidate
+    if (
+      (tokenId === undefined) !== (standard === 'erc20') ||
+      (lastTokenId !== undefined && standard !== 'erc721')
+    ) {
       throw new StoreError(
-        `a holding candidate of ${contract} has standard ${standard} and token id ${tokenId}`
+        `a holding candidate of ${contract} has standard ${standard} and token id ${tokenId}, last ${lastTokenId}`
       )
     }
-    const key = tokenIdKey(tokenId)
+    const key = tokenIdsKey(candidate)
     const sortKey = `${owner}${contract}${key.toString('hex')}-${standardNumber(standard)}`
-    if (!this.#holdings.has(sortKey)) this.#holdings.set(sortKey, { ...candidate, tokenIdKey: key })
+    if (!this.#holdings.has(sortKey)) this.#holdings.set(sortKey, { ...candidate, tokenIdsKey: key })
   }
 }
 

@@ -38,12 +38,12 @@ export function createBlockAppender(connection: SqliteConnection, layout: Layout
       for (const id of ids) insertAddress.run([epoch.id, bytes, id])
     }
     for (const [hash, id] of hashes) insertHash.run([epoch.id, hashKey(hash), id])
-    for (const { owner, contract, standard, tokenIdKey } of holdings) {
+    for (const { owner, contract, standard, tokenIdsKey } of holdings) {
       insertHolding.run([
         epoch.id,
         addressBytes(owner),
         addressBytes(contract),
-        tokenIdKey,
+        tokenIdsKey,
         standardNumber(standard)
       ])
     }

@@ -1,19 +1,21 @@
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import { addressBytes, toHex } from './hexBytes.ts'
 import type { ReadConnection } from './readConnection.ts'
-import { standardOf, tokenIdOf } from './tokenKey.ts'
+import { standardOf, tokenIdsOf } from './tokenKey.ts'
 
 const rowsAtOnce = 128
 
 interface HoldingRow {
   readonly contract: Uint8Array
+  /** An id or a range of them; see `tokenIdsKey`. */
   readonly tokenId: Uint8Array
   readonly standard: number
 }
 
 /**
- * The holding candidates of one owner, each once, by contract, token id and standard. Every epoch has its own ordered
- * list, in which a token may appear again; all lists are read side by side, a page of each at a time.
+ * The holding candidates of one owner, each once, by contract, token id, last token id and standard. Every epoch has
+ * its own ordered list, in which a candidate may appear again; all lists are read side by side, a page of each at a
+ * time.
  * @param reads - asked before each page, so that reading stops when its snapshot is closed.
  */
 export function* mergeHoldings(reads: () => ReadConnection, owner: Address): Generator<HoldingCandidate> {
@@ -74,12 +76,11 @@ class EpochCursor {
 }
 
 function toCandidate(owner: Address, { contract, tokenId, standard }: HoldingRow): HoldingCandidate {
-  const id = tokenIdOf(tokenId)
   return {
     owner: owner.toLowerCase() as Address,
     contract: toHex(contract),
     standard: standardOf(standard),
-    ...(id !== undefined && { tokenId: id })
+    ...tokenIdsOf(tokenId)
   }
 }
 

@@ -115,5 +115,13 @@ export const migrations: readonly Migration[] = [
       UPDATE meta SET degraded_until = (SELECT coalesce(max(number), 0) FROM block) WHERE degraded = 1;
       ALTER TABLE meta DROP COLUMN degraded;
     `
+  },
+  {
+    version: 3,
+    name: 'ranges of token ids',
+    sql: `
+      -- No table changes. From here on holding.token_id may be a range, the key of its first id and that of its last;
+      -- this step keeps away programs that would read one wrong id in it.
+    `
   }
 ]

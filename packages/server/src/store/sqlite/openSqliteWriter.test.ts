@@ -12,10 +12,10 @@ import type { StoreReader, StoreWriter } from '../store.ts'
 import { buildChain, hashOf, people, poolTransaction } from '../test/buildChain.ts'
 import { dumpStore } from '../test/dumpStore.ts'
 import { failingDriver } from '../test/failingDriver.ts'
-import { readHistory, readPending, withSnapshot } from '../test/readAll.ts'
+import { readCandidates, readHistory, readPending, withSnapshot } from '../test/readAll.ts'
 import { chainFiles } from './chainFiles.ts'
 import type { SqliteDriver } from './driver.ts'
-import { hashBytes } from './hexBytes.ts'
+import { addressBytes, hashBytes } from './hexBytes.ts'
 import { availableSqliteDrivers, loadSqliteDriver } from './loadSqliteDriver.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
@@ -168,12 +168,16 @@ test('a schema newer than the program is refused by writer and reader, both vers
   await (await openWriter()).close()
   const reader = await openReader()
   await (await reader.openSnapshot()).close()
-  tamper("INSERT INTO migration VALUES (3, 'from the future', 'x')")
+  const known = migrations.length
+  const newer = known + 1
+  tamper(`INSERT INTO migration VALUES (${newer}, 'from the future', 'x')`)
   await expect(openWriter()).rejects.toThrow(StoreError)
-  await expect(openWriter()).rejects.toThrow(/schema version 3.*versions up to 2/)
+  await expect(openWriter()).rejects.toThrow(new RegExp(`schema version ${newer}.*versions up to ${known}`))
   // Also over a connection that was opened before.
-  await expect(reader.openSnapshot()).rejects.toThrow(/schema version 3.*version 2/)
-  await expect(openReader()).rejects.toThrow(/chain 31337: .*schema version 3.*versions up to 2/)
+  await expect(reader.openSnapshot()).rejects.toThrow(new RegExp(`schema version ${newer}.*version ${known}`))
+  await expect(openReader()).rejects.toThrow(
+    new RegExp(`chain 31337: .*schema version ${newer}.*versions up to ${known}`)
+  )
 })
 
 test('the first schema is brought up to date: a degraded mark ends at the height where it was found', async () => {
@@ -190,6 +194,30 @@ test('the first schema is brought up to date: a degraded mark ends at the height
   expect(await writer.state()).toMatchObject({ indexedFrom: 4, settled: true, degraded: true })
   await writer.markFinal(4)
   expect(await writer.state()).toMatchObject({ degraded: false, finalized: 4 })
+})
+
+test('candidates from before ranges of token ids were stored are read as they were', async () => {
+  const [owner, contract] = [`0x${'a1'.repeat(20)}`, `0x${'c0'.repeat(20)}`] as const
+  const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
+  migrate(connection, migrations.slice(0, 2))
+  connection
+    .prepare('INSERT INTO meta (id, chain_id, genesis_hash) VALUES (1, ?, ?)')
+    .run([chainId, hashBytes(testIdentity.genesisHash)])
+  const insert = connection.prepare('INSERT INTO holding VALUES (0, ?, ?, ?, ?)')
+  for (const [tokenId, standard] of [
+    ['', 0],
+    ['00', 1],
+    ['020102', 2]
+  ] as const) {
+    insert.run([addressBytes(owner), addressBytes(contract), Buffer.from(tokenId, 'hex'), standard])
+  }
+  connection.close()
+  await openWriter()
+  expect(await readCandidates(await openReader(), owner)).toStrictEqual([
+    { owner, contract, standard: 'erc20' },
+    { owner, contract, standard: 'erc721', tokenId: 0n },
+    { owner, contract, standard: 'erc1155', tokenId: 258n }
+  ])
 })
 
 test('a schema step that another program made differently is refused', async () => {

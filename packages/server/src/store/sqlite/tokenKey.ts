@@ -16,12 +16,40 @@ export function standardOf(number: number): TokenStandard {
   return standard
 }
 
+/** The ids that a candidate is about. */
+type TokenIds = Pick<HoldingCandidate, 'tokenId' | 'lastTokenId'>
+
+const noKey = Buffer.alloc(0)
+
 /**
- * Token id as key bytes that sort like the numbers: its length, then big-endian without leading zeros.
- * Empty where there is none, before all others.
+ * Token ids as key bytes that sort like the numbers. An id is its length, then big-endian without leading zeros; a
+ * range is its first id, then its last, and so stands right behind the first id alone. Empty where there is none,
+ * before all others.
+ * @throws {StoreError} an id is not a 256-bit number, or a range does not ascend.
  */
-export function tokenIdKey(tokenId: HoldingCandidate['tokenId']): Buffer {
-  if (tokenId === undefined) return Buffer.alloc(0)
+export function tokenIdsKey({ tokenId, lastTokenId }: TokenIds): Buffer {
+  if (tokenId === undefined) return noKey
+  if (lastTokenId === undefined) return idKey(tokenId)
+  if (lastTokenId <= tokenId) throw new StoreError(`token ids ${tokenId} to ${lastTokenId} are not a range`)
+  return Buffer.concat([idKey(tokenId), idKey(lastTokenId)])
+}
+
+/**
+ * Inverse of `tokenIdsKey`.
+ * @throws {StoreError} the bytes are no such key.
+ */
+export function tokenIdsOf(key: Uint8Array): TokenIds {
+  const [lengthOfFirst] = key
+  if (lengthOfFirst === undefined) return {}
+  const end = 1 + lengthOfFirst
+  const tokenId = idIn(key, 1, end)
+  const lengthOfLast = key[end]
+  return lengthOfLast === undefined
+    ? { tokenId }
+    : { tokenId, lastTokenId: idIn(key, end + 1, end + 1 + lengthOfLast) }
+}
+
+function idKey(tokenId: bigint): Buffer {
   if (tokenId < 0n || tokenId > maxTokenId)
     throw new StoreError(`token id ${tokenId} is not a 256-bit number`)
   const hex = tokenId === 0n ? '' : tokenId.toString(16)
@@ -29,9 +57,8 @@ export function tokenIdKey(tokenId: HoldingCandidate['tokenId']): Buffer {
   return Buffer.from(`${length.toString(16).padStart(2, '0')}${hex.padStart(length * 2, '0')}`, 'hex')
 }
 
-/** Inverse of `tokenIdKey`. */
-export function tokenIdOf(key: Uint8Array): bigint | undefined {
-  if (key.length === 0) return undefined
-  const digits = Buffer.from(key.subarray(1)).toString('hex')
+function idIn(key: Uint8Array, start: number, end: number): bigint {
+  if (end > key.length) throw new StoreError('a stored token id is damaged: it ends too early')
+  const digits = Buffer.from(key.subarray(start, end)).toString('hex')
   return digits === '' ? 0n : BigInt(`0x${digits}`)
 }

@@ -84,19 +84,25 @@ export const arbitraryConfirmed: fc.Arbitrary<ConfirmedTransaction> = fc
   )
   .map(made => ({ ...made, feeWei: made.feeWei ?? made.gasPrice * made.gasSpent }))
 
+/** Ids, and ranges of them, of which many begin at the same id or lie in each other. */
+const arbitraryTokenId = fc.oneof(arbitraryUint256, fc.bigInt({ min: 0n, max: 3n }))
+
 const arbitraryCandidate: fc.Arbitrary<HoldingCandidate> = fc
   .record({
     owner: fc.constantFrom(...people),
     contract: fc.constantFrom(...people),
-    standard: fc.constantFrom('erc20' as const, 'erc721' as const, 'erc1155' as const),
-    tokenId: arbitraryUint256
+    kind: fc.constantFrom('erc20' as const, 'erc721' as const, 'erc1155' as const, 'range' as const),
+    tokenId: arbitraryTokenId,
+    other: arbitraryTokenId
   })
-  .map(({ owner, contract, standard, tokenId }) => ({
-    owner,
-    contract,
-    standard,
-    ...(standard !== 'erc20' && { tokenId })
-  }))
+  .map(({ owner, contract, kind, tokenId, other }) => {
+    if (kind === 'erc20') return { owner, contract, standard: kind }
+    if (kind !== 'range' || tokenId === other) {
+      return { owner, contract, standard: kind === 'erc1155' ? kind : 'erc721', tokenId }
+    }
+    const [first, last] = tokenId < other ? [tokenId, other] : [other, tokenId]
+    return { owner, contract, standard: 'erc721', tokenId: first, lastTokenId: last }
+  })
 
 /** A few blocks of a few transactions among `people`; every transaction has a name of its own. */
 export const arbitraryPlans: fc.Arbitrary<readonly (readonly TransactionPlan[])[]> = fc

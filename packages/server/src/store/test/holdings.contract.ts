@@ -10,8 +10,10 @@ import { useStores } from './useStore.ts'
 
 const [alice = '0x', bob = '0x', low = '0x', high = '0x']: readonly Address[] = people
 
-const text = ({ owner, contract, standard, tokenId }: HoldingCandidate) =>
-  `${owner} ${contract} ${standard} ${tokenId ?? '-'}`
+const text = ({ owner, contract, standard, tokenId, lastTokenId }: HoldingCandidate) =>
+  `${owner} ${contract} ${standard} ${tokenId ?? '-'} ${lastTokenId ?? '-'}`
+
+const maxTokenId = 2n ** 256n - 1n
 
 /** What an owner may hold, as transfer logs hinted. */
 export function describeHoldings(open: OpenStore): void {
@@ -34,7 +36,7 @@ export function describeHoldings(open: OpenStore): void {
             const previous = found[i] ?? candidate
             const sameContract = previous.contract === candidate.contract
             if (!sameContract) expect(previous.contract < candidate.contract).toBe(true)
-            else expect((previous.tokenId ?? -1n) <= (candidate.tokenId ?? -1n)).toBe(true)
+            else expect(compareIds(previous, candidate)).toBeLessThanOrEqual(0)
           }
         }
         await store.dispose()
@@ -57,12 +59,61 @@ export function describeHoldings(open: OpenStore): void {
         candidates.map((candidate, i) => [{ name: `${i}`, parties: [alice], candidates: [candidate] }])
       )
     )
-    const sorted = [0n, 1n, 255n, 256n, 65_536n, 2n ** 256n - 1n]
+    const sorted = [0n, 1n, 255n, 256n, 65_536n, maxTokenId]
     expect(await readCandidates(reader, alice)).toStrictEqual([
       { owner: alice, contract: low, standard: 'erc20' },
       { owner: alice, contract: low, standard: 'erc1155', tokenId: 7n },
       ...sorted.map(tokenId => ({ owner: alice, contract: high, standard: 'erc721', tokenId }))
     ])
+  })
+
+  test('a range is read back exactly, behind the single id it begins with', async () => {
+    const { writer, reader } = await start({ epochTransactions: 1 })
+    const id = (tokenId: bigint) => ({ owner: alice, contract: low, standard: 'erc721' as const, tokenId })
+    const range = (tokenId: bigint, lastTokenId: bigint) => ({ ...id(tokenId), lastTokenId })
+    const sorted: readonly HoldingCandidate[] = [
+      id(0n),
+      range(0n, 1n),
+      range(0n, maxTokenId),
+      id(1n),
+      { ...id(1n), standard: 'erc1155' },
+      range(1n, 255n),
+      range(1n, 256n),
+      range(255n, 256n),
+      range(256n, 2n ** 128n),
+      range(maxTokenId - 1n, maxTokenId),
+      id(maxTokenId)
+    ]
+    await writer.commitBlocks(
+      buildChain(
+        sorted
+          .toReversed()
+          .map((candidate, i) => [{ name: `${i}`, parties: [alice], candidates: [candidate] }])
+      )
+    )
+    expect(await readCandidates(reader, alice)).toStrictEqual(sorted)
+  })
+
+  test('ranges of several epochs come each once, a rollback leaves them', async () => {
+    const { writer, reader } = await start({ epochTransactions: 1 })
+    const all = {
+      owner: alice,
+      contract: low,
+      standard: 'erc721',
+      tokenId: 0n,
+      lastTokenId: maxTokenId
+    } as const
+    const part = { ...all, tokenId: 5n, lastTokenId: 9n }
+    const blocks = buildChain([
+      [{ name: 'a', parties: [bob] }],
+      ...Array.from({ length: 4 }, (_, i) => [
+        { name: `${i}`, parties: [alice], candidates: [part, all, part] }
+      ])
+    ])
+    await writer.commitBlocks(blocks)
+    expect(await readCandidates(reader, alice)).toStrictEqual([all, part])
+    await writer.rollbackTo(blocks[0]?.ref ?? { number: -1, hash: '0x' })
+    expect(await readCandidates(reader, alice)).toStrictEqual([all, part])
   })
 
   test('many candidates come in several chunks, none twice and none missing', async () => {
@@ -122,11 +173,24 @@ export function describeHoldings(open: OpenStore): void {
   test.each<[string, Partial<HoldingCandidate>]>([
     ['an erc721 without token id', { standard: 'erc721' }],
     ['an erc20 with token id', { standard: 'erc20', tokenId: 1n }],
-    ['a token id beyond 256 bits', { standard: 'erc721', tokenId: 2n ** 256n }]
+    ['a token id beyond 256 bits', { standard: 'erc721', tokenId: 2n ** 256n }],
+    ['a range of ids beyond 256 bits', { standard: 'erc721', tokenId: 0n, lastTokenId: 2n ** 256n }],
+    ['a range of one id', { standard: 'erc721', tokenId: 1n, lastTokenId: 1n }],
+    ['a range that descends', { standard: 'erc721', tokenId: 1n, lastTokenId: 0n }],
+    ['a range without first id', { standard: 'erc721', lastTokenId: 1n }],
+    ['a range of erc1155 ids', { standard: 'erc1155', tokenId: 1n, lastTokenId: 2n }]
   ])('%s is refused', async (_, change) => {
     const { writer } = await start()
     const candidate = { owner: alice, contract: low, standard: 'erc20' as const, ...change }
     const blocks = buildChain([[{ name: 'a', parties: [alice], candidates: [candidate] }]])
     await expect(writer.commitBlocks(blocks)).rejects.toThrow(StoreError)
   })
+}
+
+/** By first id, then by last; an id alone comes before the ranges that begin with it. */
+function compareIds(a: HoldingCandidate, b: HoldingCandidate): number {
+  const [first, second] = [a.tokenId ?? -1n, b.tokenId ?? -1n]
+  if (first !== second) return first < second ? -1 : 1
+  const [lastA, lastB] = [a.lastTokenId ?? -1n, b.lastTokenId ?? -1n]
+  return lastA < lastB ? -1 : lastA > lastB ? 1 : 0
 }
