@@ -12,6 +12,9 @@ const zero = '0x0000000000000000000000000000000000000000'
 
 const transfer = id('Transfer(address,address,uint256)')
 const single = id('TransferSingle(address,address,address,uint256,uint256)')
+const consecutive = id('ConsecutiveTransfer(uint256,uint256,address,address)')
+const deposit = id('Deposit(address,uint256)')
+const withdrawal = id('Withdrawal(address,uint256)')
 const batch = id('TransferBatch(address,address,address,uint256[],uint256[])')
 const topicOf = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
 const wordOf = (value: bigint | number) => `0x${BigInt(value).toString(16).padStart(64, '0')}`
@@ -103,6 +106,17 @@ describe('readTransfers', () => {
       log([single, topicOf(operator), topicOf(alice), topicOf(bob)], wordOf(1))
     ],
     ['TransferSingle with 3 topics', log([single, topicOf(alice), topicOf(bob)], wordOf(1))],
+    ['a range that descends', log([consecutive, wordOf(2), topicOf(alice), topicOf(bob)], wordOf(1))],
+    ['a range without its end', log([consecutive, wordOf(2), topicOf(alice), topicOf(bob)])],
+    [
+      'a range with trailing bytes',
+      log([consecutive, wordOf(2), topicOf(alice), topicOf(bob)], `${wordOf(3)}00`)
+    ],
+    ['a range with 3 topics', log([consecutive, wordOf(2), topicOf(alice)], wordOf(3))],
+    [
+      'a range for an address with more than 20 bytes',
+      log([consecutive, wordOf(2), topicOf(alice), wordOf(2n ** 160n)], wordOf(3))
+    ],
     ['lists of different length', batchLog(batchData([1n, 2n], [1n]))],
     ['no data for the lists', batchLog('0x')],
     ['a truncated list', batchLog(batchData([1n, 2n], [1n, 2n]).slice(0, -64))],
@@ -121,10 +135,73 @@ describe('readTransfers', () => {
     expect(readTransfers([hostile])).toEqual({ parties: [], candidates: [], ignored: 1 })
   })
 
-  it('passes over EIP-2309, which names a range of ids instead of each', () => {
-    const consecutive = id('ConsecutiveTransfer(uint256,uint256,address,address)')
-    const range = log([consecutive, wordOf(1), topicOf(alice), topicOf(bob)], wordOf(1_000_000))
-    expect(readTransfers([range])).toEqual({ parties: [], candidates: [], ignored: 0 })
+  describe('ConsecutiveTransfer', () => {
+    const range = (first: bigint, last: bigint, from = alice) =>
+      log([consecutive, wordOf(first), topicOf(from), topicOf(bob)], wordOf(last))
+
+    it.each([
+      [1n, 1_000_000n],
+      [0n, 2n ** 256n - 1n],
+      [2n ** 256n - 2n, 2n ** 256n - 1n]
+    ])('from %i to %i is one hint for the receiver, both ends included', (tokenId, lastTokenId) => {
+      expect(readTransfers([range(tokenId, lastTokenId)])).toEqual({
+        parties: [alice, bob],
+        candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId, lastTokenId }],
+        ignored: 0
+      })
+    })
+
+    it('of one id is that id', () => {
+      const tokenId = 2n ** 256n - 1n
+      expect(readTransfers([range(tokenId, tokenId, zero)])).toEqual({
+        parties: [zero, bob],
+        candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId }],
+        ignored: 0
+      })
+    })
+
+    it('keeps apart ranges that share an end, and an id that begins one', () => {
+      const logs = [range(1n, 5n), range(1n, 6n), range(1n, 5n), range(1n, 1n), range(0n, 5n)]
+      expect(
+        readTransfers(logs).candidates.map(({ tokenId, lastTokenId }) => [tokenId, lastTokenId])
+      ).toEqual([
+        [1n, 5n],
+        [1n, 6n],
+        [1n, undefined],
+        [0n, 5n]
+      ])
+    })
+  })
+
+  describe('wrapped native currency', () => {
+    it.each([
+      ['a deposit', deposit],
+      ['a withdrawal, which may leave a rest,', withdrawal]
+    ])('%s is a hint for its account and makes it no party', (_, topic) => {
+      expect(readTransfers([log([topic, topicOf(alice)], wordOf(5))])).toEqual({
+        parties: [],
+        candidates: [{ owner: alice, contract: token, standard: 'erc20' }],
+        ignored: 0
+      })
+    })
+
+    it('and a transfer of it make one hint', () => {
+      const logs = [
+        log([deposit, topicOf(alice)], wordOf(5)),
+        log([transfer, topicOf(alice), topicOf(bob)], wordOf(5))
+      ]
+      expect(readTransfers(logs).candidates.map(({ owner }) => owner)).toEqual([alice, bob])
+    })
+
+    it.each([
+      ['an account that is not indexed', log([deposit], `${wordOf(1)}${wordOf(5).slice(2)}`)],
+      ['a second number', log([deposit, topicOf(alice)], `${wordOf(1)}${wordOf(5).slice(2)}`)],
+      ['a second topic', log([deposit, topicOf(alice), topicOf(bob)], wordOf(5))],
+      ['no amount', log([withdrawal, topicOf(alice)])],
+      ['an account with more than 20 bytes', log([deposit, wordOf(2n ** 160n)], wordOf(5))]
+    ])('is something else with %s: no hint, and nothing to count', (_, other) => {
+      expect(readTransfers([other])).toEqual({ parties: [], candidates: [], ignored: 0 })
+    })
   })
 
   it('reads an address and topics in upper case', () => {
@@ -155,7 +232,10 @@ describe('readTransfers', () => {
       fc.uint8Array({ maxLength: 200 }).map(bytes => `0x${Buffer.from(bytes).toString('hex')}`)
     )
     const topics = fc
-      .tuple(fc.constantFrom(transfer, single, batch), fc.array(word, { maxLength: 4 }))
+      .tuple(
+        fc.constantFrom(transfer, single, batch, consecutive, deposit, withdrawal),
+        fc.array(word, { maxLength: 4 })
+      )
       .map(([first, rest]) => [first, ...rest])
     const shaped = fc.record({ address: fc.constant(token), topics, data })
     fc.assert(

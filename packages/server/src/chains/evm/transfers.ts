@@ -1,9 +1,9 @@
 import type { Address, Hex, HoldingCandidate } from '../../model/evm.ts'
 import type { RawObject } from './rawFields.ts'
 
-/** What the logs of one transaction tell about token transfers. */
+/** What the logs of one transaction tell about who may hold what. */
 export interface TransferParties {
-  /** Every sender and receiver, each once, the zero address included. */
+  /** Every sender and receiver of a token transfer, each once, the zero address included. */
   readonly parties: readonly Address[]
   /** Each once. */
   readonly candidates: readonly HoldingCandidate[]
@@ -17,6 +17,18 @@ const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 const transferSingleTopic = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62'
 /** keccak256 of `TransferBatch(address,address,address,uint256[],uint256[])`, EIP-1155. */
 const transferBatchTopic = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb'
+/** keccak256 of `ConsecutiveTransfer(uint256,uint256,address,address)`, EIP-2309. */
+const consecutiveTransferTopic = '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d'
+const transferTopics: ReadonlySet<string | undefined> = new Set([
+  transferTopic,
+  transferSingleTopic,
+  transferBatchTopic,
+  consecutiveTransferTopic
+])
+/** keccak256 of `Deposit(address,uint256)`, WETH9: native currency was wrapped. */
+const depositTopic = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c'
+/** keccak256 of `Withdrawal(address,uint256)`, WETH9: it was unwrapped. */
+const withdrawalTopic = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65'
 
 const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
 /** Hex digits in one ABI word. */
@@ -26,45 +38,62 @@ interface Transfer {
   readonly from: Address
   readonly to: Address
   readonly standard: HoldingCandidate['standard']
-  readonly tokenIds: readonly bigint[]
+  readonly tokens: readonly TokenIds[]
 }
 
+/** What one candidate is about: nothing for ERC-20, else an id or a range of them. */
+type TokenIds = Pick<HoldingCandidate, 'tokenId' | 'lastTokenId'>
+
+const noId: readonly TokenIds[] = [{}]
+
 /**
- * Reads the transfers in a transaction's logs. Any contract may log anything, so nothing here is trusted: a log that
+ * Reads a transaction's logs for token transfers and for wrapped native currency. Any contract may log anything, so nothing here is trusted: a log that
  * does not have the exact shape of a transfer is ignored and counted, and no list is built before the bytes it would
  * need are known to be there.
  *
  * Shapes: ERC-20 has 3 topics and 32 bytes; ERC-721 4 topics and no data; the contracts before ERC-721
- * (CryptoKitties) 1 topic and 96 bytes; ERC-1155 4 topics and two numbers, or two lists of the same length.
+ * (CryptoKitties) 1 topic and 96 bytes; ERC-1155 4 topics and two numbers, or two lists of the same length; a range of
+ * ERC-721 ids 4 topics and the last id, not below the first.
  *
  * Candidates: both sides of ERC-20 and ERC-1155 (an index that starts late has not seen how the sender got its
- * rest), the receiver of an ERC-721 token. The zero address as sender stands for a mint and holds nothing.
+ * rest), the receiver of ERC-721 tokens (the sender has given away the ones that are named). The zero address as
+ * sender stands for a mint and holds nothing.
+ *
+ * Wrapping logs no transfer: a `Deposit` or `Withdrawal` of WETH9's shape, 2 topics and 32 bytes, makes its account an
+ * ERC-20 candidate, a withdrawal for the rest that it may leave. It makes nobody a party. Other contracts have events
+ * of these names: any other shape is passed over and not counted.
  *
  * @param rawLogs - a receipt's `logs`, as the node sent them.
  * @remarks Never throws. Time and memory are linear in the size of the logs.
- * @see EIP-20, EIP-721, EIP-1155
+ * @see EIP-20, EIP-721, EIP-1155, EIP-2309
  */
 export function readTransfers(rawLogs: unknown): TransferParties {
   const parties = new Set<Address>()
   const candidates = new Map<string, HoldingCandidate>()
   let ignored = 0
+  const add = (candidate: HoldingCandidate) => {
+    const { owner, contract, standard, tokenId = '', lastTokenId = '' } = candidate
+    candidates.set(`${owner}${contract}${standard}${tokenId}-${lastTokenId}`, candidate)
+  }
   for (const rawLog of Array.isArray(rawLogs) ? rawLogs : []) {
     const log = readLog(rawLog)
-    if (log === undefined || !isTransferTopic(log.topics[0])) continue
+    if (log === undefined) continue
+    const contract = log.address
+    if (!transferTopics.has(log.topics[0])) {
+      const owner = readWrapper(log)
+      if (owner !== undefined) add({ owner, contract, standard: 'erc20' })
+      continue
+    }
     const transfer = readTransfer(log)
     if (transfer === undefined) {
       ignored++
       continue
     }
-    const { from, to, standard, tokenIds } = transfer
+    const { from, to, standard, tokens } = transfer
     parties.add(from).add(to)
     const owners = standard === 'erc721' || from === zeroAddress ? [to] : [from, to]
     for (const owner of owners) {
-      const holding = { owner, contract: log.address, standard }
-      if (standard === 'erc20') candidates.set(`${owner}${log.address}`, holding)
-      for (const tokenId of tokenIds) {
-        candidates.set(`${owner}${log.address}${standard}${tokenId}`, { ...holding, tokenId })
-      }
+      for (const token of tokens) add({ owner, contract, standard, ...token })
     }
   }
   return { parties: [...parties], candidates: [...candidates.values()], ignored }
@@ -96,37 +125,45 @@ function isTopic(value: unknown): value is string {
   return typeof value === 'string' && /^0[xX][0-9a-fA-F]{64}$/.test(value)
 }
 
-function isTransferTopic(topic: Hex | undefined): boolean {
-  return topic === transferTopic || topic === transferSingleTopic || topic === transferBatchTopic
+/** Who wrapped or unwrapped native currency. */
+function readWrapper({ topics, data }: Log): Address | undefined {
+  const [signature, account] = topics
+  if (signature !== depositTopic && signature !== withdrawalTopic) return undefined
+  return topics.length === 2 && data.length === word ? addressInWord(account) : undefined
 }
 
 function readTransfer({ topics, data }: Log): Transfer | undefined {
   const [signature, second, third, fourth] = topics
   if (signature === transferTopic) {
-    if (topics.length === 3 && data.length === word) return between(second, third, 'erc20', [])
+    if (topics.length === 3 && data.length === word) return between(second, third, 'erc20', noId)
     if (topics.length === 4 && data === '' && fourth !== undefined) {
-      return between(second, third, 'erc721', [BigInt(fourth)])
+      return between(second, third, 'erc721', [{ tokenId: BigInt(fourth) }])
     }
     if (topics.length === 1 && data.length === 3 * word) {
-      return between(wordAt(data, 0), wordAt(data, word), 'erc721', [BigInt(wordAt(data, 2 * word))])
+      const tokenId = BigInt(wordAt(data, 2 * word))
+      return between(wordAt(data, 0), wordAt(data, word), 'erc721', [{ tokenId }])
     }
     return undefined
   }
   if (topics.length !== 4) return undefined
+  if (signature === consecutiveTransferTopic) {
+    const range = readRange(second, data)
+    return range === undefined ? undefined : between(third, fourth, 'erc721', [range])
+  }
   // The second topic is the operator, who is no party to the transfer.
-  const tokenIds = signature === transferSingleTopic ? readSingleId(data) : readBatchIds(data)
-  return tokenIds === undefined ? undefined : between(third, fourth, 'erc1155', tokenIds)
+  const tokens = signature === transferSingleTopic ? readSingleId(data) : readBatchIds(data)
+  return tokens === undefined ? undefined : between(third, fourth, 'erc1155', tokens)
 }
 
 function between(
   from: string | undefined,
   to: string | undefined,
   standard: Transfer['standard'],
-  tokenIds: readonly bigint[]
+  tokens: readonly TokenIds[]
 ): Transfer | undefined {
   const sender = addressInWord(from)
   const receiver = addressInWord(to)
-  return sender && receiver ? { from: sender, to: receiver, standard, tokenIds } : undefined
+  return sender && receiver ? { from: sender, to: receiver, standard, tokens } : undefined
 }
 
 /** An address takes the lower 20 bytes of a word; a word with more in it is no address. */
@@ -134,16 +171,26 @@ function addressInWord(value: string | undefined): Address | undefined {
   return value?.startsWith(`0x${'0'.repeat(24)}`) ? `0x${value.slice(26)}` : undefined
 }
 
-function readSingleId(data: string): readonly bigint[] | undefined {
-  return data.length === 2 * word ? [BigInt(wordAt(data, 0))] : undefined
+/** Both ends belong to the range; a range of one id is that id. */
+function readRange(first: Hex | undefined, data: string): TokenIds | undefined {
+  if (first === undefined || data.length !== word) return undefined
+  const [tokenId, lastTokenId] = [BigInt(first), BigInt(wordAt(data, 0))]
+  if (lastTokenId < tokenId) return undefined
+  return lastTokenId === tokenId ? { tokenId } : { tokenId, lastTokenId }
+}
+
+function readSingleId(data: string): readonly TokenIds[] | undefined {
+  return data.length === 2 * word ? [{ tokenId: BigInt(wordAt(data, 0)) }] : undefined
 }
 
 /** `(uint256[] ids, uint256[] values)`: both lists lie inside the data and are equally long. */
-function readBatchIds(data: string): readonly bigint[] | undefined {
+function readBatchIds(data: string): readonly TokenIds[] | undefined {
   const ids = listAt(data, 0)
   const values = listAt(data, word)
   if (ids === undefined || values === undefined || ids.length !== values.length) return undefined
-  return Array.from({ length: ids.length }, (_, i) => BigInt(wordAt(data, ids.start + i * word)))
+  return Array.from({ length: ids.length }, (_, i) => ({
+    tokenId: BigInt(wordAt(data, ids.start + i * word))
+  }))
 }
 
 /** Finds the list whose offset stands at `place`; all places count hex digits. */
