@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { exactJson } from '../rpc/exactJson.ts'
 import { readJsonObject } from './readJsonObject.ts'
 
 const read = (text: string, charset?: string) => readJsonObject(Buffer.from(text), charset)
@@ -39,4 +40,15 @@ test.each(['', 'null', '[]', '[{}]', '1', '"{}"', 'true', '<html>', '{', '{"a":1
 
 test('an unknown charset is refused', () => {
   expect(() => read('{}', 'utf-7')).toThrow(expect.objectContaining({ context: { reason: 'CONTENT' } }))
+})
+
+test('passes integers on with every digit, and equal keys as the last one', () => {
+  const text =
+    '{"supply":115792089237316195423570985008687907853269984665640564039457584007913129639935,"a":1,"a":2}'
+  expect(exactJson(read(text))).toBe(text.replace('"a":1,', ''))
+})
+
+test('bytes that are no UTF-8 do not spoil the object', () => {
+  const bytes = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xff, 0xc3]), Buffer.from('","a":1}')])
+  expect(readJsonObject(bytes)).toEqual({ name: '\ufffd\ufffd', a: 1 })
 })

@@ -1,7 +1,7 @@
 import { Connection, PublicKey, SolanaJSONRPCError } from '@solana/web3.js'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import { createHttpUpstream, type HttpUpstream, UpstreamError } from '../../platform/httpUpstream.ts'
-import { parseExactJson } from './exactJson.ts'
+import { parseExactJson } from '../../platform/parseExactJson.ts'
 
 export type SolanaCommitment = 'processed' | 'confirmed' | 'finalized'
 
