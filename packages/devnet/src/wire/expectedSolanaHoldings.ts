@@ -37,7 +37,9 @@ export function expectedSolanaHoldings(
     nfts: nfts.map(holding => ({
       mint: holding.mint.address,
       address: holding.account.address,
-      isSemiFungible: holding.mint.kind === 'semiFungible',
+      ...(holding.mint.kind === 'semiFungible'
+        ? { isSemiFungible: true, amountString: holding.account.amount.toString() }
+        : { isSemiFungible: false }),
       name: holding.name,
       symbol: holding.symbol,
       image: expectedImage(jsonOf(holding), origin),

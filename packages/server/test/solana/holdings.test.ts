@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import {
   encodeMetadata,
+  expectedSolanaHoldings,
   metadataAddress,
   metadataProgram,
   type SolanaDriver,
-  type SolanaHoldingTruth,
   type SurfpoolNode,
   seedSolanaWorld,
   solanaHoldingsOf,
@@ -63,45 +63,19 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
     return createSolanaHoldings({ rpc }).readHoldings({ accountAddress })
   }
 
-  function expectedToken({ account, mint, name, symbol }: SolanaHoldingTruth) {
-    const { address, amount } = account
-    const { decimals } = mint
-    return {
-      ...{ decimals, amount, amountString: `${amount}`, address, mint: mint.address, name, symbol, image: '' }
-    }
-  }
-
-  function expectedNft({ account, mint, name, symbol, uri }: SolanaHoldingTruth) {
-    const { metaplex, extension } = mint
-    const sellerFeeBasisPoints = metaplex?.sellerFeeBasisPoints ?? 0
-    return {
-      ...{ mint: mint.address, address: account.address, isSemiFungible: mint.kind === 'semiFungible' },
-      ...{ name, symbol, image: '', sellerFeeBasisPoints },
-      metadata: {
-        ...(metaplex && { key: 4, primarySaleHappened: metaplex.primarySaleHappened }),
-        updateAuthority: metaplex?.updateAuthority ?? extension?.updateAuthority,
-        mint: mint.address,
-        data: { name, symbol, uri, sellerFeeBasisPoints, creators: metaplex?.creators ?? [] },
-        isMutable: metaplex?.isMutable ?? true,
-        ...(metaplex?.editionNonce !== undefined && { editionNonce: metaplex.editionNonce })
-      }
-    }
-  }
-
   const inOrder = <T extends { mint: string; address: string }>(items: readonly T[]): T[] =>
     [...items].sort((a, b) => (a.mint + a.address < b.mint + b.address ? -1 : 1))
 
   it.each(['alice', 'bob', 'carol', 'dora', 'nobody'])(
     'of %s are the seeded ones, field by field',
     async name => {
-      const truth = solanaHoldingsOf(driver.world, name)
+      const truth = expectedSolanaHoldings(driver.world, name, { parseMetadataUri: false, origin: '' })
       const holdings = await read(solanaOwner(driver.world, name).address)
       const shaped = shapeSolanaHoldings(holdings, new Map())
       expect(shaped).toStrictEqual({
-        lamports: truth.lamports,
-        lamportsString: `${truth.lamports}`,
-        nfts: inOrder(truth.nfts.map(expectedNft)),
-        tokens: inOrder(truth.tokens.map(expectedToken)),
+        ...truth,
+        nfts: inOrder(truth.nfts),
+        tokens: inOrder(truth.tokens),
         asOf: { slot: holdings.asOf.slot }
       })
       expect(checkResult('enhancedGetTokensAndNFTs', asJson(shaped))).toBeUndefined()

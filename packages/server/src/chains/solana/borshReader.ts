@@ -76,6 +76,18 @@ export class BorshReader {
     return this.#view.getBigUint64(this.#take(8), true)
   }
 
+  i16(): number {
+    return this.#view.getInt16(this.#take(2), true)
+  }
+
+  i64(): bigint {
+    return this.#view.getBigInt64(this.#take(8), true)
+  }
+
+  f64(): number {
+    return this.#view.getFloat64(this.#take(8), true)
+  }
+
   /** A view, not a copy. */
   bytes(size: number): Uint8Array {
     const at = this.#take(size)
@@ -91,6 +103,12 @@ export class BorshReader {
   /** A public key, base58. */
   address(): string {
     return formatSolanaAddress(this.bytes(32))
+  }
+
+  /** A public key of which 32 zero bytes mean nobody. */
+  optionalAddress(): string | undefined {
+    const bytes = this.bytes(32)
+    return bytes.some(byte => byte !== 0) ? formatSolanaAddress(bytes) : undefined
   }
 
   /**

@@ -5,6 +5,7 @@ import { readTogether } from './readTogether.ts'
 import type { SolanaRpc } from './rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './solanaAddress.ts'
 import { type OwnedTokenAccount, readTokenAccounts, type TokenAccountsOfOwner } from './tokenAccounts.ts'
+import type { UiAmount } from './uiAmount.ts'
 
 /** A token account whose asset is neither an NFT nor semi-fungible. */
 export interface TokenHolding {
@@ -16,6 +17,8 @@ export interface TokenHolding {
   readonly decimals: number
   /** Absent when the mint has none, or none that could be read. */
   readonly metadata?: AssetMetadata
+  /** Absent where amounts are shown as they are. */
+  readonly uiAmount?: UiAmount
 }
 
 export interface NftHolding {
@@ -94,8 +97,8 @@ export interface SolanaHoldingsReader {
    * @throws {NodeRpcError} a node answered an error; one failed program query fails the read.
    * @throws {NodeContradictionError} an answer does not fit its question.
    * @remarks 3 calls for the balance and the token accounts of both programs, at one slot where the cluster lets
-   *   them ({@link readTogether}); then one call per 50 mints, none of them older. A mint that closes in between is
-   *   named as incomplete.
+   *   them ({@link readTogether}); then one call per 50 mints, none of them older, and one more where some of the 50
+   *   keep their metadata elsewhere. A mint that closes in between is named as incomplete.
    */
   readHoldings(query: SolanaHoldingsQuery): Promise<SolanaAccountHoldings>
 }
@@ -171,12 +174,16 @@ function sortOut(accounts: readonly OwnedTokenAccount[], assets: ReadonlyMap<str
   const nfts: NftHolding[] = []
   const tokens: TokenHolding[] = []
   for (const { address, mint, amount } of accounts) {
-    const { decimals, supply, metadata } = assets.get(mint) ?? {}
+    const { decimals, supply, metadata, uiAmount } = assets.get(mint) ?? {}
     // Without decimals the amount means nothing: the mint is named as incomplete instead.
     if (decimals === undefined || supply === undefined) continue
     const kind = classifyAsset({ decimals, supply }, metadata)
     if (kind === 'token' || metadata === undefined) {
-      tokens.push({ address, mint, amount, decimals, ...(metadata === undefined ? {} : { metadata }) })
+      tokens.push({
+        ...{ address, mint, amount, decimals },
+        ...(metadata === undefined ? {} : { metadata }),
+        ...(uiAmount === undefined ? {} : { uiAmount })
+      })
     } else {
       nfts.push({ address, mint, amount, isSemiFungible: kind === 'semiFungible', metadata })
     }

@@ -1,7 +1,7 @@
 import type { AssetMetadata } from './assetMetadata.ts'
 import { AccountRefusal } from './borshReader.ts'
 import { readMetaplexMetadata } from './metaplex.ts'
-import { type Mint, readMint, readMintMetadataExtensions } from './mint.ts'
+import { type Mint, readMint } from './mint.ts'
 import {
   findProgramAddress,
   MAX_ACCOUNTS_PER_CALL,
@@ -9,7 +9,10 @@ import {
   type SolanaCallOptions,
   type SolanaRpc
 } from './rpc.ts'
-import { METAPLEX_PROGRAM, parseSolanaAddress, TOKEN_2022_PROGRAM } from './solanaAddress.ts'
+import { METAPLEX_PROGRAM, parseSolanaAddress } from './solanaAddress.ts'
+import { EXTENSION_TOKEN_METADATA, readMetadataPointer, readTokenExtensions } from './tokenExtensions.ts'
+import { readInterfaceMetadata, readTokenMetadata } from './tokenMetadata.ts'
+import { readUiAmount, type UiAmount } from './uiAmount.ts'
 
 /** A mint to look up, with the token program that must own it. */
 export interface MintRef {
@@ -20,9 +23,23 @@ export interface MintRef {
 /** One mint as it was found; absent `metadata` means that there is none, unless `unreadable` names it. */
 export interface Asset extends Partial<Mint> {
   readonly metadata?: AssetMetadata
-  /** `mint`: closed or no mint, so decimals and supply are unknown. `metadata`: it is there, but broken. */
+  readonly uiAmount?: UiAmount
+  /**
+   * `mint`: closed or no mint, so decimals and supply are unknown. `metadata`: the metadata, or how amounts are to be
+   * shown, is there, but broken.
+   */
   readonly unreadable?: 'mint' | 'metadata'
 }
+
+/** A mint with the account that is read beside it, where its metadata should be. */
+interface Place extends MintRef {
+  readonly metadataAddress: string
+  /** Where Metaplex would keep it. */
+  readonly metaplexAddress: string
+}
+
+/** Owns the accounts of nobody else. */
+const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 
 /** A mint and its metadata always travel in one call, so they are of one slot. */
 const MINTS_PER_CALL = MAX_ACCOUNTS_PER_CALL / 2
@@ -35,8 +52,9 @@ const METADATA_SEED = new TextEncoder().encode('metadata')
  * @param refs - each mint once.
  * @returns one entry per mint. A single bad account is marked and never fails the others.
  * @throws whatever {@link SolanaRpc} throws: an unread part is an error, never an empty answer.
- * @remarks One `getMultipleAccounts` per 50 mints, at most `maxConcurrentCalls` at a time; the addresses of the
- *   metadata are derived between the calls, so that a large account does not hold up the event loop.
+ * @remarks One `getMultipleAccounts` per 50 mints, at most `maxConcurrentCalls` at a time, and one more for those
+ *   50 when some of them point to metadata elsewhere. The addresses of the metadata are derived between the calls,
+ *   so that a large account does not hold up the event loop.
  */
 export async function readAssets(
   rpc: SolanaRpc,
@@ -46,17 +64,32 @@ export async function readAssets(
 ): Promise<ReadonlyMap<string, Asset>> {
   const assets = new Map<string, Asset>()
   let next = 0
+
+  /** @returns the places to look at instead. What they have been found as until then says that they are unread. */
+  async function readPlaces(places: readonly Place[]): Promise<readonly Place[]> {
+    const keys = places.flatMap(({ mint, metadataAddress }) => [mint, metadataAddress])
+    const { value } = await rpc.getMultipleAccounts(keys, options)
+    const elsewhere: Place[] = []
+    places.forEach((place, at) => {
+      const { pointsTo, ...asset } = readAsset(place, value[2 * at], value[2 * at + 1])
+      assets.set(place.mint, asset)
+      if (pointsTo !== undefined) elsewhere.push({ ...place, metadataAddress: pointsTo })
+    })
+    return elsewhere
+  }
+
   const readPortions = async () => {
     while (next < refs.length) {
       const portion = refs.slice(next, next + MINTS_PER_CALL)
       next += MINTS_PER_CALL
-      const metadataAddresses = portion.map(ref => findMetadataAddress(ref.mint))
-      const keys = portion.flatMap((ref, at) => [ref.mint, metadataAddresses[at] ?? ''])
-      const { value } = await rpc.getMultipleAccounts(keys, options)
-      portion.forEach((ref, at) => {
-        const metadataAddress = metadataAddresses[at] ?? ''
-        assets.set(ref.mint, readAsset(ref, value[2 * at], metadataAddress, value[2 * at + 1]))
-      })
+      const elsewhere = await readPlaces(
+        portion.map(ref => {
+          const metaplexAddress = findMetadataAddress(ref.mint)
+          return { ...ref, metaplexAddress, metadataAddress: metaplexAddress }
+        })
+      )
+      // Whoever moves the pointer between the two calls is not followed again: the asset stays named as unread.
+      if (elsewhere.length > 0) await readPlaces(elsewhere)
     }
   }
   await Promise.all(Array.from({ length: maxConcurrentCalls }, readPortions))
@@ -75,58 +108,66 @@ function bytesOf(address: string): Uint8Array {
   return bytes
 }
 
+/** An asset, and where its metadata is when that is not the account that was read beside it. */
+type FoundAsset = Asset & { readonly pointsTo?: string }
+
 function readAsset(
-  ref: MintRef,
+  place: Place,
   mintAccount: RawAccount | undefined,
-  metadataAddress: string,
   metadataAccount: RawAccount | undefined
-): Asset {
+): FoundAsset {
   if (mintAccount === undefined) return { unreadable: 'mint' }
-  let mint: Mint
-  try {
-    mint = readMint(mintAccount, ref.programId)
-  } catch (error) {
-    if (error instanceof AccountRefusal) return { unreadable: 'mint' }
-    throw error
-  }
-  try {
-    const metadata = readMetadata(ref, mintAccount, metadataAddress, metadataAccount)
-    return metadata === undefined ? mint : { ...mint, metadata }
-  } catch (error) {
-    if (error instanceof AccountRefusal) return { ...mint, unreadable: 'metadata' }
-    throw error
+  const mint = unlessRefused(() => readMint(mintAccount, place.programId))
+  if (mint === undefined) return { unreadable: 'mint' }
+  const extensions = unlessRefused(() => readTokenExtensions(mintAccount.data))
+  if (extensions === undefined) return { ...mint, unreadable: 'metadata' }
+  const uiAmount = unlessRefused(() => readUiAmount(extensions))
+  const described = unlessRefused(() => readMetadata(place, extensions, metadataAccount))
+  return {
+    ...mint,
+    ...described,
+    ...(uiAmount === undefined || Object.keys(uiAmount).length === 0 ? {} : { uiAmount }),
+    ...(uiAmount && described && described.pointsTo === undefined ? {} : { unreadable: 'metadata' })
   }
 }
 
 /**
  * The pointer of a Token-2022 mint decides which of several metadata is meant: anybody may have made the others.
- * One that points to another program's account is not followed yet; the asset then has no metadata.
+ * Without one, what the mint itself holds comes before what Metaplex does.
  */
 function readMetadata(
-  { mint, programId }: MintRef,
-  mintAccount: RawAccount,
-  metadataAddress: string,
-  metadataAccount: RawAccount | undefined
-): AssetMetadata | undefined {
-  const metaplex = () => (metadataAccount ? readMetaplexIfAny(metadataAccount, mint) : undefined)
-  if (programId !== TOKEN_2022_PROGRAM) return metaplex()
-  const { pointsTo, embedded } = readMintMetadataExtensions(mintAccount.data, mint)
-  if (pointsTo === mint) return embedded
-  if (pointsTo === metadataAddress) return metaplex()
-  return pointsTo === undefined ? (embedded ?? metaplex()) : undefined
+  { mint, metadataAddress, metaplexAddress }: Place,
+  extensions: ReadonlyMap<number, Uint8Array>,
+  account: RawAccount | undefined
+): Pick<FoundAsset, 'metadata' | 'pointsTo'> {
+  const embedded = extensions.get(EXTENSION_TOKEN_METADATA)
+  const pointsTo = readMetadataPointer(extensions) ?? (embedded ? mint : metaplexAddress)
+  if (pointsTo === mint) return embedded ? { metadata: readTokenMetadata(embedded, mint) } : {}
+  if (pointsTo !== metadataAddress) return { pointsTo }
+  const metadata = account && readMetadataAccount(account, mint)
+  return metadata ? { metadata } : {}
 }
 
 /**
- * An account at the metadata address that is not Metaplex' (somebody sent lamports there) or that the program has
- * closed is the same as none; one that is meant to be metadata and cannot be read is not.
+ * An account that belongs to no program, because somebody only sent lamports there, or that Metaplex has closed is
+ * the same as none; one that is meant to be metadata and cannot be read is not.
  */
-function readMetaplexIfAny(account: RawAccount, mint: string): AssetMetadata | undefined {
+function readMetadataAccount(account: RawAccount, mint: string): AssetMetadata | undefined {
+  if (account.owner === SYSTEM_PROGRAM) return undefined
+  if (account.owner !== METAPLEX_PROGRAM) return readInterfaceMetadata(account.data, mint)
   try {
     return readMetaplexMetadata(account, mint)
   } catch (error) {
-    if (error instanceof AccountRefusal && ['WRONG_OWNER', 'UNINITIALIZED'].includes(error.reason)) {
-      return undefined
-    }
+    if (error instanceof AccountRefusal && error.reason === 'UNINITIALIZED') return undefined
+    throw error
+  }
+}
+
+function unlessRefused<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof AccountRefusal) return undefined
     throw error
   }
 }

@@ -90,6 +90,35 @@ describe('holdings on the wire', () => {
     })
   })
 
+  it('say how many of a semi-fungible asset there are', () => {
+    const [one, several] = shapeSolanaHoldings(holdings, new Map()).nfts
+    expect(one).not.toHaveProperty('amountString')
+    expect(several).toMatchObject({ isSemiFungible: true, amountString: '9' })
+  })
+
+  it('say how an amount is to be shown, and leave it as it is', () => {
+    const scaledUiAmount = { multiplier: 2.5, newMultiplier: 3, newMultiplierEffectiveTimestamp: -1 }
+    const interestBearing = {
+      ...{ initializationTimestamp: 1, preUpdateAverageRate: -5, lastUpdateTimestamp: 2, currentRate: 7 }
+    }
+    const shaped = shapeSolanaHoldings(
+      {
+        ...empty,
+        tokens: [
+          { address: account, mint, amount: 10n, decimals: 1, uiAmount: { scaledUiAmount, interestBearing } }
+        ]
+      },
+      new Map()
+    )
+    expect(shaped.tokens[0]).toMatchObject({
+      amount: 10n,
+      amountString: '10',
+      scaledUiAmount,
+      interestBearing
+    })
+    expect(checkResult('enhancedGetTokensAndNFTs', asJson(shaped))).toBeUndefined()
+  })
+
   it('take data and image from what was fetched, verbatim, and nothing from what was not', () => {
     const data = JSON.parse('{"name":"x","empty":null,"__proto__":1,"deep":[{"n":1}]}')
     const fetched: FetchedUris = new Map([

@@ -46,11 +46,13 @@ export function shapeSolanaHoldings(
 }
 
 function shapeNft(nft: NftHolding, fetched: FetchedUri | undefined): SolanaNft {
-  const { mint, address, isSemiFungible, metadata } = nft
+  const { mint, address, isSemiFungible, amount, metadata } = nft
   return {
     mint,
     address,
     isSemiFungible,
+    // Of the others everybody knows: there is one.
+    ...(isSemiFungible ? { amountString: amount.toString() } : {}),
     ...assetStandardOf(metadata),
     name: displayText(metadata.name),
     symbol: displayText(metadata.symbol),
@@ -67,7 +69,7 @@ function assetStandardOf({ kind }: AssetMetadata): Pick<SolanaNft, 'assetStandar
 }
 
 function shapeToken(token: TokenHolding, fetched: FetchedUri | undefined): SolanaToken<bigint> {
-  const { decimals, amount, address, mint, metadata } = token
+  const { decimals, amount, address, mint, metadata, uiAmount } = token
   return {
     decimals,
     amount,
@@ -76,7 +78,8 @@ function shapeToken(token: TokenHolding, fetched: FetchedUri | undefined): Solan
     mint,
     name: displayText(metadata?.name ?? ''),
     symbol: displayText(metadata?.symbol ?? ''),
-    image: fetched?.image ?? ''
+    image: fetched?.image ?? '',
+    ...uiAmount
   }
 }
 
