@@ -166,19 +166,27 @@ interface Parts {
 async function startParts(config: Config, storeFolder: string, logger: Logger): Promise<Parts> {
   // First: a store that cannot be used must leave nothing else behind.
   const readers = await openReaders(config, storeFolder)
-  const { allowHosts, ipfsGateways, arweaveGateways, tokenLists: sources } = config.metadata
+  const {
+    allowHosts,
+    ipfsGateways,
+    arweaveGateways,
+    tokenLists: sources,
+    tokenListRefreshMs
+  } = config.metadata
   const gateways = { ipfs: ipfsGateways, arweave: arweaveGateways }
   const guardedFetch = createGuardedFetch({ allowHosts })
   const metadata = createMetadataService({ guardedFetch, gateways, allowHosts })
   const tokenLists = createTokenLists({
     sources,
+    chainIds: config.chains.evm.map(({ chainId }) => chainId),
     guardedFetch,
     gateways,
     allowHosts,
-    warn: (message, { source, problem }) => logger.warn(message, { url: source, problem })
+    refreshMs: tokenListRefreshMs,
+    logger
   })
   // Not awaited: logos may come late, the server must not.
-  tokenLists.load().catch((error: unknown) => logger.error('token lists failed', { error }))
+  tokenLists.start().catch((error: unknown) => logger.error('token lists failed', { error }))
 
   const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment }) => {
     const rpc = createSolanaRpc({ rpcUrls, commitment })
@@ -224,7 +232,7 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
         upstreams: [...(indexer.figures()?.upstreams ?? []), ...rpc.figures()],
         webSockets: indexer.figures()?.webSockets ?? []
       }),
-      tokenImage: (address: string) => tokenLists.image(chainId, address)
+      tokenImage: (address: string) => tokenLists.find(chainId, address)?.image ?? ''
     }
   })
   const evmById = new Map(evmChains.map(chain => [chain.chainId, chain]))
@@ -263,6 +271,7 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
     },
     async close() {
       metadata.close()
+      tokenLists.close()
       for (const { rpc } of evmChains) rpc.close()
       for (const { watch } of solanaChains) watch.close()
       await Promise.all(evmChains.map(({ reader }) => reader.close()))

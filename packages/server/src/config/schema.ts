@@ -225,11 +225,20 @@ export const configSchema = z
           .array(z.string().min(1).meta({ description: 'a URL or the path of a file' }))
           .default([])
           .meta({
-            description: 'token lists that ERC-20 images come from: a list of https:// URLs and file paths'
-          })
+            description:
+              'token lists that ERC-20 images and missing names come from: a list of https:// URLs and file paths'
+          }),
+        tokenListRefreshMs: z
+          .int()
+          .min(10_000)
+          .max(604_800_000)
+          .default(3_600_000)
+          .meta({ description: 'milliseconds until a token list is read again: 10000 to 604800000' })
       })
       .prefault({})
-      .meta({ description: 'off-chain metadata: { ipfsGateways, arweaveGateways, allowHosts, tokenLists }' }),
+      .meta({
+        description: 'off-chain metadata: { ipfsGateways, arweaveGateways, allowHosts, tokenLists, ... }'
+      }),
     rateLimit: z
       .union([
         z.literal(false),
