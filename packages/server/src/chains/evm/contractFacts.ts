@@ -1,6 +1,5 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
-import { displayText } from '../../platform/displayText.ts'
 import { decodeBool, decodeText, decodeUint, type ReturnData } from './abi.ts'
 import type { Multicall } from './multicall.ts'
 
@@ -8,7 +7,7 @@ import type { Multicall } from './multicall.ts'
 export interface ContractFacts {
   /** 0 to 255. */
   readonly decimals?: number
-  /** Display text. */
+  /** As the contract gives it, cut at 2,048 characters: not to be shown as it is. */
   readonly name?: string
   readonly symbol?: string
   /** By ERC-165. */
@@ -40,10 +39,8 @@ interface FactQuestion {
   readonly decode: (data: ReturnData) => Fact | undefined
 }
 
-const text = (data: ReturnData) => {
-  const decoded = decodeText(data)
-  return decoded === undefined ? undefined : displayText(decoded)
-}
+const maxTextCharacters = 2_048
+const text = (data: ReturnData) => decodeText(data)?.slice(0, maxTextCharacters)
 
 /** A number above 255 is no `uint8`, whatever its lowest byte says. */
 const uint8 = (data: ReturnData) => {

@@ -1,18 +1,26 @@
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
+import { displayText } from '../../platform/displayText.ts'
 import type { ContractFacts } from './contractFacts.ts'
 import type { Ownership } from './ownership.ts'
+import { hidesCharacters } from './spam/hidesCharacters.ts'
 
-export interface HeldToken {
+/** How a contract calls itself. */
+export interface ContractLabel {
+  /** Display text; "" when unknown. */
+  readonly name: string
+  readonly symbol: string
+  /** Present when the one or the other was written with characters that nobody sees and no honest name needs. */
+  readonly hidesCharacters?: true
+}
+
+export interface HeldToken extends ContractLabel {
   readonly address: Address
   /** Base units. 0 only for a token that the caller asked for. */
   readonly amount: bigint
   readonly decimals: number
-  /** Display text; "" when unknown. */
-  readonly name: string
-  readonly symbol: string
 }
 
-export interface HeldNft {
+export interface HeldNft extends ContractLabel {
   readonly address: Address
   readonly standard: 'erc721' | 'erc1155'
   readonly tokenId: bigint
@@ -20,9 +28,6 @@ export interface HeldNft {
   readonly balance: bigint
   /** Verbatim; "" when the contract has none, or none that can be read. */
   readonly tokenUri: string
-  /** The contract's; display text; "" when unknown. */
-  readonly name: string
-  readonly symbol: string
 }
 
 export interface IncompleteHolding {
@@ -46,12 +51,11 @@ export function contractsOf(items: readonly HoldingCandidate[]): ReadonlySet<Add
   return new Set(items.map(({ contract }) => contract))
 }
 
-/** Name and symbol, "" for what the contract does not tell. */
-export function labelOf(facts: ContractFacts | undefined): {
-  readonly name: string
-  readonly symbol: string
-} {
-  return { name: facts?.name ?? '', symbol: facts?.symbol ?? '' }
+/** Name and symbol as they may be shown, "" for what the contract does not tell. */
+export function labelOf(facts: ContractFacts | undefined): ContractLabel {
+  const { name = '', symbol = '' } = facts ?? {}
+  const hides = hidesCharacters(name) || hidesCharacters(symbol)
+  return { name: displayText(name), symbol: displayText(symbol), ...(hides && { hidesCharacters: true }) }
 }
 
 type Place = Pick<HoldingCandidate, 'contract' | 'tokenId'>
