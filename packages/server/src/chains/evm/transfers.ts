@@ -19,7 +19,7 @@ const transferSingleTopic = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c0832
 const transferBatchTopic = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb'
 /** keccak256 of `ConsecutiveTransfer(uint256,uint256,address,address)`, EIP-2309. */
 const consecutiveTransferTopic = '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d'
-const transferTopics: ReadonlySet<string | undefined> = new Set([
+const transferTopics: ReadonlySet<string> = new Set([
   transferTopic,
   transferSingleTopic,
   transferBatchTopic,
@@ -29,6 +29,7 @@ const transferTopics: ReadonlySet<string | undefined> = new Set([
 const depositTopic = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c'
 /** keccak256 of `Withdrawal(address,uint256)`, WETH9: it was unwrapped. */
 const withdrawalTopic = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65'
+const readTopics: ReadonlySet<string> = new Set([...transferTopics, depositTopic, withdrawalTopic])
 
 const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
 /** Hex digits in one ABI word. */
@@ -79,7 +80,7 @@ export function readTransfers(rawLogs: unknown): TransferParties {
     const log = readLog(rawLog)
     if (log === undefined) continue
     const contract = log.address
-    if (!transferTopics.has(log.topics[0])) {
+    if (!transferTopics.has(log.topics[0] ?? '')) {
       const owner = readWrapper(log)
       if (owner !== undefined) add({ owner, contract, standard: 'erc20' })
       continue
@@ -106,11 +107,14 @@ interface Log {
   readonly data: string
 }
 
+/** The log if it is well-formed and of an event that is read here; most logs are not, which shows in their first topic. */
 function readLog(raw: unknown): Log | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
   const { address, topics, data } = raw as RawObject
+  if (!Array.isArray(topics) || typeof topics[0] !== 'string') return undefined
+  if (!readTopics.has(topics[0].toLowerCase())) return undefined
   if (typeof address !== 'string' || !/^0[xX][0-9a-fA-F]{40}$/.test(address)) return undefined
-  if (!Array.isArray(topics) || !topics.every(isTopic)) return undefined
+  if (!topics.every(isTopic)) return undefined
   const bytes = data ?? '0x'
   if (typeof bytes !== 'string' || bytes.length % 2 !== 0 || !/^0[xX][0-9a-fA-F]*$/.test(bytes))
     return undefined
