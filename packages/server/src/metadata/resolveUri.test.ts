@@ -1,5 +1,6 @@
+import { base36 } from 'multiformats/bases/base36'
+import { CID } from 'multiformats/cid'
 import { expect, test } from 'vitest'
-import { isCid } from './cid.ts'
 import { readDataUri } from './dataUri.ts'
 import { resolveUri } from './resolveUri.ts'
 
@@ -9,6 +10,7 @@ const gateways = {
 }
 const v0 = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG'
 const v1 = 'bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi'
+const peerKey = 'k51qzi5uqu5dlvj2baxnqndepeb86cbk3ng7n3i46uzyxzyqj2xjonzllnv0v8'
 const arweaveId = 'bNbA3TEQVL60xlgCcqdz4ZPHFZ711cZ3hmkpGttDt_U'
 
 function urls(uri: string, tokenId?: bigint): readonly string[] | string {
@@ -46,12 +48,75 @@ test('an https URL stays as it is', () => {
   expect(urls('https://nft.names.art/1.json?x=1')).toEqual(['https://nft.names.art/1.json?x=1'])
 })
 
-test('an https URL of any gateway falls back to the configured ones, and is no content address', () => {
-  const uri = `https://dead.gateway.art/ipfs/${v0}/1`
-  expect(resolveUri(uri, gateways)).toEqual({
-    kind: 'remote',
+test.each([
+  `https://dead.gateway.art/ipfs/${v0}/1`,
+  `https://dead.gateway.art/ipfs/${v0}/1?gatewayKey=abc`,
+  `http://dead.gateway.art:8080/ipfs/${v0}/1#x`
+])('%j, of any gateway, falls back to the configured ones, and is no content address', uri => {
+  const resolved = resolveUri(uri, gateways)
+  expect(resolved).toMatchObject({
     urls: [uri, `https://one.gateway.art/ipfs/${v0}/1`, `https://two.gateway.art/ipfs/${v0}/1`],
     contentAddressed: false
+  })
+  expect(resolved).not.toHaveProperty('cid')
+})
+
+test.each([
+  [`https://${v1}.ipfs.dead.gateway.art/1.json`, `/ipfs/${v1}/1.json`],
+  [`https://${peerKey}.ipns.dead.gateway.art/`, `/ipns/${peerKey}/`],
+  [`https://dead.gateway.art/ipns/docs.names.art/1`, '/ipns/docs.names.art/1']
+])('%j falls back too', (uri, path) => {
+  expect(urls(uri)).toEqual([uri, `https://one.gateway.art${path}`, `https://two.gateway.art${path}`])
+})
+
+test.each([
+  'https://nft.names.art/ipfs/notacid/1',
+  'https://nft.names.art/x/ipfs',
+  `https://x.ipfs.names.art/1`,
+  `https://nft.names.art/1?from=/ipfs/${v0}`,
+  `https://nft.names.art/ipfs/${v0}/../../admin`
+])('%j has no other place', uri => {
+  expect(urls(uri)).toEqual([uri])
+})
+
+test.each([
+  `ipns://${peerKey}/1`,
+  `/ipns/${peerKey}/1`,
+  `ipns/${peerKey}/1`,
+  `ipfs://ipns/${peerKey}/1`,
+  `ipns://ipns/${peerKey}/1`,
+  `IPNS:${peerKey}/1`
+])('%j is looked for at every gateway, and is no content address', uri => {
+  expect(resolveUri(uri, gateways)).toEqual({
+    kind: 'remote',
+    key: `ipns/${peerKey}/1`,
+    urls: [`https://one.gateway.art/ipns/${peerKey}/1`, `https://two.gateway.art/ipns/${peerKey}/1`],
+    contentAddressed: false
+  })
+})
+
+test.each(['12D3KooWD3eckifWpRn9wQpMG9R9hX3sD158z7EqHWmweQAJU5SA', v0, 'docs.names.art', '_dnslink.a-b.art'])(
+  'a name in ipns:// may be %s',
+  name => {
+    expect(urls(`ipns://${name}`)).toEqual([
+      `https://one.gateway.art/ipns/${name}`,
+      `https://two.gateway.art/ipns/${name}`
+    ])
+  }
+)
+
+test('every spelling of one content address has one key, and a file of its own can be held against it', () => {
+  const toV1 = CID.parse(v0).toV1()
+  const keys = [`ipfs://${v0}`, `/ipfs/${toV1}`, `${toV1.toString(base36)}`].map(uri => {
+    const resolved = resolveUri(uri, gateways)
+    return resolved.kind === 'remote' && [resolved.key, resolved.cid?.codec, resolved.contentAddressed]
+  })
+  expect(keys).toEqual([keys[0], keys[0], keys[0]])
+  expect(keys[0]).toEqual([expect.stringMatching(/^ipfs\/70-12-[0-9a-f]{64}$/), 0x70, true])
+  expect(resolveUri(`ipfs://${v0}/1`, gateways)).not.toHaveProperty('cid')
+  expect(resolveUri(`https://dead.gateway.art/ipfs/${v0}`, gateways)).toMatchObject({
+    key: `https://dead.gateway.art/ipfs/${v0}`,
+    cid: { codec: 0x70 }
   })
 })
 
@@ -63,6 +128,7 @@ test('{id} becomes 64 lower-case hex digits for ERC-1155, and stays for others',
   expect(urls('https://a.art/{id}/{id}', 2n ** 256n - 1n)).toEqual([
     `https://a.art/${'f'.repeat(64)}/${'f'.repeat(64)}`
   ])
+  expect(urls('https://a.art/%7Bid%7D', 1n)).toEqual([`https://a.art/${'1'.padStart(64, '0')}`])
   expect(urls('https://a.art/{id}')).toEqual(['https://a.art/{id}'])
 })
 
@@ -78,6 +144,13 @@ test.each([
   `ipfs://${v0}@127.0.0.1/`,
   `ipfs://${v0}:80/`,
   'ipfs://127.0.0.1/x',
+  'ipns://127.0.0.1/x',
+  'ipns://localhost',
+  'ipns://-bad.art',
+  'ipns://',
+  `ipns://docs.names.art@127.0.0.1/`,
+  `ipns://docs.names.art:80/`,
+  `ipns://docs.names.art/../../admin`,
   'ar://tooshort',
   `ar://${arweaveId}x`,
   `ar://${arweaveId.slice(0, -1)}V`,
@@ -108,23 +181,4 @@ test.each([
 
 test('a data URI beyond four million characters is not read', () => {
   expect(readDataUri(`data:,${'a'.repeat(4 * 1024 * 1024)}`)).toBeUndefined()
-})
-
-test('content identifiers are told from look-alikes by their bytes', () => {
-  const v1Base36 = 'k2jmtxseyp3p9i7k5m6yhz8nvp1h0qjdpnpnq0d2lgnb1sb2p1xnaqyc'
-  const valid = [
-    v0,
-    v1,
-    v1.toUpperCase().replace(/^B/, 'B'),
-    'bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy'
-  ]
-  expect(valid.filter(cid => !isCid(cid))).toEqual([])
-  const hex = `f01551220${'ab'.repeat(32)}`
-  expect(isCid(hex)).toBe(true)
-  const invalid = [
-    '', 'Q', `${v0}a`, v0.replace('Q', 'R'), `Qm${'1'.repeat(44)}`, `${v0.slice(0, 45)}0`, `${v1}a`, v1.slice(0, -1),
-    v1.replace('b', 'B'), `${hex}00`, hex.slice(0, -2), 'f', 'b', 'z', 'k', `b${'a'.repeat(1000)}`, v1Base36.slice(0, -4),
-    'baaaaaaa', `f02551220${'ab'.repeat(32)}`
-  ] // biome-ignore format: a table
-  expect(invalid.filter(isCid)).toEqual([])
 })
