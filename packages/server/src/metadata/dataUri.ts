@@ -9,12 +9,34 @@ export interface InlineContent {
 
 const maxDataUriLength = 4 * 1024 * 1024
 
+/** What a `data:` URI says before its comma. */
+interface Header {
+  readonly mediaType: string
+  readonly charset: string
+  readonly isBase64: boolean
+  readonly length: number
+}
+
 /**
  * Reads a `data:` URI as contracts write them, which is looser than RFC 2397: base64 with line ends, without padding
  * or in the URL alphabet; raw JSON with unescaped `#`, `%` and non-ASCII characters; `;utf8` for a charset.
  * @returns absent when it is no `data:` URI, has no comma, or its base64 is not base64.
  */
 export function readDataUri(uri: string): InlineContent | undefined {
+  const header = readHeader(uri)
+  if (header === undefined) return undefined
+  const { mediaType, charset, isBase64, length } = header
+  const written = percentDecode(uri.slice(length))
+  const bytes = isBase64 ? fromBase64(written) : written
+  return bytes === undefined ? undefined : { mediaType, charset, bytes }
+}
+
+/** Media type of a `data:` URI, whose content is not looked at; absent when it is none. */
+export function mediaTypeOf(uri: string): string | undefined {
+  return readHeader(uri)?.mediaType
+}
+
+function readHeader(uri: string): Header | undefined {
   if (uri.length > maxDataUriLength || !/^data:/i.test(uri)) return undefined
   const comma = uri.indexOf(',')
   if (comma < 0) return undefined
@@ -22,14 +44,12 @@ export function readDataUri(uri: string): InlineContent | undefined {
     .slice('data:'.length, comma)
     .split(';')
     .map(part => part.trim().toLowerCase())
-  const written = percentDecode(uri.slice(comma + 1))
-  const bytes = parameters.includes('base64') ? fromBase64(written) : written
-  if (bytes === undefined) return undefined
   const charset = parameters.find(parameter => parameter.startsWith('charset='))?.slice('charset='.length)
   return {
     mediaType: /^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : 'text/plain',
     charset: charset?.replace(/^"(.*)"$/, '$1') || 'utf-8',
-    bytes
+    isBase64: parameters.includes('base64'),
+    length: comma + 1
   }
 }
 

@@ -20,6 +20,8 @@ test.each([
     { image: 'ar://bNbA3TEQVL60xlgCcqdz4ZPHFZ711cZ3hmkpGttDt_U' },
     'https://ar.gateway.art/bNbA3TEQVL60xlgCcqdz4ZPHFZ711cZ3hmkpGttDt_U'
   ],
+  [{ image: `ipns://docs.names.art/1.png` }, 'https://one.gateway.art/ipns/docs.names.art/1.png'],
+  [{ image: `http://dead.gateway.art/ipfs/${cid}/1.png` }, `https://one.gateway.art/ipfs/${cid}/1.png`],
   [{ image: 'data:image/png;base64,AA==' }, 'data:image/png;base64,AA=='],
   [{ image: svg }, svgUri],
   [{ image_data: svg }, svgUri],

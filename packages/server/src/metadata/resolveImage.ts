@@ -1,5 +1,5 @@
 import { checkUrl } from './checkUrl.ts'
-import { readDataUri } from './dataUri.ts'
+import { mediaTypeOf } from './dataUri.ts'
 import type { JsonObject } from './readJsonObject.ts'
 import { type Gateways, resolveUri } from './resolveUri.ts'
 
@@ -32,11 +32,12 @@ export function resolveImage(uri: string, options: ImageOptions): string {
   if (/^<(svg|\?xml)[\s>]/i.test(text)) {
     return `data:image/svg+xml;base64,${Buffer.from(text, 'utf8').toString('base64')}`
   }
-  if (/^data:/i.test(text)) return readDataUri(text)?.mediaType.startsWith('image/') === true ? text : ''
+  if (/^data:/i.test(text)) return mediaTypeOf(text)?.startsWith('image/') === true ? text : ''
   const { gateways, allowHosts, tokenId } = options
   const resolved = resolveUri(text, gateways, tokenId === undefined ? {} : { tokenId })
-  const [url] = resolved.kind === 'remote' ? resolved.urls : []
-  return url === undefined ? '' : presentableUrl(url, allowHosts)
+  if (resolved.kind !== 'remote') return ''
+  // A plain http gateway is no use to a wallet, a configured one may be.
+  return resolved.urls.map(url => presentableUrl(url, allowHosts)).find(url => url !== '') ?? ''
 }
 
 /** Wallets load what we name, from inside their users' networks: so the rules of the guarded fetch hold here too. */

@@ -1,0 +1,31 @@
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { readDataUri } from './dataUri.ts'
+import { readInlineObject } from './readInlineObject.ts'
+
+function read(uri: string) {
+  const content = readDataUri(uri)
+  if (content === undefined) throw new Error('no data URI')
+  return readInlineObject(content)
+}
+
+const packed = (text: string | Buffer) => gzipSync(text).toString('base64')
+
+test.each(['application/json', 'application/json;enc=gzip', 'application/gzip', 'application/json+gzip'])(
+  'reads a gzipped object of type %s',
+  type => {
+    expect(read(`data:${type};base64,${packed('{"a":1}')}`)).toEqual({ data: { a: 1 }, bytes: 7 })
+  }
+)
+
+test('a gzip bomb is cut off, a broken one refused', () => {
+  const bomb = packed(Buffer.alloc(64 * 1024 * 1024, 0x20))
+  const reason = (expected: string) => expect.objectContaining({ context: { reason: expected } })
+  expect(() => read(`data:;base64,${bomb}`)).toThrow(reason('ENCODING'))
+  expect(() => read(`data:;base64,${packed('{"a":1}').slice(0, 12)}`)).toThrow(reason('ENCODING'))
+})
+
+test('an object as it is counts its bytes, and what is none is refused', () => {
+  expect(read('data:application/json,{"a":"é"}')).toEqual({ data: { a: 'é' }, bytes: 10 })
+  expect(() => read('data:application/json,hello')).toThrow('Not JSON')
+})

@@ -1,0 +1,39 @@
+import { gunzipSync } from 'node:zlib'
+import type { InlineContent } from './dataUri.ts'
+import { metadataFailure } from './metadataFailure.ts'
+import { type JsonObject, readJsonObject } from './readJsonObject.ts'
+
+/** As large as a fetched document may be once it is unpacked (spec/openrpc.json, x-limits). */
+const maxUnpackedBytes = 2 * 1024 * 1024
+
+/** Metadata that a URI held itself. */
+export interface InlineObject {
+  readonly data: JsonObject
+  /** Of its text, unpacked. */
+  readonly bytes: number
+}
+
+/**
+ * Reads the object inside a `data:` URI. Some contracts store it gzipped to save gas and say so in ways of their own; the
+ * first bytes tell, since no JSON begins like that.
+ * @throws {MetadataError} ENCODING: does not unpack to at most 2 MiB; CONTENT: as `readJsonObject`.
+ */
+export function readInlineObject({ bytes, charset }: InlineContent): InlineObject {
+  const text = bytes[0] === 0x1f && bytes[1] === 0x8b ? unpack(bytes) : bytes
+  return { data: readJsonObject(text, charset), bytes: text.length }
+}
+
+function unpack(bytes: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: maxUnpackedBytes })
+  } catch (cause) {
+    throw metadataFailure(
+      'ENCODING',
+      `gzip that does not unpack to at most ${maxUnpackedBytes} bytes`,
+      undefined,
+      {
+        cause
+      }
+    )
+  }
+}
