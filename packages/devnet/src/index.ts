@@ -20,6 +20,14 @@ export {
   type MetadataHost
 } from './metadata/MetadataHost.ts'
 export { startMetadataServer, type MetadataServer } from './metadata/startMetadataServer.ts'
+export {
+  coreProgram,
+  encodeCoreAsset,
+  encodeCoreCollection,
+  type CoreAsset,
+  type CoreCollection,
+  type CorePlugin
+} from './solana/coreAccounts.ts'
 export { createSolanaDriver, type MintIntent, type SolanaDriver } from './solana/createSolanaDriver.ts'
 export {
   editionAddress,
