@@ -15,6 +15,7 @@ export type {
   SolanaHoldings,
   SolanaNft,
   SolanaToken,
+  SpamVerdict,
   SyncStatus
 } from '@chain-data/protocol'
 export { isConfirmed, isPending } from '@chain-data/protocol'

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEvmHoldings } from './chains/evm/holdings.ts'
 import { createEvmRpc } from './chains/evm/rpc.ts'
+import { createSpamJudge } from './chains/evm/spam/createSpamJudge.ts'
 import { createSolanaHoldings } from './chains/solana/holdings.ts'
 import { createSolanaRpc } from './chains/solana/rpc.ts'
 import { createSlotWatch } from './chains/solana/slotWatch.ts'
@@ -232,7 +233,13 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
         upstreams: [...(indexer.figures()?.upstreams ?? []), ...rpc.figures()],
         webSockets: indexer.figures()?.webSockets ?? []
       }),
-      tokenImage: (address: string) => tokenLists.find(chainId, address)?.image ?? ''
+      listed: (address: string) => tokenLists.find(chainId, address),
+      judge: createSpamJudge({
+        chainId,
+        listed: () => tokenLists.tokensOf(chainId),
+        allow: contractsOfChain(config.spam.allow, chainId),
+        deny: contractsOfChain(config.spam.deny, chainId)
+      })
     }
   })
   const evmById = new Map(evmChains.map(chain => [chain.chainId, chain]))
@@ -322,6 +329,14 @@ async function requireWritable(folder: string): Promise<void> {
       `store is "sqlite:${folder.slice(0, 100)}" (${code}); expected a folder that can be written`
     )
   }
+}
+
+/** Of a list of `<chainId>:<address>`, the addresses on one chain in lower case. */
+function contractsOfChain(entries: readonly string[], chainId: number): ReadonlySet<string> {
+  const prefix = `${chainId}:`
+  return new Set(
+    entries.filter(entry => entry.startsWith(prefix)).map(entry => entry.slice(prefix.length).toLowerCase())
+  )
 }
 
 function ascending(ids: readonly number[]): readonly number[] {

@@ -130,6 +130,17 @@ const gateways = (what: string, fallback: string) =>
     .default([fallback])
     .meta({ description: `base URLs that ${what} are fetched from, in order: at least one` })
 
+const contractList = (what: string) =>
+  z
+    .array(
+      z
+        .string()
+        .regex(/^[1-9]\d{0,15}:0x[0-9a-fA-F]{40}$/)
+        .meta({ description: 'a "<chainId>:<address>"' })
+    )
+    .default([])
+    .meta({ description: `${what}: a list of "<chainId>:<address>"` })
+
 const positive = (fallback: number, largest: number, description: string) =>
   z
     .int()
@@ -239,6 +250,13 @@ export const configSchema = z
       .meta({
         description: 'off-chain metadata: { ipfsGateways, arweaveGateways, allowHosts, tokenLists, ... }'
       }),
+    spam: z
+      .strictObject({
+        allow: contractList('contracts that are never called spam'),
+        deny: contractList('contracts that are always called spam, none of them in `allow`')
+      })
+      .prefault({})
+      .meta({ description: 'lists that overrule the spam verdict: { allow, deny }' }),
     rateLimit: z
       .union([
         z.literal(false),
@@ -303,6 +321,10 @@ export const configSchema = z
         if (chainIds.has(chain.chainId)) refuse(['chains', kind, index, 'chainId'])
         chainIds.add(chain.chainId)
       }
+    }
+    const allowed = new Set(config.spam.allow.map(contract => contract.toLowerCase()))
+    for (const [index, contract] of config.spam.deny.entries()) {
+      if (allowed.has(contract.toLowerCase())) refuse(['spam', 'deny', index])
     }
     const projectIds = new Set<string>()
     for (const [index, { projectId }] of config.projects.entries()) {

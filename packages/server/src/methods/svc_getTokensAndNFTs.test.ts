@@ -79,7 +79,8 @@ async function start(
       poolCovered: false
     } as SyncStatus,
     status: () => chain.current,
-    tokenImage: () => 'logo'
+    listed: () => ({ name: '', symbol: '', image: 'logo' }),
+    judge: () => undefined
   }
   const method = createGetTokensAndNFTs({
     chains: new Map([[1, chain]]),

@@ -1,7 +1,8 @@
 import type { HeldNft } from '../chains/evm/heldAssets.ts'
 import type { EvmHoldings } from '../chains/evm/holdings.ts'
 import type { BlockAt } from '../chains/evm/pinBlock.ts'
-import { shapeEvmHoldings } from '../chains/evm/shapeEvmHoldings.ts'
+import { type ListedLabel, shapeEvmHoldings } from '../chains/evm/shapeEvmHoldings.ts'
+import type { SpamJudge } from '../chains/evm/spam/createSpamJudge.ts'
 import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
 import type { Address, HoldingCandidate } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
@@ -16,8 +17,9 @@ export interface EvmHoldingsChain {
   readonly reader: StoreReader
   readonly holdings: EvmHoldings
   status(): SyncStatus
-  /** Logo of an ERC-20 contract; `""` when no token list has one. */
-  tokenImage(address: string): string
+  /** What token lists say of an ERC-20 contract; absent when none knows it. */
+  listed(address: string): ListedLabel | undefined
+  readonly judge: SpamJudge
 }
 
 export interface EvmHoldingsMethodOptions {
@@ -50,7 +52,8 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     })
     return shapeEvmHoldings(holdings, {
       metadata: await readMetadata(holdings.nfts, signal),
-      tokenImage: chain.tokenImage
+      listed: chain.listed,
+      judge: chain.judge
     })
   }
 

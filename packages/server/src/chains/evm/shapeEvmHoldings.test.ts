@@ -22,7 +22,7 @@ const nft = {
   name: 'Things',
   symbol: 'T'
 } as const
-const extras = { metadata: [], tokenImage: () => '' }
+const extras = { metadata: [], listed: () => undefined, judge: () => undefined }
 
 test('nothing held has no `incomplete`', () => {
   expect(shapeEvmHoldings(nothing, extras)).toEqual({
@@ -44,8 +44,9 @@ test('amounts keep every digit, addresses get their checksum', () => {
       incomplete: [{ address, tokenId: 0n, reason: 'OWNER_UNREADABLE' }]
     },
     {
+      ...extras,
       metadata: [{ data: { name: 'One' }, image: 'https://a.art/1.png' }],
-      tokenImage: asked => `https://logos.art/${asked}`
+      listed: asked => ({ name: 'Not this', symbol: 'NOT', image: `https://logos.art/${asked}` })
     }
   )
   expect(answer.native).toBe(maxUint.toString())
@@ -96,4 +97,42 @@ test('an NFT without its metadata is listed, and said to be incomplete only if i
   expect(answer.incomplete).toEqual([
     { address: checksummed, tokenId: maxUint.toString(), reason: 'METADATA_UNAVAILABLE' }
   ])
+})
+
+test('a token list names what the contract does not, field by field', () => {
+  const token = { address, amount: 1n, decimals: 0, name: '', symbol: 'OWN' } as const
+  const listed = () => ({ name: 'Listed', symbol: 'LIST', image: '' })
+  const answer = shapeEvmHoldings({ ...nothing, tokens: [token] }, { ...extras, listed })
+  expect(answer.tokens).toMatchObject([{ name: 'Listed', symbol: 'OWN', image: '' }])
+})
+
+test('a verdict stands beside the token or NFT it is about; without one there is no key', () => {
+  const judged: unknown[] = []
+  const answer = shapeEvmHoldings(
+    {
+      ...nothing,
+      tokens: [{ address, amount: 1n, decimals: 0, name: 'A', symbol: 'B', hidesCharacters: true }],
+      nfts: [nft, { ...nft, tokenId: 1n }]
+    },
+    {
+      ...extras,
+      metadata: [{ data: { name: '\u200bOne' }, image: '' }, undefined],
+      judge: asset => {
+        judged.push(asset)
+        return asset.title === '' ? undefined : { verdict: 'suspicious', reasons: ['NAME_HAS_URL'] }
+      }
+    }
+  )
+  const spam = { verdict: 'suspicious', reasons: ['NAME_HAS_URL'] }
+  expect(answer.tokens[0]).toMatchObject({ spam })
+  expect(answer.tokens[0]).not.toHaveProperty('hidesCharacters')
+  expect(answer.nfts[0]).toMatchObject({ spam })
+  expect(answer.nfts[1]).not.toHaveProperty('spam')
+  // The name is judged as its author wrote it.
+  expect(judged).toMatchObject([
+    { address, name: 'A', hidesCharacters: true },
+    { title: '\u200bOne', name: 'Things' },
+    { title: '' }
+  ])
+  expect(checkResult('svc_getTokensAndNFTs', answer)).toBeUndefined()
 })

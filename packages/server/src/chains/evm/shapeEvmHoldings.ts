@@ -3,6 +3,7 @@ import { getAddress } from 'ethers'
 import { displayText } from '../../platform/displayText.ts'
 import type { HeldNft, HeldToken } from './heldAssets.ts'
 import type { EvmHoldingsAtBlock } from './holdings.ts'
+import type { SpamJudge } from './spam/createSpamJudge.ts'
 
 /** What the metadata of one NFT adds. */
 export interface NftMetadata {
@@ -12,15 +13,24 @@ export interface NftMetadata {
   readonly image: string
 }
 
+/** What token lists say of one ERC-20 contract; "" for what they do not say. */
+export interface ListedLabel {
+  readonly name: string
+  readonly symbol: string
+  readonly image: string
+}
+
 export interface HoldingsExtras {
   /** Metadata of `nfts`, place by place; absent where it is not available. */
   readonly metadata: readonly (NftMetadata | undefined)[]
-  /** Logo of an ERC-20 contract; "" when there is none. */
-  readonly tokenImage: (address: string) => string
+  /** Absent for a contract that no token list knows. */
+  readonly listed: (address: string) => ListedLabel | undefined
+  readonly judge: SpamJudge
 }
 
 /**
- * Holdings as the wire has them: checksummed addresses, decimal strings, metadata put in its places.
+ * Holdings as the wire has them: checksummed addresses, decimal strings, metadata put in its places, and verdicts on
+ * what looks like spam. Token lists give logos, and a name or symbol only where the contract tells none.
  *
  * An NFT whose metadata is not available although it has a URI is listed with `data: {}` and named in `incomplete`
  * (METADATA_UNAVAILABLE).
@@ -28,7 +38,7 @@ export interface HoldingsExtras {
  */
 export function shapeEvmHoldings(
   { asOf, nativeWei, tokens, nfts, incomplete }: EvmHoldingsAtBlock,
-  { metadata, tokenImage }: HoldingsExtras
+  { metadata, listed, judge }: HoldingsExtras
 ): EvmHoldingsOnWire {
   const withoutMetadata = nfts
     .filter(({ tokenUri }, i) => tokenUri !== '' && metadata[i] === undefined)
@@ -36,45 +46,50 @@ export function shapeEvmHoldings(
   const missing = [...incomplete, ...withoutMetadata].map(shapeIncomplete)
   return {
     native: nativeWei.toString(),
-    tokens: tokens.map(token => shapeToken(token, tokenImage)),
-    nfts: nfts.map((nft, i) => shapeNft(nft, metadata[i])),
+    tokens: tokens.map(token => shapeToken(token, listed(token.address), judge)),
+    nfts: nfts.map((nft, i) => shapeNft(nft, metadata[i], judge)),
     asOf: { blockNumber: asOf.number, blockHash: asOf.hash, timestamp: asOf.timestampSeconds },
     ...(missing.length > 0 && { incomplete: missing })
   }
 }
 
-function shapeToken(
-  { address, amount, decimals, name, symbol }: HeldToken,
-  tokenImage: HoldingsExtras['tokenImage']
-): EvmToken {
+function shapeToken(token: HeldToken, label: ListedLabel | undefined, judge: SpamJudge): EvmToken {
+  const spam = judge(token)
   return {
-    decimals,
-    amount: amount.toString(),
-    address: getAddress(address),
-    name,
-    symbol,
-    image: tokenImage(address)
+    decimals: token.decimals,
+    amount: token.amount.toString(),
+    address: getAddress(token.address),
+    name: token.name || (label?.name ?? ''),
+    symbol: token.symbol || (label?.symbol ?? ''),
+    image: label?.image ?? '',
+    ...(spam !== undefined && { spam })
   }
 }
 
-function shapeNft(nft: HeldNft, metadata: NftMetadata | undefined): EvmNft {
+function shapeNft(nft: HeldNft, metadata: NftMetadata | undefined, judge: SpamJudge): EvmNft {
+  const title = titleIn(metadata)
+  const spam = judge({ ...nft, title })
   return {
     address: getAddress(nft.address),
     isSemiFungible: nft.standard === 'erc1155',
     tokenId: nft.tokenId.toString(),
     tokenBalance: nft.balance.toString(),
     tokenURI: nft.tokenUri,
-    name: nameIn(metadata) || nft.name,
+    name: displayText(title) || nft.name,
     symbol: nft.symbol,
     image: metadata?.image ?? '',
-    data: metadata?.data ?? {}
+    data: metadata?.data ?? {},
+    ...(spam !== undefined && { spam })
   }
 }
 
-/** A display copy; the name as written is in `data`. */
-function nameIn(metadata: NftMetadata | undefined): string {
+/** Far more than is shown. */
+const maxTitleCharacters = 2_048
+
+/** The name in the metadata as its author wrote it, cut; "" where there is none. */
+function titleIn(metadata: NftMetadata | undefined): string {
   const name = metadata !== undefined && Object.hasOwn(metadata.data, 'name') ? metadata.data.name : undefined
-  return typeof name === 'string' ? displayText(name) : ''
+  return typeof name === 'string' ? name.slice(0, maxTitleCharacters) : ''
 }
 
 function shapeIncomplete(item: {

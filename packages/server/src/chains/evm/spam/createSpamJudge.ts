@@ -1,0 +1,129 @@
+import type { SpamVerdict } from '@chain-data/protocol'
+import { foldLookalikes } from './foldLookalikes.ts'
+import { hidesCharacters } from './hidesCharacters.ts'
+import { hasClaimWords, hasUrl } from './nameSigns.ts'
+import { type CoinName, nativeCoinNames } from './nativeCoins.ts'
+
+/** A token that somebody the operator trusts has listed. */
+export interface KnownToken extends CoinName {
+  /** Lower case. */
+  readonly address: string
+}
+
+export interface SpamJudgeOptions {
+  readonly chainId: number
+  /** The same array until something has changed. */
+  readonly listed: () => readonly KnownToken[]
+  /** Contracts that the operator vouches for, and those that it warns of; lower case. */
+  readonly allow: ReadonlySet<string>
+  readonly deny: ReadonlySet<string>
+}
+
+/** What is judged: a contract, and for an NFT the name in its metadata. */
+export interface Judged extends CoinName {
+  /** Lower case. */
+  readonly address: string
+  /** The contract's name or symbol was written with characters that nobody sees. */
+  readonly hidesCharacters?: boolean
+  /** From the metadata of one NFT, as its author wrote it. */
+  readonly title?: string
+}
+
+/**
+ * Judges a token or NFT by what can be decided and explained here, without asking anybody.
+ *
+ * | found | verdict |
+ * |---|---|
+ * | on the deny list | spam |
+ * | on the allow list, or in a token list | ok, whatever its name says |
+ * | a listed or native name, written with look-alike or hidden characters | spam |
+ * | words that call to claim, or hidden characters, beside another sign | spam |
+ * | any other sign | suspicious |
+ * | nothing | absent: nothing speaks for it either |
+ *
+ * @returns absent when nothing is known about it; never means that it is honest.
+ * @see docs/spam.md
+ */
+export type SpamJudge = (asset: Judged) => SpamVerdict | undefined
+
+type Reason =
+  | 'DENY_LISTED'
+  | 'ALLOW_LISTED'
+  | 'IN_TOKEN_LIST'
+  | 'NAME_CONFUSABLE'
+  | 'NAME_OF_LISTED'
+  | 'NAME_HAS_URL'
+  | 'CLAIM_WORDS'
+  | 'NAME_HIDES_CHARACTERS'
+
+/** What listed names look like. */
+interface KnownNames {
+  /** As they are written, lower case. */
+  readonly written: ReadonlySet<string>
+  /** As a hasty reader sees them. */
+  readonly seen: ReadonlySet<string>
+  /** Name and symbol together, as seen. */
+  readonly pairs: ReadonlySet<string>
+  readonly addresses: ReadonlySet<string>
+}
+
+/** With one of these, a second sign makes spam. */
+const grave: ReadonlySet<Reason> = new Set(['CLAIM_WORDS', 'NAME_HIDES_CHARACTERS'])
+
+export function createSpamJudge({ chainId, listed, allow, deny }: SpamJudgeOptions): SpamJudge {
+  const natives = nativeCoinNames(chainId)
+  let source: readonly KnownToken[] | undefined
+  let known = collectNames(natives, [])
+
+  return asset => {
+    if (deny.has(asset.address)) return { verdict: 'spam', reasons: ['DENY_LISTED'] }
+    if (allow.has(asset.address)) return { verdict: 'ok', reasons: ['ALLOW_LISTED'] }
+    const tokens = listed()
+    if (tokens !== source) {
+      known = collectNames(natives, tokens)
+      source = tokens
+    }
+    if (known.addresses.has(asset.address)) return { verdict: 'ok', reasons: ['IN_TOKEN_LIST'] }
+    const reasons = signsOf(asset, known)
+    if (reasons.length === 0) return undefined
+    const spam =
+      reasons.includes('NAME_CONFUSABLE') || (reasons.length > 1 && reasons.some(reason => grave.has(reason)))
+    return { verdict: spam ? 'spam' : 'suspicious', reasons }
+  }
+}
+
+function signsOf(asset: Judged, known: KnownNames): Reason[] {
+  const { name, symbol, title = '' } = asset
+  const texts = [name, symbol, title]
+  const hides = asset.hidesCharacters === true
+  const signs: [Reason, boolean][] = [
+    ['NAME_CONFUSABLE', [name, symbol].some(text => isConfusable(text, hides, known))],
+    ['NAME_OF_LISTED', known.pairs.has(pairOf(asset))],
+    ['NAME_HAS_URL', texts.some(hasUrl)],
+    ['CLAIM_WORDS', texts.some(hasClaimWords)],
+    ['NAME_HIDES_CHARACTERS', hides || hidesCharacters(title)]
+  ]
+  return signs.filter(([, found]) => found).map(([reason]) => reason)
+}
+
+/** Looks like a known name and was written otherwise. */
+function isConfusable(text: string, hides: boolean, { written, seen }: KnownNames): boolean {
+  const plain = text.toLowerCase()
+  if (plain === '') return false
+  return written.has(plain) ? hides : seen.has(foldLookalikes(text))
+}
+
+function pairOf({ name, symbol }: CoinName): string {
+  return `${foldLookalikes(symbol)}\n${foldLookalikes(name)}`
+}
+
+function collectNames(natives: readonly CoinName[], tokens: readonly KnownToken[]): KnownNames {
+  const coins: readonly CoinName[] = [...natives, ...tokens]
+  const texts = coins.flatMap(({ name, symbol }) => [name, symbol]).filter(text => text !== '')
+  return {
+    written: new Set(texts.map(text => text.toLowerCase())),
+    seen: new Set(texts.map(foldLookalikes)),
+    pairs: new Set(coins.filter(({ name, symbol }) => name !== '' && symbol !== '').map(pairOf)),
+    addresses: new Set(tokens.map(({ address }) => address))
+  }
+}
