@@ -27,7 +27,7 @@ export interface SolanaCallOptions {
 }
 
 /**
- * The three node calls that holdings need, at one commitment, over all of the chain's `rpcUrls`. Every method
+ * The node calls that holdings need, at one commitment, over all of the chain's `rpcUrls`. Every method
  * keeps the node's name.
  *
  * @throws {NodeRpcError} the node answered an error that another try will not mend.
@@ -51,6 +51,22 @@ export interface SolanaRpc {
     addresses: readonly string[],
     options?: SolanaCallOptions
   ): Promise<AtSlot<readonly (RawAccount | undefined)[]>>
+  /**
+   * All accounts of a program that pass every filter, as bytes.
+   * @throws {NodeRpcError} many nodes refuse the method, or a program without an index of its own.
+   */
+  getProgramAccounts(
+    programId: string,
+    filters: readonly MemcmpFilter[],
+    options?: SolanaCallOptions
+  ): Promise<AtSlot<readonly (RawAccount & { readonly address: string })[]>>
+}
+
+/** Accounts whose data has these bytes at this place. */
+export interface MemcmpFilter {
+  readonly offset: number
+  /** Base58 of at most 128 bytes. */
+  readonly bytes: string
 }
 
 /** Limit of real clusters on the keys of one `getMultipleAccounts`. */
@@ -202,6 +218,26 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       const accounts = value.value.map(account =>
         account === null ? undefined : { owner: account.owner.toBase58(), data: account.data }
       )
+      return { slot: readSlot(value), value: accounts }
+    },
+
+    async getProgramAccounts(programId, filters, callOptions = {}) {
+      const key = new PublicKey(programId)
+      const config = {
+        ...configOf(callOptions),
+        filters: filters.map(filter => ({ memcmp: { ...filter } })),
+        withContext: true as const
+      }
+      const { value } = await call(
+        'getProgramAccounts',
+        connection => connection.getProgramAccounts(key, config),
+        callOptions
+      )
+      const accounts = value.value.map(({ pubkey, account }) => ({
+        address: pubkey.toBase58(),
+        owner: account.owner.toBase58(),
+        data: account.data
+      }))
       return { slot: readSlot(value), value: accounts }
     }
   }
