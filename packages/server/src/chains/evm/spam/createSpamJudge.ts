@@ -94,11 +94,14 @@ export function createSpamJudge({ chainId, listed, allow, deny }: SpamJudgeOptio
 
 function signsOf(asset: Judged, known: KnownNames): Reason[] {
   const { name, symbol, title = '' } = asset
-  const texts = [name, symbol, title]
+  const seen = { name: foldLookalikes(name), symbol: foldLookalikes(symbol) }
+  const texts = [seen.name, seen.symbol, foldLookalikes(title)]
   const hides = asset.hidesCharacters === true
+  const confusable = (written: string, looksLike: string) =>
+    known.written.has(written.toLowerCase()) ? hides : known.seen.has(looksLike)
   const signs: [Reason, boolean][] = [
-    ['NAME_CONFUSABLE', [name, symbol].some(text => isConfusable(text, hides, known))],
-    ['NAME_OF_LISTED', known.pairs.has(pairOf(asset))],
+    ['NAME_CONFUSABLE', confusable(name, seen.name) || confusable(symbol, seen.symbol)],
+    ['NAME_OF_LISTED', known.pairs.has(pairOf(seen))],
     ['NAME_HAS_URL', texts.some(hasUrl)],
     ['CLAIM_WORDS', texts.some(hasClaimWords)],
     ['NAME_HIDES_CHARACTERS', hides || hidesCharacters(title)]
@@ -106,24 +109,25 @@ function signsOf(asset: Judged, known: KnownNames): Reason[] {
   return signs.filter(([, found]) => found).map(([reason]) => reason)
 }
 
-/** Looks like a known name and was written otherwise. */
-function isConfusable(text: string, hides: boolean, { written, seen }: KnownNames): boolean {
-  const plain = text.toLowerCase()
-  if (plain === '') return false
-  return written.has(plain) ? hides : seen.has(foldLookalikes(text))
-}
-
+/** Of a name and symbol as seen. */
 function pairOf({ name, symbol }: CoinName): string {
-  return `${foldLookalikes(symbol)}\n${foldLookalikes(name)}`
+  return `${symbol}\n${name}`
 }
 
 function collectNames(natives: readonly CoinName[], tokens: readonly KnownToken[]): KnownNames {
-  const coins: readonly CoinName[] = [...natives, ...tokens]
-  const texts = coins.flatMap(({ name, symbol }) => [name, symbol]).filter(text => text !== '')
-  return {
-    written: new Set(texts.map(text => text.toLowerCase())),
-    seen: new Set(texts.map(foldLookalikes)),
-    pairs: new Set(coins.filter(({ name, symbol }) => name !== '' && symbol !== '').map(pairOf)),
+  const known = {
+    written: new Set<string>(),
+    seen: new Set<string>(),
+    pairs: new Set<string>(),
     addresses: new Set(tokens.map(({ address }) => address))
   }
+  for (const { name, symbol } of [...natives, ...tokens]) {
+    const seen = { name: foldLookalikes(name), symbol: foldLookalikes(symbol) }
+    if (name !== '') known.written.add(name.toLowerCase())
+    if (symbol !== '') known.written.add(symbol.toLowerCase())
+    if (seen.name !== '') known.seen.add(seen.name)
+    if (seen.symbol !== '') known.seen.add(seen.symbol)
+    if (seen.name !== '' && seen.symbol !== '') known.pairs.add(pairOf(seen))
+  }
+  return known
 }

@@ -16,9 +16,12 @@ const latinOf = new Map(
   lookalikes.flatMap(line => line.split(' ')).map(pair => [pair.slice(0, 1), pair.slice(1)] as const)
 )
 
+/** As long as a name that is shown. */
+const maxCharacters = 255
+
 /**
  * A text as a hasty reader sees it: compatibility forms (full width, mathematical, circled) and Cyrillic or Greek
- * look-alikes become plain letters, what cannot be seen is taken out, all in lower case.
+ * look-alikes become plain letters, what cannot be seen is taken out, all in lower case, at most 255 characters.
  *
  * @remarks Not folded, because honest names differ by just these: digits and letters (`0`/`O`, `1`/`l`), `l` and `I`,
  *   accents, currency signs (`USD₮`), and other scripts than the two.
@@ -26,8 +29,8 @@ const latinOf = new Map(
  */
 export function foldLookalikes(text: string): string {
   // Most names are plain.
-  if (/^[\x20-\x7e]*$/.test(text)) return text.trim().toLowerCase()
-  const seen = displayText(text).normalize('NFKC')
+  if (/^[\x20-\x7e]*$/.test(text)) return text.slice(0, maxCharacters).trim().toLowerCase()
+  const seen = displayText(text).normalize('NFKC').slice(0, maxCharacters)
   return [...seen]
     .map(letter => latinOf.get(letter) ?? letter)
     .join('')
