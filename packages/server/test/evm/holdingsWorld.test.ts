@@ -16,7 +16,7 @@ import { checkResult } from '@chain-data/protocol/validators'
 import { getAddress } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEvmHoldings } from '../../src/chains/evm/holdings.ts'
-import { createEvmRpc, type EvmRpc } from '../../src/chains/evm/rpc.ts'
+import { createEvmRpc, type EvmUpstreams } from '../../src/chains/evm/rpc.ts'
 import { shapeEvmHoldings } from '../../src/chains/evm/shapeEvmHoldings.ts'
 import { readTransfers } from '../../src/chains/evm/transfers.ts'
 import { createGuardedFetch } from '../../src/metadata/guardedFetch.ts'
@@ -26,7 +26,7 @@ import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
 let anvil: AnvilNode
 let host: MetadataServer
 let driver: EvmDriver
-let rpc: EvmRpc
+let rpc: EvmUpstreams
 let metadata: MetadataService
 let candidates: HoldingCandidate[]
 
@@ -75,7 +75,7 @@ async function holdingsOf(address: string, filter: readonly string[] = []): Prom
     standard === 'erc1155' ? { uri: tokenUri, tokenId } : { uri: tokenUri }
   )
   const found = await metadata.readAll(requests)
-  return shapeEvmHoldings(held, { metadata: found, tokenImage: () => '' })
+  return shapeEvmHoldings(held, { metadata: found, listed: () => undefined, judge: () => undefined })
 }
 
 const byKey = <T>(items: readonly T[], key: (item: T) => string) =>

@@ -2,6 +2,7 @@ import type { Address, Hex } from '../../model/evm.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { decodeBool, decodeText, decodeUint, type ReturnData } from './abi.ts'
 import type { Multicall } from './multicall.ts'
+import type { ContractCall } from './multicall/contractCall.ts'
 
 /** What hardly ever changes about a contract. A fact it does not tell, or tells in a broken way, is absent. */
 export interface ContractFacts {
@@ -64,6 +65,15 @@ const factGas = 300_000
 const maxFactReturnBytes = 64 * 1024
 const keptForMs = 10 * 60 * 1000
 
+interface WantedFact {
+  readonly contract: Address
+  readonly name: FactName
+}
+
+function factCall({ contract, name }: WantedFact): ContractCall {
+  return { to: contract, data: questions[name].data, gas: factGas, maxReturnBytes: maxFactReturnBytes }
+}
+
 /** @param options.maxFacts - how many facts are remembered. */
 export function createContractFactsReader(
   options: { readonly maxFacts?: number; readonly now?: () => number } = {}
@@ -74,7 +84,7 @@ export function createContractFactsReader(
   return {
     async read(multicall, contracts, names) {
       const facts = new Map<Address, Partial<Record<FactName, Fact>>>()
-      const missing: { readonly contract: Address; readonly name: FactName }[] = []
+      const missing: WantedFact[] = []
       for (const contract of contracts) {
         const told: Partial<Record<FactName, Fact>> = {}
         facts.set(contract, told)
@@ -84,17 +94,8 @@ export function createContractFactsReader(
           else missing.push({ contract, name })
         }
       }
-      const results = await multicall.callAll(
-        missing.map(({ contract, name }) => ({
-          to: contract,
-          data: questions[name].data,
-          gas: factGas,
-          maxReturnBytes: maxFactReturnBytes
-        }))
-      )
-      missing.forEach(({ contract, name }, i) => {
-        const result = results[i]
-        const fact = result?.kind === 'returned' ? questions[name].decode(result.data) : undefined
+      await multicall.callAll(missing, factCall, (result, { contract, name }) => {
+        const fact = result.kind === 'returned' ? questions[name].decode(result.data) : undefined
         const told = facts.get(contract)
         if (fact === undefined || told === undefined) return
         told[name] = fact

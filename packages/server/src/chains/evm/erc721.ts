@@ -1,6 +1,6 @@
 import type { Address } from '../../model/evm.ts'
 import { decodeAddress, encodeCall } from './abi.ts'
-import type { ContractCall } from './multicall.ts'
+import type { ContractCall } from './multicall/contractCall.ts'
 import { type OwnershipReader, wordCall } from './ownership.ts'
 import { uriCall } from './tokenUri.ts'
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../platform/clock.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { createEvmSource } from './evmSource.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from './nodeCall.ts'
+import { createWayMemory } from './multicall/wayMemory.ts'
 import type { EvmUpstreams } from './rpc.ts'
 import { isMethodMissing } from './upstreams/capabilities.ts'
 
@@ -38,7 +40,9 @@ function sourceOver(answer: (call: NodeCall) => unknown, finality: 'auto' | numb
         return undefined
       }
     },
-    doubt: () => undefined
+    doubt: () => undefined,
+    within: (_, ask) => ask(node),
+    ways: createWayMemory(systemClock)
   }
   const read = <T>(value: T, options: { read?: (value: unknown, node: EvmNode) => unknown } = {}) =>
     (options.read === undefined ? value : options.read(value, node)) as T

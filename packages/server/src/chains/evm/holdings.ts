@@ -10,15 +10,17 @@ import {
   type HeldNft,
   type HeldToken,
   type IncompleteHolding,
+  type OwnedCandidate,
   type WantedCandidate
 } from './heldAssets.ts'
 import { createMulticall, type Multicall } from './multicall.ts'
-import type { NodeCallOptions } from './nodeCall.ts'
+import type { WayName } from './multicall/wayMemory.ts'
+import type { EvmNode, NodeCallOptions } from './nodeCall.ts'
 import type { OwnershipReader } from './ownership.ts'
 import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from './pinBlock.ts'
 import { readNfts } from './readNfts.ts'
 import { readTokens } from './readTokens.ts'
-import type { EvmRpc } from './rpc.ts'
+import type { EvmUpstreams } from './rpc.ts'
 
 /** What one account holds at one block. Lists are ordered by contract, then token id. */
 export interface EvmHoldingsAtBlock {
@@ -48,7 +50,8 @@ export interface HoldingsRequest {
 /** Reads balances and owners from state; logs only say where to look. */
 export interface EvmHoldings {
   /**
-   * Everything in the answer is read at one block. What a contract does wrong stays its own trouble:
+   * Everything in the answer is read at one block of one upstream. One that does not have the block, loses it, fails or
+   * contradicts itself is left for another, which begins anew. What a contract does wrong stays its own trouble:
    *
    * | the contract | outcome |
    * |---|---|
@@ -57,7 +60,7 @@ export interface EvmHoldings {
    * | has no code (any more) | left out |
    * | does not answer (reverts, returns nothing), and `decimals` or ERC-165 do not speak for a token | left out |
    * | does not answer, but they do | incomplete, BALANCE_UNREADABLE or OWNER_UNREADABLE |
-   * | loops, invalid code, short or huge return, dirty address | incomplete, the same |
+   * | loops, invalid code, short or huge return, dirty address, no answer in time | incomplete, the same |
    * | ERC-20 with a balance, or listed in `filter`, without `decimals` or with one above 255 | incomplete, DECIMALS_UNREADABLE |
    * | name or symbol broken | listed with "" |
    * | has no token URI (reverts, returns nothing) | listed with "" |
@@ -69,15 +72,19 @@ export interface EvmHoldings {
    * @throws {NodeUnavailableError} the node failed, was too slow, or did not hold still for one block. Never a
    *   partial answer.
    * @throws the signal's reason when aborted.
-   * @remarks One call per candidate, up to three more per contract and one per NFT, in batches. Memory grows with
-   *   the candidates.
+   * @remarks One read per candidate, up to three more per contract and one per NFT, hundreds of them in one call where the
+   *   node allows it (`createMulticall`). Memory grows with the candidates.
    */
   readHoldings(request: HoldingsRequest): Promise<EvmHoldingsAtBlock>
 }
 
 export interface EvmHoldingsOptions {
-  readonly rpc: EvmRpc
+  readonly rpc: Pick<EvmUpstreams, 'onOneNode'>
   readonly chainId: number
+  /** The ways in which many reads may travel; all. */
+  readonly ways?: readonly WayName[]
+  /** How long one exchange of many reads may take; 3 s. */
+  readonly exchangeTimeoutMs?: number
 }
 
 const attempts = 3
@@ -87,25 +94,40 @@ const readers: Readonly<Record<HoldingCandidate['standard'], OwnershipReader>> =
   erc1155: erc1155Ownership
 }
 
-export function createEvmHoldings({ rpc, chainId }: EvmHoldingsOptions): EvmHoldings {
+export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
+  const { rpc, chainId } = options
   const contractFacts = createContractFactsReader()
+
+  async function readSnapshot(
+    node: EvmNode,
+    wanted: BlockAt | undefined,
+    address: Address,
+    candidates: readonly WantedCandidate[],
+    listed: ReadonlySet<Address>
+  ): Promise<EvmHoldingsAtBlock> {
+    const block = wanted ?? (await readLatestBlock(node))
+    const { pinned, nativeWei } = await pinBlock(node, block, address)
+    const multicall = createMulticall({ ...options, node, block: pinned })
+    const found = await readContracts(multicall, contractFacts, candidates, listed)
+    await confirmPinned(node, pinned)
+    return { asOf: block, nativeWei, ...found }
+  }
 
   return {
     async readHoldings(request) {
-      const { address, filter = [], signal, deadlineMs } = request
-      const callOptions = () => nodeCallOptions(chainId, signal, deadlineMs)
+      const { address, at, filter = [], signal, deadlineMs } = request
       const listed = new Set(filter)
       const candidates = await collectCandidates(request, listed)
       let lost: BlockLostError | undefined
       for (let attempt = 0; attempt < attempts; attempt++) {
+        const wanted = attempt === 0 ? at : undefined
+        const callOptions = nodeCallOptions(chainId, signal, deadlineMs)
         try {
-          const wanted = attempt === 0 ? request.at : undefined
-          const block = wanted ?? (await readLatestBlock(rpc, callOptions()))
-          const { pinned, nativeWei } = await pinBlock(rpc, block, address, callOptions())
-          const multicall = createMulticall({ rpc, block: pinned, callOptions })
-          const found = await readContracts(multicall, contractFacts, candidates, listed)
-          await confirmPinned(rpc, pinned, callOptions())
-          return { asOf: block, nativeWei, ...found }
+          return await rpc.onOneNode(
+            workName(candidates.length),
+            node => readSnapshot(node, wanted, address, candidates, listed),
+            { ...callOptions, ...(wanted && { height: wanted.number }) }
+          )
         } catch (error) {
           if (!(error instanceof BlockLostError)) throw error
           lost = error
@@ -118,6 +140,11 @@ export function createEvmHoldings({ rpc, chainId }: EvmHoldingsOptions): EvmHold
       )
     }
   }
+}
+
+/** Upstreams compare the time that work of one name takes; so accounts of different sizes must not share a name. */
+function workName(candidates: number): string {
+  return `holdings of up to ${2 ** Math.ceil(Math.log2(candidates + 1))} candidates`
 }
 
 /** @throws {NodeUnavailableError} no time is left. */
@@ -167,13 +194,14 @@ async function readContracts(
   candidates: readonly WantedCandidate[],
   listed: ReadonlySet<Address>
 ): Promise<Found> {
-  const results = await multicall.callAll(
-    candidates.map(candidate => readers[candidate.standard].call(candidate))
+  const owned = await multicall.callAll(
+    candidates,
+    candidate => readers[candidate.standard].call(candidate),
+    (result, candidate): OwnedCandidate => ({
+      ...candidate,
+      ownership: readers[candidate.standard].read(result, candidate)
+    })
   )
-  const owned = candidates.map((candidate, i) => {
-    const result = results[i] ?? { kind: 'failed' }
-    return { ...candidate, ownership: readers[candidate.standard].read(result, candidate) }
-  })
   const tokens = owned.filter(item => item.standard === 'erc20')
   const nfts = owned.filter(item => item.standard !== 'erc20')
   const foundTokens = await readTokens(multicall, contractFacts, tokens, listed, contractsOf(nfts))

@@ -1,3 +1,5 @@
+import type { WayMemory } from './multicall/wayMemory.ts'
+
 /** One JSON-RPC call to a chain node. `method` keeps the node's name. */
 export interface NodeCall {
   readonly method: string
@@ -39,6 +41,14 @@ export interface EvmNode {
   attempt<T>(method: string, ask: () => Promise<T>): Promise<T | undefined>
   /** What it said of this height has turned out to be wrong: for a minute others are asked for that height first. */
   doubt(height: number): void
+  /**
+   * Asks the same node with less time.
+   * @returns `undefined` when that time was up before `ask` was done. It is not held against the node: what it was asked
+   *   for may take as long anywhere.
+   */
+  within<T>(timeoutMs: number, ask: (node: EvmNode) => Promise<T>): Promise<T | undefined>
+  /** What is known of how it takes many reads at once. */
+  readonly ways: WayMemory
 }
 
 /** Methods whose null says "I do not have it", which another node may. */

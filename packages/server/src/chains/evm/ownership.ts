@@ -1,6 +1,6 @@
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import { decodeUint } from './abi.ts'
-import type { CallResult, ContractCall } from './multicall.ts'
+import type { CallResult, ContractCall } from './multicall/contractCall.ts'
 
 /** What state says about one candidate. */
 export type Ownership =

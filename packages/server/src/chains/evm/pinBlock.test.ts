@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Hash } from '../../model/evm.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
-import { BlockLostError, pinBlock } from './pinBlock.ts'
-import type { EvmRpc } from './rpc.ts'
+import { BlockLostError, type BlockReader, pinBlock } from './pinBlock.ts'
 
 const wanted: Hash = `0x${'a'.repeat(64)}`
 const other: Hash = `0x${'b'.repeat(64)}`
@@ -10,7 +9,7 @@ const block = { number: 7, hash: wanted, timestampSeconds: 1 }
 const owner = `0x${'1'.repeat(40)}` as const
 
 /** A node that reads state of every block it has ever seen. `canonical` is what it has at height 7 now. */
-function nodeThatForgetsNothing(canonical: Hash): EvmRpc {
+function nodeThatForgetsNothing(canonical: Hash): BlockReader {
   return {
     request: async () => null,
     batch: async calls =>
@@ -19,18 +18,17 @@ function nodeThatForgetsNothing(canonical: Hash): EvmRpc {
         const at = (params[1] as { blockHash?: Hash }).blockHash
         if (at === undefined || at === wanted || at === other) return { ok: true, value: '0x5' }
         return { ok: false, error: new NodeRpcError('header not found', -32000, undefined) }
-      }),
-    close: () => undefined
+      })
   }
 }
 
 it('a block is read by its hash while it is the one at its height', async () => {
-  const { pinned, nativeWei } = await pinBlock(nodeThatForgetsNothing(wanted), block, owner, {})
+  const { pinned, nativeWei } = await pinBlock(nodeThatForgetsNothing(wanted), block, owner)
   expect(pinned).toMatchObject({ byHash: true, parameter: { blockHash: wanted } })
   expect(nativeWei).toBe(5n)
 })
 
 it('a block that a reorg has put aside is lost, although the node can still read it', async () => {
-  const reading = pinBlock(nodeThatForgetsNothing(other), block, owner, {})
+  const reading = pinBlock(nodeThatForgetsNothing(other), block, owner)
   await expect(reading).rejects.toBeInstanceOf(BlockLostError)
 })

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
+import { systemClock } from '../../platform/clock.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { UpstreamError } from '../../platform/httpUpstream.ts'
 import { silentLogger } from '../../platform/logger.ts'
+import { createWayMemory } from './multicall/wayMemory.ts'
 import type { EvmNode, NodeCall } from './nodeCall.ts'
 import { createPoolReader, type PoolReaderOptions } from './pool.ts'
 import { createCapabilities, isMethodMissing } from './upstreams/capabilities.ts'
@@ -40,7 +42,9 @@ function nodeWith(
     request,
     batch: calls => Promise.all(calls.map(async call => ({ ok: true, value: await request(call) }))),
     attempt,
-    doubt: () => undefined
+    doubt: () => undefined,
+    within: (_, ask) => ask(node),
+    ways: createWayMemory(systemClock)
   }
   return { asked, read: createPoolReader({ rpc: { onOneNode: (_, work) => work(node) }, ...options }) }
 }

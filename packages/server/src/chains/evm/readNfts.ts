@@ -9,12 +9,11 @@ import {
   type OwnedCandidate
 } from './heldAssets.ts'
 import type { Multicall } from './multicall.ts'
+import type { ContractCall } from './multicall/contractCall.ts'
 import { readUri } from './tokenUri.ts'
 
 /** Token URIs kept for one answer, in characters. */
 const maxUriCharacters = 32 * 1024 * 1024
-/** URIs read before their sizes are added up. */
-const urisPerRound = 500
 
 /** What is listed of the ERC-721 and ERC-1155 candidates. @see EvmHoldings.readHoldings for the rules */
 export async function readNfts(
@@ -55,26 +54,18 @@ export async function readNfts(
   return { nfts, incomplete }
 }
 
-/** In rounds, so that what hostile contracts return is never in memory all at once. */
-async function readUris(
-  multicall: Multicall,
-  items: readonly Pick<HeldNft, 'address' | 'standard' | 'tokenId'>[]
-): Promise<readonly (string | undefined)[]> {
-  const uris: (string | undefined)[] = []
+type UriItem = Pick<HeldNft, 'address' | 'standard' | 'tokenId'>
+
+/** What is beyond {@link maxUriCharacters} is let go at once, so that hostile contracts cannot fill the memory. */
+function readUris(multicall: Multicall, items: readonly UriItem[]): Promise<readonly (string | undefined)[]> {
   let characters = 0
-  for (let start = 0; start < items.length; start += urisPerRound) {
-    const results = await multicall.callAll(
-      items
-        .slice(start, start + urisPerRound)
-        .map(({ address, standard, tokenId }) =>
-          standard === 'erc721' ? erc721UriCall(address, tokenId) : erc1155UriCall(address, tokenId)
-        )
-    )
-    for (const result of results) {
-      const uri = readUri(result)
-      characters += uri?.length ?? 0
-      uris.push(characters > maxUriCharacters ? undefined : uri)
-    }
-  }
-  return uris
+  return multicall.callAll(items, uriCallOf, result => {
+    const uri = readUri(result)
+    characters += uri?.length ?? 0
+    return characters > maxUriCharacters ? undefined : uri
+  })
+}
+
+function uriCallOf({ address, standard, tokenId }: UriItem): ContractCall {
+  return standard === 'erc721' ? erc721UriCall(address, tokenId) : erc1155UriCall(address, tokenId)
 }

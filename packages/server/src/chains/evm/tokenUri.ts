@@ -1,6 +1,6 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import { decodeText } from './abi.ts'
-import type { CallResult, ContractCall } from './multicall.ts'
+import type { CallResult, ContractCall } from './multicall/contractCall.ts'
 
 /** Pictures that are drawn on chain cost much; so a second attempt may cost ten times the first. */
 const uriGas = 3_000_000

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts'
 import { ConfigError } from '../../../platform/errors.ts'
 import { createHttpUpstream, UpstreamError } from '../../../platform/httpUpstream.ts'
+import { createWayMemory } from '../multicall/wayMemory.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from '../nodeCall.ts'
 import { openAbortScope, TimeUpError, unlessAborted } from './abortScope.ts'
 import { createBatchSize } from './batchSize.ts'
@@ -70,6 +71,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const limit = createConcurrencyLimit(clock)
   const batchSize = createBatchSize(options.maxBatchCalls, clock)
   const channel = createJsonRpcChannel({ name, post: postInTurn }, batchSize)
+  const ways = createWayMemory(clock)
   const doubts = new Map<number, number>()
   let identifying: Promise<ShownIdentity> | undefined
 
@@ -155,6 +157,41 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return known
   }
 
+  function nodeFor(signal: AbortSignal): EvmNode {
+    return {
+      async request(call) {
+        const value = await track(signal, () => channel.send(call, signal))
+        observe(call, value)
+        return value
+      },
+      batch: (calls, known) => batch(calls, signal, known),
+      attempt: capabilities.attempt,
+      doubt(height) {
+        health.failed('unsound')
+        if (doubts.size >= mostDoubts) doubts.clear()
+        doubts.set(height, clock.now() + doubtMs)
+      },
+      within: (timeoutMs, ask) => askWithin(timeoutMs, signal, ask),
+      ways
+    }
+  }
+
+  async function askWithin<T>(timeoutMs: number, signal: AbortSignal, ask: (node: EvmNode) => Promise<T>) {
+    const shorter = new AbortController()
+    const scope = openAbortScope([signal, shorter.signal])
+    // Not the scope's own limit, whose end counts as the upstream's failure.
+    const timer = setTimeout(() => shorter.abort(new Error('cut short')), timeoutMs)
+    try {
+      return await ask(nodeFor(scope.signal))
+    } catch (error) {
+      if (error === shorter.signal.reason && !signal.aborted) return undefined
+      throw error
+    } finally {
+      clearTimeout(timer)
+      scope.end()
+    }
+  }
+
   const upstream: Upstream = {
     position,
     name,
@@ -172,20 +209,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       })
       return unlessAborted(identifying, signal)
     },
-    node: signal => ({
-      async request(call) {
-        const value = await track(signal, () => channel.send(call, signal))
-        observe(call, value)
-        return value
-      },
-      batch: (calls, known) => batch(calls, signal, known),
-      attempt: capabilities.attempt,
-      doubt(height) {
-        health.failed('unsound')
-        if (doubts.size >= mostDoubts) doubts.clear()
-        doubts.set(height, clock.now() + doubtMs)
-      }
-    }),
+    node: nodeFor,
     isDoubted(height) {
       return height !== undefined && (doubts.get(height) ?? 0) > clock.now()
     },
