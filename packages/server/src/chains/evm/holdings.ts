@@ -13,6 +13,7 @@ import {
   type OwnedCandidate,
   type WantedCandidate
 } from './heldAssets.ts'
+import { isPrecompile } from './isPrecompile.ts'
 import { createMulticall, type Multicall } from './multicall.ts'
 import type { WayName } from './multicall/wayMemory.ts'
 import type { EvmNode, NodeCallOptions } from './nodeCall.ts'
@@ -67,7 +68,7 @@ export interface EvmHoldings {
    * | token URI loops, is broken or beyond 512 KiB, or all together beyond 32 MiB | listed with "", and incomplete, TOKEN_URI_UNREADABLE |
    *
    * A contract in `filter` without an ERC-20 candidate counts as ERC-20 when `balanceOf` and `decimals` answer and
-   * ERC-165 does not say that it is ERC-721 or ERC-1155.
+   * ERC-165 does not say that it is ERC-721 or ERC-1155. Precompiled functions in `filter` are not asked.
    *
    * @throws {NodeUnavailableError} the node failed, was too slow, or did not hold still for one block. Never a
    *   partial answer.
@@ -180,7 +181,7 @@ async function collectCandidates(
   }
   for (const contract of listed) {
     const key = `${contract} erc20 undefined`
-    if (collected.has(key)) continue
+    if (collected.has(key) || isPrecompile(contract)) continue
     collected.set(key, { owner: address, contract, standard: 'erc20', origin: 'filter' })
   }
   return [...collected.values()].sort(byContractThenId)
