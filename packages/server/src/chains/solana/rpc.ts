@@ -1,7 +1,16 @@
-import { Connection, PublicKey, SolanaJSONRPCError } from '@solana/web3.js'
-import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
-import { createHttpUpstream, type HttpUpstream, UpstreamError } from '../../platform/httpUpstream.ts'
-import { parseExactJson } from '../../platform/parseExactJson.ts'
+import { Connection, PublicKey } from '@solana/web3.js'
+import { NodeContradictionError } from '../../platform/errors.ts'
+import { type HttpUpstream, UpstreamError } from '../../platform/httpUpstream.ts'
+import { exchange, type NodeResult, wordCall } from './rpc/exchange.ts'
+import {
+  type AddressedAccount,
+  readAccountsInOrder,
+  readAddressedAccounts,
+  readAnything,
+  readBalance
+} from './rpc/readAnswers.ts'
+import { createSolanaUpstreams } from './rpc/upstreams.ts'
+import { formatSolanaAddress } from './solanaAddress.ts'
 
 export type SolanaCommitment = 'processed' | 'confirmed' | 'finalized'
 
@@ -26,11 +35,22 @@ export interface SolanaCallOptions {
   readonly minContextSlot?: number | undefined
 }
 
+/** Which accounts of a program are meant: those of one size, or with these bytes in one place. */
+export type AccountFilter =
+  | { readonly dataSize: number }
+  /** At most 128 bytes; text is base58. */
+  | { readonly offset: number; readonly bytes: Uint8Array | string }
+
+export interface ProgramAccountsOptions extends SolanaCallOptions {
+  /** The part of each account's data that is wanted; absent: all of it. */
+  readonly dataSlice?: { readonly offset: number; readonly length: number }
+}
+
 /**
- * The node calls that holdings need, at one commitment, over all of the chain's `rpcUrls`. Every method
- * keeps the node's name.
+ * The node calls that holdings need, at one commitment, over all of the chain's `rpcUrls`. Every method keeps the
+ * node's name.
  *
- * @throws {NodeRpcError} the node answered an error that another try will not mend.
+ * @throws {NodeRpcError} the node answered an error that another try will not mend, and so did all others.
  * @throws {NodeUnavailableError} no node answered, in time and new enough.
  * @throws {NodeContradictionError} the answer does not fit the question.
  */
@@ -42,7 +62,18 @@ export interface SolanaRpc {
     owner: string,
     programId: string,
     options?: SolanaCallOptions
-  ): Promise<AtSlot<readonly (RawAccount & { readonly address: string })[]>>
+  ): Promise<AtSlot<readonly AddressedAccount[]>>
+  /**
+   * All accounts of a program that pass every filter, as bytes.
+   *
+   * @remarks Many nodes refuse it: {@link NodeRpcError}. Without an index the node looks through all of the program's
+   *   accounts.
+   */
+  getProgramAccounts(
+    programId: string,
+    filters: readonly AccountFilter[],
+    options?: ProgramAccountsOptions
+  ): Promise<AtSlot<readonly AddressedAccount[]>>
   /**
    * Accounts in the order asked for, `undefined` where there is none.
    * @param addresses - at most {@link MAX_ACCOUNTS_PER_CALL}; real clusters refuse more.
@@ -52,21 +83,17 @@ export interface SolanaRpc {
     options?: SolanaCallOptions
   ): Promise<AtSlot<readonly (RawAccount | undefined)[]>>
   /**
-   * All accounts of a program that pass every filter, as bytes.
-   * @throws {NodeRpcError} many nodes refuse the method, or a program without an index of its own.
+   * Any other call, such as those of the Digital Asset Standard.
+   *
+   * @param params - sent as they are: a list, or members by name.
+   * @returns the `result`, unchecked; integers beyond 2^53 are `bigint`.
+   * @remarks The answer is parsed in one go, so ask for pages of some hundred items.
    */
-  getProgramAccounts(
-    programId: string,
-    filters: readonly MemcmpFilter[],
-    options?: SolanaCallOptions
-  ): Promise<AtSlot<readonly (RawAccount & { readonly address: string })[]>>
-}
-
-/** Accounts whose data has these bytes at this place. */
-export interface MemcmpFilter {
-  readonly offset: number
-  /** Base58 of at most 128 bytes. */
-  readonly bytes: string
+  call(
+    method: string,
+    params: readonly unknown[] | Readonly<Record<string, unknown>>,
+    options?: Omit<SolanaCallOptions, 'minContextSlot'>
+  ): Promise<unknown>
 }
 
 /** Limit of real clusters on the keys of one `getMultipleAccounts`. */
@@ -86,159 +113,94 @@ export interface SolanaRpcOptions {
   readonly maxResponseBytes?: number
 }
 
-/** Unhealthy, behind `minContextSlot`, or broken inside: another node may not be. */
-const PASSING_RPC_CODES = new Set([-32005, -32016, -32603])
-
-/** What one exchange gave: web3.js' reading of it, and the text where numbers are still exact. */
-interface Answer<T> {
-  readonly value: T
-  readonly text: string
-}
-
 /**
- * Plain JSON-RPC over `Connection` of @solana/web3.js 1.x, which words the requests and checks the shape of the
- * answers. The bytes go through our own upstream instead of its fetch: that brings deadlines, a size cap, fail-over
- * and exact numbers, and neither URLs nor their keys ever enter the library (nor its console output). A Connection
- * holds no state for plain calls and costs a few microseconds, so each exchange has its own, bound to its signal.
+ * Plain JSON-RPC over our own upstream: that brings deadlines, a size cap, fail-over and exact numbers. Answers that
+ * may be large are worded and read here ({@link readAddressedAccounts}). `Connection` of @solana/web3.js words the
+ * small call; it checks large answers in one go, which holds up everybody else.
  *
  * @throws {ConfigError} when a URL cannot be used.
  */
 export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
-  const { commitment, timeoutMs = 10_000, maxRounds = 3, backoffMs = 200 } = options
-  const { maxResponseBytes = 64 * 1024 * 1024 } = options
-  const upstreams = options.rpcUrls.map((url, at) =>
-    createHttpUpstream({ url, position: at + 1, maxResponseBytes })
-  )
-  let preferred = 0
+  const { commitment } = options
+  const upstreams = createSolanaUpstreams(options)
 
-  /** Asks one node once. */
-  async function ask<T>(
-    upstream: HttpUpstream,
-    query: (connection: Connection) => Promise<T>,
-    { signal, deadlineMs = Number.POSITIVE_INFINITY }: SolanaCallOptions
-  ): Promise<Answer<T>> {
-    const timer = AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(timeoutMs, deadlineMs - Date.now()))))
-    const whole = signal === undefined ? timer : AbortSignal.any([signal, timer])
-    let text = ''
-    const connection = new Connection('http://node.invalid', {
-      commitment,
-      httpAgent: false,
-      disableRetryOnRateLimit: true,
-      fetch: async (_url, init) => {
-        text = await postJsonRpc(upstream, String(init?.body), whole)
-        return new Response(text)
-      }
-    })
-    try {
-      return { value: await query(connection), text }
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (timer.aborted) throw new UpstreamError(`${upstream.name} did not answer in time`, 'unreachable')
-      throw readFailure(error, upstream.name)
-    }
-  }
-
-  /** Asks the nodes in turn until one gives an answer that is new enough. */
-  async function call<T extends { readonly context: { readonly slot: number } }>(
+  /** Asks until an answer is sound and new enough. */
+  function ask<T>(
     method: string,
-    query: (connection: Connection) => Promise<T>,
+    question: (upstream: HttpUpstream, signal: AbortSignal) => Promise<AtSlot<T>>,
     callOptions: SolanaCallOptions
-  ): Promise<Answer<T>> {
-    const { signal, deadlineMs = Number.POSITIVE_INFINITY, minContextSlot = 0 } = callOptions
-    let failure = new UpstreamError('no node is configured', 'unreachable')
-    for (let round = 0; round < maxRounds; round++) {
-      if (round > 0) {
-        const pauseMs = Math.max(backoffMs * 2 ** (round - 1), failure.retryAfterMs ?? 0)
-        // A wait that outlasts the caller is no wait: better an error at once.
-        if (pauseMs > timeoutMs || Date.now() + pauseMs >= deadlineMs) break
-        await pause(pauseMs, signal)
-      }
-      const first = preferred
-      for (let step = 0; step < upstreams.length; step++) {
-        const at = (first + step) % upstreams.length
-        const upstream = upstreams[at]
-        if (upstream === undefined) continue
-        try {
-          signal?.throwIfAborted()
-          const answer = await ask(upstream, query, callOptions)
-          const { slot } = answer.value.context
-          // Some nodes ignore minContextSlot, so the slot itself is looked at.
-          if (slot < minContextSlot) throw new UpstreamError(`${upstream.name} is behind`, 'unreachable')
-          preferred = at
-          return answer
-        } catch (error) {
-          if (!(error instanceof UpstreamError)) throw error
-          failure = error
-        }
-        if (Date.now() >= deadlineMs) break
-      }
+  ): Promise<AtSlot<T>> {
+    const { minContextSlot = 0 } = callOptions
+    const attempt = async (upstream: HttpUpstream, signal: AbortSignal) => {
+      const answer = await question(upstream, signal)
+      // Some nodes ignore minContextSlot, so the slot itself is looked at.
+      if (answer.slot < minContextSlot) throw new UpstreamError(`${upstream.name} is behind`, 'unreachable')
+      return answer
     }
-    throw new NodeUnavailableError(`${method}: ${failure.message}`, { method })
+    return upstreams.ask(method, attempt, callOptions)
   }
+
+  /** What every call for accounts says; JSON leaves out what is undefined. */
+  const configOf = ({ minContextSlot }: SolanaCallOptions) => ({
+    commitment,
+    encoding: 'base64',
+    minContextSlot
+  })
 
   return {
-    async getBalance(address, callOptions = {}) {
+    getBalance(address, callOptions = {}) {
       const key = new PublicKey(address)
-      const { value, text } = await call(
-        'getBalance',
-        connection => connection.getBalanceAndContext(key, configOf(callOptions)),
-        callOptions
-      )
-      return { slot: readSlot(value), value: readLamports(text) }
+      const { minContextSlot } = callOptions
+      const config = minContextSlot === undefined ? {} : { minContextSlot }
+      const question = async (upstream: HttpUpstream, signal: AbortSignal) => {
+        const query = (connection: Connection) => connection.getBalanceAndContext(key, config)
+        return readBalance(await askThroughLibrary(query, upstream, commitment, signal))
+      }
+      return ask('getBalance', question, callOptions)
     },
 
-    async getTokenAccountsByOwner(owner, programId, callOptions = {}) {
-      const key = new PublicKey(owner)
-      const filter = { programId: new PublicKey(programId) }
-      const { value } = await call(
-        'getTokenAccountsByOwner',
-        connection => connection.getTokenAccountsByOwner(key, filter, configOf(callOptions)),
-        callOptions
-      )
-      const accounts = value.value.map(({ pubkey, account }) => ({
-        address: pubkey.toBase58(),
-        owner: account.owner.toBase58(),
-        data: account.data
-      }))
-      return { slot: readSlot(value), value: accounts }
+    getTokenAccountsByOwner(owner, programId, callOptions = {}) {
+      const method = 'getTokenAccountsByOwner'
+      const params = [addressOf(owner), { programId: addressOf(programId) }, configOf(callOptions)]
+      const question = async (upstream: HttpUpstream, signal: AbortSignal) =>
+        readAddressedAccounts(await exchange(upstream, wordCall(method, params), signal))
+      return ask(method, question, callOptions)
+    },
+
+    getProgramAccounts(programId, filters, callOptions = {}) {
+      const method = 'getProgramAccounts'
+      const { dataSlice } = callOptions
+      const config = {
+        ...configOf(callOptions),
+        withContext: true,
+        dataSlice,
+        filters: filters.map(wordFilter)
+      }
+      const question = async (upstream: HttpUpstream, signal: AbortSignal) =>
+        readAddressedAccounts(
+          await exchange(upstream, wordCall(method, [addressOf(programId), config]), signal)
+        )
+      return ask(method, question, callOptions)
     },
 
     async getMultipleAccounts(addresses, callOptions = {}) {
-      if (addresses.length > MAX_ACCOUNTS_PER_CALL)
+      if (addresses.length > MAX_ACCOUNTS_PER_CALL) {
         throw new RangeError(`${addresses.length} keys in one call`)
-      const keys = addresses.map(address => new PublicKey(address))
-      const { value } = await call(
-        'getMultipleAccounts',
-        connection => connection.getMultipleAccountsInfoAndContext(keys, configOf(callOptions)),
-        callOptions
-      )
-      if (value.value.length !== keys.length) {
-        throw new NodeContradictionError(`asked for ${keys.length} accounts, got ${value.value.length}`)
       }
-      const accounts = value.value.map(account =>
-        account === null ? undefined : { owner: account.owner.toBase58(), data: account.data }
-      )
-      return { slot: readSlot(value), value: accounts }
+      const method = 'getMultipleAccounts'
+      const params = [addresses.map(addressOf), configOf(callOptions)]
+      const question = async (upstream: HttpUpstream, signal: AbortSignal) => {
+        const answer = await readAccountsInOrder(await exchange(upstream, wordCall(method, params), signal))
+        if (answer.value.length === addresses.length) return answer
+        throw new NodeContradictionError(`asked for ${addresses.length} accounts, got ${answer.value.length}`)
+      }
+      return ask(method, question, callOptions)
     },
 
-    async getProgramAccounts(programId, filters, callOptions = {}) {
-      const key = new PublicKey(programId)
-      const config = {
-        ...configOf(callOptions),
-        filters: filters.map(filter => ({ memcmp: { ...filter } })),
-        withContext: true as const
-      }
-      const { value } = await call(
-        'getProgramAccounts',
-        connection => connection.getProgramAccounts(key, config),
-        callOptions
-      )
-      const accounts = value.value.map(({ pubkey, account }) => ({
-        address: pubkey.toBase58(),
-        owner: account.owner.toBase58(),
-        data: account.data
-      }))
-      return { slot: readSlot(value), value: accounts }
+    call(method, params, callOptions = {}) {
+      const attempt = async (upstream: HttpUpstream, signal: AbortSignal) =>
+        readAnything(await exchange(upstream, wordCall(method, params), signal))
+      return upstreams.ask(method, attempt, callOptions)
     }
   }
 }
@@ -251,60 +213,49 @@ export function findProgramAddress(seeds: readonly Uint8Array[], programId: stri
   return PublicKey.findProgramAddressSync([...seeds], new PublicKey(programId))[0].toBase58()
 }
 
-/** Text that looks like one JSON-RPC answer, under whatever status it came. */
-async function postJsonRpc(upstream: HttpUpstream, body: string, signal: AbortSignal): Promise<string> {
-  const { status, text } = await upstream.post(body, signal)
-  if (/^\s*\{/.test(text)) return text
-  throw new UpstreamError(`${upstream.name} answered no JSON-RPC (HTTP ${status})`, 'malformed')
-}
-
-function configOf({ minContextSlot }: SolanaCallOptions): { minContextSlot?: number } {
-  return minContextSlot === undefined ? {} : { minContextSlot }
-}
-
-/** Sorts what web3.js threw: `UpstreamError` lets the next node try, the others are final. */
-function readFailure(error: unknown, name: string): Error {
-  if (error instanceof UpstreamError) return error
-  if (error instanceof SolanaJSONRPCError) {
-    const code = Number(error.code)
-    if (PASSING_RPC_CODES.has(code)) {
-      return new UpstreamError(`${name} is behind or unwell (error ${code})`, 'unreachable')
+/**
+ * One exchange with one node, worded and checked by a Connection of its own: it holds no state for plain calls and
+ * costs a few microseconds. The bytes do not go through its own fetch, so neither URLs nor their keys enter the library
+ * (nor its console output).
+ *
+ * @returns the answer as text, where numbers are still exact.
+ * @throws {NodeContradictionError} the library refuses its shape.
+ */
+async function askThroughLibrary(
+  query: (connection: Connection) => Promise<unknown>,
+  upstream: HttpUpstream,
+  commitment: SolanaCommitment,
+  signal: AbortSignal
+): Promise<NodeResult> {
+  let result: NodeResult | undefined
+  const connection = new Connection('http://node.invalid', {
+    commitment,
+    httpAgent: false,
+    disableRetryOnRateLimit: true,
+    fetch: async (_url, init) => {
+      const body = String(init?.body)
+      const { id, method } = JSON.parse(body) as { id: string; method: string }
+      result = await exchange(upstream, { id, method, body }, signal)
+      return new Response(result.text)
     }
-    if (code === 429) return new UpstreamError(`${name} limits the rate of calls (error 429)`, 'throttled')
-    // The node's own words may quote its URL or the request: only the code is passed on.
-    return new NodeRpcError(`${name} answered error ${code}`, code, error.data)
-  }
-  // A shape that web3.js refuses, or text that is no JSON: this node is no Solana node at the moment.
-  return new UpstreamError(`${name} answered something else than was asked for`, 'malformed')
-}
-
-function readSlot({ context }: { readonly context: { readonly slot: number } }): number {
-  if (!Number.isSafeInteger(context.slot) || context.slot < 0) {
-    throw new NodeContradictionError(`slot ${context.slot} is no slot`)
-  }
-  return context.slot
-}
-
-function readLamports(text: string): bigint {
-  const lamports = (parseExactJson(text) as { result: { value: unknown } }).result.value
-  if (typeof lamports === 'bigint' || (typeof lamports === 'number' && Number.isSafeInteger(lamports))) {
-    const exact = BigInt(lamports)
-    if (exact === BigInt.asUintN(64, exact)) return exact
-  }
-  throw new NodeContradictionError('the balance is not a u64')
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    signal?.addEventListener('abort', stop, { once: true })
-    if (signal?.aborted) stop()
   })
+  await query(connection).catch(error => {
+    // Without a result it is the exchange that failed, with an error of its own.
+    throw result === undefined
+      ? error
+      : new NodeContradictionError('the library refuses the shape of the answer')
+  })
+  if (result === undefined) throw new TypeError('the library did not ask')
+  return result
+}
+
+/** @throws when it is no address. */
+function addressOf(text: string): string {
+  return new PublicKey(text).toBase58()
+}
+
+function wordFilter(filter: AccountFilter): object {
+  if ('dataSize' in filter) return filter
+  const { offset, bytes } = filter
+  return { memcmp: { offset, bytes: typeof bytes === 'string' ? bytes : formatSolanaAddress(bytes) } }
 }
