@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createEvmHoldings } from './chains/evm/holdings.ts'
 import { createEvmRpc } from './chains/evm/rpc.ts'
 import { createSpamJudge } from './chains/evm/spam/createSpamJudge.ts'
+import { createNftSources } from './chains/solana/createNftSources.ts'
 import { createSolanaHoldings } from './chains/solana/holdings.ts'
 import { createSolanaRpc } from './chains/solana/rpc.ts'
 import { createSlotWatch } from './chains/solana/slotWatch.ts'
@@ -189,14 +190,23 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
   // Not awaited: logos may come late, the server must not.
   tokenLists.start().catch((error: unknown) => logger.error('token lists failed', { error }))
 
-  const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment }) => {
+  const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment, mplCore, dasUrl }) => {
     const rpc = createSolanaRpc({ rpcUrls, commitment })
+    const nftSources = createNftSources({
+      rpc,
+      mplCore,
+      dasUrl,
+      onChange: (source, failure) =>
+        failure === undefined
+          ? logger.info(`${source} answers again`, { chainId })
+          : logger.warn(`${source} fails, its NFTs are missing`, { chainId, problem: failure.message })
+    })
     // Any account would do: every answer of a node names its slot.
     const currentSlot = async (call: { readonly signal: AbortSignal; readonly deadlineMs: number }) =>
       (await rpc.getBalance(TOKEN_PROGRAM, call)).slot
     return {
       chainId,
-      holdings: createSolanaHoldings({ rpc }),
+      holdings: createSolanaHoldings({ rpc, nftSources }),
       currentSlot,
       watch: createSlotWatch({ chainId, currentSlot, clock: systemClock })
     }

@@ -91,7 +91,14 @@ const solanaChain = z.strictObject({
   commitment: z
     .enum(['confirmed', 'finalized'])
     .default('confirmed')
-    .meta({ description: 'commitment of every read: "confirmed" or "finalized"' })
+    .meta({ description: 'commitment of every read: "confirmed" or "finalized"' }),
+  mplCore: z.boolean().default(false).meta({
+    description: 'list Metaplex Core assets, for which the nodes must serve getProgramAccounts: true or false'
+  }),
+  dasUrl: httpUrl.nullable().default(null).meta({
+    description:
+      'endpoint with the DAS API that compressed NFTs are listed from: an http:// or https:// URL, or null'
+  })
 })
 
 const clientKey = z.strictObject({

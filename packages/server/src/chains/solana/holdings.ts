@@ -156,11 +156,8 @@ export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHold
         const { nfts, tokens } = sortOut(accounts, assets)
         return {
           lamports,
-          nfts: mergeNfts(nfts, further, assets),
           tokens,
-          incomplete: [...listIncomplete(refused, assets), ...further.flatMap(part => part.incomplete)].sort(
-            (a, b) => compareText(a.address, b.address) || compareText(a.reason, b.reason)
-          ),
+          ...mergeSourced(nfts, listIncomplete(refused, assets), further, assets),
           asOf: { slot: Math.min(oldestSlot, ...further.map(part => part.slot ?? oldestSlot)) }
         }
       } finally {
@@ -201,16 +198,24 @@ function listIncomplete(refused: readonly string[], assets: ReadonlyMap<string, 
 }
 
 /**
- * What the chain shows as a mint counts as that: an indexer that lags still calls an NFT compressed that has just
- * been given a mint of the same address.
+ * What the chain shows counts: an indexer that lags still calls an NFT compressed that has just been given a mint of
+ * the same address, and may not know what to make of one that is listed here.
  */
-function mergeNfts(
+function mergeSourced(
   nfts: readonly NftHolding[],
+  incomplete: readonly IncompleteHolding[],
   further: readonly SourcedNfts[],
   mints: ReadonlyMap<string, unknown>
-): readonly NftHolding[] {
+) {
   const others = further.flatMap(part => part.nfts).filter(({ mint }) => !mints.has(mint))
-  return others.length === 0 ? nfts : [...nfts, ...others].sort(byMintAndAddress)
+  const listed = new Set([...mints.keys(), ...others.map(({ mint }) => mint)])
+  const missing = further.flatMap(part => part.incomplete).filter(({ address }) => !listed.has(address))
+  return {
+    nfts: [...nfts, ...others].sort(byMintAndAddress),
+    incomplete: [...incomplete, ...missing].sort(
+      (a, b) => compareText(a.address, b.address) || compareText(a.reason, b.reason)
+    )
+  }
 }
 
 type Placed = { readonly mint: string; readonly address: string }

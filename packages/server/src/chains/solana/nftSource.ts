@@ -1,8 +1,13 @@
 import { ChainDataError } from '../../platform/errors.ts'
-import type { IncompleteHolding, NftSource } from './holdings.ts'
+import type { IncompleteHolding, NftSource, NftSourceQuery, SourcedNfts } from './holdings.ts'
+
+/** What a reader found; `failure` when that is not all, which `incomplete` then says too. */
+export interface ReadNfts extends SourcedNfts {
+  readonly failure?: ChainDataError
+}
 
 /** Reads a place as a source does, but may fail. */
-export type NftReader = NftSource
+export type NftReader = (query: NftSourceQuery) => Promise<ReadNfts>
 
 export interface NftSourceOptions {
   readonly read: NftReader
@@ -34,8 +39,8 @@ export function createNftSource({ read, unavailable, onChange }: NftSourceOption
     const now = Date.now()
     const deadlineMs = now + Math.min(longestWaitMs, Math.max(0, query.deadlineMs - now) / 2)
     try {
-      const found = await read({ ...query, deadlineMs })
-      tell(undefined)
+      const { failure, ...found } = await read({ ...query, deadlineMs })
+      tell(failure)
       return found
     } catch (error) {
       query.signal.throwIfAborted()
