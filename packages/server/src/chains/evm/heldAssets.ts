@@ -33,7 +33,12 @@ export interface HeldNft extends ContractLabel {
 export interface IncompleteHolding {
   readonly address: Address
   readonly tokenId?: bigint
-  readonly reason: 'BALANCE_UNREADABLE' | 'OWNER_UNREADABLE' | 'DECIMALS_UNREADABLE' | 'TOKEN_URI_UNREADABLE'
+  readonly reason:
+    | 'BALANCE_UNREADABLE'
+    | 'OWNER_UNREADABLE'
+    | 'DECIMALS_UNREADABLE'
+    | 'TOKEN_URI_UNREADABLE'
+    | 'RANGE_NOT_READ'
 }
 
 /** A candidate, and who named it: a log, or the caller's filter for a contract without any ERC-20 log. */

@@ -4,6 +4,7 @@ import { type ContractFactsReader, createContractFactsReader } from './contractF
 import { erc20Ownership } from './erc20.ts'
 import { erc721Ownership } from './erc721.ts'
 import { erc1155Ownership } from './erc1155.ts'
+import { expandRanges } from './expandRanges.ts'
 import {
   byContractThenId,
   contractsOf,
@@ -63,6 +64,7 @@ export interface EvmHoldings {
    * | does not answer, but they do | incomplete, BALANCE_UNREADABLE or OWNER_UNREADABLE |
    * | loops, invalid code, short or huge return, dirty address, no answer in time | incomplete, the same |
    * | ERC-20 with a balance, or listed in `filter`, without `decimals` or with one above 255 | incomplete, DECIMALS_UNREADABLE |
+   * | logged ranges of ERC-721 ids, and the owner may hold ids in them beyond those that were looked at | incomplete, RANGE_NOT_READ |
    * | name or symbol broken | listed with "" |
    * | has no token URI (reverts, returns nothing) | listed with "" |
    * | token URI loops, is broken or beyond 512 KiB, or all together beyond 32 MiB | listed with "", and incomplete, TOKEN_URI_UNREADABLE |
@@ -73,7 +75,7 @@ export interface EvmHoldings {
    * @throws {NodeUnavailableError} the node failed, was too slow, or did not hold still for one block. Never a
    *   partial answer.
    * @throws the signal's reason when aborted.
-   * @remarks One read per candidate, up to three more per contract and one per NFT, hundreds of them in one call where the
+   * @remarks One read per candidate (ranges: see `expandRanges`), up to three more per contract and one per NFT, hundreds of them in one call where the
    *   node allows it (`createMulticall`). Memory grows with the candidates.
    */
   readHoldings(request: HoldingsRequest): Promise<EvmHoldingsAtBlock>
@@ -104,12 +106,13 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
     wanted: BlockAt | undefined,
     address: Address,
     candidates: readonly WantedCandidate[],
-    listed: ReadonlySet<Address>
+    listed: ReadonlySet<Address>,
+    deadlineMs: number | undefined
   ): Promise<EvmHoldingsAtBlock> {
     const block = wanted ?? (await readLatestBlock(node))
     const { pinned, nativeWei } = await pinBlock(node, block, address)
     const multicall = createMulticall({ ...options, node, block: pinned })
-    const found = await readContracts(multicall, contractFacts, candidates, listed)
+    const found = await readContracts(multicall, contractFacts, candidates, listed, deadlineMs)
     await confirmPinned(node, pinned)
     return { asOf: block, nativeWei, ...found }
   }
@@ -125,8 +128,8 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
         const callOptions = nodeCallOptions(chainId, signal, deadlineMs)
         try {
           return await rpc.onOneNode(
-            workName(candidates.length),
-            node => readSnapshot(node, wanted, address, candidates, listed),
+            workName(candidates),
+            node => readSnapshot(node, wanted, address, candidates, listed, deadlineMs),
             { ...callOptions, ...(wanted && { height: wanted.number }) }
           )
         } catch (error) {
@@ -143,9 +146,13 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
   }
 }
 
-/** Upstreams compare the time that work of one name takes; so accounts of different sizes must not share a name. */
-function workName(candidates: number): string {
-  return `holdings of up to ${2 ** Math.ceil(Math.log2(candidates + 1))} candidates`
+/**
+ * Upstreams compare the time that work of one name takes; so accounts of different sizes must not share a name. How much
+ * work a range is shows only while it is done.
+ */
+function workName(candidates: readonly WantedCandidate[]): string {
+  const most = 2 ** Math.ceil(Math.log2(candidates.length + 1))
+  return `holdings of up to ${most} candidates${candidates.some(isRange) ? ' and ranges' : ''}`
 }
 
 /** @throws {NodeUnavailableError} no time is left. */
@@ -169,10 +176,10 @@ async function collectCandidates(
 ): Promise<readonly WantedCandidate[]> {
   const collected = new Map<string, WantedCandidate>()
   const add = (candidate: HoldingCandidate) => {
-    const { owner, contract, standard, tokenId } = candidate
+    const { owner, contract, standard, tokenId, lastTokenId } = candidate
     if (owner !== address || (listed.size > 0 && !listed.has(contract))) return
     if (standard !== 'erc20' && tokenId === undefined) return
-    collected.set(`${contract} ${standard} ${tokenId}`, { ...candidate, origin: 'log' })
+    collected.set(`${contract} ${standard} ${tokenId} ${lastTokenId}`, { ...candidate, origin: 'log' })
   }
   if (Symbol.asyncIterator in candidates) {
     for await (const chunk of candidates) chunk.forEach(add)
@@ -180,11 +187,15 @@ async function collectCandidates(
     for (const candidate of candidates) add(candidate)
   }
   for (const contract of listed) {
-    const key = `${contract} erc20 undefined`
+    const key = `${contract} erc20 undefined undefined`
     if (collected.has(key) || isPrecompile(contract)) continue
     collected.set(key, { owner: address, contract, standard: 'erc20', origin: 'filter' })
   }
   return [...collected.values()].sort(byContractThenId)
+}
+
+function isRange({ lastTokenId }: HoldingCandidate): boolean {
+  return lastTokenId !== undefined
 }
 
 type Found = Omit<EvmHoldingsAtBlock, 'asOf' | 'nativeWei'>
@@ -193,10 +204,12 @@ async function readContracts(
   multicall: Multicall,
   contractFacts: ContractFactsReader,
   candidates: readonly WantedCandidate[],
-  listed: ReadonlySet<Address>
+  listed: ReadonlySet<Address>,
+  deadlineMs: number | undefined
 ): Promise<Found> {
+  const ranges = candidates.filter(isRange)
   const owned = await multicall.callAll(
-    candidates,
+    candidates.filter(candidate => !isRange(candidate)),
     candidate => readers[candidate.standard].call(candidate),
     (result, candidate): OwnedCandidate => ({
       ...candidate,
@@ -204,13 +217,16 @@ async function readContracts(
     })
   )
   const tokens = owned.filter(item => item.standard === 'erc20')
-  const nfts = owned.filter(item => item.standard !== 'erc20')
-  const foundTokens = await readTokens(multicall, contractFacts, tokens, listed, contractsOf(nfts))
+  const untilMs = deadlineMs === undefined ? undefined : (Date.now() + deadlineMs) / 2
+  const inRanges = await expandRanges(multicall, contractFacts, ranges, owned, { untilMs })
+  const nfts = [...owned.filter(item => item.standard !== 'erc20'), ...inRanges.owned].sort(byContractThenId)
+  const nftContracts = contractsOf([...nfts, ...ranges])
+  const foundTokens = await readTokens(multicall, contractFacts, tokens, listed, nftContracts)
   const foundNfts = await readNfts(multicall, contractFacts, nfts)
   return {
     tokens: foundTokens.tokens,
     nfts: foundNfts.nfts,
-    incomplete: [...foundTokens.incomplete, ...foundNfts.incomplete].sort((a, b) =>
+    incomplete: [...foundTokens.incomplete, ...foundNfts.incomplete, ...inRanges.incomplete].sort((a, b) =>
       byContractThenId({ ...a, contract: a.address }, { ...b, contract: b.address })
     )
   }
