@@ -191,7 +191,7 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
   tokenLists.start().catch((error: unknown) => logger.error('token lists failed', { error }))
 
   const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment, mplCore, dasUrl }) => {
-    const rpc = createSolanaRpc({ rpcUrls, commitment })
+    const rpc = createSolanaRpc({ rpcUrls, commitment, logger: logger.child({ chainId }) })
     const nftSources = createNftSources({
       rpc,
       mplCore,

@@ -7,6 +7,7 @@ import {
   NodeRpcError,
   NodeUnavailableError
 } from '../../src/platform/errors.ts'
+import { createLogger } from '../../src/platform/logger.ts'
 import { answerOf, errorOf, type RpcCall, type ScriptedNode, startScriptedNode } from './startScriptedNode.ts'
 
 const nodes: ScriptedNode[] = []
@@ -36,10 +37,13 @@ describe('exact numbers', () => {
     }
   )
 
-  it.each(['18446744073709551616', '-1', '1.5', '1e30'])('refuses %s as a balance', async lamports => {
-    const node = await start(sound(lamports))
-    await expect(rpcOf([node.url]).getBalance(TOKEN_PROGRAM)).rejects.toThrow(NodeContradictionError)
-  })
+  it.each(['18446744073709551616', '-1', '1.5', '1e30', '"1"', '{}', 'null'])(
+    'refuses %s as a balance',
+    async lamports => {
+      const node = await start(sound(lamports))
+      await expect(rpcOf([node.url]).getBalance(TOKEN_PROGRAM)).rejects.toThrow(NodeContradictionError)
+    }
+  )
 
   it('reads accounts whose rent epoch is the largest u64', async () => {
     const account = `{"data":["AQI=","base64"],"executable":false,"lamports":18446744073709551615,"owner":"${TOKEN_PROGRAM}","rentEpoch":18446744073709551615,"space":2}`
@@ -182,6 +186,87 @@ describe('a node in trouble', () => {
       rpcOf([node.url], { timeoutMs: 60_000 }).getBalance(TOKEN_PROGRAM, { deadlineMs: Date.now() + 50_000 })
     ).rejects.toThrow(/HTTP 429/)
     expect(node.calls).toHaveLength(1)
+  })
+})
+
+describe('several nodes', () => {
+  const other = METAPLEX_PROGRAM
+  const log = () => {
+    const lines: string[] = []
+    return { lines, logger: createLogger({ level: 'debug', write: line => lines.push(line) }) }
+  }
+
+  it('are asked for their genesis hash once each, and a node of another cluster is never used', async () => {
+    const nodes = [await start(() => 'reset'), await start(sound('1')), await start(sound('42'))]
+    const asked: string[] = []
+    for (const [at, node] of nodes.entries()) {
+      const hash = at === 1 ? other : TOKEN_PROGRAM
+      node.genesisHash = undefined
+      const { react } = node
+      node.react = call => {
+        if (call.method !== 'getGenesisHash') return react(call)
+        asked.push(`upstream ${at + 1}`)
+        return { body: JSON.stringify({ jsonrpc: '2.0', id: call.id, result: hash }) }
+      }
+    }
+    const { lines, logger } = log()
+    const rpc = rpcOf(
+      nodes.map(node => node.url),
+      { logger }
+    )
+    for (let times = 0; times < 3; times++) {
+      expect(await rpc.getBalance(TOKEN_PROGRAM)).toMatchObject({ value: 42n })
+    }
+    expect(asked).toEqual(['upstream 1', 'upstream 2', 'upstream 3'])
+    expect(nodes[1]?.calls.map(call => call.method)).toEqual(['getGenesisHash'])
+    expect(lines.map(line => JSON.parse(line) as object)).toMatchObject([
+      { level: 50, problem: 'upstream 2 serves another cluster than upstream 1' }
+    ])
+  })
+
+  it('that do not tell their genesis hash are not used beside others, and alone are not asked', async () => {
+    const first = await start(sound('1'))
+    const silent = await start(call =>
+      call.method === 'getGenesisHash' ? errorOf(call, -32601) : answerOf(call, '2')
+    )
+    silent.genesisHash = undefined
+    const rpc = rpcOf([first.url, silent.url], { maxRounds: 1 })
+    expect(await rpc.getBalance(TOKEN_PROGRAM)).toMatchObject({ value: 1n })
+    first.react = () => 'reset'
+    await expect(rpc.getBalance(TOKEN_PROGRAM)).rejects.toThrow(NodeUnavailableError)
+    expect(silent.calls.map(call => call.method)).toEqual(['getGenesisHash'])
+    expect(await rpcOf([silent.url]).getBalance(TOKEN_PROGRAM)).toMatchObject({ value: 2n })
+    expect(silent.calls.map(call => call.method)).toEqual(['getGenesisHash', 'getBalance'])
+  })
+
+  it('share what is known of each: one that asked to be left alone is, one without a method too', async () => {
+    const limiting = await start(() => ({ status: 429, headers: { 'retry-after': '5' }, body: '' }))
+    const poor = await start(call =>
+      call.method === 'getBalance' ? answerOf(call, '1') : errorOf(call, -32601)
+    )
+    const able = await start(call => answerOf(call, call.method === 'getBalance' ? '2' : '[]'))
+    const rpc = rpcOf([limiting.url, poor.url, able.url])
+    await rpc.getBalance(TOKEN_PROGRAM)
+    expect([limiting, poor, able].map(node => node.calls.length)).toEqual([1, 1, 0])
+    await rpc.getTokenAccountsByOwner(METAPLEX_PROGRAM, TOKEN_PROGRAM)
+    await rpc.getTokenAccountsByOwner(METAPLEX_PROGRAM, TOKEN_PROGRAM)
+    expect([limiting, poor, able].map(node => node.calls.length)).toEqual([1, 2, 2])
+  })
+
+  it('that all refuse a call make it fail with the code of the first, each asked once', async () => {
+    const [one, two] = [
+      await start(call => errorOf(call, -32010)),
+      await start(call => errorOf(call, -32601))
+    ]
+    const failure: unknown = await rpcOf([one.url, two.url])
+      .getTokenAccountsByOwner(METAPLEX_PROGRAM, TOKEN_PROGRAM)
+      .catch(error => error)
+    expect(failure).toBeInstanceOf(NodeRpcError)
+    expect(failure).toMatchObject({
+      rpcCode: -32010,
+      message: 'upstream 1 keeps no index of this key for getTokenAccountsByOwner (error -32010)'
+    })
+    expect([one.calls.length, two.calls.length]).toEqual([1, 1])
   })
 })
 

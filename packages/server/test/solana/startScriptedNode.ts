@@ -13,7 +13,8 @@ export type Reaction =
   | 'hang'
   | 'reset'
   | 'drip'
-  | { readonly passOn: string }
+  | { readonly passOn: string; readonly change?: (text: string) => string }
+  | { readonly cutAfter: string }
 
 export interface ScriptedNode {
   readonly url: string
@@ -22,6 +23,8 @@ export interface ScriptedNode {
   /** Authorization headers, one per call. */
   readonly authorizations: (string | undefined)[]
   react: (call: RpcCall) => Reaction
+  /** What it answers to `getGenesisHash`, which is then no call for `react`; absent: it is one. */
+  genesisHash: string | undefined
   close(): Promise<void>
 }
 
@@ -32,6 +35,10 @@ export async function startScriptedNode(react: (call: RpcCall) => Reaction): Pro
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
     const call = JSON.parse(body.toString()) as RpcCall
+    if (call.method === 'getGenesisHash' && node.genesisHash !== undefined) {
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: node.genesisHash }))
+      return
+    }
     node.calls.push(call)
     node.authorizations.push(request.headers.authorization)
     const reaction = node.react(call)
@@ -45,7 +52,11 @@ export async function startScriptedNode(react: (call: RpcCall) => Reaction): Pro
     } else if ('passOn' in reaction) {
       const headers = { 'content-type': 'application/json' }
       const answer = await fetch(reaction.passOn, { method: 'POST', headers, body })
-      response.writeHead(answer.status, headers).end(await answer.text())
+      const { passOn: _url, change = (text: string) => text } = reaction
+      response.writeHead(answer.status, headers).end(change(await answer.text()))
+    } else if ('cutAfter' in reaction) {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1_000_000 })
+      response.write(reaction.cutAfter, () => request.socket.destroy())
     } else {
       response.writeHead(reaction.status ?? 200, reaction.headers ?? {}).end(reaction.body)
     }
@@ -56,6 +67,7 @@ export async function startScriptedNode(react: (call: RpcCall) => Reaction): Pro
     calls: [],
     authorizations: [],
     react,
+    genesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkPkZBG',
     close() {
       server.closeAllConnections()
       return new Promise(resolve => server.close(() => resolve()))

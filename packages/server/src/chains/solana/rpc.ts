@@ -1,6 +1,7 @@
 import { Connection, PublicKey } from '@solana/web3.js'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { type HttpUpstream, UpstreamError } from '../../platform/httpUpstream.ts'
+import type { Logger } from '../../platform/logger.ts'
 import { exchange, type NodeResult, wordCall } from './rpc/exchange.ts'
 import {
   type AddressedAccount,
@@ -111,6 +112,8 @@ export interface SolanaRpcOptions {
   readonly backoffMs?: number
   /** Default 64 MiB: some 100,000 token accounts. */
   readonly maxResponseBytes?: number
+  /** Told of a node that serves another cluster. Default: nobody is. */
+  readonly logger?: Logger
 }
 
 /**

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../../platform/errors.ts'
 import { createHttpUpstream, type HttpUpstream, UpstreamError } from '../../../platform/httpUpstream.ts'
+import { silentLogger } from '../../../platform/logger.ts'
 import type { SolanaCallOptions, SolanaRpcOptions } from '../rpc.ts'
+import { createClusterIdentity } from './clusterIdentity.ts'
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from './nodeErrors.ts'
 
 /** Asks one node once and reads what it says. */
@@ -38,7 +40,8 @@ const longestRestMs = 60_000
 
 /** @throws {ConfigError} when a URL cannot be used. */
 export function createSolanaUpstreams(options: SolanaRpcOptions): SolanaUpstreams {
-  const { timeoutMs = 10_000, maxRounds = 3, backoffMs = 200, maxResponseBytes = 64 * 1024 * 1024 } = options
+  const { timeoutMs = 10_000, maxRounds = 3, backoffMs = 200, logger = silentLogger } = options
+  const { maxResponseBytes = 64 * 1024 * 1024 } = options
   const upstreams = options.rpcUrls.map(
     (url, at): Upstream => ({
       http: createHttpUpstream({ url, position: at + 1, maxResponseBytes }),
@@ -46,6 +49,10 @@ export function createSolanaUpstreams(options: SolanaRpcOptions): SolanaUpstream
       lacks: new Map()
     })
   )
+  const identity = createClusterIdentity({
+    timeoutMs,
+    onStranger: problem => logger.error('a Solana node is not used', { problem })
+  })
   let preferred = 0
 
   async function askOne<T>(
@@ -55,8 +62,11 @@ export function createSolanaUpstreams(options: SolanaRpcOptions): SolanaUpstream
   ): Promise<T> {
     signal?.throwIfAborted()
     const timer = AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(timeoutMs, deadlineMs - Date.now()))))
+    const whole = signal === undefined ? timer : AbortSignal.any([signal, timer])
     try {
-      return await attempt(http, signal === undefined ? timer : AbortSignal.any([signal, timer]))
+      // One node is what the host says it is; several must be the same.
+      if (upstreams.length > 1) await identity.check(http, whole)
+      return await attempt(http, whole)
     } catch (error) {
       signal?.throwIfAborted()
       if (timer.aborted) throw new UpstreamError(`${http.name} did not answer in time`, 'timedOut')
