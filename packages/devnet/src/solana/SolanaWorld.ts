@@ -39,10 +39,34 @@ export interface SolanaMint {
   kind: SolanaKind
   /** What its Metaplex metadata account holds. */
   metaplex?: MetaplexMetadata
-  /** Size in bytes of that account: 679 as the program wrote it for years, 607 as it does now. */
-  metaplexSize?: 679 | 607
-  /** What its Token-2022 metadata extension holds. */
+  /**
+   * Size in bytes of that account: 679 as the program wrote it for years, 607 as it does now; less for one so old
+   * that it ends before the younger fields.
+   */
+  metaplexSize?: number
+  /** What its Token-2022 metadata extension holds, or the account of another program that it points to. */
   extension?: TokenMetadataExtension
+  /** That other account. */
+  extensionAt?: string
+  /** Which of the two counts where there are both; default `metaplex`. */
+  describedBy?: 'metaplex' | 'extension'
+  /** How its amounts are to be shown, by its Token-2022 extensions. */
+  uiAmount?: SolanaUiAmount
+  /** What is withheld from a transfer: hundredths of a percent, rounded up, and at most so many base units. */
+  transferFee?: { basisPoints: number; maximum: bigint }
+  /** What no reader can read: the mint itself, or its metadata only. */
+  damage?: 'mint' | 'metadata'
+}
+
+/** Members as in the document of the service; times in Unix seconds, rates in hundredths of a percent a year. */
+export interface SolanaUiAmount {
+  scaledUiAmount?: { multiplier: number; newMultiplier: number; newMultiplierEffectiveTimestamp: number }
+  interestBearing?: {
+    initializationTimestamp: number
+    preUpdateAverageRate: number
+    lastUpdateTimestamp: number
+    currentRate: number
+  }
 }
 
 /** A token account. */
@@ -64,7 +88,8 @@ export const tokenStandards = {
   fungibleAsset: 1,
   fungible: 2,
   nonFungibleEdition: 3,
-  programmableNonFungible: 4
+  programmableNonFungible: 4,
+  programmableNonFungibleEdition: 5
 } as const
 
 /** Contents of a Metaplex metadata account, strings without padding. Absent members are `None`. */
@@ -91,7 +116,8 @@ export interface MetaplexMetadata {
 
 /** Contents of a Token-2022 metadata extension. */
 export interface TokenMetadataExtension {
-  updateAuthority: string
+  /** Absent when nobody may change it. */
+  updateAuthority?: string
   name: string
   symbol: string
   uri: string

@@ -9,13 +9,13 @@ import {
 } from '@solana/web3.js'
 import { DevnetError } from '../DevnetError.ts'
 import { createJsonRpc, type JsonRpc } from '../platform/jsonRpc.ts'
+import { extendedMintSize, type MintExtension, mintExtensions } from './mintExtensions.ts'
 import type { SolanaMint, SolanaTokenAccount, SolanaWorld } from './SolanaWorld.ts'
 import { solanaMint, solanaOwner } from './solanaTruth.ts'
 import {
   associatedAddress,
   createSplInstructions,
   mintSize,
-  mintWithPointerSize,
   tokenAccountSize,
   tokenPrograms
 } from './splInstructions.ts'
@@ -24,8 +24,10 @@ const u64Max = 2n ** 64n - 1n
 
 /** A mint to be made. */
 export interface MintIntent extends Pick<SolanaMint, 'label' | 'program' | 'decimals' | 'kind'> {
-  /** Token-2022 only. */
+  /** Token-2022 only: metadata in the mint itself. */
   extension?: SolanaMint['extension']
+  /** Token-2022 only: anything else that the mint is made with. */
+  extensions?: MintExtension[]
 }
 
 /**
@@ -39,12 +41,18 @@ export interface SolanaDriver {
   rpc: JsonRpc
   /** Pays all fees and has the authority over every mint until it is given away. */
   payer: PublicKey
+  /** Runs instructions in one transaction, signed by the payer and by owners. Changes nothing in the world. */
+  send(instructions: TransactionInstruction[], owners?: string[]): Promise<void>
+  /** The address of something that has a name, existing or not. */
+  addressOf(kind: 'mint' | 'account' | 'program', name: string): string
   /** Makes a wallet with exactly so many lamports, or changes how many it has. */
   setLamports(owner: string, lamports: bigint): Promise<void>
   /** Writes an account as it is, rent included: for accounts of programs that are not there. */
   setAccount(address: string, data: Uint8Array, program: PublicKey): Promise<void>
   /** Makes a mint with a supply of 0. */
   createMint(intent: MintIntent): Promise<SolanaMint>
+  /** Makes a mint and the first units of it, in the associated account of an owner. */
+  issue(intent: MintIntent, owner: string, amount: bigint): Promise<SolanaTokenAccount>
   /**
    * Makes an empty token account.
    *
@@ -53,7 +61,7 @@ export interface SolanaDriver {
   createTokenAccount(mint: string, owner: string, auxiliary?: string): Promise<SolanaTokenAccount>
   /** Mints base units into an account. */
   mintTo(account: SolanaTokenAccount, amount: bigint): Promise<void>
-  /** Moves base units; both accounts are of one mint. */
+  /** Moves base units; both accounts are of one mint. What a mint withholds does not arrive. */
   transfer(from: SolanaTokenAccount, to: SolanaTokenAccount, amount: bigint): Promise<void>
   /** Freezes an account, which keeps its balance. */
   freeze(account: SolanaTokenAccount): Promise<void>
@@ -86,7 +94,7 @@ export async function createSolanaDriver(
   const ownerKey = (name: string) => Keypair.fromSecretKey(solanaOwner(world, name).secretKey)
   const splOf = (mint: SolanaMint) => createSplInstructions(mint.program)
 
-  async function send(instructions: TransactionInstruction[], signers: Keypair[] = []) {
+  async function sendSigned(instructions: TransactionInstruction[], signers: Keypair[] = []) {
     const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash()
     const transaction = new Transaction({ feePayer: payer.publicKey, blockhash, lastValidBlockHeight })
     transaction.add(...instructions).sign(payer, ...signers)
@@ -119,62 +127,85 @@ export async function createSolanaDriver(
     })
   }
 
-  async function createMint({ label, program, decimals, kind, extension }: MintIntent): Promise<SolanaMint> {
-    const key = keyOf('mint', label)
+  function mintInstructions({ label, program, decimals, extension, extensions = [] }: MintIntent) {
+    const key = keyOf('mint', label).publicKey
     const spl = createSplInstructions(program)
-    const space = extension === undefined ? mintSize : mintWithPointerSize
     const authority = payer.publicKey
+    const all = [...extensions, ...(extension === undefined ? [] : [mintExtensions.metadataPointer()])]
+    const space = all.length === 0 ? mintSize : extendedMintSize(all)
     const instructions = [
       SystemProgram.createAccount({
-        ...{ fromPubkey: authority, newAccountPubkey: key.publicKey, space },
-        // The metadata extension grows the account later: its rent is paid ahead.
-        lamports: rent(space + (extension === undefined ? 0 : 1000)),
+        ...{ fromPubkey: authority, newAccountPubkey: key, space },
+        // The program may make the account longer later: the rent of that is paid ahead.
+        lamports: rent(space + (all.length === 0 ? 0 : 1000)),
         programId: tokenPrograms[program]
-      })
+      }),
+      ...all.flatMap(({ before }) => before?.(key, authority) ?? []),
+      spl.initializeMint2(key, decimals, authority),
+      ...all.flatMap(({ after }) => after?.(key, authority) ?? [])
     ]
-    if (extension !== undefined) instructions.push(spl.initializeMetadataPointer(key.publicKey, authority))
-    instructions.push(spl.initializeMint2(key.publicKey, decimals, authority))
     if (extension !== undefined) {
-      instructions.push(spl.initializeTokenMetadata(key.publicKey, authority, extension))
+      instructions.push(spl.initializeTokenMetadata(key, authority, extension))
       for (const [name, value] of extension.additionalMetadata) {
-        instructions.push(spl.updateMetadataField(key.publicKey, authority, name, value))
+        instructions.push(spl.updateMetadataField(key, authority, name, value))
       }
     }
-    await send(instructions, [key])
-    const mint: SolanaMint = { label, address: key.publicKey.toBase58(), program, decimals, supply: 0n, kind }
+    return instructions
+  }
+
+  function noteMint({ label, program, decimals, kind, extension }: MintIntent): SolanaMint {
+    const address = keyOf('mint', label).publicKey.toBase58()
+    const mint: SolanaMint = { label, address, program, decimals, supply: 0n, kind }
     if (extension !== undefined) mint.extension = extension
     world.mints[label] = mint
     return mint
+  }
+
+  async function createMint(intent: MintIntent): Promise<SolanaMint> {
+    await sendSigned(mintInstructions(intent), [keyOf('mint', intent.label)])
+    return noteMint(intent)
+  }
+
+  async function issue(intent: MintIntent, owner: string, amount: bigint) {
+    const key = keyOf('mint', intent.label)
+    const spl = createSplInstructions(intent.program)
+    const holder = ownerKey(owner).publicKey
+    const address = associatedAddress(intent.program, holder, key.publicKey)
+    await sendSigned(
+      [
+        ...mintInstructions(intent),
+        spl.createAssociated(payer.publicKey, holder, key.publicKey),
+        spl.mintTo(key.publicKey, address, payer.publicKey, amount)
+      ],
+      [key]
+    )
+    noteMint(intent).supply = amount
+    return noteAccount(intent.label, owner, address, amount, true)
+  }
+
+  function noteAccount(mint: string, owner: string, key: PublicKey, amount: bigint, isAssociated: boolean) {
+    const address = key.toBase58()
+    const account: SolanaTokenAccount = { address, mint, owner, amount, state: 'initialized', isAssociated }
+    world.tokenAccounts.push(account)
+    return account
   }
 
   async function createTokenAccount(label: string, owner: string, auxiliary?: string) {
     const mint = solanaMint(world, label)
     const mintKey = new PublicKey(mint.address)
     const holder = ownerKey(owner).publicKey
-    let address: PublicKey
     if (auxiliary === undefined) {
-      address = associatedAddress(mint.program, holder, mintKey)
-      await send([splOf(mint).createAssociated(payer.publicKey, holder, mintKey)])
-    } else {
-      const key = keyOf('account', auxiliary)
-      address = key.publicKey
-      const space = tokenAccountSize
-      const created = SystemProgram.createAccount({
-        ...{ fromPubkey: payer.publicKey, newAccountPubkey: address, space },
-        ...{ lamports: rent(space), programId: tokenPrograms[mint.program] }
-      })
-      await send([created, splOf(mint).initializeAccount3(address, mintKey, holder)], [key])
+      await sendSigned([splOf(mint).createAssociated(payer.publicKey, holder, mintKey)])
+      return noteAccount(label, owner, associatedAddress(mint.program, holder, mintKey), 0n, true)
     }
-    const account: SolanaTokenAccount = {
-      address: address.toBase58(),
-      mint: label,
-      owner,
-      amount: 0n,
-      state: 'initialized',
-      isAssociated: auxiliary === undefined
-    }
-    world.tokenAccounts.push(account)
-    return account
+    const key = keyOf('account', auxiliary)
+    const space = tokenAccountSize
+    const created = SystemProgram.createAccount({
+      ...{ fromPubkey: payer.publicKey, newAccountPubkey: key.publicKey, space },
+      ...{ lamports: rent(space), programId: tokenPrograms[mint.program] }
+    })
+    await sendSigned([created, splOf(mint).initializeAccount3(key.publicKey, mintKey, holder)], [key])
+    return noteAccount(label, owner, key.publicKey, 0n, false)
   }
 
   async function mintTo(account: SolanaTokenAccount, amount: bigint) {
@@ -182,7 +213,7 @@ export async function createSolanaDriver(
     if (mint.supply + amount > u64Max)
       throw new DevnetError('MISUSE', `the supply of ${mint.label} overflows`)
     const keys = [new PublicKey(mint.address), new PublicKey(account.address)] as const
-    await send([splOf(mint).mintTo(...keys, payer.publicKey, amount)])
+    await sendSigned([splOf(mint).mintTo(...keys, payer.publicKey, amount)])
     mint.supply += amount
     account.amount += amount
   }
@@ -196,22 +227,22 @@ export async function createSolanaDriver(
       to: new PublicKey(to.address),
       owner: owner.publicKey
     }
-    await send([splOf(mint).transferChecked(parties, amount, mint.decimals)], [owner])
+    await sendSigned([splOf(mint).transferChecked(parties, amount, mint.decimals)], [owner])
     from.amount -= amount
-    to.amount += amount
+    to.amount += amount - withheld(mint, amount)
   }
 
   async function freeze(account: SolanaTokenAccount) {
     const mint = solanaMint(world, account.mint)
     const keys = [new PublicKey(account.address), new PublicKey(mint.address)] as const
-    await send([splOf(mint).freezeAccount(...keys, payer.publicKey)])
+    await sendSigned([splOf(mint).freezeAccount(...keys, payer.publicKey)])
     account.state = 'frozen'
   }
 
   async function giveAuthorityTo(label: string, address: string) {
     const mint = solanaMint(world, label)
     const [key, next] = [new PublicKey(mint.address), new PublicKey(address)]
-    await send([
+    await sendSigned([
       splOf(mint).setAuthority(key, payer.publicKey, 0, next),
       splOf(mint).setAuthority(key, payer.publicKey, 1, next)
     ])
@@ -219,8 +250,17 @@ export async function createSolanaDriver(
 
   return {
     ...{ world, connection, rpc, payer: payer.publicKey, setLamports, setAccount },
-    ...{ createMint, createTokenAccount, mintTo, transfer, freeze, giveAuthorityTo }
+    send: (instructions, owners = []) => sendSigned(instructions, owners.map(ownerKey)),
+    addressOf: (kind, name) => keyOf(kind, name).publicKey.toBase58(),
+    ...{ createMint, issue, createTokenAccount, mintTo, transfer, freeze, giveAuthorityTo }
   }
+}
+
+/** What stays behind in the receiving account, for whoever may collect it. */
+function withheld({ transferFee }: SolanaMint, amount: bigint): bigint {
+  if (transferFee === undefined) return 0n
+  const fee = (amount * BigInt(transferFee.basisPoints) + 9_999n) / 10_000n
+  return fee < transferFee.maximum ? fee : transferFee.maximum
 }
 
 /** Lamports that make an account of so many bytes rent-exempt: two years of rent, 128 bytes of overhead. */

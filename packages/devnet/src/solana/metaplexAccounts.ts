@@ -27,9 +27,9 @@ function derive(seeds: Uint8Array[]): string {
  * Bytes of a metadata account as the program lays them out.
  *
  * @param size - 679 bytes as it was for years; 607 since the program gave unused room back, then with the flag of
- *   a paid fee in the last byte.
+ *   a paid fee in the last byte; less for an account that ends before its younger fields, which must be unset.
  */
-export function encodeMetadata(metadata: MetaplexMetadata, size: 679 | 607): Buffer {
+export function encodeMetadata(metadata: MetaplexMetadata, size: number): Buffer {
   const writer = createByteWriter()
   writer
     .u8(accountKeys.metadata)
@@ -55,9 +55,11 @@ export function encodeMetadata(metadata: MetaplexMetadata, size: 679 | 607): Buf
     .option(metadata.programmableConfig, ({ ruleSet }) =>
       writer.u8(0).option(ruleSet, address => writer.key(address))
     )
-  const account = writer.finish(size)
+  const account = writer.finish(Math.max(size, 607))
   if (size === 607) account[606] = 1
-  return account
+  if (account.subarray(size).some(byte => byte !== 0))
+    throw new Error(`${size} bytes cut a field that is set`)
+  return account.subarray(0, size)
 }
 
 /** Bytes of a master edition account. @param maxSupply - Prints allowed; absent for unlimited. */

@@ -2,7 +2,10 @@ import { createUnservedMetadata, type MetadataHost } from '../metadata/MetadataH
 import { createRandom } from '../platform/createRandom.ts'
 import { createSolanaDriver, type SolanaDriver } from './createSolanaDriver.ts'
 import { playCollectibleScene } from './story/playCollectibleScene.ts'
+import { playDamageScene } from './story/playDamageScene.ts'
+import { playExtensionScene } from './story/playExtensionScene.ts'
 import { playFungibleScene } from './story/playFungibleScene.ts'
+import { playGenerationScene } from './story/playGenerationScene.ts'
 import { createSolanaStage } from './story/SolanaStage.ts'
 
 /** What varies between seeded worlds. */
@@ -21,8 +24,9 @@ export interface SolanaSeedOptions {
  * Mints, transfers and freezing are real transactions of the real token programs. Metaplex accounts are written
  * as bytes where the program would have put them, since the program itself is not there.
  *
- * `alice`, `bob` and `carol` hold something, `dora` has lamports beyond 2^53 and nothing else, `nobody` was never
- * funded. The same seed and metadata origin give the same addresses.
+ * `alice`, `bob` and `carol` hold something of the usual kinds, `erin` a token for everything that Token-2022 can do,
+ * `frank` metadata of every age and in every place, `grace` accounts that nobody can read beside sound ones. `dora` has
+ * lamports beyond 2^53 and nothing else, `nobody` was never funded. The same seed and metadata origin give the same addresses.
  *
  * @returns The driver, its `world` being the truth.
  */
@@ -37,7 +41,13 @@ export async function seedSolanaWorld(
   await driver.setLamports('carol', 890_880n)
   await driver.setLamports('dora', 2n ** 64n - 3n)
   await driver.setLamports('nobody', 0n)
+  await driver.setLamports('erin', 10_000_000n)
+  await driver.setLamports('frank', 20_000_000n)
+  await driver.setLamports('grace', 30_000_000n)
   await playFungibleScene(stage)
   await playCollectibleScene(stage)
+  await playExtensionScene(stage)
+  await playGenerationScene(stage)
+  await playDamageScene(stage)
   return driver
 }

@@ -25,25 +25,37 @@ export interface SolanaHoldingsTruth {
   tokens: SolanaHoldingTruth[]
   /** Semi-fungible ones included: see `mint.kind`. */
   nfts: SolanaHoldingTruth[]
+  /** Mints of which something cannot be read, each once. Those of which nothing can be are not held above. */
+  damaged: SolanaMint[]
 }
 
 /** Everything an owner holds, by name. Accounts with a zero balance are left out, frozen ones are not. */
 export function solanaHoldingsOf(world: SolanaWorld, ownerName: string): SolanaHoldingsTruth {
-  const holdings = world.tokenAccounts
+  const all = world.tokenAccounts
     .filter(account => account.owner === ownerName && account.amount > 0n)
     .map(account => describe(world, account))
+  const holdings = all.filter(({ mint }) => mint.damage !== 'mint')
   return {
     lamports: solanaOwner(world, ownerName).lamports,
     tokens: holdings.filter(({ mint }) => mint.kind === 'token'),
-    nfts: holdings.filter(({ mint }) => mint.kind !== 'token')
+    nfts: holdings.filter(({ mint }) => mint.kind !== 'token'),
+    damaged: [...new Set(all.map(({ mint }) => mint))].filter(({ damage }) => damage !== undefined)
   }
 }
 
 function describe(world: SolanaWorld, account: SolanaTokenAccount): SolanaHoldingTruth {
   const mint = solanaMint(world, account.mint)
-  const { name, symbol, uri } = mint.metaplex ?? mint.extension ?? { name: '', symbol: '', uri: '' }
+  const { metaplex, extension } = describedBy(mint)
+  const { name, symbol, uri } = metaplex ?? extension ?? { name: '', symbol: '', uri: '' }
   const document = world.documents.get(uri)
   return { account, mint, name, symbol, uri, ...(document === undefined ? {} : { document }) }
+}
+
+/** The one metadata of a mint that counts; neither where there is none. */
+export function describedBy(mint: SolanaMint): Pick<SolanaMint, 'metaplex' | 'extension'> {
+  const { metaplex, extension, describedBy: chosen = 'metaplex' } = mint
+  if (metaplex !== undefined && (chosen === 'metaplex' || extension === undefined)) return { metaplex }
+  return extension === undefined ? {} : { extension }
 }
 
 /** The owner of that name. @throws When there is none. */

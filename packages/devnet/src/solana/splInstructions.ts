@@ -16,8 +16,6 @@ const associatedTokenProgram = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25ef
 /** Bytes of a mint and of a token account without extensions. */
 export const mintSize = 82
 export const tokenAccountSize = 165
-/** A Token-2022 mint that points to metadata: token account size, account type, one extension of 64 bytes. */
-export const mintWithPointerSize = tokenAccountSize + 1 + 4 + 64
 
 /** Where the token account of an owner stands by convention. */
 export function associatedAddress(program: TokenProgramName, owner: PublicKey, mint: PublicKey): PublicKey {
@@ -37,12 +35,6 @@ export function createSplInstructions(name: TokenProgramName) {
       const data = createByteWriter().u8(20).u8(decimals).key(key).u8(1).key(key).finish()
       return instruction('w', [mint], data)
     },
-    initializeMetadataPointer: (mint: PublicKey, authority: PublicKey) =>
-      instruction(
-        'w',
-        [mint],
-        createByteWriter().u8(39).u8(0).key(authority.toBase58()).key(mint.toBase58()).finish()
-      ),
     initializeAccount3: (account: PublicKey, mint: PublicKey, owner: PublicKey) =>
       instruction('wr', [account, mint], createByteWriter().u8(18).key(owner.toBase58()).finish()),
     createAssociated: (payer: PublicKey, owner: PublicKey, mint: PublicKey) =>
@@ -74,6 +66,24 @@ export function createSplInstructions(name: TokenProgramName) {
         [mint, current],
         createByteWriter().u8(6).u8(what).u8(1).key(next.toBase58()).finish()
       ),
+    approve: (account: PublicKey, delegate: PublicKey, owner: PublicKey, amount: bigint) =>
+      instruction('wrs', [account, delegate, owner], createByteWriter().u8(4).u64(amount).finish()),
+    thawAccount: (account: PublicKey, mint: PublicKey, authority: PublicKey) =>
+      instruction('wrs', [account, mint, authority], Buffer.from([11])),
+    /** Takes note of lamports that were sent to an account of wrapped SOL. */
+    syncNative: (account: PublicKey) => instruction('w', [account], Buffer.from([17])),
+    /** Makes room for extensions of an account. @param types - Their numbers. */
+    reallocate: (account: PublicKey, payer: PublicKey, owner: PublicKey, types: number[]) => {
+      const writer = createByteWriter().u8(29)
+      for (const type of types) writer.u16(type)
+      return instruction('wSrs', [account, payer, SystemProgram.programId, owner], writer.finish())
+    },
+    /** @param what - 30 a memo is required of whoever sends here, 34 other programs may not move it. */
+    guardAccount: (account: PublicKey, owner: PublicKey, what: 30 | 34) =>
+      instruction('ws', [account, owner], Buffer.from([what, 0])),
+    /** Stops a mint that can be paused. */
+    pause: (mint: PublicKey, authority: PublicKey) =>
+      instruction('ws', [mint, authority], Buffer.from([44, 1])),
     freezeAccount: (account: PublicKey, mint: PublicKey, authority: PublicKey) =>
       instruction('wrs', [account, mint, authority], Buffer.from([10])),
     initializeTokenMetadata: (
@@ -105,7 +115,7 @@ function discriminator(name: string): Uint8Array {
   return createHash('sha256').update(`spl_token_metadata_interface:${name}`).digest().subarray(0, 8)
 }
 
-/** `w` writable, `s` signer, anything else read only. */
+/** `w` writable, `s` signer, `S` both, anything else read only. */
 function meta(pubkey: PublicKey, access: string) {
-  return { pubkey, isSigner: access === 's', isWritable: access === 'w' }
+  return { pubkey, isSigner: /s/i.test(access), isWritable: /[wS]/.test(access) }
 }

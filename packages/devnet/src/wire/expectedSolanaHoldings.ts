@@ -1,13 +1,13 @@
 import type { SolanaHoldings, SolanaNft } from '@chain-data/client'
-import { type SolanaHoldingTruth, solanaHoldingsOf } from '../solana/solanaTruth.ts'
-import type { SolanaWorld } from '../solana/SolanaWorld.ts'
+import { describedBy, type SolanaHoldingTruth, solanaHoldingsOf } from '../solana/solanaTruth.ts'
+import type { SolanaMint, SolanaWorld } from '../solana/SolanaWorld.ts'
 import { expectedImage } from './expectedImage.ts'
 
 /** Holdings with their 64-bit numbers as bigints, as an exact reader of the JSON sees them. */
-export type ExpectedSolanaHoldings = Omit<SolanaHoldings<bigint>, 'asOf' | 'incomplete'>
+export type ExpectedSolanaHoldings = Omit<SolanaHoldings<bigint>, 'asOf'>
 
 /**
- * What a service must answer for an owner, made from the truth alone; lists in no particular order.
+ * What a service must answer for an owner, made from the truth alone; lists in no particular order, but for `incomplete`.
  *
  * @param ownerName - Name in the world.
  * @param options.parseMetadataUri - As asked of the service; it then has to be allowed to read the metadata host.
@@ -19,7 +19,7 @@ export function expectedSolanaHoldings(
   options: { parseMetadataUri: boolean; origin: string }
 ): ExpectedSolanaHoldings {
   const { parseMetadataUri, origin } = options
-  const { lamports, tokens, nfts } = solanaHoldingsOf(world, ownerName)
+  const { lamports, tokens, nfts, damaged } = solanaHoldingsOf(world, ownerName)
   const jsonOf = (holding: SolanaHoldingTruth) => (parseMetadataUri ? holding.document?.json : undefined)
   return {
     lamports,
@@ -32,7 +32,8 @@ export function expectedSolanaHoldings(
       mint: holding.mint.address,
       name: holding.name,
       symbol: holding.symbol,
-      image: expectedImage(jsonOf(holding), origin)
+      image: expectedImage(jsonOf(holding), origin),
+      ...holding.mint.uiAmount
     })),
     nfts: nfts.map(holding => ({
       mint: holding.mint.address,
@@ -43,17 +44,28 @@ export function expectedSolanaHoldings(
       name: holding.name,
       symbol: holding.symbol,
       image: expectedImage(jsonOf(holding), origin),
-      sellerFeeBasisPoints: holding.mint.metaplex?.sellerFeeBasisPoints ?? 0,
+      sellerFeeBasisPoints: describedBy(holding.mint).metaplex?.sellerFeeBasisPoints ?? 0,
       metadata: expectedMetadata(holding, jsonOf(holding))
-    }))
+    })),
+    ...(damaged.length === 0 ? {} : { incomplete: damaged.map(expectedIncomplete).sort(byAddress) })
   }
+}
+
+type SolanaIncomplete = NonNullable<SolanaHoldings['incomplete']>[number]
+
+function expectedIncomplete({ address, damage }: SolanaMint): SolanaIncomplete {
+  return { address, reason: damage === 'mint' ? 'MINT_UNREADABLE' : 'METADATA_UNREADABLE' }
+}
+
+function byAddress(a: SolanaIncomplete, b: SolanaIncomplete): number {
+  return a.address < b.address ? -1 : 1
 }
 
 function expectedMetadata(
   { mint, name, symbol, uri }: SolanaHoldingTruth,
   uriData: Record<string, unknown> | undefined
 ): SolanaNft['metadata'] {
-  const { metaplex, extension } = mint
+  const { metaplex, extension } = describedBy(mint)
   const data = {
     ...{ name, symbol, uri },
     sellerFeeBasisPoints: metaplex?.sellerFeeBasisPoints ?? 0,

@@ -13,7 +13,7 @@ export interface SolanaStage {
   /** Writes the Metaplex account of a mint and notes it; members left out get their usual values. */
   writeMetadata(
     label: string,
-    size: 679 | 607,
+    size: number,
     metadata: Pick<MetaplexMetadata, 'name' | 'symbol' | 'uri'> & Partial<MetaplexMetadata>
   ): Promise<void>
 }

@@ -16,12 +16,8 @@ export async function playCollectibleScene(stage: SolanaStage): Promise<void> {
     world.documents.set(uri, { json })
     return uri
   }
-  const make = async (label: string, owner: string, kind: SolanaKind = 'nft', amount = 1n) => {
-    await driver.createMint({ label, program: 'spl-token', decimals: 0, kind })
-    const account = await driver.createTokenAccount(label, owner)
-    await driver.mintTo(account, amount)
-    return account
-  }
+  const make = (label: string, owner: string, kind: SolanaKind = 'nft', amount = 1n) =>
+    driver.issue({ label, program: 'spl-token', decimals: 0, kind }, owner, amount)
   const image = putImage(metadata, '/solana/1.svg', 'nft 1')
 
   await make('collection', 'carol')
@@ -106,8 +102,10 @@ export async function playCollectibleScene(stage: SolanaStage): Promise<void> {
     ...{ updateAuthority: driver.payer.toBase58(), name: 'Own words', symbol: 'OWN', uri: own },
     additionalMetadata: []
   }
-  await driver.createMint({ label: 'own words', program: 'token-2022', decimals: 0, kind: 'nft', extension })
-  await driver.mintTo(await driver.createTokenAccount('own words', 'alice'), 1n)
+  await driver.issue(
+    { label: 'own words', program: 'token-2022', decimals: 0, kind: 'nft', extension },
+    ...(['alice', 1n] as const)
+  )
 }
 
 /** What the Metaplex program does to make a mint a one-off: an edition account that takes over its authorities. */
