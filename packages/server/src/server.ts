@@ -191,9 +191,10 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
   tokenLists.start().catch((error: unknown) => logger.error('token lists failed', { error }))
 
   const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment, mplCore, dasUrl }) => {
-    const rpc = createSolanaRpc({ rpcUrls, commitment, logger: logger.child({ chainId }) })
+    const openRpc = () => createSolanaRpc({ rpcUrls, commitment, logger: logger.child({ chainId }) })
+    const rpc = openRpc()
     const nftSources = createNftSources({
-      rpc,
+      openRpc,
       mplCore,
       dasUrl,
       onChange: (source, failure) =>

@@ -12,19 +12,22 @@ export type NftSourceName = 'Metaplex Core' | 'DAS'
 /**
  * The sources of NFTs without token accounts that a cluster's configuration asks for.
  *
+ * @param options.openRpc - called for a source that reads from the cluster's nodes. It gets a view of them of its own: a
+ *   node that limits the rate of its heavy call must not be left alone for all others too.
  * @param options.dasUrl - null: compressed NFTs are not looked for.
  * @param options.onChange - told when a source begins to fail, and without a failure when it answers again.
  * @throws {ConfigError} `dasUrl` cannot be used.
  */
 export function createNftSources(options: {
-  readonly rpc: SolanaRpc
+  readonly openRpc: () => SolanaRpc
   readonly mplCore: boolean
   readonly dasUrl: string | null
   readonly onChange: (name: NftSourceName, failure: ChainDataError | undefined) => void
 }): readonly NftSource[] {
-  const { rpc, mplCore, dasUrl, onChange } = options
+  const { openRpc, mplCore, dasUrl, onChange } = options
   const sources: NftSource[] = []
   if (mplCore) {
+    const rpc = openRpc()
     sources.push(
       createNftSource({
         read: query => readCoreNfts(rpc, query),
