@@ -6,7 +6,7 @@ import {
   type Server as TcpServer
 } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { type DialTarget, dialAddress } from './dialAddress.ts'
 import { createGuardedFetch, type GuardedFetchOptions } from './guardedFetch.ts'
@@ -100,7 +100,6 @@ test.each([
   ['gzip', gzipSync],
   ['x-gzip', gzipSync],
   ['deflate', deflateSync],
-  ['br', brotliCompressSync],
   ['identity', (text: string) => Buffer.from(text)]
 ] as const)('undoes Content-Encoding %s', async (encoding, encode) => {
   const text = JSON.stringify({ name: 'x'.repeat(100_000) })
@@ -111,8 +110,7 @@ test.each([
 
 test.each([
   ['gzip', gzipSync],
-  ['deflate', deflateSync],
-  ['br', brotliCompressSync]
+  ['deflate', deflateSync]
 ] as const)('cuts off a %s bomb', async (encoding, encode) => {
   const bomb = encode(Buffer.alloc(256 * 1024 * 1024))
   expect(bomb.length).toBeLessThan(1024 * 1024)
@@ -122,10 +120,13 @@ test.each([
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024)
 })
 
-test.each(['gzip, gzip', 'zstd', 'compress', 'aes128gcm'])('refuses Content-Encoding %j', async encoding => {
-  const { fetch } = await served((_req, res) => res.setHeader('content-encoding', encoding).end('x'))
-  await expect(fetch(url)).rejects.toMatchObject(reason('ENCODING'))
-})
+test.each(['gzip, gzip', 'br', 'zstd', 'compress', 'aes128gcm'])(
+  'refuses Content-Encoding %j',
+  async encoding => {
+    const { fetch } = await served((_req, res) => res.setHeader('content-encoding', encoding).end('x'))
+    await expect(fetch(url)).rejects.toMatchObject(reason('ENCODING'))
+  }
+)
 
 test.each([
   ['no gzip at all', Buffer.from('{"name":"x"}')],

@@ -189,7 +189,7 @@ function exchange(
       headers: {
         host: url.host,
         accept: 'application/json, */*;q=0.5',
-        'accept-encoding': 'gzip, deflate, br',
+        'accept-encoding': 'gzip, deflate',
         'user-agent': 'chain-data',
         connection: 'close'
       },

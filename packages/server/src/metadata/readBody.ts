@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { createGunzip, createInflate } from 'node:zlib'
 import { MetadataError } from '../platform/errors.ts'
 import { metadataFailure } from './metadataFailure.ts'
 
@@ -54,6 +54,7 @@ async function* atMost(chunks: AsyncIterable<Buffer>, limit: number, when: strin
   }
 }
 
+/** Not brotli: a stream of a few bytes may claim a window of 16 MiB, and its decoder takes that. Deflate has 32 KiB. */
 function createDecoder(encoding: string): Transform {
   switch (encoding) {
     case 'gzip':
@@ -61,8 +62,6 @@ function createDecoder(encoding: string): Transform {
       return createGunzip()
     case 'deflate':
       return createInflate()
-    case 'br':
-      return createBrotliDecompress()
     default:
       throw metadataFailure('ENCODING', 'Content-Encoding not asked for', encoding)
   }
