@@ -137,13 +137,13 @@ const gateways = (what: string, fallback: string) =>
     .default([fallback])
     .meta({ description: `base URLs that ${what} are fetched from, in order: at least one` })
 
-const contractList = (what: string) =>
+const contractList = (what: string, entry: string) =>
   z
     .array(
       z
         .string()
         .regex(/^[1-9]\d{0,15}:0x[0-9a-fA-F]{40}$/)
-        .meta({ description: 'a "<chainId>:<address>"' })
+        .meta({ description: entry })
     )
     .default([])
     .meta({ description: `${what}: a list of "<chainId>:<address>"` })
@@ -259,8 +259,11 @@ export const configSchema = z
       }),
     spam: z
       .strictObject({
-        allow: contractList('contracts that are never called spam'),
-        deny: contractList('contracts that are always called spam, none of them in `allow`')
+        allow: contractList('contracts that are never called spam', 'a "<chainId>:<address>"'),
+        deny: contractList(
+          'contracts that are always called spam, none of them in `allow`',
+          'a "<chainId>:<address>" that is not in `allow`'
+        )
       })
       .prefault({})
       .meta({ description: 'lists that overrule the spam verdict: { allow, deny }' }),
