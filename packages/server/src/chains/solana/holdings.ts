@@ -1,10 +1,10 @@
 import type { AssetMetadata } from './assetMetadata.ts'
 import { classifyAsset } from './classifyAsset.ts'
-import { type Asset, readAssets } from './readAssets.ts'
-import { readTogether } from './readTogether.ts'
+import { createMetadataAddresses } from './metadataAddresses.ts'
+import type { Asset } from './readAssets.ts'
+import { readOwned } from './readOwned.ts'
 import type { SolanaRpc } from './rpc.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './solanaAddress.ts'
-import { type OwnedTokenAccount, readTokenAccounts, type TokenAccountsOfOwner } from './tokenAccounts.ts'
+import type { OwnedTokenAccount } from './tokenAccounts.ts'
 import type { UiAmount } from './uiAmount.ts'
 
 /** A token account whose asset is neither an NFT nor semi-fungible. */
@@ -97,8 +97,8 @@ export interface SolanaHoldingsReader {
    * @throws {NodeRpcError} a node answered an error; one failed program query fails the read.
    * @throws {NodeContradictionError} an answer does not fit its question.
    * @remarks 3 calls for the balance and the token accounts of both programs, at one slot where the cluster lets
-   *   them ({@link readTogether}); then one call per 50 mints, none of them older, and one more where some of the 50
-   *   keep their metadata elsewhere. A mint that closes in between is named as incomplete.
+   *   them; then one call per 50 mints, none of them older, and one more where some of the 50 keep their metadata
+   *   elsewhere ({@link readOwned}). A mint that closes in between is named as incomplete.
    */
   readHoldings(query: SolanaHoldingsQuery): Promise<SolanaAccountHoldings>
 }
@@ -111,9 +111,10 @@ export interface SolanaHoldingsOptions {
   readonly maxConcurrentCalls?: number
 }
 
-/** Reads holdings live from a plain node; keeps nothing between two reads. */
+/** Reads holdings live from a plain node; keeps nothing between two reads but where metadata is to be looked for. */
 export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHoldingsReader {
   const { rpc, nftSources = [], maxConcurrentCalls = 4 } = options
+  const ownedOptions = { rpc, maxConcurrentCalls, metadataAddresses: createMetadataAddresses() }
   return {
     async readHoldings({ accountAddress, signal, deadlineMs }) {
       // Calls that still run when one of them has failed are of no use to anybody.
@@ -134,24 +135,9 @@ export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHold
         )
         // Awaited last: until then somebody must listen, or a failure would end the process.
         sourced.catch(() => {})
-        const accountsOf = (programId: string) => (minContextSlot?: number) =>
-          readTokenAccounts(rpc, accountAddress, programId, { ...callOptions, minContextSlot })
-        const { values, oldestSlot, newestSlot } = await readTogether<
-          [bigint, TokenAccountsOfOwner, TokenAccountsOfOwner]
-        >([
-          minContextSlot => rpc.getBalance(accountAddress, { ...callOptions, minContextSlot }),
-          accountsOf(TOKEN_PROGRAM),
-          accountsOf(TOKEN_2022_PROGRAM)
-        ])
-        const [lamports, ...owned] = values
-        const accounts = owned.flatMap(part => part.accounts).sort(byMintAndAddress)
-        const refused = owned.flatMap(part => part.refused)
-        const programOf = new Map(accounts.map(account => [account.mint, account.programId]))
-        const refs = [...programOf].map(([mint, programId]) => ({ mint, programId }))
-        const assets = await readAssets(rpc, refs, maxConcurrentCalls, {
-          ...callOptions,
-          minContextSlot: newestSlot
-        })
+        const owned = await readOwned(ownedOptions, accountAddress, callOptions)
+        const { lamports, assets, refused, oldestSlot } = owned
+        const accounts = [...owned.accounts].sort(byMintAndAddress)
         const further = await sourced
         const { nfts, tokens } = sortOut(accounts, assets)
         return {

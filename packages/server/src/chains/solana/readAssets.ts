@@ -1,15 +1,10 @@
 import type { AssetMetadata } from './assetMetadata.ts'
 import { AccountRefusal } from './borshReader.ts'
 import { readMetaplexMetadata } from './metaplex.ts'
+import type { MetadataAddresses } from './metadataAddresses.ts'
 import { type Mint, readMint } from './mint.ts'
-import {
-  findProgramAddress,
-  MAX_ACCOUNTS_PER_CALL,
-  type RawAccount,
-  type SolanaCallOptions,
-  type SolanaRpc
-} from './rpc.ts'
-import { METAPLEX_PROGRAM, parseSolanaAddress } from './solanaAddress.ts'
+import { MAX_ACCOUNTS_PER_CALL, type RawAccount, type SolanaCallOptions, type SolanaRpc } from './rpc.ts'
+import { METAPLEX_PROGRAM } from './solanaAddress.ts'
 import { EXTENSION_TOKEN_METADATA, readMetadataPointer, readTokenExtensions } from './tokenExtensions.ts'
 import { readInterfaceMetadata, readTokenMetadata } from './tokenMetadata.ts'
 import { readUiAmount, type UiAmount } from './uiAmount.ts'
@@ -44,13 +39,24 @@ const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 /** A mint and its metadata always travel in one call, so they are of one slot. */
 const MINTS_PER_CALL = MAX_ACCOUNTS_PER_CALL / 2
 
-const METADATA_SEED = new TextEncoder().encode('metadata')
+export interface AssetReaderOptions {
+  readonly metadataAddresses: MetadataAddresses
+  /** Calls in flight at the same time. */
+  readonly maxConcurrentCalls: number
+}
+
+export interface FoundAssets {
+  /** One entry per mint. */
+  readonly assets: ReadonlyMap<string, Asset>
+  /** Of the answers; 0 without any. */
+  readonly newestSlot: number
+}
 
 /**
  * Reads mints and the metadata that goes with them.
  *
  * @param refs - each mint once.
- * @returns one entry per mint. A single bad account is marked and never fails the others.
+ * @returns a single bad account is marked and never fails the others.
  * @throws whatever {@link SolanaRpc} throws: an unread part is an error, never an empty answer.
  * @remarks One `getMultipleAccounts` per 50 mints, at most `maxConcurrentCalls` at a time, and one more for those
  *   50 when some of them point to metadata elsewhere. The addresses of the metadata are derived between the calls,
@@ -59,16 +65,18 @@ const METADATA_SEED = new TextEncoder().encode('metadata')
 export async function readAssets(
   rpc: SolanaRpc,
   refs: readonly MintRef[],
-  maxConcurrentCalls: number,
+  { metadataAddresses, maxConcurrentCalls }: AssetReaderOptions,
   options: SolanaCallOptions
-): Promise<ReadonlyMap<string, Asset>> {
+): Promise<FoundAssets> {
   const assets = new Map<string, Asset>()
+  let newestSlot = 0
   let next = 0
 
   /** @returns the places to look at instead. What they have been found as until then says that they are unread. */
   async function readPlaces(places: readonly Place[]): Promise<readonly Place[]> {
     const keys = places.flatMap(({ mint, metadataAddress }) => [mint, metadataAddress])
-    const { value } = await rpc.getMultipleAccounts(keys, options)
+    const { slot, value } = await rpc.getMultipleAccounts(keys, options)
+    newestSlot = Math.max(newestSlot, slot)
     const elsewhere: Place[] = []
     places.forEach((place, at) => {
       const { pointsTo, ...asset } = readAsset(place, value[2 * at], value[2 * at + 1])
@@ -82,9 +90,10 @@ export async function readAssets(
     while (next < refs.length) {
       const portion = refs.slice(next, next + MINTS_PER_CALL)
       next += MINTS_PER_CALL
+      const addresses = await metadataAddresses.find(portion.map(({ mint }) => mint))
       const elsewhere = await readPlaces(
-        portion.map(ref => {
-          const metaplexAddress = findMetadataAddress(ref.mint)
+        portion.map((ref, at) => {
+          const metaplexAddress = addresses[at] ?? ''
           return { ...ref, metaplexAddress, metadataAddress: metaplexAddress }
         })
       )
@@ -93,19 +102,7 @@ export async function readAssets(
     }
   }
   await Promise.all(Array.from({ length: maxConcurrentCalls }, readPortions))
-  return assets
-}
-
-/** Where Metaplex keeps the metadata of a mint. */
-export function findMetadataAddress(mint: string): string {
-  const seeds = [METADATA_SEED, bytesOf(METAPLEX_PROGRAM), bytesOf(mint)]
-  return findProgramAddress(seeds, METAPLEX_PROGRAM)
-}
-
-function bytesOf(address: string): Uint8Array {
-  const bytes = parseSolanaAddress(address)
-  if (bytes === undefined) throw new RangeError('not an address')
-  return bytes
+  return { assets, newestSlot }
 }
 
 /** An asset, and where its metadata is when that is not the account that was read beside it. */

@@ -20,12 +20,14 @@ const MAX_ROUNDS = 3
  * usually ends in the first round. A cluster that moves on between any two calls ends it after three, and the slots
  * then tell how far apart the answers are.
  *
+ * @param notBefore - what the first round asks for already; absent: any slot will do.
  * @throws whatever a question throws; then no other one is asked again.
  */
 export async function readTogether<T extends readonly unknown[]>(
-  questions: Questions<T>
+  questions: Questions<T>,
+  notBefore?: number
 ): Promise<Together<T>> {
-  let answers: AtSlot<unknown>[] = await Promise.all(questions.map(ask => ask(undefined)))
+  let answers: AtSlot<unknown>[] = await Promise.all(questions.map(ask => ask(notBefore)))
   for (let round = 1; round < MAX_ROUNDS; round++) {
     const newest = Math.max(...answers.map(answer => answer.slot))
     if (answers.every(answer => answer.slot === newest)) break

@@ -9,6 +9,12 @@ export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 /** Metaplex Token Metadata program. */
 export const METAPLEX_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'
 
+/** Mints of wrapped SOL, of either token program. */
+export const NATIVE_MINTS: ReadonlySet<string> = new Set([
+  'So11111111111111111111111111111111111111112',
+  '9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9'
+])
+
 /**
  * A 32-byte public key in the base58 everybody writes: leading zero bytes are leading `1`s.
  */

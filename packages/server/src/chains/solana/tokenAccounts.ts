@@ -2,6 +2,10 @@ import { NodeContradictionError } from '../../platform/errors.ts'
 import { AccountRefusal } from './borshReader.ts'
 import type { AtSlot, SolanaCallOptions, SolanaRpc } from './rpc.ts'
 import { readTokenAccount, type TokenAccount } from './tokenAccount.ts'
+import { createTurns } from './turns.ts'
+
+/** Accounts read before other work gets a turn: some 1 ms. */
+const ACCOUNTS_PER_TURN = 100
 
 /** A token account with a balance. */
 export interface OwnedTokenAccount extends TokenAccount {
@@ -36,7 +40,10 @@ export async function readTokenAccounts(
   const accounts: OwnedTokenAccount[] = []
   const refused: string[] = []
   const seen = new Set<string>()
+  const turns = createTurns(ACCOUNTS_PER_TURN)
   for (const raw of value) {
+    const pause = turns.step()
+    if (pause !== undefined) await pause
     if (seen.has(raw.address)) throw new NodeContradictionError(`token account ${raw.address} came twice`)
     seen.add(raw.address)
     try {

@@ -1,7 +1,7 @@
 import { type HttpUpstream, UpstreamError, type UpstreamFault } from '../../../platform/httpUpstream.ts'
 import { type Extent, findMembers, JsonRefusal, type JsonText, skipSpace } from './jsonExtents.ts'
 import { describeNodeError, type NodeError } from './nodeErrors.ts'
-import { createTurns } from './turns.ts'
+import { createTurns } from '../turns.ts'
 
 /** The result of one call, still as text: where it stands in the whole answer. */
 export interface NodeResult extends JsonText {

@@ -1,4 +1,4 @@
-import type { Turns } from './turns.ts'
+import type { Turns } from '../turns.ts'
 
 /** A piece of JSON text: from `start` up to, not including, `end`. */
 export interface Extent {

@@ -4,7 +4,7 @@ import type { AtSlot, RawAccount } from '../rpc.ts'
 import { parseSolanaAddress } from '../solanaAddress.ts'
 import type { NodeResult } from './exchange.ts'
 import { type Extent, findElements, findMembers, JsonRefusal, type JsonText } from './jsonExtents.ts'
-import { createTurns } from './turns.ts'
+import { createTurns } from '../turns.ts'
 
 /** Accounts read before other work gets a turn: some 1 ms. */
 const ACCOUNTS_PER_TURN = 50
