@@ -80,6 +80,8 @@ export interface SolanaTokenAccount {
   state: 'initialized' | 'frozen'
   /** Whether it stands at the associated address of owner and mint. */
   isAssociated: boolean
+  /** Its bytes are no token account of their program: nobody can tell what it holds. */
+  isDamaged?: true
 }
 
 /** Metaplex `TokenStandard`. */

@@ -27,19 +27,23 @@ export interface SolanaHoldingsTruth {
   nfts: SolanaHoldingTruth[]
   /** Mints of which something cannot be read, each once. Those of which nothing can be are not held above. */
   damaged: SolanaMint[]
+  /** Token accounts whose balance cannot be read. */
+  damagedAccounts: SolanaTokenAccount[]
 }
 
 /** Everything an owner holds, by name. Accounts with a zero balance are left out, frozen ones are not. */
 export function solanaHoldingsOf(world: SolanaWorld, ownerName: string): SolanaHoldingsTruth {
-  const all = world.tokenAccounts
-    .filter(account => account.owner === ownerName && account.amount > 0n)
+  const accounts = world.tokenAccounts.filter(account => account.owner === ownerName && account.amount > 0n)
+  const all = accounts
+    .filter(({ isDamaged }) => isDamaged === undefined)
     .map(account => describe(world, account))
   const holdings = all.filter(({ mint }) => mint.damage !== 'mint')
   return {
     lamports: solanaOwner(world, ownerName).lamports,
     tokens: holdings.filter(({ mint }) => mint.kind === 'token'),
     nfts: holdings.filter(({ mint }) => mint.kind !== 'token'),
-    damaged: [...new Set(all.map(({ mint }) => mint))].filter(({ damage }) => damage !== undefined)
+    damaged: [...new Set(all.map(({ mint }) => mint))].filter(({ damage }) => damage !== undefined),
+    damagedAccounts: accounts.filter(({ isDamaged }) => isDamaged === true)
   }
 }
 

@@ -19,7 +19,11 @@ export function expectedSolanaHoldings(
   options: { parseMetadataUri: boolean; origin: string }
 ): ExpectedSolanaHoldings {
   const { parseMetadataUri, origin } = options
-  const { lamports, tokens, nfts, damaged } = solanaHoldingsOf(world, ownerName)
+  const { lamports, tokens, nfts, damaged, damagedAccounts } = solanaHoldingsOf(world, ownerName)
+  const incomplete = [
+    ...damaged.map(incompleteMint),
+    ...damagedAccounts.map(({ address }) => ({ address, reason: 'BALANCE_UNREADABLE' }))
+  ]
   const jsonOf = (holding: SolanaHoldingTruth) => (parseMetadataUri ? holding.document?.json : undefined)
   return {
     lamports,
@@ -47,13 +51,13 @@ export function expectedSolanaHoldings(
       sellerFeeBasisPoints: describedBy(holding.mint).metaplex?.sellerFeeBasisPoints ?? 0,
       metadata: expectedMetadata(holding, jsonOf(holding))
     })),
-    ...(damaged.length === 0 ? {} : { incomplete: damaged.map(expectedIncomplete).sort(byAddress) })
+    ...(incomplete.length === 0 ? {} : { incomplete: incomplete.sort(byAddress) })
   }
 }
 
 type SolanaIncomplete = NonNullable<SolanaHoldings['incomplete']>[number]
 
-function expectedIncomplete({ address, damage }: SolanaMint): SolanaIncomplete {
+function incompleteMint({ address, damage }: SolanaMint): SolanaIncomplete {
   return { address, reason: damage === 'mint' ? 'MINT_UNREADABLE' : 'METADATA_UNREADABLE' }
 }
 

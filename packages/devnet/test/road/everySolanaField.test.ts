@@ -119,6 +119,131 @@ describe.skipIf(surfpoolUnsupportedReason() !== undefined)('enhancedGetTokensAnd
     expect(result).toMatchObject({ lamports: 0, tokens: [], nfts: [] })
   })
 
+  const fee = { key: 4, primarySaleHappened: false, isMutable: false }
+  const shown = (multiplier: number, newMultiplier = multiplier, newMultiplierEffectiveTimestamp = 0) => ({
+    scaledUiAmount: { multiplier, newMultiplier, newMultiplierEffectiveTimestamp }
+  })
+  const interest = { initializationTimestamp: 1_600_000_000, lastUpdateTimestamp: 1_700_000_000 }
+  const nft = { isSemiFungible: false }
+  const several = { isSemiFungible: true }
+
+  /** What the story means each holding to be, in its own words; the test above compares every field of all. */
+  const meant: ['tokens' | 'nfts', owner: string, label: string, item: Record<string, unknown>][] = [
+    ['tokens', 'bob', 'frozen coin', { amountString: '4200', decimals: 2 }],
+    ['tokens', 'erin', 'delegated coin', { amountString: '5000' }],
+    ['tokens', 'erin', 'wrapped SOL', { amountString: '1234567891', decimals: 9, name: '', symbol: '' }],
+    ['tokens', 'erin', 'taxed coin', { amountString: `${10_001 - 251 + 50_000 - 900}` }],
+    [
+      'tokens',
+      'erin',
+      'interest coin',
+      { interestBearing: { ...interest, preUpdateAverageRate: 500, currentRate: 425 } }
+    ],
+    [
+      ...(['tokens', 'erin', 'negative interest coin'] as const),
+      {
+        amountString: '3000000',
+        interestBearing: { ...interest, preUpdateAverageRate: 0, currentRate: -32_768 }
+      }
+    ],
+    ['tokens', 'erin', 'scaled coin', { amountString: '1000006', ...shown(2.5) }],
+    ['tokens', 'erin', 'split coin', { amountString: '1000007', ...shown(1, 10, 4_000_000_000) }],
+    ['tokens', 'erin', 'everything', { amountString: '1000009', ...shown(0.001) }],
+    ['tokens', 'erin', 'bound coin', { amountString: '1000002' }],
+    ['tokens', 'erin', 'secret coin', { amountString: '1000001' }],
+    ['tokens', 'erin', 'hooked coin', { amountString: '1000004' }],
+    ['tokens', 'erin', 'guarded coin', { amountString: '6000' }],
+    ['tokens', 'erin', 'frozen by default', { amountString: '77' }],
+    ['tokens', 'erin', 'delegated by the mint', { amountString: '1000003' }],
+    ['tokens', 'erin', 'closable coin', { amountString: '1000000' }],
+    ['tokens', 'erin', 'group', { amountString: '1000005' }],
+    ['tokens', 'erin', 'group member', { amountString: '1000000' }],
+    ['tokens', 'erin', 'paused coin', { amountString: '1000008' }],
+    ['tokens', 'alice', 'named coin', { name: 'Named Coin', symbol: 'NAMED' }],
+    ['tokens', 'alice', 'self-describing coin', { name: 'Self-describing', symbol: 'SELF' }],
+    ['nfts', 'frank', 'ancient', { ...nft, metadata: { ...fee, primarySaleHappened: true } }],
+    ['nfts', 'frank', 'aged', { ...nft, metadata: { ...fee, editionNonce: 0 } }],
+    [
+      'nfts',
+      'frank',
+      'five creators',
+      { sellerFeeBasisPoints: 65_535, metadata: { data: { creators: { length: 5 } } } }
+    ],
+    ['nfts', 'frank', 'unnamed', { name: '', symbol: '', metadata: { isMutable: true, data: { uri: '' } } }],
+    ['nfts', 'frank', 'sized collection', { ...nft, metadata: { editionNonce: 249 } }],
+    ['nfts', 'frank', 'unruled', nft],
+    ['nfts', 'frank', 'programmable print', nft],
+    ['nfts', 'frank', 'used', nft],
+    ['nfts', 'frank', 'unverified', nft],
+    ['nfts', 'alice', 'programmable nft', { ...nft, symbol: 'PNFT' }],
+    ['nfts', 'alice', 'strange standard', { ...nft, name: 'Strange' }],
+    ['nfts', 'bob', 'print', { ...nft, metadata: { editionNonce: 251 } }],
+    ['nfts', 'frank', 'single asset', { ...several, amountString: '1' }],
+    ['nfts', 'frank', 'old several', { ...several, amountString: '18446744073709551615' }],
+    ['nfts', 'alice', 'fungible asset', { ...several, amountString: '100' }],
+    ['tokens', 'frank', 'by its standard', { amountString: '1', name: 'Of by its standard' }],
+    ['nfts', 'frank', 'pointing to Metaplex', { name: 'In Metaplex', metadata: { key: 4 } }],
+    ['nfts', 'frank', 'pointing elsewhere', { name: 'Elsewhere' }],
+    ['tokens', 'frank', 'pointing into the void', { amountString: '1', name: '' }],
+    ['nfts', 'frank', 'pointing nowhere', { name: 'Embedded' }],
+    ['nfts', 'frank', 'embedded several', { ...several, amountString: '3', metadata: { isMutable: false } }],
+    ['nfts', 'frank', 'twice, to itself', { name: 'Embedded' }],
+    ['nfts', 'frank', 'twice, to Metaplex', { name: 'The other' }],
+    ['nfts', 'grace', 'sound nft', { ...nft, name: 'Sound' }],
+    ['nfts', 'grace', 'sound words', { ...nft, name: 'Sound' }],
+    ['tokens', 'grace', 'closed metadata', { amountString: '1', name: '' }],
+    ['tokens', 'grace', 'lamports only', { amountString: '1', name: '' }],
+    ['tokens', 'grace', 'strange words', { amountString: '1', name: '' }],
+    ['tokens', 'grace', 'shown as nothing', { amountString: '1' }]
+  ]
+
+  test('lists every kind of account as the story means it', async () => {
+    const { world } = solana
+    const answers = new Map<string, SolanaHoldings>()
+    for (const { name, address } of Object.values(world.owners)) {
+      const { result } = await succeed(road.baseUrl, { endpoint, method, params: [address] })
+      answers.set(name, result as SolanaHoldings)
+    }
+    for (const [list, owner, label, item] of meant) {
+      const { address } = solanaMint(world, label)
+      const found = [...answers.get(owner)![list]].filter(({ mint }) => mint === address)
+      expect(found.length, label).toBeGreaterThan(0)
+      for (const each of found) expect(each, label).toMatchObject(item)
+    }
+  })
+
+  test('names what it cannot read, by mint or token account, and lists what stands beside it', async () => {
+    const { world } = solana
+    const { result } = await succeed(road.baseUrl, {
+      endpoint,
+      method,
+      params: [world.owners.grace!.address]
+    })
+    const { incomplete = [], tokens, nfts } = result as SolanaHoldings
+    const labelOf = (address: string) =>
+      Object.values(world.mints).find(mint => mint.address === address)?.label ??
+      `an account of ${world.tokenAccounts.find(account => account.address === address)?.mint}`
+    const labels = (reason: string) =>
+      incomplete.filter(entry => entry.reason === reason).map(({ address }) => labelOf(address))
+    expect(new Set(labels('MINT_UNREADABLE'))).toEqual(
+      new Set(['gone', 'gone 2022', 'zeroed', 'cut mint', 'a multisig', 'an account for a mint'])
+    )
+    expect(new Set(labels('BALANCE_UNREADABLE'))).toEqual(
+      new Set(['an account of sound nft', 'an account of without supply'])
+    )
+    const metadata = new Set([
+      ...['cut metadata', 'an edition', 'of another mint', 'six creators', 'of no program', 'naming another'],
+      ...['cut words', 'overlapping', 'cut extensions', 'short pointer', 'pointing to a stranger'],
+      ...['pointing to a liar', 'shown as nothing']
+    ])
+    expect(new Set(labels('METADATA_UNREADABLE'))).toEqual(metadata)
+    expect(incomplete.length).toBe(6 + 2 + metadata.size)
+    // A mint whose metadata is broken is still listed, as what its numbers say it is.
+    const listed = tokens.map(({ mint }) => labelOf(mint))
+    for (const label of metadata) expect(listed).toContain(label)
+    expect(nfts.map(({ mint }) => labelOf(mint)).sort()).toEqual(['sound nft', 'sound words'])
+  })
+
   test('shows a transfer that has just been made', async () => {
     const { world, driver } = solana
     const [from, to] = ['alice', 'bob'].map(

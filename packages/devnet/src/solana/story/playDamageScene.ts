@@ -1,10 +1,11 @@
 import { PublicKey, SystemProgram } from '@solana/web3.js'
 import { encodeMetadata, metadataAddress } from '../metaplexAccounts.ts'
 import type { MetaplexMetadata } from '../SolanaWorld.ts'
-import { solanaMint } from '../solanaTruth.ts'
+import { solanaMint, solanaOwner } from '../solanaTruth.ts'
 import { tokenPrograms } from '../splInstructions.ts'
 import {
   encodeInterfaceAccount,
+  encodeTokenAccount,
   metadataPointerBytes,
   tokenMetadataBytes,
   uiAmountBytes
@@ -39,7 +40,7 @@ export async function playDamageScene({ driver }: SolanaStage): Promise<void> {
     'cut mint': { damage: 'mint', mintBytes: bytes => bytes.subarray(0, 81) },
     'a multisig': { damage: 'mint', mintBytes: () => Buffer.alloc(355, 1) },
     'an account for a mint': { damage: 'mint', program: 'token-2022', mintBytes: () => Buffer.alloc(170, 2) },
-    'without supply': { ...none, supply: 0n, metadataBytes: mint => metaplex(mint) },
+    'without supply': { ...none, supply: 0n },
 
     // What Metaplex keeps.
     'cut metadata': { ...metadata, metadataBytes: mint => metaplex(mint).subarray(0, 150) },
@@ -99,10 +100,19 @@ export async function playDamageScene({ driver }: SolanaStage): Promise<void> {
     driver.setAccount(stranger, metaplex(metadataAddress(stranger)), tokenPrograms['spl-token']),
     driver.setAccount(driver.addressOf('account', 'liar'), encodeInterfaceAccount(stranger, words), program)
   ])
-  // Metadata of a mint without supply still names it, but there is nothing of it that could be an NFT.
-  const empty = solanaMint(driver.world, 'without supply')
-  empty.metaplex = { ...nft, mint: empty.address, name: 'Damaged', symbol: 'DMG' }
-  empty.metaplexSize = 679
+  // The old program knows no extensions.
+  const { address: mint } = solanaMint(driver.world, 'sound nft')
+  const { address: owner } = solanaOwner(driver.world, 'grace')
+  const address = driver.addressOf('account', 'extended')
+  const data = encodeTokenAccount({ mint, owner, amount: 1n }, [[7, Buffer.alloc(0)]])
+  await driver.setAccount(address, data, tokenPrograms['spl-token'])
+  driver.world.tokenAccounts.push({
+    ...{ address, mint: 'sound nft', owner: 'grace', amount: 1n },
+    ...{ state: 'initialized', isAssociated: false, isDamaged: true }
+  })
+  // More of it in an account than there is: one of the two must be wrong.
+  const beyond = driver.world.tokenAccounts.find(account => account.mint === 'without supply')
+  if (beyond !== undefined) beyond.isDamaged = true
 }
 
 /** A mint with a pointer to nowhere whose extensions have been damaged. */

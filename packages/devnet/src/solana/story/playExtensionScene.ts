@@ -143,14 +143,11 @@ async function placeWhatTakesTime(driver: SolanaDriver) {
       extensions
     })
   }
-  const address = driver.addressOf('account', 'secret coin')
-  const { address: mint } = solanaMint(driver.world, 'secret coin')
+  // A confidential balance is 295 bytes that only its owner can read; the public one beside it stays what it is.
+  const { address: mint, supply: amount } = solanaMint(driver.world, 'secret coin')
   const { address: owner } = solanaOwner(driver.world, 'erin')
-  // The confidential balance is 295 bytes that only the owner can read; the public one beside it is 30.
-  const data = encodeTokenAccount({ mint, owner, amount: 30n }, [[5, Buffer.alloc(295, 171)]])
+  const address = associatedAddress('token-2022', new PublicKey(owner), new PublicKey(mint)).toBase58()
+  const confidential = [5, Buffer.alloc(295, 171)] as const
+  const data = encodeTokenAccount({ mint, owner, amount }, [[7, Buffer.alloc(0)], confidential])
   await driver.setAccount(address, data, tokenPrograms['token-2022'])
-  driver.world.tokenAccounts.push({
-    ...{ address, mint: 'secret coin', owner: 'erin', amount: 30n },
-    ...{ state: 'initialized', isAssociated: false }
-  })
 }

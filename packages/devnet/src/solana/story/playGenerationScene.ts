@@ -20,8 +20,8 @@ import { placeHolding } from './placeHolding.ts'
 import type { SolanaStage } from './SolanaStage.ts'
 
 /** Bytes of an account without creators that ends after `isMutable`, or after the edition nonce. */
-const shortestSize = 323
-const withNonceSize = 325
+const shortestSize = 324
+const withNonceSize = 326
 
 /** `frank`: metadata of every age, and in every place where a Token-2022 mint may keep it. */
 export async function playGenerationScene(stage: SolanaStage): Promise<void> {
