@@ -77,3 +77,14 @@ export const selectors = {
   uri: '0e89341c',
   supportsInterface: '01ffc9a7'
 } as const
+/** Answers the first word of its input after the selector. */
+export const returnsFirstArgument: Answer = () => '60043560005260206000f3'
+/** Writes to its storage how often it was asked, and answers that number. */
+export const countsReads: Answer = () => '60005460010180600055600052' + '60206000f3'
+/** Counts down from `rounds`, 26 gas each, and then answers so. */
+export const afterRounds =
+  (rounds: number, answer: Answer): Answer =>
+  start => {
+    const head = `${push3(rounds)}5b6001900380${push2(start + 4)}57`
+    return head + answer(start + head.length / 2)
+  }

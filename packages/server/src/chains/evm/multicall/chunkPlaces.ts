@@ -1,33 +1,33 @@
 import type { ContractCall } from './contractCall.ts'
 import { entryBytes } from './encodeCalls.ts'
 import { maxInputBytes } from './sendProgram.ts'
-import type { WayName } from './wayMemory.ts'
 
 /** With the canary a batch of 100. */
-const maxCallsPerBatch = 99
-/** Bounds what one batch may cost the node, and with it what it may answer: memory has to be paid for in gas. */
-const maxGasPerBatch = 100_000_000
+const mostCallsPerBatch = 99
+
+export interface ChunkLimits {
+  readonly calls: number
+  /** For calls that travel each for itself: all that they may burn together. Absent: they share one input. */
+  readonly gas?: number
+}
 
 /**
  * Shares calls out to exchanges, in their order.
  * @param places - which of the calls.
- * @param most - calls per exchange.
  */
 export function chunkPlaces(
   calls: readonly ContractCall[],
   places: readonly number[],
-  way: WayName,
-  most: number
+  limits: ChunkLimits
 ): readonly (readonly number[])[] {
-  const isPlain = way === 'plain'
-  const room = isPlain ? maxGasPerBatch : maxInputBytes
-  const mostCalls = isPlain ? Math.min(most, maxCallsPerBatch) : most
+  const room = limits.gas ?? maxInputBytes
+  const mostCalls = limits.gas === undefined ? limits.calls : Math.min(limits.calls, mostCallsPerBatch)
   const chunks: number[][] = []
   let used = 0
   for (const place of places) {
     const call = calls[place]
     if (call === undefined) continue
-    const size = isPlain ? call.gas : entryBytes(call)
+    const size = limits.gas === undefined ? entryBytes(call) : call.gas
     const last = chunks.at(-1)
     if (last === undefined || last.length >= mostCalls || used + size > room) {
       chunks.push([place])

@@ -34,7 +34,7 @@ const examples: readonly { readonly call: ContractCall; readonly outcome: Attemp
   // No point of the curve: such a call costs all of its gas.
   {
     call: { to: curveAddition, data: `0x${'ff'.repeat(64)}`, gas: 50_000, maxReturnBytes: 64 },
-    outcome: { kind: 'failed' }
+    outcome: { kind: 'burnt' }
   },
   {
     call: { to: identity, data: '0x', gas: 50_000, maxReturnBytes: 0 },

@@ -1,8 +1,14 @@
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { CallResult } from './contractCall.ts'
 
-/** One call's part of an exchange; absent when it was not attempted, or did not get the gas it was promised. */
-export type AttemptResult = CallResult | { readonly kind: 'tooLong' } | undefined
+/** One call's part of an exchange. */
+export type AttemptResult =
+  | CallResult
+  /** It was seen to use up all the gas it was given. */
+  | { readonly kind: 'burnt' }
+  | { readonly kind: 'tooLong' }
+  /** Not attempted, or without the gas it was promised. */
+  | undefined
 
 const magic = Buffer.from('chain-data multicall result:').toString('hex')
 const headDigits = 8
@@ -43,7 +49,7 @@ function readOutcome(outcome: string, data: string): AttemptResult {
     case '01':
       return { kind: 'reverted' }
     case '02':
-      return { kind: 'failed' }
+      return { kind: 'burnt' }
     case '03':
       return { kind: 'tooLong' }
     case '04':

@@ -6,19 +6,17 @@ import type { ContractCall } from './contractCall.ts'
 import type { AttemptResult } from './readResults.ts'
 
 /**
- * Plain JSON-RPC batches of gas-capped `eth_call`.
- * @param mostGas - the most that one call may name at this node.
+ * A plain JSON-RPC batch of gas-capped `eth_call`.
  * @throws {BlockLostError}
  */
 export async function sendPlain(
   node: EvmNode,
   block: PinnedBlock,
-  calls: readonly ContractCall[],
-  mostGas: number
+  calls: readonly ContractCall[]
 ): Promise<readonly AttemptResult[]> {
   const nodeCalls = calls.map(({ to, data, gas }) => ({
     method: 'eth_call',
-    params: [{ to, data, gas: `0x${Math.min(gas, mostGas).toString(16)}` }, block.parameter]
+    params: [{ to, data, gas: `0x${gas.toString(16)}` }, block.parameter]
   }))
   const [canary, ...outcomes] = await node.batch([canaryOf(block), ...nodeCalls])
   requireCanary(canary, block)
@@ -37,9 +35,12 @@ function readResult(outcome: NodeOutcome | undefined, call: ContractCall): Attem
 }
 
 /**
- * Nodes agree on code 3 with the revert data, or on a code of their own with the data; some give neither. The text is
- * the last resort: it only decides whether a contract counts as refusing or as broken.
+ * Nodes agree on code 3 with the revert data, or on a code of their own with the data, which some also give, empty, to
+ * whoever runs out of gas. The text is the last resort: it only decides whether a contract counts as refusing or as broken.
  */
 function isRevert({ rpcCode, rpcData, message }: NodeRpcError): boolean {
-  return rpcCode === 3 || (typeof rpcData === 'string' && /^0x/.test(rpcData)) || /revert/i.test(message)
+  const hasData = typeof rpcData === 'string' && /^0x/.test(rpcData)
+  if (hasData && rpcData.length > 2) return true
+  if (/out ?of ?gas|invalid (opcode|instruction)/i.test(message)) return false
+  return rpcCode === 3 || hasData || /revert/i.test(message)
 }

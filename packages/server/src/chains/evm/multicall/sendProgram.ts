@@ -13,11 +13,15 @@ export type ProgramWay = 'stateOverride' | 'deployless'
 
 /** Nobody's address: the last 20 bytes of keccak256("chain-data multicall"). */
 const programAddress: Address = '0xf6dda6d1c936edce369a86270b2ef347d8ac94b2'
+const programBytes = (multicallProgram.length - 2) / 2
+/** What the call itself costs, and a byte of it at most (EIP-7623), before our code has run. */
+const callGas = 60_000
+const gasPerInputByte = 40
 /**
  * The longest input of one call: what initcode may have (EIP-3860) without our code. In hex this also stays below 100 kB,
  * the longest body that some proxies take.
  */
-export const maxInputBytes = 49_152 - (multicallProgram.length - 2) / 2
+export const maxInputBytes = 49_152 - programBytes
 
 /**
  * @param input - hex digits without `0x`.
@@ -57,6 +61,14 @@ export function readProgramOutcome(
   return outcome.error instanceof NodeRpcError ? readErrorData(outcome.error.rpcData, calls, 3) : undefined
 }
 
+export interface ProgramLimits {
+  /** For the reads themselves. */
+  readonly workGas: number
+  /** The most that the call may name. */
+  readonly mostGas: number
+  readonly maxResultBytes: number
+}
+
 /**
  * Many reads in one `eth_call`.
  * @returns `undefined` when the node did not take it: too large, or not in this way (any more).
@@ -67,9 +79,11 @@ export async function sendProgram(
   way: ProgramWay,
   block: PinnedBlock,
   calls: readonly ContractCall[],
-  limits: { readonly gas: number; readonly maxResultBytes: number }
+  limits: ProgramLimits
 ): Promise<readonly AttemptResult[] | undefined> {
-  const call = programCall(way, encodeCalls(calls, limits.maxResultBytes), limits.gas, block.parameter)
+  const input = encodeCalls(calls, limits.maxResultBytes)
+  const inputGas = callGas + (input.length / 2 + programBytes) * gasPerInputByte
+  const call = programCall(way, input, Math.min(limits.mostGas, limits.workGas + inputGas), block.parameter)
   try {
     const outcomes = await node.batch(block.byHash ? [call] : [canaryOf(block), call])
     if (!block.byHash) requireCanary(outcomes[0], block)

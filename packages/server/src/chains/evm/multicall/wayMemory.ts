@@ -18,11 +18,19 @@ export interface FoundWay {
   readonly gas: number
 }
 
+/** What one look at an upstream has shown. */
+export interface Findings {
+  /** Best first; `plain` is always the last one. */
+  readonly ways: readonly FoundWay[]
+  /** How much gas it works off in a second, at its worst. */
+  readonly gasPerSecond: number
+}
+
 /** What has been found out about one upstream. */
 export interface WayMemory {
-  /** The ways that work, best first; `undefined` when it is time to look (again). */
-  recall(naming: BlockNaming): readonly FoundWay[] | undefined
-  remember(naming: BlockNaming, found: readonly FoundWay[]): void
+  /** `undefined` when it is time to look (again). */
+  recall(naming: BlockNaming): Findings | undefined
+  remember(naming: BlockNaming, findings: Findings): void
   /** A way that was found has stopped working; it is left out until the next look, which is soon. */
   lost(naming: BlockNaming, name: WayName): void
   /** Share of the largest exchange, in sixteenths; halves when the node refuses one that should work, grows again in time. */
@@ -42,23 +50,23 @@ const mostCalls = 512
 const mostResultBytes = 1024 * 1024
 
 export function createWayMemory(clock: Clock): WayMemory {
-  const known = new Map<BlockNaming, { readonly found: readonly FoundWay[]; readonly untilMs: number }>()
+  const known = new Map<BlockNaming, { readonly findings: Findings; readonly untilMs: number }>()
   const size = createBatchSize(wholeSize, clock)
   return {
     recall(naming) {
       const entry = known.get(naming)
-      return entry !== undefined && clock.now() < entry.untilMs ? entry.found : undefined
+      return entry !== undefined && clock.now() < entry.untilMs ? entry.findings : undefined
     },
-    remember(naming, found) {
-      const isWhole = found.length === wayNames.length
-      known.set(naming, {
-        found,
-        untilMs: isWhole ? Number.POSITIVE_INFINITY : clock.now() + forgetAfterMs
-      })
+    remember(naming, findings) {
+      const isWhole = findings.ways.length === wayNames.length
+      const untilMs = isWhole ? Number.POSITIVE_INFINITY : clock.now() + forgetAfterMs
+      known.set(naming, { findings, untilMs })
     },
     lost(naming, name) {
-      const found = (known.get(naming)?.found ?? []).filter(way => way.name !== name)
-      known.set(naming, { found, untilMs: clock.now() + forgetLostAfterMs })
+      const findings = known.get(naming)?.findings
+      if (findings === undefined) return
+      const ways = findings.ways.filter(way => way.name !== name)
+      known.set(naming, { findings: { ...findings, ways }, untilMs: clock.now() + forgetLostAfterMs })
     },
     size,
     calls: () => (mostCalls * size.current()) / wholeSize,
