@@ -27,27 +27,42 @@ interface Solc {
 const require = createRequire(import.meta.url)
 const packageRoot = new URL('../', import.meta.url)
 
+/** Each folder below `contracts/` with the EVM it is compiled for. */
+const folders = [
+  { folder: '', evmVersion: 'cancun' },
+  // These also run on nodes that do not know PUSH0 yet.
+  { folder: 'hostile/', evmVersion: 'london' }
+] as const
+
 /**
  * Compiles every contract of `contracts/` with pinned settings.
  *
  * The metadata hash is left out of the bytecode, so that comments and paths cannot change an artifact.
  *
- * @returns Artifacts by contract name, only for contracts of this package (not for imported ones).
+ * @returns Artifacts by path below `artifacts/`, without its end: `DevToken`, `hostile/ScriptedToken`. Only contracts
+ *   of this package (not imported ones) that can be deployed.
  * @throws With the compiler's own message when a source does not compile.
  */
 export async function compileContracts(): Promise<Record<string, Artifact>> {
+  const artifacts: Record<string, Artifact> = {}
+  for (const { folder, evmVersion } of folders)
+    Object.assign(artifacts, await compileFolder(folder, evmVersion))
+  return artifacts
+}
+
+async function compileFolder(folder: string, evmVersion: string): Promise<Record<string, Artifact>> {
   const solc = require('solc') as Solc
   const { readFileSync } = await import('node:fs')
-  const folder = new URL('contracts/', packageRoot)
-  const names = (await readdir(folder)).filter(name => name.endsWith('.sol')).sort()
+  const place = new URL(`contracts/${folder}`, packageRoot)
+  const names = (await readdir(place)).filter(name => name.endsWith('.sol')).sort()
   const sources: Record<string, { content: string }> = {}
-  for (const name of names) sources[name] = { content: await readFile(new URL(name, folder), 'utf8') }
+  for (const name of names) sources[name] = { content: await readFile(new URL(name, place), 'utf8') }
 
   const input = {
     language: 'Solidity',
     sources,
     settings: {
-      evmVersion: 'cancun',
+      evmVersion,
       optimizer: { enabled: true, runs: 200 },
       metadata: { bytecodeHash: 'none', appendCBOR: false },
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } }
@@ -64,12 +79,14 @@ export async function compileContracts(): Promise<Record<string, Artifact>> {
   const artifacts: Record<string, Artifact> = {}
   for (const name of names) {
     for (const [contractName, contract] of Object.entries(output.contracts[name] ?? {})) {
-      if (!name.startsWith(contractName)) continue
-      artifacts[contractName] = {
+      const bytecode = contract.evm.bytecode.object
+      // An abstract contract has none.
+      if (!name.startsWith(contractName) || bytecode === '') continue
+      artifacts[`${folder}${contractName}`] = {
         contractName,
         compiler: solc.version(),
         abi: contract.abi,
-        bytecode: `0x${contract.evm.bytecode.object}`
+        bytecode: `0x${bytecode}`
       }
     }
   }
@@ -83,7 +100,7 @@ export function artifactText(artifact: Artifact): string {
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
   const folder = new URL('artifacts/', packageRoot)
-  await mkdir(folder, { recursive: true })
+  await mkdir(new URL('hostile/', folder), { recursive: true })
   for (const [name, artifact] of Object.entries(await compileContracts())) {
     await writeFile(new URL(`${name}.json`, folder), artifactText(artifact))
   }
