@@ -43,10 +43,14 @@ interface FactQuestion {
 const maxTextCharacters = 2_048
 const text = (data: ReturnData) => decodeText(data)?.slice(0, maxTextCharacters)
 
-/** A number above 255 is no `uint8`, whatever its lowest byte says. */
+/** Hex digits of one ABI word: all that an honest number takes. */
+const wordDigits = 64
+
+/** A number above 255 is no `uint8`, whatever its lowest byte says; nor is the 32 with which a string begins. */
 const uint8 = (data: ReturnData) => {
   const value = decodeUint(data)
-  return value === undefined || value > 255n ? undefined : Number(value)
+  const isString = data.length > wordDigits && value === 32n && decodeText(data) !== undefined
+  return value === undefined || value > 255n || isString ? undefined : Number(value)
 }
 
 /** `supportsInterface(bytes4)` */
