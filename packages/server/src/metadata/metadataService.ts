@@ -1,11 +1,17 @@
-import { BoundedMap } from '../platform/boundedMap.ts'
-import { MetadataError } from '../platform/errors.ts'
+import { type MetadataCache, noMetadataCache } from '../model/metadata.ts'
+import { createTurns } from '../platform/createTurns.ts'
+import type { MetadataFigures } from '../platform/metadataFigures.ts'
 import { readAllowHosts } from './checkUrl.ts'
-import { createFetchQueue } from './fetchQueue.ts'
+import { createDocumentFetcher, isOurs, isThrottled } from './createDocumentFetcher.ts'
+import { createDocuments, type Document } from './documents.ts'
+import { createFetchQueue, type FetchQueueLimits, type Line, type Work } from './fetchQueue.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
-import { type JsonObject, readJsonObject } from './readJsonObject.ts'
+import { createHostHealth } from './hostHealth.ts'
+import { metadataFailure } from './metadataFailure.ts'
+import { readInlineObject } from './readInlineObject.ts'
+import type { JsonObject } from './readJsonObject.ts'
 import { imageOf } from './resolveImage.ts'
-import { type Gateways, resolveUri } from './resolveUri.ts'
+import { type Gateways, type RemoteAddress, resolveUri } from './resolveUri.ts'
 
 export interface TokenMetadata {
   /** Verbatim: unknown keys, nulls and all. */
@@ -26,14 +32,18 @@ export interface MetadataServiceOptions {
   readonly gateways: Gateways
   /** The same list as the fetcher's: images of these hosts may be plain http. */
   readonly allowHosts?: readonly string[]
-  /** Fetches at once; per host; and waiting for their turn. */
-  readonly concurrency?: { readonly total?: number; readonly perHost?: number; readonly waiting?: number }
-  /** Bound on what is remembered, in bytes of metadata text. */
+  /** Fetches at once; per host; and waiting for their turn. 32, 4 and 4096 by default. */
+  readonly concurrency?: Partial<Omit<FetchQueueLimits, 'patienceMs'>>
+  /** What outlives the process; absent: nothing does. Closed by whoever opened it, after the service. */
+  readonly cache?: MetadataCache
+  /** Bound on what is remembered in memory, in bytes of metadata text. 64 MiB by default. */
   readonly cacheBytes?: number
-  /** How long an answer of a URL that is no content address holds. */
+  /** How long an answer of a URL that is no content address is in date. An hour by default. */
   readonly freshForMs?: number
-  /** How long a failure holds; doubled with each further one, up to 24 hours. */
+  /** How long a failure holds; doubled with each further one, up to 24 hours. A minute by default. */
   readonly retryAfterMs?: number
+  /** How long one gateway is waited for before the next one is asked as well. Half a second by default. */
+  readonly gatewayStaggerMs?: number
   /** `Date.now`, replaced in tests. */
   readonly now?: () => number
 }
@@ -61,94 +71,89 @@ export interface MetadataService {
   close(): void
 }
 
-/** A document as fetched: how it is shown depends on who asks (`{id}` in the image). */
-interface Document {
-  readonly data: JsonObject
-  readonly bytes: number
+/** The service as its owner sees it. */
+export interface CountedMetadataService extends MetadataService {
+  figures(): MetadataFigures
 }
 
-interface CacheEntry {
-  /** Absent: the last attempt failed. */
-  readonly document?: Document
-  readonly failures: number
-  readonly validUntilMs: number
-}
-
-const longestRetryMs = 24 * 60 * 60 * 1000
 const maxBytesPerCall = 32 * 1024 * 1024
-/** What a cache entry weighs beside its text. */
-const entryOverheadBytes = 512
+/** A fetch whose caller has long gone is still worth having, but not for hours. */
+const patienceMs = 120_000
 
-export function createMetadataService(options: MetadataServiceOptions): MetadataService {
-  const { guardedFetch, gateways, now = Date.now } = options
+/**
+ * What was had before is given out at once, also past its date: then it is fetched anew behind the answer. What is proven
+ * by its content address is never fetched again. A failure holds for a minute, twice as long each further time, at most a
+ * day; our own overload or end is never held against an address.
+ */
+export function createMetadataService(options: MetadataServiceOptions): CountedMetadataService {
+  const { guardedFetch, gateways, cache = noMetadataCache, now = Date.now } = options
   const allowHosts = readAllowHosts(options.allowHosts ?? [])
-  const freshForMs = options.freshForMs ?? 60 * 60 * 1000
-  const retryAfterMs = options.retryAfterMs ?? 60 * 1000
-  const enqueue = createFetchQueue({ total: 32, perHost: 4, waiting: 4096, ...options.concurrency })
-  const cache = new BoundedMap<string, CacheEntry>(options.cacheBytes ?? 64 * 1024 * 1024)
-  const underWay = new Map<string, Promise<Document | undefined>>()
+  const limits = { total: 32, perHost: 4, waiting: 4096, patienceMs, ...options.concurrency }
+  const queue = createFetchQueue(limits)
+  const background = queue.openLine()
+  const lookups = { fresh: 0, stale: 0, negative: 0, missing: 0 }
+  const fetches: Record<string, number> = {}
+  let fetchedBytes = 0
+  const documents = createDocuments({
+    cache,
+    memoryBytes: options.cacheBytes ?? 64 * 1024 * 1024,
+    freshForMs: options.freshForMs ?? 60 * 60 * 1000,
+    retryAfterMs: options.retryAfterMs ?? 60 * 1000,
+    now
+  })
+  const fetchDocument = createDocumentFetcher({
+    guardedFetch,
+    queue,
+    health: createHostHealth(now),
+    staggerMs: options.gatewayStaggerMs ?? 500,
+    perHost: limits.perHost,
+    onFetched(outcome, bytes) {
+      fetches[outcome] = (fetches[outcome] ?? 0) + 1
+      fetchedBytes += bytes
+    }
+  })
+  const underWay = new Map<string, { readonly work: Work; readonly done: Promise<Document | undefined> }>()
   const closing = new AbortController()
 
-  /** Cached, or under way already, or fetched now. Never rejects. */
-  async function load(urls: readonly string[], contentAddressed: boolean): Promise<Document | undefined> {
-    const key = urls.join(' ')
-    const known = cache.get(key)
-    if (known !== undefined && now() < known.validUntilMs) return known.document
-    let work = underWay.get(key)
-    if (work === undefined) {
-      work = fetchAndRemember(key, urls, contentAddressed).finally(() => underWay.delete(key))
-      underWay.set(key, work)
-    }
-    return work
+  /** Remembered, under way already, or fetched now. Never rejects. */
+  async function load(address: RemoteAddress, line: Line): Promise<Document | undefined> {
+    const { lookup, document, isDue } = await documents.find(address)
+    lookups[lookup]++
+    // Never rejects.
+    if (lookup === 'stale' && isDue) fetchOnce(address, background).catch(() => {})
+    return lookup === 'missing' ? fetchOnce(address, line) : document
   }
 
-  async function fetchAndRemember(
-    key: string,
-    urls: readonly string[],
-    contentAddressed: boolean
-  ): Promise<Document | undefined> {
-    const failures = cache.get(key)?.failures ?? 0
+  function fetchOnce(address: RemoteAddress, line: Line): Promise<Document | undefined> {
+    const already = underWay.get(address.key)
+    if (already !== undefined) {
+      already.work.alsoFor(line)
+      return already.done
+    }
+    const work = queue.openWork(line)
+    const done = fetchAndRemember(address, work).finally(() => underWay.delete(address.key))
+    underWay.set(address.key, { work, done })
+    return done
+  }
+
+  async function fetchAndRemember(address: RemoteAddress, work: Work): Promise<Document | undefined> {
     try {
-      const document = await fetchFirst(urls)
-      const validUntilMs = contentAddressed ? Number.POSITIVE_INFINITY : now() + freshForMs
-      remember(key, { document, failures: 0, validUntilMs })
-      return document
+      const document = await fetchDocument(address, work, closing.signal)
+      documents.remember(address, document)
+      return { data: document.data, bytes: document.bytes }
     } catch (error) {
-      // Our own overload or end says nothing about the address.
-      if (error instanceof MetadataError && isOurs(error)) return undefined
-      const pauseMs = Math.min(retryAfterMs * 2 ** Math.min(failures, 20), longestRetryMs)
-      remember(key, { failures: failures + 1, validUntilMs: now() + pauseMs })
+      if (!closing.signal.aborted && !isOurs(error) && !isThrottled(error)) documents.rememberFailure(address)
       return undefined
     }
   }
 
-  function remember(key: string, entry: CacheEntry): void {
-    cache.set(key, entry, entryOverheadBytes + key.length + (entry.document?.bytes ?? 0))
-  }
-
-  async function fetchFirst(urls: readonly string[]): Promise<Document> {
-    let failure: unknown
-    for (const url of urls) {
-      try {
-        return await enqueue(hostOf(url), async () => {
-          const { body } = await guardedFetch(url, { signal: closing.signal })
-          return { data: readJsonObject(body), bytes: body.length }
-        })
-      } catch (error) {
-        failure = error
-      }
-    }
-    throw failure
-  }
-
   /** The document behind a URI; never rejects. */
-  async function find({ uri, tokenId }: MetadataRequest): Promise<Document | undefined> {
+  async function find({ uri, tokenId }: MetadataRequest, line: Line): Promise<Document | undefined> {
     const resolved = resolveUri(uri, gateways, tokenId === undefined ? {} : { tokenId })
     if (resolved.kind === 'unusable' || closing.signal.aborted) return undefined
-    if (resolved.kind === 'remote') return load(resolved.urls, resolved.contentAddressed)
+    if (resolved.kind === 'remote') return load(resolved, line)
     try {
-      const { bytes, charset } = resolved.content
-      return { data: readJsonObject(bytes, charset), bytes: bytes.length }
+      return readInlineObject(resolved.content)
     } catch {
       return undefined
     }
@@ -162,7 +167,7 @@ export function createMetadataService(options: MetadataServiceOptions): Metadata
   return {
     async read(uri, { tokenId, signal } = {}) {
       const request = tokenId === undefined ? { uri } : { uri, tokenId }
-      const document = await untilAborted(find(request), signal)
+      const document = await untilAborted(find(request, queue.openLine()), signal)
       return document && show(document, request)
     },
 
@@ -173,35 +178,41 @@ export function createMetadataService(options: MetadataServiceOptions): Metadata
       if (signal?.aborted) stop()
       signal?.addEventListener('abort', stop, { once: true })
       try {
-        const documents = await Promise.all(
-          requests.map(request => untilAborted(find(request), budget.signal))
-        )
+        const line = queue.openLine()
+        const turn = createTurns()
+        const shown: (Promise<TokenMetadata | undefined> | undefined)[] = []
         let bytes = 0
-        return documents.map((document, i) => {
-          const request = requests[i]
-          if (document === undefined || request === undefined) return undefined
-          bytes += document.bytes
-          return bytes > maxBytesPerCall ? undefined : show(document, request)
-        })
+        for (const request of requests) {
+          await turn()
+          // Each waits at most as long as the call; what comes later fills the cache.
+          const found = untilAborted(find(request, line), budget.signal)
+          shown.push(
+            found.then(document => {
+              bytes += document?.bytes ?? 0
+              return document === undefined || bytes > maxBytesPerCall ? undefined : show(document, request)
+            })
+          )
+        }
+        return await Promise.all(shown)
       } finally {
         clearTimeout(timer)
         signal?.removeEventListener('abort', stop)
       }
     },
 
+    figures: () => ({
+      lookups: { ...lookups },
+      fetches: { ...fetches },
+      fetchedBytes,
+      running: queue.running(),
+      waiting: queue.waiting(),
+      isPersistent: cache.isWorking()
+    }),
+
     close() {
-      closing.abort()
+      closing.abort(metadataFailure('ABORTED', 'The service is closed'))
     }
   }
-}
-
-function isOurs(error: MetadataError): boolean {
-  return error.context.reason === 'BUSY' || error.context.reason === 'ABORTED'
-}
-
-/** Hosts share their limit whatever their scheme; a text that is no URL fails in the fetch. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : ''
 }
 
 /** Absent once `signal` fires; `work` goes on and must not reject. */
