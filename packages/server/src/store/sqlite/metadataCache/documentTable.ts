@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import type { CachedDocument, CachedFailure, MetadataKind, MetadataRecord } from '../../../model/metadata.ts'
+import type { SqliteConnection } from '../driver.ts'
+
+/** Most bytes of each kind; what was used longest ago goes first. */
+export type MetadataBounds = Readonly<Record<MetadataKind, number>>
+
+/** What is to be stored of one address. */
+export type MetadataChange =
+  | { readonly is: 'document'; readonly kind: MetadataKind; readonly document: CachedDocument }
+  | { readonly is: 'failure'; readonly kind: MetadataKind; readonly failure: CachedFailure }
+  | { readonly is: 'use' }
+
+interface Row {
+  readonly used_at: number
+  readonly fetched_at: number | null
+  readonly is_proven: number
+  readonly failures: number
+  readonly failed_at: number | null
+  readonly body: Uint8Array | null
+}
+
+const kindNumbers: Readonly<Record<MetadataKind, number>> = { content: 1, url: 2 }
+/** What a row takes beside its body, index entries included. */
+const rowOverheadBytes = 256
+/** Removed in one go: so that a transaction stays short, however much has to leave. */
+const evictedAtOnce = 64
+
+/** The statements over the cache's one table. Synchronous; those that change it belong into a transaction. */
+export function createDocumentTable(connection: SqliteConnection) {
+  const select = connection.prepare<Row>(
+    'SELECT used_at, fetched_at, is_proven, failures, failed_at, body FROM document WHERE key = ?'
+  )
+  const upsertDocument = connection.prepare(
+    `INSERT INTO document (key, kind, used_at, weight, fetched_at, is_proven, failures, body) VALUES (?, ?, ?, ?, ?, ?, 0, ?)
+     ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, weight = excluded.weight, fetched_at = excluded.fetched_at,
+       is_proven = excluded.is_proven, failures = 0, failed_at = NULL, body = excluded.body`
+  )
+  const upsertFailure = connection.prepare(
+    `INSERT INTO document (key, kind, used_at, weight, is_proven, failures, failed_at) VALUES (?, ?, ?, ?, 0, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, failures = excluded.failures, failed_at = excluded.failed_at`
+  )
+  const markUsed = connection.prepare('UPDATE document SET used_at = ? WHERE key = ?')
+  const readUsage = connection.prepare<{ weight: number }>('SELECT weight FROM usage WHERE kind = ?')
+  const evictSome = connection.prepare(
+    'DELETE FROM document WHERE id IN (SELECT id FROM document WHERE kind = ? ORDER BY used_at, id LIMIT ?)'
+  )
+
+  return {
+    read(key: string): { readonly record: MetadataRecord; readonly usedAtMs: number } | undefined {
+      const row = select.get([digestOf(key)])
+      return row && { record: toRecord(row), usedAtMs: row.used_at }
+    },
+    apply(key: string, change: MetadataChange, nowMs: number): void {
+      const digest = digestOf(key)
+      switch (change.is) {
+        case 'document': {
+          const { body, fetchedAtMs, isProven } = change.document
+          const weight = rowOverheadBytes + body.length
+          const kind = kindNumbers[change.kind]
+          upsertDocument.run([digest, kind, nowMs, weight, fetchedAtMs, Number(isProven), body])
+          return
+        }
+        case 'failure': {
+          const { count, atMs } = change.failure
+          upsertFailure.run([digest, kindNumbers[change.kind], nowMs, rowOverheadBytes, count, atMs])
+          return
+        }
+        case 'use':
+          markUsed.run([nowMs, digest])
+      }
+    },
+    /** @returns whether more has to leave, which is to be done in the next transaction. */
+    evict(bounds: MetadataBounds): boolean {
+      const isOver = (kind: MetadataKind) =>
+        (readUsage.get([kindNumbers[kind]])?.weight ?? 0) > bounds[kind] &&
+        evictSome.run([kindNumbers[kind], evictedAtOnce]) > 0
+      const over = [isOver('content'), isOver('url')]
+      return over.includes(true)
+    }
+  }
+}
+
+export type DocumentTable = ReturnType<typeof createDocumentTable>
+
+/** Addresses may be long; their hashes are not. */
+function digestOf(key: string): Uint8Array {
+  return createHash('sha256').update(key).digest()
+}
+
+function toRecord({ fetched_at, is_proven, failures, failed_at, body }: Row): MetadataRecord {
+  return {
+    ...(body === null || fetched_at === null
+      ? {}
+      : { document: { body, fetchedAtMs: fetched_at, isProven: is_proven === 1 } }),
+    ...(failed_at === null ? {} : { failure: { count: failures, atMs: failed_at } })
+  }
+}
