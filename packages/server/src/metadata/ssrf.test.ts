@@ -1,5 +1,6 @@
-import type { Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { Resolver } from 'node:dns/promises'
+import { Socket } from 'node:net'
+import { expect, test, vi } from 'vitest'
 import type { DialTarget } from './dialAddress.ts'
 import { createGuardedFetch } from './guardedFetch.ts'
 import { isPublicAddress } from './publicAddress.ts'
@@ -153,6 +154,38 @@ test.each([
   const { fetch, dialled } = interceptedFetch()
   await expect(fetch(uri)).rejects.toMatchObject({ context: { reason: 'CONNECT' } })
   expect(dialled[0]).toEqual({ address, port, hostname, secure })
+})
+
+test('as the server wires it, all of them together open no socket, and an honest one opens its own', async () => {
+  const connect = vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket) {
+    process.nextTick(() => this.destroy(new Error('intercepted')))
+    return this
+  })
+  const lookUp = (isWanted: (address: string) => boolean) =>
+    (async (name: string) => (names[name] ?? [publicV4, publicV6]).filter(isWanted)) as Resolver['resolve4']
+  const resolve4 = vi.spyOn(Resolver.prototype, 'resolve4')
+  const resolve6 = vi.spyOn(Resolver.prototype, 'resolve6')
+  resolve4.mockImplementation(lookUp(address => !address.includes(':')))
+  resolve6.mockImplementation(lookUp(address => address.includes(':')) as Resolver['resolve6'])
+  try {
+    const fetch = createGuardedFetch()
+    const outcomes = await Promise.allSettled(forbidden.map(uri => fetch(uri)))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toEqual([])
+    expect(connect.mock.calls).toEqual([])
+    await expect(fetch('https://public.names.art/')).rejects.toMatchObject({ context: { reason: 'CONNECT' } })
+    const dialled = connect.mock.calls.map(call => {
+      const [{ host, port }] = call as unknown as [{ host: string; port: number }]
+      return [host, port]
+    })
+    expect(dialled).toEqual([
+      [publicV4, 443],
+      [publicV6, 443]
+    ])
+  } finally {
+    connect.mockRestore()
+    resolve4.mockRestore()
+    resolve6.mockRestore()
+  }
 })
 
 test('a name is looked up once, however many of its addresses are tried', async () => {

@@ -20,6 +20,8 @@ export interface HoldingsService {
   readonly server: Server
   readonly metadata: MetadataServer
   readonly logLines: readonly string[]
+  /** Waits until the newest block is indexed. */
+  indexed(): Promise<void>
   /** Puts code at an address, without any transaction: no log will ever name it. */
   place(address: string, code: string): Promise<void>
   /** The answer, valid by the document. */
@@ -75,7 +77,7 @@ export async function startHoldingsService(
   }
 
   return {
-    ...{ driver, server, metadata, logLines, ask },
+    ...{ driver, server, metadata, logLines, ask, indexed },
     async place(address, code) {
       await rpc.request({ method: 'anvil_setCode', params: [address, code] })
       // State is committed to a block, so that reads at an indexed one see it.
