@@ -41,12 +41,13 @@ export function chunkPlaces(
 }
 
 /**
- * Takes an exchange apart into about as many pieces as each has calls, so that one call that spoils its exchange is alone
- * after two more exchanges.
+ * Takes an exchange apart: first into about as many pieces as each has calls, then into single calls; so that one call that
+ * spoils its exchange is alone in the third.
+ * @param isPiece - it was part of a larger one.
  */
-export function piecesOf(places: readonly number[]): readonly (readonly number[])[] {
-  const count = places.length
-  if (count <= 1) return [places]
-  const each = Math.min(Math.ceil(Math.sqrt(count)), count - 1)
-  return Array.from({ length: Math.ceil(count / each) }, (_, i) => places.slice(i * each, (i + 1) * each))
+export function piecesOf(places: readonly number[], isPiece: boolean): readonly (readonly number[])[] {
+  const each = isPiece ? 1 : Math.floor(Math.sqrt(places.length))
+  return Array.from({ length: Math.ceil(places.length / each) }, (_, i) =>
+    places.slice(i * each, (i + 1) * each)
+  )
 }

@@ -20,12 +20,19 @@ export interface Work {
   settle(place: number, result: CallResult, hope: 'none' | 'little' | 'some'): void
 }
 
+/** Calls that travel together. */
+interface Exchange {
+  readonly places: readonly number[]
+  /** Part of an exchange that was taken apart. */
+  readonly isPiece: boolean
+}
+
 /** What became of one exchange. */
 interface Exchanged {
   /** To be sent again, with others. */
   readonly left: readonly number[]
-  /** To be sent again, each an exchange of its own. */
-  readonly pieces: readonly (readonly number[])[]
+  /** To be sent again like this. */
+  readonly pieces: readonly Exchange[]
 }
 
 /** Smaller exchanges in place of ones that took too long or were refused, for one snapshot. */
@@ -52,17 +59,18 @@ export function createWorker({
 }: WorkerOptions): (work: Work) => Promise<void> {
   let piecesLeft = maxPieces
 
-  async function exchange(work: Work, way: ChosenWay, places: readonly number[]): Promise<Exchanged> {
+  async function run(work: Work, way: ChosenWay, exchange: Exchange): Promise<Exchanged> {
+    const { places } = exchange
     const calls = places.flatMap(place => work.calls[place] ?? [])
     const size = node.ways.size.current()
     const done = await patient.ask(own => send(own, way, calls))
-    if (done === undefined) return takeApart(work, places, 'none')
+    if (done === undefined) return takeApart(work, exchange, 'none')
     if (done.value !== undefined) return accept(work, way, places, done.value)
     await patient.requireWell()
     if (!(await chooser.stillWorks(way.name))) return { left: places, pieces: [] }
     // What is refused although it is small says nothing about sizes.
     if (places.length > node.ways.calls() / 2) node.ways.size.refused(size)
-    return takeApart(work, places, 'some')
+    return takeApart(work, exchange, 'some')
   }
 
   function send(own: EvmNode, way: ChosenWay, calls: readonly ContractCall[]) {
@@ -90,11 +98,11 @@ export function createWorker({
     return { left, pieces: [] }
   }
 
-  function takeApart(work: Work, places: readonly number[], hope: 'none' | 'some'): Exchanged {
-    const pieces = piecesOf(places)
-    if (pieces.length > 1 && pieces.length <= piecesLeft) {
+  function takeApart(work: Work, { places, isPiece }: Exchange, hope: 'none' | 'some'): Exchanged {
+    const pieces = piecesOf(places, isPiece)
+    if (places.length > 1 && pieces.length <= piecesLeft) {
       piecesLeft -= pieces.length
-      return { left: [], pieces }
+      return { left: [], pieces: pieces.map(piece => ({ places: piece, isPiece: true })) }
     }
     for (const place of places) work.settle(place, { kind: 'failed' }, hope)
     return { left: [], pieces: [] }
@@ -102,7 +110,7 @@ export function createWorker({
 
   return async work => {
     let left: readonly number[] = work.calls.map((_, place) => place)
-    let pieces: readonly (readonly number[])[] = []
+    let pieces: readonly Exchange[] = []
     let mostPerExchange = work.mostPerExchange ?? Number.POSITIVE_INFINITY
     while (left.length + pieces.length > 0) {
       const way = await chooser.choose(work.way)
@@ -110,9 +118,9 @@ export function createWorker({
         way.name === 'plain'
           ? { calls: mostPerExchange, gas: way.workGas * 2 }
           : { calls: Math.min(mostPerExchange, node.ways.calls()) }
-      const exchanges = chunkPlaces(work.calls, left, limits)
-      const outcomes = await inLanes(way.lanes, [...exchanges, ...pieces], places =>
-        exchange(work, way, places)
+      const exchanges = chunkPlaces(work.calls, left, limits).map(places => ({ places, isPiece: false }))
+      const outcomes = await inLanes(way.lanes, [...exchanges, ...pieces], exchange =>
+        run(work, way, exchange)
       )
       const sent = left.length
       left = outcomes.flatMap(outcome => outcome.left)

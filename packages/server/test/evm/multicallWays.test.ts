@@ -1,0 +1,294 @@
+import { type AnvilNode, startAnvil } from '@chain-data/devnet'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { MulticallOptions } from '../../src/chains/evm/multicall.ts'
+import type { ContractCall } from '../../src/chains/evm/multicall/contractCall.ts'
+import { createEvmRpc, type EvmUpstreams } from '../../src/chains/evm/rpc.ts'
+import type { Address } from '../../src/model/evm.ts'
+import {
+  type NodeProxy,
+  type ProxiedCall,
+  type Rule,
+  type RuleAnswer,
+  startNodeProxy
+} from '../upstreams/startNodeProxy.ts'
+import { afterRounds, assembleContract, loops, returnsWord, returnsZeros } from './assembleContract.ts'
+import { callTo, createPlacer, resultsOf, returnedWord, useMulticall } from './useMulticall.ts'
+
+let anvil: AnvilNode
+let direct: EvmUpstreams
+let proxy: NodeProxy
+let rpc: EvmUpstreams
+let aheadMs = 0
+let word: Address
+let burning: Address
+let thirsty: Address
+let long: Address
+let slow: Address
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  direct = createEvmRpc({ chainId: 31337, rpcUrls: [anvil.rpcUrl] })
+  const place = createPlacer(direct, 'anvil_setCode')
+  word = await place(assembleContract({}, returnsWord(7)))
+  burning = await place(assembleContract({}, loops))
+  thirsty = await place(assembleContract({}, afterRounds(18_400, returnsWord(9))))
+  long = await place(assembleContract({}, returnsZeros(50_000)))
+  slow = await place(assembleContract({}, returnsWord(8)))
+  await direct.request({ method: 'evm_mine', params: [] })
+})
+afterAll(async () => {
+  direct?.close()
+  await anvil?.stop()
+})
+afterEach(async () => {
+  rpc?.close()
+  await proxy?.close()
+})
+
+/** A node that obeys the rule, and a pool that knows nothing of it yet. */
+async function nodeWith(rule?: Rule, timeoutMs = 10_000): Promise<void> {
+  proxy = await startNodeProxy(anvil.rpcUrl)
+  proxy.obey(rule)
+  aheadMs = 0
+  const clock = { now: () => Date.now() + aheadMs }
+  rpc = createEvmRpc({ chainId: 31337, rpcUrls: [proxy.url], timeoutMs, clock })
+}
+
+const read = (calls: readonly ContractCall[], options: Omit<MulticallOptions, 'node' | 'block'> = {}) =>
+  useMulticall(rpc, options, multicall => resultsOf(multicall, calls))
+
+/** What the node says to another call. */
+async function insteadOf(call: ProxiedCall, params: readonly unknown[]): Promise<RuleAnswer> {
+  const response = await fetch(anvil.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: call.method, params })
+  })
+  const { result, error } = (await response.json()) as Record<string, unknown>
+  return (error === undefined ? { result } : { error }) as RuleAnswer
+}
+
+const refusal = { error: { code: -32602, message: 'too many arguments, want at most 2' } }
+const overrides = ({ method, params }: ProxiedCall) => method === 'eth_call' && params.length === 3
+const isInitcode = ({ method, params }: ProxiedCall) =>
+  method === 'eth_call' && (params[0] as { to?: string }).to === undefined
+const isProbe = ({ params }: ProxiedCall) => /c0ffee|5b600056/.test(JSON.stringify(params))
+const reads = () => proxy.calls.filter(call => call.method === 'eth_call' && !isProbe(call))
+/** Which ways the reads took. */
+function waysTaken(): readonly string[] {
+  const wayOf = (call: ProxiedCall) =>
+    overrides(call) ? 'stateOverride' : isInitcode(call) ? 'deployless' : 'plain'
+  return [...new Set(reads().map(wayOf))]
+}
+const mixed = () => [callTo(word), callTo(burning), callTo(thirsty), callTo(word)]
+const mixedResults = [returnedWord(7), { kind: 'failed' }, returnedWord(9), returnedWord(7)]
+const manyWords = (count: number) => Array.from({ length: count }, () => callTo(word))
+
+describe('a node', () => {
+  const nodes: readonly [string, Rule | undefined, string][] = [
+    ['that does everything', undefined, 'stateOverride'],
+    ['that refuses overrides', call => (overrides(call) ? refusal : undefined), 'deployless'],
+    [
+      'that does not look at overrides',
+      call => (overrides(call) ? insteadOf(call, call.params.slice(0, 2)) : undefined),
+      'deployless'
+    ],
+    [
+      'that forgets the hash beside an override',
+      call => (overrides(call) ? insteadOf(call, [call.params[0], 'latest', call.params[2]]) : undefined),
+      'deployless'
+    ],
+    [
+      'that keeps the data of a revert to itself',
+      call =>
+        overrides(call) || isInitcode(call)
+          ? { error: { code: 3, message: 'execution reverted' } }
+          : undefined,
+      'plain'
+    ]
+  ]
+  test.each(nodes)('%s is read right, in the way it offers', async (_what, rule, way) => {
+    await nodeWith(rule)
+    expect(await read(mixed())).toEqual(mixedResults)
+    // Second looks are plain whatever way the first took.
+    expect(waysTaken()[0]).toBe(way)
+  })
+
+  const shapes: readonly [string, (data: string) => RuleAnswer][] = [
+    ['after a word', data => ({ error: { code: -32015, message: 'VM error', data: `Reverted ${data}` } })],
+    [
+      'in an object',
+      data => ({
+        error: { code: -32603, message: 'reverted', data: { message: 'no reason', data } } as never
+      })
+    ],
+    [
+      'two objects deep',
+      data => ({ error: { code: -32000, message: 'x', data: { originalError: { data } } } as never })
+    ],
+    [
+      'in upper case',
+      data => ({ error: { code: 3, message: 'x', data: `0x${data.slice(2).toUpperCase()}` } })
+    ],
+    ['as a result', data => ({ result: data })]
+  ]
+  test.each(shapes)('that gives the data of a revert %s is understood', async (_what, shape) => {
+    await nodeWith(async call => {
+      if (overrides(call)) return refusal
+      if (!isInitcode(call)) return undefined
+      const answer = (await insteadOf(call, call.params)) as { error?: { data?: string } }
+      return answer.error?.data === undefined ? (answer as RuleAnswer) : shape(answer.error.data)
+    })
+    expect(await read(mixed())).toEqual(mixedResults)
+    expect(waysTaken()[0]).toBe('deployless')
+  })
+
+  const gasOf = ({ params }: ProxiedCall) => Number((params[0] as { gas: string }).gas)
+
+  test('that refuses more than ten million gas is asked with ten at most', async () => {
+    await nodeWith(call =>
+      call.method === 'eth_call' && gasOf(call) > 10_000_000
+        ? { error: { code: -32000, message: 'gas limit is too high' } }
+        : undefined
+    )
+    const calls = Array.from({ length: 40 }, (_, i) =>
+      callTo(i % 2 === 0 ? burning : thirsty, { generousGas: 30_000_000 })
+    )
+    const found = await read(calls)
+    expect(found).toEqual(calls.map((_, i) => (i % 2 === 0 ? { kind: 'failed' } : returnedWord(9))))
+    expect(Math.max(...reads().map(gasOf))).toBe(10_000_000)
+  })
+
+  test('that gives less gas than it was asked for does not make honest reads fail', async () => {
+    await nodeWith(call => {
+      if (call.method !== 'eth_call' || gasOf(call) <= 3_000_000) return undefined
+      const [request, ...rest] = call.params
+      return insteadOf(call, [{ ...(request as object), gas: '0x2dc6c0' }, ...rest])
+    })
+    const calls = Array.from({ length: 40 }, (_, i) => callTo(i % 2 === 0 ? burning : thirsty))
+    expect(await read(calls)).toEqual(
+      calls.map((_, i) => (i % 2 === 0 ? { kind: 'failed' } : returnedWord(9)))
+    )
+  })
+
+  test('that gives no long answers is asked for less at a time', async () => {
+    const mostBytes = 300_000
+    await nodeWith(async (call, truth) => {
+      if (call.method !== 'eth_call') return undefined
+      const result = await truth()
+      return typeof result === 'string' && result.length > mostBytes
+        ? { error: { code: -32000, message: 'response too large' } }
+        : undefined
+    })
+    const calls = Array.from({ length: 60 }, () =>
+      callTo(long, { gas: 3_000_000, maxReturnBytes: 512 * 1024 })
+    )
+    const found = await read(calls)
+    expect(found.map(result => result.kind === 'returned' && result.data.length)).toEqual(
+      calls.map(() => 100_000)
+    )
+  })
+})
+
+describe('what was found out about a node', () => {
+  test('is not asked for again', async () => {
+    await nodeWith()
+    await read(mixed())
+    proxy.calls.length = 0
+    await read(mixed())
+    expect(proxy.calls.filter(isProbe)).toEqual([])
+  })
+
+  test('is looked at again after ten minutes where a way was missing', async () => {
+    let isUpgraded = false
+    await nodeWith(call => (!isUpgraded && overrides(call) ? refusal : undefined))
+    await read(mixed())
+    isUpgraded = true
+    proxy.calls.length = 0
+    await read(mixed())
+    expect(waysTaken()[0]).toBe('deployless')
+    aheadMs += 600_000
+    proxy.calls.length = 0
+    await read(mixed())
+    expect(waysTaken()[0]).toBe('stateOverride')
+  })
+
+  test('is corrected in the middle of a snapshot when a way stops working, and soon tried again', async () => {
+    let isRefusing = false
+    await nodeWith(call => {
+      if (!overrides(call)) return undefined
+      if (isRefusing) return refusal
+      if (!isProbe(call)) isRefusing = true
+      return undefined
+    })
+    expect(await read(manyWords(1_500))).toEqual(manyWords(1_500).map(() => returnedWord(7)))
+    expect(waysTaken()).toEqual(['stateOverride', 'deployless'])
+    isRefusing = false
+    aheadMs += 5_000
+    proxy.calls.length = 0
+    await read(manyWords(1))
+    expect(waysTaken()).toEqual(['stateOverride'])
+  })
+})
+
+describe('time', () => {
+  const naming = (address: Address) => (call: ProxiedCall) =>
+    call.method === 'eth_call' && JSON.stringify(call.params).includes(address.slice(2))
+
+  test.each(['stateOverride', 'deployless', 'plain'] as const)(
+    'that one contract takes is not taken from others, by %s',
+    async way => {
+      const isSlow = naming(slow)
+      let release = () => {}
+      const held = new Promise<undefined>(resolve => {
+        release = () => resolve(undefined)
+      })
+      await nodeWith(call => (isSlow(call) ? held : undefined))
+      const calls = manyWords(400)
+      calls[123] = callTo(slow)
+      const found = await read(calls, { ways: [way], exchangeTimeoutMs: 400 })
+      release()
+      expect(found.filter(({ kind }) => kind === 'failed')).toHaveLength(1)
+      expect(found[123]).toEqual({ kind: 'failed' })
+      expect(reads().filter(isSlow)).toHaveLength(3)
+    }
+  )
+
+  test('that a crowd of slow contracts takes is bounded', async () => {
+    const isSlow = naming(slow)
+    let release = () => {}
+    const held = new Promise<undefined>(resolve => {
+      release = () => resolve(undefined)
+    })
+    await nodeWith(call => (isSlow(call) ? held : undefined))
+    const calls = Array.from({ length: 900 }, (_, i) => callTo(i % 3 === 0 ? slow : word))
+    const found = await read(calls, { exchangeTimeoutMs: 50 })
+    release()
+    expect(found.every(({ kind }, i) => kind === 'failed' || i % 3 !== 0)).toBe(true)
+    expect(reads().length).toBeLessThan(400)
+  })
+
+  test('that a silent node takes ends with an error', async () => {
+    let release = () => {}
+    const held = new Promise<undefined>(resolve => {
+      release = () => resolve(undefined)
+    })
+    let isSilent = false
+    await nodeWith(call => {
+      if (call.method === 'eth_call' && !isProbe(call)) isSilent = true
+      return isSilent ? held : undefined
+    }, 2_000)
+    const reading = read(mixed(), { exchangeTimeoutMs: 100 })
+    await expect(reading).rejects.toMatchObject({ name: 'NodeUnavailableError' })
+    release()
+  })
+
+  test('of one bad moment does not begin everything anew', async () => {
+    let failures = 2
+    await nodeWith(call =>
+      call.method === 'eth_call' && !isProbe(call) && failures-- > 0 ? { status: 503 } : undefined
+    )
+    expect(await read(manyWords(600))).toEqual(manyWords(600).map(() => returnedWord(7)))
+    expect(proxy.calls.filter(({ params }) => params[0] === 'latest')).toHaveLength(1)
+  })
+})
