@@ -14,7 +14,8 @@ export type Reaction =
   | 'reset'
   | 'drip'
   | { readonly passOn: string; readonly change?: (text: string) => string }
-  | { readonly cutAfter: string }
+  /** Ends the connection behind this text, having announced so many bytes. */
+  | { readonly cutAfter: string; readonly claims?: number }
 
 export interface ScriptedNode {
   readonly url: string
@@ -55,7 +56,10 @@ export async function startScriptedNode(react: (call: RpcCall) => Reaction): Pro
       const { passOn: _url, change = (text: string) => text } = reaction
       response.writeHead(answer.status, headers).end(change(await answer.text()))
     } else if ('cutAfter' in reaction) {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1_000_000 })
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': reaction.claims ?? 1_000_000
+      })
       response.write(reaction.cutAfter, () => request.socket.destroy())
     } else {
       response.writeHead(reaction.status ?? 200, reaction.headers ?? {}).end(reaction.body)
@@ -82,6 +86,6 @@ export function answerOf({ id }: RpcCall, value: string, slot = 100): Reaction {
 }
 
 /** A JSON-RPC error. */
-export function errorOf({ id }: RpcCall, code: number, status = 200): Reaction {
+export function errorOf({ id }: RpcCall, code: number, status = 200): { status: number; body: string } {
   return { status, body: JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'see http://key' } }) }
 }

@@ -58,7 +58,7 @@ export interface ProgramAccountsOptions extends SolanaCallOptions {
 export interface SolanaRpc {
   /** Lamports, exact up to 2^64-1; 0 for an account that does not exist. */
   getBalance(address: string, options?: SolanaCallOptions): Promise<AtSlot<bigint>>
-  /** All token accounts of the owner under one token program, as bytes. */
+  /** All token accounts of the owner under one token program, as bytes; each once, and of nobody else. */
   getTokenAccountsByOwner(
     owner: string,
     programId: string,
@@ -96,6 +96,8 @@ export interface SolanaRpc {
     options?: Omit<SolanaCallOptions, 'minContextSlot'>
   ): Promise<unknown>
 }
+
+const OWNER_AT = 32
 
 /** Limit of real clusters on the keys of one `getMultipleAccounts`. */
 export const MAX_ACCOUNTS_PER_CALL = 100
@@ -164,9 +166,13 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
 
     getTokenAccountsByOwner(owner, programId, callOptions = {}) {
       const method = 'getTokenAccountsByOwner'
-      const params = [addressOf(owner), { programId: addressOf(programId) }, configOf(callOptions)]
-      const question = async (upstream: HttpUpstream, signal: AbortSignal) =>
-        readAddressedAccounts(await exchange(upstream, wordCall(method, params), signal))
+      const key = new PublicKey(owner)
+      const params = [key.toBase58(), { programId: addressOf(programId) }, configOf(callOptions)]
+      const question = async (upstream: HttpUpstream, signal: AbortSignal) => {
+        const answer = await readAddressedAccounts(await exchange(upstream, wordCall(method, params), signal))
+        for (const { address, data } of answer.value) requireOwner(address, data, key.toBytes())
+        return answer
+      }
       return ask(method, question, callOptions)
     },
 
@@ -250,6 +256,13 @@ async function askThroughLibrary(
   })
   if (result === undefined) throw new TypeError('the library did not ask')
   return result
+}
+
+/** Both token programs keep the owner in the same place. Shorter accounts are none; whoever reads them says so. */
+function requireOwner(address: string, data: Uint8Array, owner: Uint8Array): void {
+  if (data.length < OWNER_AT + owner.length) return
+  if (owner.every((byte, at) => data[OWNER_AT + at] === byte)) return
+  throw new NodeContradictionError(`token account ${address} has another owner than was asked for`)
 }
 
 /** @throws when it is no address. */

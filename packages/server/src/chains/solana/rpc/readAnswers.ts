@@ -18,13 +18,17 @@ export type AddressedAccount = RawAccount & { readonly address: string }
  * Every field is looked at, base64 becomes bytes at once, and the list is taken in portions: nothing waits long
  * behind a large account.
  *
- * @throws {NodeContradictionError} any other shape.
+ * @throws {NodeContradictionError} any other shape, or an address twice.
  */
 export function readAddressedAccounts(answer: NodeResult): Promise<AtSlot<readonly AddressedAccount[]>> {
   const readAccount = createAccountReader()
+  const seen = new Set<string>()
   return readList(answer, element => {
     const { pubkey, account } = asRecord(element, 'an entry')
-    return { address: readAddress(pubkey), ...readAccount(account) }
+    const address = readAddress(pubkey)
+    if (seen.has(address)) throw new NodeContradictionError(`account ${address} came twice`)
+    seen.add(address)
+    return { address, ...readAccount(account) }
   })
 }
 

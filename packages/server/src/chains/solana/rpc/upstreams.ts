@@ -58,10 +58,13 @@ export function createSolanaUpstreams(options: SolanaRpcOptions): SolanaUpstream
   async function askOne<T>(
     { http }: Upstream,
     attempt: Attempt<T>,
-    { signal, deadlineMs = Number.POSITIVE_INFINITY }: SolanaCallOptions
+    { signal, deadlineMs = Number.POSITIVE_INFINITY }: SolanaCallOptions,
+    isLast: boolean
   ): Promise<T> {
     signal?.throwIfAborted()
-    const timer = AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(timeoutMs, deadlineMs - Date.now()))))
+    // A node that hangs leaves half of the time to those after it.
+    const leftMs = (deadlineMs - Date.now()) / (isLast ? 1 : 2)
+    const timer = AbortSignal.timeout(Math.max(0, Math.ceil(Math.min(timeoutMs, leftMs))))
     const whole = signal === undefined ? timer : AbortSignal.any([signal, timer])
     try {
       // One node is what the host says it is; several must be the same.
@@ -115,7 +118,7 @@ export function createSolanaUpstreams(options: SolanaRpcOptions): SolanaUpstream
           if (upstream.rest !== undefined && upstream.rest.untilMs > Date.now()) continue
           if (failure !== undefined && Date.now() >= deadlineMs) break
           try {
-            const answer = await askOne(upstream, attempt, callOptions)
+            const answer = await askOne(upstream, attempt, callOptions, upstream === able.at(-1))
             preferred = upstreams.indexOf(upstream)
             return answer
           } catch (error) {
