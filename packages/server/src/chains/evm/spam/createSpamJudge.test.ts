@@ -9,7 +9,8 @@ const listed: readonly KnownToken[] = [
   { address: `0x${'04'.repeat(20)}`, name: 'USD₮0', symbol: 'USD₮0' },
   { address: `0x${'05'.repeat(20)}`, name: 'Pepe', symbol: 'PEPE' },
   { address: `0x${'06'.repeat(20)}`, name: 'ChainLink Token', symbol: 'LINK' },
-  { address: `0x${'07'.repeat(20)}`, name: 'Рубль', symbol: 'РУБ' }
+  { address: `0x${'07'.repeat(20)}`, name: 'Рубль', symbol: 'РУБ' },
+  { address: `0x${'08'.repeat(20)}`, name: 'ＪＰＹ Ｃｏｉｎ', symbol: 'ＪＰＹＣ' }
 ]
 const judgeWith = (options: Partial<SpamJudgeOptions> = {}) =>
   createSpamJudge({ chainId: 1, listed: () => listed, allow: new Set(), deny: new Set(), ...options })
@@ -136,6 +137,7 @@ describe('without a sign there is no verdict', () => {
     { name: 'Some Coin', symbol: 'USDC' },
     { name: 'USD₮0', symbol: 'USD₮' },
     { name: 'U5DC', symbol: 'L1NK' },
+    { name: 'Another JPY Coin', symbol: 'JPYC' },
     { name: 'Рубль', symbol: 'РУБЛ' }
   ])('%j', asset => {
     expect(judge(asset)).toBeUndefined()

@@ -97,8 +97,11 @@ function signsOf(asset: Judged, known: KnownNames): Reason[] {
   const seen = { name: foldLookalikes(name), symbol: foldLookalikes(symbol) }
   const texts = [seen.name, seen.symbol, foldLookalikes(title)]
   const hides = asset.hidesCharacters === true
-  const confusable = (written: string, looksLike: string) =>
-    known.written.has(written.toLowerCase()) ? hides : known.seen.has(looksLike)
+  // A plain name is no disguise, even where the listed one is written oddly.
+  const confusable = (written: string, looksLike: string) => {
+    const plain = written.toLowerCase()
+    return known.written.has(plain) ? hides : looksLike !== plain && known.seen.has(looksLike)
+  }
   const signs: [Reason, boolean][] = [
     ['NAME_CONFUSABLE', confusable(name, seen.name) || confusable(symbol, seen.symbol)],
     ['NAME_OF_LISTED', known.pairs.has(pairOf(seen))],
