@@ -27,7 +27,7 @@ import {
   tokenAccountBytes,
   tokenMetadata
 } from './accountBytes.ts'
-import { errorOf, type RpcCall, type ScriptedNode, startScriptedNode } from './startScriptedNode.ts'
+import { answerOf, errorOf, type RpcCall, type ScriptedNode, startScriptedNode } from './startScriptedNode.ts'
 
 const unsupported = surfpoolUnsupportedReason()
 if (unsupported !== undefined) process.stdout.write(`skipped: ${unsupported}\n`)
@@ -136,26 +136,26 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
       const bob = solanaOwner(driver.world, 'bob').address
       const alice = solanaOwner(driver.world, 'alice').address
       const rpc = createSolanaRpc({ rpcUrls: [surfpool.rpcUrl], commitment: 'confirmed' })
-      const lying: typeof rpc = {
-        ...rpc,
-        getTokenAccountsByOwner: (_owner, ...rest) => rpc.getTokenAccountsByOwner(alice, ...rest)
-      }
-      const reading = createSolanaHoldings({ rpc: lying }).readHoldings({ accountAddress: bob })
-      await expect(reading).rejects.toThrow(NodeContradictionError)
+      const { value } = await rpc.getTokenAccountsByOwner(alice, TOKEN_PROGRAM)
+      const listed = value.map(({ address, owner, data }) => {
+        const text = Buffer.from(data).toString('base64')
+        const account = { data: [text, 'base64'], executable: false, lamports: 1, owner }
+        return { pubkey: address, account }
+      })
+      proxy.react = call =>
+        call.method === 'getTokenAccountsByOwner'
+          ? answerOf(call, JSON.stringify(listed), 10 ** 9)
+          : { passOn: surfpool.rpcUrl }
+      await expect(read(bob)).rejects.toThrow(NodeContradictionError)
     })
 
     it('are a contradiction when the node lists one account twice', async () => {
-      const rpc = createSolanaRpc({ rpcUrls: [surfpool.rpcUrl], commitment: 'confirmed' })
-      const stuttering: typeof rpc = {
-        ...rpc,
-        async getTokenAccountsByOwner(...query) {
-          const { slot, value } = await rpc.getTokenAccountsByOwner(...query)
-          return { slot, value: [...value, ...value] }
-        }
-      }
-      const { address } = solanaOwner(driver.world, 'bob')
-      const reading = createSolanaHoldings({ rpc: stuttering }).readHoldings({ accountAddress: address })
-      await expect(reading).rejects.toThrow(NodeContradictionError)
+      const twice = (text: string) => text.replace(/"value":\[(.+)\]/s, '"value":[$1,$1]')
+      proxy.react = call => ({
+        passOn: surfpool.rpcUrl,
+        change: call.method === 'getTokenAccountsByOwner' ? twice : text => text
+      })
+      await expect(read(solanaOwner(driver.world, 'bob').address)).rejects.toThrow(NodeContradictionError)
     })
 
     it('end the calls that are still under way', async () => {
