@@ -66,7 +66,7 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
   const inOrder = <T extends { mint: string; address: string }>(items: readonly T[]): T[] =>
     [...items].sort((a, b) => (a.mint + a.address < b.mint + b.address ? -1 : 1))
 
-  it.each(['alice', 'bob', 'carol', 'dora', 'nobody'])(
+  it.each(['alice', 'bob', 'carol', 'dora', 'erin', 'frank', 'grace', 'nobody'])(
     'of %s are the seeded ones, field by field',
     async name => {
       const truth = expectedSolanaHoldings(driver.world, name, { parseMetadataUri: false, origin: '' })

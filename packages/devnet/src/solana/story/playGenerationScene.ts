@@ -74,7 +74,7 @@ async function playMetaplexAges({ driver, metadata, writeMetadata }: SolanaStage
 
 async function playMetadataPlaces({ driver, metadata, writeMetadata }: SolanaStage) {
   const { world } = driver
-  const json = { name: 'Somewhere', image: 'ipfs://nowhere' }
+  const json = { name: 'Somewhere', image: putImage(metadata, '/solana/somewhere.svg', 'somewhere') }
   const uri = putJson(metadata, '/solana/somewhere.json', json)
   world.documents.set(uri, { json })
   const described = (name: string): TokenMetadataExtension => ({
