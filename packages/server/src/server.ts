@@ -31,8 +31,10 @@ import { systemClock } from './platform/clock.ts'
 import { ConfigError } from './platform/errors.ts'
 import { createLogger, type Logger } from './platform/logger.ts'
 import { makeFolder } from './platform/makeFolder.ts'
+import type { MetadataFigures } from './platform/metadataFigures.ts'
 import type { NodeFigures } from './platform/upstreamFigures.ts'
 import { parseStoreUrl } from './store/parseStoreUrl.ts'
+import { openSqliteMetadataCache } from './store/sqlite/metadataCache/openSqliteMetadataCache.ts'
 import { openSqliteReader } from './store/sqlite/openSqliteReader.ts'
 
 /** A running service: it indexes from the moment it is created, whether or not it listens. */
@@ -90,6 +92,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     },
     syncStatuses,
     solanaStatuses: () => parts.solanaStatuses(),
+    metadataFigures: () => parts.metadataFigures(),
     nodeFigures: () => parts.evmChains.map(chain => chain.figures()),
     projects: config.projects,
     methodPrefix: config.methodPrefix,
@@ -160,6 +163,7 @@ interface Parts {
   readonly evmChains: readonly EvmChain[]
   readonly handlers: Handlers
   solanaStatuses(): readonly SolanaStatus[]
+  metadataFigures(): MetadataFigures
   stopIndexing(): Promise<void>
   close(): Promise<void>
 }
@@ -177,7 +181,19 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
   } = config.metadata
   const gateways = { ipfs: ipfsGateways, arweave: arweaveGateways }
   const guardedFetch = createGuardedFetch({ allowHosts })
-  const metadata = createMetadataService({ guardedFetch, gateways, allowHosts })
+  const metadataCache = openSqliteMetadataCache(storeFolder, {
+    bounds: { content: config.metadata.cacheBytes, url: config.metadata.urlCacheBytes },
+    logger
+  })
+  const metadata = createMetadataService({
+    guardedFetch,
+    gateways,
+    allowHosts,
+    cache: metadataCache,
+    cacheBytes: config.metadata.memoryBytes,
+    freshForMs: config.metadata.freshForMs,
+    gatewayStaggerMs: config.metadata.gatewayStaggerMs
+  })
   const tokenLists = createTokenLists({
     sources,
     chainIds: config.chains.evm.map(({ chainId }) => chainId),
@@ -283,12 +299,14 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
       svc_getSyncStatus: createGetSyncStatus({ evmChains: evmById, solanaChains: solanaById }),
       'rpc.discover': createDiscover(config.methodPrefix)
     },
+    metadataFigures: metadata.figures,
     solanaStatuses: () => solanaChains.map(({ watch }) => watch.status()),
     async stopIndexing() {
       await Promise.all(evmChains.map(({ indexer }) => indexer.stop()))
     },
     async close() {
       metadata.close()
+      await metadataCache.close()
       tokenLists.close()
       for (const { rpc } of evmChains) rpc.close()
       for (const { watch } of solanaChains) watch.close()

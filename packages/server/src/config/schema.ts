@@ -251,7 +251,28 @@ export const configSchema = z
           .min(10_000)
           .max(604_800_000)
           .default(3_600_000)
-          .meta({ description: 'milliseconds until a token list is read again: 10000 to 604800000' })
+          .meta({ description: 'milliseconds until a token list is read again: 10000 to 604800000' }),
+        freshForMs: positive(
+          3_600_000,
+          2_592_000_000,
+          'milliseconds until a document that may change is fetched again, behind the answer'
+        ),
+        gatewayStaggerMs: positive(
+          500,
+          10_000,
+          'milliseconds that one gateway is waited for before the next one is asked as well'
+        ),
+        memoryBytes: positive(67_108_864, 17_179_869_184, 'most bytes of documents in memory'),
+        cacheBytes: positive(
+          268_435_456,
+          1_099_511_627_776,
+          'most bytes of documents with a content address in the store'
+        ),
+        urlCacheBytes: positive(
+          134_217_728,
+          1_099_511_627_776,
+          'most bytes of other documents, and of failures, in the store'
+        )
       })
       .prefault({})
       .meta({

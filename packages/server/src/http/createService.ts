@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly solanaStatuses?: () => readonly SolanaStatus[]
   /** How the upstreams of each chain fare; for the metrics. */
   readonly nodeFigures?: MetricSources['nodeFigures']
+  /** How the metadata service fares; for the metrics. */
+  readonly metadataFigures?: MetricSources['metadataFigures']
   readonly projects: readonly ProjectKeys[]
   readonly methodPrefix: string
   readonly rateLimit: QuotaRule | false
@@ -49,7 +51,8 @@ export function createService(options: ServiceOptions): Service {
   const metrics = createMetrics({
     syncStatuses,
     inFlight: () => app.inFlight(),
-    ...(nodeFigures ? { nodeFigures } : {})
+    ...(nodeFigures ? { nodeFigures } : {}),
+    ...(options.metadataFigures ? { metadataFigures: options.metadataFigures } : {})
   })
   const dispatch = createDispatch({
     handlers,

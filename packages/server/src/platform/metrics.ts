@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { isDegraded, type SyncStatus } from '../model/sync.ts'
+import type { MetadataFigures } from './metadataFigures.ts'
+import { registerMetadataMetrics } from './metadataMetrics.ts'
 import { type NodeFigureLists, registerUpstreamMetrics } from './upstreamMetrics.ts'
 
 /** What the server counts. One registry per server, so that two servers in one process do not mix. */
@@ -20,6 +22,7 @@ export interface MetricSources {
   readonly inFlight: () => number
   /** How the upstreams of each chain fare. */
   readonly nodeFigures?: () => readonly NodeFigureLists[]
+  readonly metadataFigures?: () => MetadataFigures
 }
 
 /** Counts, and renders what is counted together with `sources`. */
@@ -86,6 +89,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     status => (isDegraded(status) ? 1 : 0)
   )
   if (sources.nodeFigures !== undefined) registerUpstreamMetrics(registry, sources.nodeFigures)
+  if (sources.metadataFigures !== undefined) registerMetadataMetrics(registry, sources.metadataFigures)
 
   return {
     countCall({ method, outcome, durationMs }) {
