@@ -33,14 +33,20 @@ export function createEnhancedGetTokensAndNFTs(
       throw new Refusal('INVALID_PARAMS', `${addressPath} must be base58 of 32 bytes.`, { path: addressPath })
     }
     const holdings = await reader.readHoldings({ accountAddress, signal, deadlineMs })
-    const fetched = parseMetadataUri ? await fetchUris(holdings, signal) : new Map()
+    const fetched = parseMetadataUri ? await fetchUris(holdings, signal, deadlineMs) : new Map()
     return shapeSolanaHoldings(holdings, fetched)
   }
 
-  async function fetchUris(holdings: SolanaAccountHoldings, signal: AbortSignal): Promise<FetchedUris> {
+  async function fetchUris(
+    holdings: SolanaAccountHoldings,
+    signal: AbortSignal,
+    deadlineMs: number
+  ): Promise<FetchedUris> {
+    // Where nodes were slow, documents are done without rather than wait until the whole call has failed.
+    const budgetMs = Math.min(metadataWaitMs, Math.max(0, (deadlineMs - Date.now()) / 2))
     const uris = listMetadataUris(holdings)
     const requests = uris.map(uri => ({ uri }))
-    const documents = await metadata.readAll(requests, { budgetMs: metadataWaitMs, signal })
+    const documents = await metadata.readAll(requests, { budgetMs, signal })
     return new Map(uris.map((uri, index) => [uri, documents[index]]))
   }
 }

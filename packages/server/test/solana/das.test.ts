@@ -122,6 +122,18 @@ describe('compressed NFTs', () => {
     expect(das.calls).toHaveLength(2)
   })
 
+  it('of an endpoint that does not say how long a page is are asked for until a page is empty', async () => {
+    Object.assign(das, { entries: [compressed('a'), compressed('b'), compressed('c')], longestPage: 2 })
+    das.react = call => {
+      const { result } = JSON.parse(answerPage(das, call).body) as {
+        result: { items: unknown[]; page: number }
+      }
+      return dasResult(call, { items: result.items, page: result.page })
+    }
+    expect(await namesOf()).toEqual({ names: ['a', 'b', 'c'], incomplete: undefined })
+    expect(das.calls).toHaveLength(3)
+  })
+
   it('beyond 20 pages are cut off, with a word', async () => {
     const names = Array.from({ length: 25 }, (_, n) => `leaf ${n}`)
     Object.assign(das, { entries: names.map(name => compressed(name)), longestPage: 1 })
@@ -202,6 +214,23 @@ describe('compressed NFTs', () => {
       incomplete: [{ address: addressOf('lost'), reason: 'ASSET_UNREADABLE' }]
     })
   })
+})
+
+it.each([
+  [
+    'no http',
+    `ftp://u.example/${secret}`,
+    /chains\.solana\[0\]\.dasUrl .* expected endpoint with the DAS API/
+  ],
+  [
+    'credentials that cannot be read',
+    `http://%zz:${secret}@u.example/`,
+    /^dasUrl cannot be used; expected http/
+  ]
+])('an endpoint whose URL has %s is refused by its key, not its text', async (_what, dasUrl, message) => {
+  const starting = startSolanaService({ rpcUrls: [cluster.url], dasUrl })
+  await expect(starting).rejects.toThrow(message)
+  await expect(starting).rejects.not.toThrow(secret)
 })
 
 describe('an indexer that fails', () => {

@@ -42,12 +42,16 @@ afterAll(async () => {
   await Promise.all([cluster?.close(), das?.close(), host?.close(), forbidden?.close()])
 })
 
-const startService = (metadataWaitMs: number, ...alsoAllowed: DocumentHost[]) =>
+const startService = (
+  metadataWaitMs: number,
+  alsoAllowed: readonly DocumentHost[] = [],
+  limits: object = {}
+) =>
   startSolanaService(
     { rpcUrls: [cluster.url], mplCore: true, dasUrl: das.url },
     {
       metadata: { allowHosts: [host, ...alsoAllowed].map(({ hostPort }) => hostPort) },
-      limits: { metadataWaitMs }
+      limits: { metadataWaitMs, ...limits }
     }
   )
 
@@ -187,7 +191,7 @@ describe('with parseMetadataUri', () => {
 
   it('500 items of which half never get an answer are answered with the other half', async () => {
     const slow = await startDocumentHost()
-    const patient = await startService(3_000, slow)
+    const patient = await startService(3_000, [slow])
     for (let n = 0; n < 250; n++) {
       put(`slow ${n}`.replace(' ', '-'), neverAnswers, slow)
       put(`fast ${n}`.replace(' ', '-'), `{"n":${n}}`)
@@ -202,6 +206,14 @@ describe('with parseMetadataUri', () => {
     expect(slowOnes.filter(nft => 'uriData' in nft.metadata.data)).toEqual([])
     await patient.close()
     await slow.close()
+  })
+
+  it('documents that never come cost no call its answer, not even one in a hurry', async () => {
+    put('never', neverAnswers)
+    const hasty = await startService(3_000, [], { requestDeadlineMs: 1_000 })
+    const { nfts } = await hasty.holdings(owner, { parseMetadataUri: true })
+    expect(fetchedOf(nfts)).toEqual({ never: [undefined, ''] })
+    await hasty.close()
   })
 
   it('a document that comes too late for one call is there for a later one', async () => {

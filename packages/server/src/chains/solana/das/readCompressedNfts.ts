@@ -67,7 +67,8 @@ export async function readCompressedNfts(pages: DasPages, query: NftSourceQuery)
     }
     const size = page.items.length + page.errors.length
     const hasNews = take(page)
-    if (size < page.limit) {
+    // A short page is the last one only where the indexer has said what a full one is.
+    if (size < (page.limit ?? 1)) {
       return hasUnnamed
         ? giveUp(new NodeContradictionError('the DAS endpoint lists assets without an id'))
         : finish()
