@@ -18,19 +18,26 @@ export interface ContractFacts {
 
 export type FactName = keyof ContractFacts
 
-/** Facts of one chain's contracts, remembered. */
+/** Facts of one chain's contracts, for one snapshot. */
 export interface ContractFactsReader {
   /**
    * @returns the wanted facts of each contract.
    * @throws what `multicall` throws.
-   * @remarks One call per contract and fact that is not remembered. Facts once told are kept for ten minutes
-   *   (contracts behind proxies do change them); untold ones are asked for again.
+   * @remarks One call per contract and fact that is not remembered; untold ones are asked for every time.
    */
   read(
     multicall: Multicall,
     contracts: Iterable<Address>,
     names: readonly FactName[]
   ): Promise<ReadonlyMap<Address, ContractFacts>>
+  /** Remembers what was told, once the snapshot is known to be sound: a node that is left for another may have lied. */
+  keep(): void
+}
+
+/** What was told of one chain's contracts, for ten minutes: contracts behind proxies do change it. */
+export interface ContractFactsMemory {
+  recall(key: string): Fact | undefined
+  remember(key: string, fact: Fact): void
 }
 
 type Fact = string | number | boolean
@@ -67,6 +74,8 @@ const questions: Readonly<Record<FactName, FactQuestion>> = {
 const factGas = 300_000
 /** Far more than is shown, so that a long name is cut rather than lost. */
 const maxFactReturnBytes = 64 * 1024
+/** Of all names and symbols of one snapshot; the rest counts as not told. Thousands of the longest, millions of usual ones. */
+const maxCharacters = 16 * 1024 * 1024
 const keptForMs = 10 * 60 * 1000
 
 interface WantedFact {
@@ -79,11 +88,25 @@ function factCall({ contract, name }: WantedFact): ContractCall {
 }
 
 /** @param options.maxFacts - how many facts are remembered. */
-export function createContractFactsReader(
+export function createContractFactsMemory(
   options: { readonly maxFacts?: number; readonly now?: () => number } = {}
-): ContractFactsReader {
+): ContractFactsMemory {
   const { maxFacts = 50_000, now = Date.now } = options
   const known = new BoundedMap<string, { readonly fact: Fact; readonly untilMs: number }>(maxFacts)
+  return {
+    recall(key) {
+      const remembered = known.get(key)
+      return remembered !== undefined && now() < remembered.untilMs ? remembered.fact : undefined
+    },
+    remember: (key, fact) => known.set(key, { fact, untilMs: now() + keptForMs })
+  }
+}
+
+export function createContractFactsReader(
+  memory: ContractFactsMemory = createContractFactsMemory()
+): ContractFactsReader {
+  const toldNow = new Map<string, Fact>()
+  let characters = 0
 
   return {
     async read(multicall, contracts, names) {
@@ -93,8 +116,9 @@ export function createContractFactsReader(
         const told: Partial<Record<FactName, Fact>> = {}
         facts.set(contract, told)
         for (const name of names) {
-          const remembered = known.get(`${contract} ${name}`)
-          if (remembered !== undefined && now() < remembered.untilMs) told[name] = remembered.fact
+          const key = `${contract} ${name}`
+          const remembered = toldNow.get(key) ?? memory.recall(key)
+          if (remembered !== undefined) told[name] = remembered
           else missing.push({ contract, name })
         }
       }
@@ -102,11 +126,19 @@ export function createContractFactsReader(
         const fact = result.kind === 'returned' ? questions[name].decode(result.data) : undefined
         const told = facts.get(contract)
         if (fact === undefined || told === undefined) return
+        if (typeof fact === 'string') {
+          characters += fact.length
+          if (characters > maxCharacters) return
+        }
         told[name] = fact
-        known.set(`${contract} ${name}`, { fact, untilMs: now() + keptForMs })
+        toldNow.set(`${contract} ${name}`, fact)
       })
       // Each fact was decoded by its own question, so it has its own type.
       return facts as ReadonlyMap<Address, ContractFacts>
+    },
+    keep() {
+      for (const [key, fact] of toldNow) memory.remember(key, fact)
+      toldNow.clear()
     }
   }
 }

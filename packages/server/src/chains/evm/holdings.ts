@@ -1,6 +1,10 @@
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
-import { type ContractFactsReader, createContractFactsReader } from './contractFacts.ts'
+import {
+  type ContractFactsReader,
+  createContractFactsMemory,
+  createContractFactsReader
+} from './contractFacts.ts'
 import { erc20Ownership } from './erc20.ts'
 import { erc721Ownership } from './erc721.ts'
 import { erc1155Ownership } from './erc1155.ts'
@@ -75,8 +79,8 @@ export interface EvmHoldings {
    * @throws {NodeUnavailableError} the node failed, was too slow, or did not hold still for one block. Never a
    *   partial answer.
    * @throws the signal's reason when aborted.
-   * @remarks One read per candidate (ranges: see `expandRanges`), up to three more per contract and one per NFT, hundreds of them in one call where the
-   *   node allows it (`createMulticall`). Memory grows with the candidates.
+   * @remarks One read per candidate (ranges: see `expandRanges`), up to three more per contract and one per NFT, hundreds
+   *   of them in one call where the node allows it (`createMulticall`). Memory grows with the candidates.
    */
   readHoldings(request: HoldingsRequest): Promise<EvmHoldingsAtBlock>
 }
@@ -99,7 +103,7 @@ const readers: Readonly<Record<HoldingCandidate['standard'], OwnershipReader>> =
 
 export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
   const { rpc, chainId } = options
-  const contractFacts = createContractFactsReader()
+  const factsMemory = createContractFactsMemory()
 
   async function readSnapshot(
     node: EvmNode,
@@ -112,8 +116,10 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
     const block = wanted ?? (await readLatestBlock(node))
     const { pinned, nativeWei } = await pinBlock(node, block, address)
     const multicall = createMulticall({ ...options, node, block: pinned })
+    const contractFacts = createContractFactsReader(factsMemory)
     const found = await readContracts(multicall, contractFacts, candidates, listed, deadlineMs)
     await confirmPinned(node, pinned)
+    contractFacts.keep()
     return { asOf: block, nativeWei, ...found }
   }
 
