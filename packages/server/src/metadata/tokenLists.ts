@@ -67,6 +67,7 @@ interface Source {
   timer?: NodeJS.Timeout
 }
 
+/** @throws {MetadataError} an entry of `allowHosts` is not `host:port`. */
 export function createTokenLists(options: TokenListsOptions): TokenLists {
   const { guardedFetch, gateways, refreshMs, logger } = options
   const allowHosts = readAllowHosts(options.allowHosts ?? [])

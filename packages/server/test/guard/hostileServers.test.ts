@@ -141,6 +141,17 @@ describe('TLS', () => {
     })
   })
 
+  test('what a connection brings is counted below TLS too', async () => {
+    const certificate = createCertificate('nft.names.art')
+    const server = createTlsServer(certificate, socket => {
+      socket.on('error', () => {}).once('data', () => socket.write(chunked + '0'.repeat(3_000_000)))
+    })
+    const fetch = await servedBy(server)
+    await trusting(certificate.cert, async () => {
+      await expect(fetch('https://nft.names.art/')).rejects.toMatchObject(reason('TOO_LARGE'))
+    })
+  })
+
   test('a redirect from https to http is not followed, one from http to https is', async () => {
     const certificate = createCertificate('nft.names.art')
     const asked: string[] = []

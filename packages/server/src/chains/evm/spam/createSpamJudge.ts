@@ -70,6 +70,7 @@ interface KnownNames {
 /** With one of these, a second sign makes spam. */
 const grave: ReadonlySet<Reason> = new Set(['CLAIM_WORDS', 'NAME_HIDES_CHARACTERS'])
 
+/** @remarks The names of the listed tokens are folded at the first call after a list has changed, in time that grows with their number. */
 export function createSpamJudge({ chainId, listed, allow, deny }: SpamJudgeOptions): SpamJudge {
   const natives = nativeCoinNames(chainId)
   let source: readonly KnownToken[] | undefined
