@@ -57,8 +57,6 @@ export interface HostileToken {
   readonly key: string
   /** What it does, for a reader who meets it in a list. */
   readonly about: string
-  /** Nodes written in JavaScript need a minute for the gas that one question may cost; they answer nobody meanwhile. */
-  readonly needsFastNode?: true
   /** Brings it to the chain and to the holder. @returns the contract's address. */
   play(stage: HostileStage): Promise<string>
   /** What must be said of it to the holder. More than one: each is right, and which one depends on how the node is asked. */

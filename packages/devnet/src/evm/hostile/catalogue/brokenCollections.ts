@@ -93,10 +93,7 @@ export const brokenCollections: readonly HostileToken[] = [
     listedNfts(plainNft)
   ),
   uriAnswers('uri-loops', 'tokenURI never ends', loopsDearly),
-  {
-    ...uriAnswers('uri-loops-slowly', 'tokenURI never ends, and takes as much time as its gas allows', loops),
-    needsFastNode: true
-  },
+  uriAnswers('uri-loops-slowly', 'tokenURI never ends, and takes as much time as its gas allows', loops),
   uriAnswers('uri-megabyte', 'tokenURI is a megabyte', longText(1_000_000)),
   uriAnswers('uri-malformed', 'tokenURI is no string', zeros(96)),
   scriptedErc721(

@@ -1,10 +1,16 @@
-import { type HostileToken, listedNfts, listedToken, unreadable } from '../HostileToken.ts'
+import {
+  type HostileNftTruth,
+  type HostileToken,
+  listedNfts,
+  listedToken,
+  unreadable
+} from '../HostileToken.ts'
 import { callOf, creationOf } from '../hostileContract.ts'
 
 const moody = { amount: 1000n, decimals: 0, name: 'Moody', symbol: 'MOOD' }
 const moods = ['MoreForMuchGas', 'BurnsMuchGas', 'MoreForHolder', 'BlockNumber', 'Lengths'] as const
 
-const averseNft = {
+const averseNft: HostileNftTruth = {
   tokenId: 1n,
   balance: 1n,
   isSemiFungible: false,
@@ -14,6 +20,7 @@ const averseNft = {
   data: {},
   image: ''
 }
+const moodyNft: HostileNftTruth = { ...averseNft, name: moody.name, symbol: moody.symbol }
 
 function moodyToken(
   key: string,
@@ -58,20 +65,11 @@ export const fickleConduct: readonly HostileToken[] = [
     () => [
       {
         token: moody,
-        nfts: [
-          {
-            tokenId: 1n,
-            balance: 1n,
-            isSemiFungible: false,
-            tokenUri: '',
-            name: 'Moody',
-            symbol: 'MOOD',
-            data: {},
-            image: ''
-          }
-        ],
+        nfts: [{ ...moodyNft, tokenUri: '' }],
         incomplete: [{ tokenId: 1n, reason: 'TOKEN_URI_UNREADABLE' }]
-      }
+      },
+      // A slow node is given less gas than makes it burn.
+      { token: moody, nfts: [moodyNft], incomplete: [] }
     ]
   ),
   moodyToken(

@@ -1,0 +1,77 @@
+import type { EvmHoldings } from '@chain-data/protocol'
+import { checkResult } from '@chain-data/protocol/validators'
+import { expect } from 'vitest'
+import { createServer, type Server } from '../../src/server.ts'
+import type { ChaosNode } from '../chaos/chaosNodes.ts'
+import { eventually } from '../support/indexHarness.ts'
+
+const authorization = `Basic ${Buffer.from('demo:demo-key').toString('base64')}`
+
+/** The whole server over one node, asked as any caller asks it. */
+export interface HostileService {
+  readonly server: Server
+  /** Waits until the index stands on this block. */
+  reach(blockHash: string): Promise<void>
+  /** A valid answer over HTTP. @throws {Error} when the service refuses. */
+  holdings(address: string, tokenAddresses?: readonly string[]): Promise<EvmHoldings>
+  close(): Promise<void>
+}
+
+export async function startHostileService({ rpcUrl, config }: ChaosNode): Promise<HostileService> {
+  const server = await createServer({
+    store: 'sqlite::memory:',
+    listen: { host: '127.0.0.1', port: 0 },
+    projects: [{ projectId: 'demo', serverKey: 'demo-key' }],
+    chains: {
+      evm: [
+        {
+          chainId: 31337,
+          rpcUrls: [rpcUrl],
+          pollIntervalMs: 50,
+          finality: config.finality,
+          waivers: [...(config.waivers ?? [])]
+        }
+      ]
+    },
+    rateLimit: false,
+    log: { level: 'silent' }
+  })
+  const url = await server.listen()
+
+  async function ask(method: string, params: readonly unknown[]) {
+    const response = await fetch(`${url}/evm-chain`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, chainId: 31337, params })
+    })
+    const { result, error } = (await response.json()) as { result?: unknown; error?: unknown }
+    if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`)
+    return result
+  }
+
+  async function holdings(address: string, tokenAddresses?: readonly string[]) {
+    const answer = await ask('svc_getTokensAndNFTs', tokenAddresses ? [address, tokenAddresses] : [address])
+    expect(checkResult('svc_getTokensAndNFTs', answer)).toBeUndefined()
+    return answer as EvmHoldings
+  }
+
+  return {
+    server,
+    async reach(blockHash) {
+      const nobody = `0x${'01'.repeat(20)}`
+      let seen: unknown
+      const look = async () => {
+        seen = await holdings(nobody).then(
+          answer => answer.asOf?.blockHash,
+          error => error
+        )
+        return seen === blockHash
+      }
+      await eventually(`the index stands on ${blockHash}`, look, 30_000).catch(error => {
+        throw new Error(`${error instanceof Error ? error.message : error}; last: ${seen}`)
+      })
+    },
+    holdings,
+    close: () => server.close()
+  }
+}
