@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { CoreMetadata } from '../assetMetadata.ts'
 import { AccountRefusal } from '../borshReader.ts'
 import type { IncompleteHolding, NftHolding, NftSourceQuery, SourcedNfts } from '../holdings.ts'
 import { MAX_ACCOUNTS_PER_CALL, type RawAccount, type SolanaCallOptions, type SolanaRpc } from '../rpc.ts'
 import { formatSolanaAddress } from '../solanaAddress.ts'
+import { createTurns } from '../turns.ts'
 import { type CoreAsset, CORE_KEYS, MPL_CORE_PROGRAM, readCoreAsset } from './coreAsset.ts'
 import { type CoreCollection, readCoreCollection } from './coreCollection.ts'
 
@@ -12,7 +12,7 @@ import { type CoreCollection, readCoreCollection } from './coreCollection.ts'
 const KEY_AT = 0
 const OWNER_AT = 1
 /** Accounts read before other work gets a turn. */
-const ACCOUNTS_PER_TURN = 500
+const ACCOUNTS_PER_TURN = 50
 const CALLS_AT_ONCE = 4
 
 /**
@@ -35,8 +35,10 @@ export async function readCoreNfts(rpc: SolanaRpc, query: NftSourceQuery): Promi
   )
   const assets = new Map<string, CoreAsset>()
   const incomplete: IncompleteHolding[] = []
-  for (const [at, account] of value.entries()) {
-    if (at % ACCOUNTS_PER_TURN === ACCOUNTS_PER_TURN - 1) await nextTurn()
+  const turns = createTurns(ACCOUNTS_PER_TURN)
+  for (const account of value) {
+    const pause = turns.step()
+    if (pause !== undefined) await pause
     const { address } = account
     const asset = orRefused(() => readCoreAsset(account))
     if (asset === undefined) {

@@ -2,11 +2,14 @@ import { ChainDataError, NodeContradictionError } from '../../../platform/errors
 import type { IncompleteHolding, NftHolding, NftSourceQuery } from '../holdings.ts'
 import type { ReadNfts } from '../nftSource.ts'
 import { parseSolanaAddress } from '../solanaAddress.ts'
+import { createTurns } from '../turns.ts'
 import { readDasAsset } from './dasAsset.ts'
 import type { DasPage, DasPages, DasPlace } from './dasPages.ts'
 
 /** Most pages of one account: 20,000 entries, compressed or not. */
 const MAX_PAGES = 20
+/** Entries read before other work gets a turn. */
+const ENTRIES_PER_TURN = 50
 
 /**
  * The compressed NFTs of an account, from an indexer. It lists all assets; only compressed ones are taken that are not
@@ -30,11 +33,14 @@ export async function readCompressedNfts(pages: DasPages, query: NftSourceQuery)
     return { ...finish(), failure }
   }
   let hasUnnamed = false
+  const turns = createTurns(ENTRIES_PER_TURN)
 
   /** Takes a page in; tells whether there was anything new on it. */
-  function take(page: DasPage): boolean {
+  async function take(page: DasPage): Promise<boolean> {
     const known = seen.size
     for (const item of page.items) {
+      const pause = turns.step()
+      if (pause !== undefined) await pause
       const entry = readDasAsset(item, accountAddress)
       const id = entry.kind === 'compressed' ? entry.nft.mint : entry.id
       if (id === undefined) hasUnnamed = true
@@ -66,7 +72,7 @@ export async function readCompressedNfts(pages: DasPages, query: NftSourceQuery)
       return giveUp(error)
     }
     const size = page.items.length + page.errors.length
-    const hasNews = take(page)
+    const hasNews = await take(page)
     // A short page is the last one only where the indexer has said what a full one is.
     if (size < (page.limit ?? 1)) {
       return hasUnnamed
