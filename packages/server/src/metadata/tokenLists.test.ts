@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createLogger } from '../platform/logger.ts'
+import { createLogger, silentLogger } from '../platform/logger.ts'
 import { metadataFailure } from './metadataFailure.ts'
 import { createTokenLists, type TokenLists } from './tokenLists.ts'
 
@@ -217,5 +217,30 @@ describe('as time goes by', () => {
     expect(vi.getTimerCount()).toBe(0)
     await vi.advanceTimersByTimeAsync(10 * hour)
     expect(fetched).toHaveLength(2)
+  })
+
+  test('a list that is being read while it closes is cut off, and not tried again', async () => {
+    useFakeTimers()
+    const warned: unknown[] = []
+    let cutOff: AbortSignal | undefined
+    const closing = createTokenLists({
+      sources: [remote],
+      chainIds: [1],
+      gateways,
+      refreshMs: hour,
+      logger: { ...silentLogger, warn: message => warned.push(message) },
+      guardedFetch: (_url, options) =>
+        new Promise((_resolve, reject) => {
+          cutOff = options?.signal
+          cutOff?.addEventListener('abort', () => reject(metadataFailure('ABORTED', 'Given up')))
+        })
+    })
+    const started = closing.start()
+    await vi.advanceTimersByTimeAsync(0)
+    closing.close()
+    await started
+    expect(cutOff?.aborted).toBe(true)
+    expect(vi.getTimerCount()).toBe(0)
+    expect(warned).toEqual([])
   })
 })

@@ -245,6 +245,16 @@ describe('nothing is left over', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([])
   })
 
+  test.each([
+    ['was read', `${ok}Content-Length: 2\r\n\r\n{}`],
+    ['is an error', 'HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nnot read'],
+    ['is a redirect that leads nowhere', 'HTTP/1.1 302 Found\r\nContent-Length: 9\r\n\r\nnot read']
+  ])('when the answer %s and the server keeps its connection open', async (_what, answer) => {
+    const fetch = await servedRaw(answer)
+    await fetch(url).catch(() => {})
+    await eventually('every socket closed', () => open.size === 0)
+  })
+
   test('after fetches of every outcome, and no connection is used twice', async () => {
     const before = resources()
     let connections = 0
