@@ -31,7 +31,8 @@ const honestTokens = [
   ['Frax Share', 'FXS'], ['Synthetic USD', 'sUSD'], ['Balancer 80 BAL 20 WETH', 'B-80BAL-20WETH'],
   ['Pendle USDe 25JUL2024', 'PT-USDe'], ['Ethena', 'ENA'], ['First Digital USD', 'FDUSD'], ['Gemini dollar', 'GUSD'],
   ['Bitcoin BEP2', 'BTCB'], ['Polygon Ecosystem Token', 'POL'], ['ZRX', 'ZRX'], ['$MONEY', '$MONEY'],
-  ['Ð Doge', 'Ð'], ['Ξ', 'ΞETH'], ['🦍🦍🦍', '🍌'], ['人民币', 'CNH'], ['ビットコイン', 'BIT'], ['Мир', 'МИР']
+  ['Ð Doge', 'Ð'], ['Ξ', 'ΞETH'], ['🦍🦍🦍', '🍌'], ['人民币', 'CNH'], ['ビットコイン', 'BIT'], ['Мир', 'МИР'],
+  ['D.AI Token', 'D.AI'], ['Season 2.live', 'S2'], ['Mr.Me', 'No.1']
 ] as const // biome-ignore format: a table
 
 /** Names of collections, and of single NFTs in them. */

@@ -26,9 +26,9 @@ function labelBefore(text: string, end: number): string {
   return text.slice(start, end)
 }
 
-/** `a.io` and `1.io` are rather abbreviations and numbers. */
+/** `Mr.Me`, `D.AI` and `100.live` are rather abbreviations and numbers. */
 function isHostLabel(label: string): boolean {
-  return label.length > 1 && /^[a-z0-9-]+$/.test(label) && /[a-z]/.test(label)
+  return label.length > 2 && /^[a-z0-9-]+$/.test(label) && /[a-z]/.test(label)
 }
 
 /** Whether a name tells its reader to come and take something; `seen` as above. */
