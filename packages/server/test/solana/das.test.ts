@@ -134,6 +134,15 @@ describe('compressed NFTs', () => {
     expect(das.calls).toHaveLength(3)
   })
 
+  it('of an endpoint that calls its pages longer than they are are asked for all the same', async () => {
+    das.entries = Array.from({ length: 1_001 }, (_, n) => compressed(`leaf ${n}`))
+    das.react = call => {
+      const { result } = JSON.parse(answerPage(das, call).body) as { result: object }
+      return dasResult(call, { ...result, limit: 10_000 })
+    }
+    expect((await namesOf()).names).toHaveLength(1_001)
+  })
+
   it('beyond 20 pages are cut off, with a word', async () => {
     const names = Array.from({ length: 25 }, (_, n) => `leaf ${n}`)
     Object.assign(das, { entries: names.map(name => compressed(name)), longestPage: 1 })

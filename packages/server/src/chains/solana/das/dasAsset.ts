@@ -16,7 +16,8 @@ class ShapeError extends Error {}
 
 /** Longest texts that are taken; on chain a name has 32 bytes, a symbol 10 and a URI 200. */
 const MAX_TEXT = 1_000
-const MAX_CREATORS = 100
+/** On chain there are at most five. */
+const MAX_CREATORS = 10
 
 /**
  * Reads one entry of `getAssetsByOwner`. Nothing of it is believed unseen: it comes from an indexer, not from a node.

@@ -13,7 +13,7 @@ export interface DasPage {
   readonly items: readonly unknown[]
   /** Assets that the indexer knows of and could not show. */
   readonly errors: readonly unknown[]
-  /** Most entries of one page, as the indexer understood it; absent when it does not tell. */
+  /** Most entries of one page, as the indexer understood it, but not more than was asked for; absent: not told. */
   readonly limit?: number
   /** Where the next page begins; absent: by number. */
   readonly cursor?: string
@@ -80,7 +80,7 @@ async function readPage(answer: NodeResult, name: string): Promise<DasPage> {
     return {
       items,
       errors: Array.isArray(errors) ? errors : [],
-      ...(isPositive(limit) ? { limit } : {}),
+      ...(isPositive(limit) ? { limit: Math.min(limit, PAGE_LIMIT) } : {}),
       ...(typeof cursor === 'string' && cursor !== '' ? { cursor } : {})
     }
   } catch (error) {
