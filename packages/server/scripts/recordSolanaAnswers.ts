@@ -60,7 +60,7 @@ async function record(world: SolanaWorld, owner: string, node: string): Promise<
     accounts: Record<string, string>
   }
   for (const { method, params, text } of answers) {
-    const value = await valueOf(text)
+    const value = await findValue(text)
     const [first, second] = params
     if (method === 'getBalance') recording.balance = value
     else if (method === 'getMultipleAccounts') {
@@ -71,7 +71,7 @@ async function record(world: SolanaWorld, owner: string, node: string): Promise<
   return { node, address, slot: 100, ...recording, expected }
 }
 
-async function valueOf(text: string): Promise<string> {
+async function findValue(text: string): Promise<string> {
   const json = { text, turns: createTurns(Number.MAX_SAFE_INTEGER) }
   const { members } = await findMembers(json, 0)
   const inner = await findMembers(json, members.get('result')?.start ?? 0)
