@@ -1,0 +1,117 @@
+/**
+ * What an account with many token accounts costs the server; README.md beside this file says how it is measured.
+ *
+ *     node --conditions=@chain-data/source packages/server/bench/solana/run.ts [--write]
+ */
+import { fork } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { cpus, platform, release, totalmem } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { createLargeAccount } from '../../test/solana/largeAccount.ts'
+import { type RpcCall, startScriptedNode } from '../../test/solana/startScriptedNode.ts'
+import type { Cost } from './measureOne.ts'
+
+const tokenAccounts = 5_000
+const nftEvery = 4
+const runs = 5
+const ways = [
+  'token accounts, library',
+  'token accounts, own reader',
+  'all accounts, library',
+  'all accounts, own reader',
+  'whole server'
+]
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+const [large, small] = [
+  createLargeAccount({ tokenAccounts, nftEvery }),
+  createLargeAccount({ tokenAccounts: 50, nftEvery, kinds: 20 })
+]
+const node = await startScriptedNode((call: RpcCall) => {
+  const isLarge = node.calls.some(({ params }) => params[0] === large.address)
+  return (isLarge ? large : small).react(call)
+})
+
+const costs = new Map<string, Cost[]>(ways.map(way => [way, []]))
+// Around and around, so that a slow moment of the machine meets all ways.
+for (let run = 0; run < runs; run++) {
+  for (const way of ways) {
+    node.calls.length = 0
+    costs.get(way)?.push(await measure(way))
+  }
+}
+await node.close()
+
+const figures = ways.map(way => {
+  const all = costs.get(way) ?? []
+  return {
+    way,
+    totalMs: spread(all.map(cost => cost.totalMs)),
+    longestBlockMs: spread(all.map(cost => cost.longestBlockMs)),
+    peakMiB: spread(all.map(cost => cost.peakMiB))
+  }
+})
+for (const { way, totalMs, longestBlockMs, peakMiB } of figures) {
+  print(
+    `${way.padEnd(28)} total ${format(totalMs)} ms   longest block ${format(longestBlockMs)} ms   peak ${format(peakMiB)} MiB`
+  )
+}
+const median = (way: string) => figures.find(each => each.way === way)
+const ratios = ['token accounts', 'all accounts'].map(what => {
+  const [other, own] = [median(`${what}, library`)!, median(`${what}, own reader`)!]
+  return {
+    what,
+    longestBlock: other.longestBlockMs.median / own.longestBlockMs.median,
+    total: other.totalMs.median / own.totalMs.median,
+    peak: other.peakMiB.median / own.peakMiB.median
+  }
+})
+for (const { what, longestBlock, total, peak } of ratios) {
+  print(
+    `${what}, library over own reader: longest block ${longestBlock.toFixed(1)}x, total ${total.toFixed(1)}x, peak memory ${peak.toFixed(2)}x`
+  )
+}
+
+if (process.argv.includes('--write')) {
+  const date = new Date().toISOString().slice(0, 10)
+  const machine = {
+    cpu: cpus()[0]?.model,
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    os: `${platform()} ${release()}`,
+    node: process.version
+  }
+  const file = fileURLToPath(new URL(`results/${date}.json`, import.meta.url))
+  const dataset = { tokenAccounts, nftEvery, runs }
+  writeFileSync(file, `${JSON.stringify({ date, machine, dataset, figures, ratios }, undefined, 2)}\n`)
+}
+
+function measure(way: string): Promise<Cost> {
+  const script = fileURLToPath(new URL('measureOne.ts', import.meta.url))
+  const child = fork(script, [way, node.url, large.address, small.address], {
+    execArgv: ['--conditions=@chain-data/source', '--expose-gc']
+  })
+  return new Promise((resolve, reject) => {
+    child.once('message', message => resolve(message as Cost))
+    child.once('exit', code => reject(new Error(`${way} ended with code ${code}`)))
+  })
+}
+
+interface Spread {
+  readonly median: number
+  readonly least: number
+  readonly most: number
+}
+
+function spread(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b)
+  return {
+    median: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN,
+    least: sorted[0] ?? Number.NaN,
+    most: sorted.at(-1) ?? Number.NaN
+  }
+}
+
+function format({ median, least, most }: Spread): string {
+  return `${median.toFixed(0).padStart(5)} (${least.toFixed(0)}-${most.toFixed(0)})`
+}
