@@ -323,6 +323,32 @@ describe('Core assets', () => {
     expect(incomplete).toEqual([{ address: owner, reason: 'MPL_CORE_UNAVAILABLE' }])
   })
 
+  it('of 250 collections cost three calls for them, none with more than 100 keys', async () => {
+    const collector = addressOf('collector')
+    for (let n = 0; n < 500; n++) {
+      const updateAuthority = { kind: 'collection' as const, address: addressOf(`collection ${n % 250}`) }
+      const [asset, group] = [`collected ${n}`, `collection ${n % 250}`]
+      cluster.accounts.set(addressOf(asset), {
+        owner: core,
+        data: encodeCoreAsset(assetOf(collector, asset, { updateAuthority }))
+      })
+      cluster.accounts.set(addressOf(group), {
+        owner: core,
+        data: encodeCoreCollection({
+          ...{ updateAuthority: curator, name: 'C', uri: '', numMinted: 2, currentSize: 2 },
+          plugins: [royaltiesOf(n % 250, artist)]
+        })
+      })
+    }
+    const { nfts, incomplete } = await service.holdings(collector)
+    expect([nfts.length, incomplete]).toEqual([500, undefined])
+    for (const { name, sellerFeeBasisPoints } of nfts) {
+      expect(sellerFeeBasisPoints).toBe(Number(name.slice('collected '.length)) % 250)
+    }
+    const lookups = cluster.calls.filter(call => call.method === 'getMultipleAccounts')
+    expect(lookups.map(call => (call.params[0] as string[]).length).sort()).toEqual([100, 100, 50])
+  })
+
   it('from an older slot than the rest make the answer that old', async () => {
     reactTo('getProgramAccounts', call => answerOf(call, '[]', clusterSlot - 7))
     expect((await service.holdings(owner)).asOf).toEqual({ slot: clusterSlot - 7 })
