@@ -20,7 +20,7 @@ export interface HoldingsService {
   readonly server: Server
   readonly metadata: MetadataServer
   readonly logLines: readonly string[]
-  /** Waits until the newest block is indexed. */
+  /** Waits until the newest block is indexed and followed. */
   indexed(): Promise<void>
   /** Puts code at an address, without any transaction: no log will ever name it. */
   place(address: string, code: string): Promise<void>
@@ -55,7 +55,11 @@ export async function startHoldingsService(
 
   const indexed = async () => {
     const height = Number(await rpc.request({ method: 'eth_blockNumber', params: [] }))
-    await eventually(`block ${height} is indexed`, () => server.status()[0]?.indexedTo?.number === height)
+    const isIndexed = () => {
+      const [status] = server.status()
+      return status?.phase === 'following' && status.indexedTo?.number === height
+    }
+    await eventually(`block ${height} is indexed`, isIndexed, 30_000)
   }
   await indexed()
 
