@@ -35,6 +35,7 @@ export {
   metadataAddress,
   metadataProgram
 } from './solana/metaplexAccounts.ts'
+export { mintExtensions, type MintExtension } from './solana/mintExtensions.ts'
 export { seedSolanaWorld, type SolanaSeedOptions } from './solana/seedSolanaWorld.ts'
 export * from './solana/SolanaWorld.ts'
 export * from './solana/solanaTruth.ts'

@@ -12,9 +12,10 @@ export interface PlacedHolding extends Partial<Omit<SolanaMint, 'label' | 'addre
   owner: string
   /** Default 1. */
   amount?: bigint
+  /** The token account is. */
+  frozen?: boolean
   /** Extensions of the mint, given its address; makes it one of Token-2022. */
   extensions?: (mint: string) => ExtensionBytes[]
-  accountExtensions?: ExtensionBytes[]
   /** Instead of a mint; `undefined` leaves nothing at its address. */
   mintBytes?: (sound: Buffer) => Buffer | undefined
   /** What stands where Metaplex keeps the metadata. */
@@ -23,9 +24,9 @@ export interface PlacedHolding extends Partial<Omit<SolanaMint, 'label' | 'addre
   metadataProgram?: PublicKey
 }
 
-/** Writes the accounts and notes what they are meant to be: without more, one unit of a plain token. */
+/** Notes accounts and writes them: without more, one unit of a plain token. May run beside others. */
 export async function placeHolding(driver: SolanaDriver, placed: PlacedHolding): Promise<SolanaMint> {
-  const { label, owner, amount = 1n, extensions, accountExtensions, mintBytes, metadataBytes } = placed
+  const { label, owner, amount = 1n, frozen = false, extensions, mintBytes, metadataBytes } = placed
   const { metadataProgram: keeper = metadataProgram, ...rest } = placed
   const address = driver.addressOf('mint', label)
   const account = driver.addressOf('account', label)
@@ -37,23 +38,28 @@ export async function placeHolding(driver: SolanaDriver, placed: PlacedHolding):
   const program = tokenPrograms[mint.program]
   const sound = encodeMint(mint, extensions?.(address))
   const data = mintBytes === undefined ? sound : mintBytes(sound)
-  const holder = { mint: address, owner: solanaOwner(driver.world, owner).address, amount }
-  const writes = [driver.setAccount(account, encodeTokenAccount(holder, accountExtensions), program)]
+  const holder = { mint: address, owner: solanaOwner(driver.world, owner).address, amount, frozen }
+  driver.world.mints[label] = mint
+  driver.world.tokenAccounts.push({
+    address: account,
+    mint: label,
+    owner,
+    amount,
+    state: frozen ? 'frozen' : 'initialized',
+    isAssociated: false
+  })
+  const writes = [driver.setAccount(account, encodeTokenAccount(holder), program)]
   if (data !== undefined) writes.push(driver.setAccount(address, data, program))
   if (metadataBytes !== undefined) {
     writes.push(driver.setAccount(metadataAddress(address), metadataBytes(address), keeper))
   }
   await Promise.all(writes)
-  driver.world.mints[label] = mint
-  driver.world.tokenAccounts.push({
-    ...{ address: account, mint: label, owner, amount, state: 'initialized', isAssociated: false }
-  })
   return mint
 }
 
 /** What the world knows of a mint, without how it was written. */
 function truthOf(placed: Partial<PlacedHolding>): Partial<SolanaMint> {
-  const { owner: _owner, amount: _amount, extensions: _of, accountExtensions: _its, ...rest } = placed
+  const { owner: _owner, amount: _amount, frozen: _frozen, extensions: _of, ...rest } = placed
   const { mintBytes: _mint, metadataBytes: _metadata, ...truth } = rest
   return truth
 }

@@ -41,6 +41,8 @@ describe('the class of an asset', () => {
     expect(classifyAsset(many, metadata)).toBe('semiFungible')
     expect(classifyAsset({ decimals: 0, supply: 2n ** 64n - 1n }, metadata)).toBe('semiFungible')
     expect(classifyAsset(divisible, metadata)).toBe('token')
+    // All burnt: there is none of it that could be held.
+    expect(classifyAsset({ decimals: 0, supply: 0n }, metadata)).toBe('token')
   })
 
   it('is token without metadata, even for a single whole unit', () => {

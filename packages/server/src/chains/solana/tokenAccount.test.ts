@@ -4,6 +4,9 @@ import { AccountRefusal } from './borshReader.ts'
 import { formatSolanaAddress, METAPLEX_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './solanaAddress.ts'
 import { readTokenAccount } from './tokenAccount.ts'
 
+const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)
+process.stdout.write(`tokenAccount: CHAIN_DATA_TEST_SEED=${seed}\n`)
+
 const mint = new Uint8Array(32).fill(7)
 const owner = new Uint8Array(32).fill(9)
 
@@ -64,7 +67,8 @@ describe('a token account', () => {
         } catch (error) {
           expect(error).toBeInstanceOf(AccountRefusal)
         }
-      })
+      }),
+      { seed }
     )
   })
 })
