@@ -28,3 +28,15 @@ test('does not keep an entry heavier than the whole, nor its older value', () =>
   map.set('a', 3, 11)
   expect([map.get('a'), map.get('b')]).toEqual([undefined, 2])
 })
+
+test('goes on forgetting in order of use after it was emptied, and however many entries come', () => {
+  const map = new BoundedMap<number, number>(3)
+  for (let i = 0; i < 10; i++) map.set(i, i)
+  for (let i = 0; i < 10; i++) map.delete(i)
+  expect(map.size).toBe(0)
+  for (let i = 20; i < 30; i++) {
+    map.set(i, i)
+    map.get(20)
+  }
+  expect([20, 27, 28, 29].map(key => map.get(key))).toEqual([20, undefined, 28, 29])
+})

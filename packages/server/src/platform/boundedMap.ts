@@ -6,9 +6,12 @@ export class BoundedMap<K, V> {
   readonly #entries = new Map<K, { readonly value: V; readonly weight: number }>()
   readonly #maxWeight: number
   #weight = 0
+  /** Stands before the entry unused for longest: it gives out only what is then forgotten, and new ones come last. */
+  #oldest: Iterator<K>
 
   constructor(maxWeight: number) {
     this.#maxWeight = maxWeight
+    this.#oldest = this.#entries.keys()
   }
 
   get size(): number {
@@ -30,9 +33,11 @@ export class BoundedMap<K, V> {
     if (weight > this.#maxWeight) return
     this.#entries.set(key, { value, weight })
     this.#weight += weight
-    for (const oldest of this.#entries.keys()) {
-      if (this.#weight <= this.#maxWeight) return
-      this.delete(oldest)
+    while (this.#weight > this.#maxWeight) {
+      // Not a new iterator each time: it would step over all that has been forgotten before.
+      const { value, done } = this.#oldest.next()
+      if (done) this.#oldest = this.#entries.keys()
+      else this.delete(value)
     }
   }
 
