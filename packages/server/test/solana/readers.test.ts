@@ -24,6 +24,8 @@ let accounts: Map<string, RawAccount>
 let owned: { readonly address: string; readonly owner: string; readonly data: Uint8Array }[]
 /** Keys of each `getMultipleAccounts`. */
 let lookups: (readonly string[])[]
+/** How much of each account they wanted; `undefined` for all of it. */
+let slices: (number | undefined)[]
 let beforeLookup: (count: number) => void
 
 const unused = () => Promise.reject(new Error('nobody should ask for this'))
@@ -33,10 +35,15 @@ const node: SolanaRpc = {
     slot: 5,
     value: owned.filter(account => account.owner === programId)
   }),
-  async getMultipleAccounts(keys) {
+  async getMultipleAccounts(keys, { dataSlice } = {}) {
     lookups.push(keys)
+    slices.push(dataSlice?.length)
     beforeLookup(lookups.length)
-    return { slot: 5, value: keys.map(key => accounts.get(key)) }
+    const value = keys.map(key => {
+      const account = accounts.get(key)
+      return account && { ...account, data: account.data.subarray(0, dataSlice?.length) }
+    })
+    return { slot: 5, value }
   },
   ...{ getProgramAccounts: unused, call: unused }
 }
@@ -66,6 +73,7 @@ beforeEach(() => {
   accounts = new Map()
   owned = []
   lookups = []
+  slices = []
   beforeLookup = () => {}
 })
 
@@ -148,6 +156,20 @@ describe('metadata that a mint keeps elsewhere', () => {
     expect(nfts.map(({ metadata }) => metadata.name)).toEqual(['Name of sound'])
     expect(tokens.map(({ mint }) => mint)).toEqual([...mints].sort())
     expect(incomplete).toEqual([...mints].sort().map(address => ({ address, reason: 'METADATA_UNREADABLE' })))
+  })
+
+  it('is not read further than a mint can be long, so that a huge account does not fill the answer', async () => {
+    const mint = hold('huge', TOKEN_2022_PROGRAM, pointingTo('warehouse'))
+    const data = Buffer.alloc(10 * 1024 * 1024)
+    Buffer.from([112, 132, 90, 90, 11, 88, 157, 87]).copy(data)
+    data.writeUInt32LE(data.length - 12, 8)
+    accounts.set(addressOf('warehouse'), { owner: keeperProgram, data })
+    hold('sound', TOKEN_2022_PROGRAM, pointingTo('keeper'))
+    keep('keeper', 'sound')
+    const { nfts, incomplete } = await read()
+    expect(slices).toEqual([undefined, 71_680])
+    expect(nfts.map(({ metadata }) => metadata.name)).toEqual(['Name of sound'])
+    expect(incomplete).toEqual([{ address: mint, reason: 'METADATA_UNREADABLE' }])
   })
 
   it('is unreadable where the pointer moves on between the two calls', async () => {

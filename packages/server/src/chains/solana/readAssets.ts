@@ -3,7 +3,13 @@ import { AccountRefusal } from './borshReader.ts'
 import { readMetaplexMetadata } from './metaplex.ts'
 import type { MetadataAddresses } from './metadataAddresses.ts'
 import { type Mint, readMint } from './mint.ts'
-import { MAX_ACCOUNTS_PER_CALL, type RawAccount, type SolanaCallOptions, type SolanaRpc } from './rpc.ts'
+import {
+  MAX_ACCOUNTS_PER_CALL,
+  type ProgramAccountsOptions,
+  type RawAccount,
+  type SolanaCallOptions,
+  type SolanaRpc
+} from './rpc.ts'
 import { METAPLEX_PROGRAM } from './solanaAddress.ts'
 import { EXTENSION_TOKEN_METADATA, readMetadataPointer, readTokenExtensions } from './tokenExtensions.ts'
 import { readInterfaceMetadata, readTokenMetadata } from './tokenMetadata.ts'
@@ -35,6 +41,12 @@ interface Place extends MintRef {
 
 /** Owns the accounts of nobody else. */
 const SYSTEM_PROGRAM = '11111111111111111111111111111111'
+
+/**
+ * Anybody may send somebody a token whose metadata is said to be in an account of 10 MiB. Fifty of them would be more
+ * than any answer may be, and would end the call. A whole mint fits in here with the longest metadata there can be.
+ */
+const dataSlice = { offset: 0, length: 70 * 1024 }
 
 /** A mint and its metadata always travel in one call, so they are of one slot. */
 const MINTS_PER_CALL = MAX_ACCOUNTS_PER_CALL / 2
@@ -73,9 +85,12 @@ export async function readAssets(
   let next = 0
 
   /** @returns the places to look at instead. What they have been found as until then says that they are unread. */
-  async function readPlaces(places: readonly Place[]): Promise<readonly Place[]> {
+  async function readPlaces(
+    places: readonly Place[],
+    callOptions: ProgramAccountsOptions
+  ): Promise<readonly Place[]> {
     const keys = places.flatMap(({ mint, metadataAddress }) => [mint, metadataAddress])
-    const { slot, value } = await rpc.getMultipleAccounts(keys, options)
+    const { slot, value } = await rpc.getMultipleAccounts(keys, callOptions)
     newestSlot = Math.max(newestSlot, slot)
     const elsewhere: Place[] = []
     places.forEach((place, at) => {
@@ -95,10 +110,11 @@ export async function readAssets(
         portion.map((ref, at) => {
           const metaplexAddress = addresses[at] ?? ''
           return { ...ref, metaplexAddress, metadataAddress: metaplexAddress }
-        })
+        }),
+        options
       )
       // Whoever moves the pointer between the two calls is not followed again: the asset stays named as unread.
-      if (elsewhere.length > 0) await readPlaces(elsewhere)
+      if (elsewhere.length > 0) await readPlaces(elsewhere, { ...options, dataSlice })
     }
   }
   await Promise.all(Array.from({ length: maxConcurrentCalls }, readPortions))

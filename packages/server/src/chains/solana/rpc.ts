@@ -42,6 +42,7 @@ export type AccountFilter =
   /** At most 128 bytes; text is base58. */
   | { readonly offset: number; readonly bytes: Uint8Array | string }
 
+/** Of calls whose accounts may be of any size. */
 export interface ProgramAccountsOptions extends SolanaCallOptions {
   /** The part of each account's data that is wanted; absent: all of it. */
   readonly dataSlice?: { readonly offset: number; readonly length: number }
@@ -81,7 +82,7 @@ export interface SolanaRpc {
    */
   getMultipleAccounts(
     addresses: readonly string[],
-    options?: SolanaCallOptions
+    options?: ProgramAccountsOptions
   ): Promise<AtSlot<readonly (RawAccount | undefined)[]>>
   /**
    * Any other call, such as those of the Digital Asset Standard.
@@ -197,7 +198,8 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
         throw new RangeError(`${addresses.length} keys in one call`)
       }
       const method = 'getMultipleAccounts'
-      const params = [addresses.map(addressOf), configOf(callOptions)]
+      const { dataSlice } = callOptions
+      const params = [addresses.map(addressOf), { ...configOf(callOptions), dataSlice }]
       const question = async (upstream: HttpUpstream, signal: AbortSignal) => {
         const answer = await readAccountsInOrder(await exchange(upstream, wordCall(method, params), signal))
         if (answer.value.length === addresses.length) return answer
