@@ -18,20 +18,26 @@ export interface LargeAccountOptions {
   readonly tokenAccounts: number
   /** Every so many-th is an NFT; making one takes time. */
   readonly nftEvery: number
+  /** Accounts of different numbers here have nothing in common. Default 0. */
+  readonly kinds?: number
 }
 
 const u64Max = 2n ** 64n - 1n
 
 /** The same for the same options. Answers have the shape and size of a real node's. */
-export function createLargeAccount({ tokenAccounts, nftEvery }: LargeAccountOptions): LargeAccount {
-  const owner = keyOf(9, 0)
+export function createLargeAccount({
+  tokenAccounts,
+  nftEvery,
+  kinds = 0
+}: LargeAccountOptions): LargeAccount {
+  const owner = keyOf(kinds + 9, 0)
   const address = owner.toBase58()
   const amounts = new Map<string, bigint>()
   const nfts = new Set<string>()
   const accounts = new Map<string, string>()
   const items: string[] = []
   for (let n = 0; n < tokenAccounts; n++) {
-    const mint = keyOf(5, n)
+    const mint = keyOf(kinds + 5, n)
     const name = mint.toBase58()
     const isNft = n % nftEvery === nftEvery - 1
     const amount = isNft ? 1n : n === tokenAccounts - 2 ? u64Max : BigInt(n + 1)
@@ -44,7 +50,7 @@ export function createLargeAccount({ tokenAccounts, nftEvery }: LargeAccountOpti
       accounts.set(metadataAddress(name), accountJson(metadata, metadataProgram.toBase58()))
     }
     const account = accountJson(tokenAccountBytes(mint, owner, amount), TOKEN_PROGRAM)
-    items.push(`{"account":${account},"pubkey":"${keyOf(6, n).toBase58()}"}`)
+    items.push(`{"account":${account},"pubkey":"${keyOf(kinds + 6, n).toBase58()}"}`)
   }
   const list = `[${items.join()}]`
 

@@ -28,20 +28,29 @@ export function createMetadataAddresses({
 }: MetadataAddressesOptions = {}): MetadataAddresses {
   const kept = new BoundedMap<string, string>(maxKept)
   const turns = createTurns(ADDRESSES_PER_TURN)
-  return {
-    async find(mints) {
-      const addresses: string[] = []
-      for (const mint of mints) {
-        let address = kept.get(mint)
-        if (address === undefined) {
-          address = deriveMetadataAddress(mint)
-          kept.set(mint, address)
-          const pause = turns.step()
-          if (pause !== undefined) await pause
-        }
-        addresses.push(address)
+  /** One after the other: several at a time would each take their part of every turn. */
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function deriveAll(mints: readonly string[]): Promise<readonly string[]> {
+    const addresses: string[] = []
+    for (const mint of mints) {
+      let address = kept.get(mint)
+      if (address === undefined) {
+        address = deriveMetadataAddress(mint)
+        kept.set(mint, address)
+        const pause = turns.step()
+        if (pause !== undefined) await pause
       }
-      return addresses
+      addresses.push(address)
+    }
+    return addresses
+  }
+
+  return {
+    find(mints) {
+      const found = last.then(() => deriveAll(mints))
+      last = found.catch(() => {})
+      return found
     }
   }
 }
