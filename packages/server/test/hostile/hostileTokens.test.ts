@@ -30,12 +30,6 @@ const noContracts = [...precompiles, `0x${'00'.repeat(20)}`, `0x${'c0de'.repeat(
  */
 const beyondHardhat: readonly string[] = ['uri-loops-slowly']
 
-/**
- * Left out in silence, though the holder may own them: when many reads travel in one call, a refusal to contracts, and a
- * proxy whose implementation has run out of gas, look like an id that does not exist. To be taken off once mended.
- */
-const holes: readonly string[] = ['averse-collection', 'costly-owner-behind-proxy']
-
 describe.each(chaosNodes)('over $name', ({ name, start }) => {
   const tokens = hostileTokens.filter(({ key }) => name !== 'hardhat' || !beyondHardhat.includes(key))
   let node: ChaosNode
@@ -86,8 +80,7 @@ describe.each(chaosNodes)('over $name', ({ name, start }) => {
   }
 
   for (const { key, about, outcomes } of tokens) {
-    const expected = holes.includes(key) ? test.fails : test
-    expected(`${key}: ${about}`, () => checkHostile(key, outcomes))
+    test(`${key}: ${about}`, () => checkHostile(key, outcomes))
   }
 
   function checkHostile(key: string, outcomes: HostileToken['outcomes']): void {

@@ -12,12 +12,16 @@ export interface HostileService {
   readonly server: Server
   /** Waits until the index stands on this block. */
   reach(blockHash: string): Promise<void>
-  /** A valid answer over HTTP. @throws {Error} when the service refuses. */
+  /** A valid answer over HTTP. @throws {Error} naming the reason when the service refuses. */
   holdings(address: string, tokenAddresses?: readonly string[]): Promise<EvmHoldings>
   close(): Promise<void>
 }
 
-export async function startHostileService({ rpcUrl, config }: ChaosNode): Promise<HostileService> {
+/** @param pollIntervalMs - how often the index looks at the node. */
+export async function startHostileService(
+  { rpcUrl, config }: ChaosNode,
+  pollIntervalMs = 50
+): Promise<HostileService> {
   const server = await createServer({
     store: 'sqlite::memory:',
     listen: { host: '127.0.0.1', port: 0 },
@@ -27,7 +31,7 @@ export async function startHostileService({ rpcUrl, config }: ChaosNode): Promis
         {
           chainId: 31337,
           rpcUrls: [rpcUrl],
-          pollIntervalMs: 50,
+          pollIntervalMs,
           finality: config.finality,
           waivers: [...(config.waivers ?? [])]
         }
@@ -58,17 +62,11 @@ export async function startHostileService({ rpcUrl, config }: ChaosNode): Promis
   return {
     server,
     async reach(blockHash) {
-      const nobody = `0x${'01'.repeat(20)}`
-      let seen: unknown
-      const look = async () => {
-        seen = await holdings(nobody).then(
-          answer => answer.asOf?.blockHash,
-          error => error
-        )
-        return seen === blockHash
-      }
+      const look = () => server.status()[0]?.indexedTo?.hash === blockHash
       await eventually(`the index stands on ${blockHash}`, look, 30_000).catch(error => {
-        throw new Error(`${error instanceof Error ? error.message : error}; last: ${seen}`)
+        throw new Error(
+          `${error instanceof Error ? error.message : error}: ${JSON.stringify(server.status())}`
+        )
       })
     },
     holdings,
