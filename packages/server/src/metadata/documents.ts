@@ -65,7 +65,9 @@ const portion = 16
 export function createDocuments(options: DocumentsOptions): Documents {
   const { cache, memoryBytes, freshForMs, retryAfterMs, now } = options
   const memory = new BoundedMap<string, Entry>(memoryBytes)
-  let wanted = new Map<string, ((entry: Entry) => void)[]>()
+  /** Not read yet, with those who wait for it. */
+  const wanted = new Map<string, ((entry: Entry) => void)[]>()
+  let isReading = false
 
   function judge({ document, failure }: Entry, address: RemoteAddress): Finding {
     const sinceFailure = failure === undefined ? Number.POSITIVE_INFINITY : now() - failure.atMs
@@ -81,13 +83,12 @@ export function createDocuments(options: DocumentsOptions): Documents {
       : { lookup: 'stale', document, isDue: !isPaused }
   }
 
-  /** Reads everything that was asked for in this turn. */
+  /** Reads what was asked for, in portions; one reader at a time, so that the slices of several do not add up. */
   async function readWanted(): Promise<void> {
-    const asked = [...wanted]
-    wanted = new Map()
     const turn = createTurns()
-    for (let at = 0; at < asked.length; at += portion) {
-      const part = asked.slice(at, at + portion)
+    while (wanted.size > 0) {
+      const part = firstOf(wanted, portion)
+      for (const [key] of part) wanted.delete(key)
       const records = await cache
         .read(part.map(([key]) => key))
         .catch(() => new Map<string, MetadataRecord>())
@@ -99,13 +100,15 @@ export function createDocuments(options: DocumentsOptions): Documents {
         for (const each of tell) each(entry)
       }
     }
+    isReading = false
   }
 
   function look(key: string): Promise<Entry> {
     const known = memory.get(key)
     if (known !== undefined || !cache.isWorking()) return Promise.resolve(known ?? {})
     return new Promise(resolve => {
-      if (wanted.size === 0) setImmediate(readWanted)
+      if (!isReading) setImmediate(readWanted)
+      isReading = true
       const others = wanted.get(key)
       if (others === undefined) wanted.set(key, [resolve])
       else others.push(resolve)
@@ -133,6 +136,12 @@ export function createDocuments(options: DocumentsOptions): Documents {
       cache.saveFailure(kindOf(address), address.key, failure)
     }
   }
+}
+
+function firstOf<T>(items: Iterable<T>, count: number): readonly T[] {
+  const first: T[] = []
+  for (const item of items) if (first.push(item) === count) break
+  return first
 }
 
 function kindOf(address: RemoteAddress): MetadataKind {
