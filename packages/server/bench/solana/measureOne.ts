@@ -3,10 +3,11 @@
  * what it cost.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PublicKey } from '@solana/web3.js'
 import { createMetadataAddresses, type MetadataAddresses } from '../../src/chains/solana/metadataAddresses.ts'
 import { readOwned } from '../../src/chains/solana/readOwned.ts'
-import { createSolanaRpc, findProgramAddress } from '../../src/chains/solana/rpc.ts'
-import { METAPLEX_PROGRAM, parseSolanaAddress, TOKEN_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
+import { createSolanaRpc } from '../../src/chains/solana/rpc.ts'
+import { METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
 import { createServer } from '../../src/server.ts'
 import { createLibraryRpc } from './libraryRpc.ts'
 
@@ -26,13 +27,14 @@ const [way = '', rpcUrl = '', address = '', smallAddress = ''] = process.argv.sl
 const own = createSolanaRpc({ rpcUrls: [rpcUrl], commitment: 'confirmed' })
 const library = createLibraryRpc(rpcUrl)
 
-/** As it was: each portion of 50 derived in one go. */
+/** Each portion of 50 derived in one go. */
 const atOnce: MetadataAddresses = {
   async find(mints) {
-    const program = parseSolanaAddress(METAPLEX_PROGRAM)!
-    return mints.map(mint =>
-      findProgramAddress([Buffer.from('metadata'), program, parseSolanaAddress(mint)!], METAPLEX_PROGRAM)
-    )
+    const program = new PublicKey(METAPLEX_PROGRAM)
+    return mints.map(mint => {
+      const seeds = [Buffer.from('metadata'), program.toBytes(), new PublicKey(mint).toBytes()]
+      return PublicKey.findProgramAddressSync(seeds, program)[0].toBase58()
+    })
   }
 }
 

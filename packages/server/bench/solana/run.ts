@@ -57,14 +57,16 @@ for (const { way, totalMs, cpuMs, longestBlockMs, peakMiB } of figures) {
     `${way.padEnd(28)} total ${format(totalMs)} ms   thread ${format(cpuMs)} ms   longest block ${format(longestBlockMs)} ms   peak ${format(peakMiB)} MiB`
   )
 }
-const median = (way: string) => figures.find(each => each.way === way)
 const ratios = ['token accounts', 'all accounts'].map(what => {
-  const [other, own] = [median(`${what}, library`)!, median(`${what}, own reader`)!]
+  const ratioOf = (figure: 'longestBlockMs' | 'cpuMs' | 'peakMiB') => {
+    const medianOf = (who: string) => figures.find(({ way }) => way === `${what}, ${who}`)?.[figure].median
+    return (medianOf('library') ?? Number.NaN) / (medianOf('own reader') ?? Number.NaN)
+  }
   return {
     what,
-    longestBlock: other.longestBlockMs.median / own.longestBlockMs.median,
-    cpu: other.cpuMs.median / own.cpuMs.median,
-    peak: other.peakMiB.median / own.peakMiB.median
+    longestBlock: ratioOf('longestBlockMs'),
+    cpu: ratioOf('cpuMs'),
+    peak: ratioOf('peakMiB')
   }
 })
 for (const { what, longestBlock, cpu, peak } of ratios) {

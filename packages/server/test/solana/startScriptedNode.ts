@@ -65,6 +65,8 @@ export async function startScriptedNode(react: (call: RpcCall) => Reaction): Pro
       response.writeHead(reaction.status ?? 200, reaction.headers ?? {}).end(reaction.body)
     }
   })
+  // A client that is busy for long must not find its idle connection closed: it would fail by no fault of the test.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const node: ScriptedNode = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
