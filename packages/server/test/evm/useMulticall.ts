@@ -19,7 +19,7 @@ export function useMulticall<T>(
   })
 }
 
-/** The results as they are, for tests. */
+/** The results, without what only some ways can see of a failure. */
 export function resultsOf(
   multicall: Multicall,
   calls: readonly ContractCall[]
@@ -27,7 +27,7 @@ export function resultsOf(
   return multicall.callAll(
     calls,
     call => call,
-    result => result
+    (result): CallResult => (result.kind === 'failed' ? { kind: 'failed' } : result)
   )
 }
 
