@@ -40,7 +40,10 @@ const forms: [string, (accountAddress: string) => unknown[], boolean][] = [
 
 const byAccount = (a: { address: string }, b: { address: string }) => (a.address < b.address ? -1 : 1)
 
-describe.skipIf(surfpoolUnsupportedReason() !== undefined)('enhancedGetTokensAndNFTs', () => {
+const unsupported = surfpoolUnsupportedReason()
+if (unsupported !== undefined) process.stdout.write(`skipped: ${unsupported}\n`)
+
+describe.skipIf(unsupported !== undefined)('enhancedGetTokensAndNFTs', () => {
   let devnet: Devnet
   let solana: SolanaDevnet
   let road: Road
