@@ -193,6 +193,7 @@ describe('the environment', () => {
       CHAIN_DATA_STORE: 'sqlite::memory:',
       CHAIN_DATA_LOG_LEVEL: 'warn',
       CHAIN_DATA_EVM_1: 'https://a.example/key, https://b.example',
+      CHAIN_DATA_DAS_101: 'https://d.example/key',
       CHAIN_DATA_SOLANA_101: 'https://c.example',
       CHAIN_DATA_PROJECT: 'demo:key:with:colons',
       UNRELATED: 'x'
@@ -204,7 +205,7 @@ describe('the environment', () => {
       projects: [{ projectId: 'demo', serverKey: 'key:with:colons' }],
       chains: {
         evm: [{ chainId: 1, rpcUrls: ['https://a.example/key', 'https://b.example'] }],
-        solana: [{ chainId: 101, rpcUrls: ['https://c.example'] }]
+        solana: [{ chainId: 101, rpcUrls: ['https://c.example'], dasUrl: 'https://d.example/key' }]
       }
     })
   })
@@ -229,6 +230,16 @@ describe('the environment', () => {
     ],
     ['a port', { CHAIN_DATA_PORT: 'http' }, /^listen\.port \(from CHAIN_DATA_PORT\) is "http"; expected/],
     ['a URL', { CHAIN_DATA_EVM_5: 'b' }, /^chains\.evm\[0\]\.rpcUrls\[0\] \(from CHAIN_DATA_EVM_5\) is "b"/],
+    [
+      'a DAS endpoint',
+      { CHAIN_DATA_DAS_103: 'ftp://d.example/key' },
+      /^chains\.solana\[0\]\.dasUrl \(from CHAIN_DATA_DAS_103\) is "ftp:\/\/d\.example"; expected endpoint/
+    ],
+    [
+      'the chain id of a DAS endpoint',
+      { CHAIN_DATA_DAS_main: 'http://x' },
+      /CHAIN_DATA_DAS_main .*expected CHAIN_DATA_DAS_<chainId>/
+    ],
     [
       'a chain id',
       { CHAIN_DATA_EVM_main: 'http://x' },

@@ -11,6 +11,7 @@ export const environmentVariables = [
     'rpcUrls of that EVM chain, and its wsUrls from URLs with ws:// or wss://; the chain is added if the file has none'
   ],
   ['CHAIN_DATA_SOLANA_<chainId>=url[,url]', 'rpcUrls of that Solana cluster, added likewise'],
+  ['CHAIN_DATA_DAS_<chainId>=url', 'dasUrl of that Solana cluster'],
   ['CHAIN_DATA_PROJECT=id:key', 'serverKey of that project, which is added if the file has none'],
   ['CHAIN_DATA_LOG_LEVEL', 'log.level']
 ] as const
@@ -51,7 +52,7 @@ export function applyEnvironment(
   if (level !== undefined) assign(['log', 'level'], 'CHAIN_DATA_LOG_LEVEL', level)
 
   for (const [variable, value] of Object.entries(environment)) {
-    const match = /^CHAIN_DATA_(EVM|SOLANA)_(.*)$/.exec(variable)
+    const match = /^CHAIN_DATA_(EVM|SOLANA|DAS)_(.*)$/.exec(variable)
     if (!match || !value) continue
     const [, kind = '', idText = ''] = match
     if (!/^\d{1,16}$/.test(idText)) {
@@ -59,10 +60,10 @@ export function applyEnvironment(
         `Environment variable ${variable.slice(0, 100)} does not end in a chain id; expected CHAIN_DATA_${kind}_<chainId>.`
       )
     }
-    const list = kind.toLowerCase()
+    const list = kind === 'EVM' ? 'evm' : 'solana'
     const chains = isRecord(input.chains) ? input.chains : {}
     const known = Array.isArray(chains[list]) ? [...chains[list]] : []
-    const fields = sortUrls(value, kind)
+    const fields = kind === 'DAS' ? { dasUrl: value } : sortUrls(value, kind)
     const index = upsert(known, 'chainId', Number(idText), fields)
     input.chains = { ...chains, [list]: known }
     for (const key of Object.keys(fields)) sources.set(`chains.${list}[${index}].${key}`, variable)
