@@ -9,8 +9,8 @@
 ///
 /// Result: 28 bytes of magic, 4 bytes number of results; then per result 1 byte outcome, 3 bytes length, data.
 /// There are fewer results than calls when gas or room came to an end; the rest was not attempted. The first call always
-/// is. Outcomes: 0 returned, 1 reverted, 2 burnt all its gas, 3 returned more than its cap, 4 unknown: what was left was
-/// too little to give the call its cap, or to keep what it returned (the first call only).
+/// is. Outcomes: 0 returned, 1 reverted, 2 burnt all its gas or nearly so, 3 returned more than its cap, 4 unknown: what was
+/// left was too little to give the call its cap, or to keep what it returned (the first call only).
 ///
 /// Calls are static: what one contract does cannot change what another one answers.
 object "Multicall" {
@@ -52,8 +52,9 @@ object "Multicall" {
       switch isReturned
       case 0 {
         outcome := 1
-        // Whoever runs out of gas, or into an invalid instruction, loses all of it and cannot say a word.
-        if iszero(or(returndatasize(), lt(used, cap))) { outcome := 2 }
+        // Whoever runs out of gas, or into an invalid instruction, loses all of it and cannot say a word. A proxy whose
+        // implementation did so has kept a 64th, and reverts without a word.
+        if iszero(or(returndatasize(), lt(used, sub(cap, div(cap, 32))))) { outcome := 2 }
         if iszero(isWhole) { outcome := 4 }
       }
       default {

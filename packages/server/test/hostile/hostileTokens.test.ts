@@ -119,6 +119,9 @@ describe.each(chaosNodes)('over $name', ({ name, start }) => {
         [addressOf('erc20'), addressOf('weth')].map(address => [address, '0']).sort()
       )
       expect(answer.nfts).toEqual([])
+      // Nothing but its word says what it is, and its word is that it is a collection.
+      const pretender = hostile.find(({ token }) => token.key === 'interface-all')?.address
+      expect(answer.tokens.map(({ address }) => address)).not.toContain(pretender)
     }
   })
 

@@ -1,4 +1,5 @@
 import type { Address } from '../../model/evm.ts'
+import { askRefusedAgain } from './askRefusedAgain.ts'
 import type { ContractFactsReader } from './contractFacts.ts'
 import { erc20Ownership } from './erc20.ts'
 import { erc721Ownership } from './erc721.ts'
@@ -65,7 +66,9 @@ export async function expandRanges(
       await multicall.callAll(
         asked,
         ({ candidate }) => ({ ...erc721Ownership.call(candidate), gas }),
-        (result, { walk, candidate }) => walk.note(depth, candidate, result)
+        (result, { walk, candidate }) => walk.note(depth, candidate, result),
+        // A contract may refuse whoever is a contract.
+        depth === 'second' ? { way: 'plain' } : {}
       )
       open = [...open, ...turn].filter(walk => walk.isOpen(depth))
     }
@@ -86,12 +89,17 @@ export async function expandRanges(
     const silent = new Set<Address>()
     const candidates = [...rangesOf.values()].flatMap(([any]) => any ?? [])
     // `balanceOf(address)` is the same call in both standards.
-    await multicall.callAll(candidates, erc20Ownership.call, (result, candidate) => {
-      const { contract } = candidate
-      const balance = erc20Ownership.read(result, candidate)
+    const asked = await multicall.callAll(candidates, erc20Ownership.call, (result, candidate) => ({
+      ...candidate,
+      standard: 'erc20' as const,
+      ownership: erc20Ownership.read(result, candidate),
+      isRefusal: result.kind === 'reverted'
+    }))
+    for (const { contract, ownership: balance } of await askRefusedAgain(multicall, asked)) {
       if (balance.kind === 'unreadable') unreadable.add(contract)
       if (balance.kind === 'silent') silent.add(contract)
-      if (balance.kind !== 'held') return
+      const [candidate] = rangesOf.get(contract) ?? []
+      if (balance.kind !== 'held' || candidate === undefined) continue
       const known = singlesOf.get(contract) ?? []
       const found = known.filter(({ ownership }) => ownership.kind === 'held').length
       started.push(
@@ -102,7 +110,7 @@ export async function expandRanges(
           maxIds: maxIdsPerContract
         })
       )
-    })
+    }
     const facts = await contractFacts.read(multicall, silent, ['isErc721'])
     for (const [contract, { isErc721 }] of facts) if (isErc721) unreadable.add(contract)
     return { walks: started, unknown: unreadable }

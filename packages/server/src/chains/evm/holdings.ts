@@ -1,13 +1,11 @@
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
+import { type AskedCandidate, askRefusedAgain } from './askRefusedAgain.ts'
 import {
   type ContractFactsReader,
   createContractFactsMemory,
   createContractFactsReader
 } from './contractFacts.ts'
-import { erc20Ownership } from './erc20.ts'
-import { erc721Ownership } from './erc721.ts'
-import { erc1155Ownership } from './erc1155.ts'
 import { expandRanges } from './expandRanges.ts'
 import {
   byContractThenId,
@@ -15,14 +13,13 @@ import {
   type HeldNft,
   type HeldToken,
   type IncompleteHolding,
-  type OwnedCandidate,
   type WantedCandidate
 } from './heldAssets.ts'
 import { isPrecompile } from './isPrecompile.ts'
 import { createMulticall, type Multicall } from './multicall.ts'
 import type { WayName } from './multicall/wayMemory.ts'
 import type { EvmNode, NodeCallOptions } from './nodeCall.ts'
-import type { OwnershipReader } from './ownership.ts'
+import { ownershipReaders } from './ownershipReaders.ts'
 import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from './pinBlock.ts'
 import { readNfts } from './readNfts.ts'
 import { readTokens } from './readTokens.ts'
@@ -95,11 +92,6 @@ export interface EvmHoldingsOptions {
 }
 
 const attempts = 3
-const readers: Readonly<Record<HoldingCandidate['standard'], OwnershipReader>> = {
-  erc20: erc20Ownership,
-  erc721: erc721Ownership,
-  erc1155: erc1155Ownership
-}
 
 export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
   const { rpc, chainId } = options
@@ -214,14 +206,16 @@ async function readContracts(
   deadlineMs: number | undefined
 ): Promise<Found> {
   const ranges = candidates.filter(isRange)
-  const owned = await multicall.callAll(
+  const asked = await multicall.callAll(
     candidates.filter(candidate => !isRange(candidate)),
-    candidate => readers[candidate.standard].call(candidate),
-    (result, candidate): OwnedCandidate => ({
+    candidate => ownershipReaders[candidate.standard].call(candidate),
+    (result, candidate): AskedCandidate => ({
       ...candidate,
-      ownership: readers[candidate.standard].read(result, candidate)
+      ownership: ownershipReaders[candidate.standard].read(result, candidate),
+      isRefusal: result.kind === 'reverted'
     })
   )
+  const owned = await askRefusedAgain(multicall, asked)
   const tokens = owned.filter(item => item.standard === 'erc20')
   const untilMs = deadlineMs === undefined ? undefined : (Date.now() + deadlineMs) / 2
   const inRanges = await expandRanges(multicall, contractFacts, ranges, owned, { untilMs })

@@ -11,6 +11,8 @@ export interface Multicall {
   /**
    * Asks one question about each item.
    * @param read - makes of each result what is kept of it; called once per item, in any order.
+   * @param options.way - only this way, where the node takes it. In plain calls it is nobody who asks; in the others, a
+   *   contract.
    * @returns what `read` made, in the order of the items; one hostile contract never changes another's result.
    * @throws {BlockLostError} the node no longer reads the pinned block.
    * @throws {NodeContradictionError} the node's answers cannot be true.
@@ -20,7 +22,8 @@ export interface Multicall {
   callAll<Item, T>(
     items: readonly Item[],
     callOf: (item: Item) => ContractCall,
-    read: (result: CallResult, item: Item) => T
+    read: (result: CallResult, item: Item) => T,
+    options?: { readonly way?: WayName }
   ): Promise<readonly T[]>
 }
 
@@ -39,6 +42,13 @@ const maxSecondLooks = 64
 const maxLooksAtBurnt = 8
 const secondLooksPerExchange = 8
 
+/** A call to be looked at again. */
+interface Doubtful {
+  readonly place: number
+  readonly call: ContractCall
+  readonly wasBurnt: boolean
+}
+
 /**
  * Many reads in one `eth_call` where the node allows it, see `multicall/wayMemory.ts`. What failed among others is looked
  * at once more by a plain call, with more gas where it has it in store.
@@ -53,29 +63,36 @@ export function createMulticall(options: MulticallOptions): Multicall {
     async callAll<Item, T>(
       items: readonly Item[],
       callOf: (item: Item) => ContractCall,
-      read: (result: CallResult, item: Item) => T
+      read: (result: CallResult, item: Item) => T,
+      { way }: { readonly way?: WayName } = {}
     ) {
       const calls = items.map(callOf)
       const kept = new Array<T>(items.length)
       const keep = (place: number, result: CallResult) => {
         kept[place] = read(result, items[place] as Item)
       }
-      const doubtful: { readonly place: number; readonly call: ContractCall }[] = []
+      const doubtful: Doubtful[] = []
       let burnt = 0
       await workOff({
         calls,
-        settle(place, result, hope) {
+        ...(way && { way }),
+        settle(place, result, hope, wasBurnt = false) {
           const { gas, generousGas = gas, ...call } = calls[place] as ContractCall
           const isLooked = hope === 'some' || (hope === 'little' && burnt++ < maxLooksAtBurnt)
           if (!isLooked || doubtful.length >= maxSecondLooks) keep(place, result)
-          else doubtful.push({ place, call: { ...call, gas: generousGas } })
+          else doubtful.push({ place, call: { ...call, gas: generousGas }, wasBurnt })
         }
       })
       await workOff({
         calls: doubtful.map(({ call }) => call),
         way: 'plain',
         mostPerExchange: secondLooksPerExchange,
-        settle: (i, result) => keep(doubtful[i]?.place ?? 0, result)
+        settle(i, result) {
+          const { place, wasBurnt } = doubtful[i] as Doubtful
+          // A proxy reverts without a word when its implementation has burnt all gas, and a plain call does not show that.
+          const isDoubtful = wasBurnt && result.kind === 'reverted'
+          keep(place, isDoubtful ? { kind: 'failed' } : result)
+        }
       })
       return kept
     }

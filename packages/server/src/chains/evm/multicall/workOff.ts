@@ -16,8 +16,11 @@ export interface Work {
   readonly way?: WayName
   /** Calls per exchange; absent: as many as fit. */
   readonly mostPerExchange?: number
-  /** @param hope - whether another look may come to another result. */
-  settle(place: number, result: CallResult, hope: 'none' | 'little' | 'some'): void
+  /**
+   * @param hope - whether another look may come to another result.
+   * @param isBurnt - the contract was seen to burn what it was given.
+   */
+  settle(place: number, result: CallResult, hope: 'none' | 'little' | 'some', isBurnt?: boolean): void
 }
 
 /** Calls that travel together. */
@@ -146,7 +149,7 @@ function judge(
   result: AttemptResult,
   call: ContractCall,
   mostGas: number
-): [CallResult, 'none' | 'little' | 'some'] {
+): [result: CallResult, hope: 'none' | 'little' | 'some', isBurnt?: boolean] {
   const hasMoreGas = call.generousGas !== undefined || call.gas > mostGas
   switch (result?.kind) {
     case 'returned':
@@ -156,7 +159,7 @@ function judge(
     case 'tooLong':
       return [{ kind: 'failed' }, 'none']
     case 'burnt':
-      return [{ kind: 'failed' }, hasMoreGas ? 'some' : 'little']
+      return [{ kind: 'failed' }, hasMoreGas ? 'some' : 'little', true]
     default:
       return [{ kind: 'failed' }, 'some']
   }
