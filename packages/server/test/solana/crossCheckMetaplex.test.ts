@@ -207,7 +207,7 @@ describe('our Metaplex reader and the official one', () => {
         for (const [at, byte] of changes) whole[at] = byte
         compare(whole.subarray(0, size))
       }),
-      { seed, numRuns: 3000 }
+      { seed, numRuns: 1500 }
     )
   })
 
