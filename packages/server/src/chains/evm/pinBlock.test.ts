@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Hash } from '../../model/evm.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
-import { BlockLostError, type BlockReader, pinBlock } from './pinBlock.ts'
+import { BlockLostError, type BlockReader, confirmPinned, type PinnedBlock, pinBlock } from './pinBlock.ts'
 
 const wanted: Hash = `0x${'a'.repeat(64)}`
 const other: Hash = `0x${'b'.repeat(64)}`
@@ -11,7 +11,7 @@ const owner = `0x${'1'.repeat(40)}` as const
 /** A node that reads state of every block it has ever seen. `canonical` is what it has at height 7 now. */
 function nodeThatForgetsNothing(canonical: Hash): BlockReader {
   return {
-    request: async () => null,
+    request: async () => ({ number: '0x7', hash: canonical }),
     batch: async calls =>
       calls.map(({ method, params }) => {
         if (method === 'eth_getBlockByNumber') return { ok: true, value: { number: '0x7', hash: canonical } }
@@ -32,3 +32,12 @@ it('a block that a reorg has put aside is lost, although the node can still read
   const reading = pinBlock(nodeThatForgetsNothing(other), block, owner)
   await expect(reading).rejects.toBeInstanceOf(BlockLostError)
 })
+
+it.each([true, false])(
+  'a block that is put aside while it is read is lost at the end, by hash: %s',
+  async byHash => {
+    const pinned: PinnedBlock = { ...block, byHash, parameter: byHash ? { blockHash: wanted } : '0x7' }
+    await expect(confirmPinned(nodeThatForgetsNothing(other), pinned)).rejects.toBeInstanceOf(BlockLostError)
+    await expect(confirmPinned(nodeThatForgetsNothing(wanted), pinned)).resolves.toBeUndefined()
+  }
+)
