@@ -110,11 +110,9 @@ export function describeMetadataCache(name: string, create: () => Promise<Metada
       await cache.read(['a'])
       place.advance(2 * hour)
       cache.saveDocument('content', 'other kind', documentOf(large))
-      for (const key of ['e', 'f', 'g']) await save(key)
-      const left = await cache.read(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'other kind'])
-      expect(left.has('b')).toBe(false)
-      expect([...left.keys()]).toEqual(expect.arrayContaining(['g', 'other kind']))
-      expect(left.size).toBeLessThanOrEqual(5)
+      await save('e')
+      const left = await cache.read(['a', 'b', 'c', 'd', 'e', 'other kind'])
+      expect([...left.keys()]).toEqual(['a', 'c', 'd', 'e', 'other kind'])
     })
 
     it('stays within its bound under many documents and failures', async () => {

@@ -66,3 +66,23 @@ it('two accounts at one slow host get its answers in turns', async () => {
   expect(answered.length).toBeLessThan(100)
   expect((await flooding).filter(item => item !== undefined)).toHaveLength(300)
 })
+
+it('what a second call wants too comes at the turn of that call', async () => {
+  const [host] = await startHosts(1)
+  if (host === undefined) throw new Error('no host')
+  const service = over([host], {}, { timeoutMs: 30_000 })
+  const answered: string[] = []
+  const requests = Array.from({ length: 200 }, (_, i) => ({
+    uri: host.serve(`/${i}`, (request, response) => {
+      response.on('finish', () => answered.push(`/${i}`))
+      after(10, json('{"a":1}'))(request, response)
+    })
+  }))
+  const flooding = service.readAll(requests, { budgetMs: 20_000 })
+  await eventually(() => expect(answered.length).toBeGreaterThan(4))
+  const last = requests.slice(-1)
+  expect((await service.readAll(last, { budgetMs: 20_000 }))[0]).toBeDefined()
+  expect(answered.indexOf('/199')).toBeLessThan(100)
+  await flooding
+  expect(host.requests('/199')).toBe(1)
+})

@@ -23,7 +23,7 @@ interface Row {
 const kindNumbers: Readonly<Record<MetadataKind, number>> = { content: 1, url: 2 }
 /** What a row takes beside its body, index entries included. */
 const rowOverheadBytes = 256
-/** Removed in one go: so that a transaction stays short, however much has to leave. */
+/** Removed at most in one go: so that a transaction stays short, however much has to leave. */
 const evictedAtOnce = 64
 
 /** The statements over the cache's one table. Synchronous; those that change it belong into a transaction. */
@@ -42,9 +42,22 @@ export function createDocumentTable(connection: SqliteConnection) {
   )
   const markUsed = connection.prepare('UPDATE document SET used_at = ? WHERE key = ?')
   const readUsage = connection.prepare<{ weight: number }>('SELECT weight FROM usage WHERE kind = ?')
-  const evictSome = connection.prepare(
-    'DELETE FROM document WHERE id IN (SELECT id FROM document WHERE kind = ? ORDER BY used_at, id LIMIT ?)'
+  const oldest = connection.prepare<{ id: number; weight: number }>(
+    'SELECT id, weight FROM document WHERE kind = ? ORDER BY used_at, id LIMIT ?'
   )
+  const remove = connection.prepare('DELETE FROM document WHERE id = ?')
+
+  /** @returns whether more has to leave. */
+  function evictKind(kind: number, bound: number): boolean {
+    let excess = (readUsage.get([kind])?.weight ?? 0) - bound
+    if (excess <= 0) return false
+    for (const { id, weight } of oldest.all([kind, evictedAtOnce])) {
+      remove.run([id])
+      excess -= weight
+      if (excess <= 0) return false
+    }
+    return true
+  }
 
   return {
     read(key: string): { readonly record: MetadataRecord; readonly usedAtMs: number } | undefined {
@@ -72,11 +85,8 @@ export function createDocumentTable(connection: SqliteConnection) {
     },
     /** @returns whether more has to leave, which is to be done in the next transaction. */
     evict(bounds: MetadataBounds): boolean {
-      const isOver = (kind: MetadataKind) =>
-        (readUsage.get([kindNumbers[kind]])?.weight ?? 0) > bounds[kind] &&
-        evictSome.run([kindNumbers[kind], evictedAtOnce]) > 0
-      const over = [isOver('content'), isOver('url')]
-      return over.includes(true)
+      const isOver = [evictKind(kindNumbers.content, bounds.content), evictKind(kindNumbers.url, bounds.url)]
+      return isOver.includes(true)
     }
   }
 }
