@@ -10,6 +10,7 @@ import type { MetadataService } from '../metadata/metadataService.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers } from './MethodContext.ts'
+import { metadataBudget } from './metadataBudget.ts'
 
 export interface SolanaHoldingsOptions {
   readonly chains: ReadonlyMap<number, { readonly holdings: SolanaHoldingsReader }>
@@ -42,10 +43,9 @@ export function createEnhancedGetTokensAndNFTs(
     signal: AbortSignal,
     deadlineMs: number
   ): Promise<FetchedUris> {
-    // Where nodes were slow, documents are done without rather than wait until the whole call has failed.
-    const budgetMs = Math.min(metadataWaitMs, Math.max(0, (deadlineMs - Date.now()) / 2))
     const uris = listMetadataUris(holdings)
     const requests = uris.map(uri => ({ uri }))
+    const budgetMs = metadataBudget(metadataWaitMs, deadlineMs)
     const documents = await metadata.readAll(requests, { budgetMs, signal })
     return new Map(uris.map((uri, index) => [uri, documents[index]]))
   }

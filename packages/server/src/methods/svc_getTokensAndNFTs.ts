@@ -10,6 +10,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { StoreReader } from '../store/store.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers } from './MethodContext.ts'
+import { metadataBudget } from './metadataBudget.ts'
 import { notBackfilled, openSettled, requireFollowing } from './requireCurrent.ts'
 
 /** What the holdings of one chain are read from. */
@@ -51,7 +52,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
       ...(at === undefined ? {} : { at })
     })
     return shapeEvmHoldings(holdings, {
-      metadata: await readMetadata(holdings.nfts, signal),
+      metadata: await readMetadata(holdings.nfts, signal, deadlineMs),
       listed: chain.listed,
       judge: chain.judge
     })
@@ -83,14 +84,16 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
 
   async function readMetadata(
     nfts: readonly HeldNft[],
-    signal: AbortSignal
+    signal: AbortSignal,
+    deadlineMs: number
   ): Promise<readonly (TokenMetadata | undefined)[]> {
     const withUri = nfts.filter(({ tokenUri }) => tokenUri !== '')
     const requests = withUri.map(({ tokenUri, standard, tokenId }) => ({
       uri: tokenUri,
       ...(standard === 'erc1155' ? { tokenId } : {})
     }))
-    const found = await metadata.readAll(requests, { budgetMs: metadataWaitMs, signal })
+    const budgetMs = metadataBudget(metadataWaitMs, deadlineMs)
+    const found = await metadata.readAll(requests, { budgetMs, signal })
     const metadataOf = new Map(withUri.map((nft, index) => [nft, found[index]]))
     return nfts.map(nft => metadataOf.get(nft))
   }
