@@ -10,7 +10,7 @@ const authorization = `Basic ${Buffer.from('demo:demo-key').toString('base64')}`
 /** The whole server over one node, asked as any caller asks it. */
 export interface HostileService {
   readonly server: Server
-  /** Waits until the index stands on this block. */
+  /** Waits until the index stands on this block and follows its node. */
   reach(blockHash: string): Promise<void>
   /** A valid answer over HTTP. @throws {Error} naming the reason when the service refuses. */
   holdings(address: string, tokenAddresses?: readonly string[]): Promise<EvmHoldings>
@@ -62,7 +62,10 @@ export async function startHostileService(
   return {
     server,
     async reach(blockHash) {
-      const look = () => server.status()[0]?.indexedTo?.hash === blockHash
+      const look = () => {
+        const [status] = server.status()
+        return status?.indexedTo?.hash === blockHash && status.phase === 'following'
+      }
       await eventually(`the index stands on ${blockHash}`, look, 30_000).catch(error => {
         throw new Error(
           `${error instanceof Error ? error.message : error}: ${JSON.stringify(server.status())}`
