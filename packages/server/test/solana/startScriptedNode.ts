@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface RpcCall {
@@ -31,9 +31,9 @@ export interface ScriptedNode {
 
 /** A JSON-RPC endpoint for transport failures, alone or in front of a real node. */
 export async function startScriptedNode(react: (call: RpcCall) => Reaction): Promise<ScriptedNode> {
-  const server = createServer(async (request, response) => {
+  const server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
+    for await (const chunk of incoming) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
     const call = JSON.parse(body.toString()) as RpcCall
     if (call.method === 'getGenesisHash' && node.genesisHash !== undefined) {
@@ -41,26 +41,27 @@ export async function startScriptedNode(react: (call: RpcCall) => Reaction): Pro
       return
     }
     node.calls.push(call)
-    node.authorizations.push(request.headers.authorization)
+    node.authorizations.push(incoming.headers.authorization)
     const reaction = node.react(call)
     if (reaction === 'hang') return
     if (reaction === 'reset') {
-      request.socket.destroy()
+      incoming.socket.destroy()
     } else if (reaction === 'drip') {
       response.writeHead(200, { 'content-type': 'application/json' })
       const drip = setInterval(() => response.write(' '), 20)
       response.on('close', () => clearInterval(drip))
     } else if ('passOn' in reaction) {
-      const headers = { 'content-type': 'application/json' }
-      const answer = await fetch(reaction.passOn, { method: 'POST', headers, body })
-      const { passOn: _url, change = (text: string) => text } = reaction
-      response.writeHead(answer.status, headers).end(change(await answer.text()))
+      const { passOn, change = (text: string) => text } = reaction
+      const answer = await askRealNode(passOn, body).catch(() => undefined)
+      // A real node that is gone looks like one that is gone.
+      if (answer === undefined) incoming.socket.destroy()
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(change(answer))
     } else if ('cutAfter' in reaction) {
       response.writeHead(200, {
         'content-type': 'application/json',
         'content-length': reaction.claims ?? 1_000_000
       })
-      response.write(reaction.cutAfter, () => request.socket.destroy())
+      response.write(reaction.cutAfter, () => incoming.socket.destroy())
     } else {
       response.writeHead(reaction.status ?? 200, reaction.headers ?? {}).end(reaction.body)
     }
@@ -80,6 +81,20 @@ export async function startScriptedNode(react: (call: RpcCall) => Reaction): Pro
     }
   }
   return node
+}
+
+/** On a connection of its own: one that is kept may be closed by the node in the moment it is used again. */
+function askRealNode(url: string, body: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': body.length }
+    const asking = request(url, { method: 'POST', agent: false, headers }, response => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () => resolve(Buffer.concat(chunks).toString()))
+      response.on('error', reject)
+    })
+    asking.on('error', reject).end(body)
+  })
 }
 
 /** A well-formed answer. `value` is JSON text, so that a test can write numbers that JavaScript cannot. */
