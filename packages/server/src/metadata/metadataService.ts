@@ -3,6 +3,7 @@ import { createTurns } from '../platform/createTurns.ts'
 import type { MetadataFigures } from '../platform/metadataFigures.ts'
 import { readAllowHosts } from './checkUrl.ts'
 import { createDocumentFetcher, isOurs, isThrottled } from './createDocumentFetcher.ts'
+import { createPatience } from './createPatience.ts'
 import { createDocuments, type Document } from './documents.ts'
 import { createFetchQueue, type FetchQueueLimits, type Line, type Work } from './fetchQueue.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
@@ -167,25 +168,25 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
   return {
     async read(uri, { tokenId, signal } = {}) {
       const request = tokenId === undefined ? { uri } : { uri, tokenId }
-      const document = await untilAborted(find(request, queue.openLine()), signal)
-      return document && show(document, request)
+      const patience = createPatience(signal)
+      try {
+        const document = await patience.until(find(request, queue.openLine()))
+        return document && show(document, request)
+      } finally {
+        patience.end()
+      }
     },
 
     async readAll(requests, { budgetMs = 3_000, signal } = {}) {
-      const budget = new AbortController()
-      const stop = () => budget.abort()
-      const timer = setTimeout(stop, budgetMs)
-      if (signal?.aborted) stop()
-      signal?.addEventListener('abort', stop, { once: true })
+      const patience = createPatience(signal, budgetMs)
       try {
         const line = queue.openLine()
         const turn = createTurns()
-        const shown: (Promise<TokenMetadata | undefined> | undefined)[] = []
+        const shown: Promise<TokenMetadata | undefined>[] = []
         let bytes = 0
         for (const request of requests) {
           await turn()
-          // Each waits at most as long as the call; what comes later fills the cache.
-          const found = untilAborted(find(request, line), budget.signal)
+          const found = patience.until(find(request, line))
           shown.push(
             found.then(document => {
               bytes += document?.bytes ?? 0
@@ -195,8 +196,7 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
         }
         return await Promise.all(shown)
       } finally {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', stop)
+        patience.end()
       }
     },
 
@@ -213,19 +213,4 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
       closing.abort(metadataFailure('ABORTED', 'The service is closed'))
     }
   }
-}
-
-/** Absent once `signal` fires; `work` goes on and must not reject. */
-function untilAborted<T>(
-  work: Promise<T | undefined>,
-  signal: AbortSignal | undefined
-): Promise<T | undefined> {
-  if (signal === undefined) return work
-  return new Promise((resolve, reject) => {
-    // One turn later, so that what is there already is given out even when no time is left.
-    const stop = () => setImmediate(resolve, undefined)
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }

@@ -41,6 +41,8 @@ export class SqliteMetadataCache implements MetadataCache {
   readonly #connection: SqliteConnection
   readonly #table: DocumentTable
   readonly #options: Options
+  /** One for all reads, so that many small ones do not add up. */
+  readonly #turn = createTurns()
   /** Not stored yet, in order of arrival; an address has at most one document and one later failure. */
   readonly #pending = new Map<string, readonly MetadataChange[]>()
   #pendingBytes = 0
@@ -62,9 +64,8 @@ export class SqliteMetadataCache implements MetadataCache {
 
   async read(keys: readonly string[]): Promise<ReadonlyMap<string, MetadataRecord>> {
     const found = new Map<string, MetadataRecord>()
-    const turn = createTurns()
     for (const key of keys) {
-      await turn()
+      await this.#turn()
       const record = withChanges(this.#readStored(key), this.#pending.get(key) ?? [])
       if (record.document !== undefined || record.failure !== undefined) found.set(key, record)
     }
