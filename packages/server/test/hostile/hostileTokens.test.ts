@@ -1,4 +1,4 @@
-import type { EvmHoldings } from '@chain-data/protocol'
+import { type EvmHoldings, limits } from '@chain-data/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lookAlike } from '../../../devnet/src/evm/hostile/catalogue/falseLogs.ts'
 import {
@@ -19,10 +19,10 @@ test('every token of the catalogue has a key of its own', () => {
   expect(new Set(keys).size).toBe(keys.length)
 })
 
-/** What a caller may name. @see contract.md: limits */
-const mostAddresses = 100
+const { tokenAddresses: mostAddresses } = limits
+const zeroAddress = `0x${'00'.repeat(20)}`
 const precompiles = Array.from({ length: 18 }, (_, i) => `0x${(i + 1).toString(16).padStart(40, '0')}`)
-const noContracts = [...precompiles, `0x${'00'.repeat(20)}`, `0x${'c0de'.repeat(10)}`]
+const noContracts = [...precompiles, zeroAddress, `0x${'c0de'.repeat(10)}`]
 
 /**
  * Ganache runs the EVM in JavaScript and hardhat keeps a trace of each step: on a busy machine the gas that a token URI may
@@ -127,6 +127,11 @@ describe.each(chaosNodes)('over $name', ({ name, start }) => {
 
   test('the look-alike of an address poisoning holds nothing', async () => {
     expect(await service.holdings(lookAlike(holder))).toMatchObject({ native: '0', tokens: [], nfts: [] })
+  })
+
+  test('nothing is kept by the zero address, to which tokens were burnt', async () => {
+    const answer = await service.holdings(zeroAddress)
+    expect([...answer.tokens, ...answer.nfts, ...(answer.incomplete ?? [])]).toEqual([])
   })
 
   test('what is no contract is named without harm: precompiled functions, accounts, the zero address', async () => {
