@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { MetadataError } from '../platform/errors.ts'
+import { readRetryAfter } from '../platform/readRetryAfter.ts'
 import { type CheckedUrl, checkUrl, readAllowHosts } from './checkUrl.ts'
 import { type Dial, dialAddress } from './dialAddress.ts'
 import { metadataFailure } from './metadataFailure.ts'
@@ -98,7 +99,10 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
         const status = response.statusCode ?? 0
         if (!redirectStatuses.has(status)) {
           if (status !== 200)
-            throw metadataFailure('STATUS', `HTTP status ${status}`, target.url.href, { status })
+            throw metadataFailure('STATUS', `HTTP status ${status}`, target.url.href, {
+              status,
+              retryAfterMs: readRetryAfter(response.headers['retry-after'])
+            })
           const body = await readBody(response, limits)
           return {
             url: target.url.href,

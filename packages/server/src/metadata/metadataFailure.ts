@@ -26,14 +26,24 @@ const maxShownLength = 100
 /**
  * @param subject - the foreign text in question (an URL, a host); cut to 100 characters, control characters escaped.
  * @param options.status - HTTP status, where one was received.
+ * @param options.retryAfterMs - the pause that the host asked for with it.
  */
 export function metadataFailure(
   reason: MetadataFailureReason,
   message: string,
   subject?: string,
-  options: { readonly cause?: unknown; readonly status?: number } = {}
+  options: {
+    readonly cause?: unknown
+    readonly status?: number
+    readonly retryAfterMs?: number | undefined
+  } = {}
 ): MetadataError {
   const shown = subject === undefined ? '' : `: ${JSON.stringify(subject.slice(0, maxShownLength))}`
-  const context = options.status === undefined ? { reason } : { reason, status: options.status }
-  return new MetadataError(message + shown, context, { cause: options.cause })
+  const { cause, status, retryAfterMs } = options
+  const context = {
+    reason,
+    ...(status !== undefined && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs })
+  }
+  return new MetadataError(message + shown, context, { cause })
 }

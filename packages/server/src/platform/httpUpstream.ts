@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ConfigError, NodeUnavailableError } from './errors.ts'
+import { readRetryAfter } from './readRetryAfter.ts'
 
 /** What went wrong with one exchange; decides what a retry may look like. */
 export type UpstreamFault =
@@ -112,7 +113,7 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
       }
       const text = await readBody(response, name, maxResponseBytes, signal)
       const status = response.statusCode ?? 0
-      const retryAfterMs = readRetryAfter(response.headers['retry-after'] ?? null)
+      const retryAfterMs = readRetryAfter(response.headers['retry-after'])
       const patience = retryAfterMs === undefined ? {} : { retryAfterMs }
       if (status === 429) {
         throw new UpstreamError(`${name} limits the rate of calls (HTTP 429)`, 'throttled', {
@@ -182,14 +183,6 @@ function decoded(response: IncomingMessage): Readable {
   // A connection that breaks must end the decoder too, which `pipe` alone does not do.
   response.once('error', error => decoder.destroy(error))
   return response.pipe(decoder)
-}
-
-/** RFC 9110: seconds, or a date. Absent when it is neither. */
-function readRetryAfter(value: string | null): number | undefined {
-  if (value === null) return undefined
-  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
-  const at = Date.parse(value)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
 }
 
 /** A message may repeat the URL, a code never does. */

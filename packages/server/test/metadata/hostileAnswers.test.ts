@@ -125,18 +125,21 @@ describe('an answer that changes', () => {
     expect(service.figures().lookups).toEqual({ fresh: 0, stale: 0, negative: 1, missing: 2 })
   })
 
-  it('from 429 to 200 is found after the pause, until then nothing of the host is asked', async () => {
-    const host = await startOne()
-    let time = 0
-    const service = over([host], { now: () => time })
-    const throttled = host.serve('/1.json', inTurn(status(429, { 'retry-after': '10' }), json(text)))
-    const other = host.serve('/2.json', json(text))
-    expect(await service.read(throttled)).toBeUndefined()
-    time = 9_999
-    expect(await service.readAll([{ uri: throttled }, { uri: other }])).toEqual([undefined, undefined])
-    expect([host.requests('/1.json'), host.requests('/2.json')]).toEqual([1, 0])
-    time = 10_000
-    const found = await service.readAll([{ uri: throttled }, { uri: other }])
-    expect(found.map(item => item?.data.name)).toEqual(['honest', 'honest'])
-  })
+  it.each([429, 503])(
+    'from %i to 200 is found after the pause that was asked for, until then nothing of the host is asked',
+    async busy => {
+      const host = await startOne()
+      let time = 0
+      const service = over([host], { now: () => time })
+      const throttled = host.serve('/1.json', inTurn(status(busy, { 'retry-after': '90' }), json(text)))
+      const other = host.serve('/2.json', json(text))
+      expect(await service.read(throttled)).toBeUndefined()
+      time = 89_999
+      expect(await service.readAll([{ uri: throttled }, { uri: other }])).toEqual([undefined, undefined])
+      expect([host.requests('/1.json'), host.requests('/2.json')]).toEqual([1, 0])
+      time = 90_000
+      const found = await service.readAll([{ uri: throttled }, { uri: other }])
+      expect(found.map(item => item?.data.name)).toEqual(['honest', 'honest'])
+    }
+  )
 })
