@@ -51,4 +51,9 @@ it('keeps a key __proto__ as a plain own key, and the last of equal keys, beside
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
     expect(value).toMatchObject({ a: 2 })
   }
+  const long = parseExactJson(
+    '{"__proto__":[18446744073709551615],"b":{"__proto__":18446744073709551615}}'
+  ) as object
+  expect(Object.entries(long)[0]).toEqual(['__proto__', [18446744073709551615n]])
+  expect(Object.entries(Object.entries(long)[1]?.[1] ?? {})).toEqual([['__proto__', 18446744073709551615n]])
 })

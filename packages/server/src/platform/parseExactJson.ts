@@ -17,16 +17,43 @@ const maxDigits = 4300
  * As in JSON.parse, the last of several equal keys counts, and `__proto__` is a key like any other.
  *
  * @throws {SyntaxError} no JSON, or an integer of more than 4300 digits.
- * @remarks Up to twenty times the cost of JSON.parse where the text has 16 digits in a row anywhere; else the same.
+ * @remarks Several times the cost of JSON.parse where the text has 16 digits in a row anywhere; else the same.
  */
 export function parseExactJson(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text)
   const marked = text.replace(STRING_OR_LONG_NUMBER, token =>
     /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${MARK}${checked(token)}"` : token
   )
-  return JSON.parse(marked, (_key, value: unknown) =>
-    typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value
-  )
+  return unmarked(JSON.parse(marked))
+}
+
+/**
+ * Puts integers back in the place of their marks. A walk of our own, because a reviver makes JSON.parse take several
+ * times as long, and strangers choose what is read here.
+ */
+function unmarked(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = unmarked(value[i])
+    return value
+  }
+  const members = value as Record<string, unknown>
+  for (const key of Object.keys(members)) {
+    const before = members[key]
+    const after = unmarked(before)
+    if (after === before) continue
+    // Not assigned: `__proto__` is a key like any other.
+    Object.defineProperty(members, key, {
+      value: after,
+      writable: true,
+      enumerable: true,
+      configurable: true
+    })
+  }
+  return value
 }
 
 function checked(token: string): string {
