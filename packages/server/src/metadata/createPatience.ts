@@ -2,6 +2,7 @@
 export interface Patience {
   /** @returns absent once the patience is over; `work` goes on and must not reject. */
   until<T>(work: Promise<T | undefined>): Promise<T | undefined>
+  isOver(): boolean
   /** To be called when nothing more is waited for. */
   end(): void
 }
@@ -36,6 +37,7 @@ export function createPatience(signal?: AbortSignal, budgetMs?: number): Patienc
         work.then(resolve, reject).finally(() => waiting.delete(leave))
       })
     },
+    isOver: () => isOver,
     end() {
       clearTimeout(timer)
       signal?.removeEventListener('abort', stop)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { CID } from 'multiformats/cid'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { afterEach, expect, test, vi } from 'vitest'
@@ -253,6 +254,7 @@ test('an aborted call gets what is there and leaves the rest', async () => {
   const waiting = service.readAll([{ uri: 'https://a.names.art/1' }, { uri: '{"a":1}' }], {
     signal: controller.signal
   })
+  await settled()
   controller.abort()
   expect((await waiting).map(found => found?.data)).toEqual([undefined, { a: 1 }])
   expect(await service.read('https://a.names.art/1', { signal: AbortSignal.abort() })).toBeUndefined()
@@ -333,4 +335,44 @@ test('closing cuts off what is under way', async () => {
   const waiting = service.read('https://a.names.art/1')
   service.close()
   expect(await waiting).toBeUndefined()
+})
+
+test('a document too large for what is left of 32 MiB leaves it to smaller ones', async () => {
+  const { service } = serviceOver(url => ({
+    text: 'x'.repeat(url.endsWith('small') ? 1_000 : 2_090_000)
+  }))
+  const urls = [
+    ...Array.from({ length: 17 }, (_, i) => `https://${i}.names.art/large`),
+    'https://a.names.art/small'
+  ]
+  for (const uri of urls) await service.read(uri)
+  const found = await service.readAll(urls.map(uri => ({ uri })))
+  expect(found.map(one => one !== undefined)).toEqual([
+    ...Array.from({ length: 16 }, () => true),
+    false,
+    true
+  ])
+})
+
+test('documents inside URIs are read no further once the time of a call is up, and not beyond 32 MiB', async () => {
+  const { service } = serviceOver(() => ({ name: 'remembered' }))
+  await service.read('https://a.names.art/1')
+  const inline = 'data:application/json,{"name":"inline"}'
+  const upAtSecond = new AbortController()
+  const second = {
+    get uri() {
+      upAtSecond.abort()
+      return inline
+    }
+  }
+  const requests = [{ uri: inline }, second, { uri: inline }, { uri: 'https://a.names.art/1' }]
+  const found = await service.readAll(requests, { signal: upAtSecond.signal })
+  expect(found.map(one => one?.data.name)).toEqual(['inline', 'inline', undefined, 'remembered'])
+
+  const large = gzipSync(`{"text":"${'x'.repeat(2_090_000)}"}`).toString('base64')
+  const bombs = Array.from({ length: 40 }, () => ({ uri: `data:application/json;base64,${large}` }))
+  const shown = await service.readAll([...bombs, { uri: inline }], { budgetMs: 600_000 })
+  expect(shown.flatMap((one, i) => (one === undefined ? [] : i))).toEqual(
+    Array.from({ length: 16 }, (_, i) => i)
+  )
 })

@@ -62,7 +62,8 @@ export interface MetadataService {
   /**
    * Reads many at once.
    * @param options.budgetMs - the longest this call waits; 3 s by default (spec/openrpc.json, x-limits).
-   * @returns in the order of `requests`; absent where nothing came in time or within 32 MiB of text in all.
+   * @returns in the order of `requests`; absent where nothing came in time, or what came does not fit into 32 MiB of text in
+   *   all. Documents inside URIs are read in the order of `requests`, as long as there are time and room.
    */
   readAll(
     requests: readonly MetadataRequest[],
@@ -148,11 +149,19 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
     }
   }
 
-  /** The document behind a URI; never rejects. */
-  async function find({ uri, tokenId }: MetadataRequest, line: Line): Promise<Document | undefined> {
+  /**
+   * The document behind a URI; never rejects.
+   * @param readsInline - false: documents inside URIs are left alone, because reading them holds up everybody.
+   */
+  async function find(
+    { uri, tokenId }: MetadataRequest,
+    line: Line,
+    readsInline = true
+  ): Promise<Document | undefined> {
     const resolved = resolveUri(uri, gateways, tokenId === undefined ? {} : { tokenId })
     if (resolved.kind === 'unusable' || closing.signal.aborted) return undefined
     if (resolved.kind === 'remote') return load(resolved, line)
+    if (!readsInline) return undefined
     try {
       return readInlineObject(resolved.content)
     } catch {
@@ -183,14 +192,19 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
         const line = queue.openLine()
         const turn = createTurns()
         const shown: Promise<TokenMetadata | undefined>[] = []
-        let bytes = 0
+        let readBytes = 0
+        let shownBytes = 0
         for (const request of requests) {
           await turn()
-          const found = patience.until(find(request, line))
+          const found = find(request, line, !patience.isOver() && readBytes < maxBytesPerCall)
           shown.push(
-            found.then(document => {
-              bytes += document?.bytes ?? 0
-              return document === undefined || bytes > maxBytesPerCall ? undefined : show(document, request)
+            patience.until(found).then(document => {
+              if (document === undefined) return undefined
+              readBytes += document.bytes
+              // One that is too large leaves its room to smaller ones.
+              if (shownBytes + document.bytes > maxBytesPerCall) return undefined
+              shownBytes += document.bytes
+              return show(document, request)
             })
           )
         }
