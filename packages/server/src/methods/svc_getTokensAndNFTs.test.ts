@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EvmHoldings, HoldingsRequest } from '../chains/evm/holdings.ts'
+import { BlockLostError } from '../chains/evm/pinBlock.ts'
 import type { MetadataRequest, MetadataService } from '../metadata/metadataService.ts'
 import type { HoldingCandidate } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
@@ -26,9 +27,14 @@ afterEach(async () => {
 
 /** The method over a real store with one block, and a node of which only the questions matter. */
 async function start(
-  options: { readonly isBackfilled?: boolean; readonly serveWhileSyncing?: boolean } = {}
+  options: {
+    readonly isBackfilled?: boolean
+    readonly serveWhileSyncing?: boolean
+    readonly timesLost?: number
+  } = {}
 ) {
-  const { isBackfilled = true, serveWhileSyncing = false } = options
+  const { isBackfilled = true, serveWhileSyncing = false, timesLost = 0 } = options
+  const lost = new Array<boolean>(timesLost).fill(true)
   const folder = await mkdtemp(join(tmpdir(), 'chain-data-holdings-'))
   cleanUps.push(() => rm(folder, { recursive: true }))
   const writer = await openSqliteWriter(folder, { chainId: 1, genesisHash: hashOf('genesis') })
@@ -43,6 +49,7 @@ async function start(
   const holdings: EvmHoldings = {
     async readHoldings(request) {
       asked.push(request)
+      if (lost.shift()) throw new BlockLostError({ number: 5, hash: hashOf('a'), timestampSeconds: 1 })
       // With one snapshot at a time this waits for ever if the method still holds its own.
       await (await reader.openSnapshot()).close()
       const nft = { address: token, balance: 1n, name: '', symbol: '' }
@@ -103,6 +110,14 @@ describe('svc_getTokensAndNFTs', () => {
       candidates: expect.arrayContaining(candidates),
       at: { ...lastBlock.ref, timestampSeconds: lastBlock.timestampSeconds }
     })
+  })
+
+  it('asks index and node again while no node reads the block that the index is at', async () => {
+    const { method, asked, lastBlock } = await start({ timesLost: 2 })
+    await method([alice], context)
+    expect(asked.map(({ at, branch }) => [at?.hash, branch])).toEqual(
+      [1, 2, 3].map(() => [lastBlock.ref.hash, 0])
+    )
   })
 
   it('puts each metadata to its NFT, the id only where the standard replaces it', async () => {

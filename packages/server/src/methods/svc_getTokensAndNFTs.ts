@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { HeldNft } from '../chains/evm/heldAssets.ts'
-import type { EvmHoldings } from '../chains/evm/holdings.ts'
-import type { BlockAt } from '../chains/evm/pinBlock.ts'
+import type { EvmHoldings, EvmHoldingsAtBlock, HoldingsRequest } from '../chains/evm/holdings.ts'
+import { BlockLostError } from '../chains/evm/pinBlock.ts'
 import { type ListedLabel, shapeEvmHoldings } from '../chains/evm/shapeEvmHoldings.ts'
 import type { SpamJudge } from '../chains/evm/spam/createSpamJudge.ts'
 import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
@@ -33,6 +34,10 @@ export interface EvmHoldingsMethodOptions {
   readonly clock: Clock
 }
 
+/** A node that has moved to another branch is followed within seconds. */
+const lostWaitMs = 5_000
+const lostPauseMs = 200
+
 /** ERC-20 tokens, NFTs and native balance: the index says where to look, the node's state at one block decides. */
 export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handlers['svc_getTokensAndNFTs'] {
   const { chains, metadata, metadataWaitMs, serveWhileSyncing, clock } = options
@@ -42,15 +47,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     const address = anyCaseAddress.toLowerCase() as Address
     const filter = tokenAddresses.map(token => token.toLowerCase() as Address)
     const { signal, deadlineMs } = context
-    const { candidates, at } = await readCandidates(chain, address, signal)
-    const holdings = await chain.holdings.readHoldings({
-      address,
-      candidates,
-      filter,
-      signal,
-      deadlineMs,
-      ...(at === undefined ? {} : { at })
-    })
+    const holdings = await readHoldings(chain, { address, filter, signal, deadlineMs })
     return shapeEvmHoldings(holdings, {
       metadata: await readMetadata(holdings.nfts, signal, deadlineMs),
       listed: chain.listed,
@@ -58,12 +55,35 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     })
   }
 
+  /**
+   * What is held is what index and state say of the same block. Where no node reads the block that the index is at, one of the
+   * two will move within a moment: then both are asked again.
+   */
+  async function readHoldings(
+    chain: EvmHoldingsChain,
+    request: Required<Pick<HoldingsRequest, 'address' | 'filter' | 'signal' | 'deadlineMs'>>
+  ): Promise<EvmHoldingsAtBlock> {
+    const { address, signal } = request
+    const lastMoment = clock.now() + lostWaitMs
+    for (;;) {
+      try {
+        return await chain.holdings.readHoldings({
+          ...request,
+          ...(await readCandidates(chain, address, signal))
+        })
+      } catch (error) {
+        if (!(error instanceof BlockLostError) || clock.now() >= lastMoment) throw error
+        await sleep(lostPauseMs, undefined, { signal })
+      }
+    }
+  }
+
   /** Lets the snapshot go before the node is asked, because that may take long. */
   async function readCandidates(
     chain: EvmHoldingsChain,
     owner: Address,
     signal: AbortSignal
-  ): Promise<{ candidates: readonly HoldingCandidate[]; at: BlockAt | undefined }> {
+  ): Promise<Pick<HoldingsRequest, 'candidates' | 'at' | 'branch'>> {
     const { snapshot, status } = await openSettled(chain, clock, signal)
     try {
       const isBackfilled = await snapshot.backfilled()
@@ -74,9 +94,9 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
       const candidates: HoldingCandidate[] = []
       for await (const chunk of snapshot.holdingCandidates(owner)) candidates.push(...chunk)
       // A half-built index says nothing about its last block; then the node's latest is the better one.
-      const at =
-        isBackfilled && range ? { ...range.to, timestampSeconds: range.toTimestampSeconds } : undefined
-      return { candidates, at }
+      if (!isBackfilled || !range) return { candidates }
+      const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }
+      return { candidates, at, branch: await snapshot.rollbacks() }
     } finally {
       await snapshot.close()
     }

@@ -4,6 +4,7 @@ import type { Snapshot } from './store.ts'
 export const emptySnapshot: Snapshot = {
   indexedRange: async () => undefined,
   marks: async () => ({ backfilled: false, settled: true, degraded: false }),
+  rollbacks: async () => 0,
   backfilled: async () => false,
   async *history() {},
   countHistory: async () => 0,

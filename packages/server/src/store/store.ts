@@ -63,6 +63,11 @@ export interface IndexMarks {
 /** A frozen view of one chain's index. All reads of one answer come from one snapshot. */
 export interface Snapshot {
   marks(): Promise<IndexMarks>
+  /**
+   * How often blocks have been removed from this index. What was read of the chain's state before the number changed may
+   * belong to a branch that is gone.
+   */
+  rollbacks(): Promise<number>
   /** Absent while nothing is indexed. */
   indexedRange(): Promise<IndexedRange | undefined>
   /** The first backfill has reached the head once. */

@@ -1,6 +1,7 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEvmHoldings, type EvmHoldings, type HoldingsRequest } from '../../src/chains/evm/holdings.ts'
+import { BlockLostError } from '../../src/chains/evm/pinBlock.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/chains/evm/rpc.ts'
 import type { Address, Hex, HoldingCandidate } from '../../src/model/evm.ts'
 import type { NodeRpcError } from '../../src/platform/errors.ts'
@@ -422,16 +423,18 @@ describe('one block', () => {
     expect((await createEvmHoldings({ rpc, chainId }).readHoldings(request)).tokens[0]?.amount).toBe(9n)
   })
 
-  test('is the latest one when the wanted one is unknown to the node', async () => {
+  test('is the latest one when none is wanted', async () => {
     await mine()
     const latest = await latestBlock()
-    const at = { ...latest, hash: `0x${'ab'.repeat(32)}` as Hex }
-    const found = await createEvmHoldings({ rpc, chainId }).readHoldings({
-      address: owner,
-      candidates: [],
-      at
-    })
+    const found = await createEvmHoldings({ rpc, chainId }).readHoldings({ address: owner, candidates: [] })
     expect(found.asOf).toEqual(latest)
+  })
+
+  test('is never another one than the wanted one, of which alone the candidates know', async () => {
+    await mine()
+    const at = { ...(await latestBlock()), hash: `0x${'ab'.repeat(32)}` as Hex }
+    const request = { address: owner, candidates: [], at }
+    await expect(createEvmHoldings({ rpc, chainId }).readHoldings(request)).rejects.toThrow(BlockLostError)
   })
 
   test('every read names it by hash', async () => {
@@ -601,16 +604,22 @@ test('a URI that costs much gas is read in a second attempt', async () => {
   expect(found).toMatchObject({ nfts: [{ tokenUri: 'data:,drawn' }], incomplete: [] })
 })
 
-test('facts of a contract are asked for once, balances every time', async () => {
+test('facts of a contract are asked for once per branch, balances every time', async () => {
   const token = await contract(goodToken)
   await mine()
   const reader = createEvmHoldings({ rpc, chainId, ways: ['plain'] })
-  const request = { address: owner, candidates: [erc20(token)] }
+  const request = { address: owner, candidates: [erc20(token)], branch: 1 }
+  const askedAbout = async (branch: number) => {
+    proxy.calls.length = 0
+    await reader.readHoldings({ ...request, branch })
+    const asked = proxy.calls.filter(isRead)
+    return asked.map(call => (call.params[0] as { data: string }).data.slice(2, 10))
+  }
   await reader.readHoldings(request)
-  proxy.calls.length = 0
-  await reader.readHoldings(request)
-  const asked = proxy.calls.filter(isRead)
-  expect(asked.map(call => (call.params[0] as { data: string }).data.slice(2, 10))).toEqual([
-    selectors.balanceOf
-  ])
+  expect(await askedAbout(1)).toEqual([selectors.balanceOf])
+  // A reorg may put another contract at the same address; a slow call from before it must not bring the old one back.
+  const { balanceOf, decimals, name, symbol } = selectors
+  expect(await askedAbout(2)).toEqual([balanceOf, decimals, name, symbol])
+  expect(await askedAbout(1)).toEqual([balanceOf, decimals, name, symbol])
+  expect(await askedAbout(2)).toEqual([balanceOf])
 })

@@ -40,6 +40,12 @@ export interface ContractFactsMemory {
   remember(key: string, fact: Fact): void
 }
 
+/** What was told on one branch of a chain: after a reorg another contract may stand at the same address. */
+export interface BranchedFactsMemory {
+  /** @param branch - grows with each reorg. What was told on an older one is forgotten; an older one itself has no memory. */
+  ofBranch(branch: number): ContractFactsMemory
+}
+
 type Fact = string | number | boolean
 
 interface FactQuestion {
@@ -99,6 +105,16 @@ export function createContractFactsMemory(
       return remembered !== undefined && now() < remembered.untilMs ? remembered.fact : undefined
     },
     remember: (key, fact) => known.set(key, { fact, untilMs: now() + keptForMs })
+  }
+}
+
+export function createBranchedFactsMemory(): BranchedFactsMemory {
+  let newest = { branch: -1, memory: createContractFactsMemory() }
+  return {
+    ofBranch(branch) {
+      if (branch > newest.branch) newest = { branch, memory: createContractFactsMemory() }
+      return branch === newest.branch ? newest.memory : createContractFactsMemory()
+    }
   }
 }
 

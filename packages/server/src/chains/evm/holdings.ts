@@ -3,6 +3,7 @@ import { NodeUnavailableError } from '../../platform/errors.ts'
 import { type AskedCandidate, askRefusedAgain } from './askRefusedAgain.ts'
 import {
   type ContractFactsReader,
+  createBranchedFactsMemory,
   createContractFactsMemory,
   createContractFactsReader
 } from './contractFacts.ts'
@@ -40,11 +41,13 @@ export interface HoldingsRequest {
   readonly candidates: AsyncIterable<readonly HoldingCandidate[]> | Iterable<HoldingCandidate>
   /** Only these contracts, lower case; absent or empty: all. ERC-20 contracts in it are read even without a candidate. */
   readonly filter?: readonly Address[]
-  /**
-   * The block up to which the candidates are complete. State is read there; at the node's latest block where this is
-   * absent, or is a block that the node no longer reads.
-   */
+  /** The block up to which the candidates are complete. State is read there; absent: at the node's latest block. */
   readonly at?: BlockAt
+  /**
+   * Grows with each reorg that the candidates' index has seen. Facts of contracts are remembered per branch; absent: not at
+   * all.
+   */
+  readonly branch?: number
   readonly signal?: AbortSignal
   /** `Date.now()` by which all must be done. */
   readonly deadlineMs?: number
@@ -73,6 +76,7 @@ export interface EvmHoldings {
    * A contract in `filter` without an ERC-20 candidate counts as ERC-20 when `balanceOf` and `decimals` answer and
    * ERC-165 does not say that it is ERC-721 or ERC-1155. Precompiled functions in `filter` are not asked.
    *
+   * @throws {BlockLostError} no upstream reads the block `at`: the candidates belong to another branch by now, or will soon.
    * @throws {NodeUnavailableError} the node failed, was too slow, or did not hold still for one block. Never a
    *   partial answer.
    * @throws the signal's reason when aborted.
@@ -95,20 +99,19 @@ const attempts = 3
 
 export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
   const { rpc, chainId } = options
-  const factsMemory = createContractFactsMemory()
+  const factsMemory = createBranchedFactsMemory()
 
   async function readSnapshot(
     node: EvmNode,
-    wanted: BlockAt | undefined,
-    address: Address,
+    { address, at, branch, deadlineMs }: HoldingsRequest,
     candidates: readonly WantedCandidate[],
-    listed: ReadonlySet<Address>,
-    deadlineMs: number | undefined
+    listed: ReadonlySet<Address>
   ): Promise<EvmHoldingsAtBlock> {
-    const block = wanted ?? (await readLatestBlock(node))
+    const block = at ?? (await readLatestBlock(node))
     const { pinned, nativeWei } = await pinBlock(node, block, address)
     const multicall = createMulticall({ ...options, node, block: pinned })
-    const contractFacts = createContractFactsReader(factsMemory)
+    const memory = branch === undefined ? createContractFactsMemory() : factsMemory.ofBranch(branch)
+    const contractFacts = createContractFactsReader(memory)
     const found = await readContracts(multicall, contractFacts, candidates, listed, deadlineMs)
     await confirmPinned(node, pinned)
     contractFacts.keep()
@@ -117,21 +120,21 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
 
   return {
     async readHoldings(request) {
-      const { address, at, filter = [], signal, deadlineMs } = request
+      const { at, filter = [], signal, deadlineMs } = request
       const listed = new Set(filter)
       const candidates = await collectCandidates(request, listed)
       let lost: BlockLostError | undefined
       for (let attempt = 0; attempt < attempts; attempt++) {
-        const wanted = attempt === 0 ? at : undefined
         const callOptions = nodeCallOptions(chainId, signal, deadlineMs)
         try {
           return await rpc.onOneNode(
             workName(candidates),
-            node => readSnapshot(node, wanted, address, candidates, listed, deadlineMs),
-            { ...callOptions, ...(wanted && { height: wanted.number }) }
+            node => readSnapshot(node, request, candidates, listed),
+            { ...callOptions, ...(at && { height: at.number }) }
           )
         } catch (error) {
-          if (!(error instanceof BlockLostError)) throw error
+          // Another block would hold what these candidates do not know of.
+          if (at !== undefined || !(error instanceof BlockLostError)) throw error
           lost = error
         }
       }

@@ -39,7 +39,7 @@ export async function readTokens(
       incomplete.push({ address, reason: 'BALANCE_UNREADABLE' })
     } else if (decimals !== undefined) {
       kept.push({ address, amount: ownership.kind === 'held' ? ownership.amount : 0n, decimals })
-    } else if (origin === 'log' || (ownership.kind === 'held' && !nftContracts.has(address))) {
+    } else if (!nftContracts.has(address) && (origin === 'log' || ownership.kind === 'held')) {
       // A collection counts its tokens through `balanceOf` too; only its logs tell it from a token without decimals.
       incomplete.push({ address, reason: 'DECIMALS_UNREADABLE' })
     }

@@ -9,6 +9,7 @@ export interface ChainMeta {
   readonly identity: ChainIdentity
   readonly indexedFrom?: number
   readonly marks: IndexMarks
+  readonly rollbacks: number
 }
 
 /** Reads of a chain's own rows that writer and readers share; each sees what its connection's transaction sees. */
@@ -34,6 +35,7 @@ interface MetaColumns {
   readonly settled: number
   readonly degraded_until: number | null
   readonly finalized: number | null
+  readonly rollbacks: number
 }
 
 export function createCursor(connection: SqliteConnection): Cursor {
@@ -55,7 +57,8 @@ export function createCursor(connection: SqliteConnection): Cursor {
         settled: row.settled === 1,
         degraded: row.degraded_until !== null,
         ...(row.finalized !== null && { finalized: row.finalized })
-      }
+      },
+      rollbacks: row.rollbacks
     }
   }
 

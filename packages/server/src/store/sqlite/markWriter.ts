@@ -13,7 +13,7 @@ export function createMarkWriter(connection: SqliteConnection) {
   const degrade = connection.prepare(
     `UPDATE meta SET degraded_until = max(coalesce(degraded_until, -1), ?) WHERE finalized > ?`
   )
-  const unsettle = connection.prepare('UPDATE meta SET settled = 0')
+  const unsettle = connection.prepare('UPDATE meta SET settled = 0, rollbacks = rollbacks + 1')
 
   return {
     /** Stored blocks up to this one are final; what was final stays so. */

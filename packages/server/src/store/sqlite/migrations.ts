@@ -123,5 +123,10 @@ export const migrations: readonly Migration[] = [
       -- No table changes. From here on holding.token_id may be a range, the key of its first id and that of its last;
       -- this step keeps away programs that would read one wrong id in it.
     `
+  },
+  {
+    version: 4,
+    name: 'how often blocks were removed',
+    sql: 'ALTER TABLE meta ADD COLUMN rollbacks INTEGER NOT NULL DEFAULT 0'
   }
 ]

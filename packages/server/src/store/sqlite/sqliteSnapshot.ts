@@ -49,6 +49,11 @@ export class SqliteSnapshot implements Snapshot {
     return this.#meta.marks
   }
 
+  async rollbacks(): Promise<number> {
+    this.#open()
+    return this.#meta.rollbacks
+  }
+
   async backfilled(): Promise<boolean> {
     this.#open()
     return this.#meta.marks.backfilled

@@ -264,4 +264,20 @@ export function describeReorgs(open: OpenStore): void {
     await writer.markSettled()
     await withSnapshot(reader, async snapshot => expect((await snapshot.marks()).settled).toBe(true))
   })
+
+  test('every removal of blocks is counted, for good, and nothing else is', async () => {
+    const { writer, reader } = await start()
+    const rollbacks = () => withSnapshot(reader, snapshot => snapshot.rollbacks())
+    const blocks = buildChain(oneEach(['a', 'b']))
+    await writer.commitBlocks(blocks)
+    await writer.markSettled()
+    expect(await rollbacks()).toBe(0)
+    await writer.rollbackTo(blocks[1]!.ref)
+    expect(await rollbacks()).toBe(0)
+    await writer.rollbackTo(blocks[0]!.ref)
+    await writer.markSettled()
+    expect(await rollbacks()).toBe(1)
+    await writer.rollbackAll()
+    expect(await rollbacks()).toBe(2)
+  })
 }
