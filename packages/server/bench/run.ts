@@ -8,10 +8,12 @@ import { cpus, platform, release, totalmem } from 'node:os'
 import { argv, version } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { benchHoldings } from './holdings/benchHoldings.ts'
+import { benchSolana } from './solana/benchSolana.ts'
 
 /** Each prints what it finds and returns what is worth keeping. */
 const benches: Readonly<Record<string, (print: (line: string) => void) => Promise<object>>> = {
-  holdings: benchHoldings
+  holdings: benchHoldings,
+  solana: benchSolana
 }
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
