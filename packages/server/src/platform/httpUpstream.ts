@@ -11,6 +11,8 @@ export type UpstreamFault =
   | 'unreachable'
   /** No whole answer in the time that this exchange had. */
   | 'timedOut'
+  /** It answered that it cannot tell yet, or from an older state than was asked for. */
+  | 'behind'
   /** Never sent: so many calls to it are under way that it had no turn in time. */
   | 'busy'
   /** 429, or an error that says the same: wait, at least `retryAfterMs` where it is given. */

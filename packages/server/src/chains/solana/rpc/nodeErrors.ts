@@ -47,10 +47,10 @@ export function describeNodeError(
   if (code === UNHEALTHY || code === MIN_CONTEXT_SLOT_NOT_REACHED) {
     const slots = slotsBehind(data)
     const how = slots === undefined ? 'is behind or unwell' : `is ${slots} slots behind`
-    return new UpstreamError(`${upstreamName} ${how} (error ${code})`, 'unreachable')
+    return new UpstreamError(`${upstreamName} ${how} (error ${code})`, 'behind')
   }
   if (PASSING.has(code)) {
-    return new UpstreamError(`${upstreamName} cannot answer ${method} now (error ${code})`, 'unreachable')
+    return new UpstreamError(`${upstreamName} cannot answer ${method} now (error ${code})`, 'behind')
   }
   return new NodeRpcError(`${upstreamName} ${refusalOf(code, method)}`, code, undefined)
 }

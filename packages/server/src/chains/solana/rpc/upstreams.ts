@@ -37,6 +37,11 @@ type NodeFailure = NodeUnavailableError | NodeContradictionError | NodeRpcError
 const believeLackMs = 60_000
 /** Nobody is left alone for longer, whatever it asks for. */
 const longestRestMs = 60_000
+/**
+ * What one node has shown, others will know in some seconds, and one URL may stand for several nodes: the next call may
+ * meet one that knows. An account with thousands of mints needs hundreds of answers, none of them older than the first.
+ */
+const awaitFactor = 5
 
 /** @throws {ConfigError} when a URL cannot be used. */
 export function createSolanaUpstreams(options: SolanaRpcOptions): SolanaUpstreams {
@@ -100,15 +105,18 @@ export function createSolanaUpstreams(options: SolanaRpcOptions): SolanaUpstream
 
   return {
     async ask(method, attempt, callOptions) {
-      const { signal, deadlineMs = Number.POSITIVE_INFINITY } = callOptions
+      const { signal, deadlineMs = Number.POSITIVE_INFINITY, minContextSlot } = callOptions
       const fits = (waitMs: number) => waitMs <= timeoutMs && Date.now() + waitMs < deadlineMs
       let able = inOrder(method)
       let failure: NodeFailure | undefined
-      for (let round = 0; round < maxRounds && able.length > 0; round++) {
+      /** Some node was only behind in the last round. */
+      let isAwaited = false
+      for (let round = 0; round < maxRounds * (isAwaited ? awaitFactor : 1) && able.length > 0; round++) {
+        isAwaited = false
         const rests = able.map(({ rest }) => (rest?.untilMs ?? 0) - Date.now())
         const allRested = Math.max(...rests)
         const rested = round === maxRounds - 1 && fits(allRested) ? allRested : Math.min(...rests)
-        const waitMs = Math.max(rested, round === 0 ? 0 : backoffMs * 2 ** (round - 1))
+        const waitMs = Math.max(rested, round === 0 ? 0 : backoffMs * Math.min(round, 2))
         if (waitMs > 0) {
           // A wait that outlasts the caller is no wait: better an error at once.
           if (!fits(waitMs)) break
@@ -124,6 +132,7 @@ export function createSolanaUpstreams(options: SolanaRpcOptions): SolanaUpstream
           } catch (error) {
             if (!isNodeFailure(error)) throw error
             if (error instanceof NodeRpcError && error.rpcCode === INVALID_PARAMS) throw error
+            if (minContextSlot !== undefined && isBehind(error)) isAwaited = true
             if (!note(upstream, method, error)) able = able.filter(other => other !== upstream)
             // That it may work later says more than that one node never will.
             if (failure === undefined || error.retryable) failure = named(error, method, upstream)
@@ -141,6 +150,10 @@ function isNodeFailure(error: unknown): error is NodeFailure {
     error instanceof NodeContradictionError ||
     error instanceof NodeRpcError
   )
+}
+
+function isBehind(failure: NodeFailure): boolean {
+  return failure instanceof UpstreamError && failure.fault === 'behind'
 }
 
 /** What is told when no node was asked, because all were to be left alone. */
