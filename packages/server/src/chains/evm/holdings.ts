@@ -66,7 +66,7 @@ export interface EvmHoldings {
    * | has no code (any more) | left out |
    * | does not answer (reverts, returns nothing), and `decimals` or ERC-165 do not speak for a token | left out |
    * | does not answer, but they do | incomplete, BALANCE_UNREADABLE or OWNER_UNREADABLE |
-   * | loops, invalid code, short or huge return, dirty address, no answer in time | incomplete, the same |
+   * | loops, invalid code, short or huge return, dirty address, no answer in time, or no time left to ask | incomplete, the same |
    * | ERC-20 with a balance, or listed in `filter`, without `decimals` or with one above 255 | incomplete, DECIMALS_UNREADABLE |
    * | logged ranges of ERC-721 ids, and the owner may hold ids in them beyond those that were looked at | incomplete, RANGE_NOT_READ |
    * | name or symbol broken | listed with "" |
@@ -109,7 +109,7 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
   ): Promise<EvmHoldingsAtBlock> {
     const block = at ?? (await readLatestBlock(node))
     const { pinned, nativeWei } = await pinBlock(node, block, address)
-    const multicall = createMulticall({ ...options, node, block: pinned })
+    const multicall = createMulticall({ ...options, node, block: pinned, deadlineMs })
     const memory = branch === undefined ? createContractFactsMemory() : factsMemory.ofBranch(branch)
     const contractFacts = createContractFactsReader(memory)
     const found = await readContracts(multicall, contractFacts, candidates, listed, deadlineMs)

@@ -1,3 +1,4 @@
+import { inTurns } from '../../../platform/inTurns.ts'
 import type { EvmNode } from '../nodeCall.ts'
 import type { PinnedBlock } from '../pinBlock.ts'
 import type { ChosenWay, WayChooser } from './chooseWay.ts'
@@ -16,6 +17,8 @@ export interface Work {
   readonly way?: WayName
   /** Calls per exchange; absent: as many as fit. */
   readonly mostPerExchange?: number
+  /** Asked when a call's turn has come: false, and it has failed without being sent. */
+  isWorthwhile(place: number): boolean
   /**
    * @param hope - whether another look may come to another result.
    * @param isBurnt - the contract was seen to burn what it was given.
@@ -52,7 +55,7 @@ export interface WorkerOptions {
 
 /**
  * Sends calls in rounds: what one round left over goes into the next. Every exchange settles its first call at least, or
- * is taken apart; so it ends.
+ * is taken apart; so it ends. Contracts take turns, so that one with very many calls does not stand before the others.
  */
 export function createWorker({
   node,
@@ -62,8 +65,14 @@ export function createWorker({
 }: WorkerOptions): (work: Work) => Promise<void> {
   let piecesLeft = maxPieces
 
-  async function run(work: Work, way: ChosenWay, exchange: Exchange): Promise<Exchanged> {
-    const { places } = exchange
+  async function run(work: Work, way: ChosenWay, { places: planned, isPiece }: Exchange): Promise<Exchanged> {
+    const places = planned.filter(place => {
+      const isWorthwhile = work.isWorthwhile(place)
+      if (!isWorthwhile) work.settle(place, { kind: 'failed' }, 'none')
+      return isWorthwhile
+    })
+    if (places.length === 0) return { left: [], pieces: [] }
+    const exchange = { places, isPiece }
     const calls = places.flatMap(place => work.calls[place] ?? [])
     const size = node.ways.size.current()
     const done = await patient.ask(own => send(own, way, calls))
@@ -112,7 +121,8 @@ export function createWorker({
   }
 
   return async work => {
-    let left: readonly number[] = work.calls.map((_, place) => place)
+    const places = work.calls.map((_, place) => place)
+    let left = inTurns(places, place => work.calls[place]?.to)
     let pieces: readonly Exchange[] = []
     let mostPerExchange = work.mostPerExchange ?? Number.POSITIVE_INFINITY
     while (left.length + pieces.length > 0) {

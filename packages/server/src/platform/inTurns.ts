@@ -1,0 +1,19 @@
+/**
+ * Items in an order in which their owners take turns: the first one of each, then the second one of each, and so on. So
+ * whoever has very many does not stand before those who have few.
+ *
+ * @param ownerOf - compared as a key of a Map; owners and their items keep the order of `items`.
+ */
+export function inTurns<T>(items: readonly T[], ownerOf: (item: T) => unknown): readonly T[] {
+  const counts = new Map<unknown, number>()
+  const turns: T[][] = []
+  for (const item of items) {
+    const owner = ownerOf(item)
+    const turn = counts.get(owner) ?? 0
+    counts.set(owner, turn + 1)
+    const others = turns[turn]
+    if (others === undefined) turns.push([item])
+    else others.push(item)
+  }
+  return turns.flat()
+}
