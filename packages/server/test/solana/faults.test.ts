@@ -138,13 +138,6 @@ describe.skipIf(unsupported !== undefined)('a node in front of a real one', () =
     }
   )
 
-  it('that finds the params wrong is believed: no other node is asked', async () => {
-    const [first, second] = [await node(call => errorOf(call, -32602)), await node()]
-    const asked = await service(first, second)
-    expectUnavailable(await ask(asked, 'alice'), asked.logLines)
-    expect(second.calls).toEqual([])
-  })
-
   it.each(['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'])(
     'that fails for one token program only (%s) makes an error, not half an answer',
     async programId => {

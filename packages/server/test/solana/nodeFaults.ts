@@ -32,6 +32,8 @@ const passing: [string, NodeFault['react']][] = [
   ['answers error 429 to nobody', () => ({ body: '{"jsonrpc":"2.0","id":null,"error":{"code":429}}' })],
   ['answers error -32429', rpcError(-32429)],
   ['answers HTTP 503 with a page', () => ({ status: 503, body: '<html>busy</html>' })],
+  ['answers HTTP 503 with an error that nobody knows', call => errorOf(call, -32000, 503)],
+  ['answers HTTP 408', () => ({ status: 408, body: '' })],
   ['answers HTTP 200 with a page', () => ({ status: 200, body: '<html>maintenance</html>' })],
   ['is unhealthy', rpcError(-32005, { numSlotsBehind: 400 })],
   ['has not reached the slot', rpcError(-32016, { contextSlot: 3 })],
@@ -93,6 +95,8 @@ const lasting: [string, NodeFault['react']][] = [
   ['asks so inside an answer', call => ({ ...errorOf(call, 429), headers: { 'retry-after': '3600' } })],
   ['lacks the method', only(owners, rpcError(-32601))],
   ['keeps the key out of its index', only(owners, rpcError(-32010))],
+  ['finds the params wrong', rpcError(-32602)],
+  ['lacks the method and calls that a fault of its own', call => errorOf(call, -32601, 500)],
   ['answers an error that nobody knows', rpcError(-31999)],
   ['announces a body without bounds', () => ({ cutAfter: '{', claims: 10 ** 9 })]
 ]

@@ -34,7 +34,8 @@ export async function exchange(
   { id, method, body }: NodeCall,
   signal: AbortSignal
 ): Promise<NodeResult> {
-  const { status, text, ...patience } = await upstream.post(body, signal)
+  const { text, ...reply } = await upstream.post(body, signal)
+  const { status } = reply
   const answer = { text, turns: createTurns(MARKS_PER_TURN) }
   const noJsonRpc = () =>
     new UpstreamError(`${upstream.name} answered no JSON-RPC (HTTP ${status})`, faultOf(status))
@@ -49,7 +50,7 @@ export async function exchange(
     if (error !== undefined && error !== null) {
       // An error that came before the call was read has no id, so an error's id is not looked at.
       if (hasResult || !isNodeError(error)) throw noJsonRpc()
-      throw describeNodeError(upstream.name, method, error, patience)
+      throw describeNodeError(upstream.name, method, error, reply)
     }
     if (!hasResult || status !== 200) throw noJsonRpc()
     if (read('id') !== id) throw new UpstreamError(`${upstream.name} answered another call`, 'malformed')
@@ -78,8 +79,11 @@ function isNodeError(value: unknown): value is NodeError {
   return typeof value === 'object' && value !== null && 'code' in value && Number.isInteger(value.code)
 }
 
+/** A proxy got tired of an idle connection, or of the node. */
+const REQUEST_TIMEOUT = 408
+
 /** A refused call is of no use again; a broken server or a page in place of an answer may be gone in a moment. */
 function faultOf(status: number): UpstreamFault {
-  if (status >= 500) return 'unreachable'
+  if (status >= 500 || status === REQUEST_TIMEOUT) return 'unreachable'
   return status >= 300 ? 'refused' : 'malformed'
 }

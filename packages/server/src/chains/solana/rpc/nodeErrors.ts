@@ -7,8 +7,8 @@ export interface NodeError {
   readonly data?: unknown
 }
 
-/** Wrong params: the same call would be refused by every node. */
-export const INVALID_PARAMS = -32602
+/** The params are right, so it is this node that does not take them: an option that it lacks, an old version. */
+const INVALID_PARAMS = -32602
 /** Not there, or switched off. */
 export const METHOD_NOT_FOUND = -32601
 /** The operator has left this key out of the node's account indexes. */
@@ -24,6 +24,9 @@ const THROTTLED = new Set([429, -32429])
  */
 const PASSING = new Set([-32603, -32004, -32007, -32009, -32012, -32014, -32019])
 
+/** Errors that a node means, even where its HTTP status says that it is broken. */
+const MEANT = new Set([METHOD_NOT_FOUND, INVALID_PARAMS, KEY_EXCLUDED])
+
 /**
  * What a node's error means for the call: {@link UpstreamError} where the same node may answer in a moment,
  * {@link NodeRpcError} where it will not. The node's own words may quote its URL or the request, so only the code is
@@ -35,7 +38,7 @@ export function describeNodeError(
   upstreamName: string,
   method: string,
   { code, data }: NodeError,
-  patience: { readonly retryAfterMs?: number }
+  { status, ...patience }: { readonly status: number; readonly retryAfterMs?: number }
 ): UpstreamError | NodeRpcError {
   if (THROTTLED.has(code)) {
     return new UpstreamError(
@@ -51,6 +54,9 @@ export function describeNodeError(
   }
   if (PASSING.has(code)) {
     return new UpstreamError(`${upstreamName} cannot answer ${method} now (error ${code})`, 'behind')
+  }
+  if (status >= 500 && !MEANT.has(code)) {
+    return new UpstreamError(`${upstreamName} is broken (HTTP ${status}, error ${code})`, 'unreachable')
   }
   return new NodeRpcError(`${upstreamName} ${refusalOf(code, method)}`, code, undefined)
 }

@@ -4,7 +4,7 @@ import { createHttpUpstream, type HttpUpstream, UpstreamError } from '../../../p
 import { silentLogger } from '../../../platform/logger.ts'
 import type { SolanaCallOptions, SolanaRpcOptions } from '../rpc.ts'
 import { createClusterIdentity } from './clusterIdentity.ts'
-import { INVALID_PARAMS, METHOD_NOT_FOUND } from './nodeErrors.ts'
+import { METHOD_NOT_FOUND } from './nodeErrors.ts'
 
 /** Asks one node once and reads what it says. */
 export type Attempt<T> = (upstream: HttpUpstream, signal: AbortSignal) => Promise<T>
@@ -14,7 +14,7 @@ export interface SolanaUpstreams {
   /**
    * Asks the nodes in turn until one gives a sound answer.
    *
-   * @throws {NodeRpcError} the params are wrong, or no node serves the call.
+   * @throws {NodeRpcError} no node serves the call.
    * @throws {NodeContradictionError} the last answer was unsound.
    * @throws {NodeUnavailableError} no node answered in time.
    * @throws the signal's reason.
@@ -131,7 +131,6 @@ export function createSolanaUpstreams(options: SolanaRpcOptions): SolanaUpstream
             return answer
           } catch (error) {
             if (!isNodeFailure(error)) throw error
-            if (error instanceof NodeRpcError && error.rpcCode === INVALID_PARAMS) throw error
             if (minContextSlot !== undefined && isBehind(error)) isAwaited = true
             if (!note(upstream, method, error)) able = able.filter(other => other !== upstream)
             // That it may work later says more than that one node never will.
