@@ -14,6 +14,7 @@ import { createGetTokensAndNFTs } from './svc_getTokensAndNFTs.ts'
 
 const alice = people[3]!
 const token = people[7]!
+const otherToken = people[8]!
 const context = { chainId: 1, signal: new AbortController().signal, deadlineMs: Date.now() + 25_000 }
 const candidates: HoldingCandidate[] = [
   { owner: alice, contract: token, standard: 'erc721', tokenId: 7n },
@@ -60,7 +61,8 @@ async function start(
         nfts: [
           { ...nft, standard: 'erc721', tokenId: 1n, tokenUri: '' },
           { ...nft, standard: 'erc721', tokenId: 2n, tokenUri: 'ipfs://two' },
-          { ...nft, standard: 'erc1155', tokenId: 3n, tokenUri: 'https://x/{id}' }
+          { ...nft, standard: 'erc1155', tokenId: 3n, tokenUri: 'https://x/{id}' },
+          { ...nft, address: otherToken, standard: 'erc721', tokenId: 4n, tokenUri: 'ipfs://four' }
         ],
         incomplete: []
       }
@@ -120,17 +122,22 @@ describe('svc_getTokensAndNFTs', () => {
     )
   })
 
-  it('puts each metadata to its NFT, the id only where the standard replaces it', async () => {
+  it('asks for metadata of collections in turns, the id only where the standard replaces it, and puts each to its NFT', async () => {
     const { method, wanted } = await start()
     const answer = await method([alice], context)
-    expect(wanted).toEqual([{ uri: 'ipfs://two' }, { uri: 'https://x/{id}', tokenId: 3n }])
+    expect(wanted).toEqual([
+      { uri: 'ipfs://two' },
+      { uri: 'ipfs://four' },
+      { uri: 'https://x/{id}', tokenId: 3n }
+    ])
     expect(answer).toMatchObject({
       native: String(2n ** 70n),
       tokens: [{ image: 'logo' }],
       nfts: [
         { tokenId: '1', image: '', data: {} },
         { tokenId: '2', image: 'image of ipfs://two', data: { uri: 'ipfs://two' } },
-        { tokenId: '3', image: 'image of https://x/{id}' }
+        { tokenId: '3', image: 'image of https://x/{id}' },
+        { tokenId: '4', image: 'image of ipfs://four' }
       ]
     })
   })

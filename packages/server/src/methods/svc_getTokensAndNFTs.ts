@@ -8,6 +8,7 @@ import type { MetadataService, TokenMetadata } from '../metadata/metadataService
 import type { Address, HoldingCandidate } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import type { Clock } from '../platform/clock.ts'
+import { inTurns } from '../platform/inTurns.ts'
 import type { StoreReader } from '../store/store.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers } from './MethodContext.ts'
@@ -107,7 +108,11 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     signal: AbortSignal,
     deadlineMs: number
   ): Promise<readonly (TokenMetadata | undefined)[]> {
-    const withUri = nfts.filter(({ tokenUri }) => tokenUri !== '')
+    // Room and time are bounded: so no collection may stand before all the others.
+    const withUri = inTurns(
+      nfts.filter(({ tokenUri }) => tokenUri !== ''),
+      ({ address }) => address
+    )
     const requests = withUri.map(({ tokenUri, standard, tokenId }) => ({
       uri: tokenUri,
       ...(standard === 'erc1155' ? { tokenId } : {})

@@ -9,6 +9,7 @@ import {
   type Answer,
   assembleContract,
   loops,
+  returnsLongText,
   returnsText,
   returnsWord,
   selectors
@@ -28,6 +29,7 @@ let rpc: EvmUpstreams
 let token: Address
 let looping: Address
 let gallery: Address
+let wordy: Address
 let place: (answers: Readonly<Record<string, Answer>>) => Promise<Address>
 
 beforeAll(async () => {
@@ -39,6 +41,10 @@ beforeAll(async () => {
   // Of two contracts the first one deployed here has the lower address and comes first in every list.
   looping = await place({ [selectors.ownerOf]: loops })
   gallery = await place({ [selectors.ownerOf]: returnsWord(owner), [selectors.tokenURI]: loops })
+  wordy = await place({
+    [selectors.ownerOf]: returnsWord(owner),
+    [selectors.tokenURI]: returnsLongText(500_000)
+  })
   token = await place({
     [selectors.balanceOf]: returnsWord(7),
     [selectors.ownerOf]: returnsWord(owner),
@@ -83,6 +89,18 @@ test.each([
   },
   60_000
 )
+
+test('a contract with endless token URIs leaves room for the URIs of others', async () => {
+  const holdings = createEvmHoldings({ rpc, chainId: 31337 })
+  const candidates = [...ids(wordy, 80), ...ids(token, 100)]
+  const found = await holdings.readHoldings({ address: owner, candidates })
+  const listed = (contract: Address) =>
+    found.nfts.filter(({ address, tokenUri }) => address === contract && tokenUri !== '').length
+  expect(found.nfts).toHaveLength(180)
+  expect(listed(token)).toBe(100)
+  expect(listed(wordy)).toBe(67)
+  expect(found.incomplete).toHaveLength(13)
+}, 60_000)
 
 test('a contract that has failed often is asked no more, by plain calls', async () => {
   const calls = [

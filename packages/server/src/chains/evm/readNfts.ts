@@ -56,13 +56,17 @@ export async function readNfts(
 
 type UriItem = Pick<HeldNft, 'address' | 'standard' | 'tokenId'>
 
-/** What is beyond {@link maxUriCharacters} is let go at once, so that hostile contracts cannot fill the memory. */
+/**
+ * What does not fit into {@link maxUriCharacters} is let go at once, so that hostile contracts cannot fill the memory; shorter
+ * ones may still fit.
+ */
 function readUris(multicall: Multicall, items: readonly UriItem[]): Promise<readonly (string | undefined)[]> {
   let characters = 0
   return multicall.callAll(items, uriCallOf, result => {
     const uri = readUri(result)
-    characters += uri?.length ?? 0
-    return characters > maxUriCharacters ? undefined : uri
+    if (uri === undefined || characters + uri.length > maxUriCharacters) return undefined
+    characters += uri.length
+    return uri
   })
 }
 
