@@ -14,7 +14,7 @@ import { createGetTokensAndNFTs } from './svc_getTokensAndNFTs.ts'
 
 const alice = people[3]!
 const token = people[7]!
-const otherToken = people[8]!
+const otherToken = people[6]!
 const context = { chainId: 1, signal: new AbortController().signal, deadlineMs: Date.now() + 25_000 }
 const candidates: HoldingCandidate[] = [
   { owner: alice, contract: token, standard: 'erc721', tokenId: 7n },
