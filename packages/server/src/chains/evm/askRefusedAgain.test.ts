@@ -58,9 +58,42 @@ test('the work is bounded, and what is left over is not called nothing', async (
   expect(owned.slice(999, 1_001).map(({ ownership }) => ownership.kind)).toEqual(['held', 'unreadable'])
 
   const crowd = plainMulticall(() => reverted)
-  await askRefusedAgain(
-    crowd.multicall,
-    Array.from({ length: 1_000 }, (_, i) => refused(contractAt(i), 1n))
+  const broken = Array.from({ length: 1_100 }, (_, i) => refused(contractAt(i), 1n))
+  const left = await askRefusedAgain(crowd.multicall, broken)
+  expect(crowd.sent).toHaveLength(1_024)
+  expect(left.map(({ ownership }) => ownership.kind)).toEqual(
+    broken.map((_, i) => (i < 1_024 ? 'none' : 'unreadable'))
   )
-  expect(crowd.sent).toHaveLength(256)
+})
+
+test('a collection whose first id was burnt is asked for the others as long as its balance is not accounted for', async () => {
+  const balance = (amount: number): CallResult => ({
+    kind: 'returned',
+    data: amount.toString(16).padStart(64, '0')
+  })
+  const collection = (amount: number) =>
+    plainMulticall(({ data }) => {
+      if (data.startsWith('0x70a08231')) return balance(amount)
+      return BigInt(`0x${data.slice(10)}`) === 1n ? reverted : ownedByOwner
+    })
+  const asked = [1n, 2n].map(id => refused(contractAt(1), id))
+  const averse = collection(1)
+  const owned = await askRefusedAgain(averse.multicall, asked)
+  expect(owned.map(({ ownership }) => ownership.kind)).toEqual(['none', 'held'])
+
+  const held: AskedCandidate = {
+    ...refused(contractAt(1), 3n),
+    ownership: { kind: 'held', amount: 1n },
+    isRefusal: false
+  }
+  const accounted = collection(1)
+  expect(await askRefusedAgain(accounted.multicall, [...asked, held])).toEqual([...asked, held])
+  expect(accounted.sent).toHaveLength(1)
+})
+
+test('contracts take turns, so that one with many refusals leaves room for others', async () => {
+  const { multicall } = plainMulticall(() => ownedByOwner)
+  const many = Array.from({ length: 2_000 }, (_, i) => refused(contractAt(1), BigInt(i)))
+  const owned = await askRefusedAgain(multicall, [...many, refused(contractAt(2), 1n)])
+  expect(owned.at(-1)?.ownership.kind).toBe('held')
 })
