@@ -262,7 +262,7 @@ export const configSchema = z
           10_000,
           'milliseconds that one gateway is waited for before the next one is asked as well'
         ),
-        memoryBytes: positive(67_108_864, 17_179_869_184, 'most bytes of documents in memory'),
+        memoryBytes: positive(67_108_864, 17_179_869_184, 'most bytes of documents in memory, about'),
         cacheBytes: positive(
           268_435_456,
           1_099_511_627_776,

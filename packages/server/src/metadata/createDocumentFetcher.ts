@@ -8,6 +8,7 @@ import { overtaken, raceUrls } from './raceUrls.ts'
 import { readJsonObject } from './readJsonObject.ts'
 import type { RemoteAddress } from './resolveUri.ts'
 import { verifyContent } from './verifyContent.ts'
+import { weighObject } from './weighObject.ts'
 
 export interface DocumentFetcherOptions {
   readonly guardedFetch: GuardedFetch
@@ -40,7 +41,7 @@ export function createDocumentFetcher(options: DocumentFetcherOptions): FetchDoc
     const data = readJsonObject(body)
     const proof = cid === undefined ? 'open' : verifyContent(cid, body)
     if (proof === 'refuted') throw metadataFailure('CONTENT', 'Not the content of its address', url)
-    return { data, body, bytes: body.length, isProven: proof === 'proven' }
+    return { data, body, weight: weighObject(data, body.length), isProven: proof === 'proven' }
   }
 
   /** Whoever serves well and has little to do comes first; else the given order. */
@@ -72,7 +73,7 @@ export function createDocumentFetcher(options: DocumentFetcherOptions): FetchDoc
             try {
               const fetched = await fetchFrom(url, address, raceSignal)
               health.succeeded(host)
-              onFetched('ok', fetched.bytes)
+              onFetched('ok', fetched.body.length)
               return fetched
             } catch (error) {
               if (!raceSignal.aborted) health.failed(host, error)

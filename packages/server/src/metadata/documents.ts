@@ -4,12 +4,13 @@ import { createTurns } from '../platform/createTurns.ts'
 import type { MetadataLookup } from '../platform/metadataFigures.ts'
 import { type JsonObject, readJsonObject } from './readJsonObject.ts'
 import type { RemoteAddress } from './resolveUri.ts'
+import { weighObject } from './weighObject.ts'
 
 /** A document ready for use. How it is shown depends on who asks (`{id}` in the image). */
 export interface Document {
   readonly data: JsonObject
-  /** Of its text. */
-  readonly bytes: number
+  /** See `weighObject`. */
+  readonly weight: number
 }
 
 /** What is remembered of an address. */
@@ -57,7 +58,7 @@ interface Entry {
  */
 const unprovenFreshForMs = 7 * 24 * 60 * 60 * 1000
 const longestRetryMs = 24 * 60 * 60 * 1000
-/** What a memory entry weighs beside its text. */
+/** What a memory entry weighs beside its document. */
 const entryOverheadBytes = 512
 /** Read in one go: each may be 2 MiB. */
 const portion = 16
@@ -117,16 +118,16 @@ export function createDocuments(options: DocumentsOptions): Documents {
 
   function keep(key: string, entry: Entry): void {
     if (entry.document === undefined && entry.failure === undefined) return
-    memory.set(key, entry, entryOverheadBytes + key.length + (entry.document?.bytes ?? 0))
+    memory.set(key, entry, entryOverheadBytes + key.length + (entry.document?.weight ?? 0))
   }
 
   return {
     async find(address) {
       return judge(await look(address.key), address)
     },
-    remember(address, { data, bytes, body, isProven }) {
+    remember(address, { data, weight, body, isProven }) {
       const fetchedAtMs = now()
-      keep(address.key, { document: { data, bytes, fetchedAtMs, isProven } })
+      keep(address.key, { document: { data, weight, fetchedAtMs, isProven } })
       cache.saveDocument(kindOf(address), address.key, { body, fetchedAtMs, isProven })
     },
     rememberFailure(address) {
@@ -154,7 +155,8 @@ function entryOf(record: MetadataRecord | undefined): Entry {
   if (record?.document === undefined) return failure
   const { body, fetchedAtMs, isProven } = record.document
   try {
-    return { ...failure, document: { data: readJsonObject(body), bytes: body.length, fetchedAtMs, isProven } }
+    const data = readJsonObject(body)
+    return { ...failure, document: { data, weight: weighObject(data, body.length), fetchedAtMs, isProven } }
   } catch {
     return failure
   }

@@ -315,12 +315,12 @@ test('what is remembered stays within its bound', async () => {
   expect(asked).toHaveLength(11)
 })
 
-test('one call takes in at most 32 MiB of text', async () => {
+test('one call takes in at most 64 MiB', async () => {
   const { service } = serviceOver(() => ({ text: 'x'.repeat(2_000_000) }))
   const found = await service.readAll(
-    Array.from({ length: 20 }, () => ({ uri: 'https://a.names.art/large' }))
+    Array.from({ length: 40 }, () => ({ uri: 'https://a.names.art/large' }))
   )
-  expect(found.filter(item => item !== undefined)).toHaveLength(16)
+  expect(found.filter(item => item !== undefined)).toHaveLength(33)
 })
 
 test('closing cuts off what is under way', async () => {
@@ -337,24 +337,24 @@ test('closing cuts off what is under way', async () => {
   expect(await waiting).toBeUndefined()
 })
 
-test('a document too large for what is left of 32 MiB leaves it to smaller ones', async () => {
+test('a document too large for what is left of 64 MiB leaves it to smaller ones', async () => {
   const { service } = serviceOver(url => ({
     text: 'x'.repeat(url.endsWith('small') ? 1_000 : 2_090_000)
   }))
   const urls = [
-    ...Array.from({ length: 17 }, (_, i) => `https://${i}.names.art/large`),
+    ...Array.from({ length: 33 }, (_, i) => `https://${i}.names.art/large`),
     'https://a.names.art/small'
   ]
   for (const uri of urls) await service.read(uri)
   const found = await service.readAll(urls.map(uri => ({ uri })))
   expect(found.map(one => one !== undefined)).toEqual([
-    ...Array.from({ length: 16 }, () => true),
+    ...Array.from({ length: 32 }, () => true),
     false,
     true
   ])
 })
 
-test('documents inside URIs are read no further once the time of a call is up, and not beyond 32 MiB', async () => {
+test('documents inside URIs are read no further once the time of a call is up, and not beyond 64 MiB', async () => {
   const { service } = serviceOver(() => ({ name: 'remembered' }))
   await service.read('https://a.names.art/1')
   const inline = 'data:application/json,{"name":"inline"}'
@@ -373,6 +373,23 @@ test('documents inside URIs are read no further once the time of a call is up, a
   const bombs = Array.from({ length: 40 }, () => ({ uri: `data:application/json;base64,${large}` }))
   const shown = await service.readAll([...bombs, { uri: inline }], { budgetMs: 600_000 })
   expect(shown.flatMap((one, i) => (one === undefined ? [] : i))).toEqual(
-    Array.from({ length: 16 }, (_, i) => i)
+    Array.from({ length: 32 }, (_, i) => i)
   )
+})
+
+test('documents of very many small values count for the memory they take, not for their text', async () => {
+  const crowded = { list: Array.from({ length: 100_000 }, () => ({})) }
+  const { service, asked } = serviceOver(() => crowded, { cacheBytes: 8 * 1024 * 1024 })
+  const urls = Array.from({ length: 20 }, (_, i) => `https://${i}.names.art/1`)
+  for (const uri of urls) await service.read(uri)
+  expect(asked).toHaveLength(20)
+  await service.read('https://0.names.art/1')
+  expect(asked).toHaveLength(21)
+
+  const uri = `data:application/json,${JSON.stringify(crowded)}`
+  const found = await service.readAll(
+    Array.from({ length: 20 }, () => ({ uri })),
+    { budgetMs: 600_000 }
+  )
+  expect(found.filter(one => one !== undefined)).toHaveLength(13)
 })

@@ -37,7 +37,7 @@ export interface MetadataServiceOptions {
   readonly concurrency?: Partial<Omit<FetchQueueLimits, 'patienceMs'>>
   /** What outlives the process; absent: nothing does. Closed by whoever opened it, after the service. */
   readonly cache?: MetadataCache
-  /** Bound on what is remembered in memory, in bytes of metadata text. 64 MiB by default. */
+  /** Bound on what is remembered in memory, in bytes as `weighObject` counts them. 64 MiB by default. */
   readonly cacheBytes?: number
   /** How long an answer of a URL that is no content address is in date. An hour by default. */
   readonly freshForMs?: number
@@ -62,7 +62,7 @@ export interface MetadataService {
   /**
    * Reads many at once.
    * @param options.budgetMs - the longest this call waits; 3 s by default (spec/openrpc.json, x-limits).
-   * @returns in the order of `requests`; absent where nothing came in time, or what came does not fit into 32 MiB of text in
+   * @returns in the order of `requests`; absent where nothing came in time, or what came does not fit into 64 MiB of memory in
    *   all. Documents inside URIs are read in the order of `requests`, as long as there are time and room.
    */
   readAll(
@@ -78,7 +78,8 @@ export interface CountedMetadataService extends MetadataService {
   figures(): MetadataFigures
 }
 
-const maxBytesPerCall = 32 * 1024 * 1024
+/** So much memory the documents of one call may take, about. */
+const maxWeightPerCall = 64 * 1024 * 1024
 /** A fetch whose caller has long gone is still worth having, but not for hours. */
 const patienceMs = 120_000
 
@@ -142,7 +143,7 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
     try {
       const document = await fetchDocument(address, work, closing.signal)
       documents.remember(address, document)
-      return { data: document.data, bytes: document.bytes }
+      return { data: document.data, weight: document.weight }
     } catch (error) {
       if (!closing.signal.aborted && !isOurs(error) && !isThrottled(error)) documents.rememberFailure(address)
       return undefined
@@ -192,18 +193,18 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
         const line = queue.openLine()
         const turn = createTurns()
         const shown: Promise<TokenMetadata | undefined>[] = []
-        let readBytes = 0
-        let shownBytes = 0
+        let readWeight = 0
+        let shownWeight = 0
         for (const request of requests) {
           await turn()
-          const found = find(request, line, !patience.isOver() && readBytes < maxBytesPerCall)
+          const found = find(request, line, !patience.isOver() && readWeight < maxWeightPerCall)
           shown.push(
             patience.until(found).then(document => {
               if (document === undefined) return undefined
-              readBytes += document.bytes
+              readWeight += document.weight
               // One that is too large leaves its room to smaller ones.
-              if (shownBytes + document.bytes > maxBytesPerCall) return undefined
-              shownBytes += document.bytes
+              if (shownWeight + document.weight > maxWeightPerCall) return undefined
+              shownWeight += document.weight
               return show(document, request)
             })
           )

@@ -14,7 +14,7 @@ const packed = (text: string | Buffer) => gzipSync(text).toString('base64')
 test.each(['application/json', 'application/json;enc=gzip', 'application/gzip', 'application/json+gzip'])(
   'reads a gzipped object of type %s',
   type => {
-    expect(read(`data:${type};base64,${packed('{"a":1}')}`)).toEqual({ data: { a: 1 }, bytes: 7 })
+    expect(read(`data:${type};base64,${packed('{"a":1}')}`)).toEqual({ data: { a: 1 }, weight: 7 + 2 * 48 })
   }
 )
 
@@ -25,7 +25,7 @@ test('a gzip bomb is cut off, a broken one refused', () => {
   expect(() => read(`data:;base64,${packed('{"a":1}').slice(0, 12)}`)).toThrow(reason('ENCODING'))
 })
 
-test('an object as it is counts its bytes, and what is none is refused', () => {
-  expect(read('data:application/json,{"a":"é"}')).toEqual({ data: { a: 'é' }, bytes: 10 })
+test('an object as it is is weighed, and what is none is refused', () => {
+  expect(read('data:application/json,{"a":"é"}')).toEqual({ data: { a: 'é' }, weight: 10 + 2 * 48 })
   expect(() => read('data:application/json,hello')).toThrow('Not JSON')
 })

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib'
 import type { InlineContent } from './dataUri.ts'
 import { metadataFailure } from './metadataFailure.ts'
 import { type JsonObject, readJsonObject } from './readJsonObject.ts'
+import { weighObject } from './weighObject.ts'
 
 /** As large as a fetched document may be once it is unpacked (spec/openrpc.json, x-limits). */
 const maxUnpackedBytes = 2 * 1024 * 1024
@@ -9,8 +10,8 @@ const maxUnpackedBytes = 2 * 1024 * 1024
 /** Metadata that a URI held itself. */
 export interface InlineObject {
   readonly data: JsonObject
-  /** Of its text, unpacked. */
-  readonly bytes: number
+  /** See `weighObject`. */
+  readonly weight: number
 }
 
 /**
@@ -20,7 +21,8 @@ export interface InlineObject {
  */
 export function readInlineObject({ bytes, charset }: InlineContent): InlineObject {
   const text = bytes[0] === 0x1f && bytes[1] === 0x8b ? unpack(bytes) : bytes
-  return { data: readJsonObject(text, charset), bytes: text.length }
+  const data = readJsonObject(text, charset)
+  return { data, weight: weighObject(data, text.length) }
 }
 
 function unpack(bytes: Uint8Array): Uint8Array {
