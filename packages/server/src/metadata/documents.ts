@@ -38,7 +38,8 @@ export interface Documents {
   /** @remarks Never rejects. Look-ups of one turn are read together, in portions. */
   find(address: RemoteAddress): Promise<Finding>
   remember(address: RemoteAddress, document: Document & FetchedText): void
-  rememberFailure(address: RemoteAddress): void
+  /** @remarks Never rejects. A document that was had before stays, wherever it is remembered. */
+  rememberFailure(address: RemoteAddress): Promise<void>
 }
 
 export interface FetchedText {
@@ -130,8 +131,8 @@ export function createDocuments(options: DocumentsOptions): Documents {
       keep(address.key, { document: { data, weight, fetchedAtMs, isProven } })
       cache.saveDocument(kindOf(address), address.key, { body, fetchedAtMs, isProven })
     },
-    rememberFailure(address) {
-      const known = memory.get(address.key) ?? {}
+    async rememberFailure(address) {
+      const known = await look(address.key)
       const failure = { count: (known.failure?.count ?? 0) + 1, atMs: now() }
       keep(address.key, { ...known, failure })
       cache.saveFailure(kindOf(address), address.key, failure)

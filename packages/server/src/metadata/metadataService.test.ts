@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { CID } from 'multiformats/cid'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { afterEach, expect, test, vi } from 'vitest'
+import { type MetadataCache, type MetadataRecord, noMetadataCache } from '../model/metadata.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
 import { metadataFailure } from './metadataFailure.ts'
 import {
@@ -392,4 +393,39 @@ test('documents of very many small values count for the memory they take, not fo
     { budgetMs: 600_000 }
   )
   expect(found.filter(one => one !== undefined)).toHaveLength(13)
+})
+
+test('a failure does not take away what only the cache still remembers', async () => {
+  let time = 0
+  let isDown = false
+  const stored = new Map<string, MetadataRecord>()
+  const cache: MetadataCache = {
+    ...noMetadataCache,
+    isWorking: () => true,
+    read: async keys => new Map(keys.flatMap(key => (stored.has(key) ? [[key, stored.get(key) ?? {}]] : []))),
+    saveDocument: (_kind, key, document) => stored.set(key, { document }),
+    saveFailure: (_kind, key, failure) => stored.set(key, { ...stored.get(key), failure })
+  }
+  let fail = () => {}
+  const { service, asked } = serviceOver(
+    url => {
+      if (!isDown || url !== 'https://a.names.art/1') return { text: 'x'.repeat(600) }
+      return new Promise((_resolve, reject) => {
+        fail = () => reject(metadataFailure('STATUS', 'HTTP status 500'))
+      })
+    },
+    // Room for one document.
+    { now: () => time, cache, cacheBytes: 1_500 }
+  )
+  const read = () => service.read('https://a.names.art/1')
+  expect(await read()).toBeDefined()
+  time = 2 * 3_600_000
+  isDown = true
+  expect(await read()).toBeDefined()
+  await eventually(() => expect(asked).toHaveLength(2))
+  await service.read('https://b.names.art/1')
+  fail()
+  await settled()
+  expect([...stored.values()].filter(({ failure }) => failure !== undefined)).toHaveLength(1)
+  expect(await read()).toBeDefined()
 })

@@ -145,7 +145,8 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
       documents.remember(address, document)
       return { data: document.data, weight: document.weight }
     } catch (error) {
-      if (!closing.signal.aborted && !isOurs(error) && !isThrottled(error)) documents.rememberFailure(address)
+      const isItsOwn = !closing.signal.aborted && !isOurs(error) && !isThrottled(error)
+      if (isItsOwn) await documents.rememberFailure(address)
       return undefined
     }
   }
