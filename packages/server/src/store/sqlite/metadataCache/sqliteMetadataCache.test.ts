@@ -114,6 +114,20 @@ describe('a metadata cache in trouble', () => {
     expect(warnings).toEqual(['the metadata cache has failed; metadata is kept in memory'])
   })
 
+  it('that has far more than a lowered bound allows is closed without waiting for all of it to leave', async () => {
+    const folder = makeFolder()
+    const { cache } = open(folder)
+    for (let i = 0; i < 2_000; i++) cache.saveDocument('url', String(i), document)
+    await cache.close()
+    const lowered = openSqliteMetadataCache(folder, { bounds: { content: 1, url: 1 }, logger: silentLogger })
+    opened.push(lowered)
+    lowered.saveDocument('url', 'another', document)
+    await lowered.close()
+    const left = await open(folder).cache.read(Array.from({ length: 2_000 }, (_, i) => String(i)))
+    expect(left.size).toBeGreaterThan(1_500)
+    expect(left.size).toBeLessThan(2_000)
+  })
+
   it('locked by another process, gives what it has not stored yet and stores it afterwards', async () => {
     const folder = makeFolder()
     let nowMs = 0

@@ -51,6 +51,7 @@ export class SqliteMetadataCache implements MetadataCache {
   #lockedUntilMs = 0
   #hasToldOfLock = false
   #isOpen = true
+  #isClosing = false
 
   constructor(connection: SqliteConnection, options: Options) {
     this.#connection = connection
@@ -81,6 +82,7 @@ export class SqliteMetadataCache implements MetadataCache {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true
     clearTimeout(this.#timer)
     await this.#flushing
     this.#lockedUntilMs = 0
@@ -121,10 +123,14 @@ export class SqliteMetadataCache implements MetadataCache {
     })
   }
 
-  /** Transaction by transaction, other work in between. */
+  /**
+   * Transaction by transaction, other work in between. What has to leave may be very much, where a bound was lowered: closing
+   * does not wait for that, the next run goes on with it.
+   */
   async #flush(): Promise<void> {
     let isOver = false
-    while (this.#isOpen && !this.#isLocked() && (this.#pending.size > 0 || isOver)) {
+    const hasWork = () => this.#pending.size > 0 || (isOver && !this.#isClosing)
+    while (this.#isOpen && !this.#isLocked() && hasWork()) {
       const batch = this.#nextBatch()
       try {
         isOver = inTransaction(this.#connection, () => {
