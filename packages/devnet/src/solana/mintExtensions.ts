@@ -28,10 +28,12 @@ export function extendedMintSize(extensions: readonly MintExtension[]): number {
 
 /** The extensions of a mint; every authority is the one that makes the mint. */
 export const mintExtensions = {
+  /** Each transfer leaves a fee in the receiving account. @param maximum - In base units. */
   transferFee: (basisPoints: number, maximum: bigint): MintExtension =>
     initialized(108, [26, 0], (writer, authority) =>
       writer.u8(1).key(authority).u8(1).key(authority).u16(basisPoints).u64(maximum)
     ),
+  /** The mint may be closed once its supply is 0. */
   closeAuthority: (): MintExtension =>
     initialized(32, [25], (writer, authority) => writer.u8(1).key(authority)),
   /** Without an auditor; accounts are approved one by one. */
@@ -39,17 +41,23 @@ export const mintExtensions = {
     initialized(65, [27, 0], (writer, authority) => writer.key(authority).bool(false).bytes(nobody)),
   /** New accounts are frozen. */
   frozenByDefault: (): MintExtension => initialized(1, [28, 0], writer => writer.u8(2)),
+  /** Accounts cannot give the token away. */
   nonTransferable: (): MintExtension => initialized(0, [32], writer => writer),
+  /** The authority may move and burn everybody's tokens. */
   permanentDelegate: (): MintExtension => initialized(32, [35], (writer, authority) => writer.key(authority)),
+  /** Each transfer calls a program. */
   transferHook: (program: string): MintExtension =>
     initialized(64, [36, 0], (writer, authority) => writer.key(authority).key(program)),
-  /** @param to - Default the mint itself. */
+  /** Says where the metadata is. @param to - Default the mint itself. */
   metadataPointer: (to?: string): MintExtension =>
     initialized(64, [39, 0], (writer, authority, mint) => writer.key(authority).key(to ?? mint)),
+  /** Says that the mint itself describes a group. */
   groupPointer: (): MintExtension =>
     initialized(64, [40, 0], (writer, authority, mint) => writer.key(authority).key(mint)),
+  /** Says that the mint itself describes a member of a group. */
   memberPointer: (): MintExtension =>
     initialized(64, [41, 0], (writer, authority, mint) => writer.key(authority).key(mint)),
+  /** Amounts are shown multiplied. */
   scaledUiAmount: (multiplier: number): MintExtension =>
     initialized(56, [43, 0], (writer, authority) => writer.key(authority).bytes(f64(multiplier))),
   /** Changes what {@link mintExtensions.scaledUiAmount} has set. @param fromSeconds - In the future. */
@@ -61,6 +69,7 @@ export const mintExtensions = {
         createByteWriter().u8(43).u8(1).bytes(f64(multiplier)).u64(BigInt(fromSeconds)).finish()
       )
   }),
+  /** The authority may stop all transfers. */
   pausable: (): MintExtension => initialized(33, [44, 0], (writer, authority) => writer.key(authority)),
   /** A group with room for 10 members; wants a pointer to itself. */
   group: (): MintExtension => ({
