@@ -12,7 +12,8 @@ export interface CheckedUrl {
   readonly allowed: boolean
 }
 
-const maxUrlLength = 8192
+/** Characters of the longest URL that is followed. */
+export const maxUrlLength = 8192
 const allowedPorts = new Set([80, 443, 8080, 8443])
 
 /** Names that never mean a public host, or that mean the machine, the network or the cluster one is in. */

@@ -182,3 +182,13 @@ test.each([
 test('a data URI beyond four million characters is not read', () => {
   expect(readDataUri(`data:,${'a'.repeat(4 * 1024 * 1024)}`)).toBeUndefined()
 })
+
+test('a URL longer than any that is followed is unusable before ids are put in; what holds itself may be long', () => {
+  const ids = '{id}'.repeat(2_100)
+  for (const uri of [`https://a.names.art/${ids}`, `ipfs://${v0}/${ids}`, ids.slice(1)]) {
+    expect(resolveUri(uri, gateways, { tokenId: 1n })).toEqual({ kind: 'unusable' })
+  }
+  for (const uri of [`data:application/json,{"a":"${ids}"}`, `{"a":"${ids}"}`]) {
+    expect(resolveUri(uri, gateways, { tokenId: 1n }).kind).toBe('inline')
+  }
+})

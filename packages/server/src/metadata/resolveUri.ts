@@ -1,3 +1,4 @@
+import { maxUrlLength } from './checkUrl.ts'
 import { type Cid, canonicalCid, isPeerId, readCid } from './cid.ts'
 import { type InlineContent, readDataUri } from './dataUri.ts'
 
@@ -35,14 +36,18 @@ const unusable: ResolvedUri = { kind: 'unusable' }
  * any gateway, by path or by subdomain, falls back to the configured ones.
  *
  * @param options.tokenId - given for ERC-1155 only: replaces `{id}` by 64 lower-case hex digits, as EIP-1155 demands.
- * @returns `unusable` for everything else, a CID, name or Arweave id that is none, and a path that leaves its CID.
+ * @returns `unusable` for everything else, a CID, name or Arweave id that is none, a path that leaves its CID, and a URL of
+ *   over 8,192 characters.
  */
 export function resolveUri(
   uri: string,
   gateways: Gateways,
   options: { readonly tokenId?: bigint } = {}
 ): ResolvedUri {
-  const text = substituteId(uri.trim(), options.tokenId)
+  const written = uri.trim()
+  // Before ids are put in: they may stand in it a hundred thousand times.
+  if (written.length > maxUrlLength && !/^(data:|\{)/i.test(written)) return unusable
+  const text = substituteId(written, options.tokenId)
   if (/^data:/i.test(text)) {
     const content = readDataUri(text)
     return content === undefined ? unusable : { kind: 'inline', content }
