@@ -29,3 +29,9 @@ test('an object as it is is weighed, and what is none is refused', () => {
   expect(read('data:application/json,{"a":"é"}')).toEqual({ data: { a: 'é' }, weight: 10 + 2 * 48 })
   expect(() => read('data:application/json,hello')).toThrow('Not JSON')
 })
+
+test('an object larger than a fetched one may be is refused', () => {
+  const bytes = Buffer.from(`{"a":"${'x'.repeat(2 * 1024 * 1024)}"}`)
+  const content = { mediaType: 'application/json', charset: 'utf-8', bytes }
+  expect(() => readInlineObject(content)).toThrow('over 2097152 bytes')
+})

@@ -17,10 +17,13 @@ export interface InlineObject {
 /**
  * Reads the object inside a `data:` URI. Some contracts store it gzipped to save gas and say so in ways of their own; the
  * first bytes tell, since no JSON begins like that.
- * @throws {MetadataError} ENCODING: does not unpack to at most 2 MiB; CONTENT: as `readJsonObject`.
+ * @throws {MetadataError} ENCODING: does not unpack to at most 2 MiB; TOO_LARGE: over 2 MiB; CONTENT: as `readJsonObject`.
  */
 export function readInlineObject({ bytes, charset }: InlineContent): InlineObject {
   const text = bytes[0] === 0x1f && bytes[1] === 0x8b ? unpack(bytes) : bytes
+  // Ids put into a URI can make it many times as long as it is on chain.
+  if (text.length > maxUnpackedBytes)
+    throw metadataFailure('TOO_LARGE', `Object of over ${maxUnpackedBytes} bytes`)
   const data = readJsonObject(text, charset)
   return { data, weight: weighObject(data, text.length) }
 }
