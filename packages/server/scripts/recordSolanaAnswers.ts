@@ -14,7 +14,7 @@ import {
   startSurfpool
 } from '@chain-data/devnet'
 import { findElements, findMembers } from '../src/chains/solana/rpc/jsonExtents.ts'
-import { createTurns } from '../src/chains/solana/turns.ts'
+import { createCountedTurns } from '../src/chains/solana/createCountedTurns.ts'
 import { comparable } from '../test/solana/comparable.ts'
 import type { Recording } from '../test/solana/replayNode.ts'
 import { startScriptedNode } from '../test/solana/startScriptedNode.ts'
@@ -72,7 +72,7 @@ async function record(world: SolanaWorld, owner: string, node: string): Promise<
 }
 
 async function findValue(text: string): Promise<string> {
-  const json = { text, turns: createTurns(Number.MAX_SAFE_INTEGER) }
+  const json = { text, turns: createCountedTurns(Number.MAX_SAFE_INTEGER) }
   const { members } = await findMembers(json, 0)
   const inner = await findMembers(json, members.get('result')?.start ?? 0)
   const { start, end } = inner.members.get('value') ?? { start: 0, end: 0 }
@@ -81,7 +81,7 @@ async function findValue(text: string): Promise<string> {
 
 async function itemsOf(text: string): Promise<string[]> {
   const items: string[] = []
-  for await (const { start, end } of findElements({ text, turns: createTurns(Number.MAX_SAFE_INTEGER) }, 0)) {
+  for await (const { start, end } of findElements({ text, turns: createCountedTurns(Number.MAX_SAFE_INTEGER) }, 0)) {
     items.push(text.slice(start, end))
   }
   return items

@@ -170,8 +170,33 @@ interface Parts {
 
 /** Everything that has a lifetime of its own: indexers, readers, node connections, the metadata fetcher. */
 async function startParts(config: Config, storeFolder: string, logger: Logger): Promise<Parts> {
-  // First: a store that cannot be used must leave nothing else behind.
-  const readers = await openReaders(config, storeFolder)
+  // Whatever can be found wrong is found in the order in which the least is left behind: addresses, then the store.
+  const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment, mplCore, dasUrl }) => {
+    const openRpc = () => createSolanaRpc({ rpcUrls, commitment, logger: logger.child({ chainId }) })
+    const rpc = openRpc()
+    const nftSources = createNftSources({
+      openRpc,
+      mplCore,
+      dasUrl,
+      onChange: (source, failure) =>
+        failure === undefined
+          ? logger.info(`${source} answers again`, { chainId })
+          : logger.warn(`${source} fails, its NFTs are missing`, { chainId, problem: failure.message })
+    })
+    // Any account would do: every answer of a node names its slot.
+    const currentSlot = async (call: { readonly signal: AbortSignal; readonly deadlineMs: number }) =>
+      (await rpc.getBalance(TOKEN_PROGRAM, call)).slot
+    return {
+      chainId,
+      holdings: createSolanaHoldings({ rpc, nftSources }),
+      currentSlot,
+      watch: createSlotWatch({ chainId, currentSlot, clock: systemClock })
+    }
+  })
+  const nodes = config.chains.evm.map(chain => {
+    const { chainId, rpcUrls } = chain
+    return { chain, rpc: createEvmRpc({ chainId, rpcUrls, logger }) }
+  })
   const {
     allowHosts,
     ipfsGateways,
@@ -181,6 +206,7 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
   } = config.metadata
   const gateways = { ipfs: ipfsGateways, arweave: arweaveGateways }
   const guardedFetch = createGuardedFetch({ allowHosts })
+  const openChains = await openReaders(nodes, storeFolder)
   const metadataCache = openSqliteMetadataCache(storeFolder, {
     bounds: { content: config.metadata.cacheBytes, url: config.metadata.urlCacheBytes },
     logger
@@ -206,36 +232,9 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
   // Not awaited: logos may come late, the server must not.
   tokenLists.start().catch((error: unknown) => logger.error('token lists failed', { error }))
 
-  const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment, mplCore, dasUrl }) => {
-    const openRpc = () => createSolanaRpc({ rpcUrls, commitment, logger: logger.child({ chainId }) })
-    const rpc = openRpc()
-    const nftSources = createNftSources({
-      openRpc,
-      mplCore,
-      dasUrl,
-      onChange: (source, failure) =>
-        failure === undefined
-          ? logger.info(`${source} answers again`, { chainId })
-          : logger.warn(`${source} fails, its NFTs are missing`, { chainId, problem: failure.message })
-    })
-    // Any account would do: every answer of a node names its slot.
-    const currentSlot = async (call: { readonly signal: AbortSignal; readonly deadlineMs: number }) =>
-      (await rpc.getBalance(TOKEN_PROGRAM, call)).slot
-    return {
-      chainId,
-      holdings: createSolanaHoldings({ rpc, nftSources }),
-      currentSlot,
-      watch: createSlotWatch({ chainId, currentSlot, clock: systemClock })
-    }
-  })
-  const openChains = readers.map(({ chain, reader }) => ({
-    ...chain,
-    reader,
-    rpc: createEvmRpc({ chainId: chain.chainId, rpcUrls: chain.rpcUrls, logger })
-  }))
   // Threads are started last: whatever is wrong with the configuration has been found by now.
-  const evmChains = openChains.map(chain => {
-    const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, reader, rpc } = chain
+  const evmChains = openChains.map(({ chain, reader, rpc }) => {
+    const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers } = chain
     const indexer = startIndexer({
       chainId,
       rpcUrls,
@@ -316,10 +315,13 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
 }
 
 /** All or none. */
-async function openReaders({ chains }: Config, storeFolder: string) {
-  const openings = chains.evm.map(async chain => ({
-    chain,
-    reader: await openSqliteReader(storeFolder, chain.chainId)
+async function openReaders<T extends { readonly chain: { readonly chainId: number } }>(
+  nodes: readonly T[],
+  storeFolder: string
+) {
+  const openings = nodes.map(async node => ({
+    ...node,
+    reader: await openSqliteReader(storeFolder, node.chain.chainId)
   }))
   try {
     return await Promise.all(openings)

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type MetadataCache, noMetadataCache } from '../model/metadata.ts'
 import { createTurns } from '../platform/createTurns.ts'
 import type { MetadataFigures } from '../platform/metadataFigures.ts'
@@ -117,6 +118,8 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
   })
   const underWay = new Map<string, { readonly work: Work; readonly done: Promise<Document | undefined> }>()
   const closing = new AbortController()
+  // Each fetch under way listens; Node 20 would call more than ten a leak.
+  setMaxListeners(0, closing.signal)
 
   /** Remembered, under way already, or fetched now. Never rejects. */
   async function load(address: RemoteAddress, line: Line): Promise<Document | undefined> {

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { findProgramAddress } from './rpc.ts'
 import { METAPLEX_PROGRAM, parseSolanaAddress } from './solanaAddress.ts'
-import { createTurns } from './turns.ts'
+import { createCountedTurns } from './createCountedTurns.ts'
 
 /** Where Metaplex keeps the metadata of mints. */
 export interface MetadataAddresses {
@@ -27,7 +27,7 @@ export function createMetadataAddresses({
   maxKept = 20_000
 }: MetadataAddressesOptions = {}): MetadataAddresses {
   const kept = new BoundedMap<string, string>(maxKept)
-  const turns = createTurns(ADDRESSES_PER_TURN)
+  const turns = createCountedTurns(ADDRESSES_PER_TURN)
   /** One after the other: several at a time would each take their part of every turn. */
   let last: Promise<unknown> = Promise.resolve()
 

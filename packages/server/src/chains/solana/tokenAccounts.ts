@@ -1,7 +1,7 @@
 import { AccountRefusal } from './borshReader.ts'
 import type { AtSlot, SolanaCallOptions, SolanaRpc } from './rpc.ts'
 import { readTokenAccount, type TokenAccount } from './tokenAccount.ts'
-import { createTurns } from './turns.ts'
+import { createCountedTurns } from './createCountedTurns.ts'
 
 /** Accounts read before other work gets a turn: some 1 ms. */
 const ACCOUNTS_PER_TURN = 100
@@ -37,7 +37,7 @@ export async function readTokenAccounts(
   const { slot, value } = await rpc.getTokenAccountsByOwner(owner, programId, options)
   const accounts: OwnedTokenAccount[] = []
   const refused: string[] = []
-  const turns = createTurns(ACCOUNTS_PER_TURN)
+  const turns = createCountedTurns(ACCOUNTS_PER_TURN)
   for (const raw of value) {
     const pause = turns.step()
     if (pause !== undefined) await pause

@@ -4,7 +4,7 @@ import { AccountRefusal } from '../borshReader.ts'
 import type { IncompleteHolding, NftHolding, NftSourceQuery, SourcedNfts } from '../holdings.ts'
 import { MAX_ACCOUNTS_PER_CALL, type RawAccount, type SolanaCallOptions, type SolanaRpc } from '../rpc.ts'
 import { formatSolanaAddress } from '../solanaAddress.ts'
-import { createTurns } from '../turns.ts'
+import { createCountedTurns } from '../createCountedTurns.ts'
 import { type CoreAsset, CORE_KEYS, MPL_CORE_PROGRAM, readCoreAsset } from './coreAsset.ts'
 import { type CoreCollection, readCoreCollection } from './coreCollection.ts'
 
@@ -35,7 +35,7 @@ export async function readCoreNfts(rpc: SolanaRpc, query: NftSourceQuery): Promi
   )
   const assets = new Map<string, CoreAsset>()
   const incomplete: IncompleteHolding[] = []
-  const turns = createTurns(ACCOUNTS_PER_TURN)
+  const turns = createCountedTurns(ACCOUNTS_PER_TURN)
   for (const account of value) {
     const pause = turns.step()
     if (pause !== undefined) await pause

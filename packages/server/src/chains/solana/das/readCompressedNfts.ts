@@ -2,7 +2,7 @@ import { ChainDataError, NodeContradictionError } from '../../../platform/errors
 import type { IncompleteHolding, NftHolding, NftSourceQuery } from '../holdings.ts'
 import type { ReadNfts } from '../nftSource.ts'
 import { parseSolanaAddress } from '../solanaAddress.ts'
-import { createTurns } from '../turns.ts'
+import { createCountedTurns } from '../createCountedTurns.ts'
 import { readDasAsset } from './dasAsset.ts'
 import type { DasPage, DasPages, DasPlace } from './dasPages.ts'
 
@@ -33,7 +33,7 @@ export async function readCompressedNfts(pages: DasPages, query: NftSourceQuery)
     return { ...finish(), failure }
   }
   let hasUnnamed = false
-  const turns = createTurns(ENTRIES_PER_TURN)
+  const turns = createCountedTurns(ENTRIES_PER_TURN)
 
   /** Takes a page in; tells whether there was anything new on it. */
   async function take(page: DasPage): Promise<boolean> {

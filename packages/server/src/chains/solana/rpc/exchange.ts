@@ -1,7 +1,7 @@
 import { type HttpUpstream, UpstreamError, type UpstreamFault } from '../../../platform/httpUpstream.ts'
 import { type Extent, findMembers, JsonRefusal, type JsonText, skipSpace } from './jsonExtents.ts'
 import { describeNodeError, type NodeError } from './nodeErrors.ts'
-import { createTurns } from '../turns.ts'
+import { createCountedTurns } from '../createCountedTurns.ts'
 
 /** The result of one call, still as text: where it stands in the whole answer. */
 export interface NodeResult extends JsonText {
@@ -36,7 +36,7 @@ export async function exchange(
 ): Promise<NodeResult> {
   const { text, ...reply } = await upstream.post(body, signal)
   const { status } = reply
-  const answer = { text, turns: createTurns(MARKS_PER_TURN) }
+  const answer = { text, turns: createCountedTurns(MARKS_PER_TURN) }
   const noJsonRpc = () =>
     new UpstreamError(`${upstream.name} answered no JSON-RPC (HTTP ${status})`, faultOf(status))
   try {

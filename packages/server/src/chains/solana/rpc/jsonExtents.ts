@@ -1,4 +1,4 @@
-import type { Turns } from '../turns.ts'
+import type { CountedTurns } from '../createCountedTurns.ts'
 
 /** A piece of JSON text: from `start` up to, not including, `end`. */
 export interface Extent {
@@ -18,7 +18,7 @@ export class JsonRefusal extends Error {
 export interface JsonText {
   readonly text: string
   /** Paces the search through long values. */
-  readonly turns: Turns
+  readonly turns: CountedTurns
 }
 
 const SPACE = /[ \t\n\r]*/y
@@ -73,7 +73,7 @@ export async function* findElements({ text, turns }: JsonText, start: number): A
 }
 
 /** Where the value that begins at `start` ends, by its brackets and quotes alone. */
-async function findEnd(text: string, start: number, turns: Turns): Promise<number> {
+async function findEnd(text: string, start: number, turns: CountedTurns): Promise<number> {
   const first = text[start]
   if (first === '"') return endOfString(text, start)
   if (first !== '{' && first !== '[') {

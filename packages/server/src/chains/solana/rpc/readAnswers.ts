@@ -4,7 +4,7 @@ import type { AtSlot, RawAccount } from '../rpc.ts'
 import { parseSolanaAddress } from '../solanaAddress.ts'
 import type { NodeResult } from './exchange.ts'
 import { type Extent, findElements, findMembers, JsonRefusal, type JsonText } from './jsonExtents.ts'
-import { createTurns } from '../turns.ts'
+import { createCountedTurns } from '../createCountedTurns.ts'
 
 /** Accounts read before other work gets a turn: some 1 ms. */
 const ACCOUNTS_PER_TURN = 50
@@ -68,7 +68,7 @@ async function readList<T>(
   readElement: (element: unknown) => T
 ): Promise<AtSlot<readonly T[]>> {
   const { slot, value } = await readAtSlot(answer)
-  const turns = createTurns(ACCOUNTS_PER_TURN)
+  const turns = createCountedTurns(ACCOUNTS_PER_TURN)
   const list: T[] = []
   await orContradiction(async () => {
     for await (const { start, end } of findElements(answer, value.start)) {

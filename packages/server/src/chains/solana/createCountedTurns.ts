@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Counts small steps of one long piece of work and lets other work in between. */
-export interface Turns {
+export interface CountedTurns {
   /**
    * Call after every step.
    * @returns a promise to await when other work is due, else `undefined`: most steps cost a comparison.
@@ -13,7 +13,7 @@ export interface Turns {
  * @param stepsPerTurn - steps between two turns of others. Counted, not timed: the same work always pauses at the
  *   same places.
  */
-export function createTurns(stepsPerTurn: number): Turns {
+export function createCountedTurns(stepsPerTurn: number): CountedTurns {
   let left = stepsPerTurn
   return {
     step() {
