@@ -81,7 +81,10 @@ async function findValue(text: string): Promise<string> {
 
 async function itemsOf(text: string): Promise<string[]> {
   const items: string[] = []
-  for await (const { start, end } of findElements({ text, turns: createCountedTurns(Number.MAX_SAFE_INTEGER) }, 0)) {
+  for await (const { start, end } of findElements(
+    { text, turns: createCountedTurns(Number.MAX_SAFE_INTEGER) },
+    0
+  )) {
     items.push(text.slice(start, end))
   }
   return items
