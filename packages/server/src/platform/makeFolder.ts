@@ -13,20 +13,18 @@ export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'ENOENT' && dirname(folder) !== folder) {
-      await makeFolder(dirname(folder))
-      await mkdir(folder).catch(ignoreFolder(folder))
-      return
-    }
-    await ignoreFolder(folder)(error)
+    if (await isFolder(folder)) return
+    const isMissingAbove = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    if (!isMissingAbove || dirname(folder) === folder) throw error
+    await makeFolder(dirname(folder))
+    await mkdir(folder).catch(async second => {
+      // Someone else may have made it meanwhile.
+      if (!(await isFolder(folder))) throw second
+    })
   }
 }
 
-/** Someone else may have made it meanwhile. */
-function ignoreFolder(folder: string): (error: unknown) => Promise<void> {
-  return async error => {
-    const found = await stat(folder).catch(() => undefined)
-    if (!found?.isDirectory()) throw error
-  }
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() === true
 }
