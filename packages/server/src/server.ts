@@ -12,6 +12,7 @@ import { createSolanaRpc } from './chains/solana/rpc.ts'
 import { createSlotWatch } from './chains/solana/slotWatch.ts'
 import { TOKEN_PROGRAM } from './chains/solana/solanaAddress.ts'
 import { type Config, type ConfigInput, parseConfig } from './config.ts'
+import { requireBasePath } from './http/atBasePath.ts'
 import type { NodeHandler } from './http/createNodeHandler.ts'
 import { createService } from './http/createService.ts'
 import { type Listener, listen } from './http/listen.ts'
@@ -39,14 +40,33 @@ import { openSqliteReader } from './store/sqlite/openSqliteReader.ts'
 
 /** A running service: it indexes from the moment it is created, whether or not it listens. */
 export interface Server {
-  /** For hosts that speak Fetch: Hono, Next, Bun, Deno. */
+  /**
+   * For hosts that speak Fetch: Hono, Next, Bun, Deno.
+   *
+   * @example
+   * ```ts
+   * const server = await createServer(config, { basePath: '/chain-data' })
+   * const app = new Hono()
+   * app.all('/chain-data/*', context => server.fetch(context.req.raw))
+   * ```
+   */
   readonly fetch: (request: Request) => Promise<Response>
-  /** For node:http, Express, and what hands on its `req` and `res`. */
+  /**
+   * For node:http, Express, and what hands on its `req` and `res`, before any body parser: it reads the body itself.
+   *
+   * @example
+   * ```ts
+   * const server = await createServer(config)
+   * const app = express()
+   * app.use('/chain-data', server.nodeHandler) // Express takes `/chain-data` off the path.
+   * app.use(express.json()) // Whatever parses bodies comes later.
+   * ```
+   */
   readonly nodeHandler: NodeHandler
   /**
    * Listens where the configuration says.
    *
-   * @returns the origin to call, its real port included.
+   * @returns the origin to call, its real port included and `basePath` not.
    * @throws the socket's error when the address is taken or not ours.
    */
   listen(): Promise<string>
@@ -62,6 +82,12 @@ export interface Server {
 export interface ServerOptions {
   /** Where log lines go; absent: standard output at the configured level. */
   readonly logger?: Logger
+  /**
+   * Path below which every path of the service is, such as `/api/chain-data`: for hosts that hand on requests with
+   * the path as it was sent (node:http, Fastify, Hono, Next). Default `''`, also for hosts that take the path off
+   * (`use` of Express, `mount` of Hono) and for reverse proxies that do.
+   */
+  readonly basePath?: string
 }
 
 /** Closing: so long for answers under way, and so long for what is left of their connections. */
@@ -71,11 +97,13 @@ const cutMs = 1_000
 /**
  * Builds a server from the same object that a configuration file holds, and starts indexing.
  *
- * @throws {ConfigError} the configuration is wrong, or its store folder cannot be written.
+ * @throws {ConfigError} the configuration or `basePath` is wrong, or its store folder cannot be written.
  * @throws {StoreError} the store cannot be used.
  */
 export async function createServer(input: ConfigInput, options: ServerOptions = {}): Promise<Server> {
   const config = parseConfig(input)
+  const { basePath = '' } = options
+  requireBasePath(basePath)
   const logger = options.logger ?? createLogger({ level: config.log.level })
   const store = await openStoreFolder(config.store)
   const parts = await startParts(config, store.folder, logger).catch(async (error: unknown) => {
@@ -98,6 +126,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     methodPrefix: config.methodPrefix,
     rateLimit: config.rateLimit,
     limits: config.limits,
+    basePath,
     logger
   })
   const { streamIdleMs, requestDeadlineMs, headerBytes } = config.limits

@@ -5,6 +5,7 @@ import type { Logger } from '../platform/logger.ts'
 import { createMetrics, type MetricSources } from '../platform/metrics.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { createRpc } from '../rpc/createRpc.ts'
+import { atBasePath } from './atBasePath.ts'
 import { type App, createApp } from './createApp.ts'
 import { createAuthenticator, type ProjectKeys } from './createAuthenticator.ts'
 import { createCors } from './createCors.ts'
@@ -36,6 +37,8 @@ export interface ServiceOptions {
     readonly responseBytes: number | null
   }
   readonly logger: Logger
+  /** Where a host has put `fetch` and `nodeHandler`; absent: at the root, or the host takes the path off. */
+  readonly basePath?: string | undefined
 }
 
 /** The methods made callable over HTTP. */
@@ -74,10 +77,11 @@ export function createService(options: ServiceOptions): Service {
     metrics,
     logger
   })
+  const handle = atBasePath(app.handle, options.basePath ?? '')
   return {
     inFlight: app.inFlight,
     beginClosing: app.beginClosing,
-    fetch: createFetchHandler(app.handle, limits.streamIdleMs),
-    nodeHandler: createNodeHandler(app.handle, limits.streamIdleMs)
+    fetch: createFetchHandler(handle, limits.streamIdleMs),
+    nodeHandler: createNodeHandler(handle, limits.streamIdleMs)
   }
 }
