@@ -6,8 +6,12 @@ import { createProject } from './createProject.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
 
-/** The `chain-data` command. */
-export function createProgram(): Command {
+/**
+ * The `chain-data` command.
+ *
+ * @param options.onReadyToClose - called once `serve` answers to signals itself.
+ */
+export function createProgram(options: { readonly onReadyToClose?: () => void } = {}): Command {
   const program = new Command('chain-data')
     .description('Account history and holdings of EVM chains and Solana over JSON-RPC.')
     .version(packageFile.version)
@@ -17,7 +21,7 @@ export function createProgram(): Command {
     .description('index the configured chains and answer requests')
     .option('-c, --config <file>', 'configuration: a JSON file, or a JavaScript or TypeScript module')
     .addHelpText('after', () => `\n${describeConfig()}`)
-    .action(serve)
+    .action((given: { readonly config?: string }) => serve(given, options))
 
   program
     .command('status')

@@ -1,4 +1,8 @@
 #!/usr/bin/env node
-import { createProgram } from './createProgram.ts'
+import { exitOnSignal } from '../platform/exitOnSignal.ts'
 
-await createProgram().parseAsync()
+// Only a server is asked to end in good order; whoever breaks off another command wants to see that it did not end.
+const release = process.argv[2] === 'serve' ? exitOnSignal() : () => {}
+
+const { createProgram } = await import('./createProgram.ts')
+await createProgram({ onReadyToClose: release }).parseAsync()

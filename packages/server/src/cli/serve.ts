@@ -10,8 +10,15 @@ const failureExit = 1
 const closeDeadlineMs = 9_500
 const drawEveryMs = 250
 
-/** `chain-data serve`: runs until SIGTERM or SIGINT. A wrong configuration is told on standard error, exit code 2. */
-export async function serve({ config: file }: { readonly config?: string }): Promise<void> {
+/**
+ * `chain-data serve`: runs until SIGTERM or SIGINT. A wrong configuration is told on standard error, exit code 2.
+ *
+ * @param onReadyToClose - called once signals close the server in good order.
+ */
+export async function serve(
+  { config: file }: { readonly config?: string },
+  { onReadyToClose }: { readonly onReadyToClose?: () => void } = {}
+): Promise<void> {
   try {
     const config = await loadConfig(file)
     let statuses: Server['status'] = () => []
@@ -34,6 +41,7 @@ export async function serve({ config: file }: { readonly config?: string }): Pro
       deadlineMs: closeDeadlineMs,
       logger
     })
+    onReadyToClose?.()
     const server = await starting
     if (isClosing) return
     statuses = () => server.status()

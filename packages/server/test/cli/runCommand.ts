@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+/** The command as it is in the sources. */
+export const mainFile = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 /** A `chain-data` command in a process of its own. */
 export interface RunningCommand {
@@ -20,7 +21,7 @@ export function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {}
 ): RunningCommand {
-  const child = spawn(process.execPath, ['--conditions=@chain-data/source', main, ...args], {
+  const child = spawn(process.execPath, ['--conditions=@chain-data/source', mainFile, ...args], {
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe']
   })
