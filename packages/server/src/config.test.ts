@@ -71,7 +71,7 @@ describe('a configuration', () => {
     [
       'an unknown nested key',
       { ...minimal, listen: { prot: 1 } },
-      /^listen\.prot is not a key .*: host, port/
+      /^listen\.prot is not a key .*: host, port, trustedProxies/
     ],
     ['a port as text', { ...minimal, listen: { port: '80' } }, /^listen\.port is "80"; expected TCP port/],
     ['a port out of range', { ...minimal, listen: { port: 65_536 } }, /^listen\.port is 65536; expected/],
@@ -228,6 +228,11 @@ describe('the environment', () => {
       { CHAIN_DATA_EVM_5: 'http://a,ws:b' },
       /^chains\.evm\[0\]\.wsUrls\[0\] \(from CHAIN_DATA_EVM_5\) is "ws:/
     ],
+    [
+      'a proxy that is no address',
+      { CHAIN_DATA_TRUSTED_PROXIES: 'loopback, proxy.example' },
+      /^listen\.trustedProxies\[1\] \(from CHAIN_DATA_TRUSTED_PROXIES\) is "proxy\.example"; expected an IP address/
+    ],
     ['a port', { CHAIN_DATA_PORT: 'http' }, /^listen\.port \(from CHAIN_DATA_PORT\) is "http"; expected/],
     ['a URL', { CHAIN_DATA_EVM_5: 'b' }, /^chains\.evm\[0\]\.rpcUrls\[0\] \(from CHAIN_DATA_EVM_5\) is "b"/],
     [
@@ -294,7 +299,7 @@ describe('a configuration file', () => {
       CHAIN_DATA_EVM_5: 'http://added',
       CHAIN_DATA_PROJECT: 'demo:new-key'
     })
-    expect(config.listen).toEqual({ host: '127.0.0.1', port: 1234 })
+    expect(config.listen).toEqual({ host: '127.0.0.1', port: 1234, trustedProxies: [] })
     expect(config.chains.evm).toMatchObject([
       { chainId: 31337, rpcUrls: ['http://other'], startBlock: 7 },
       { chainId: 5, rpcUrls: ['http://added'], startBlock: 0 }

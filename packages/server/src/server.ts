@@ -13,6 +13,7 @@ import { createSlotWatch } from './chains/solana/slotWatch.ts'
 import { TOKEN_PROGRAM } from './chains/solana/solanaAddress.ts'
 import { type Config, type ConfigInput, parseConfig } from './config.ts'
 import { requireBasePath } from './http/atBasePath.ts'
+import type { FetchHandler } from './http/createFetchHandler.ts'
 import type { NodeHandler } from './http/createNodeHandler.ts'
 import { createService } from './http/createService.ts'
 import { type Listener, listen } from './http/listen.ts'
@@ -34,6 +35,7 @@ import { createLogger, type Logger } from './platform/logger.ts'
 import { makeFolder } from './platform/makeFolder.ts'
 import type { MetadataFigures } from './platform/metadataFigures.ts'
 import type { NodeFigures } from './platform/upstreamFigures.ts'
+import { createKeyRing } from './projects/createKeyRing.ts'
 import { parseStoreUrl } from './store/parseStoreUrl.ts'
 import { openSqliteMetadataCache } from './store/sqlite/metadataCache/openSqliteMetadataCache.ts'
 import { openSqliteReader } from './store/sqlite/openSqliteReader.ts'
@@ -50,7 +52,7 @@ export interface Server {
    * app.all('/chain-data/*', context => server.fetch(context.req.raw))
    * ```
    */
-  readonly fetch: (request: Request) => Promise<Response>
+  readonly fetch: FetchHandler
   /**
    * For node:http, Express, and what hands on its `req` and `res`, before any body parser: it reads the body itself.
    *
@@ -111,6 +113,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     throw error
   })
 
+  const keyRing = createKeyRing(config.projects)
   const syncStatuses = () => parts.evmChains.map(chain => chain.status())
   const service = createService({
     handlers: parts.handlers,
@@ -122,7 +125,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     solanaStatuses: () => parts.solanaStatuses(),
     metadataFigures: () => parts.metadataFigures(),
     nodeFigures: () => parts.evmChains.map(chain => chain.figures()),
-    projects: config.projects,
+    keyRing: () => keyRing,
     methodPrefix: config.methodPrefix,
     rateLimit: config.rateLimit,
     limits: config.limits,

@@ -5,6 +5,7 @@ import { isRecord } from './isRecord.ts'
 export const environmentVariables = [
   ['CHAIN_DATA_HOST', 'listen.host'],
   ['CHAIN_DATA_PORT', 'listen.port'],
+  ['CHAIN_DATA_TRUSTED_PROXIES=address[,address]', 'listen.trustedProxies'],
   ['CHAIN_DATA_STORE', 'store'],
   [
     'CHAIN_DATA_EVM_<chainId>=url[,url]',
@@ -46,6 +47,11 @@ export function applyEnvironment(
   const port = text('CHAIN_DATA_PORT')
   if (port !== undefined)
     assign(['listen', 'port'], 'CHAIN_DATA_PORT', /^\d+$/.test(port) ? Number(port) : port)
+  const proxies = text('CHAIN_DATA_TRUSTED_PROXIES')
+  if (proxies !== undefined) {
+    const list = proxies.split(',').map(proxy => proxy.trim())
+    assign(['listen', 'trustedProxies'], 'CHAIN_DATA_TRUSTED_PROXIES', list)
+  }
   const store = text('CHAIN_DATA_STORE')
   if (store !== undefined) assign(['store'], 'CHAIN_DATA_STORE', store)
   const level = text('CHAIN_DATA_LOG_LEVEL')

@@ -1,6 +1,7 @@
 import { limits as specLimits } from '@chain-data/protocol'
 import { z } from 'zod'
 import { waivableCheckNames } from '../model/waivableChecks.ts'
+import { parseAddressRange } from '../platform/addressRange.ts'
 
 // Each description below serves three readers: the type's user, `chain-data serve --help`, and whoever gets the
 // key wrong (it becomes the "expected ..." of the error). So each says what the key means AND what it accepts.
@@ -173,10 +174,22 @@ export const configSchema = z
           .min(0)
           .max(65_535)
           .default(8080)
-          .meta({ description: 'TCP port to listen on: 0 to 65535, 0 takes any free one' })
+          .meta({ description: 'TCP port to listen on: 0 to 65535, 0 takes any free one' }),
+        trustedProxies: z
+          .array(
+            z
+              .string()
+              .refine(text => parseAddressRange(text) !== undefined)
+              .meta({ description: 'an IP address, a CIDR range such as "10.0.0.0/8", or "loopback"' })
+          )
+          .default([])
+          .meta({
+            description:
+              'proxies whose X-Forwarded-For tells the address of a caller: a list of IP addresses, CIDR ranges and "loopback"'
+          })
       })
       .prefault({})
-      .meta({ description: 'where to listen: { host, port }' }),
+      .meta({ description: 'where to listen: { host, port, trustedProxies }' }),
     store: z
       .string()
       .regex(/^sqlite:./)

@@ -1,16 +1,28 @@
 import { type BodyStream, bodyTooLarge, callerGone, type HttpHandler, type HttpRequest } from './exchange.ts'
 
+/** What a `Request` does not tell and its host knows. */
+export interface FetchOrigin {
+  /**
+   * IP address of whoever connected to the host. Behind a trusted proxy `X-Forwarded-For` is read as on a socket.
+   * Absent, or anything but the text of an address: limits per address do not apply to the request.
+   */
+  readonly address?: string
+}
+
 /**
- * The service as a Fetch handler, for hosts that speak `Request` and `Response`.
+ * The service for hosts that speak `Request` and `Response`. Hosts that give every handler an object of their own as
+ * second argument (`env`, `info`) may do so: it tells no address.
+ */
+export type FetchHandler = (request: Request, origin?: FetchOrigin | object) => Promise<Response>
+
+/**
+ * The service as a Fetch handler.
  *
  * @param streamIdleMs - a streamed answer that nobody reads for so long is ended with an error.
  */
-export function createFetchHandler(
-  handle: HttpHandler,
-  streamIdleMs: number
-): (request: Request) => Promise<Response> {
-  return async request => {
-    const { status, headers, body } = await handle(toHttpRequest(request))
+export function createFetchHandler(handle: HttpHandler, streamIdleMs: number): FetchHandler {
+  return async (request, origin) => {
+    const { status, headers, body } = await handle(toHttpRequest(request, toldAddress(origin)))
     const hasBody = status !== 204 && request.method !== 'HEAD'
     const payload = typeof body === 'string' ? body : toReadableStream(body, streamIdleMs)
     // `connection` belongs to the host's HTTP, not to a Response.
@@ -19,12 +31,19 @@ export function createFetchHandler(
   }
 }
 
-function toHttpRequest(request: Request): HttpRequest {
+function toldAddress(origin: object | undefined): string | undefined {
+  const address: unknown =
+    origin === undefined || origin === null ? undefined : Reflect.get(origin, 'address')
+  return typeof address === 'string' ? address : undefined
+}
+
+function toHttpRequest(request: Request, peerAddress: string | undefined): HttpRequest {
   const url = new URL(request.url)
   return {
     method: request.method,
     path: url.pathname,
     query: url.searchParams,
+    peerAddress,
     header: name => request.headers.get(name) ?? undefined,
     readBody: largestBytes =>
       readBody(request, largestBytes).catch((error: unknown) => {

@@ -57,6 +57,7 @@ function toHttpRequest(request: IncomingMessage, signal: AbortSignal): HttpReque
     method: request.method ?? '',
     path,
     query,
+    peerAddress: request.socket.remoteAddress,
     // Node keeps only the first of some repeated headers; all of them must be seen, or two readers may differ.
     header: name => request.headersDistinct[name]?.join(', '),
     readBody: largestBytes => readBody(request, largestBytes),

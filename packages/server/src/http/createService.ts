@@ -3,13 +3,14 @@ import type { SolanaStatus, SyncStatus } from '../model/sync.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { createMetrics, type MetricSources } from '../platform/metrics.ts'
+import type { KeyRing } from '../projects/createKeyRing.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { createRpc } from '../rpc/createRpc.ts'
 import { atBasePath } from './atBasePath.ts'
 import { type App, createApp } from './createApp.ts'
-import { createAuthenticator, type ProjectKeys } from './createAuthenticator.ts'
+import { createAuthenticator } from './createAuthenticator.ts'
 import { createCors } from './createCors.ts'
-import { createFetchHandler } from './createFetchHandler.ts'
+import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
 import { createQuota, type QuotaRule } from './createQuota.ts'
 
@@ -24,7 +25,8 @@ export interface ServiceOptions {
   readonly nodeFigures?: MetricSources['nodeFigures']
   /** How the metadata service fares; for the metrics. */
   readonly metadataFigures?: MetricSources['metadataFigures']
-  readonly projects: readonly ProjectKeys[]
+  /** The keys in force; asked anew for every request. */
+  readonly keyRing: () => KeyRing
   readonly methodPrefix: string
   readonly rateLimit: QuotaRule | false
   readonly limits: {
@@ -43,13 +45,13 @@ export interface ServiceOptions {
 
 /** The methods made callable over HTTP. */
 export interface Service extends Pick<App, 'inFlight' | 'beginClosing'> {
-  readonly fetch: (request: Request) => Promise<Response>
+  readonly fetch: FetchHandler
   readonly nodeHandler: NodeHandler
 }
 
 /** Puts the JSON-RPC layer and the HTTP layer around a set of methods, whatever stands behind these. */
 export function createService(options: ServiceOptions): Service {
-  const { handlers, chainIds, syncStatuses, nodeFigures, projects, methodPrefix, rateLimit, limits, logger } =
+  const { handlers, chainIds, syncStatuses, nodeFigures, keyRing, methodPrefix, rateLimit, limits, logger } =
     options
   const metrics = createMetrics({
     syncStatuses,
@@ -68,9 +70,9 @@ export function createService(options: ServiceOptions): Service {
   })
   const app = createApp({
     rpc: createRpc({ dispatch, limits, logger, metrics }),
-    authenticate: createAuthenticator(projects),
+    authenticate: createAuthenticator(keyRing),
     quotaOf: createQuota(rateLimit),
-    cors: createCors(projects.flatMap(({ clientKeys }) => clientKeys.flatMap(({ origins }) => origins))),
+    cors: createCors(() => keyRing().hasClientKeys),
     limits,
     syncStatuses,
     solanaStatuses: options.solanaStatuses ?? (() => []),

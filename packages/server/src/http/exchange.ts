@@ -17,6 +17,11 @@ export interface HttpRequest {
   /** Decoded by nobody: as it was sent, without query. */
   readonly path: string
   readonly query: URLSearchParams
+  /**
+   * Who holds the other end of the connection, maybe a proxy; absent where the host does not tell. Limits count what
+   * `clientAddress.ts` makes of it.
+   */
+  readonly peerAddress?: string | undefined
   /** Value of a header by its lower-case name; repeated ones joined by `, `. */
   header(name: string): string | undefined
   /** The whole body, or `bodyTooLarge` as soon as it exceeds `largestBytes`, before the rest is read. */

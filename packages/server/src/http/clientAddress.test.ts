@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { createClientAddress } from './clientAddress.ts'
+
+const proxies = ['10.0.0.0/8', 'loopback', '2001:db8:ffff::1']
+
+function addressOf(
+  peerAddress: string | undefined,
+  forwarded?: string,
+  trusted: readonly string[] = proxies
+) {
+  return createClientAddress(trusted)({
+    peerAddress,
+    header: name => (name === 'x-forwarded-for' ? forwarded : undefined)
+  })
+}
+
+describe('the address of a caller', () => {
+  it.each([
+    ['is the peer where nobody forwards', '198.51.100.7', undefined, '198.51.100.7'],
+    ['is not known where the host does not tell it', undefined, '198.51.100.7', undefined],
+    ['is not known where the host tells something else', 'unknown', '198.51.100.7', undefined],
+    ['ignores the header of a peer that is no proxy', '198.51.100.7', '203.0.113.9', '198.51.100.7'],
+    ['is what a trusted proxy adds', '10.1.2.3', '203.0.113.9', '203.0.113.9'],
+    ['is not what the caller wrote before it', '10.1.2.3', '192.0.2.1, 203.0.113.9', '203.0.113.9'],
+    ['is not a trusted address that the caller forged', '10.1.2.3', '10.9.9.9, 203.0.113.9', '203.0.113.9'],
+    ['is found behind several proxies', '127.0.0.1', '192.0.2.1, 203.0.113.9, 10.1.2.3', '203.0.113.9'],
+    ['is the farthest proxy where there are only proxies', '127.0.0.1', '10.2.2.2,10.1.1.1', '10.2.2.2'],
+    ['is the proxy where it says nothing', '10.1.2.3', '', '10.1.2.3'],
+    ['is the proxy where it says no address', '10.1.2.3', '203.0.113.9, unknown', '10.1.2.3'],
+    ['is the last one vouched for before an empty entry', '127.0.0.1', '203.0.113.9,,10.1.1.1', '10.1.1.1'],
+    ['may come with a port', '10.1.2.3', '203.0.113.9:4711', '203.0.113.9'],
+    ['may come in brackets', '10.1.2.3', '[2001:db8:1:2:3::4]', '2001:0db8:0001:0002::/64'],
+    ['may come in brackets with a port', '10.1.2.3', '[2001:db8::1]:4711', '2001:0db8:0000:0000::/64'],
+    ['has no old spelling of IPv4', '10.1.2.3', '0x7f.1', '10.1.2.3'],
+    ['counts IPv4 mapped into IPv6 as IPv4', '::ffff:198.51.100.7', undefined, '198.51.100.7'],
+    ['knows a proxy by its mapped address too', '::ffff:10.1.2.3', '203.0.113.9', '203.0.113.9'],
+    ['counts an IPv6 address as its network', '2001:db8:1:2:aaaa::1', undefined, '2001:0db8:0001:0002::/64'],
+    ['leaves out the zone', 'fe80::1%eth0', undefined, 'fe80:0000:0000:0000::/64'],
+    ['knows an IPv6 proxy', '2001:db8:ffff::1', '203.0.113.9', '203.0.113.9'],
+    ['trusts no neighbour of an IPv6 proxy', '2001:db8:ffff::2', '203.0.113.9', '2001:0db8:ffff:0000::/64']
+  ])('%s', (_, peer, forwarded, expected) => {
+    expect(addressOf(peer, forwarded)).toBe(expected)
+  })
+
+  it('is the same for two addresses of one IPv6 network', () => {
+    expect(addressOf('2001:db8:1:2::1')).toBe(addressOf('2001:db8:1:2:ffff:ffff:ffff:ffff'))
+    expect(addressOf('2001:db8:1:2::1')).not.toBe(addressOf('2001:db8:1:3::1'))
+  })
+
+  it('is never the one in the header while no proxy is trusted', () => {
+    expect(addressOf('127.0.0.1', '203.0.113.9', [])).toBe('127.0.0.1')
+  })
+
+  it('is found from the right in a header of a thousand entries', () => {
+    const forged = Array.from({ length: 1_000 }, (_, index) => `192.0.2.${index % 256}`)
+    expect(addressOf('10.1.2.3', [...forged, '203.0.113.9'].join(', '))).toBe('203.0.113.9')
+    const proxyChain = Array.from({ length: 1_000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`)
+    expect(addressOf('10.1.2.3', proxyChain.join(','))).toBe('10.0.0.0')
+  })
+})
