@@ -13,6 +13,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   platform: [],
   model: [],
   config: [],
+  projects: ['config'],
   store: [],
   metadata: [],
   'chains/evm': [],
@@ -20,10 +21,21 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   indexer: ['chains/evm', 'store'],
   methods: ['store', 'chains/evm', 'chains/solana', 'metadata'],
   rpc: ['methods'],
-  http: ['rpc'],
-  server: ['config', 'store', 'metadata', 'chains/evm', 'chains/solana', 'indexer', 'methods', 'rpc', 'http'],
-  cli: ['config', 'server', 'http', 'store'],
-  index: ['config', 'server']
+  http: ['rpc', 'projects'],
+  server: [
+    'config',
+    'store',
+    'metadata',
+    'chains/evm',
+    'chains/solana',
+    'indexer',
+    'methods',
+    'rpc',
+    'http',
+    'projects'
+  ],
+  cli: ['config', 'server', 'http', 'projects', 'store'],
+  index: ['config', 'server', 'projects']
 }
 
 const everyoneMayUse = ['platform', 'model']

@@ -1,4 +1,4 @@
-import { createKey, digestKey, formatKeyDigest } from '../http/keyDigest.ts'
+import { createKey, digestKey, formatKeyDigest } from '../projects/keyDigest.ts'
 
 /** `chain-data project create`: prints a key, which is shown only this once, and what the configuration keeps of it. */
 export function createProject(projectId: string): void {

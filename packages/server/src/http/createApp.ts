@@ -10,10 +10,11 @@ import {
 import type { SolanaStatus, SyncStatus } from '../model/sync.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import type { Caller } from '../projects/Caller.ts'
 import type { Rpc, RpcAnswer, TakeQuota } from '../rpc/createRpc.ts'
 import { failureText } from '../rpc/envelope.ts'
 import { toWireError } from '../rpc/toWireError.ts'
-import type { Caller } from './createAuthenticator.ts'
+import type { Authenticate } from './createAuthenticator.ts'
 import type { Cors } from './createCors.ts'
 import { decodeUtf8 } from './decodeUtf8.ts'
 import {
@@ -28,7 +29,7 @@ import { isJsonMediaType } from './isJsonMediaType.ts'
 
 export interface AppOptions {
   readonly rpc: Rpc
-  readonly authenticate: (authorization: string | undefined) => Caller | undefined
+  readonly authenticate: Authenticate
   readonly quotaOf: (caller: Caller) => TakeQuota
   readonly cors: Cors
   readonly limits: { readonly bodyBytes: number; readonly requestsInFlight: number }
@@ -92,7 +93,8 @@ export function createApp(options: AppOptions): App {
         'cache-control': 'no-store',
         'x-content-type-options': 'nosniff',
         'x-request-id': requestId,
-        ...cors.headers(request.header('origin')),
+        // The pages for operators are not for strangers' web pages.
+        ...(endpointOf(request) === undefined ? {} : cors.headers(request.header('origin'))),
         ...answer.headers
       }
       return { ...answer, headers }
@@ -100,11 +102,9 @@ export function createApp(options: AppOptions): App {
   }
 
   async function route(request: HttpRequest, requestId: string): Promise<HttpAnswer> {
-    const path =
-      request.path.length > 1 && request.path.endsWith('/') ? request.path.slice(0, -1) : request.path
-    const endpoint = endpointPaths.get(path)
+    const endpoint = endpointOf(request)
     if (endpoint !== undefined) return answerEndpoint(endpoint, request, requestId)
-    const page = pages.get(path)
+    const page = pages.get(withoutSlash(request.path))
     if (page === undefined) {
       return refuse('NOT_FOUND', {
         extraMessage: `The endpoints are ${[...endpointPaths.keys()].join(' and ')}.`
@@ -153,12 +153,12 @@ export function createApp(options: AppOptions): App {
     request: HttpRequest,
     requestId: string
   ): Promise<HttpAnswer> {
-    const caller = authenticate(request.header('authorization'))
+    const origin = request.header('origin')
+    const caller = await authenticate({ authorization: request.header('authorization'), origin })
     if (!caller) {
       const extraMessage = 'Send HTTP Basic credentials: project id and project server key.'
       return refuse('UNAUTHENTICATED', { extraMessage }, { 'www-authenticate': challenge })
     }
-    const origin = request.header('origin')
     if (caller.origins && (origin === undefined || !caller.origins.includes(origin))) {
       return refuse('FORBIDDEN_ORIGIN', { extraMessage: 'This key may not be used from this origin.' })
     }
@@ -194,6 +194,14 @@ export function createApp(options: AppOptions): App {
     const text = failureText({ idText: undefined }, createErrorObject(reason, data))
     return json(errors[reason].httpStatus, text, headers)
   }
+}
+
+function endpointOf(request: HttpRequest): EndpointPath | undefined {
+  return endpointPaths.get(withoutSlash(request.path))
+}
+
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 /** All of them when it is repeated, which is no chain id: two readers of such a URL would pick different ones. */

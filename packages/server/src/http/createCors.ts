@@ -1,6 +1,6 @@
-/** Which response headers let a web page of this origin use the service. */
+/** Which response headers let web pages use the endpoints. */
 export interface Cors {
-  /** Added to every answer; empty for origins that are not configured. */
+  /** Added to every answer of an endpoint; empty where no page may call at all. */
   headers(origin: string | undefined): Record<string, string>
   /** Added to the answer to a preflight, which browsers send without credentials. */
   preflightHeaders(origin: string | undefined): Record<string, string>
@@ -9,14 +9,17 @@ export interface Cors {
 const preflightSeconds = 7_200
 
 /**
- * Cross-origin rules for the configured origins. The Authorization header is set by the page itself, so cookies
- * (`Access-Control-Allow-Credentials`) are never allowed.
+ * Cross-origin rules of the endpoints. Which origins may call hangs on the key, and a preflight carries none: so every
+ * origin may ask, and the request itself is refused (`FORBIDDEN_ORIGIN`) in an answer that the page can read.
+ *
+ * @param mayPagesCall - whether any key exists that pages may use; asked anew for every request.
+ * @remarks The Authorization header is set by the page itself, so cookies (`Access-Control-Allow-Credentials`) are
+ *   never allowed, and the answer shows a page no more than any program may read.
  */
-export function createCors(origins: Iterable<string>): Cors {
-  const allowed = new Set(origins)
+export function createCors(mayPagesCall: () => boolean): Cors {
   const headers = (origin: string | undefined): Record<string, string> => {
-    if (allowed.size === 0) return {}
-    if (origin === undefined || !allowed.has(origin)) return { vary: 'Origin' }
+    if (!mayPagesCall()) return {}
+    if (origin === undefined) return { vary: 'Origin' }
     return {
       vary: 'Origin',
       'access-control-allow-origin': origin,
@@ -26,7 +29,7 @@ export function createCors(origins: Iterable<string>): Cors {
   return {
     headers,
     preflightHeaders(origin) {
-      if (origin === undefined || !allowed.has(origin)) return headers(origin)
+      if (origin === undefined || !mayPagesCall()) return headers(origin)
       return {
         ...headers(origin),
         'access-control-allow-methods': 'POST',

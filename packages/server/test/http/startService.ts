@@ -3,8 +3,9 @@ import { createService, type Service, type ServiceOptions } from '../../src/http
 import { type Listener, listen } from '../../src/http/listen.ts'
 import type { Handlers } from '../../src/methods/MethodContext.ts'
 import { createLogger } from '../../src/platform/logger.ts'
+import { createKeyRing, type ProjectKeys } from '../../src/projects/createKeyRing.ts'
 
-export const projects: ServiceOptions['projects'] = [
+export const projects: readonly ProjectKeys[] = [
   {
     projectId: 'demo',
     serverKey: 'demo-server-key',
@@ -32,20 +33,24 @@ export interface StartedService extends Service {
 /** What a test changes of the service. */
 export type ServiceChanges = Omit<Partial<ServiceOptions>, 'handlers' | 'limits'> & {
   readonly handlers?: Partial<Handlers>
+  /** Who may call, in place of `projects`; `keyRing` wins over it. */
+  readonly projects?: readonly ProjectKeys[]
   readonly limits?: Partial<ServiceOptions['limits']>
 }
 
 /** The HTTP and JSON-RPC layers around the methods that a test brings; everything else is as by default. */
 export function startService(changes: ServiceChanges = {}): StartedService {
   const logLines: string[] = []
+  const { projects: mayCall = projects, ...rest } = changes
+  const keyRing = createKeyRing(mayCall)
   const service = createService({
     chainIds: { '/evm-chain': [1, 31337], '/solana': [101, 103] },
     syncStatuses: () => [],
-    projects,
+    keyRing: () => keyRing,
     methodPrefix: 'svc_',
     rateLimit: false,
     logger: createLogger({ level: 'debug', write: line => logLines.push(line) }),
-    ...changes,
+    ...rest,
     handlers: {
       svc_getTransactionsByAddress: notCalled,
       svc_getTokensAndNFTs: notCalled,

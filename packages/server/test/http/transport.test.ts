@@ -263,23 +263,51 @@ describe('a browser', () => {
       })
     )
 
-  it('is told without credentials what a configured origin may send', async () => {
-    const { status, headers } = await preflight('https://dapp.example')
-    expect(status).toBe(204)
-    expect(Object.fromEntries(headers)).toMatchObject({
-      'access-control-allow-origin': 'https://dapp.example',
-      'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': 'Authorization, Content-Type',
-      'access-control-max-age': '7200',
-      vary: 'Origin'
-    })
-    expect(headers.has('access-control-allow-credentials')).toBe(false)
-  })
+  it.each(['https://dapp.example', 'https://other.example'])(
+    'is told without credentials what a page may send, since only the key tells from where: %s',
+    async origin => {
+      const { status, headers } = await preflight(origin)
+      expect(status).toBe(204)
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': 'POST',
+        'access-control-allow-headers': 'Authorization, Content-Type',
+        'access-control-max-age': '7200',
+        vary: 'Origin'
+      })
+      expect(headers.has('access-control-allow-credentials')).toBe(false)
+    }
+  )
 
-  it.each(['https://evil.example', undefined])('is allowed nothing from elsewhere: %s', async origin => {
-    const { headers } = await preflight(origin)
+  it('is told nothing where it names no origin', async () => {
+    const { headers } = await preflight()
     expect([...headers.keys()].filter(name => name.startsWith('access-control'))).toEqual([])
     expect(headers.get('vary')).toBe('Origin')
+  })
+
+  it('is told nothing where no key is for pages', async () => {
+    const closed = startService({ handlers, projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }] })
+    const headers = { origin: 'https://dapp.example' }
+    for (const method of ['OPTIONS', 'POST']) {
+      const response = await closed.fetch(new Request('http://service/evm-chain', { method, headers }))
+      const names = [...response.headers.keys()]
+      expect(names.filter(name => name.startsWith('access-control') || name === 'vary')).toEqual([])
+    }
+  })
+
+  it('may not read the pages for operators from elsewhere', async () => {
+    for (const path of ['/health/ready', '/metrics', '/nowhere']) {
+      const headers = { origin: 'https://dapp.example' }
+      const response = await service.fetch(new Request(`http://service${path}`, { headers }))
+      expect(response.headers.has('access-control-allow-origin'), path).toBe(false)
+    }
+  })
+
+  it('may read why its origin is refused', async () => {
+    const headers = { authorization: clientAuthorization, origin: 'https://other.example' }
+    const response = await service.post('/evm-chain', good, { headers })
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://other.example')
+    await expectRefusal(response, 'FORBIDDEN_ORIGIN')
   })
 
   it('may read refusals too', async () => {

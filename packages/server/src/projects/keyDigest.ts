@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const scheme = 'hmac-sha256'
 const digestPattern = /^hmac-sha256:([A-Za-z0-9_-]{22}):([A-Za-z0-9_-]{43})$/
@@ -30,12 +30,27 @@ export function formatKeyDigest({ salt, digest }: KeyDigest): string {
   return `${scheme}:${salt.toString('base64url')}:${digest.toString('base64url')}`
 }
 
+/** Whether a configured key has the form of `formatKeyDigest`; anything else is a key in plain text. */
+export function isKeyDigest(configured: string): boolean {
+  return digestPattern.test(configured)
+}
+
 /** A configured key: a digest in the form of `formatKeyDigest`, or else plain text, which is digested here. */
 export function readConfiguredKey(configured: string): KeyDigest {
   const match = digestPattern.exec(configured)
   if (!match) return digestKey(configured)
   const [, salt = '', digest = ''] = match
   return { salt: Buffer.from(salt, 'base64url'), digest: Buffer.from(digest, 'base64url') }
+}
+
+/**
+ * The public name of a configured digest: 8 hex digits, the same wherever the digest is. They tell nothing of the key.
+ *
+ * @returns `undefined` for a key in plain text: a hash of it without salt would help to guess it.
+ */
+export function keyIdOf(configured: string): string | undefined {
+  if (!isKeyDigest(configured)) return undefined
+  return createHash('sha256').update(configured).digest('hex').slice(0, 8)
 }
 
 /** Whether `key` is the digested one; takes the same time wherever they differ. */
