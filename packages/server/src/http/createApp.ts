@@ -26,6 +26,7 @@ import {
 } from './exchange.ts'
 import { readiness } from './healthAnswers.ts'
 import { isJsonMediaType } from './isJsonMediaType.ts'
+import { onceEnded } from './onceEnded.ts'
 
 export interface AppOptions {
   readonly rpc: Rpc
@@ -218,33 +219,4 @@ function toHttpAnswer({ status, body, retryAfterMs }: RpcAnswer): HttpAnswer {
 
 function json(status: number, body: string | BodyStream, headers: Record<string, string> = {}): HttpAnswer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body }
-}
-
-/** The same body; `ended` runs once, when it is read to its end, fails, or is let go. */
-function onceEnded(body: BodyStream, ended: () => void): BodyStream {
-  let hasEnded = false
-  const end = () => {
-    if (hasEnded) return
-    hasEnded = true
-    ended()
-  }
-  return {
-    async next() {
-      try {
-        const next = await body.next()
-        if (next.done) end()
-        return next
-      } catch (error) {
-        end()
-        throw error
-      }
-    },
-    async return() {
-      try {
-        return await body.return()
-      } finally {
-        end()
-      }
-    }
-  }
 }
