@@ -8,11 +8,13 @@ import { cpus, platform, release, totalmem } from 'node:os'
 import { argv, version } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { benchHoldings } from './holdings/benchHoldings.ts'
+import { benchHttp } from './http/benchHttp.ts'
 import { benchSolana } from './solana/benchSolana.ts'
 
 /** Each prints what it finds and returns what is worth keeping. */
 const benches: Readonly<Record<string, (print: (line: string) => void) => Promise<object>>> = {
   holdings: benchHoldings,
+  http: benchHttp,
   solana: benchSolana
 }
 

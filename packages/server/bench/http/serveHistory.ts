@@ -1,0 +1,44 @@
+/** The server under test, a process of its own: `serveHistory.ts <store folder>`. Tells its URL as a message. */
+import { startService } from '../../test/http/startService.ts'
+import { createAddressFormat } from '../../src/methods/addressFormat.ts'
+import { createGetTransactionsByAddress } from '../../src/methods/svc_getTransactionsByAddress.ts'
+import { createLogger } from '../../src/platform/logger.ts'
+import { openSqliteReader } from '../../src/store/sqlite/openSqliteReader.ts'
+import { chainId } from './dataset.ts'
+import type { Listening, MemoryFigures } from './messages.ts'
+
+const [, , folder = ''] = process.argv
+const reader = await openSqliteReader(folder, chainId)
+const status = () => ({
+  chainId,
+  phase: 'following' as const,
+  head: 10,
+  indexedFrom: 0,
+  backfilled: true,
+  degraded: false,
+  poolCovered: true,
+  poolSeenAtMs: Date.now()
+})
+const service = startService({
+  handlers: {
+    svc_getTransactionsByAddress: createGetTransactionsByAddress({
+      chains: new Map([[chainId, { chainId, reader, status }]]),
+      maxUnpaged: null,
+      serveWhileSyncing: false,
+      formatAddress: createAddressFormat(),
+      clock: { now: Date.now }
+    })
+  },
+  // Counted, as in production, and never used up.
+  rateLimit: { requestsPerSecond: 1e9, burst: 1e9 },
+  logger: createLogger({ level: 'info' })
+})
+const { url } = await service.listen()
+process.on('message', message => {
+  if (message !== 'memory') return
+  const { rss, heapUsed, external } = process.memoryUsage()
+  const figures: MemoryFigures = { rssBytes: rss, heapBytes: heapUsed, externalBytes: external }
+  process.send?.(figures)
+})
+process.once('disconnect', () => process.exit(0))
+process.send?.({ url } satisfies Listening)
