@@ -1,19 +1,33 @@
+import type { z } from 'zod'
 import { describeIssue } from './config/describeIssues.ts'
 import { applyEnvironment, environmentVariables, type Sources } from './config/environment.ts'
+import { isRecord } from './config/isRecord.ts'
+import { type Project, projectsSchema } from './config/projectsSchema.ts'
 import { readConfigFile } from './config/readConfigFile.ts'
 import { type Config, configSchema } from './config/schema.ts'
 import { listKeys } from './config/schemaDocs.ts'
 import { ConfigError } from './platform/errors.ts'
 
+export type { Project, ProjectInput } from './config/projectsSchema.ts'
 export type { Config, ConfigInput } from './config/schema.ts'
 
 /**
  * Checks a configuration and fills in its defaults.
  *
+ * @param options.mayLackProjects - somebody else knows who may call.
  * @throws {ConfigError} naming every wrong key, its value (never a key or a URL's credentials) and what was expected.
  */
-export function parseConfig(input: unknown): Config {
-  return parse(input, new Map())
+export function parseConfig(input: unknown, options: { readonly mayLackProjects?: boolean } = {}): Config {
+  return parse(input, new Map(), options.mayLackProjects)
+}
+
+/**
+ * Checks a list of projects as `projects` of a configuration is checked.
+ *
+ * @throws {ConfigError} as `parseConfig` does.
+ */
+export function parseProjects(projects: unknown): readonly Project[] {
+  return parseProjectsOf({ projects }, new Map())
 }
 
 /**
@@ -29,6 +43,25 @@ export async function loadConfig(
   const fromFile = file === undefined ? {} : await readConfigFile(file)
   const { input, sources } = applyEnvironment(fromFile, environment)
   return parse(input, sources)
+}
+
+/**
+ * Reads only what a configuration says of projects, as `chain-data project` and a reload need it: the rest may be wrong.
+ *
+ * @throws {ConfigError} the file cannot be read, or what it says of projects is wrong.
+ */
+export async function loadProjects(
+  file: string | undefined,
+  environment: Readonly<Record<string, string | undefined>> = process.env
+): Promise<{ readonly projects: readonly Project[]; readonly projectsFile: string | undefined }> {
+  const fromFile = file === undefined ? {} : await readConfigFile(file)
+  const { input, sources } = applyEnvironment(fromFile, environment)
+  const projects = parseProjectsOf(input, sources)
+  const projectsFile = isRecord(input) ? (input.projectsFile ?? undefined) : undefined
+  if (projectsFile === undefined || (typeof projectsFile === 'string' && projectsFile !== '')) {
+    return { projects, projectsFile }
+  }
+  throw refusal([{ code: 'custom', path: ['projectsFile'], message: '' }], input, sources)
 }
 
 /** Every key with its meaning and default, and the environment variables, as text for `--help`. */
@@ -49,10 +82,31 @@ export function describeConfig(): string {
   ].join('\n')
 }
 
-function parse(input: unknown, sources: Sources): Config {
+function parse(input: unknown, sources: Sources, mayLackProjects = false): Config {
   const outcome = configSchema.safeParse(input)
+  const issues: z.core.$ZodIssue[] = outcome.success ? [] : [...outcome.error.issues]
+  if (!mayLackProjects && nobodyMayCall(input)) {
+    issues.push({ code: 'custom', path: ['projects'], message: '' })
+  }
+  if (outcome.success && issues.length === 0) return outcome.data
+  throw refusal(issues, input, sources)
+}
+
+function parseProjectsOf(input: unknown, sources: Sources): readonly Project[] {
+  const outcome = projectsSchema.safeParse(isRecord(input) ? (input.projects ?? []) : [])
   if (outcome.success) return outcome.data
-  const problems = outcome.error.issues.flatMap(issue => describeIssue(issue, input, sources))
+  const issues = outcome.error.issues.map(issue => ({ ...issue, path: ['projects', ...issue.path] }))
+  throw refusal(issues, input, sources)
+}
+
+function refusal(issues: readonly z.core.$ZodIssue[], input: unknown, sources: Sources): ConfigError {
+  const problems = issues.flatMap(issue => describeIssue(issue, input, sources))
   // Two rules that one value breaks say the same.
-  throw new ConfigError([...new Set(problems)].join('\n'))
+  return new ConfigError([...new Set(problems)].join('\n'))
+}
+
+/** What is no configuration at all is told by the schema. */
+function nobodyMayCall(input: unknown): boolean {
+  if (!isRecord(input) || (input.projectsFile ?? null) !== null) return false
+  return input.projects === undefined || (Array.isArray(input.projects) && input.projects.length === 0)
 }

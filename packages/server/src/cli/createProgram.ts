@@ -1,6 +1,6 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { Command, InvalidArgumentError } from 'commander'
-import { projectIdSchema } from '../config/schema.ts'
+import { projectIdSchema } from '../config/projectsSchema.ts'
 import { describeConfig } from '../config.ts'
 import { createProject } from './createProject.ts'
 import { serve } from './serve.ts'

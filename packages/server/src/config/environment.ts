@@ -14,6 +14,7 @@ export const environmentVariables = [
   ['CHAIN_DATA_SOLANA_<chainId>=url[,url]', 'rpcUrls of that Solana cluster, added likewise'],
   ['CHAIN_DATA_DAS_<chainId>=url', 'dasUrl of that Solana cluster'],
   ['CHAIN_DATA_PROJECT=id:key', 'serverKey of that project, which is added if the file has none'],
+  ['CHAIN_DATA_PROJECTS_FILE', 'projectsFile'],
   ['CHAIN_DATA_LOG_LEVEL', 'log.level']
 ] as const
 
@@ -54,6 +55,8 @@ export function applyEnvironment(
   }
   const store = text('CHAIN_DATA_STORE')
   if (store !== undefined) assign(['store'], 'CHAIN_DATA_STORE', store)
+  const projectsFile = text('CHAIN_DATA_PROJECTS_FILE')
+  if (projectsFile !== undefined) assign(['projectsFile'], 'CHAIN_DATA_PROJECTS_FILE', projectsFile)
   const level = text('CHAIN_DATA_LOG_LEVEL')
   if (level !== undefined) assign(['log', 'level'], 'CHAIN_DATA_LOG_LEVEL', level)
 

@@ -2,6 +2,8 @@ import { limits as specLimits } from '@chain-data/protocol'
 import { z } from 'zod'
 import { waivableCheckNames } from '../model/waivableChecks.ts'
 import { parseAddressRange } from '../platform/addressRange.ts'
+import { projectsSchema } from './projectsSchema.ts'
+import { quotaRule } from './quotaRule.ts'
 
 // Each description below serves three readers: the type's user, `chain-data serve --help`, and whoever gets the
 // key wrong (it becomes the "expected ..." of the error). So each says what the key means AND what it accepts.
@@ -9,13 +11,6 @@ import { parseAddressRange } from '../platform/addressRange.ts'
 function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text)
 }
-
-function isOrigin(text: string): boolean {
-  return isHttpUrl(text) && new URL(text).origin === text
-}
-
-// RFC 7617: neither part may hold control characters, and the user id no colon.
-const printable = /^[^\p{Cc}]+$/u
 
 function isWebSocketUrl(text: string): boolean {
   return /^wss?:\/\//i.test(text) && URL.canParse(text)
@@ -102,35 +97,6 @@ const solanaChain = z.strictObject({
   })
 })
 
-const clientKey = z.strictObject({
-  key: z.string().max(512).regex(printable).meta({
-    description: 'a publishable key: plain text or a digest printed by `chain-data project create`'
-  }),
-  origins: z
-    .array(z.string().refine(isOrigin).meta({ description: 'an origin such as "https://dapp.example"' }))
-    .min(1)
-    .meta({ description: 'origins of the web pages that may use the key: at least one' })
-})
-
-/** User name of HTTP Basic; unique among the projects. */
-export const projectIdSchema = z
-  .string()
-  .max(128)
-  .regex(/^[^:\p{Cc}]+$/u)
-  .meta({ description: 'user name of HTTP Basic: 1 to 128 characters, no colon, used once' })
-
-const project = z.strictObject({
-  projectId: projectIdSchema,
-  serverKey: z.string().max(512).regex(printable).meta({
-    description:
-      'password of HTTP Basic: plain text (development) or a digest printed by `chain-data project create`'
-  }),
-  clientKeys: z
-    .array(clientKey)
-    .default([])
-    .meta({ description: 'publishable keys for web pages: a list of { key, origins }' })
-})
-
 const gateways = (what: string, fallback: string) =>
   z
     .array(httpUrl)
@@ -156,8 +122,6 @@ const positive = (fallback: number, largest: number, description: string) =>
     .max(largest)
     .default(fallback)
     .meta({ description: `${description}: 1 to ${largest}` })
-
-const longestQuotaSeconds = 86_400
 
 /** The whole configuration: types, defaults and documentation in one place. */
 export const configSchema = z
@@ -199,10 +163,14 @@ export const configSchema = z
           'where the index is kept: "sqlite:<folder>", or "sqlite::memory:" for one that ends with the server ' +
           '(this version does not serve postgres:// yet)'
       }),
-    projects: z
-      .array(project)
-      .min(1)
-      .meta({ description: 'who may call: a list of at least one { projectId, serverKey, clientKeys }' }),
+    projects: projectsSchema.default([]).meta({
+      description:
+        'who may call: a list of { projectId, serverKey, serverKeys, clientKeys, ... }, at least one here or in projectsFile'
+    }),
+    projectsFile: z.string().min(1).nullable().default(null).meta({
+      description:
+        'more projects, read again whenever it changes: the path of a file kept by `chain-data project`, or null'
+    }),
     methodPrefix: z
       .string()
       .regex(/^(?!rpc\.)[A-Za-z0-9_.-]{0,32}$/)
@@ -302,16 +270,7 @@ export const configSchema = z
       .prefault({})
       .meta({ description: 'lists that overrule the spam verdict: { allow, deny }' }),
     rateLimit: z
-      .union([
-        z.literal(false),
-        z
-          .strictObject({
-            requestsPerSecond: z.number().positive().max(1_000_000),
-            burst: z.int().min(1).max(1_000_000)
-          })
-          // A longer time fits into no timer, and the quota would be whole again at once.
-          .refine(({ requestsPerSecond, burst }) => burst / requestsPerSecond <= longestQuotaSeconds)
-      ])
+      .union([z.literal(false), quotaRule])
       .default({ requestsPerSecond: 100, burst: 200 })
       .meta({
         description:
@@ -370,14 +329,9 @@ export const configSchema = z
     for (const [index, contract] of config.spam.deny.entries()) {
       if (allowed.has(contract.toLowerCase())) refuse(['spam', 'deny', index])
     }
-    const projectIds = new Set<string>()
-    for (const [index, { projectId }] of config.projects.entries()) {
-      if (projectIds.has(projectId)) refuse(['projects', index, 'projectId'])
-      projectIds.add(projectId)
-    }
   })
 
-/** What a configuration file or a caller of `createServer` writes; everything but projects and chains has a default. */
+/** What a configuration file or a caller of `createServer` writes; everything but chains has a default, and somebody must be able to call. */
 export type ConfigInput = z.input<typeof configSchema>
 /** A complete, checked configuration. */
 export type Config = z.output<typeof configSchema>
