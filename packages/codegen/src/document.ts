@@ -101,6 +101,7 @@ export interface ServiceDocument {
   components: {
     schemas: Record<string, Schema>
     errors: Record<string, { code: number; message: string; data: { reason: string } }>
+    'x-securitySchemes': { basicAuth: { realm: string; charset: string } }
   }
   'x-endpoints': Endpoint[]
   'x-method-prefix': { default: string; description: string }
@@ -109,6 +110,17 @@ export interface ServiceDocument {
     batch: Reference
     success: Reference
     failure: Reference
+    http: {
+      description: string
+      method: string
+      requestContentType: string
+      responseContentType: string
+      allow: string
+      requestHeaders: readonly string[]
+      exposedHeaders: readonly string[]
+      preflightSeconds: number
+      answerHeaders: Readonly<Record<string, string>>
+    }
     id: { description: string }
     chainId: { description: string }
     batchRules: { minItems: number; maxItems: number; description: string }

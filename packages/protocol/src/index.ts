@@ -7,7 +7,8 @@ export {
   limits,
   type Methods,
   methodFacts,
-  serviceVersion
+  serviceVersion,
+  transport
 } from './generated/methods.gen.ts'
 export type * from './generated/types.gen.ts'
 export type {

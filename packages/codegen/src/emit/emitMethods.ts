@@ -38,6 +38,9 @@ export function emitMethods(document: ServiceDocument): string {
     ([name, limit]) =>
       `${docstring(`${limit.description} In ${limit.unit}.`, '  ')}\n  ${propertyKey(name)}: ${limit.default}`
   )
+  const { description, ...http } = document['x-envelope'].http
+  const { realm, charset } = document.components['x-securitySchemes'].basicAuth
+  const transport = { ...http, challenge: `Basic realm="${realm}", charset="${charset}"` }
   return `import type { MethodFacts } from '../methodTypes.ts'
 import type { ${[...used].sort().join(', ')} } from './types.gen.ts'
 
@@ -54,6 +57,9 @@ export const defaultMethodPrefix = ${quote(document['x-method-prefix'].default)}
 
 /** The endpoints, by path. \`responseChainId\`: whether answers carry the request's chainId. */
 export const endpoints = ${literal(endpoints)} as const
+
+${docstring(description)}
+export const transport = ${literal(transport)} as const
 
 /** What is true of each method, as data. */
 export const methodFacts: { readonly [M in keyof Methods]: MethodFacts } = ${literal(facts)}
