@@ -4,11 +4,12 @@ export default defineConfig({
   // The indexer's thread is started by its URL, so it has to stay a file of its own.
   entry: {
     index: 'src/index.ts',
+    proxy: 'src/proxy/index.ts',
     'cli/main': 'src/cli/main.ts',
     'indexer/indexerThread': 'src/indexer/indexerThread.ts'
   },
   format: ['esm'],
-  dts: { entry: { index: 'src/index.ts' } },
+  dts: { entry: { index: 'src/index.ts', proxy: 'src/proxy/index.ts' } },
   target: 'node20',
   sourcemap: true,
   clean: true

@@ -22,6 +22,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   methods: ['store', 'chains/evm', 'chains/solana', 'metadata'],
   rpc: ['methods'],
   http: ['rpc', 'projects'],
+  proxy: ['http', 'rpc'],
   server: [
     'config',
     'store',

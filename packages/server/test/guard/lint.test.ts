@@ -111,8 +111,12 @@ const contacts: Readonly<Record<string, readonly string[]>> = {
   'platform/httpUpstream.ts': ['node:http', 'node:https'],
   'chains/evm/upstreams/webSocketHeads.ts': ['ws'],
   'chains/solana/rpc.ts': ['@solana/web3.js'],
+  // The service that a host passes calls on to.
+  'proxy/forwardCalls.ts': ['node:http', 'node:https', 'node:net'],
   // Callers, and the server's own health page.
   'http/listen.ts': ['node:http'],
+  // Runs in the browser, where the page asks its own server.
+  'http/statusPage/browser/pollReport.ts': ['fetch'],
   'cli/askServer.ts': ['fetch']
 }
 

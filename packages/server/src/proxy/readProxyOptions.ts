@@ -1,0 +1,105 @@
+import { limits, type MethodName, methodFacts, wireName } from '@chain-data/protocol'
+import { requireBasePath } from '../http/atBasePath.ts'
+import { ConfigError } from '../platform/errors.ts'
+import type { ProxyOptions } from './ProxyOptions.ts'
+
+/** The options, checked and completed. */
+export interface ProxySettings {
+  /** Without a slash at its end. */
+  readonly target: string
+  readonly authorization: string
+  readonly basePath: string
+  /** Names on the wire. */
+  readonly methods: ReadonlySet<string>
+  readonly origins: ReadonlySet<string>
+  readonly bodyBytes: number
+  readonly requestsInFlight: number
+  readonly connectTimeoutMs: number
+  readonly answerTimeoutMs: number
+  readonly idleTimeoutMs: number
+}
+
+const defaultMethods: readonly MethodName[] = [
+  'svc_getTransactionsByAddress',
+  'svc_getTokensAndNFTs',
+  'enhancedGetTokensAndNFTs',
+  'svc_getSyncStatus'
+]
+/** The longest time that a timer can wait. */
+const longestMs = 2 ** 31 - 1
+const loopback = /^(([^/]+\.)?localhost|127(\.\d+){3}|\[::1\])$/
+
+/** @throws {ConfigError} Names the option and what was expected; never shows the key or the target. */
+export function readProxyOptions(options: ProxyOptions): ProxySettings {
+  const {
+    projectId,
+    serverKey,
+    basePath = '',
+    methods = defaultMethods,
+    methodPrefix,
+    origins = []
+  } = options
+  const target = readTarget(options)
+  need(
+    isPrintable(projectId) && !projectId.includes(':'),
+    'projectId',
+    'text without colon and control characters'
+  )
+  need(isPrintable(serverKey), 'serverKey', 'text without control characters')
+  requireBasePath(basePath)
+  for (const method of methods) need(Object.hasOwn(methodFacts, method), 'methods', 'names of the document')
+  for (const origin of origins) need(isOrigin(origin), 'origins', 'origins such as "https://app.example"')
+  return {
+    target,
+    authorization: `Basic ${Buffer.from(`${projectId}:${serverKey}`).toString('base64')}`,
+    basePath,
+    methods: new Set(methods.map(method => wireName(method, methodPrefix))),
+    origins: new Set(origins),
+    bodyBytes: readNumber('bodyBytes', limits.bodyBytes, options),
+    requestsInFlight: readNumber('requestsInFlight', 256, options),
+    connectTimeoutMs: readNumber('connectTimeoutMs', 5_000, options),
+    answerTimeoutMs: readNumber('answerTimeoutMs', 30_000, options),
+    idleTimeoutMs: readNumber('idleTimeoutMs', 30_000, options)
+  }
+}
+
+function readTarget({ target, allowInsecureHttp = false }: ProxyOptions): string {
+  const isPlain =
+    typeof target === 'string' && /^https?:\/\/[^\s?#@\\]+$/i.test(target) && URL.canParse(target)
+  need(isPlain, 'target', 'a URL without user information, query and fragment')
+  const path = new URL(target).pathname.replace(/\/+$/, '')
+  need(!/\/(evm-chain|solana)$/.test(path), 'target', 'a URL without the endpoint at its end')
+  const { protocol, hostname, origin } = new URL(target)
+  need(
+    protocol === 'https:' || allowInsecureHttp || loopback.test(hostname),
+    'target',
+    'https beyond loopback, or allowInsecureHttp'
+  )
+  return origin + path
+}
+
+function readNumber<Name extends keyof ProxyOptions>(
+  name: Name,
+  fallback: number,
+  options: { readonly [N in Name]?: unknown }
+): number {
+  const value = options[name] ?? fallback
+  need(
+    typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= longestMs,
+    name,
+    `an integer from 1 to ${longestMs}`
+  )
+  return value
+}
+
+function isPrintable(text: unknown): text is string {
+  return typeof text === 'string' && /^[^\p{Cc}]+$/u.test(text)
+}
+
+function isOrigin(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+function need(met: boolean, option: string, expected: string): asserts met {
+  if (!met) throw new ConfigError(`${option} of createProxyHandler: expected ${expected}`)
+}

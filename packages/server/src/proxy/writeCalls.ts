@@ -1,0 +1,46 @@
+import type { RawRequest, RequestBody } from '../rpc/readBody.ts'
+
+/** No method can have this name: the service answers METHOD_NOT_FOUND, with the id of the call. */
+const refusedName = '(not allowed here)'
+
+/** Whether a call asks for a method that pages may not call. One that names no method is for the service to refuse. */
+export function isRefused({ value }: RawRequest, methods: ReadonlySet<string>): boolean {
+  const method = ownMember(value, 'method')
+  return typeof method === 'string' && !methods.has(method)
+}
+
+/**
+ * The body that goes to the service, written anew from what was read: what was looked at is what is sent, without
+ * members that nobody knows, repeated ones and white space. Ids keep every digit.
+ */
+export function writeCalls({ isBatch, requests }: RequestBody, methods: ReadonlySet<string>): string {
+  const calls = requests.map(request => writeCall(request, methods))
+  return isBatch ? `[${calls.join(',')}]` : calls.join('')
+}
+
+function writeCall(request: RawRequest, methods: ReadonlySet<string>): string {
+  const { value, idText = 'null', chainId } = request
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'null'
+  const method = ownMember(value, 'method')
+  const members = [`"id":${idText}`]
+  const add = (name: string, member: unknown) => {
+    if (member !== undefined) members.push(`"${name}":${JSON.stringify(member)}`)
+  }
+  add('jsonrpc', ownMember(value, 'jsonrpc'))
+  // What is no chain id becomes null, which is none either.
+  add('chainId', chainId)
+  if (isRefused(request, methods)) {
+    add('method', refusedName)
+    add('params', [])
+  } else {
+    if (typeof method === 'string') add('method', method)
+    add('params', ownMember(value, 'params'))
+  }
+  return `{${members.join(',')}}`
+}
+
+function ownMember(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined
+}
