@@ -37,6 +37,8 @@ export interface AppOptions {
   readonly syncStatuses: () => readonly SyncStatus[]
   readonly solanaStatuses: () => readonly SolanaStatus[]
   readonly metrics: Metrics
+  /** What is read with GET and without credentials beside the health pages, by path. */
+  readonly pages?: ReadonlyMap<string, () => Promise<HttpAnswer>> | undefined
   readonly logger: Logger
 }
 
@@ -67,13 +69,7 @@ export function createApp(options: AppOptions): App {
         return json(status, body)
       }
     ],
-    [
-      '/metrics',
-      async () => {
-        const { contentType, text } = await metrics.render()
-        return { status: 200, headers: { 'content-type': contentType }, body: text }
-      }
-    ]
+    ...(options.pages ?? [])
   ])
 
   return {

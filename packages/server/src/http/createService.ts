@@ -8,6 +8,7 @@ import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { createRpc } from '../rpc/createRpc.ts'
 import { atBasePath } from './atBasePath.ts'
 import { type App, createApp } from './createApp.ts'
+import { createOperatorPages } from './createOperatorPages.ts'
 import { createAuthenticator } from './createAuthenticator.ts'
 import { createCors } from './createCors.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
@@ -38,6 +39,8 @@ export interface ServiceOptions {
     readonly streamIdleMs: number
     readonly responseBytes: number | null
   }
+  /** Which pages for operators are served beside the health pages; absent: all of them. */
+  readonly pages?: { readonly status: boolean; readonly metrics: boolean }
   readonly logger: Logger
   /** Where a host has put `fetch` and `nodeHandler`; absent: at the root, or the host takes the path off. */
   readonly basePath?: string | undefined
@@ -53,11 +56,19 @@ export interface Service extends Pick<App, 'inFlight' | 'beginClosing'> {
 export function createService(options: ServiceOptions): Service {
   const { handlers, chainIds, syncStatuses, nodeFigures, keyRing, methodPrefix, rateLimit, limits, logger } =
     options
-  const metrics = createMetrics({
+  const solanaStatuses = options.solanaStatuses ?? (() => [])
+  const registry = createMetrics({
     syncStatuses,
     inFlight: () => app.inFlight(),
     ...(nodeFigures ? { nodeFigures } : {}),
     ...(options.metadataFigures ? { metadataFigures: options.metadataFigures } : {})
+  })
+  const { metrics, pages, beginClosing } = createOperatorPages({
+    served: options.pages ?? { status: true, metrics: true },
+    metrics: registry,
+    sources: { syncStatuses, solanaStatuses, nodeFigures, inFlight: () => app.inFlight() },
+    chainIds,
+    methodPrefix
   })
   const dispatch = createDispatch({
     handlers,
@@ -75,14 +86,18 @@ export function createService(options: ServiceOptions): Service {
     cors: createCors(() => keyRing().hasClientKeys),
     limits,
     syncStatuses,
-    solanaStatuses: options.solanaStatuses ?? (() => []),
+    solanaStatuses,
     metrics,
+    pages,
     logger
   })
   const handle = atBasePath(app.handle, options.basePath ?? '')
   return {
     inFlight: app.inFlight,
-    beginClosing: app.beginClosing,
+    beginClosing() {
+      beginClosing()
+      app.beginClosing()
+    },
     fetch: createFetchHandler(handle, limits.streamIdleMs),
     nodeHandler: createNodeHandler(handle, limits.streamIdleMs)
   }

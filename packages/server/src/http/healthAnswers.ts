@@ -48,7 +48,8 @@ export function readiness(
   return { status: ready ? 200 : 503, body: JSON.stringify(report) }
 }
 
-function toChainHealth(status: SyncStatus, nowMs: number): EvmChainHealth {
+/** @param nowMs - `Date.now()`, which the age of the pool is counted to. */
+export function toChainHealth(status: SyncStatus, nowMs: number): EvmChainHealth {
   const { chainId, phase, head, finalized, indexedFrom, indexedTo, poolSeenAtMs } = status
   const { rollingBackTo, problem } = status
   return {

@@ -1,0 +1,68 @@
+import type { StatusReport } from '../StatusReport.ts'
+import { createFormat } from '../view/createFormat.ts'
+import type { Html } from '../view/html.ts'
+import { judgeServer } from '../view/judgeChains.ts'
+import { renderAnswer, renderSilence, renderState } from '../view/renderState.ts'
+import { copyButtons } from './copyButtons.ts'
+import { applyTheme, keepTheme } from './keepTheme.ts'
+import { morph } from './morph.ts'
+import { pollReport } from './pollReport.ts'
+
+// The script stands in the head, so that the page is never painted in the wrong colours.
+applyTheme()
+document.documentElement.classList.add('live')
+document.addEventListener('DOMContentLoaded', start)
+
+function start(): void {
+  const format = createFormat()
+  const answer = byId('answer')
+  const state = byId('state')
+  const announcer = byId('announcer')
+  // Below whatever path a proxy shows this page, with or without the slash.
+  const base = new URL(location.pathname.replace(/\/*$/, '/'), location.origin)
+  let last: StatusReport | undefined
+  let lastWord = document.body.dataset.word ?? ''
+
+  /** Aloud only when it became something else: a percentage that grows would be read out every few seconds. */
+  const announce = (word: string, sentence: string) => {
+    document.title = `${word} · chain-data status`
+    if (word === lastWord) return
+    lastWord = word
+    announcer.textContent = sentence
+  }
+
+  for (const place of document.querySelectorAll('[data-origin]')) {
+    place.textContent = base.href.replace(/\/$/, '')
+  }
+  keepTheme(byId('theme'))
+  copyButtons(text => {
+    announcer.textContent = text
+  })
+  pollReport(new URL('status.json', base), Number(document.body.dataset.everyMs), {
+    onReport(report) {
+      last = report
+      const { word, sentence } = judgeServer(report, format)
+      show(answer, renderAnswer(report, format))
+      show(state, renderState(report, format))
+      announce(word, sentence)
+    },
+    onSilence(since) {
+      show(answer, renderSilence(format, since, last?.server.nowSeconds))
+      announce('Not reachable', 'The server is not reachable')
+    }
+  })
+}
+
+function show(place: Element, content: Html): void {
+  const wanted = place.cloneNode(false) as Element
+  // Parsed in a document of its own, where nothing runs and nothing is loaded.
+  const { body } = new DOMParser().parseFromString(content.markup, 'text/html')
+  wanted.append(...body.childNodes)
+  morph(place, wanted)
+}
+
+function byId(id: string): HTMLElement {
+  const found = document.getElementById(id)
+  if (found === null) throw new Error(`the page has no element with the id "${id}"`)
+  return found
+}

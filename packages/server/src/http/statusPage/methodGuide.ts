@@ -1,0 +1,65 @@
+import { type EndpointPath, type MethodName, methodFacts, wireName } from '@chain-data/protocol'
+import { openRpcDocument } from '@chain-data/protocol/document'
+import { examples } from '@chain-data/protocol/examples'
+import { type Html, html } from './view/html.ts'
+
+/** Longest example answer on the page, in characters; the document has all of them whole. */
+const longestAnswer = 2_500
+
+/** How each method of the document is called on this server, as a section of the status page. */
+export function methodGuide(
+  chainIds: Readonly<Record<EndpointPath, readonly number[]>>,
+  methodPrefix: string
+): Html {
+  const names = Object.keys(methodFacts) as MethodName[]
+  return html`<section class="guide" aria-labelledby="calls"><h2 id="calls">How to call it</h2><p>JSON-RPC 2.0 over POST, with HTTP Basic credentials: put a project id and its server key in place of <code>$PROJECT_ID</code> and <code>$SERVER_KEY</code>, the account you want to know of in place of the example's.</p>${names.map(name => guideOf(name, chainIds, methodPrefix))}</section>`
+}
+
+function guideOf(
+  name: MethodName,
+  chainIds: Readonly<Record<EndpointPath, readonly number[]>>,
+  methodPrefix: string
+): Html {
+  const { endpoints, needsChain } = methodFacts[name]
+  // The endpoint that has chains, if any: an example should work when it is pasted.
+  const endpoint = endpoints.find(path => chainIds[path].length > 0) ?? endpoints[0] ?? '/evm-chain'
+  const served = chainIds[endpoint][0]
+  const example = examples[name].find(known => known.endpoint === endpoint) ?? examples[name][0]
+  const chain = needsChain ? { chainId: served ?? example?.chainId } : {}
+  const params = example?.params ?? []
+  const method = wireName(name, methodPrefix)
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, ...chain, params })
+  const curl = html`curl -u "$PROJECT_ID:$SERVER_KEY" \\
+  -H 'content-type: application/json' \\
+  -d '${body.replaceAll("'", `'\\''`)}' \\
+  <span data-origin>https://your-server.example</span>${endpoint}`
+  const otherEndpoint = endpoint === endpoints[0] ? {} : { endpoint }
+  const call = `await client.request(${toSource({ method: name, ...chain, params, ...otherEndpoint })})`
+  const id = `call-${name.replace(/[^A-Za-z0-9]/g, '-')}`
+  const unserved = served === undefined && needsChain ? ' No chain of this endpoint is served here.' : ''
+  return html`<article class="card method"><h3>${method}</h3><p>${summaryOf(name)} At <code>${endpoints.join(' and ')}</code>.${unserved}</p>${code(`${id}-curl`, `Copy the curl command of ${method}`, curl)}${code(`${id}-sdk`, `Copy the client call of ${method}`, html`${call}`)}<details><summary>Example answer of ${method}</summary><pre tabindex="0">${answerText(example?.result)}</pre></details></article>`
+}
+
+function code(id: string, label: string, text: Html): Html {
+  return html`<div class="code"><pre id="${id}" tabindex="0">${text}</pre><button type="button" data-copy="${id}" aria-label="${label}">Copy</button></div>`
+}
+
+function summaryOf(name: MethodName): string {
+  const method = openRpcDocument.methods.find(known => known.name === name)
+  return typeof method?.summary === 'string' ? method.summary : ''
+}
+
+/** As a person would write it in a program. */
+function toSource(value: object): string {
+  const members = Object.entries(value).map(([key, member]) => `${key}: ${quote(member)}`)
+  return `{ ${members.join(', ')} }`
+}
+
+function quote(value: unknown): string {
+  return JSON.stringify(value).replaceAll('"', "'").replaceAll(',', ', ').replaceAll(':', ': ')
+}
+
+function answerText(result: unknown): string {
+  const text = JSON.stringify(result, null, 2) ?? ''
+  return text.length <= longestAnswer ? text : `${text.slice(0, text.lastIndexOf('\n', longestAnswer))}\n…`
+}

@@ -1,0 +1,97 @@
+import type { EvmChainStatus, StatusReport } from '../StatusReport.ts'
+import type { Format } from './createFormat.ts'
+
+/** Also the name of an icon and of a colour; each is said in a word beside it. */
+export type Tone = 'good' | 'waiting' | 'bad'
+
+/** A judgement: how it is, in one word and in one sentence without a full stop. */
+export interface Verdict {
+  readonly tone: Tone
+  readonly word: string
+  readonly sentence: string
+}
+
+/** Blocks that a following index may be behind and still be called in sync. */
+const usualLagBlocks = 5
+
+/** What is so of one EVM chain, the most pressing first. */
+export function judgeEvmChain(chain: EvmChainStatus, format: Format): Verdict {
+  const name = `Chain ${chain.chainId}`
+  const since =
+    chain.stalledSinceSeconds === undefined ? '' : `, since ${format.clock(chain.stalledSinceSeconds)}`
+  const { phase, rollingBackTo, lagBlocks } = chain
+  if (rollingBackTo !== undefined) {
+    const target = rollingBackTo < 0 ? 'before its first block' : `to block ${format.number(rollingBackTo)}`
+    return waiting('Going back', `${name} was reorganised and goes back ${target}`)
+  }
+  if (phase === 'stalled') {
+    return { tone: 'bad', word: 'Stalled', sentence: `${name} stalled${since}: ${reason(chain.problem)}` }
+  }
+  if (phase === 'starting') {
+    const problem = chain.problem === undefined ? '' : `: ${reason(chain.problem)}`
+    return waiting('Waiting', `${name} waits for its node${problem}`)
+  }
+  if (!chain.ready) {
+    const done = chain.percent === undefined ? '' : `: ${format.number(chain.percent, 1)} %`
+    const left = chain.etaSeconds === undefined ? '' : `, about ${format.duration(chain.etaSeconds)} left`
+    return waiting('Indexing', `${name} is still indexing${done}${left}`)
+  }
+  if (chain.degraded) {
+    return { tone: 'bad', word: 'Degraded', sentence: `${name} is degraded: final blocks were replaced` }
+  }
+  if (phase === 'backfilling' || (lagBlocks ?? 0) > usualLagBlocks) {
+    const behind = lagBlocks === undefined ? '' : `: ${format.count(lagBlocks, 'block')} behind`
+    const left = chain.etaSeconds === undefined ? '' : `, about ${format.duration(chain.etaSeconds)} left`
+    return waiting('Behind', `${name} is catching up${behind}${left}`)
+  }
+  return { tone: 'good', word: 'In sync', sentence: `${name} is in sync` }
+}
+
+/** Whether the node of a Solana cluster answers. */
+export function judgeSolanaCluster({ chainId, phase, problem }: StatusReport['solana'][number]): Verdict {
+  const name = `Solana cluster ${chainId}`
+  if (phase === 'following') return { tone: 'good', word: 'Answers', sentence: `${name} answers` }
+  if (phase === 'starting') return waiting('Asking', `${name} is being asked`)
+  return { tone: 'bad', word: 'Silent', sentence: `${name} does not answer: ${reason(problem)}` }
+}
+
+/** The one line that the page exists for, and what of the rest is worth a second one. */
+export interface Answer extends Verdict {
+  readonly more?: string
+}
+
+const order: readonly Tone[] = ['bad', 'waiting', 'good']
+
+/** Is everything as it should be? If not: the worst first. */
+export function judgeServer(report: StatusReport, format: Format): Answer {
+  if (report.server.closing) {
+    return waiting(
+      'Closing',
+      'The server is shutting down: answers under way are finished, new calls are refused'
+    )
+  }
+  const verdicts = [
+    ...report.evm.map(chain => judgeEvmChain(chain, format)),
+    ...report.solana.map(judgeSolanaCluster)
+  ]
+  const worst = [...verdicts].sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))[0]
+  if (worst === undefined) return waiting('No chains', 'No chain is served')
+  const fine = verdicts.filter(({ tone }) => tone === 'good').length
+  if (worst.tone !== 'good') {
+    return verdicts.length === 1
+      ? worst
+      : { ...worst, more: `${fine} of ${verdicts.length} chains in order.` }
+  }
+  if (verdicts.length === 1) return worst
+  if (report.evm.length === 0) return { ...worst, sentence: `All ${fine} clusters answer` }
+  return { tone: 'good', word: 'In sync', sentence: `All ${fine} chains are in sync` }
+}
+
+/** Cut for the line on top; the chain's card has all of it. */
+function reason(problem = 'no reason known'): string {
+  return problem.length > 120 ? `${problem.slice(0, 119)}…` : problem
+}
+
+function waiting(word: string, sentence: string): Verdict {
+  return { tone: 'waiting', word, sentence }
+}

@@ -1,0 +1,67 @@
+import type { ChartPoint } from '../StatusReport.ts'
+import type { Format } from './createFormat.ts'
+import { type Html, html } from './html.ts'
+
+/** A small line chart. Its title says what it shows, its axes begin at zero and carry their unit. */
+export interface ChartOptions {
+  readonly finding: string
+  readonly points: readonly ChartPoint[]
+  /** Unix seconds at both ends. */
+  readonly from: number
+  readonly to: number
+  /** Between two points further apart than twice this nothing was known, and nothing is drawn. */
+  readonly everySeconds: number
+  /** Of the value, for the axis: `blocks`, `ms`. */
+  readonly unit: string
+}
+
+const width = 300
+const height = 64
+
+/** The chart, its labels as text beside the drawing so that they are never stretched. */
+export function renderChart(options: ChartOptions, format: Format): Html {
+  const { finding, points, from, to, everySeconds, unit } = options
+  const top = niceTop(Math.max(0, ...points.map(([, value]) => value)))
+  const x = (seconds: number) => round(((seconds - from) * width) / (to - from))
+  const y = (value: number) => round(height - (value * (height - 2)) / top - 1)
+  const runs = splitAtGaps(
+    points.filter(([at]) => at >= from && at <= to),
+    everySeconds * 2.5
+  )
+  const line = runs.map(run => path(run.map(([at, value]) => `${x(at)} ${y(value)}`))).join('')
+  const area = runs
+    .map(run => {
+      const ends = [run.at(-1)?.[0] ?? from, run[0]?.[0] ?? from]
+      return `${path(run.map(([at, value]) => `${x(at)} ${y(value)}`))}L${x(ends[0] ?? from)} ${height}L${x(ends[1] ?? from)} ${height}Z`
+    })
+    .join('')
+  const label = points.length === 0 ? finding : `${finding}. Scale from 0 to ${format.short(top)} ${unit}.`
+  return html`<figure class="chart"><figcaption>${finding}</figcaption><div class="plot"><div class="y" aria-hidden="true"><span>${format.short(top)} ${unit}</span><span>0</span></div><svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${label}"><path class="area" d="${area}"/><path class="line" d="${line}"/></svg><div class="x" aria-hidden="true"><span>${format.clock(from)}</span><span>${format.clock(to)}</span></div></div></figure>`
+}
+
+/** The first of 1, 2, 5, 10, 20, 50 … that is not below. */
+function niceTop(largest: number): number {
+  if (largest <= 0) return 1
+  const power = 10 ** Math.floor(Math.log10(largest))
+  return [1, 2, 5, 10].map(step => step * power).find(step => step >= largest) ?? largest
+}
+
+function splitAtGaps(points: readonly ChartPoint[], gapSeconds: number): readonly (readonly ChartPoint[])[] {
+  const runs: ChartPoint[][] = []
+  for (const point of points) {
+    const run = runs.at(-1)
+    const last = run?.at(-1)
+    if (run !== undefined && last !== undefined && point[0] - last[0] <= gapSeconds) run.push(point)
+    else runs.push([point])
+  }
+  return runs
+}
+
+/** A line through these; through a single one a dot, which round line ends make of no length at all. */
+function path(places: readonly string[]): string {
+  return `M${places.join('L')}${places.length === 1 ? 'h0' : ''}`
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}

@@ -1,0 +1,143 @@
+import type { EvmChainStatus, ServerStatus, StatusReport } from '../StatusReport.ts'
+import type { Format } from './createFormat.ts'
+import { type Html, html, type HtmlPart } from './html.ts'
+import { judgeEvmChain, judgeServer, judgeSolanaCluster, type Tone, type Verdict } from './judgeChains.ts'
+import { renderCallCharts, renderChainCharts } from './renderCharts.ts'
+
+/** Tick, hourglass and exclamation mark: told apart without colour. The word stands beside each. */
+const icons: Readonly<Record<Tone, string>> = {
+  good: 'M4 8.5l2.8 2.8L12.5 5.5',
+  waiting: 'M8 4v4.2l2.6 1.6',
+  bad: 'M8 4v5M8 11.6v.1'
+}
+
+/** The line on top. @param unreachableSince - Unix second since which the server has not answered the page. */
+export function renderAnswer(report: StatusReport, format: Format, unreachableSince?: number): Html {
+  const { server } = report
+  if (unreachableSince !== undefined) return renderSilence(format, unreachableSince, server.nowSeconds)
+  const { tone, sentence, more } = judgeServer(report, format)
+  const updated = html`As of ${time(server.nowSeconds, format)}. Up for ${format.duration(server.uptimeSeconds)}, version ${server.version}.`
+  return html`${icon(tone)}<div><h1>${sentence}</h1><p>${more}${more === undefined ? '' : ' '}${updated}</p></div>`
+}
+
+/** The line on top while the server does not answer. @param asOf - Unix second of what is still shown. */
+export function renderSilence(format: Format, since: number, asOf?: number): Html {
+  const shown = asOf === undefined ? 'what was known' : html`what was known at ${time(asOf, format)}`
+  return html`${icon('bad')}<div><h1>Not reachable since ${format.clock(since)}</h1><p>Showing ${shown}. The page goes on trying.</p></div>`
+}
+
+/** Chains and callers, everything that changes below the answer. */
+export function renderState(report: StatusReport, format: Format): Html {
+  const chains = report.evm.map((chain, place) =>
+    renderEvmChain(chain, renderCharts(report, place, format), format)
+  )
+  const clusters = report.solana.map(cluster => {
+    const facts = [fact('Newest slot', number(cluster.head, format)), fact('Index', 'none: read live')]
+    return card(`Solana cluster ${cluster.chainId}`, judgeSolanaCluster(cluster), facts, cluster.problem)
+  })
+  return html`<section aria-labelledby="chains"><h2 id="chains">Chains</h2>${chains}${clusters}</section><section aria-labelledby="server"><h2 id="server">Server</h2>${renderServer(report, format)}</section>`
+}
+
+function renderCharts(report: StatusReport, place: number, format: Format): HtmlPart {
+  const series = report.charts.evm[place]
+  return series === undefined
+    ? undefined
+    : html`<div class="charts">${renderChainCharts(report, series, format)}</div>`
+}
+
+function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart, format: Format): Html {
+  const verdict = judgeEvmChain(chain, format)
+  const { indexedTo, indexedFrom, nodes, webSockets, blocksPerSecond } = chain
+  const facts = [
+    fact('Newest block', number(chain.head, format)),
+    fact('Indexed to', number(indexedTo, format)),
+    fact('Finalized', number(chain.finalized, format)),
+    fact('Lag', lag(chain, format)),
+    fact('Speed', blocksPerSecond === undefined ? undefined : `${format.short(blocksPerSecond)} blocks/s`),
+    fact('Pool', pool(chain, format)),
+    fact('Nodes', nodes && `${nodes.inService} of ${nodes.total} in service`),
+    webSockets && fact('WebSockets', `${webSockets.connected} of ${webSockets.total} connected`),
+    indexedFrom === undefined || indexedFrom === 0
+      ? undefined
+      : fact('Indexed from', number(indexedFrom, format))
+  ]
+  const left = chain.etaSeconds === undefined ? '' : `, about ${format.duration(chain.etaSeconds)} left`
+  const percent = chain.percent ?? 0
+  const name = `Chain ${chain.chainId}`
+  const progress = chain.ready
+    ? undefined
+    : html`<p class="progress"><progress max="100" value="${percent}" aria-label="First backfill of chain ${chain.chainId}"></progress><span>${format.number(percent, 1)} %${left}</span></p>`
+  return card(name, verdict, facts, chain.problem, progress, charts)
+}
+
+function card(
+  name: string,
+  { tone, word }: Verdict,
+  facts: readonly HtmlPart[],
+  problem: string | undefined,
+  ...rest: readonly HtmlPart[]
+): Html {
+  const words = problem === undefined ? undefined : html`<p class="problem">${problem.slice(0, 300)}</p>`
+  return html`<article class="card"><header><h3>${name}</h3><span class="badge ${tone}">${icon(tone)}${word}</span></header>${words}${rest[0]}<dl>${facts}</dl>${rest.slice(1)}</article>`
+}
+
+function renderServer(report: StatusReport, format: Format): Html {
+  const { server } = report
+  const { callsPerSecond, memory, eventLoopDelay, refusals } = server
+  const refused = Object.entries(refusals)
+  const facts = [
+    fact('Calls', callsPerSecond === undefined ? undefined : `${format.short(callsPerSecond)} a second`),
+    fact('Under way', format.count(server.inFlight, 'request')),
+    fact('Memory', `${format.bytes(memory.rssBytes)}, heap ${format.bytes(memory.heapUsedBytes)}`),
+    fact('Timers late by', eventLoopDelay && `${format.number(eventLoopDelay.p99Ms)} ms (p99)`)
+  ]
+  const refusedText =
+    refused.length === 0
+      ? 'No request was refused since the start.'
+      : `Refused since the start: ${refused.map(([reason, count]) => `${format.number(count)} ${reason}`).join(', ')}.`
+  return html`<article class="card"><dl>${facts}</dl><div class="charts">${renderCallCharts(report, format)}</div>${renderCalls(server, format)}<p class="note">${refusedText}</p></article>`
+}
+
+function renderCalls({ calls }: ServerStatus, format: Format): Html {
+  if (calls.length === 0) return html`<p class="note">No calls in the last five minutes.</p>`
+  const cell = (label: string, text: string) => html`<td data-label="${label}">${text}</td>`
+  const ms = (value: number) => `${format.short(value)} ms`
+  const rows = calls.map(
+    call =>
+      html`<tr><th scope="row">${call.method}</th>${cell('Calls', format.number(call.count))}${cell('Failed', format.number(call.failed))}${cell('p50', ms(call.p50Ms))}${cell('p95', ms(call.p95Ms))}${cell('p99', ms(call.p99Ms))}</tr>`
+  )
+  return html`<table><caption>Calls of the last five minutes</caption><thead><tr><th scope="col">Method</th><th scope="col">Calls</th><th scope="col">Failed</th><th scope="col">p50</th><th scope="col">p95</th><th scope="col">p99</th></tr></thead><tbody>${rows}</tbody></table>`
+}
+
+function fact(name: string, value: HtmlPart): Html {
+  return html`<div><dt>${name}</dt><dd>${value ?? html`<span class="unknown">not known</span>`}</dd></div>`
+}
+
+function number(value: number | undefined, format: Format): Html | undefined {
+  return value === undefined
+    ? undefined
+    : html`<data value="${value}" title="${value}">${format.number(value)}</data>`
+}
+
+function lag({ phase, lagBlocks, lagSeconds }: EvmChainStatus, format: Format): string | undefined {
+  // The node's last word is old: nobody knows how far it is by now.
+  if (lagBlocks === undefined || phase === 'stalled' || phase === 'starting') return undefined
+  if (lagBlocks === 0) return 'none'
+  const seconds = lagSeconds === undefined || lagSeconds === 0 ? '' : `, about ${format.duration(lagSeconds)}`
+  return `${format.count(lagBlocks, 'block')}${seconds}`
+}
+
+function pool({ poolCovered, poolAgeSeconds }: EvmChainStatus, format: Format): string {
+  if (poolAgeSeconds === undefined) return 'not seen yet'
+  const seen = `seen ${format.duration(poolAgeSeconds)} ago`
+  return poolCovered ? seen : `not complete, ${seen}`
+}
+
+function time(seconds: number, format: Format): Html {
+  const iso = new Date(seconds * 1_000).toISOString()
+  return html`<time datetime="${iso}" title="${format.moment(seconds)}">${format.clock(seconds)}</time>`
+}
+
+function icon(tone: Tone): Html {
+  return html`<svg class="icon ${tone}" viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="7"/><path d="${icons[tone]}"/></svg>`
+}
