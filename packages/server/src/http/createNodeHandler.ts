@@ -3,12 +3,17 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type BodyStream, bodyTooLarge, callerGone, type HttpHandler, type HttpRequest } from './exchange.ts'
 import { splitTarget } from './requestTarget.ts'
+import { type TakingWatch, watchTaking } from './watchTaking.ts'
+import { whenGone } from './whenGone.ts'
 
 /** The service as a listener of node:http, and of every framework that hands on its `req` and `res`. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** After an answer to a request that is still being sent, so long until it is cut: time enough to read the answer. */
 const unreadBodyMs = 2_000
+
+/** A caller makes progress when it takes so much of a long answer. */
+const stepBytes = 64 * 1024
 
 /**
  * @param streamIdleMs - a caller that takes nothing of its answer for so long is cut off.
@@ -25,30 +30,58 @@ export function createNodeHandler(handle: HttpHandler, streamIdleMs: number): No
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController()
-    response.once('close', () => {
+    const forget = whenGone(request.socket, () => gone.abort())
+    response.once('finish', forget).once('close', () => {
+      forget()
       if (!response.writableFinished) gone.abort()
     })
     const { status, headers, body } = await handle(toHttpRequest(request, gone.signal))
-    if (response.destroyed) {
+    if (gone.signal.aborted || response.destroyed) {
       if (typeof body !== 'string') await body.return()
       return
     }
+    const watch = watchTaking(response, streamIdleMs)
     if (typeof body === 'string') {
       const length = status === 204 ? {} : { 'content-length': Buffer.byteLength(body) }
       response.writeHead(status, { ...headers, ...length })
       // Refused without reading its body: what still comes is thrown away by node:http, though not for ever.
       if (!request.complete) response.once('finish', () => cutWhenStillSending(request))
       response.end(body)
+      watch.given()
       return
     }
     response.writeHead(status, headers)
-    response.setTimeout(streamIdleMs, () => response.destroy())
-    await pipeline(Readable.from(iterate(body), { highWaterMark: 1 }), response)
+    const pieces = Readable.from(inSteps(body, watch), { objectMode: true, highWaterMark: 1 })
+    await pipeline(pieces, response, { signal: gone.signal })
   }
 }
 
-function iterate(body: BodyStream): AsyncIterable<string> {
-  return { [Symbol.asyncIterator]: () => body }
+/** The parts of an answer, each asked for when the ones before were taken. */
+function inSteps(body: BodyStream, watch: TakingWatch): AsyncIterable<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  const steps: AsyncIterator<Buffer, undefined> = {
+    async next() {
+      watch.taken()
+      if (rest.length === 0) {
+        const next = await body.next()
+        if (next.done) {
+          // What was written last has still to be taken; the end of the answer stops the watch.
+          watch.given()
+          return next
+        }
+        rest = Buffer.from(next.value)
+      }
+      const step = rest.subarray(0, stepBytes)
+      rest = rest.subarray(stepBytes)
+      watch.given()
+      return { done: false, value: step }
+    },
+    async return() {
+      await body.return()
+      return { done: true, value: undefined }
+    }
+  }
+  return { [Symbol.asyncIterator]: () => steps }
 }
 
 function toHttpRequest(request: IncomingMessage, signal: AbortSignal): HttpRequest {

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { limits } from '@chain-data/protocol'
 import type { NodeHandler } from './createNodeHandler.ts'
 import { refuseOnSocket } from './refuseOnSocket.ts'
 
@@ -10,10 +11,6 @@ export interface Listener {
   close(graceMs: number): Promise<void>
 }
 
-// A head must come within 10 s and a whole request within 20 s, looked at every second.
-const headersTimeout = 10_000
-const requestTimeout = 20_000
-const connectionsCheckingInterval = 1_000
 // Longer than the idle time of common load balancers, so that it is they who close first.
 const keepAliveTimeout = 65_000
 
@@ -23,20 +20,34 @@ export async function listen(options: {
   readonly host: string
   readonly port: number
   readonly headerBytes: number
+  /** Most header lines of a request; default `limits.headerFields` of the document. */
+  readonly headerFields?: number
+  /** The head of a request must come within so long; default `limits.receiveHeadMs` of the document. */
+  readonly receiveHeadMs?: number
+  /** A whole request must come within so long; default `limits.receiveRequestMs` of the document. */
+  readonly receiveRequestMs?: number
+  /** How often is looked for requests that are too slow; default every second. */
+  readonly checkEveryMs?: number
   /** A socket that neither sends nor takes anything for so long is cut. */
   readonly socketIdleMs: number
 }): Promise<Listener> {
   const { handler, host, port, headerBytes, socketIdleMs } = options
+  const {
+    headerFields = limits.headerFields,
+    receiveHeadMs = limits.receiveHeadMs,
+    receiveRequestMs = limits.receiveRequestMs,
+    checkEveryMs = 1_000
+  } = options
   const server = createServer({
-    headersTimeout,
-    requestTimeout,
-    connectionsCheckingInterval,
+    headersTimeout: receiveHeadMs,
+    requestTimeout: receiveRequestMs,
+    connectionsCheckingInterval: checkEveryMs,
     keepAliveTimeout,
     maxHeaderSize: headerBytes,
     // Looked at by refuseOnSocket, which answers more than an empty page.
     requireHostHeader: false
   })
-  server.on('request', refuseOnSocket(server, handler))
+  server.on('request', refuseOnSocket(server, handler, headerFields))
   server.setTimeout(socketIdleMs)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

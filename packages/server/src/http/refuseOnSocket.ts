@@ -1,68 +1,32 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { createErrorObject, type RpcErrorObject } from '@chain-data/protocol'
-import { failureText } from '../rpc/envelope.ts'
+import { headFault } from './headFault.ts'
+import { type SocketRefusal, socketRefusals, writeRefusal } from './socketRefusal.ts'
 
-interface SocketRefusal {
-  readonly statusLine: string
-  readonly error: RpcErrorObject
-  readonly headers?: readonly string[]
-}
-
-const brokenRequest: SocketRefusal = {
-  statusLine: '400 Bad Request',
-  error: invalid('The bytes are not an HTTP request.')
-}
-const noHost: SocketRefusal = {
-  statusLine: '400 Bad Request',
-  error: invalid('An HTTP request has one Host header.')
-}
-const unmetExpectation: SocketRefusal = {
-  statusLine: '417 Expectation Failed',
-  error: invalid('The only Expect header known is 100-continue.')
-}
-const noTunnel: SocketRefusal = {
-  statusLine: '405 Method Not Allowed',
-  error: createErrorObject('METHOD_NOT_ALLOWED', { extraMessage: 'Send the request with POST.' }),
-  headers: ['allow: POST, OPTIONS']
-}
 const refusalOfCode = new Map<unknown, SocketRefusal>([
-  [
-    'HPE_HEADER_OVERFLOW',
-    {
-      statusLine: '431 Request Header Fields Too Large',
-      error: invalid('The request head is too large.')
-    }
-  ],
-  [
-    'HPE_CHUNK_EXTENSIONS_OVERFLOW',
-    {
-      statusLine: '413 Payload Too Large',
-      error: createErrorObject('BODY_TOO_LARGE', { extraMessage: 'The chunk extensions are too large.' })
-    }
-  ],
-  [
-    'ERR_HTTP_REQUEST_TIMEOUT',
-    {
-      statusLine: '408 Request Timeout',
-      error: invalid('The request did not come in time.')
-    }
-  ]
+  ['HPE_HEADER_OVERFLOW', socketRefusals.headTooLarge],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', socketRefusals.chunkExtensions],
+  ['ERR_HTTP_REQUEST_TIMEOUT', socketRefusals.tooSlow]
 ])
 
 /**
- * Answers with a JSON-RPC error what node:http would refuse without a word: bytes that are no HTTP, a head too large
- * or too slow, no Host, an unknown expectation, CONNECT. Each of them ends its connection.
+ * Answers with a JSON-RPC error what node:http would refuse without a word, and what it should: bytes that are no
+ * HTTP, a head too large, too slow or that may be read in two ways, an unknown expectation, CONNECT. Each of them ends
+ * its connection.
  *
+ * @param headerFields - most header lines of a request.
  * @returns a listener for the server's requests, to be put before any other.
  */
 export function refuseOnSocket(
   server: Server,
-  handler: (request: IncomingMessage, response: ServerResponse) => void
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+  headerFields: number
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const answers = new WeakMap<Duplex, { readonly open: Set<ServerResponse>; latest: ServerResponse }>()
+  /** Nothing that still comes from these is read as a request. */
   const refused = new WeakSet<Duplex>()
 
+  server.maxHeadersCount = headerFields + 1
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy(error)
@@ -72,13 +36,13 @@ export function refuseOnSocket(
     if (refused.has(socket)) return
     refused.add(socket)
     socket.pause()
-    endInTurn(socket, refusalOfCode.get(error.code) ?? brokenRequest)
+    endInTurn(socket, refusalOfCode.get(error.code) ?? socketRefusals.notHttp)
   })
   server.on('connect', (_request, socket) => {
     socket.on('error', () => {})
-    endWith(socket, noTunnel)
+    endWith(socket, socketRefusals.tunnel)
   })
-  server.on('checkExpectation', (_request, response) => refuse(response, unmetExpectation))
+  server.on('checkExpectation', (_request, response) => refuse(response, socketRefusals.expectation))
   server.on('checkContinue', (request, response) => {
     // Asked for only when somebody reads it: a body that is refused by its head is never sent.
     request.once('resume', () => {
@@ -92,14 +56,19 @@ export function refuseOnSocket(
 
   function listener(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
+    if (refused.has(socket)) return
     const known = answers.get(socket)
     const open = known?.open ?? new Set()
     open.add(response)
     answers.set(socket, { open, latest: response })
     response.once('close', () => open.delete(response))
-    const hosts = request.headersDistinct.host?.length ?? 0
-    if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) handler(request, response)
-    else refuse(response, noHost)
+    const fault = headFault(request, headerFields)
+    if (fault === undefined) {
+      handler(request, response)
+      return
+    }
+    refused.add(socket)
+    refuse(response, fault)
   }
 
   /** Refuses after the answers to earlier requests, or what is written would be taken for one of them. */
@@ -117,37 +86,17 @@ export function refuseOnSocket(
   }
 }
 
-function invalid(extraMessage: string): RpcErrorObject {
-  return createErrorObject('INVALID_REQUEST', { extraMessage })
-}
-
-function bodyOf({ error }: SocketRefusal): string {
-  return failureText({ idText: undefined }, error)
-}
-
-function headOf(refusal: SocketRefusal): readonly string[] {
-  return [
-    'content-type: application/json',
-    'cache-control: no-store',
-    'x-content-type-options: nosniff',
-    'connection: close',
-    `content-length: ${Buffer.byteLength(bodyOf(refusal))}`,
-    ...(refusal.headers ?? [])
-  ]
-}
-
 function endWith(socket: Duplex, refusal: SocketRefusal): void {
   if (!socket.writable) return
   // The other side may never end its half.
   socket.once('finish', () => socket.destroy())
-  socket.end([`HTTP/1.1 ${refusal.statusLine}`, ...headOf(refusal), '', bodyOf(refusal)].join('\r\n'))
+  const { headers, body } = writeRefusal(refusal)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${refusal.status} ${refusal.phrase}`, ...lines, '', body].join('\r\n'))
 }
 
 function refuse(response: ServerResponse, refusal: SocketRefusal): void {
-  for (const line of headOf(refusal)) {
-    const colon = line.indexOf(':')
-    response.setHeader(line.slice(0, colon), line.slice(colon + 2))
-  }
-  response.statusCode = Number.parseInt(refusal.statusLine, 10)
-  response.end(bodyOf(refusal))
+  const { headers, body } = writeRefusal(refusal)
+  response.writeHead(refusal.status, { ...headers })
+  response.end(body)
 }

@@ -173,9 +173,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 }
 
-function checkEnvelope({ value, idText }: RawRequest): void {
+function checkEnvelope({ value, idText, repeated }: RawRequest): void {
   const mistake = checkRequest(value)
   if (mistake?.path === '') throw badRequest('', 'must be an object')
+  if (repeated !== undefined) throw badRequest(`/${repeated}`, 'is given twice')
   if (idText === undefined) {
     throw badRequest('/id', 'must be an integer within ±(2^53-1), or a string of 1 to 256 characters')
   }

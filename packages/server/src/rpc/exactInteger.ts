@@ -9,8 +9,9 @@ const longestSpelling = 40
  */
 export function exactInteger(numberText: string): number | undefined {
   if (/^-?\d{1,15}$/.test(numberText)) return Number(numberText)
+  if (numberText.length > longestSpelling) return undefined
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/.exec(numberText)
-  if (!match || numberText.length > longestSpelling) return undefined
+  if (!match) return undefined
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match
   const shift = Number(exponent) - fraction.length
   const digits = BigInt(whole + fraction)

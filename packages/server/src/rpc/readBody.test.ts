@@ -65,9 +65,14 @@ describe('an id', () => {
     expect(readBody('{}', limits).requests[0]?.idText).toBe('1')
   })
 
-  it('is the last one of several, as parsers read it', () => {
-    expect(readBody('{"id":1,"id":2}', limits).requests[0]?.idText).toBe('2')
-    expect(readBody('{"id":1,"id":null}', limits).requests[0]?.idText).toBeUndefined()
+  it('is none of several, because readers choose different ones', () => {
+    for (const text of [
+      '{"id":1,"id":2}',
+      '{"id":1,"id":1}',
+      '{"method":"a","method":"b","id":1,"\\u0069d":2}'
+    ]) {
+      expect(readBody(text, limits).requests[0]?.idText).toBeUndefined()
+    }
   })
 
   it('is found under an escaped name, and not in deeper members or strings', () => {
@@ -88,6 +93,29 @@ describe('an id', () => {
   })
 })
 
+describe('a member given twice', () => {
+  it.each([
+    ['{"method":"a","method":"a"}', 'method'],
+    ['{"params":[],"x":{"id":1},"p\\u0061rams":{}}', 'params'],
+    ['{"jsonrpc":"2.0","id":1,"jsonrpc":"2.0"}', 'jsonrpc'],
+    ['{"chainId":1,"chainId":1}', 'chainId'],
+    ['{"id":1,"params":[{"id":1,"id":2}],"x":1,"x":2}', undefined],
+    ['{"a":{"method":1},"b":{"method":2},"method":"m"}', undefined]
+  ])('is told, if it means something: %s', (text, repeated) => {
+    expect(readBody(text, limits).requests[0]?.repeated).toBe(repeated)
+  })
+
+  it('is told for the request of a batch that has it', () => {
+    const text = '[{"method":"a"},{"method":"a"},{"id":1,"id":2},{"id":1}]'
+    expect(readBody(text, limits).requests.map(({ repeated }) => repeated)).toEqual([
+      undefined,
+      undefined,
+      'id',
+      undefined
+    ])
+  })
+})
+
 describe('scanBody', () => {
   it('finds the source of exactly the members that the parser finds', () => {
     const request = fc.dictionary(
@@ -102,13 +130,13 @@ describe('scanBody', () => {
         (value, gap) => {
           const text = JSON.stringify(value, null, gap)
           const parsed: unknown = JSON.parse(text)
-          const { sources, tooDeep } = scanBody(text, 64)
+          const { requests: scans, tooDeep } = scanBody(text, 64)
           expect(tooDeep).toBe(false)
           const requests = Array.isArray(parsed) ? parsed : [parsed]
           for (const [index, entry] of requests.entries()) {
             if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) continue
             for (const name of ['id', 'chainId'] as const) {
-              const source = sources[index]?.[name]
+              const source = scans[index]?.[name]
               const expected = Object.hasOwn(entry, name)
                 ? (entry as Record<string, unknown>)[name]
                 : undefined

@@ -1,7 +1,7 @@
 import { limits } from '@chain-data/protocol'
 import { Refusal } from '../platform/refusal.ts'
 import { exactInteger } from './exactInteger.ts'
-import { type SourceTexts, scanBody } from './scanBody.ts'
+import { type RequestScan, scanBody } from './scanBody.ts'
 
 /** One request of a body, still unchecked. */
 export interface RawRequest {
@@ -10,6 +10,8 @@ export interface RawRequest {
   readonly idText: string | undefined
   /** The chain named in the body: `undefined` when there is none, NaN when it is no exact integer from 0. */
   readonly chainId: number | undefined
+  /** The first of its members that is given twice, so that nobody can tell which one was meant. */
+  readonly repeated: string | undefined
 }
 
 export interface RequestBody {
@@ -30,16 +32,16 @@ export function readBody(
   text: string,
   bounds: { readonly jsonDepth: number; readonly batchEntries: number }
 ): RequestBody {
-  const { tooDeep, sources } = scanBody(text, bounds.jsonDepth)
+  const { tooDeep, requests } = scanBody(text, bounds.jsonDepth)
   if (tooDeep) {
     throw new Refusal('INVALID_REQUEST', `The request is nested deeper than ${bounds.jsonDepth} levels.`, {})
   }
   const body = parse(text)
-  if (!Array.isArray(body)) return { isBatch: false, requests: [toRequest(body, sources[0])] }
+  if (!Array.isArray(body)) return { isBatch: false, requests: [toRequest(body, requests[0])] }
   if (body.length === 0 || body.length > bounds.batchEntries) {
     throw new Refusal('INVALID_REQUEST', `A batch has 1 to ${bounds.batchEntries} requests.`, {})
   }
-  return { isBatch: true, requests: body.map((value, index) => toRequest(value, sources[index])) }
+  return { isBatch: true, requests: body.map((value, index) => toRequest(value, requests[index])) }
 }
 
 function parse(text: string): unknown {
@@ -50,15 +52,21 @@ function parse(text: string): unknown {
   }
 }
 
-function toRequest(value: unknown, source: SourceTexts = {}): RawRequest {
+function toRequest(value: unknown, scan: RequestScan = { repeated: [] }): RawRequest {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { value, idText: undefined, chainId: undefined }
+    return { value, idText: undefined, chainId: undefined, repeated: undefined }
   }
-  return { value, idText: usableId(value, source.id), chainId: namedChain(value, source.chainId) }
+  return {
+    value,
+    repeated: scan.repeated[0],
+    idText: usableId(value, scan),
+    chainId: namedChain(value, scan)
+  }
 }
 
-function usableId(request: object, source: string | undefined): string | undefined {
+function usableId(request: object, { id: source, repeated }: RequestScan): string | undefined {
   if (!Object.hasOwn(request, 'id')) return defaultIdText
+  if (repeated.includes('id')) return undefined
   const id: unknown = Reflect.get(request, 'id')
   const usable =
     typeof id === 'string'
@@ -72,8 +80,9 @@ function fitsAsId(id: string): boolean {
   return id.length >= 1 && id.length <= 2 * longestId && [...id].length <= longestId
 }
 
-function namedChain(request: object, source: string | undefined): number | undefined {
+function namedChain(request: object, { chainId: source, repeated }: RequestScan): number | undefined {
   if (!Object.hasOwn(request, 'chainId')) return undefined
+  if (repeated.includes('chainId')) return Number.NaN
   if (typeof Reflect.get(request, 'chainId') !== 'number' || source === undefined) return Number.NaN
   const chainId = exactInteger(source)
   return chainId === undefined || chainId < 0 ? Number.NaN : chainId

@@ -1,14 +1,21 @@
-/** The text of the members of one request whose digits count, exactly as the caller wrote it. */
-export interface SourceTexts {
+/** What is told of one request. */
+export interface RequestScan {
+  /** Text of the id, exactly as the caller wrote it: its digits count. */
   readonly id?: string
+  /** The same of the chain. */
   readonly chainId?: string
+  /** Those of its members (`memberNames`) that are given more than once. */
+  readonly repeated: readonly string[]
 }
+
+/** The members of a request that mean something. */
+export const memberNames: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'chainId', 'params'])
 
 /** What a request body's text tells that its parsed value does not. */
 export interface BodyScan {
   readonly tooDeep: boolean
-  /** One for each element of a batch, or a single one. */
-  readonly sources: readonly SourceTexts[]
+  /** One for each element of a batch, or a single one; `undefined` for one that has no member of a request. */
+  readonly requests: readonly (RequestScan | undefined)[]
 }
 
 const quote = 0x22
@@ -22,21 +29,27 @@ const closeBrace = 0x7d
 
 /**
  * Walks over a JSON text once, without building anything: measures its depth before a parser meets it, and finds
- * the source of `id` and `chainId`, because parsing rounds numbers. Of a repeated member the last counts, as in
- * JSON.parse. Whether the text is JSON at all is left to the parser: for other texts the result means nothing.
+ * what a parser hides. That is the source of `id` and `chainId`, because parsing rounds numbers, and members given
+ * twice, of which parsers choose different ones, so that a gateway in front may have judged another request than the
+ * one that is answered. Whether the text is JSON at all is left to the parser: for other texts the result means nothing.
  */
 export function scanBody(text: string, maxDepth: number): BodyScan {
   const requestDepth = /^\s*\[/.test(text) ? 2 : 1
-  const sources: { id?: string; chainId?: string }[] = []
-  let current: { id?: string; chainId?: string } = {}
+  const requests: (RequestScan | undefined)[] = []
+  let current: { id?: string; chainId?: string; repeated: string[] } | undefined
+  let seen = new Set<string>()
   let depth = 0
   let inRequest = false
   let key: string | undefined
   let valueStart = -1
 
   const endMember = (end: number) => {
-    if (valueStart >= 0 && (key === 'id' || key === 'chainId'))
-      current[key] = text.slice(valueStart, end).trim()
+    if (valueStart >= 0 && key !== undefined && memberNames.has(key)) {
+      current ??= { repeated: [] }
+      if (seen.has(key)) current.repeated.push(key)
+      seen.add(key)
+      if (key === 'id' || key === 'chainId') current[key] = text.slice(valueStart, end).trim()
+    }
     key = undefined
     valueStart = -1
   }
@@ -52,10 +65,10 @@ export function scanBody(text: string, maxDepth: number): BodyScan {
       case openBrace:
       case openBracket:
         depth++
-        if (depth > maxDepth) return { tooDeep: true, sources: [] }
+        if (depth > maxDepth) return { tooDeep: true, requests: [] }
         if (depth === requestDepth) {
           inRequest = text.charCodeAt(at) === openBrace
-          current = {}
+          if (inRequest) seen = new Set()
         }
         break
       case closeBrace:
@@ -65,7 +78,7 @@ export function scanBody(text: string, maxDepth: number): BodyScan {
           inRequest = false
         }
         // Ends a single request, or the last one of a batch.
-        if (depth === 1) sources.push(current)
+        if (depth === 1) requests.push(current)
         depth--
         break
       case colon:
@@ -74,13 +87,13 @@ export function scanBody(text: string, maxDepth: number): BodyScan {
       case comma:
         if (inRequest && depth === requestDepth) endMember(at)
         else if (depth === 1 && requestDepth === 2) {
-          sources.push(current)
-          current = {}
+          requests.push(current)
+          current = undefined
         }
         break
     }
   }
-  return { tooDeep: false, sources }
+  return { tooDeep: false, requests }
 }
 
 function endOfString(text: string, start: number): number {

@@ -36,7 +36,6 @@ describe('every answer', () => {
 
 describe('a path', () => {
   it.each([
-    '/',
     '/evm',
     '/evm-chain/x',
     '//evm-chain',
