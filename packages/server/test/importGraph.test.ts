@@ -35,7 +35,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'http',
     'projects'
   ],
-  cli: ['config', 'server', 'http', 'projects', 'store'],
+  cli: ['config', 'server', 'http', 'projects', 'store', 'chains/evm', 'chains/solana', 'metadata'],
   index: ['config', 'server', 'projects']
 }
 

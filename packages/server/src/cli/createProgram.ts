@@ -2,6 +2,7 @@ import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { Command, InvalidArgumentError } from 'commander'
 import { projectIdSchema } from '../config/projectsSchema.ts'
 import { describeConfig } from '../config.ts'
+import { check } from './check.ts'
 import { createProject } from './createProject.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
@@ -33,6 +34,17 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
       '\nExit code: 0 when every chain is followed, 1 when one is not or no server answers, 2 for a wrong configuration.'
     )
     .action(status)
+
+  program
+    .command('check')
+    .description('look at everything that the configuration names: nodes, store, addresses, gateways, keys')
+    .option('-c, --config <file>', 'the configuration of the server')
+    .option('--json', 'print one JSON object instead of a table')
+    .addHelpText(
+      'after',
+      '\nNothing is written. Exit code: 0 when all is well, warnings allowed; 1 when something failed; 2 for a wrong configuration.'
+    )
+    .action(check)
 
   program
     .command('project')

@@ -38,7 +38,9 @@ export async function exchange(
   const { status } = reply
   const answer = { text, turns: createCountedTurns(MARKS_PER_TURN) }
   const noJsonRpc = () =>
-    new UpstreamError(`${upstream.name} answered no JSON-RPC (HTTP ${status})`, faultOf(status))
+    new UpstreamError(`${upstream.name} answered no JSON-RPC (HTTP ${status})`, faultOf(status), {
+      httpStatus: status
+    })
   try {
     const members = await findEnvelope(answer)
     const read = (name: string): unknown => parseMember(text, members.get(name))

@@ -166,7 +166,7 @@ function named(failure: NodeFailure, method: string, upstream?: Upstream): NodeF
   if (failure instanceof NodeContradictionError) {
     return new NodeContradictionError(`${method}: ${upstream?.http.name}: ${failure.message}`, { method })
   }
-  return new NodeUnavailableError(`${method}: ${failure.message}`, { method })
+  return new NodeUnavailableError(`${method}: ${failure.message}`, { ...failure.context, method })
 }
 
 /** @throws the signal's reason, unwrapped. */

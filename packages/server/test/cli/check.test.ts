@@ -1,0 +1,499 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { checkChains } from '../../src/cli/check/checkChains.ts'
+import {
+  checkListen,
+  checkNodeVersion,
+  checkSettings,
+  checkTransport
+} from '../../src/cli/check/checkSettings.ts'
+import { checkStore } from '../../src/cli/check/checkStore.ts'
+import { runLooks } from '../../src/cli/check/runLooks.ts'
+import { listLooks } from '../../src/cli/check.ts'
+import { formatCheck } from '../../src/cli/formatCheck.ts'
+import { type Config, type ConfigInput, parseConfig } from '../../src/config.ts'
+import { startScriptedNode } from '../solana/startScriptedNode.ts'
+import { runTestIndexer } from '../support/indexHarness.ts'
+import { type Fault, startFaultProxy } from '../support/startFaultProxy.ts'
+import { runCommand } from './runCommand.ts'
+
+let anvil: AnvilNode
+let driver: EvmDriver
+/** Answers by its path: 401, HTML, not at all. */
+let odd: Server
+let oddUrl: string
+let folder: string
+const cleanUps: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  driver = await seedEvmWorld(anvil.rpcUrl, { pool: false })
+  odd = createServer((request, response) => {
+    if (request.url?.startsWith('/401')) response.writeHead(401).end('{"error":"no such key"}')
+    else if (request.url?.startsWith('/html')) response.end('<html>Welcome</html>')
+  })
+  await new Promise<void>(resolve => odd.listen(0, '127.0.0.1', resolve))
+  oddUrl = `http://127.0.0.1:${(odd.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  odd.closeAllConnections()
+  await new Promise(resolve => odd.close(resolve))
+  await anvil.stop()
+})
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chain-data-check-'))
+})
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A configuration that makes nothing of the outside world necessary. */
+function configure(changes: Partial<ConfigInput> = {}): ConfigInput {
+  return {
+    listen: { port: 0 },
+    store: `sqlite:${join(folder, 'store')}`,
+    projects: [{ projectId: 'demo', serverKey: `hmac-sha256:${'s'.repeat(22)}:${'d'.repeat(43)}` }],
+    chains: { evm: [{ chainId: 31337, rpcUrls: [anvil.rpcUrl] }] },
+    metadata: { ipfsGateways: [oddUrl], arweaveGateways: [oddUrl] },
+    ...changes
+  }
+}
+
+async function checkNodes(chains: ConfigInput['chains'], timeoutMs = 5_000) {
+  const looks = checkChains(parseConfig(configure({ chains })), timeoutMs)
+  return runLooks(looks, { timeoutMs: timeoutMs * 2 })
+}
+
+async function proxied(fault: Fault): Promise<string> {
+  const proxy = await startFaultProxy(anvil.rpcUrl)
+  proxy.setFault(fault)
+  cleanUps.push(proxy.close)
+  return proxy.url
+}
+
+async function ask(method: string, ...params: unknown[]): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const response = await fetch(anvil.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body
+  })
+  return ((await response.json()) as { result: unknown }).result
+}
+
+describe('the nodes of an EVM chain', () => {
+  it('are shown to serve the right chain, blocks and receipts, state, the pool and new heads', async () => {
+    const wsUrls = [anvil.rpcUrl.replace('http', 'ws')]
+    const findings = await checkNodes({ evm: [{ chainId: 31337, rpcUrls: [anvil.rpcUrl], wsUrls }] })
+    const shown = new Map(findings.map(finding => [finding.check, finding]))
+    expect(shown.get('chain')).toMatchObject({
+      state: 'ok',
+      place: 'chains.evm[0].rpcUrls[0]',
+      origin: anvil.rpcUrl,
+      found: expect.stringMatching(/^chain 31337, genesis 0x[0-9a-f]{8}…, anvil\/v\S+, answers in \d+ ms$/)
+    })
+    expect(shown.get('head')?.found).toMatch(new RegExp(`^block ${driver.world.blocks.length - 1}\\b`))
+    expect(shown.get('receipts')).toMatchObject({
+      state: 'ok',
+      found: expect.stringMatching(
+        /^block \d+ with \d+ transactions is read, receipts by eth_getBlockReceipts$/
+      )
+    })
+    expect(shown.get('state')).toMatchObject({
+      state: 'ok',
+      found: "read by a block's hash (EIP-1898), many in one eth_call by a state override, 50000000 gas"
+    })
+    expect(shown.get('pool')).toMatchObject({ state: 'ok', found: '0 pending transactions' })
+    expect(shown.get('websocket')).toMatchObject({
+      state: 'ok',
+      place: 'chains.evm[0].wsUrls[0]',
+      found: expect.stringMatching(/^subscribed to new blocks/)
+    })
+  })
+
+  it('are told apart by what is wrong with each, and never by more of the URL than its origin', async () => {
+    const key = 'k3y-of-the-provider'
+    const withKey = (url: string) =>
+      `${url.replace('http://', `http://user:${key}@`)}/v2/${key}?apikey=${key}`
+    const rpcUrls = [
+      withKey(`${oddUrl}/401`),
+      withKey(`${oddUrl}/html`),
+      withKey(`${oddUrl}/hang`),
+      withKey('http://127.0.0.1:1')
+    ]
+    const wsUrls = [withKey(`${oddUrl}/ws`).replace('http', 'ws')]
+    const findings = await checkNodes({ evm: [{ chainId: 31337, rpcUrls, wsUrls }] }, 1_000)
+    expect(findings.map(({ place, check, state, found }) => `${place} ${check} ${state}: ${found}`)).toEqual([
+      'chains.evm[0].rpcUrls[0] chain error: it answered HTTP 401',
+      'chains.evm[0].rpcUrls[1] chain error: it answered something that is not JSON',
+      'chains.evm[0].rpcUrls[2] chain error: it did not answer in time',
+      'chains.evm[0].rpcUrls[3] chain error: it cannot be reached (ECONNREFUSED)',
+      'chains.evm[0].wsUrls[0] websocket error: no subscription (no answer in time)'
+    ])
+    expect(findings.map(({ advice }) => advice)).toEqual([
+      'check the key or the credentials in the URL',
+      expect.stringContaining('no JSON-RPC address'),
+      expect.stringContaining('up and not overloaded'),
+      expect.stringContaining('it runs'),
+      expect.stringContaining('pollIntervalMs')
+    ])
+    expect(formatCheck(findings) + JSON.stringify(findings)).not.toContain(key)
+  })
+
+  it('are refused when they serve another chain, or another genesis block than the first', async () => {
+    const other = await proxied(({ method, params }, result) =>
+      method === 'eth_getBlockByNumber' && params[0] === '0x0'
+        ? { ...(result as object), hash: `0x${'ab'.repeat(32)}` }
+        : result
+    )
+    const findings = await checkNodes({
+      evm: [
+        { chainId: 31337, rpcUrls: [anvil.rpcUrl, other] },
+        { chainId: 1, rpcUrls: [anvil.rpcUrl] }
+      ]
+    })
+    const errors = findings.filter(({ state }) => state === 'error')
+    expect(errors.map(({ place, check, found }) => `${place} ${check}: ${found}`)).toEqual([
+      'chains.evm[0].rpcUrls[1] genesis: has another genesis block than the nodes before it, 0xabababab…',
+      'chains.evm[1].rpcUrls[0] chain: it serves chain 31337, expected 1'
+    ])
+  })
+
+  it.each<[string, Fault, object]>([
+    [
+      'receipts that are gone',
+      ({ method }, result) => (/Receipts?$/.test(method) ? null : result),
+      { check: 'receipts', state: 'error', advice: 'do not trust it: take another node' }
+    ],
+    [
+      'a newest block from the future',
+      ({ method, params }, result) =>
+        method === 'eth_getBlockByNumber' && params[0] === 'latest'
+          ? { ...(result as object), timestamp: `0x${(Math.floor(Date.now() / 1_000) + 3_600).toString(16)}` }
+          : result,
+      { check: 'head', state: 'warning', found: expect.stringMatching(/ is from 3[56]\d\d s in the future$/) }
+    ],
+    [
+      'a newest block of long ago',
+      ({ method, params }, result) =>
+        method === 'eth_getBlockByNumber' && params[0] === 'latest'
+          ? { ...(result as object), timestamp: '0x5f5e1000' }
+          : result,
+      { check: 'head', state: 'warning', found: expect.stringMatching(/ s old$/) }
+    ],
+    [
+      'blocks that are still being synchronised',
+      ({ method }, result) => (method === 'eth_syncing' ? { currentBlock: '0x1' } : result),
+      { check: 'chain', state: 'warning', found: expect.stringMatching(/, still syncing$/) }
+    ]
+  ])('are told of %s', async (_, fault, expected) => {
+    const findings = await checkNodes({ evm: [{ chainId: 31337, rpcUrls: [await proxied(fault)] }] })
+    expect(findings).toContainEqual(expect.objectContaining(expected))
+  })
+
+  it('are told of one that is far behind the others', async () => {
+    await driver.mine({ blocks: 20 })
+    const behind = await ask('eth_getBlockByNumber', '0x2', false)
+    const lagging = await proxied(({ method, params }, result) => {
+      if (method === 'eth_blockNumber') return '0x2'
+      return method === 'eth_getBlockByNumber' && params[0] === 'latest' ? behind : result
+    })
+    const findings = await checkNodes({ evm: [{ chainId: 31337, rpcUrls: [lagging, anvil.rpcUrl] }] })
+    expect(findings.filter(({ check }) => check === 'lag')).toEqual([
+      expect.objectContaining({
+        place: 'chains.evm[0].rpcUrls[0]',
+        state: 'warning',
+        found: `is ${driver.world.blocks.length - 3} behind the newest of the nodes`
+      })
+    ])
+  })
+})
+
+describe('the nodes of a Solana cluster', () => {
+  const answers: Readonly<Record<string, unknown>> = {
+    getVersion: { 'solana-core': '2.1.0' },
+    getBalance: { context: { slot: 77 }, value: 1 },
+    getBlockTime: 1_000_000_000,
+    getMultipleAccounts: { context: { slot: 77 }, value: [null, null] },
+    getTokenAccountsByOwner: { context: { slot: 77 }, value: [] },
+    getAssetsByOwner: { total: 0, limit: 1_000, items: [] }
+  }
+
+  async function cluster(changes: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const node = await startScriptedNode(({ id, method }) => {
+      const result = { ...answers, ...changes }[method]
+      const answer =
+        result === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result }
+      return { body: JSON.stringify({ jsonrpc: '2.0', id, ...answer }) }
+    })
+    cleanUps.push(node.close)
+    return node.url
+  }
+
+  it('are shown with cluster, slot, the calls of holdings, Core assets and the DAS endpoint', async () => {
+    const url = await cluster()
+    const findings = await checkNodes({
+      solana: [{ chainId: 103, rpcUrls: [url], mplCore: true, dasUrl: url }]
+    })
+    expect(findings.map(({ place, check, state, found }) => `${place} ${check} ${state}: ${found}`)).toEqual([
+      expect.stringMatching(/rpcUrls\[0\] cluster ok: devnet, solana-core 2\.1\.0, answers in \d+ ms$/),
+      expect.stringMatching(/rpcUrls\[0\] head warning: slot 77, \d+ s old$/),
+      'chains.solana[0].rpcUrls[0] accounts ok: token accounts and accounts are read',
+      expect.stringMatching(/rpcUrls\[0\] mplCore error: it does not serve getProgramAccounts/),
+      'chains.solana[0].dasUrl das ok: assets are listed'
+    ])
+  })
+
+  it('are told of a well-known cluster under another chain id, of refusals and of silence', async () => {
+    const findings = await checkNodes(
+      {
+        solana: [
+          { chainId: 101, rpcUrls: [await cluster()] },
+          { chainId: 102, rpcUrls: [`${oddUrl}/401`, `${oddUrl}/hang`], dasUrl: `${oddUrl}/html` }
+        ]
+      },
+      1_000
+    )
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        check: 'cluster',
+        state: 'warning',
+        advice: 'callers expect chain id 103 for devnet; this one is served as 101'
+      })
+    )
+    expect(
+      findings.filter(({ state }) => state === 'error').map(({ place, advice }) => `${place}: ${advice}`)
+    ).toEqual([
+      'chains.solana[1].rpcUrls[0]: check the key or the credentials in the URL',
+      expect.stringContaining('chains.solana[1].rpcUrls[1]: check that it is up'),
+      expect.stringContaining('chains.solana[1].dasUrl: this is no JSON-RPC address')
+    ])
+  })
+})
+
+describe('the store', () => {
+  const nobody = Promise.resolve(false)
+  const storeOf = (changes: Partial<ConfigInput> = {}): Config => parseConfig(configure(changes))
+
+  it('is looked at without making or changing anything, whether or not it is written', async () => {
+    expect(await checkStore(storeOf(), nobody)).toEqual([
+      expect.objectContaining({
+        check: 'folder',
+        found: expect.stringMatching(/^will be made at the first start, .* free$/)
+      }),
+      { check: 'index 31337', state: 'ok', found: 'nothing is indexed yet' },
+      { check: 'writer 31337', state: 'ok', found: 'nobody writes this index' }
+    ])
+    expect(await readdir(folder)).toEqual([])
+
+    const store = join(folder, 'store')
+    const indexer = runTestIndexer(store, { rpcUrls: [anvil.rpcUrl] })
+    const { indexedTo } = await indexer.until('it follows', ({ phase }) => phase === 'following')
+    const written = await checkStore(storeOf(), nobody)
+    expect(written.slice(1)).toEqual([
+      { check: 'index 31337', state: 'ok', found: `blocks 0 to ${indexedTo?.number} are indexed` },
+      expect.objectContaining({ state: 'warning', found: 'another process writes this index' })
+    ])
+    expect((await checkStore(storeOf(), Promise.resolve(true))).at(-1)).toMatchObject({ state: 'ok' })
+    await indexer.stop()
+
+    const before = await filesIn(store)
+    const changed = storeOf({ chains: { evm: [{ chainId: 31337, rpcUrls: [anvil.rpcUrl], startBlock: 5 }] } })
+    expect((await checkStore(changed, nobody)).slice(1)).toEqual([
+      expect.objectContaining({
+        state: 'warning',
+        advice: expect.stringMatching(/^startBlock is 5 and has no effect/)
+      }),
+      { check: 'writer 31337', state: 'ok', found: 'nobody writes this index' }
+    ])
+    expect(await filesIn(store)).toEqual(before)
+  })
+
+  it('is an error where it cannot be a folder, and a warning where it is memory', async () => {
+    const [wrong] = await checkStore(storeOf({ store: 'sqlite:/dev/null/store' }), nobody)
+    expect(wrong).toMatchObject({ check: 'folder', state: 'error' })
+    const [memory] = await checkStore(storeOf({ store: 'sqlite::memory:' }), nobody)
+    expect(memory).toMatchObject({ check: 'folder', state: 'warning' })
+  })
+
+  async function filesIn(path: string): Promise<Record<string, string>> {
+    const names = (await readdir(path)).sort()
+    const hashes = names.map(async name => [
+      name,
+      createHash('sha256')
+        .update(await readFile(join(path, name)))
+        .digest('hex')
+    ])
+    return Object.fromEntries(await Promise.all(hashes))
+  }
+})
+
+describe('the settings', () => {
+  it('that are not for production are warnings, each with its place', () => {
+    const config = parseConfig(
+      configure({
+        projects: [
+          { projectId: 'demo', serverKey: 'in-plain-text' },
+          { projectId: 'other', serverKeys: [{ key: 'in-plain-text' }] }
+        ],
+        rateLimit: false,
+        log: { level: 'debug' },
+        metadata: { allowHosts: ['localhost:1'] }
+      })
+    )
+    const findings = checkSettings(config)
+    expect(findings.map(({ place, state }) => `${place} ${state}`)).toEqual([
+      'projects[0] warning',
+      'projects[1] warning',
+      'rateLimit warning',
+      'metadata.allowHosts warning',
+      'log.level warning'
+    ])
+    expect(JSON.stringify(findings)).not.toContain('in-plain-text')
+    expect(checkSettings(parseConfig(configure()))).toEqual([])
+  })
+
+  it('tell of nodes that are asked without TLS over the internet', async () => {
+    const chains = {
+      evm: [
+        {
+          chainId: 1,
+          rpcUrls: ['http://user:pw@8.8.8.8/key', 'https://8.8.8.8', 'http://10.0.0.1', 'http://localhost'],
+          wsUrls: ['ws://[2606:4700::1111]/key']
+        }
+      ]
+    }
+    const findings = await checkTransport(parseConfig(configure({ chains })))
+    expect(findings.map(({ place, origin }) => [place, origin])).toEqual([
+      ['chains.evm[0].rpcUrls[0]', 'http://8.8.8.8'],
+      ['chains.evm[0].wsUrls[0]', 'ws://[2606:4700::1111]']
+    ])
+  })
+
+  it('name an address that is free, taken, not ours, or open to the internet', async () => {
+    const away = { kind: 'not running', note: '' } as const
+    const at = (host: string, port: number) => parseConfig(configure({ listen: { host, port } }))
+    expect(await checkListen(at('127.0.0.1', 0), away)).toEqual([
+      { check: 'address', state: 'ok', found: '127.0.0.1:0 is free' }
+    ])
+    const other = createTcpServer()
+    await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+    cleanUps.push(() => new Promise(resolve => other.close(resolve)))
+    const { port } = other.address() as AddressInfo
+    const [taken] = await checkListen(at('127.0.0.1', port), away)
+    expect(taken).toMatchObject({ state: 'error', found: expect.stringContaining('EADDRINUSE') })
+    const [foreign, open] = await checkListen(at('8.8.8.8', 0), away)
+    expect(foreign).toMatchObject({ state: 'error', found: expect.stringContaining('EADDRNOTAVAIL') })
+    expect(open).toMatchObject({ check: 'tls', state: 'warning' })
+    expect((await checkListen(at('0.0.0.0', 0), away, ['10.0.0.7', '8.8.4.4'])).at(-1)).toMatchObject({
+      check: 'tls'
+    })
+    expect(await checkListen(at('0.0.0.0', 0), away, ['10.0.0.7', 'fe80::1'])).toHaveLength(1)
+  })
+
+  it('need a Node that can run the server', () => {
+    expect(['20.19.0', '22.0.0', '24.21.1'].map(version => checkNodeVersion(version).state)).toEqual([
+      'ok',
+      'ok',
+      'ok'
+    ])
+    expect(['18.20.4', '20.18.3'].map(version => checkNodeVersion(version).state)).toEqual(['error', 'error'])
+  })
+})
+
+it('what hangs is told after the time that everything may take, and a bug in one look does not hide the others', async () => {
+  const findings = await runLooks(
+    [
+      { place: 'a', run: () => new Promise(() => {}) },
+      { place: 'b', run: () => Promise.reject(new Error('broken')) },
+      { place: 'c', run: async () => [{ place: 'c', check: 'x', state: 'ok', found: 'fine' }] }
+    ],
+    { timeoutMs: 50 }
+  )
+  expect(findings.map(({ place, state, found }) => `${place} ${state} ${found}`)).toEqual([
+    'a error not done within 0.05 s',
+    'b error broken',
+    'c ok fine'
+  ])
+})
+
+it('gateways and token lists that cannot be reached are warnings', async () => {
+  const list = join(folder, 'list.json')
+  await writeFile(list, JSON.stringify({ name: 'L', tokens: [] }))
+  const config = parseConfig(
+    configure({
+      metadata: {
+        ipfsGateways: ['http://127.0.0.1:1/ipfs?key=secret'],
+        arweaveGateways: [`${oddUrl}/html`],
+        allowHosts: [new URL(oddUrl).host],
+        tokenLists: [join(folder, 'none.json'), list]
+      }
+    })
+  )
+  const findings = await runLooks(
+    listLooks(config).filter(({ place }) => place.startsWith('metadata.')),
+    { timeoutMs: 10_000 }
+  )
+  expect(findings.map(({ place, state }) => `${place} ${state}`)).toEqual([
+    'metadata.ipfsGateways[0] warning',
+    'metadata.arweaveGateways[0] ok',
+    'metadata.tokenLists[0] warning',
+    'metadata.tokenLists[1] ok'
+  ])
+  expect(JSON.stringify(findings)).not.toContain('secret')
+})
+
+describe('chain-data check', () => {
+  async function run(config: object | string, ...options: string[]) {
+    const file = join(folder, 'config.json')
+    await writeFile(file, typeof config === 'string' ? config : JSON.stringify(config))
+    const command = runCommand(['check', '--config', file, ...options], { TMPDIR: folder })
+    return { code: await command.ended, stdout: command.stdout(), stderr: command.stderr() }
+  }
+
+  it('prints a line for each finding and exits 0 when there are only warnings', async () => {
+    const { code, stdout, stderr } = await run(configure())
+    expect([code, stderr]).toEqual([0, ''])
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines[0]).toMatch(/^ok +node +version +Node \d/)
+    expect(stdout).toMatch(
+      /\nok +chains\.evm\[0\]\.rpcUrls\[0\] +receipts +http:\/\/127\.0\.0\.1:\d+: block /
+    )
+    expect(stdout).toMatch(/\nwarning +metadata\.ipfsGateways\[0\] +gateway +http:\/\/127.*\. Answers lack /)
+    expect(lines.at(-1)).toMatch(/^\d+ ok, \d+ warnings, 0 errors$/)
+    expect((await readdir(folder)).sort()).toEqual(['config.json'])
+  })
+
+  it('prints one object with --json and exits 1 when something failed', async () => {
+    const chains = { evm: [{ chainId: 1, rpcUrls: [anvil.rpcUrl] }] }
+    const { code, stdout } = await run(configure({ chains }), '--json')
+    expect(code).toBe(1)
+    const report = JSON.parse(stdout)
+    expect(report).toMatchObject({
+      ok: false,
+      version: expect.any(String),
+      nodeVersion: process.versions.node
+    })
+    expect(report.findings).toContainEqual({
+      place: 'chains.evm[0].rpcUrls[0]',
+      origin: anvil.rpcUrl,
+      check: 'chain',
+      state: 'error',
+      found: 'it serves chain 31337, expected 1',
+      advice: 'take it out, or mend chainId or the URL'
+    })
+  })
+
+  it('exits 2 when the configuration is wrong', async () => {
+    const { code, stdout, stderr } = await run('{')
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^Configuration error:\n/)
+  })
+})
