@@ -7,7 +7,7 @@ import { quotaRule } from './quotaRule.ts'
 const mostKeys = 100
 
 /** RFC 7617: a password may not hold control characters. */
-const keyText = z
+export const keySchema = z
   .string()
   .max(512)
   .regex(/^[^\p{Cc}]+$/u)
@@ -41,13 +41,13 @@ const keyDetails = {
   expiresAt: moment('when the key ends, from when on it is a wrong one')
 }
 
-const serverKey = z.union([keyText, z.strictObject({ key: keyText, ...keyDetails })]).meta({
+const serverKey = z.union([keySchema, z.strictObject({ key: keySchema, ...keyDetails })]).meta({
   description:
     'a key: plain text, a digest, or { key, name, createdAt, expiresAt } with times such as "2026-12-31T00:00:00Z"'
 })
 
 const clientKey = z.strictObject({
-  key: keyText.meta({
+  key: keySchema.meta({
     description: 'a publishable key: plain text or a digest printed by `chain-data project create`'
   }),
   origins: z
@@ -67,7 +67,7 @@ export const projectIdSchema = z
 const project = z
   .strictObject({
     projectId: projectIdSchema,
-    serverKey: keyText
+    serverKey: keySchema
       .nullable()
       .default(null)
       .meta({

@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConfigError } from '../platform/errors.ts'
 import { scrubText } from '../platform/scrubText.ts'
 import { isRecord } from './isRecord.ts'
+import { parseJson } from './parseJson.ts'
 
 const moduleExtensions = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])
 
@@ -15,12 +16,19 @@ const moduleExtensions = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])
 export async function readConfigFile(file: string): Promise<unknown> {
   const path = resolve(file)
   if (moduleExtensions.has(extname(path))) {
-    const loaded: unknown = await import(pathToFileURL(path).href).catch((error: unknown) => {
-      throw new ConfigError(
-        `Config file "${file}" could not be loaded as a module: ${textOf(error)}. ` +
-          'Expected a JavaScript or TypeScript module (TypeScript needs Node 22.18 or newer) with a default export.'
-      )
-    })
+    // A module is loaded once for each URL: a file that has changed is another one.
+    const changedMs = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0
+    )
+    const loaded: unknown = await import(`${pathToFileURL(path).href}?${changedMs}`).catch(
+      (error: unknown) => {
+        throw new ConfigError(
+          `Config file "${file}" could not be loaded as a module: ${textOf(error)}. ` +
+            'Expected a JavaScript or TypeScript module (TypeScript needs Node 22.18 or newer) with a default export.'
+        )
+      }
+    )
     const exported = isRecord(loaded) ? loaded.default : undefined
     if (exported === undefined) {
       throw new ConfigError(`Config file "${file}" has no default export; expected the configuration object.`)
@@ -32,15 +40,7 @@ export async function readConfigFile(file: string): Promise<unknown> {
       `Config file "${file}" could not be read: ${textOf(error)}. Expected the path of a JSON file or a module.`
     )
   })
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''))
-  } catch (error) {
-    // V8's message quotes the text around the mistake, which may be a key: keep only the place.
-    const place = /at position \d+( \(line \d+ column \d+\))?/.exec(textOf(error))?.[0] ?? 'before its end'
-    throw new ConfigError(
-      `Config file "${file}" is not JSON: unexpected text ${place}. Expected one JSON object.`
-    )
-  }
+  return parseJson(text, `Config file "${file}"`)
 }
 
 function textOf(error: unknown): string {
