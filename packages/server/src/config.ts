@@ -54,7 +54,7 @@ export async function loadProjects(
   file: string | undefined,
   environment: Readonly<Record<string, string | undefined>> = process.env
 ): Promise<{ readonly projects: readonly Project[]; readonly projectsFile: string | undefined }> {
-  const fromFile = file === undefined ? {} : await readConfigFile(file)
+  const fromFile = file === undefined ? {} : await readConfigFile(file, String(Date.now()))
   const { input, sources } = applyEnvironment(fromFile, environment)
   const projects = parseProjectsOf(input, sources)
   const projectsFile = isRecord(input) ? (input.projectsFile ?? undefined) : undefined

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConfigError } from '../platform/errors.ts'
@@ -11,24 +11,21 @@ const moduleExtensions = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])
 /**
  * The configuration object of a file: JSON, or the default export of a module.
  *
+ * @param version - a module is loaded once, unless it is asked for in another version. What it imports, and CommonJS
+ *   modules, stay as they were.
  * @throws {ConfigError} it cannot be read; the message quotes nothing of what is in it.
  */
-export async function readConfigFile(file: string): Promise<unknown> {
+export async function readConfigFile(file: string, version?: string): Promise<unknown> {
   const path = resolve(file)
   if (moduleExtensions.has(extname(path))) {
-    // A module is loaded once for each URL: a file that has changed is another one.
-    const changedMs = await stat(path).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0
-    )
-    const loaded: unknown = await import(`${pathToFileURL(path).href}?${changedMs}`).catch(
-      (error: unknown) => {
-        throw new ConfigError(
-          `Config file "${file}" could not be loaded as a module: ${textOf(error)}. ` +
-            'Expected a JavaScript or TypeScript module (TypeScript needs Node 22.18 or newer) with a default export.'
-        )
-      }
-    )
+    const loaded: unknown = await import(
+      `${pathToFileURL(path).href}${version === undefined ? '' : `?${version}`}`
+    ).catch((error: unknown) => {
+      throw new ConfigError(
+        `Config file "${file}" could not be loaded as a module: ${textOf(error)}. ` +
+          'Expected a JavaScript or TypeScript module (TypeScript needs Node 22.18 or newer) with a default export.'
+      )
+    })
     const exported = isRecord(loaded) ? loaded.default : undefined
     if (exported === undefined) {
       throw new ConfigError(`Config file "${file}" has no default export; expected the configuration object.`)
