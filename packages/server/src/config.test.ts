@@ -36,7 +36,12 @@ const documented = {
     allowHosts: [],
     tokenLists: []
   },
-  rateLimit: { requestsPerSecond: 100, burst: 200 },
+  rateLimit: {
+    requestsPerSecond: 100,
+    burst: 200,
+    perAddress: { requestsPerSecond: 10, burst: 50 },
+    store: 'memory'
+  },
   log: { level: 'info' }
 }
 

@@ -128,6 +128,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     keyRing: () => keyRing,
     methodPrefix: config.methodPrefix,
     rateLimit: config.rateLimit,
+    trustedProxies: config.listen.trustedProxies,
     limits: config.limits,
     basePath,
     logger
@@ -149,6 +150,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     await opened?.close(cutMs)
     listener = undefined
     await indexersStopped
+    await service.close()
     await parts.close()
     await store.remove()
   }

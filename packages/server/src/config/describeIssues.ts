@@ -37,7 +37,7 @@ function pathText(path: readonly PropertyKey[]): string {
 const secretKeys = new Set<PropertyKey>(['serverKey', 'key'])
 
 /** Below these, texts are URLs, whose path, query and user information may hold a key. */
-const urlKeys = new Set<PropertyKey>(['store', 'chains', 'metadata'])
+const urlKeys = new Set<PropertyKey>(['store', 'chains', 'metadata', 'rateLimit'])
 
 function showValue(value: unknown, path: readonly PropertyKey[]): string {
   const holdsSecret = path.length === 0 || path[0] === 'projects' || path.some(part => secretKeys.has(part))

@@ -15,6 +15,7 @@ export const environmentVariables = [
   ['CHAIN_DATA_DAS_<chainId>=url', 'dasUrl of that Solana cluster'],
   ['CHAIN_DATA_PROJECT=id:key', 'serverKey of that project, which is added if the file has none'],
   ['CHAIN_DATA_PROJECTS_FILE', 'projectsFile'],
+  ['CHAIN_DATA_RATE_LIMIT_STORE', 'rateLimit.store'],
   ['CHAIN_DATA_LOG_LEVEL', 'log.level']
 ] as const
 
@@ -57,6 +58,11 @@ export function applyEnvironment(
   if (store !== undefined) assign(['store'], 'CHAIN_DATA_STORE', store)
   const projectsFile = text('CHAIN_DATA_PROJECTS_FILE')
   if (projectsFile !== undefined) assign(['projectsFile'], 'CHAIN_DATA_PROJECTS_FILE', projectsFile)
+  const quotaStore = text('CHAIN_DATA_RATE_LIMIT_STORE')
+  // Where there is no limit there is nothing to count.
+  if (quotaStore !== undefined && input.rateLimit !== false) {
+    assign(['rateLimit', 'store'], 'CHAIN_DATA_RATE_LIMIT_STORE', quotaStore)
+  }
   const level = text('CHAIN_DATA_LOG_LEVEL')
   if (level !== undefined) assign(['log', 'level'], 'CHAIN_DATA_LOG_LEVEL', level)
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { waivableCheckNames } from '../model/waivableChecks.ts'
 import { parseAddressRange } from '../platform/addressRange.ts'
 import { projectsSchema } from './projectsSchema.ts'
-import { quotaRule } from './quotaRule.ts'
+import { rateLimitSchema } from './rateLimit.ts'
 
 // Each description below serves three readers: the type's user, `chain-data serve --help`, and whoever gets the
 // key wrong (it becomes the "expected ..." of the error). So each says what the key means AND what it accepts.
@@ -269,15 +269,7 @@ export const configSchema = z
       })
       .prefault({})
       .meta({ description: 'lists that overrule the spam verdict: { allow, deny }' }),
-    rateLimit: z
-      .union([z.literal(false), quotaRule])
-      .default({ requestsPerSecond: 100, burst: 200 })
-      .meta({
-        description:
-          'calls per project: { requestsPerSecond (above 0), burst (an integer from 1) }, at most `burst` at once ' +
-          'and `requestsPerSecond` on average, a burst in at most a day; the client keys of a project together get a ' +
-          'quarter of it, counted apart; or false for no limit'
-      }),
+    rateLimit: rateLimitSchema,
     limits: z
       .strictObject({
         bodyBytes: positive(specLimits.bodyBytes, 67_108_864, 'largest request body in bytes'),

@@ -14,6 +14,7 @@ import type { Caller } from '../projects/Caller.ts'
 import type { Rpc, RpcAnswer, TakeQuota } from '../rpc/createRpc.ts'
 import { failureText } from '../rpc/envelope.ts'
 import { toWireError } from '../rpc/toWireError.ts'
+import type { ReadClientAddress } from './clientAddress.ts'
 import type { Authenticate } from './createAuthenticator.ts'
 import type { Cors } from './createCors.ts'
 import { decodeUtf8 } from './decodeUtf8.ts'
@@ -31,7 +32,8 @@ import { onceEnded } from './onceEnded.ts'
 export interface AppOptions {
   readonly rpc: Rpc
   readonly authenticate: Authenticate
-  readonly quotaOf: (caller: Caller) => TakeQuota
+  readonly clientAddress: ReadClientAddress
+  readonly quotaOf: (caller: Caller, address: string | undefined) => TakeQuota
   readonly cors: Cors
   readonly limits: { readonly bodyBytes: number; readonly requestsInFlight: number }
   readonly syncStatuses: () => readonly SyncStatus[]
@@ -57,7 +59,18 @@ const challenge = 'Basic realm="chain-data", charset="UTF-8"'
 
 /** Routes, guards and answers; what a request asks for is the business of `rpc`. */
 export function createApp(options: AppOptions): App {
-  const { rpc, authenticate, quotaOf, cors, limits, syncStatuses, solanaStatuses, metrics, logger } = options
+  const {
+    rpc,
+    clientAddress,
+    authenticate,
+    quotaOf,
+    cors,
+    limits,
+    syncStatuses,
+    solanaStatuses,
+    metrics,
+    logger
+  } = options
   let inFlight = 0
   let isClosing = false
   const pages = new Map<string, () => Promise<HttpAnswer>>([
@@ -177,7 +190,7 @@ export function createApp(options: AppOptions): App {
         projectId: caller.projectId,
         signal: request.signal
       },
-      quotaOf(caller)
+      quotaOf(caller, clientAddress(request))
     )
     return toHttpAnswer(answer)
   }

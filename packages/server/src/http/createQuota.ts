@@ -1,50 +1,126 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import type { TakeQuota } from '../rpc/createRpc.ts'
+import { RateLimiterRes } from 'rate-limiter-flexible'
+import { BoundedMap } from '../platform/boundedMap.ts'
+import { type Clock, steadyClock } from '../platform/clock.ts'
+import { type Logger, silentLogger } from '../platform/logger.ts'
+import type { Caller } from '../projects/Caller.ts'
+import type { TakeQuota, TakenQuota } from '../rpc/createRpc.ts'
+import { MemoryBuckets, type QuotaRule } from './memoryBuckets.ts'
+import { PostgresBuckets } from './postgresBuckets.ts'
+import { openQuotaDatabase } from './quotaDatabase.ts'
 
-/** At most `burst` calls at once and `requestsPerSecond` on average, for each project. */
-export interface QuotaRule {
-  readonly requestsPerSecond: number
-  readonly burst: number
+/** The quotas of all projects that have none of their own. */
+export interface RateLimits extends QuotaRule {
+  /** All client keys of one project together; absent: a quarter of what its server keys get. */
+  readonly clientKeys?: QuotaRule | undefined
+  /** One address with the client keys of one project; `false`, and absent: no limit. */
+  readonly perAddress?: QuotaRule | false
+  /** Where calls are counted: `memory` (the default) or the URL of a PostgreSQL that several servers share. */
+  readonly store?: string
 }
 
-/** What the quota must know of a caller. */
-export interface QuotaCaller {
-  readonly projectId: string
-  /** Present for a publishable client key. */
-  readonly origins?: readonly string[]
+/** The calls that callers may make. */
+export interface Quota {
+  /** @param address - absent where it is not known; then there is no limit per address. */
+  of(caller: Caller, address: string | undefined): TakeQuota
+  /** Lets go of the database. */
+  close(): Promise<void>
 }
+
+type Limiter = MemoryBuckets | PostgresBuckets
 
 /** Whoever reads a page can use its client key, so all client keys of a project together get this part of a quota. */
 const clientShare = 1 / 4
+/** Of projects with quotas of their own; each limiter keeps its own count. */
+const largestNumberOfRules = 1_000
 
 /**
- * Counts the calls of each project in this process: those with its server key, and apart from them those with its
- * client keys, which so cannot use up what the server key needs.
+ * Counts calls in token buckets: those with the server keys of a project, apart from them those with its client keys,
+ * which so cannot use up what the server keys need, and of these the ones from each address. The calls of one backend
+ * all come from its address, so server keys are not counted by address.
  *
- * @param rule - of the server key; client keys get a quarter of it. `false`: everything is allowed.
- * @remarks `retryAfterMs` is the time until the quota is whole again, so never shorter than the real wait.
+ * @param limits - `false`: everything is allowed, but for projects with a quota of their own.
+ * @remarks With a database one round trip per request, however many calls it holds. `retryAfterMs` is the time until
+ *   the bucket has room for one more call, so never shorter than the real wait.
  */
-export function createQuota(rule: QuotaRule | false): (caller: QuotaCaller) => TakeQuota {
-  if (rule === false) return () => async () => ({ allowed: true })
-  const server = createLimiter(rule)
-  const client = createLimiter({
-    requestsPerSecond: rule.requestsPerSecond * clientShare,
-    burst: Math.max(1, Math.floor(rule.burst * clientShare))
-  })
-  return ({ projectId, origins }) => {
-    const limiter = origins === undefined ? server : client
-    return async () => {
+export function createQuota(
+  limits: RateLimits | false,
+  options: { readonly clock?: Clock; readonly logger?: Logger } = {}
+): Quota {
+  const { clock = steadyClock, logger = silentLogger } = options
+  const { store = 'memory', perAddress = false } = limits === false ? {} : limits
+  const database = store === 'memory' ? undefined : openQuotaDatabase(store, clock, logger)
+  const limiters = new BoundedMap<string, Limiter>(largestNumberOfRules)
+  const limiterOf = (kind: string, rule: QuotaRule): Limiter => {
+    const name = `${kind} ${rule.requestsPerSecond} ${rule.burst}`
+    const known = limiters.get(name)
+    if (known !== undefined) return known
+    const limiter = database ? new PostgresBuckets(rule, database, clock) : new MemoryBuckets(rule, clock)
+    limiters.set(name, limiter)
+    return limiter
+  }
+
+  return {
+    of(caller, address) {
+      const { projectId, kind } = caller
+      const takes: Take[] = []
+      const rule = ruleOf(caller, limits)
+      if (rule) takes.push(createTake('project', limiterOf(kind, rule), rule, `${kind}:${projectId}`))
+      if (kind === 'client' && perAddress && address !== undefined) {
+        const key = `address:${address}:${projectId}`
+        takes.push(createTake('address', limiterOf('address', perAddress), perAddress, key))
+      }
+      return calls => takeFromAll(takes, calls)
+    },
+    close: async () => database?.close()
+  }
+}
+
+function ruleOf({ kind, rateLimit: own }: Caller, limits: RateLimits | false): QuotaRule | false {
+  const common = own ?? limits
+  if (common === false || kind === 'server') return common
+  if (own === undefined && limits !== false && limits.clientKeys) return limits.clientKeys
+  return {
+    requestsPerSecond: common.requestsPerSecond * clientShare,
+    burst: Math.max(1, Math.floor(common.burst * clientShare))
+  }
+}
+
+interface Take {
+  take(calls: number): Promise<TakenQuota>
+  giveBack(calls: number): void
+}
+
+function createTake(scope: TakenQuota['scope'], limiter: Limiter, rule: QuotaRule, key: string): Take {
+  const msPerCall = 1_000 / rule.requestsPerSecond
+  return {
+    async take(calls) {
       try {
-        await limiter.consume(projectId)
-        return { allowed: true }
+        await limiter.consume(key, calls)
+        return { scope, allowed: calls, retryAfterMs: 0, msPerCall }
       } catch (refusal) {
         if (!(refusal instanceof RateLimiterRes)) throw refusal
-        return { allowed: false, retryAfterMs: Math.max(1, Math.ceil(refusal.msBeforeNext)) }
+        const refused = Math.min(calls, refusal.consumedPoints - rule.burst)
+        return { scope, allowed: calls - refused, retryAfterMs: refusal.msBeforeNext, msPerCall }
       }
+    },
+    giveBack(calls) {
+      // What is not given back comes back with time.
+      limiter.reward(key, calls).catch(() => {})
     }
   }
 }
 
-function createLimiter({ requestsPerSecond, burst }: QuotaRule): RateLimiterMemory {
-  return new RateLimiterMemory({ points: burst, duration: burst / requestsPerSecond })
+/** All at once, so that two buckets in a database cost the time of one; what only one of them allows goes back. */
+async function takeFromAll(takes: readonly Take[], calls: number): Promise<TakenQuota> {
+  const [only, ...others] = takes
+  // Nothing limits this caller.
+  if (only === undefined) return { scope: 'project', allowed: calls, retryAfterMs: 0, msPerCall: 0 }
+  if (others.length === 0) return only.take(calls)
+  const taken = await Promise.all(takes.map(({ take }) => take(calls)))
+  const allowed = Math.min(...taken.map(part => part.allowed))
+  for (const [index, part] of taken.entries()) {
+    if (part.allowed > allowed) takes[index]?.giveBack(part.allowed - allowed)
+  }
+  const longest = taken.reduce((one, other) => (other.retryAfterMs > one.retryAfterMs ? other : one))
+  return { ...longest, allowed }
 }

@@ -9,11 +9,12 @@ import { createRpc } from '../rpc/createRpc.ts'
 import { atBasePath } from './atBasePath.ts'
 import { type App, createApp } from './createApp.ts'
 import { createOperatorPages } from './createOperatorPages.ts'
+import { createClientAddress } from './clientAddress.ts'
 import { createAuthenticator } from './createAuthenticator.ts'
 import { createCors } from './createCors.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
-import { createQuota, type QuotaRule } from './createQuota.ts'
+import { createQuota, type RateLimits } from './createQuota.ts'
 
 export interface ServiceOptions {
   readonly handlers: DispatchOptions['handlers']
@@ -29,7 +30,9 @@ export interface ServiceOptions {
   /** The keys in force; asked anew for every request. */
   readonly keyRing: () => KeyRing
   readonly methodPrefix: string
-  readonly rateLimit: QuotaRule | false
+  readonly rateLimit: RateLimits | false
+  /** Whose `X-Forwarded-For` is believed; absent: nobody's. */
+  readonly trustedProxies?: readonly string[]
   readonly limits: {
     readonly bodyBytes: number
     readonly jsonDepth: number
@@ -50,6 +53,8 @@ export interface ServiceOptions {
 export interface Service extends Pick<App, 'inFlight' | 'beginClosing'> {
   readonly fetch: FetchHandler
   readonly nodeHandler: NodeHandler
+  /** Lets go of what it holds beside the methods; for when the last answer is written. */
+  close(): Promise<void>
 }
 
 /** Puts the JSON-RPC layer and the HTTP layer around a set of methods, whatever stands behind these. */
@@ -79,10 +84,12 @@ export function createService(options: ServiceOptions): Service {
     metrics,
     clock: systemClock
   })
+  const quota = createQuota(rateLimit, { logger })
   const app = createApp({
     rpc: createRpc({ dispatch, limits, logger, metrics }),
     authenticate: createAuthenticator(keyRing),
-    quotaOf: createQuota(rateLimit),
+    clientAddress: createClientAddress(options.trustedProxies ?? []),
+    quotaOf: quota.of,
     cors: createCors(() => keyRing().hasClientKeys),
     limits,
     syncStatuses,
@@ -99,6 +106,7 @@ export function createService(options: ServiceOptions): Service {
       app.beginClosing()
     },
     fetch: createFetchHandler(handle, limits.streamIdleMs),
-    nodeHandler: createNodeHandler(handle, limits.streamIdleMs)
+    nodeHandler: createNodeHandler(handle, limits.streamIdleMs),
+    close: quota.close
   }
 }

@@ -4,5 +4,8 @@ export interface Clock {
   now(): number
 }
 
+/** Milliseconds since some moment; never goes back, whatever is done to the machine's clock. */
+export const steadyClock: Clock = { now: () => performance.now() }
+
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() }

@@ -12,7 +12,7 @@ const entriesAtOnce = 8
  */
 export function answerBatch(
   requests: readonly RawRequest[],
-  answer: (request: RawRequest) => Promise<Answer>
+  answer: (request: RawRequest, index: number) => Promise<Answer>
 ): PieceStream {
   const pieces = generate(requests, answer)
   return {
@@ -23,13 +23,13 @@ export function answerBatch(
 
 async function* generate(
   requests: readonly RawRequest[],
-  answer: (request: RawRequest) => Promise<Answer>
+  answer: (request: RawRequest, index: number) => Promise<Answer>
 ): AsyncGenerator<string, undefined, undefined> {
-  const waiting = requests[Symbol.iterator]()
+  const waiting = requests.entries()
   const started: Promise<Answer>[] = []
   const startOne = () => {
     const next = waiting.next()
-    if (!next.done) started.push(answer(next.value))
+    if (!next.done) started.push(answer(next.value[1], next.value[0]))
   }
   for (let count = 0; count < entriesAtOnce; count++) startOne()
   let open: PieceStream | undefined

@@ -9,10 +9,20 @@ import { type RawRequest, type RequestBody, readBody } from './readBody.ts'
 import { gather, type PieceStream } from './resultPieces.ts'
 import { toWireError } from './toWireError.ts'
 
-/** Takes one call from the caller's quota. */
-export type TakeQuota = () => Promise<
-  { readonly allowed: true } | { readonly allowed: false; readonly retryAfterMs: number }
->
+/** What a quota gave. */
+export interface TakenQuota {
+  /** Of the calls asked for, the first so many may be made. */
+  readonly allowed: number
+  /** How long the first of the others has to wait. */
+  readonly retryAfterMs: number
+  /** How much longer each one after it. */
+  readonly msPerCall: number
+  /** Whose quota has no room for them. */
+  readonly scope: 'project' | 'address'
+}
+
+/** Takes some calls from the caller's quota, at once. */
+export type TakeQuota = (calls: number) => Promise<TakenQuota>
 
 /** What goes back over HTTP. */
 export interface RpcAnswer {
@@ -40,18 +50,21 @@ export function createRpc(options: {
       body = readBody(text, limits)
     } catch (failure) {
       // Nonsense costs as much as a call, or it would be the cheap way to keep a server busy.
-      const quota = await takeQuota()
-      if (!quota.allowed) return rateLimited(quota.retryAfterMs)
+      const quota = await takeQuota(1)
+      if (quota.allowed < 1) return rateLimited(quota)
       const { reason, error } = toWireError(failure, { requestId: origin.requestId, logger })
       metrics.countRefusal(reason)
       return { status: errors[reason].httpStatus, body: failureText({ idText: undefined }, error) }
     }
     if (body.isBatch) {
-      const pieces = answerBatch(body.requests, request => answerOfBatch(request, origin, takeQuota))
+      const quota = await takeQuota(body.requests.length)
+      const pieces = answerBatch(body.requests, (request, index) =>
+        answerOfBatch(request, index, origin, quota)
+      )
       return { status: 200, body: await gather(pieces) }
     }
-    const quota = await takeQuota()
-    if (!quota.allowed) return rateLimited(quota.retryAfterMs)
+    const quota = await takeQuota(1)
+    if (quota.allowed < 1) return rateLimited(quota)
     const [request] = body.requests
     if (request === undefined) throw new Error('a single body has one request')
     const answer = await dispatch(request, origin)
@@ -60,29 +73,29 @@ export function createRpc(options: {
 
   async function answerOfBatch(
     request: RawRequest,
+    index: number,
     origin: CallOrigin,
-    takeQuota: TakeQuota
+    quota: TakenQuota
   ): Promise<Answer> {
-    const quota = await takeQuota()
-    if (quota.allowed) return dispatch(request, origin)
+    if (index < quota.allowed) return dispatch(request, origin)
     metrics.countRefusal('RATE_LIMITED')
-    return {
-      reason: 'RATE_LIMITED',
-      body: failureText(answerHead(request, origin), quotaError(quota.retryAfterMs))
-    }
+    const error = quotaError(quota, index - quota.allowed)
+    return { reason: 'RATE_LIMITED', body: failureText(answerHead(request, origin), error) }
   }
 
-  function rateLimited(retryAfterMs: number): RpcAnswer {
+  function rateLimited(quota: TakenQuota): RpcAnswer {
     metrics.countRefusal('RATE_LIMITED')
+    const { retryAfterMs } = quota
     const status = errors.RATE_LIMITED.httpStatus
-    return { status, retryAfterMs, body: failureText({ idText: undefined }, quotaError(retryAfterMs)) }
+    return { status, retryAfterMs, body: failureText({ idText: undefined }, quotaError(quota, 0)) }
   }
 }
 
-function quotaError(retryAfterMs: number) {
+/** @param before - refused calls of the same batch, each of which has to wait less. */
+function quotaError({ scope, retryAfterMs, msPerCall }: TakenQuota, before: number) {
   return createErrorObject('RATE_LIMITED', {
-    extraMessage: 'The quota of this project is used up.',
-    retryAfterMs
+    extraMessage: `The quota of this ${scope} is used up.`,
+    retryAfterMs: Math.ceil(retryAfterMs + before * msPerCall)
   })
 }
 

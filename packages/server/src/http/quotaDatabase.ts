@@ -1,0 +1,93 @@
+import pg from 'pg'
+import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/logger.ts'
+
+/** The table that quotas are counted in, and whether its database answers. */
+export interface QuotaDatabase {
+  readonly pool: pg.Pool
+  readonly tableName: string
+  /** @throws when the database is away: at once while it has not answered a moment ago. */
+  query<R extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<R>>
+  close(): Promise<void>
+}
+
+/** A call waits no longer than that for its quota. */
+const longestWaitMs = 500
+/** After a failure, so long until the database is asked again. */
+const pauseMs = 1_000
+const tidyEveryMs = 300_000
+const tableName = 'chain_data_quota'
+
+/**
+ * Opens the database at its first use, and makes the table there when it is missing. Full buckets are removed.
+ *
+ * @param url - `postgres://...`; never logged.
+ * @remarks That the database is away is logged once, and once that it is back. The table is not logged by the
+ *   database: what a crash of it costs is some calls more.
+ */
+export function openQuotaDatabase(url: string, clock: Clock, logger: Logger): QuotaDatabase {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    connectionTimeoutMillis: longestWaitMs,
+    query_timeout: longestWaitMs,
+    idleTimeoutMillis: 30_000,
+    allowExitOnIdle: true,
+    application_name: 'chain-data quota'
+  })
+  // Of idle connections; those in use fail with their query.
+  pool.on('error', () => {})
+  let table: Promise<unknown> | undefined
+  let awaySinceMs: number | undefined
+
+  const tidy = setInterval(() => {
+    const full = `DELETE FROM ${tableName} WHERE expire < extract(epoch FROM now())::float8 * 1000`
+    if (table !== undefined && awaySinceMs === undefined) pool.query(full).catch(() => {})
+  }, tidyEveryMs)
+  tidy.unref()
+
+  return {
+    pool,
+    tableName,
+    async query(query) {
+      if (awaySinceMs !== undefined) {
+        if (clock.now() - awaySinceMs < pauseMs) throw new Error('the database of the quotas is away')
+        // One call finds out; the others do not wait for it.
+        awaySinceMs = clock.now()
+      }
+      try {
+        table ??= createTable(pool)
+        await table
+        const result = await pool.query(query)
+        if (awaySinceMs !== undefined) logger.info('the database of the quotas answers again')
+        awaySinceMs = undefined
+        return result
+      } catch (error) {
+        table = undefined
+        if (awaySinceMs === undefined) {
+          logger.warn('the database of the quotas is away; this process counts by itself', { error })
+        }
+        awaySinceMs = clock.now()
+        throw error
+      }
+    },
+    async close() {
+      clearInterval(tidy)
+      await pool.end()
+    }
+  }
+}
+
+async function createTable(pool: pg.Pool): Promise<void> {
+  try {
+    await pool.query(`CREATE UNLOGGED TABLE IF NOT EXISTS ${tableName} (
+      key text PRIMARY KEY,
+      points integer NOT NULL,
+      expire double precision NOT NULL
+    )`)
+  } catch (error) {
+    // Two servers started at once: the other one made it.
+    const code = error instanceof pg.DatabaseError ? error.code : undefined
+    if (code !== '23505' && code !== '42P07') throw error
+  }
+}
