@@ -130,6 +130,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     rateLimit: config.rateLimit,
     trustedProxies: config.listen.trustedProxies,
     limits: config.limits,
+    pages: config.pages,
     basePath,
     logger
   })

@@ -298,6 +298,19 @@ export const configSchema = z
       })
       .prefault({})
       .meta({ description: 'bounds on what one request may cost' }),
+    pages: z
+      .strictObject({
+        status: z
+          .boolean()
+          .default(true)
+          .meta({ description: 'show the status page at / and its data at /status.json: true or false' }),
+        metrics: z
+          .boolean()
+          .default(true)
+          .meta({ description: 'show figures for Prometheus at /metrics: true or false' })
+      })
+      .prefault({})
+      .meta({ description: 'pages that are read without credentials: { status, metrics }' }),
     log: z
       .strictObject({
         level: z

@@ -74,7 +74,9 @@ export function reportOf(
           isIndexing(chain) ? 20_000_000 - place * 60_000 : place % 23 === 0 ? 1 : 0
         ),
         blocksPerSecond: series(place =>
-          isIndexing(chain) ? 5_000 + Math.round(900 * Math.sin(place / 8)) : place % 2 === 0 ? 0.1 : 0
+          isIndexing(chain)
+            ? 5_000 + Math.round(900 * Math.sin(place / 8))
+            : 0.083 + Number((0.02 * Math.sin(place / 9)).toFixed(3))
         )
       }))
     }

@@ -38,8 +38,7 @@ export function createChainRecorder(points: number): ChainRecorder {
     sample(status, nowMs) {
       noteStall(status, nowMs)
       const now = toSample(status, nowMs)
-      const before = samples.values().at(-1)
-      const rate = before === undefined ? undefined : rateBetween(before, now)
+      const rate = rateOf(samples.values(), now)
       const atSeconds = Math.round(nowMs / 1_000)
       samples.push(now)
       // While the node is silent its old head says nothing of how far the index is behind.
@@ -54,8 +53,7 @@ export function createChainRecorder(points: number): ChainRecorder {
       noteStall(status, nowMs)
       const health = toChainHealth(status, nowMs)
       const now = toSample(status, nowMs)
-      const first = samples.values().find(({ atMs }) => atMs >= nowMs - rateWindowMs)
-      const rate = first === undefined ? undefined : rateBetween(first, now)
+      const rate = rateOf(samples.values(), now)
       const lagSeconds = lagSecondsOf(samples.values(), now)
       const percent = percentOf(status)
       const left = health.lagBlocks
@@ -78,9 +76,10 @@ function toSample({ head, indexedTo }: SyncStatus, atMs: number): Sample {
   return { atMs, head, indexedTo: indexedTo?.number }
 }
 
-/** Blocks per second; unknown where blocks were removed, or where there is too little time between. */
-function rateBetween(from: Sample, to: Sample): number | undefined {
-  if (from.indexedTo === undefined || to.indexedTo === undefined) return undefined
+/** Blocks per second over the last minute; unknown where blocks were removed, or where there is too little time between. */
+function rateOf(samples: readonly Sample[], to: Sample): number | undefined {
+  const from = samples.find(({ atMs }) => atMs >= to.atMs - rateWindowMs)
+  if (from?.indexedTo === undefined || to.indexedTo === undefined) return undefined
   if (to.indexedTo < from.indexedTo || to.atMs - from.atMs < leastWindowMs) return undefined
   return ((to.indexedTo - from.indexedTo) * 1_000) / (to.atMs - from.atMs)
 }

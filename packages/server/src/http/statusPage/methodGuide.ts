@@ -4,7 +4,7 @@ import { examples } from '@chain-data/protocol/examples'
 import { type Html, html } from './view/html.ts'
 
 /** Longest example answer on the page, in characters; the document has all of them whole. */
-const longestAnswer = 2_500
+const longestAnswer = 1_500
 
 /** How each method of the document is called on this server, as a section of the status page. */
 export function methodGuide(
@@ -28,35 +28,42 @@ function guideOf(
   const chain = needsChain ? { chainId: served ?? example?.chainId } : {}
   const params = example?.params ?? []
   const method = wireName(name, methodPrefix)
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, ...chain, params })
+  const head = JSON.stringify({ jsonrpc: '2.0', id: 1, method, ...chain }).slice(0, -1)
+  // Two lines, which JSON does not mind and most screens are wide enough for.
+  const body = `${head},\n    "params":${JSON.stringify(params)}}`
   const curl = html`curl -u "$PROJECT_ID:$SERVER_KEY" \\
   -H 'content-type: application/json' \\
   -d '${body.replaceAll("'", `'\\''`)}' \\
   <span data-origin>https://your-server.example</span>${endpoint}`
   const otherEndpoint = endpoint === endpoints[0] ? {} : { endpoint }
-  const call = `await client.request(${toSource({ method: name, ...chain, params, ...otherEndpoint })})`
+  const call = `await client.request(${toSource({ method: name, ...chain, ...otherEndpoint }).slice(0, -2)},
+  params: ${toSource(params)} })`
   const id = `call-${name.replace(/[^A-Za-z0-9]/g, '-')}`
   const unserved = served === undefined && needsChain ? ' No chain of this endpoint is served here.' : ''
-  return html`<article class="card method"><h3>${method}</h3><p>${summaryOf(name)} At <code>${endpoints.join(' and ')}</code>.${unserved}</p>${code(`${id}-curl`, `Copy the curl command of ${method}`, curl)}${code(`${id}-sdk`, `Copy the client call of ${method}`, html`${call}`)}<details><summary>Example answer of ${method}</summary><pre tabindex="0">${answerText(example?.result)}</pre></details></article>`
+  return html`<article class="card method"><h3>${method}</h3><p>${introductionOf(name)} At <code>${endpoints.join(' and ')}</code>.${unserved}</p>${code(`${id}-curl`, `Copy the curl command of ${method}`, curl)}${code(`${id}-sdk`, `Copy the client call of ${method}`, html`${call}`)}<details><summary>Example answer of ${method}</summary><pre tabindex="0">${answerText(example?.result)}</pre></details></article>`
 }
 
 function code(id: string, label: string, text: Html): Html {
   return html`<div class="code"><pre id="${id}" tabindex="0">${text}</pre><button type="button" data-copy="${id}" aria-label="${label}">Copy</button></div>`
 }
 
-function summaryOf(name: MethodName): string {
+/** Summary and first sentence of the description, `code` in them as such. */
+function introductionOf(name: MethodName): Html {
   const method = openRpcDocument.methods.find(known => known.name === name)
-  return typeof method?.summary === 'string' ? method.summary : ''
+  const [summary = '', description = ''] = [method?.summary, method?.description].map(text =>
+    typeof text === 'string' ? text : ''
+  )
+  const sentences = `${summary} ${/^.*?\.(?= |$)/.exec(description)?.[0] ?? ''}`.split('`')
+  return html`${sentences.map((text, place) => (place % 2 === 0 ? text : html`<code>${text}</code>`))}`
 }
 
 /** As a person would write it in a program. */
-function toSource(value: object): string {
-  const members = Object.entries(value).map(([key, member]) => `${key}: ${quote(member)}`)
-  return `{ ${members.join(', ')} }`
-}
-
-function quote(value: unknown): string {
-  return JSON.stringify(value).replaceAll('"', "'").replaceAll(',', ', ').replaceAll(':', ': ')
+function toSource(value: unknown): string {
+  if (typeof value === 'string') return `'${value.replace(/[\\']/g, '\\$&')}'`
+  if (Array.isArray(value)) return `[${value.map(toSource).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return String(value)
+  const members = Object.entries(value).map(([key, member]) => `${key}: ${toSource(member)}`)
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
 }
 
 function answerText(result: unknown): string {

@@ -12,6 +12,8 @@ export interface Format {
   count(value: number, noun: string): string
   /** A rate or duration of any size, without more digits than it deserves. */
   short(value: number): string
+  /** `20M`, for an axis. */
+  compact(value: number): string
   bytes(value: number): string
 }
 
@@ -26,6 +28,7 @@ export function createFormat(locale?: string, timeZone?: string): Format {
   })
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long', timeZone })
   const numbers = [0, 1, 2, 3].map(digits => new Intl.NumberFormat(locale, { maximumFractionDigits: digits }))
+  const compacts = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
   const number = (value: number, digits = 0) =>
     (numbers[digits] ?? numbers[0])?.format(value) ?? String(value)
   return {
@@ -35,6 +38,7 @@ export function createFormat(locale?: string, timeZone?: string): Format {
     duration,
     count: (value, noun) => `${number(value)} ${noun}${value === 1 ? '' : 's'}`,
     short: value => number(value, value >= 10 ? 0 : value >= 1 ? 1 : 3),
+    compact: value => compacts.format(value),
     bytes: value => `${number(value / 1_048_576)} MiB`
   }
 }

@@ -9,7 +9,12 @@ export interface Verdict {
   readonly tone: Tone
   readonly word: string
   readonly sentence: string
+  /** Why, in the server's words. */
+  readonly reason?: string
 }
+
+/** The server's own texts are not longer. */
+const longestReason = 300
 
 /** Blocks that a following index may be behind and still be called in sync. */
 const usualLagBlocks = 5
@@ -25,11 +30,10 @@ export function judgeEvmChain(chain: EvmChainStatus, format: Format): Verdict {
     return waiting('Going back', `${name} was reorganised and goes back ${target}`)
   }
   if (phase === 'stalled') {
-    return { tone: 'bad', word: 'Stalled', sentence: `${name} stalled${since}: ${reason(chain.problem)}` }
+    return bad('Stalled', `${name} has stalled${since}`, chain.problem)
   }
   if (phase === 'starting') {
-    const problem = chain.problem === undefined ? '' : `: ${reason(chain.problem)}`
-    return waiting('Waiting', `${name} waits for its node${problem}`)
+    return waiting('Waiting', `${name} waits for its node`, chain.problem)
   }
   if (!chain.ready) {
     const done = chain.percent === undefined ? '' : `: ${format.number(chain.percent, 1)} %`
@@ -37,7 +41,7 @@ export function judgeEvmChain(chain: EvmChainStatus, format: Format): Verdict {
     return waiting('Indexing', `${name} is still indexing${done}${left}`)
   }
   if (chain.degraded) {
-    return { tone: 'bad', word: 'Degraded', sentence: `${name} is degraded: final blocks were replaced` }
+    return bad('Degraded', `${name} is degraded: final blocks were replaced`, chain.problem)
   }
   if (phase === 'backfilling' || (lagBlocks ?? 0) > usualLagBlocks) {
     const behind = lagBlocks === undefined ? '' : `: ${format.count(lagBlocks, 'block')} behind`
@@ -52,7 +56,7 @@ export function judgeSolanaCluster({ chainId, phase, problem }: StatusReport['so
   const name = `Solana cluster ${chainId}`
   if (phase === 'following') return { tone: 'good', word: 'Answers', sentence: `${name} answers` }
   if (phase === 'starting') return waiting('Asking', `${name} is being asked`)
-  return { tone: 'bad', word: 'Silent', sentence: `${name} does not answer: ${reason(problem)}` }
+  return bad('Silent', `${name} does not answer`, problem)
 }
 
 /** The one line that the page exists for, and what of the rest is worth a second one. */
@@ -87,11 +91,14 @@ export function judgeServer(report: StatusReport, format: Format): Answer {
   return { tone: 'good', word: 'In sync', sentence: `All ${fine} chains are in sync` }
 }
 
-/** Cut for the line on top; the chain's card has all of it. */
-function reason(problem = 'no reason known'): string {
-  return problem.length > 120 ? `${problem.slice(0, 119)}…` : problem
+function waiting(word: string, sentence: string, reason?: string): Verdict {
+  return verdict('waiting', word, sentence, reason)
 }
 
-function waiting(word: string, sentence: string): Verdict {
-  return { tone: 'waiting', word, sentence }
+function bad(word: string, sentence: string, reason?: string): Verdict {
+  return verdict('bad', word, sentence, reason)
+}
+
+function verdict(tone: Tone, word: string, sentence: string, reason: string | undefined): Verdict {
+  return { tone, word, sentence, ...(reason === undefined ? {} : { reason: reason.slice(0, longestReason) }) }
 }

@@ -36,7 +36,7 @@ export function renderChart(options: ChartOptions, format: Format): Html {
     })
     .join('')
   const label = points.length === 0 ? finding : `${finding}. Scale from 0 to ${format.short(top)} ${unit}.`
-  return html`<figure class="chart"><figcaption>${finding}</figcaption><div class="plot"><div class="y" aria-hidden="true"><span>${format.short(top)} ${unit}</span><span>0</span></div><svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${label}"><path class="area" d="${area}"/><path class="line" d="${line}"/></svg><div class="x" aria-hidden="true"><span>${format.clock(from)}</span><span>${format.clock(to)}</span></div></div></figure>`
+  return html`<figure class="chart"><figcaption>${finding}</figcaption><div class="plot"><div class="y" aria-hidden="true"><span>${format.compact(top)} ${unit}</span><span>0</span></div><svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${label}"><path class="area" d="${area}"/><path class="line" d="${line}"/></svg><div class="x" aria-hidden="true"><span>${format.clock(from)}</span><span>${format.clock(to)}</span></div></div></figure>`
 }
 
 /** The first of 1, 2, 5, 10, 20, 50 … that is not below. */

@@ -58,7 +58,7 @@ function lagFinding(points: readonly ChartPoint[], format: Format): string {
   const most = largest(points)
   if (most === 0) return 'No lag'
   if (most <= 5) return `Never more than ${format.count(most, 'block')} behind`
-  const change = last < first ? 'less than before' : last > first ? 'more than before' : 'as before'
+  const change = last < first ? 'falling' : last > first ? 'rising' : 'steady'
   return `${format.count(last, 'block')} behind, ${change}`
 }
 

@@ -15,9 +15,9 @@ const icons: Readonly<Record<Tone, string>> = {
 export function renderAnswer(report: StatusReport, format: Format, unreachableSince?: number): Html {
   const { server } = report
   if (unreachableSince !== undefined) return renderSilence(format, unreachableSince, server.nowSeconds)
-  const { tone, sentence, more } = judgeServer(report, format)
+  const { tone, sentence, reason, more } = judgeServer(report, format)
   const updated = html`As of ${time(server.nowSeconds, format)}. Up for ${format.duration(server.uptimeSeconds)}, version ${server.version}.`
-  return html`${icon(tone)}<div><h1>${sentence}</h1><p>${more}${more === undefined ? '' : ' '}${updated}</p></div>`
+  return html`${icon(tone)}<div><h1>${sentence}</h1>${reason === undefined ? undefined : html`<p class="reason">${reason}</p>`}<p>${more}${more === undefined ? '' : ' '}${updated}</p></div>`
 }
 
 /** The line on top while the server does not answer. @param asOf - Unix second of what is still shown. */
@@ -33,7 +33,7 @@ export function renderState(report: StatusReport, format: Format): Html {
   )
   const clusters = report.solana.map(cluster => {
     const facts = [fact('Newest slot', number(cluster.head, format)), fact('Index', 'none: read live')]
-    return card(`Solana cluster ${cluster.chainId}`, judgeSolanaCluster(cluster), facts, cluster.problem)
+    return card(`Solana cluster ${cluster.chainId}`, judgeSolanaCluster(cluster), facts)
   })
   return html`<section aria-labelledby="chains"><h2 id="chains">Chains</h2>${chains}${clusters}</section><section aria-labelledby="server"><h2 id="server">Server</h2>${renderServer(report, format)}</section>`
 }
@@ -67,18 +67,18 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart, format: Format)
   const progress = chain.ready
     ? undefined
     : html`<p class="progress"><progress max="100" value="${percent}" aria-label="First backfill of chain ${chain.chainId}"></progress><span>${format.number(percent, 1)} %${left}</span></p>`
-  return card(name, verdict, facts, chain.problem, progress, charts)
+  return card(name, verdict, facts, progress, charts)
 }
 
 function card(
   name: string,
-  { tone, word }: Verdict,
+  { tone, word, reason }: Verdict,
   facts: readonly HtmlPart[],
-  problem: string | undefined,
-  ...rest: readonly HtmlPart[]
+  progress?: HtmlPart,
+  charts?: HtmlPart
 ): Html {
-  const words = problem === undefined ? undefined : html`<p class="problem">${problem.slice(0, 300)}</p>`
-  return html`<article class="card"><header><h3>${name}</h3><span class="badge ${tone}">${icon(tone)}${word}</span></header>${words}${rest[0]}<dl>${facts}</dl>${rest.slice(1)}</article>`
+  const words = reason === undefined ? undefined : html`<p class="problem">${reason}</p>`
+  return html`<article class="card"><header><h3>${name}</h3><span class="badge ${tone}">${icon(tone)}${word}</span></header>${words}${progress}<dl>${facts}</dl>${charts}</article>`
 }
 
 function renderServer(report: StatusReport, format: Format): Html {
@@ -89,7 +89,7 @@ function renderServer(report: StatusReport, format: Format): Html {
     fact('Calls', callsPerSecond === undefined ? undefined : `${format.short(callsPerSecond)} a second`),
     fact('Under way', format.count(server.inFlight, 'request')),
     fact('Memory', `${format.bytes(memory.rssBytes)}, heap ${format.bytes(memory.heapUsedBytes)}`),
-    fact('Timers late by', eventLoopDelay && `${format.number(eventLoopDelay.p99Ms)} ms (p99)`)
+    fact('Event loop delay', eventLoopDelay && `${format.number(eventLoopDelay.p99Ms)} ms (p99)`)
   ]
   const refusedText =
     refused.length === 0
