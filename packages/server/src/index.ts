@@ -1,5 +1,15 @@
-export { type Config, type ConfigInput, describeConfig, loadConfig, parseConfig } from './config.ts'
+export {
+  type Config,
+  type ConfigInput,
+  describeConfig,
+  loadConfig,
+  type ProjectInput,
+  parseConfig
+} from './config.ts'
+export type { FetchHandler, FetchOrigin } from './http/createFetchHandler.ts'
+export type { NodeHandler } from './http/createNodeHandler.ts'
 export type { SyncStatus } from './model/sync.ts'
 export { ChainDataError, ConfigError, StoreError } from './platform/errors.ts'
 export type { LogFields, Logger } from './platform/logger.ts'
+export type { VerifiedProject, VerifyLimits, VerifyProject } from './projects/VerifyProject.ts'
 export { createServer, type Server, type ServerOptions } from './server.ts'

@@ -36,7 +36,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'projects'
   ],
   cli: ['config', 'server', 'http', 'projects', 'store', 'chains/evm', 'chains/solana', 'metadata'],
-  index: ['config', 'server', 'projects']
+  index: ['config', 'server', 'http', 'projects']
 }
 
 const everyoneMayUse = ['platform', 'model']

@@ -1,3 +1,5 @@
+export type { FetchHandler, FetchOrigin } from '../http/createFetchHandler.ts'
+export type { NodeHandler } from '../http/createNodeHandler.ts'
 export { ConfigError } from '../platform/errors.ts'
 export { createProxyHandler, type ProxyHandler } from './createProxyHandler.ts'
 export type { HostRequest, ProxyOptions } from './ProxyOptions.ts'
