@@ -11,7 +11,7 @@ import { createSolanaHoldings } from './chains/solana/holdings.ts'
 import { createSolanaRpc } from './chains/solana/rpc.ts'
 import { createSlotWatch } from './chains/solana/slotWatch.ts'
 import { TOKEN_PROGRAM } from './chains/solana/solanaAddress.ts'
-import { type Config, type ConfigInput, parseConfig } from './config.ts'
+import { type Config, type ConfigInput, type ProjectInput, parseConfig, parseProjects } from './config.ts'
 import { requireBasePath } from './http/atBasePath.ts'
 import type { FetchHandler } from './http/createFetchHandler.ts'
 import type { NodeHandler } from './http/createNodeHandler.ts'
@@ -35,7 +35,9 @@ import { createLogger, type Logger } from './platform/logger.ts'
 import { makeFolder } from './platform/makeFolder.ts'
 import type { MetadataFigures } from './platform/metadataFigures.ts'
 import type { NodeFigures } from './platform/upstreamFigures.ts'
-import { createKeyRing } from './projects/createKeyRing.ts'
+import { createProjectVerifier } from './projects/createProjectVerifier.ts'
+import { openProjects } from './projects/openProjects.ts'
+import type { VerifyLimits, VerifyProject } from './projects/VerifyProject.ts'
 import { parseStoreUrl } from './store/parseStoreUrl.ts'
 import { openSqliteMetadataCache } from './store/sqlite/metadataCache/openSqliteMetadataCache.ts'
 import { openSqliteReader } from './store/sqlite/openSqliteReader.ts'
@@ -76,6 +78,14 @@ export interface Server {
   readonly url: string | undefined
   /** Where the index of each EVM chain stands. */
   status(): readonly SyncStatus[]
+  /**
+   * Takes these projects in place of those of the configuration and reads `projectsFile` again; the next request is held
+   * against them. What `verifyProject` said before is forgotten. All or nothing.
+   *
+   * @param projects - absent: the configured ones stay, and only the file is read again.
+   * @throws {ConfigError} what is wrong; the keys in force stay as they are.
+   */
+  reloadProjects(projects?: readonly ProjectInput[]): Promise<void>
   /** Says "not ready", finishes the requests under way, then stops indexing; takes at most some 9 seconds. */
   close(): Promise<void>
 }
@@ -90,6 +100,23 @@ export interface ServerOptions {
    * (`use` of Express, `mount` of Hono) and for reverse proxies that do.
    */
   readonly basePath?: string
+  /**
+   * Whose key it is, for hosts with projects in a database of their own; asked for projects that the configuration does
+   * not have, which may then be all of them.
+   *
+   * @example
+   * ```ts
+   * const server = await createServer(config, {
+   *   async verifyProject({ projectId, key, signal }) {
+   *     const project = await database.findProject(projectId, sha256(key), { signal })
+   *     return project && { projectId, origins: project.origins }
+   *   }
+   * })
+   * ```
+   */
+  readonly verifyProject?: VerifyProject
+  /** How long and how often at once `verifyProject` is asked, and for how long a right answer is good. */
+  readonly verifyLimits?: VerifyLimits
 }
 
 /** Closing: so long for answers under way, and so long for what is left of their connections. */
@@ -103,17 +130,27 @@ const cutMs = 1_000
  * @throws {StoreError} the store cannot be used.
  */
 export async function createServer(input: ConfigInput, options: ServerOptions = {}): Promise<Server> {
-  const config = parseConfig(input)
-  const { basePath = '' } = options
+  const { basePath = '', verifyProject, verifyLimits = {} } = options
+  const config = parseConfig(input, { mayLackProjects: verifyProject !== undefined })
   requireBasePath(basePath)
   const logger = options.logger ?? createLogger({ level: config.log.level })
-  const store = await openStoreFolder(config.store)
+  const verifier = verifyProject && createProjectVerifier(verifyProject, { limits: verifyLimits, logger })
+  const projects = await openProjects({
+    configured: config.projects,
+    file: config.projectsFile ?? undefined,
+    logger,
+    onReload: () => verifier?.forget()
+  })
+  const store = await openStoreFolder(config.store).catch((error: unknown) => {
+    projects.close()
+    throw error
+  })
   const parts = await startParts(config, store.folder, logger).catch(async (error: unknown) => {
+    projects.close()
     await store.remove()
     throw error
   })
 
-  const keyRing = createKeyRing(config.projects)
   const syncStatuses = () => parts.evmChains.map(chain => chain.status())
   const service = createService({
     handlers: parts.handlers,
@@ -125,7 +162,8 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     solanaStatuses: () => parts.solanaStatuses(),
     metadataFigures: () => parts.metadataFigures(),
     nodeFigures: () => parts.evmChains.map(chain => chain.figures()),
-    keyRing: () => keyRing,
+    keyRing: projects.keyRing,
+    verifier,
     methodPrefix: config.methodPrefix,
     rateLimit: config.rateLimit,
     trustedProxies: config.listen.trustedProxies,
@@ -141,6 +179,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
 
   const close = async () => {
     service.beginClosing()
+    projects.close()
     // Queries never wait for the indexers, so these may end while the last answers are written.
     const indexersStopped = parts.stopIndexing()
     // The socket stays open meanwhile, so that whoever asks is told "not ready" instead of nothing.
@@ -181,6 +220,8 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
       return listener?.url
     },
     status: syncStatuses,
+    reloadProjects: replacing =>
+      projects.reload(replacing === undefined ? undefined : parseProjects(replacing)),
     close() {
       closing ??= close()
       return closing

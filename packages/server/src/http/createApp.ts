@@ -10,6 +10,7 @@ import {
 import type { SolanaStatus, SyncStatus } from '../model/sync.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { Refusal } from '../platform/refusal.ts'
 import type { Caller } from '../projects/Caller.ts'
 import type { Rpc, RpcAnswer, TakeQuota } from '../rpc/createRpc.ts'
 import { failureText } from '../rpc/envelope.ts'
@@ -97,7 +98,13 @@ export function createApp(options: AppOptions): App {
         answer = await route(request, requestId)
       } catch (failure) {
         const { reason, error } = toWireError(failure, { requestId, logger })
-        answer = json(errors[reason].httpStatus, failureText({ idText: undefined }, error))
+        metrics.countRefusal(reason)
+        const retryAfterMs = failure instanceof Refusal ? retryAfterMsOf(failure) : undefined
+        answer = json(
+          errors[reason].httpStatus,
+          failureText({ idText: undefined }, error),
+          retryAfter(retryAfterMs)
+        )
       }
       const headers = {
         'cache-control': 'no-store',
@@ -221,9 +228,15 @@ function chainIdOf(query: URLSearchParams): string | undefined {
 }
 
 function toHttpAnswer({ status, body, retryAfterMs }: RpcAnswer): HttpAnswer {
-  const wait: Record<string, string> =
-    retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }
-  return json(status, body, wait)
+  return json(status, body, retryAfter(retryAfterMs))
+}
+
+function retryAfterMsOf({ data }: Refusal): number | undefined {
+  return 'retryAfterMs' in data ? Number(data.retryAfterMs) : undefined
+}
+
+function retryAfter(retryAfterMs: number | undefined): Record<string, string> {
+  return retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }
 }
 
 function json(status: number, body: string | BodyStream, headers: Record<string, string> = {}): HttpAnswer {

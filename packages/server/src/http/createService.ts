@@ -4,6 +4,7 @@ import { systemClock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { createMetrics, type MetricSources } from '../platform/metrics.ts'
 import type { KeyRing } from '../projects/createKeyRing.ts'
+import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { createRpc } from '../rpc/createRpc.ts'
 import { atBasePath } from './atBasePath.ts'
@@ -29,6 +30,8 @@ export interface ServiceOptions {
   readonly metadataFigures?: MetricSources['metadataFigures']
   /** The keys in force; asked anew for every request. */
   readonly keyRing: () => KeyRing
+  /** Asked for projects that have no key there; absent: their credentials are wrong. */
+  readonly verifier?: ProjectVerifier | undefined
   readonly methodPrefix: string
   readonly rateLimit: RateLimits | false
   /** Whose `X-Forwarded-For` is believed; absent: nobody's. */
@@ -61,6 +64,7 @@ export interface Service extends Pick<App, 'inFlight' | 'beginClosing'> {
 export function createService(options: ServiceOptions): Service {
   const { handlers, chainIds, syncStatuses, nodeFigures, keyRing, methodPrefix, rateLimit, limits, logger } =
     options
+  const { verifier } = options
   const solanaStatuses = options.solanaStatuses ?? (() => [])
   const registry = createMetrics({
     syncStatuses,
@@ -87,10 +91,10 @@ export function createService(options: ServiceOptions): Service {
   const quota = createQuota(rateLimit, { logger })
   const app = createApp({
     rpc: createRpc({ dispatch, limits, logger, metrics }),
-    authenticate: createAuthenticator(keyRing),
+    authenticate: createAuthenticator(keyRing, verifier),
     clientAddress: createClientAddress(options.trustedProxies ?? []),
     quotaOf: quota.of,
-    cors: createCors(() => keyRing().hasClientKeys),
+    cors: createCors(() => verifier !== undefined || keyRing().hasClientKeys),
     limits,
     syncStatuses,
     solanaStatuses,
