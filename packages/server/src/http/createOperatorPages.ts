@@ -15,6 +15,16 @@ export interface OperatorPages {
   beginClosing(): void
 }
 
+/** How often the status page is brought up to date, in milliseconds. */
+export interface StatusTimes {
+  /** Between two points of its charts; absent: 10 seconds. */
+  readonly sampleMs?: number
+  /** How long one report is given to all who ask; absent: a second. */
+  readonly freshMs?: number
+  /** Between two questions of an open page; absent: 5 seconds. */
+  readonly pollMs?: number
+}
+
 /** @param options.served - a page that is not served is not found, and nothing is recorded for it. */
 export function createOperatorPages(options: {
   readonly served: { readonly status: boolean; readonly metrics: boolean }
@@ -22,8 +32,9 @@ export function createOperatorPages(options: {
   readonly sources: Omit<StatusSources, 'version' | 'isClosing'>
   readonly chainIds: Readonly<Record<EndpointPath, readonly number[]>>
   readonly methodPrefix: string
+  readonly times?: StatusTimes | undefined
 }): OperatorPages {
-  const { served, metrics, sources, chainIds, methodPrefix } = options
+  const { served, metrics, sources, chainIds, methodPrefix, times = {} } = options
   const pages = new Map<string, () => Promise<HttpAnswer>>()
   if (served.metrics) {
     pages.set('/metrics', async () => {
@@ -35,9 +46,9 @@ export function createOperatorPages(options: {
 
   let isClosing = false
   const { version } = packageFile
-  const recorder = createStatusRecorder({ ...sources, version, isClosing: () => isClosing })
+  const recorder = createStatusRecorder({ ...sources, version, isClosing: () => isClosing }, times.sampleMs)
   recorder.start()
-  for (const [path, page] of createStatusPages({ report: recorder.report, chainIds, methodPrefix })) {
+  for (const [path, page] of createStatusPages({ report: recorder.report, chainIds, methodPrefix, ...times })) {
     pages.set(path, page)
   }
   return {

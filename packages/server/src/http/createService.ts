@@ -9,7 +9,7 @@ import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { createRpc } from '../rpc/createRpc.ts'
 import { atBasePath } from './atBasePath.ts'
 import { type App, createApp } from './createApp.ts'
-import { createOperatorPages } from './createOperatorPages.ts'
+import { createOperatorPages, type StatusTimes } from './createOperatorPages.ts'
 import { createClientAddress } from './clientAddress.ts'
 import { createAuthenticator } from './createAuthenticator.ts'
 import { createCors } from './createCors.ts'
@@ -47,6 +47,7 @@ export interface ServiceOptions {
   }
   /** Which pages for operators are served beside the health pages; absent: all of them. */
   readonly pages?: { readonly status: boolean; readonly metrics: boolean }
+  readonly statusTimes?: StatusTimes
   readonly logger: Logger
   /** Where a host has put `fetch` and `nodeHandler`; absent: at the root, or the host takes the path off. */
   readonly basePath?: string | undefined
@@ -77,7 +78,8 @@ export function createService(options: ServiceOptions): Service {
     metrics: registry,
     sources: { syncStatuses, solanaStatuses, nodeFigures, inFlight: () => app.inFlight() },
     chainIds,
-    methodPrefix
+    methodPrefix,
+    times: options.statusTimes
   })
   const dispatch = createDispatch({
     handlers,

@@ -28,6 +28,7 @@ export function createFormat(locale?: string, timeZone?: string): Format {
   })
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long', timeZone })
   const numbers = [0, 1, 2, 3].map(digits => new Intl.NumberFormat(locale, { maximumFractionDigits: digits }))
+  const smalls = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
   const compacts = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
   const number = (value: number, digits = 0) =>
     (numbers[digits] ?? numbers[0])?.format(value) ?? String(value)
@@ -37,7 +38,7 @@ export function createFormat(locale?: string, timeZone?: string): Format {
     moment: seconds => moments.format(seconds * 1_000),
     duration,
     count: (value, noun) => `${number(value)} ${noun}${value === 1 ? '' : 's'}`,
-    short: value => number(value, value >= 10 ? 0 : value >= 1 ? 1 : 3),
+    short: value => (value >= 10 ? number(value) : value >= 1 ? number(value, 1) : smalls.format(value)),
     compact: value => compacts.format(value),
     bytes: value => `${number(value / 1_048_576)} MiB`
   }

@@ -86,8 +86,17 @@ export function judgeServer(report: StatusReport, format: Format): Answer {
       ? worst
       : { ...worst, more: `${fine} of ${verdicts.length} chains in order.` }
   }
-  if (verdicts.length === 1) return worst
-  if (report.evm.length === 0) return { ...worst, sentence: `All ${fine} clusters answer` }
+  return { tone: 'good', word: report.evm.length > 0 ? 'In sync' : 'Answers', sentence: praise(report) }
+}
+
+/** All is well, said of what there is. */
+function praise({ evm, solana }: StatusReport): string {
+  const [chain, cluster] = [evm[0], solana[0]]
+  const chains = evm.length === 1 ? `Chain ${chain?.chainId} is in sync` : `All ${evm.length} chains are in sync`
+  const clusters =
+    solana.length === 1 ? `Solana cluster ${cluster?.chainId} answers` : `${solana.length} Solana clusters answer`
+  return [chain && chains, cluster && clusters].filter(part => part !== undefined).join(', ')
+}
   return { tone: 'good', word: 'In sync', sentence: `All ${fine} chains are in sync` }
 }
 

@@ -28,15 +28,10 @@ export function renderChart(options: ChartOptions, format: Format): Html {
     points.filter(([at]) => at >= from && at <= to),
     everySeconds * 2.5
   )
-  const line = runs.map(run => path(run.map(([at, value]) => `${x(at)} ${y(value)}`))).join('')
-  const area = runs
-    .map(run => {
-      const ends = [run.at(-1)?.[0] ?? from, run[0]?.[0] ?? from]
-      return `${path(run.map(([at, value]) => `${x(at)} ${y(value)}`))}L${x(ends[0] ?? from)} ${height}L${x(ends[1] ?? from)} ${height}Z`
-    })
-    .join('')
+  const lines = runs.map(run => path(run.map(([at, value]) => `${x(at)} ${y(value)}`)))
+  const areas = runs.map((run, place) => `${lines[place]}V${height}H${x(run[0]?.[0] ?? from)}Z`)
   const label = points.length === 0 ? finding : `${finding}. Scale from 0 to ${format.short(top)} ${unit}.`
-  return html`<figure class="chart"><figcaption>${finding}</figcaption><div class="plot"><div class="y" aria-hidden="true"><span>${format.compact(top)} ${unit}</span><span>0</span></div><svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${label}"><path class="area" d="${area}"/><path class="line" d="${line}"/></svg><div class="x" aria-hidden="true"><span>${format.clock(from)}</span><span>${format.clock(to)}</span></div></div></figure>`
+  return html`<figure class="chart"><figcaption>${finding}</figcaption><div class="plot"><div class="y" aria-hidden="true"><span>${format.compact(top)} ${unit}</span><span>0</span></div><svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${label}"><path class="area" d="${areas.join('')}"/><path class="line" d="${lines.join('')}"/></svg><div class="x" aria-hidden="true"><span>${format.clock(from)}</span><span>${format.clock(to)}</span></div></div></figure>`
 }
 
 /** The first of 1, 2, 5, 10, 20, 50 … that is not below. */

@@ -68,7 +68,8 @@ function rateFinding(points: readonly ChartPoint[], noun: string, verb: string, 
   const most = largest(points)
   if (most === 0) return `No ${noun}s ${verb} lately`
   const now = `${format.short(last)} ${noun}${last === 1 ? '' : 's'} a second`
-  return most > last ? `${now}, ${format.short(most)} at most` : now
+  const peak = format.short(most)
+  return peak === format.short(last) ? now : `${now}, ${peak} at most`
 }
 
 function latencyFinding(points: readonly ChartPoint[], format: Format): string {

@@ -62,11 +62,11 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart, format: Format)
       : fact('Indexed from', number(indexedFrom, format))
   ]
   const left = chain.etaSeconds === undefined ? '' : `, about ${format.duration(chain.etaSeconds)} left`
-  const percent = chain.percent ?? 0
+  const { percent } = chain
   const name = `Chain ${chain.chainId}`
   const progress = chain.ready
     ? undefined
-    : html`<p class="progress"><progress max="100" value="${percent}" aria-label="First backfill of chain ${chain.chainId}"></progress><span>${format.number(percent, 1)} %${left}</span></p>`
+    : html`<p class="progress"><progress max="100"${percent === undefined ? undefined : html` value="${percent}"`} aria-label="First backfill of chain ${chain.chainId}"></progress><span>${percent === undefined ? 'not begun' : `${format.number(percent, 1)} %${left}`}</span></p>`
   return card(name, verdict, facts, progress, charts)
 }
 
