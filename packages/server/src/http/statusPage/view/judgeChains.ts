@@ -92,12 +92,13 @@ export function judgeServer(report: StatusReport, format: Format): Answer {
 /** All is well, said of what there is. */
 function praise({ evm, solana }: StatusReport): string {
   const [chain, cluster] = [evm[0], solana[0]]
-  const chains = evm.length === 1 ? `Chain ${chain?.chainId} is in sync` : `All ${evm.length} chains are in sync`
+  const chains =
+    evm.length === 1 ? `Chain ${chain?.chainId} is in sync` : `All ${evm.length} chains are in sync`
   const clusters =
-    solana.length === 1 ? `Solana cluster ${cluster?.chainId} answers` : `${solana.length} Solana clusters answer`
+    solana.length === 1
+      ? `Solana cluster ${cluster?.chainId} answers`
+      : `${solana.length} Solana clusters answer`
   return [chain && chains, cluster && clusters].filter(part => part !== undefined).join(', ')
-}
-  return { tone: 'good', word: 'In sync', sentence: `All ${fine} chains are in sync` }
 }
 
 function waiting(word: string, sentence: string, reason?: string): Verdict {
