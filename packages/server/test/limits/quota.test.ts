@@ -1,0 +1,238 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createQuota } from '../../src/http/createQuota.ts'
+import { PostgresBuckets } from '../../src/http/postgresBuckets.ts'
+import { openQuotaDatabase } from '../../src/http/quotaDatabase.ts'
+import { steadyClock } from '../../src/platform/clock.ts'
+import { createLogger, silentLogger } from '../../src/platform/logger.ts'
+import type { Caller } from '../../src/projects/Caller.ts'
+import { address, request, type ServiceChanges, startService } from '../http/startService.ts'
+import { createTestDatabase } from '../support/startPostgres.ts'
+
+// So slow that nothing comes back while a test runs.
+const rule = { requestsPerSecond: 0.01, burst: 5 }
+const server: Caller = { projectId: 'demo', kind: 'server' }
+const page: Caller = { projectId: 'demo', kind: 'client', origins: ['https://dapp.example'] }
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+function start(rateLimit: ServiceChanges['rateLimit'] = rule) {
+  const service = startService({ rateLimit, handlers: { svc_getTokensAndNFTs: async () => ({}) } })
+  open.push(service)
+  return service
+}
+
+const call = request('svc_getTokensAndNFTs', [address])
+const batchOf = (entries: number) => `[${Array.from({ length: entries }, () => call).join()}]`
+
+interface Answer {
+  readonly error?: { readonly code: number; readonly data: { reason: string; retryAfterMs?: number } }
+}
+
+async function answersOf(response: Promise<Response>): Promise<Answer[]> {
+  const { status, answers } = await response.then(async it => ({
+    status: it.status,
+    answers: (await it.json()) as Answer[]
+  }))
+  expect(status).toBe(200)
+  return answers
+}
+
+const reasons = (answers: readonly Answer[]) => answers.map(({ error }) => error?.data.reason ?? 'ok')
+
+describe('the quota over HTTP', () => {
+  it('answers the first entries of a batch and refuses the others, each with its own wait', async () => {
+    const answers = await answersOf(start().post('/evm-chain', batchOf(8)))
+    expect(reasons(answers)).toEqual([...Array(5).fill('ok'), ...Array(3).fill('RATE_LIMITED')])
+    const waits = answers.slice(5).map(({ error }) => error?.data.retryAfterMs)
+    expect(waits).toEqual([expect.any(Number), waits[0]! + 100_000, waits[0]! + 200_000])
+  })
+
+  it('refuses every entry of a batch within 200 and a single call with 429 once it is used up', async () => {
+    const service = start()
+    await service.post('/evm-chain', batchOf(5))
+    expect(reasons(await answersOf(service.post('/evm-chain', batchOf(2))))).toEqual([
+      'RATE_LIMITED',
+      'RATE_LIMITED'
+    ])
+    const single = await service.post('/evm-chain', call)
+    expect(single.status).toBe(429)
+    const { error } = (await single.json()) as Answer
+    expect(error).toMatchObject({ code: -32005, data: { reason: 'RATE_LIMITED' } })
+    const waitMs = error?.data.retryAfterMs ?? 0
+    expect(waitMs).toBeGreaterThan(0)
+    expect(Number(single.headers.get('retry-after')) * 1_000).toBeGreaterThanOrEqual(waitMs)
+  })
+
+  it('counts what is no request like a call', async () => {
+    const service = start()
+    for (const body of ['', '{', '[]', '7', 'nonsense']) await service.post('/evm-chain', body)
+    expect((await service.post('/evm-chain', call)).status).toBe(429)
+  })
+
+  it('counts the pages of one address with a client key, whoever forwards them', async () => {
+    const perAddress = { requestsPerSecond: 0.01, burst: 1 }
+    const service = startService({
+      rateLimit: { ...rule, burst: 400, perAddress },
+      trustedProxies: ['10.0.0.0/8'],
+      handlers: { svc_getTokensAndNFTs: async () => ({}) }
+    })
+    open.push(service)
+    const statusFrom = async (peer: unknown, forwarded = '') => {
+      const headers = {
+        authorization: `Basic ${btoa('demo:demo-client-key')}`,
+        origin: 'https://dapp.example',
+        'content-type': 'application/json',
+        'x-forwarded-for': forwarded
+      }
+      const init = { method: 'POST', body: call, headers }
+      const answer = await service.fetch(new Request('http://service/evm-chain', init), { address: peer })
+      return answer.status
+    }
+    expect(await statusFrom('192.0.2.1')).toBe(200)
+    expect(await statusFrom('192.0.2.1', '192.0.2.77')).toBe(429)
+    expect(await statusFrom('10.0.0.1', '192.0.2.1')).toBe(429)
+    expect(await statusFrom('10.0.0.1', '192.0.2.1, 192.0.2.2')).toBe(200)
+    expect(await statusFrom('2001:db8::1')).toBe(200)
+    expect(await statusFrom('2001:db8::2')).toBe(429)
+    // Hosts hand on objects of their own, which tell no address.
+    expect(await statusFrom({ address: '192.0.2.1' })).toBe(200)
+    expect(await statusFrom(undefined)).toBe(200)
+  })
+})
+
+describe('the quota in PostgreSQL', () => {
+  it('is one for all servers, however their calls meet', async () => {
+    const store = await createTestDatabase()
+    const limits = { requestsPerSecond: 0.01, burst: 100, store }
+    const services = [start(limits), start(limits)]
+    const batches = Array.from({ length: 10 }, (_, index) =>
+      answersOf(services[index % 2]!.post('/evm-chain', batchOf(30)))
+    )
+    const outcomes = reasons((await Promise.all(batches)).flat())
+    expect(outcomes.filter(outcome => outcome === 'ok')).toHaveLength(100)
+    expect(outcomes.filter(outcome => outcome === 'RATE_LIMITED')).toHaveLength(200)
+  })
+
+  it('outlives the server, and follows the same rule as in memory', async () => {
+    const store = await createTestDatabase()
+    const limits = { requestsPerSecond: 20, burst: 40, perAddress: { requestsPerSecond: 1, burst: 4 }, store }
+    const first = createQuota(limits)
+    expect(await first.of(server, undefined)(50)).toMatchObject({ allowed: 40, msPerCall: 50 })
+    expect(await first.of(page, '192.0.2.1')(6)).toMatchObject({ scope: 'address', allowed: 4 })
+    await first.close()
+    const second = createQuota(limits)
+    open.push(second)
+    const refused = await second.of(server, undefined)(60)
+    expect(refused.allowed).toBeLessThan(40)
+    expect(await second.of(page, '192.0.2.1')(1)).toMatchObject({ scope: 'address', allowed: 0 })
+    // Whoever waits as long as told is let in.
+    await new Promise(resolve => setTimeout(resolve, refused.retryAfterMs))
+    expect((await second.of(server, undefined)(1)).allowed).toBe(1)
+  })
+
+  it('costs one statement for a batch, and gives back what is not used', async () => {
+    const database = openQuotaDatabase(await createTestDatabase(), steadyClock, silentLogger)
+    open.push(database)
+    let statements = 0
+    const counted: typeof database = {
+      ...database,
+      query: query => {
+        statements++
+        return database.query(query)
+      }
+    }
+    const buckets = new PostgresBuckets({ requestsPerSecond: 0.01, burst: 100 }, counted, steadyClock)
+    await buckets.consume('demo', 70)
+    expect(statements).toBe(1)
+    await expect(buckets.consume('demo', 70)).rejects.toMatchObject({ consumedPoints: 140 })
+    await buckets.reward('demo', 25)
+    await expect(buckets.consume('demo', 30)).rejects.toMatchObject({ consumedPoints: 105 })
+    expect(statements).toBe(4)
+  })
+
+  it('counts in the process while the database is away or hangs, and says so once', async () => {
+    const proxy = await startProxy(await createTestDatabase())
+    open.push(proxy)
+    const clock = { ms: 0, now: () => clock.ms }
+    const lines: { level: number; msg: string }[] = []
+    const logger = createLogger({ level: 'info', write: line => lines.push(JSON.parse(line)) })
+    const quota = createQuota({ ...rule, store: proxy.url }, { clock, logger })
+    open.push(quota)
+    const take = quota.of(server, undefined)
+    expect((await take(2)).allowed).toBe(2)
+
+    proxy.state = 'hanging'
+    // Its own count knows nothing of the two calls.
+    expect((await take(4)).allowed).toBe(4)
+    expect((await take(4)).allowed).toBe(1)
+    clock.ms += 1_000
+    proxy.state = 'down'
+    expect((await take(1)).allowed).toBe(0)
+
+    clock.ms += 1_000
+    proxy.state = 'up'
+    expect((await take(4)).allowed).toBe(3)
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'the database of the quotas is away; this process counts by itself',
+      'the database of the quotas answers again'
+    ])
+    expect(JSON.stringify(lines)).not.toContain('secret')
+  })
+
+  it('begins in the process where the database is away at the start, and finds it later', async () => {
+    const proxy = await startProxy(await createTestDatabase())
+    open.push(proxy)
+    proxy.state = 'down'
+    const clock = { ms: 0, now: () => clock.ms }
+    const quota = createQuota({ ...rule, store: proxy.url }, { clock })
+    open.push(quota)
+    expect((await quota.of(server, undefined)(9)).allowed).toBe(5)
+    proxy.state = 'up'
+    clock.ms += 1_000
+    expect((await quota.of(server, undefined)(9)).allowed).toBe(5)
+    expect((await quota.of(server, undefined)(9)).allowed).toBe(0)
+  })
+})
+
+/** A TCP way to a database behind a Unix socket, which can break. */
+async function startProxy(databaseUrl: string) {
+  const { pathname, searchParams } = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  let current: 'up' | 'hanging' | 'down' = 'up'
+  const listener = createServer({ allowHalfOpen: false }, socket => {
+    socket.on('error', () => {})
+    if (current === 'down') {
+      socket.destroy()
+      return
+    }
+    sockets.add(socket)
+    const behind = connect(`${searchParams.get('host')}/.s.PGSQL.5432`)
+    behind.on('error', () => socket.destroy()).on('close', () => socket.destroy())
+    socket.on('close', () => behind.destroy())
+    socket.on('data', data => current === 'up' && behind.write(data))
+    behind.on('data', data => current === 'up' && socket.write(data))
+  })
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+    sockets.clear()
+  }
+  return {
+    url: `postgres://postgres:secret@127.0.0.1:${port}${pathname}`,
+    set state(next: typeof current) {
+      current = next
+      if (next === 'down') cut()
+    },
+    async close() {
+      cut()
+      listener.close()
+    }
+  }
+}
