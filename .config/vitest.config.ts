@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -21,6 +22,8 @@ export default defineConfig({
     // A flaky test is a bug: nothing is retried.
     retry: 0,
     reporters: ['default', fileURLToPath(new URL('closingCounts.ts', import.meta.url))],
+    // Most files wait for nodes and processes of theirs, so a core is not kept free as by default.
+    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 30_000,
     hookTimeout: 60_000
   }
