@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { methodFacts, wireName } from '@chain-data/protocol'
+import { describe, expect, test } from 'vitest'
+import { assetsFile, bundleStatusPage } from '../../scripts/bundleStatusPage.ts'
+import { createStatusPages } from '../../src/http/statusPage/createStatusPages.ts'
+import type { StatusReport } from '../../src/http/statusPage/StatusReport.ts'
+import { chainWith, reportOf, states } from './reports.ts'
+
+const chainIds = { '/evm-chain': [137, 8453], '/solana': [101] }
+
+/** The page over one report, as text without markup, and as it is. */
+async function pageOf(report: StatusReport, methodPrefix = 'svc_') {
+  const page = await createStatusPages({ report: () => report, chainIds, methodPrefix }).get('/')?.()
+  if (typeof page?.body !== 'string') throw new Error('the page is no text')
+  return { headers: page.headers, markup: page.body, ...readPage(page.body) }
+}
+
+function readPage(markup: string) {
+  const withoutAssets = markup.replace(/<(style|script)>.*?<\/\1>/gs, '')
+  const textOf = (part = '') => decode(part.replace(/<[^>]*>/g, ''))
+  const heading = textOf(/<h1>(.*?)<\/h1>/s.exec(withoutAssets)?.[1])
+  const main = /<main>(.*)<\/main>/s.exec(withoutAssets)?.[1] ?? ''
+  return { heading, text: textOf(main), tags: withoutAssets.match(/<[a-z!][^>]*>/g) ?? [] }
+}
+
+function decode(text: string): string {
+  return text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+}
+
+describe('the line on top says', () => {
+  test.each<[keyof typeof states, string, string[]]>([
+    ['inSync', 'All 2 chains are in sync, Solana cluster 101 answers', ['As of 14:32 UTC', 'Up for 2 d 4 h']],
+    ['indexing', 'Chain 1 is still indexing: 43.3 %, about 12 min left', ['15,298 blocks/s']],
+    [
+      'stalled',
+      'Chain 137 has stalled, since 14:19 UTC',
+      ['node 1 was not reachable', '1 of 2 chains in order', '0 of 2 in service']
+    ],
+    ['degraded', 'Chain 1 is degraded: final blocks were replaced', ['Degraded']],
+    ['goingBack', 'Chain 1 was reorganised and goes back to block 19,426,560', ['Going back']],
+    ['waiting', 'Chain 1 waits for its node', ['not known']],
+    ['behind', 'Chain 1 is catching up: 240 blocks behind', ['240 blocks, about 48 min']],
+    [
+      'closing',
+      'The server is shutting down: answers under way are finished, new calls are refused',
+      ['Under way']
+    ],
+    ['solanaOnly', 'Solana cluster 101 answers', ['301,224,518', 'none: read live']],
+    ['solanaSilent', 'Solana cluster 101 does not answer', ['no node answered within 5 s']]
+  ])('in the state %s: %s', async (state, line, also) => {
+    const { heading, text } = await pageOf(states[state] as StatusReport)
+    expect(heading).toBe(line)
+    for (const words of also) expect(text).toContain(words)
+  })
+
+  test('what is worst, whatever order the chains are in', async () => {
+    const indexing = chainWith({ chainId: 5, ready: false, phase: 'backfilling', percent: 10 })
+    const stalled = chainWith({ chainId: 7, phase: 'stalled', problem: 'no node answers' })
+    for (const chains of [
+      [indexing, stalled],
+      [stalled, indexing]
+    ]) {
+      expect((await pageOf(reportOf(chains))).heading).toBe('Chain 7 has stalled')
+    }
+  })
+})
+
+describe('the page', () => {
+  test('shows a lag only where it is known: not while the node is silent', async () => {
+    const { text } = await pageOf(
+      reportOf([chainWith({ phase: 'stalled', lagBlocks: 0, problem: 'silent' })])
+    )
+    expect(text).toMatch(/Lag\s*not known/)
+  })
+
+  test('shows what a node says of itself as text', async () => {
+    const { markup, text } = await pageOf(states.hostile as StatusReport)
+    expect(text).toContain(
+      `<img src=x onerror="document.title='owned'"></p><script>alert(1)</script>&lt;b&gt;`
+    )
+    expect(markup).not.toContain('<img')
+    expect(markup.match(/<script/g)).toHaveLength(1)
+  })
+
+  test('allows exactly the style and the script that it holds, and nothing from elsewhere', async () => {
+    const { headers, markup } = await pageOf(states.inSync as StatusReport)
+    const policy = headers['content-security-policy'] ?? ''
+    const hashOf = (tag: string) => {
+      const content = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(markup)?.[1] ?? ''
+      return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
+    }
+    expect(Object.fromEntries(policy.split('; ').map(rule => rule.split(/ (.*)/)))).toEqual({
+      'default-src': "'none'",
+      'script-src': hashOf('script'),
+      'style-src': hashOf('style'),
+      'img-src': 'data:',
+      'connect-src': "'self'",
+      'base-uri': "'none'",
+      'form-action': "'none'",
+      'frame-ancestors': "'none'"
+    })
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+      'cross-origin-opener-policy': 'same-origin'
+    })
+    const { tags } = readPage(markup)
+    expect(tags.filter(tag => /\s(style|on\w+)=/.test(tag))).toEqual([])
+    expect(tags.filter(tag => /\s(src|href)="(?!#|data:image\/svg)/.test(tag))).toEqual([])
+  })
+
+  test.each(Object.keys(states))('is well-formed in the state %s', async state => {
+    const { markup, tags } = await pageOf(states[state] as StatusReport)
+    const ids = tags.flatMap(tag => /\sid="([^"]*)"/.exec(tag)?.[1] ?? [])
+    expect(ids).toEqual([...new Set(ids)])
+    for (const name of tags.flatMap(
+      tag => /\s(?:aria-labelledby|data-copy)="([^"]*)"/.exec(tag)?.[1] ?? []
+    )) {
+      expect(ids).toContain(name)
+    }
+    expect(markup).toMatch(/^<!doctype html>\n<html lang="en">/)
+    expect(markup).toMatch(/<title>[^<]+<\/title>/)
+    expect(
+      tags.filter(
+        tag => tag.startsWith('<svg') && !/aria-hidden="true"|role="img" aria-label="[^"]+/.test(tag)
+      )
+    ).toEqual([])
+    const open: string[] = []
+    const pieces =
+      markup.replace(/<(style|script)>.*?<\/\1>/gs, '').match(/<\/?[a-z][a-z0-9]*(?:\s[^>]*)?>/g) ?? []
+    for (const piece of pieces) {
+      const name = /[a-z][a-z0-9]*/.exec(piece)?.[0] ?? ''
+      if (['meta', 'link'].includes(name) || piece.endsWith('/>')) continue
+      if (piece.startsWith('</')) expect(open.pop()).toBe(name)
+      else open.push(name)
+    }
+    expect(open).toEqual([])
+  })
+
+  test('shows how to call every method, with a chain that is served', async () => {
+    const { text } = await pageOf(states.inSync as StatusReport, 'acme_')
+    for (const [name, { endpoints }] of Object.entries(methodFacts)) {
+      expect(text).toContain(`"method":"${wireName(name as keyof typeof methodFacts, 'acme_')}"`)
+      expect(text).toContain(`client.request({ method: '${name}'`)
+      expect(text).toContain(`https://your-server.example${endpoints[0]}`)
+    }
+    const bodies = [...text.matchAll(/-d '(\{.*?\})' \\/gs)].map(([, body = '']) => JSON.parse(body))
+    expect(bodies.map(({ method, chainId }) => [method, chainId])).toEqual([
+      ['acme_getTransactionsByAddress', 137],
+      ['acme_getTokensAndNFTs', 137],
+      ['enhancedGetTokensAndNFTs', 101],
+      ['acme_getSyncStatus', 137],
+      ['rpc.discover', undefined]
+    ])
+  })
+
+  test('is less than 60 kB with two chains and half an hour of charts', async () => {
+    const { markup } = await pageOf(states.inSync as StatusReport)
+    expect(Buffer.byteLength(markup)).toBeLessThan(60_000)
+  })
+})
+
+test('bundling style and script again gives the committed text', async () => {
+  expect(await bundleStatusPage()).toBe(await readFile(assetsFile, 'utf8'))
+})

@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest'
+import { createCallWindow } from '../../src/http/statusPage/createCallWindow.ts'
+import { createStatusRecorder, type StatusSources } from '../../src/http/statusPage/createStatusRecorder.ts'
+import type { StatusReport } from '../../src/http/statusPage/StatusReport.ts'
+import type { SyncStatus } from '../../src/model/sync.ts'
+import type { UpstreamFigures } from '../../src/platform/upstreamFigures.ts'
+import { authorization, request, startService } from '../http/startService.ts'
+
+const hash = `0x${'ab'.repeat(32)}` as const
+
+function statusAt(indexedTo: number, change: Partial<SyncStatus> = {}): SyncStatus {
+  return {
+    ...{ chainId: 1, phase: 'following', head: 1_000, indexedFrom: 0, backfilled: true },
+    ...{ degraded: false, poolCovered: true },
+    indexedTo: { number: indexedTo, hash },
+    ...change
+  }
+}
+
+/** A recorder over a clock and a chain that the test moves. */
+function startRecorder(changes: Partial<StatusSources> = {}) {
+  let nowMs = 1_800_000_000_000
+  let status = statusAt(0)
+  const recorder = createStatusRecorder({
+    version: '9.9.9',
+    syncStatuses: () => [status],
+    solanaStatuses: () => [],
+    inFlight: () => 0,
+    isClosing: () => false,
+    now: () => nowMs,
+    ...changes
+  })
+  return {
+    ...recorder,
+    nowMs: () => nowMs,
+    /** So much later, the chain stands like this. */
+    later(ms: number, next: SyncStatus = status) {
+      nowMs += ms
+      status = next
+    },
+    chain: () => recorder.report().evm[0]
+  }
+}
+
+describe('a chain', () => {
+  test('that is indexed shows its speed, share and time left', () => {
+    const recorder = startRecorder()
+    recorder.later(0, statusAt(99, { phase: 'backfilling', backfilled: false, head: 999 }))
+    recorder.sample()
+    recorder.later(10_000, statusAt(199, { phase: 'backfilling', backfilled: false, head: 999 }))
+    expect(recorder.chain()).toMatchObject({ ready: false, percent: 20, blocksPerSecond: 10, etaSeconds: 80 })
+    recorder.sample()
+    const [series] = recorder.report().charts.evm
+    const second = recorder.nowMs() / 1_000
+    expect(series?.blocksPerSecond).toEqual([[second, 10]])
+    expect(series?.lagBlocks).toEqual([
+      [second - 10, 900],
+      [second, 800]
+    ])
+  })
+
+  test('that is never level with its node has no lag in seconds; one that was has it since then', () => {
+    const recorder = startRecorder()
+    recorder.later(0, statusAt(990))
+    recorder.sample()
+    expect(recorder.chain()).not.toHaveProperty('lagSeconds')
+    recorder.later(10_000, statusAt(1_000))
+    recorder.sample()
+    expect(recorder.chain()).toMatchObject({ lagBlocks: 0, lagSeconds: 0 })
+    recorder.later(10_000, statusAt(1_000, { head: 1_003 }))
+    recorder.sample()
+    recorder.later(25_000)
+    expect(recorder.chain()).toMatchObject({ lagBlocks: 3, lagSeconds: 25 })
+  })
+
+  test('that goes back has no speed until it is known again', () => {
+    const recorder = startRecorder()
+    recorder.later(0, statusAt(900))
+    recorder.sample()
+    recorder.later(10_000, statusAt(890))
+    expect(recorder.chain()).not.toHaveProperty('blocksPerSecond')
+  })
+
+  test('that stalls says since when, and its lag is unknown meanwhile', () => {
+    const recorder = startRecorder()
+    recorder.later(0, statusAt(1_000))
+    recorder.sample()
+    const stalled = statusAt(1_000, { phase: 'stalled', problem: 'no node answers' })
+    recorder.later(10_000, stalled)
+    recorder.sample()
+    const sinceSeconds = recorder.nowMs() / 1_000
+    recorder.later(30_000)
+    recorder.sample()
+    expect(recorder.chain()).toMatchObject({ degraded: true, stalledSinceSeconds: sinceSeconds })
+    expect(recorder.report().charts.evm[0]?.lagBlocks).toEqual([[sinceSeconds - 10, 0]])
+    recorder.later(10_000, statusAt(1_000))
+    expect(recorder.chain()).not.toHaveProperty('stalledSinceSeconds')
+  })
+
+  test('counts each node once, and in service only while everybody who asks it says so', () => {
+    const node = (position: number, role: string, outOfService: boolean) =>
+      ({ position, role, outOfService }) as UpstreamFigures
+    const upstreams = [
+      ...[node(1, 'indexer', false), node(2, 'indexer', true)],
+      ...[node(1, 'query', false), node(2, 'query', false)]
+    ]
+    const recorder = startRecorder({ nodeFigures: () => [{ upstreams, webSockets: [] }] })
+    expect(recorder.chain()).toMatchObject({ nodes: { total: 2, inService: 1 } })
+    expect(recorder.chain()).not.toHaveProperty('webSockets')
+  })
+})
+
+describe('calls', () => {
+  test('have percentiles that are never below the truth, nor more than a fifth above it', () => {
+    const window = createCallWindow(3)
+    for (let ms = 1; ms <= 1_000; ms++) {
+      window.count({ method: 'm', outcome: ms % 100 === 0 ? 'INTERNAL' : 'ok', durationMs: ms })
+    }
+    const [calls] = window.calls()
+    expect(calls).toMatchObject({ method: 'm', count: 1_000, failed: 10 })
+    for (const [shown = 0, truth = 0] of [
+      [calls?.p50Ms, 500],
+      [calls?.p95Ms, 950],
+      [calls?.p99Ms, 990]
+    ]) {
+      expect(shown).toBeGreaterThanOrEqual(truth * 0.95)
+      expect(shown).toBeLessThanOrEqual(truth * 1.25)
+    }
+  })
+
+  test('are forgotten after so many intervals', () => {
+    const window = createCallWindow(2)
+    window.count({ method: 'm', outcome: 'ok', durationMs: 5 })
+    expect(window.endInterval()).toBeGreaterThanOrEqual(5)
+    expect(window.endInterval()).toBeUndefined()
+    expect(window.calls()).toHaveLength(1)
+    window.endInterval()
+    expect(window.calls()).toEqual([])
+    expect(window.total()).toBe(1)
+  })
+
+  test('per second are those of the last minute', () => {
+    const recorder = startRecorder()
+    for (let second = 0; second < 120; second += 10) {
+      for (let n = 0; n < 50; n++) recorder.countCall({ method: 'm', outcome: 'ok', durationMs: 1 })
+      recorder.later(10_000)
+      recorder.sample()
+    }
+    expect(recorder.report().server.callsPerSecond).toBe(5)
+    recorder.later(60_000)
+    expect(recorder.report().server.callsPerSecond).toBe(0)
+  })
+})
+
+test('ten thousand samples take no more memory than half an hour of them', () => {
+  const recorder = startRecorder()
+  const sizes: number[] = []
+  for (let taken = 1; taken <= 10_000; taken++) {
+    recorder.later(10_000, statusAt(taken % 900, { head: 1_000 + taken }))
+    for (const method of ['a', 'b', 'c'])
+      recorder.countCall({ method, outcome: 'ok', durationMs: taken % 1_000 })
+    recorder.countRefusal('NOT_FOUND')
+    recorder.sample()
+    if (taken === 200 || taken === 10_000) sizes.push(JSON.stringify(recorder.report()).length)
+  }
+  const { charts } = recorder.report()
+  for (const points of [charts.callsPerSecond, charts.p95Ms, charts.evm[0]?.lagBlocks])
+    expect(points).toHaveLength(180)
+  expect(charts.evm[0]?.blocksPerSecond.length).toBeLessThanOrEqual(180)
+  expect(sizes[1]).toBeLessThan((sizes[0] ?? 0) * 1.1)
+})
+
+describe('over HTTP', () => {
+  const handlers = { svc_getSyncStatus: async () => ({}) as never }
+  const get = (service: ReturnType<typeof startService>, path: string, method = 'GET') =>
+    service.fetch(new Request(`http://service${path}`, { method }))
+
+  test('the report tells calls, refusals and chains, and neither who called nor a key', async () => {
+    const service = startService({
+      handlers,
+      syncStatuses: () => [statusAt(998)],
+      statusTimes: { freshMs: 0 }
+    })
+    await service.post('/evm-chain', request('svc_getSyncStatus', []))
+    await service.post('/evm-chain', request('svc_getSyncStatus', []), {
+      headers: { authorization: 'Basic eDp5' }
+    })
+    const response = await get(service, '/status.json')
+    const text = await response.text()
+    const report = JSON.parse(text) as StatusReport
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(report).toMatchObject({
+      formatVersion: 1,
+      server: {
+        ready: true,
+        inFlight: 0,
+        calls: [{ method: 'svc_getSyncStatus', count: 1, failed: 0 }],
+        refusals: { UNAUTHENTICATED: 1 }
+      },
+      evm: [{ chainId: 1, phase: 'following', lagBlocks: 2, percent: 99.8 }],
+      solana: []
+    })
+    expect(text).not.toContain('null')
+    for (const secret of ['demo', authorization, 'http']) expect(text).not.toContain(secret)
+  })
+
+  test('a closing server says so', async () => {
+    const service = startService({ statusTimes: { freshMs: 0 } })
+    service.beginClosing()
+    expect(await (await get(service, '/status.json')).json()).toMatchObject({
+      server: { closing: true, ready: false }
+    })
+    expect(await (await get(service, '/')).text()).toContain('The server is shutting down')
+  })
+
+  test('the page answers GET and HEAD, below a base path too', async () => {
+    const service = startService({ basePath: '/api/chain' })
+    const page = await get(service, '/api/chain/')
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(await page.text()).toContain('<h1>')
+    expect((await get(service, '/api/chain')).status).toBe(200)
+    const head = await get(service, '/api/chain/', 'HEAD')
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect((await get(service, '/api/chain/', 'POST')).status).toBe(405)
+  })
+
+  test('pages that are turned off are not found, while the health pages answer', async () => {
+    const service = startService({ pages: { status: false, metrics: false } })
+    const statuses = await Promise.all(
+      ['/', '/status.json', '/metrics', '/health/live', '/health/ready'].map(
+        async path => (await get(service, path)).status
+      )
+    )
+    expect(statuses).toEqual([404, 404, 404, 200, 200])
+  })
+
+  test('asking often costs one report a second', async () => {
+    let asked = 0
+    const service = startService({
+      solanaStatuses: () => {
+        asked++
+        return []
+      }
+    })
+    for (let n = 0; n < 20; n++) {
+      await get(service, '/')
+      await get(service, '/status.json')
+    }
+    expect(asked).toBe(1)
+  })
+})
