@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accountAt, chainId, datasetFigures, prepareDataset } from './dataset.ts'
-import type { Listening, LoadFigures, LoadOrder } from './messages.ts'
-import { canPin, startChild } from './startChild.ts'
+import type { Listening, LoadFigures, LoadOrder, Usage } from './messages.ts'
+import { type Child, canPin, startChild } from './startChild.ts'
 
 const rounds = 3
 const limit = 100
@@ -25,17 +25,23 @@ export async function benchHttp(print: (line: string) => void): Promise<object> 
     const bare = startChild('serveRecorded.ts', [url, bodiesFile], 0)
     try {
       const { url: bareUrl } = (await bare.first) as Listening
-      const ask = (order: Partial<LoadOrder>) =>
-        generator.ask<LoadFigures>({
-          url,
-          bodies,
-          arrivals: { kind: 'closed' },
-          connections,
-          warmUpMs: 1_500,
-          measureMs: 4_000,
-          ...order
-        })
-      const pages = await measurePages(ask, url, bareUrl, print)
+      const askOf =
+        (child: Child, itsUrl: string): Ask =>
+        async order => {
+          const before = await child.ask<Usage>('usage')
+          const figures = await generator.ask<LoadFigures>({
+            url: itsUrl,
+            bodies,
+            arrivals: { kind: 'closed' },
+            connections,
+            warmUpMs: 1_500,
+            measureMs: 4_000,
+            ...order
+          })
+          const after = await child.ask<Usage>('usage')
+          return { ...figures, cpuMicrosPerAnswer: ((after.cpuMs - before.cpuMs) * 1000) / figures.answers }
+        }
+      const pages = await measurePages(askOf(server, url), askOf(bare, bareUrl), print)
       return { dataset: datasetFigures, pinned: canPin, pages }
     } finally {
       await bare.stop()
@@ -51,35 +57,40 @@ function pageOf(address: string): string {
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'svc_getTransactionsByAddress', chainId, params })
 }
 
-type Ask = (order: Partial<LoadOrder>) => Promise<LoadFigures>
+interface Measured extends LoadFigures {
+  /** Of the server, warm-up included. */
+  readonly cpuMicrosPerAnswer: number
+}
+
+type Ask = (order?: Partial<LoadOrder>) => Promise<Measured>
 
 /** Both servers in turn, at saturation and then at half of what each was seen to bear. */
-async function measurePages(ask: Ask, url: string, bareUrl: string, print: (line: string) => void) {
-  const saturated = { ours: [] as LoadFigures[], bare: [] as LoadFigures[] }
+async function measurePages(askOurs: Ask, askBare: Ask, print: (line: string) => void) {
+  const saturated = { ours: [] as Measured[], bare: [] as Measured[] }
   for (let round = 0; round < rounds; round++) {
-    saturated.bare.push(await ask({ url: bareUrl }))
-    saturated.ours.push(await ask({ url }))
+    saturated.bare.push(await askBare())
+    saturated.ours.push(await askOurs())
   }
   const rates = { ours: spread(saturated.ours.map(rateOf)), bare: spread(saturated.bare.map(rateOf)) }
   const ratios = spread(saturated.ours.map((figures, i) => figures.perSecond / rateOf(saturated.bare[i])))
   print(`  requests/s at saturation: ${format(rates.ours)}; bare node:http ${format(rates.bare)}`)
   print(`  ratio ${format(ratios, 2)} (goal: at least 0.50)`)
+  const cpu = (all: readonly Measured[]) => spread(all.map(({ cpuMicrosPerAnswer }) => cpuMicrosPerAnswer))
+  print(
+    `  processor time per answer: ${format(cpu(saturated.ours))} us; bare node:http ${format(cpu(saturated.bare))} us`
+  )
   const load = (all: readonly LoadFigures[]) => spread(all.map(({ generatorLoad }) => generatorLoad))
   print(
     `  the generator used ${format(load(saturated.ours), 2)} of its core; with bare node:http ${format(load(saturated.bare), 2)}`
   )
 
-  const half = { ours: [] as LoadFigures[], bare: [] as LoadFigures[] }
+  const half = { ours: [] as Measured[], bare: [] as Measured[] }
   for (let round = 0; round < rounds; round++) {
     half.bare.push(
-      await ask({
-        url: bareUrl,
-        arrivals: { kind: 'open', perSecond: rates.bare.median / 2 },
-        connections: 256
-      })
+      await askBare({ arrivals: { kind: 'open', perSecond: rates.bare.median / 2 }, connections: 256 })
     )
     half.ours.push(
-      await ask({ url, arrivals: { kind: 'open', perSecond: rates.ours.median / 2 }, connections: 256 })
+      await askOurs({ arrivals: { kind: 'open', perSecond: rates.ours.median / 2 }, connections: 256 })
     )
   }
   const p99 = { ours: spread(half.ours.map(p99Of)), bare: spread(half.bare.map(p99Of)) }

@@ -38,6 +38,7 @@ async function run({
   const latencies: number[] = []
   const outcomes: Record<string, number> = {}
   let bytes = 0
+  let answers = 0
   let sent = 0
   let open = 0
   const idle: Connection[] = []
@@ -45,6 +46,7 @@ async function run({
   const isOpenLoop = arrivals.kind === 'open'
 
   const count = ({ dueMs, outcome, bytes: length }: Answer) => {
+    answers++
     const nowMs = performance.now()
     // A closed loop has no due times of its own: what ends in the measured time counts.
     const when = isOpenLoop ? dueMs : nowMs
@@ -106,6 +108,7 @@ async function run({
     perSecond: (latencies.length * 1000) / measureMs,
     bytesPerSecond: (bytes * 1000) / measureMs,
     latencyMs: { p50: at(0.5), p99: at(0.99), most: at(1) },
+    answers,
     outcomes,
     generatorLoad
   }

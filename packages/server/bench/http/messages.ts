@@ -20,6 +20,8 @@ export interface LoadFigures {
   /** Answers with status 200 a second. */
   readonly perSecond: number
   readonly bytesPerSecond: number
+  /** Of any status, warm-up included. */
+  readonly answers: number
   /** Of answers with status 200, from the moment the request was due to its last byte. */
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly most: number }
   /** Answers by status; `cut`: the connection ended instead. */
@@ -33,8 +35,10 @@ export interface Listening {
   readonly url: string
 }
 
-/** Memory of a server child, asked for with the message `memory`. */
-export interface MemoryFigures {
+/** What a server child has used, asked for with the message `usage`. */
+export interface Usage {
+  /** Processor time of all its threads since it began. */
+  readonly cpuMs: number
   readonly rssBytes: number
   readonly heapBytes: number
   /** Buffers outside the heap. */

@@ -5,7 +5,8 @@ import { createGetTransactionsByAddress } from '../../src/methods/svc_getTransac
 import { createLogger } from '../../src/platform/logger.ts'
 import { openSqliteReader } from '../../src/store/sqlite/openSqliteReader.ts'
 import { chainId } from './dataset.ts'
-import type { Listening, MemoryFigures } from './messages.ts'
+import type { Listening } from './messages.ts'
+import { tellUsage } from './tellUsage.ts'
 
 const [, , folder = ''] = process.argv
 const reader = await openSqliteReader(folder, chainId)
@@ -34,11 +35,5 @@ const service = startService({
   logger: createLogger({ level: 'info' })
 })
 const { url } = await service.listen()
-process.on('message', message => {
-  if (message !== 'memory') return
-  const { rss, heapUsed, external } = process.memoryUsage()
-  const figures: MemoryFigures = { rssBytes: rss, heapBytes: heapUsed, externalBytes: external }
-  process.send?.(figures)
-})
-process.once('disconnect', () => process.exit(0))
+tellUsage()
 process.send?.({ url } satisfies Listening)

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { authorization, type Listening } from './messages.ts'
+import { tellUsage } from './tellUsage.ts'
 
 const [, , url = '', bodiesFile = ''] = process.argv
 const bodies = JSON.parse(readFileSync(bodiesFile, 'utf8')) as readonly string[]
@@ -37,4 +38,4 @@ server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo
   process.send?.({ url: `http://127.0.0.1:${port}` } satisfies Listening)
 })
-process.once('disconnect', () => process.exit(0))
+tellUsage()

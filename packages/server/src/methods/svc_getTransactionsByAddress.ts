@@ -1,13 +1,14 @@
 import type { HistoryPage } from '@chain-data/protocol'
-import type { Address, ConfirmedTransaction, Hash, PendingTransaction } from '../model/evm.ts'
+import type { Address, Hash, PendingTransaction } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Snapshot, StoreReader, TransactionPosition } from '../store/store.ts'
 import type { FormatAddress } from './addressFormat.ts'
 import { chainOf } from './chainOf.ts'
+import { createRecordWriter } from './createRecordWriter.ts'
 import type { Handlers } from './MethodContext.ts'
-import { ResultStream } from './ResultStream.ts'
+import { type ResultChunk, ResultStream } from './ResultStream.ts'
 import { notBackfilled, openSettled, requireFollowing, requireFreshPool } from './requireCurrent.ts'
 import { toTransactionRecord } from './toTransactionRecord.ts'
 
@@ -36,6 +37,7 @@ export function createGetTransactionsByAddress(
   options: HistoryOptions
 ): Handlers['svc_getTransactionsByAddress'] {
   const { chains, maxUnpaged, serveWhileSyncing, formatAddress, clock } = options
+  const writeRecords = createRecordWriter(formatAddress)
 
   return async ([anyCaseAddress, page = {}], context) => {
     const chain = chainOf(chains, context)
@@ -56,18 +58,31 @@ export function createGetTransactionsByAddress(
       if (page.limit === undefined && maxUnpaged !== null) {
         await requireAtMost(maxUnpaged, snapshot, address, pending.length, olderThan)
       }
-      const transactions = readPage(snapshot, address, pending, page.limit, olderThan)
-      return new ResultStream(shape(transactions), () => snapshot.close())
+      return new ResultStream(readPage(snapshot, address, pending, page.limit, olderThan), () =>
+        snapshot.close()
+      )
     } catch (error) {
       await snapshot.close()
       throw error
     }
   }
 
-  async function* shape(transactions: AsyncIterable<readonly (PendingTransaction | ConfirmedTransaction)[]>) {
-    for await (const chunk of transactions) {
-      yield chunk.map(transaction => toTransactionRecord(transaction, formatAddress))
-    }
+  async function* readPage(
+    snapshot: Snapshot,
+    address: Address,
+    pending: readonly PendingTransaction[],
+    limit: number | undefined,
+    olderThan: TransactionPosition | undefined
+  ): AsyncGenerator<ResultChunk> {
+    const shown = pending.slice(0, limit)
+    if (shown.length > 0) yield shown.map(transaction => toTransactionRecord(transaction, formatAddress))
+    const confirmedLimit = limit === undefined ? undefined : limit - shown.length
+    if (confirmedLimit === 0) return
+    const records = snapshot.records(address, {
+      ...(olderThan === undefined ? {} : { olderThan }),
+      ...(confirmedLimit === undefined ? {} : { limit: confirmedLimit })
+    })
+    for await (const chunk of records) yield writeRecords(chunk)
   }
 }
 
@@ -133,23 +148,6 @@ async function countOlder(
   olderThan: TransactionPosition
 ): Promise<number> {
   let count = 0
-  for await (const chunk of snapshot.history(address, { olderThan, limit })) count += chunk.length
+  for await (const { ids } of snapshot.records(address, { olderThan, limit })) count += ids.length
   return count
-}
-
-async function* readPage(
-  snapshot: Snapshot,
-  address: Address,
-  pending: readonly PendingTransaction[],
-  limit: number | undefined,
-  olderThan: TransactionPosition | undefined
-): AsyncGenerator<readonly (PendingTransaction | ConfirmedTransaction)[]> {
-  const shown = pending.slice(0, limit)
-  if (shown.length > 0) yield shown
-  const confirmedLimit = limit === undefined ? undefined : limit - shown.length
-  if (confirmedLimit === 0) return
-  yield* snapshot.history(address, {
-    ...(olderThan === undefined ? {} : { olderThan }),
-    ...(confirmedLimit === undefined ? {} : { limit: confirmedLimit })
-  })
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { ResultStream } from '../methods/ResultStream.ts'
+import { type ResultChunk, ResultStream } from '../methods/ResultStream.ts'
 import { gather, type PieceStream, writePieces } from './resultPieces.ts'
 
 const loose = { idleMs: 60_000, largestBytes: null }
 
-function streamOf(chunks: () => AsyncIterable<readonly unknown[]>) {
+function streamOf(chunks: () => AsyncIterable<ResultChunk>) {
   let releases = 0
   const stream = new ResultStream(chunks(), async () => {
     releases++
@@ -19,13 +19,15 @@ async function textOf(body: string | PieceStream): Promise<string> {
   return text
 }
 
-const long = 'x'.repeat(70_000)
+/** More than is sent whole. */
+const long = 'x'.repeat(300_000)
 
 describe('a result in pieces', () => {
-  it.each<[string, readonly (readonly unknown[])[], unknown[]]>([
+  it.each<[string, readonly ResultChunk[], unknown[]]>([
     ['nothing', [], []],
     ['empty chunks', [[], []], []],
     ['one chunk', [[1, 'a']], [1, 'a']],
+    ['text that was made already', ['1,"a"', [2], '3'], [1, 'a', 2, 3]],
     ['chunks, some empty', [[], [1], [], [2, 3], []], [1, 2, 3]],
     ['more than is sent whole', [[long], [long], [1]], [long, long, 1]]
   ])('is one JSON array: %s', async (_what, chunks, expected) => {
@@ -67,7 +69,7 @@ describe('a result in pieces', () => {
     const { stream, releases } = streamOf(async function* () {
       for (;;) yield [long]
     })
-    const body = await gather(writePieces(stream, '', '', { ...loose, largestBytes: 500_000 }))
+    const body = await gather(writePieces(stream, '', '', { ...loose, largestBytes: 2_000_000 }))
     await expect(textOf(body)).rejects.toMatchObject({ reason: 'RESPONSE_TOO_LARGE' })
     expect(releases()).toBe(1)
   })

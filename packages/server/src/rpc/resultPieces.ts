@@ -1,9 +1,9 @@
-import type { ResultStream } from '../methods/ResultStream.ts'
+import type { ResultChunk, ResultStream } from '../methods/ResultStream.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { exactJson } from './exactJson.ts'
 
 /** Answers up to this many characters are sent whole, with their length; longer ones as they are read. */
-const wholeAnswerChars = 65_536
+const wholeAnswerChars = 262_144
 
 /** An answer in pieces. Whoever holds one reads it to its end or calls `return`, so that the store is let go. */
 export interface PieceStream extends AsyncIterator<string, undefined> {
@@ -74,8 +74,7 @@ async function* generatePieces(
     let lead = `${prefix}[`
     for await (const chunk of stream.chunks) {
       if (chunk.length === 0) continue
-      // The chunk's own brackets go: all chunks together are one array.
-      yield lead + exactJson(chunk).slice(1, -1)
+      yield lead + elementsText(chunk)
       lead = ','
     }
     yield lead === ',' ? `]${suffix}` : `${lead}]${suffix}`
@@ -83,6 +82,11 @@ async function* generatePieces(
     await stream.close()
   }
   return undefined
+}
+
+/** Without brackets of its own: all chunks together are one array. */
+function elementsText(chunk: ResultChunk): string {
+  return typeof chunk === 'string' ? chunk : exactJson(chunk).slice(1, -1)
 }
 
 async function inTime<T>(promise: Promise<T>, idleMs: number): Promise<T> {

@@ -7,6 +7,7 @@ export const emptySnapshot: Snapshot = {
   rollbacks: async () => 0,
   backfilled: async () => false,
   async *history() {},
+  async *records() {},
   countHistory: async () => 0,
   pending: async () => [],
   lookUpHash: async () => ({ kind: 'unknown' }),

@@ -6,7 +6,8 @@ import type {
   PendingTransaction
 } from '../model/evm.ts'
 import { ByteReader, ByteWriter, damaged, unwritable } from './recordBytes.ts'
-import type { TransactionPosition } from './store.ts'
+import type { RecordChunk, TransactionPosition } from './store.ts'
+import { toPosition } from './transactionId.ts'
 
 /*
  * One transaction as bytes, the same in every engine. Layout, version 1:
@@ -18,14 +19,14 @@ import type { TransactionPosition } from './store.ts'
  *
  * The place in the chain is not in it: the row's key says it.
  */
-const confirmedVersion1 = 0x01
+export const confirmedVersion1 = 0x01
 const pendingVersion1 = 0x41
 
 const hashLength = 32
 const addressLength = 20
 
 /** Which optional parts follow. A bit that has no name here means damage or a newer writer. */
-const flags = {
+export const flags = {
   to: 1,
   accessList: 2,
   maxFeePerGas: 4,
@@ -40,7 +41,7 @@ const flags = {
 } as const
 
 const sharedFlags = flags.to | flags.accessList | flags.maxFeePerGas | flags.maxPriorityFeePerGas
-const confirmedFlags = sharedFlags | flags.failed | flags.fee | flags.contractAddress
+export const confirmedFlags = sharedFlags | flags.failed | flags.fee | flags.contractAddress
 const pendingFlags = sharedFlags | flags.gasPrice
 
 /** What a pool entry is as long as it lives; whether it is queued changes and is kept beside it. */
@@ -70,13 +71,27 @@ export function encodeConfirmed(transaction: ConfirmedTransaction): Buffer {
  * @throws {StoreError} the bytes are damaged, or written by a newer version.
  */
 export function decodeConfirmed(bytes: Uint8Array, position: TransactionPosition): ConfirmedTransaction {
-  const { reader, present, shared } = readShared(bytes, confirmedVersion1, confirmedFlags)
+  const reader = new ByteReader(bytes)
+  const transaction = readConfirmed(reader, position)
+  reader.finish()
+  return transaction
+}
+
+/** The records of a chunk as values. @throws {StoreError} as `decodeConfirmed`. */
+export function decodeRecords({ ids, bytes }: RecordChunk): readonly ConfirmedTransaction[] {
+  const reader = new ByteReader(bytes)
+  const transactions = ids.map(id => readConfirmed(reader, toPosition(id)))
+  reader.finish()
+  return transactions
+}
+
+function readConfirmed(reader: ByteReader, position: TransactionPosition): ConfirmedTransaction {
+  const { present, shared } = readShared(reader, confirmedVersion1, confirmedFlags)
   const timestampSeconds = reader.varint()
   const gasPrice = reader.integer()
   const gasSpent = reader.integer()
   const feeWei = present & flags.fee ? reader.integer() : gasSpent * gasPrice
   const contractAddress = present & flags.contractAddress ? reader.fixed(addressLength) : undefined
-  reader.finish()
   return {
     ...shared,
     blockNumber: position.blockNumber,
@@ -100,7 +115,8 @@ export function encodePending(transaction: PendingRecord): Buffer {
 
 /** @throws {StoreError} the bytes are damaged, or written by a newer version. */
 export function decodePending(bytes: Uint8Array): PendingRecord {
-  const { reader, present, shared } = readShared(bytes, pendingVersion1, pendingFlags)
+  const reader = new ByteReader(bytes)
+  const { present, shared } = readShared(reader, pendingVersion1, pendingFlags)
   const gasPrice = present & flags.gasPrice ? reader.integer() : undefined
   reader.finish()
   return { ...shared, ...(gasPrice !== undefined && { gasPrice }) }
@@ -144,8 +160,7 @@ function writeShared(transaction: EvmTransaction, kind: number, ownFlags: number
   return writer
 }
 
-function readShared(bytes: Uint8Array, kind: number, allowedFlags: number) {
-  const reader = new ByteReader(bytes)
+function readShared(reader: ByteReader, kind: number, allowedFlags: number) {
   const found = reader.byte()
   if (found !== kind) throw unknownKind(found)
   const hash = reader.fixed(hashLength)
@@ -174,7 +189,12 @@ function readShared(bytes: Uint8Array, kind: number, allowedFlags: number) {
     ...(maxFeePerGas !== undefined && { maxFeePerGas }),
     ...(maxPriorityFeePerGas !== undefined && { maxPriorityFeePerGas })
   }
-  return { reader, present, shared }
+  return { present, shared }
+}
+
+/** The access list that stands at this place of a record, as `ConfirmedParts` names it. */
+export function readAccessListAt(bytes: Uint8Array, place: number): readonly AccessListEntry[] {
+  return readAccessList(new ByteReader(bytes.subarray(place)).packed())
 }
 
 /** Entry after entry: address, count of keys, keys. Packed afterwards, since most keys are small numbers. */
@@ -206,6 +226,7 @@ function when(condition: boolean, flag: number): number {
   return condition ? flag : 0
 }
 
-function unknownKind(kind: number) {
+/** The record is of a kind that this program does not read. */
+export function unknownKind(kind: number) {
   return damaged(`its kind ${kind} is unknown to this version`)
 }

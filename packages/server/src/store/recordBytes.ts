@@ -2,11 +2,11 @@ import type { Hex } from '../model/evm.ts'
 import { StoreError } from '../platform/errors.ts'
 
 /** Far above any block's gas limit; a larger claim in stored bytes is damage, not data. */
-const maxPackedLength = 2 ** 26
+export const maxPackedLength = 2 ** 26
 /** A shorter run of zeros costs as much as it saves. */
-const minZeroRun = 4
+export const minZeroRun = 4
 /** 512 bits: a product of two 256-bit numbers fits. */
-const maxIntegerBytes = 64
+export const maxIntegerBytes = 64
 
 /** Grows as it is written to; all integers are unsigned. */
 export class ByteWriter {

@@ -60,6 +60,22 @@ export interface IndexMarks {
   readonly finalized?: number
 }
 
+/** Stored transactions as their records, newest first: what a history is written from without making values of it. */
+export interface RecordChunk {
+  /** Place of each record in the chain, as `toTransactionId` writes it. Never empty. */
+  readonly ids: readonly number[]
+  /** One record after the other, in the order of `ids`; `ConfirmedParts` finds its way in them. */
+  readonly bytes: Uint8Array
+}
+
+/** Which part of a history is asked for. */
+export interface HistoryPart {
+  /** Only what is strictly older than this place. */
+  readonly olderThan?: TransactionPosition
+  /** At most so many; absent: all. */
+  readonly limit?: number
+}
+
 /** A frozen view of one chain's index. All reads of one answer come from one snapshot. */
 export interface Snapshot {
   marks(): Promise<IndexMarks>
@@ -75,13 +91,13 @@ export interface Snapshot {
   /**
    * Confirmed transactions associated with `address`, newest first, in chunks of bounded size; no chunk is empty.
    * Other work of the thread gets its turn between two chunks.
-   * @param options.olderThan - only what is strictly older than this place.
-   * @param options.limit - at most so many; absent: all.
    */
-  history(
-    address: Address,
-    options?: { readonly olderThan?: TransactionPosition; readonly limit?: number }
-  ): AsyncIterable<readonly ConfirmedTransaction[]>
+  history(address: Address, part?: HistoryPart): AsyncIterable<readonly ConfirmedTransaction[]>
+  /**
+   * The same as `history`, undecoded.
+   * @throws {StoreError} while it is read: a transaction that the index names has no record.
+   */
+  records(address: Address, part?: HistoryPart): AsyncIterable<RecordChunk>
   /** Counts confirmed transactions of `address`, but stops at `atMost`. Reads keys only. */
   countHistory(address: Address, atMost: number): Promise<number>
   /** Pool transactions that name `address`: status 1 before 0, then nonce descending. */

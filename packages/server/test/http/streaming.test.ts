@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { TransactionRecord } from '@chain-data/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Listener } from '../../src/http/listen.ts'
-import type { ConfirmedTransaction } from '../../src/model/evm.ts'
+import type { RecordChunk } from '../../src/store/store.ts'
 import { buildChain, hashOf, people } from '../../src/store/test/buildChain.ts'
 import { type StartedHistory, startHistory } from './startHistory.ts'
 import { authorization, request } from './startService.ts'
@@ -56,14 +56,14 @@ function watch(): void {
     const snapshot = await open()
     snapshotsOpen++
     const close = snapshot.close.bind(snapshot)
-    const read = snapshot.history.bind(snapshot)
+    const read = snapshot.records.bind(snapshot)
     let isOpen = true
     snapshot.close = () => {
       if (isOpen) snapshotsOpen--
       isOpen = false
       return close()
     }
-    snapshot.history = async function* (...args): AsyncGenerator<readonly ConfirmedTransaction[]> {
+    snapshot.records = async function* (...args): AsyncGenerator<RecordChunk> {
       for await (const chunk of read(...args)) {
         onChunk(++chunksRead)
         yield chunk

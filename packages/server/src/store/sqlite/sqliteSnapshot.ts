@@ -7,15 +7,16 @@ import type {
   PendingTransaction
 } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
-import { decodeConfirmed, decodePending } from '../record.ts'
-import type { HashLookup, IndexedRange, IndexMarks, Snapshot, TransactionPosition } from '../store.ts'
+import { decodePending, decodeRecords } from '../record.ts'
+import type { HashLookup, HistoryPart, IndexedRange, IndexMarks, RecordChunk, Snapshot } from '../store.ts'
 import { maxBlockNumber, toPosition, toTransactionId } from '../transactionId.ts'
 import type { ChainMeta } from './cursor.ts'
 import { addressBytes, hashBytes, toHex } from './hexBytes.ts'
 import { mergeHoldings } from './mergeHoldings.ts'
 import type { ReadConnection } from './readConnection.ts'
 
-const firstChunkRecords = 64
+/** A page of the usual size is one chunk. */
+const firstChunkRecords = 128
 const maxChunkRecords = 512
 /** Records may hold 128 KiB of calldata each: chunks aim at so many stored bytes. */
 const chunkBytes = 256 * 1024
@@ -59,33 +60,37 @@ export class SqliteSnapshot implements Snapshot {
     return this.#meta.marks.backfilled
   }
 
-  async *history(
-    address: Address,
-    options: { readonly olderThan?: TransactionPosition; readonly limit?: number } = {}
-  ): AsyncGenerator<readonly ConfirmedTransaction[]> {
-    const { olderThan, limit = Number.MAX_SAFE_INTEGER } = options
+  async *history(address: Address, part: HistoryPart = {}): AsyncGenerator<readonly ConfirmedTransaction[]> {
+    for await (const chunk of this.records(address, part)) yield decodeRecords(chunk)
+  }
+
+  async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
     const key = addressBytes(address)
     let before = olderThan === undefined ? Number.MAX_SAFE_INTEGER : toTransactionId(olderThan)
-    let left = limit
+    let left = limit ?? Number.MAX_SAFE_INTEGER
     let wanted = firstChunkRecords
-    let chunk: ConfirmedTransaction[] = []
+    let stretches: RecordChunk[] = []
+    let count = 0
     for await (const epoch of this.#epochs(olderThan?.blockNumber)) {
       for (let more = true; more && left > 0; ) {
-        const asked = Math.min(wanted - chunk.length, left)
-        const rows = this.#open().history.all([epoch, key, before, asked])
-        for (const row of rows) chunk.push(toConfirmed(row))
-        before = rows.at(-1)?.id ?? before
-        left -= rows.length
-        more = rows.length === asked
-        if (chunk.length < wanted) continue
-        yield chunk
+        const asked = Math.min(wanted - count, left)
+        const stretch = toStretch(this.#open().history.get([epoch, key, before, asked]))
+        if (stretch === undefined) break
+        stretches.push(stretch)
+        count += stretch.ids.length
+        left -= stretch.ids.length
+        before = stretch.ids.at(-1) ?? before
+        more = stretch.ids.length === asked
+        if (count < wanted || left === 0) continue
+        yield join(stretches)
         await breathe()
-        wanted = nextChunkSize(rows)
-        chunk = []
+        wanted = nextChunkSize(stretch)
+        stretches = []
+        count = 0
       }
       if (left <= 0) break
     }
-    if (chunk.length > 0) yield chunk
+    if (count > 0) yield join(stretches)
   }
 
   async countHistory(address: Address, atMost: number): Promise<number> {
@@ -148,20 +153,29 @@ export class SqliteSnapshot implements Snapshot {
   }
 }
 
-function toConfirmed({ id, rec }: { id: number; rec: Uint8Array | null }): ConfirmedTransaction {
-  const position = toPosition(id)
-  if (rec === null) {
-    throw new StoreError(
-      `the store is damaged: transaction ${position.index} of block ${position.blockNumber} is missing`
-    )
+/** @returns nothing when the stretch is empty. */
+function toStretch(row: ReturnType<ReadConnection['history']['get']>): RecordChunk | undefined {
+  if (row === undefined || row.ids === null) return undefined
+  if (row.missing !== null || row.bytes === null) {
+    const { index, blockNumber } = toPosition(row.missing ?? 0)
+    throw new StoreError(`the store is damaged: transaction ${index} of block ${blockNumber} is missing`)
   }
-  return decodeConfirmed(rec, position)
+  const ids = row.ids.split(',').map(Number)
+  return { ids, bytes: row.bytes }
+}
+
+function join(stretches: readonly RecordChunk[]): RecordChunk {
+  const [first] = stretches
+  if (stretches.length === 1 && first !== undefined) return first
+  return {
+    ids: stretches.flatMap(({ ids }) => ids),
+    bytes: Buffer.concat(stretches.map(({ bytes }) => bytes))
+  }
 }
 
 /** From the size of the records just read, as many as fill a chunk. */
-function nextChunkSize(rows: readonly { readonly rec: Uint8Array | null }[]): number {
-  const bytes = rows.reduce((sum, { rec }) => sum + (rec?.length ?? 0), 0)
-  const fitting = Math.floor((rows.length * chunkBytes) / Math.max(bytes, 1))
+function nextChunkSize({ ids, bytes }: RecordChunk): number {
+  const fitting = Math.floor((ids.length * chunkBytes) / bytes.length)
   return Math.max(1, Math.min(fitting, maxChunkRecords))
 }
 

@@ -1,0 +1,194 @@
+import type { WriteAddress } from './createAddressWriter.ts'
+
+/** Kept between two texts; a text that needed more gives it back. */
+const keptBytes = 2 ** 20
+const zero = 0x30
+/** Longer stretches are written by the runtime's own function; for shorter ones the call costs more than it saves. */
+const longStretch = 48
+/** A quotient of two such bytes and the rest of the product stay exact as numbers. */
+const mostFactorBytes = 5
+
+const highDigits = new Uint8Array(256)
+const lowDigits = new Uint8Array(256)
+for (let byte = 0; byte < 256; byte++) {
+  const text = Buffer.from(byte.toString(16).padStart(2, '0'))
+  highDigits[byte] = text[0] ?? 0
+  lowDigits[byte] = text[1] ?? 0
+}
+
+/**
+ * Writes text of ASCII characters from parts of stored records, into one buffer that all texts share: `begin`, any number of
+ * writes, `finish`. Whoever writes calls `reserve` before, because the writes themselves do not look at the room that is left.
+ *
+ * Places are those of `ConfirmedParts`.
+ */
+export class AsciiWriter {
+  readonly #writeAddress: WriteAddress
+  #out = Buffer.allocUnsafeSlow(keptBytes)
+  #at = 0
+  /** Bytes of a product, lowest first; 64 and 5 of them are the longest factors. */
+  readonly #product = new Uint8Array(80)
+
+  constructor(writeAddress: WriteAddress) {
+    this.#writeAddress = writeAddress
+  }
+
+  begin(): void {
+    this.#at = 0
+  }
+
+  /** What was written since `begin`. */
+  finish(): string {
+    const text = this.#out.toString('latin1', 0, this.#at)
+    if (this.#out.length > keptBytes) this.#out = Buffer.allocUnsafeSlow(keptBytes)
+    return text
+  }
+
+  /** Makes room for so many more characters. */
+  reserve(characters: number): void {
+    const needed = this.#at + characters
+    if (needed <= this.#out.length) return
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#out.length * 2))
+    this.#out.copy(grown, 0, 0, this.#at)
+    this.#out = grown
+  }
+
+  text(characters: Uint8Array): void {
+    const out = this.#out
+    const at = this.#at
+    for (let i = 0; i < characters.length; i++) out[at + i] = characters[i] ?? 0
+    this.#at = at + characters.length
+  }
+
+  /** Makes its own room. */
+  string(characters: string): void {
+    this.reserve(characters.length)
+    this.#at += this.#out.write(characters, this.#at, 'latin1')
+  }
+
+  /** Two digits for each byte. */
+  hex(bytes: Uint8Array, start: number, length: number): void {
+    const out = this.#out
+    let at = this.#at
+    for (let i = start; i < start + length; i++) {
+      const byte = bytes[i] ?? 0
+      out[at++] = highDigits[byte] ?? 0
+      out[at++] = lowDigits[byte] ?? 0
+    }
+    this.#at = at
+  }
+
+  /** 40 digits, checksummed. */
+  address(bytes: Uint8Array, start: number): void {
+    this.#writeAddress(bytes, start, this.#out, this.#at)
+    this.#at += 40
+  }
+
+  /** Packed bytes as hex, unpacked: `total` of them. */
+  packedHex(bytes: Uint8Array, place: number, total: number): void {
+    let at = place
+    let left = total
+    while (left > 0) {
+      let count = 0
+      for (let scale = 1, byte = 0x80; byte >= 0x80; scale *= 0x80) {
+        byte = bytes[at++] ?? 0
+        count += (byte & 0x7f) * scale
+      }
+      if (count >= longStretch)
+        this.string(Buffer.from(bytes.buffer, bytes.byteOffset + at, count).toString('hex'))
+      else this.hex(bytes, at, count)
+      at += count
+      left -= count
+      if (left === 0) return
+      let zeros = 0
+      for (let scale = 1, byte = 0x80; byte >= 0x80; scale *= 0x80) {
+        byte = bytes[at++] ?? 0
+        zeros += (byte & 0x7f) * scale
+      }
+      this.#out.fill(zero, this.#at, this.#at + 2 * zeros)
+      this.#at += 2 * zeros
+      left -= zeros
+    }
+  }
+
+  /** An integer as hex without leading zeros (EIP-1474), without `0x`. */
+  quantity(bytes: Uint8Array, place: number): void {
+    this.#minimalHex(bytes, place + 1, bytes[place] ?? 0)
+  }
+
+  /** An integer in decimal, every digit of it. */
+  integer(bytes: Uint8Array, place: number): void {
+    const length = bytes[place] ?? 0
+    if (length > 6) {
+      const digits = Buffer.from(bytes.buffer, bytes.byteOffset + place + 1, length).toString('hex')
+      this.string(BigInt(`0x${digits}`).toString())
+      return
+    }
+    let value = 0
+    for (let i = place + 1; i <= place + length; i++) value = value * 256 + (bytes[i] ?? 0)
+    this.number(value)
+  }
+
+  /** A whole number up to 2^53-1 in decimal. */
+  number(value: number): void {
+    const out = this.#out
+    let digits = 1
+    for (let bound = 10; bound <= value; bound *= 10) digits++
+    let rest = value
+    for (let at = this.#at + digits - 1; at >= this.#at; at--) {
+      const quotient = Math.floor(rest / 10)
+      out[at] = zero + (rest - quotient * 10)
+      rest = quotient
+    }
+    this.#at += digits
+  }
+
+  /** The product of two integers as `quantity`. */
+  product(bytes: Uint8Array, onePlace: number, otherPlace: number): void {
+    const oneLength = bytes[onePlace] ?? 0
+    const otherLength = bytes[otherPlace] ?? 0
+    if (oneLength === 0 || otherLength === 0) {
+      this.#out[this.#at++] = zero
+      return
+    }
+    const [place, length, factorPlace, factorLength] =
+      oneLength >= otherLength
+        ? [onePlace, oneLength, otherPlace, otherLength]
+        : [otherPlace, otherLength, onePlace, oneLength]
+    if (factorLength > mostFactorBytes) {
+      const read = (at: number, count: number) =>
+        BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset + at + 1, count).toString('hex')}`)
+      this.string((read(place, length) * read(factorPlace, factorLength)).toString(16))
+      return
+    }
+    let factor = 0
+    for (let i = factorPlace + 1; i <= factorPlace + factorLength; i++)
+      factor = factor * 256 + (bytes[i] ?? 0)
+    const product = this.#product
+    // From the end, so that it stands there as integers do.
+    let at = product.length
+    let carry = 0
+    for (let i = place + length; i > place || carry > 0; i--) {
+      carry += i > place ? (bytes[i] ?? 0) * factor : 0
+      const rest = Math.floor(carry / 256)
+      product[--at] = carry - rest * 256
+      carry = rest
+    }
+    this.#minimalHex(product, at, product.length - at)
+  }
+
+  /** Bytes without a leading zero byte. */
+  #minimalHex(bytes: Uint8Array, start: number, length: number): void {
+    const first = bytes[start] ?? 0
+    if (length === 0) {
+      this.#out[this.#at++] = zero
+      return
+    }
+    if (first > 15) {
+      this.hex(bytes, start, length)
+      return
+    }
+    this.#out[this.#at++] = lowDigits[first] ?? 0
+    this.hex(bytes, start + 1, length - 1)
+  }
+}
