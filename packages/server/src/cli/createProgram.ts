@@ -1,9 +1,8 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import { Command, InvalidArgumentError } from 'commander'
-import { projectIdSchema } from '../config/projectsSchema.ts'
+import { Command } from 'commander'
 import { describeConfig } from '../config.ts'
+import { addProjectCommands } from './addProjectCommands.ts'
 import { check } from './check.ts'
-import { createProject } from './createProject.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
 
@@ -46,21 +45,6 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
     )
     .action(check)
 
-  program
-    .command('project')
-    .description('manage the projects that may call')
-    .command('create')
-    .description('make a new key for a project and print it with its digest for the configuration')
-    .argument('<projectId>', 'user name of HTTP Basic', readProjectId)
-    .action(createProject)
-
+  addProjectCommands(program)
   return program
-}
-
-/** A key under a name that no configuration takes would be a key for nothing. */
-function readProjectId(text: string): string {
-  if (!projectIdSchema.safeParse(text).success) {
-    throw new InvalidArgumentError('Expected 1 to 128 characters without a colon or control characters.')
-  }
-  return text
 }

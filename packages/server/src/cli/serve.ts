@@ -4,6 +4,7 @@ import { createLogger, type LogLevel } from '../platform/logger.ts'
 import { closeOnSignal } from '../platform/shutdown.ts'
 import { createServer, type Server } from '../server.ts'
 import { createProgressBars, type ProgressBars } from './progressBars.ts'
+import { reloadOnHangup } from './reloadOnHangup.ts'
 
 const configErrorExit = 2
 const failureExit = 1
@@ -41,6 +42,7 @@ export async function serve(
       deadlineMs: closeDeadlineMs,
       logger
     })
+    reloadOnHangup({ file, starting, logger })
     onReadyToClose?.()
     const server = await starting
     if (isClosing) return

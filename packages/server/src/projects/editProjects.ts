@@ -45,7 +45,13 @@ export function rotateKey(
 ): { readonly projects: readonly KeptProject[]; readonly old: KeptKey; readonly made: KeptKey } {
   const { projectId, selector, nowMs, graceMs } = options
   const project = requireProject(projects, projectId)
-  const found = selector === undefined ? theOnlyKey(project) : findKey(project, selector)
+  // After a rotation two keys have the same name: the one without an end is meant.
+  const lasting = project.keys.filter(({ expiresAt }) => expiresAt === undefined)
+  const isNamed = lasting.some(({ name }) => name === selector)
+  const found =
+    selector === undefined
+      ? theOnlyKey(project)
+      : findKey(isNamed ? { projectId, keys: lasting } : project, selector)
   const graceEnds = new Date(nowMs + graceMs).toISOString()
   // An end that comes sooner stays.
   const endsSooner = found.expiresAt !== undefined && Date.parse(found.expiresAt) <= nowMs + graceMs
@@ -119,16 +125,13 @@ function requireProject(projects: readonly KeptProject[], projectId: string): Ke
   return project
 }
 
-/** After a rotation two keys have the same name: the one without an end is meant. */
 function findKey({ projectId, keys }: KeptProject, selector: string): KeptKey {
   const byId = keys.filter(({ id }) => id === selector)
-  const byName = keys.filter(({ name }) => name === selector)
-  const lasting = byName.filter(({ expiresAt }) => expiresAt === undefined)
-  const found = [byId, byName, lasting].find(({ length }) => length === 1)?.[0]
-  if (found !== undefined) return found
-  const some = byId.length + byName.length > 1 ? 'several keys' : 'no key'
+  const [found, ...more] = byId.length > 0 ? byId : keys.filter(({ name }) => name === selector)
+  if (found !== undefined && more.length === 0) return found
   throw new ProjectEditError(
-    `Project "${projectId}" has ${some} "${selector.slice(0, 64)}"; expected the id of one of them: ${idsOf(keys)}`
+    `Project "${projectId}" has ${found === undefined ? 'no key' : 'several keys'} "${selector.slice(0, 64)}"; ` +
+      `expected the id of one of them: ${idsOf(keys)}`
   )
 }
 
