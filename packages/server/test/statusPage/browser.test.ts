@@ -1,0 +1,309 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'puppeteer-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { findChromium, startChromium } from '../../../client/test/runtimes/chromium.ts'
+import { createNodeHandler } from '../../src/http/createNodeHandler.ts'
+import { type Listener, listen } from '../../src/http/listen.ts'
+import { createStatusPages } from '../../src/http/statusPage/createStatusPages.ts'
+import type { SyncStatus } from '../../src/model/sync.ts'
+import { startService } from '../http/startService.ts'
+import { states } from './reports.ts'
+
+const executable = findChromium()
+if (executable === undefined) {
+  process.stderr.write(
+    'the status page in Chromium is skipped: no browser found; CHROMIUM_PATH may name one\n'
+  )
+}
+
+const chainIds = { '/evm-chain': [1], '/solana': [] }
+const pollMs = 50
+const hash = `0x${'ab'.repeat(32)}` as const
+
+/** `KEEP_SCREENSHOTS` names a folder that they stay in. */
+const kept = process.env.KEEP_SCREENSHOTS
+
+/** One status page per state, each below a path of its own, as a proxy would show it. */
+function listenWithStates(): Promise<Listener> {
+  const pagesByState = new Map(
+    Object.entries(states).map(([name, report]) => [
+      name,
+      createStatusPages({ report: () => report, chainIds, methodPrefix: 'svc_', pollMs })
+    ])
+  )
+  const handler = createNodeHandler(async ({ path }) => {
+    const [, name = '', rest = ''] = path.split('/')
+    const page = pagesByState.get(name)?.get(`/${rest}`)
+    return page === undefined ? { status: 404, headers: {}, body: '' } : page()
+  }, 1_000)
+  return listen({ handler, host: '127.0.0.1', port: 0, headerBytes: 16_384, socketIdleMs: 10_000 })
+}
+
+/** The text elements of the page with too little contrast against what is behind them, by the formula of WCAG 2. */
+const faintTexts = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const rgba = color => {
+    canvas.clearRect(0, 0, 1, 1)
+    canvas.fillStyle = color
+    canvas.fillRect(0, 0, 1, 1)
+    return [...canvas.getImageData(0, 0, 1, 1).data]
+  }
+  const luminance = ([r, g, b]) => [r, g, b]
+    .map(v => v / 255)
+    .map(v => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, place) => sum + v * [0.2126, 0.7152, 0.0722][place], 0)
+  const behind = element => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = rgba(getComputedStyle(at).backgroundColor)
+      if (color[3] === 255) return color
+    }
+    return [255, 255, 255, 255]
+  }
+  const texts = [...document.body.querySelectorAll('*')].filter(element =>
+    element.checkVisibility() && [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim() !== ''))
+  return texts.map(element => {
+    const [a, b] = [luminance(rgba(getComputedStyle(element).color)), luminance(behind(element))]
+    return { text: element.textContent.slice(0, 40), ratio: (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) }
+  }).filter(({ ratio }) => ratio < 4.5).concat(texts.length < 40 ? [{ text: 'too few texts', ratio: texts.length }] : [])
+})()`
+
+/** Where everything stands that a reader may be looking at. */
+const positions = `[...document.querySelectorAll('h1, h2, h3, dt, figure, table, pre, details')]
+  .map(element => { const { x, y } = element.getBoundingClientRect(); return [Math.round(x), Math.round(y)].join() })`
+
+describe.skipIf(executable === undefined)('the status page in Chromium', () => {
+  let browser: Browser
+  let fixed: Listener
+  let page: Page
+  let troubles: string[]
+
+  beforeAll(async () => {
+    ;[browser, fixed] = await Promise.all([startChromium(executable ?? ''), listenWithStates()])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await fixed?.close(0)
+  })
+  beforeEach(async () => {
+    troubles = []
+    page = await (await browser.createBrowserContext()).newPage()
+    page.on('console', message => troubles.push(message.text()))
+    page.on('pageerror', error => troubles.push(String(error)))
+    page.on('dialog', dialog => troubles.push(dialog.message()))
+    await page.evaluateOnNewDocument(
+      `document.addEventListener('securitypolicyviolation', event => console.error('refused ' + event.blockedURI))`
+    )
+  })
+  afterEach(() => page.browserContext().close())
+
+  const textOf = (selector: string) =>
+    page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.textContent`) as Promise<string>
+  const eventually = (selector: string) =>
+    expect.poll(() => textOf(selector), { timeout: 5_000, interval: 20 })
+  const focused = () =>
+    page.evaluate(`(() => {
+      const element = document.activeElement
+      const outline = getComputedStyle(element).outlineStyle
+      const name = element.getAttribute('aria-label') ?? element.textContent
+      return (element.id || name.trim().slice(0, 60)) + (outline === 'none' ? ' (focus unseen)' : '')
+    })()`) as Promise<string>
+
+  describe('of a running server', () => {
+    let head: number
+    let change: Partial<SyncStatus>
+    let service: ReturnType<typeof startService>
+    let listener: Listener
+    let asked: number
+
+    beforeEach(async () => {
+      head = 1_000
+      change = {}
+      asked = 0
+      service = startService({
+        chainIds,
+        syncStatuses: () => [
+          {
+            ...{ chainId: 1, phase: 'following', head, indexedFrom: 0, finalized: head - 64 },
+            ...{ backfilled: true, degraded: false, poolCovered: true, poolSeenAtMs: Date.now() },
+            indexedTo: { number: head, hash },
+            ...change
+          }
+        ],
+        solanaStatuses: () => {
+          asked++
+          return []
+        },
+        statusTimes: { sampleMs: 1_100, freshMs: 0, pollMs }
+      })
+      listener = await service.listen()
+    })
+    afterEach(async () => {
+      service.beginClosing()
+      await listener.close(0)
+    })
+
+    test('changes in place: nothing moves, nothing is refused, nobody else is asked', async () => {
+      const hosts = new Set<string>()
+      page.on('request', sent => {
+        if (!sent.url().startsWith('data:')) hosts.add(new URL(sent.url()).origin)
+      })
+      await page.goto(listener.url)
+      await eventually('dd data').toBe('1,000')
+      const before = await page.evaluate(positions)
+      head = 1_001
+      await eventually('dd data').toBe('1,001')
+      expect(await page.evaluate(positions)).toEqual(before)
+      expect(troubles).toEqual([])
+      expect([...hosts]).toEqual([listener.url])
+    })
+
+    test('tells aloud when a chain stalls, and when it goes on; not every number', async () => {
+      await page.goto(listener.url)
+      head = 1_002
+      await eventually('dd data').toBe('1,002')
+      expect(await textOf('#announcer')).toBe('')
+      change = { phase: 'stalled', problem: 'no node answers' }
+      await eventually('#announcer').toMatch(/^Chain 1 has stalled, since /)
+      expect(await textOf('.problem')).toBe('no node answers')
+      expect(await page.title()).toBe('Stalled · chain-data status')
+      change = {}
+      await eventually('#announcer').toBe('Chain 1 is in sync')
+      expect(await textOf('.problem')).toBeUndefined()
+    })
+
+    test('says when the server is away, keeps what was known, and goes on when it is back', async () => {
+      await page.goto(listener.url)
+      await eventually('h1').toBe('Chain 1 is in sync')
+      const port = Number(new URL(listener.url).port)
+      await listener.close(0)
+      await eventually('h1').toMatch(/^Not reachable since \d\d:\d\d/)
+      expect(await textOf('#answer')).toMatch(/Showing what was known at \d\d:\d\d/)
+      expect(await textOf('dd data')).toBe('1,000')
+      listener = await listen({
+        ...{ handler: service.nodeHandler, host: '127.0.0.1', port },
+        ...{ headerBytes: 16_384, socketIdleMs: 10_000 }
+      })
+      await eventually('h1').toBe('Chain 1 is in sync')
+    })
+
+    test('asks nobody while it is hidden, and at once when it is shown again', async () => {
+      await page.goto(listener.url)
+      const hide = (hidden: boolean) =>
+        page.evaluate(`
+          Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })
+          document.dispatchEvent(new Event('visibilitychange'))`)
+      await hide(true)
+      await page.waitForNetworkIdle({ idleTime: pollMs * 4 })
+      const before = asked
+      await page.waitForNetworkIdle({ idleTime: pollMs * 4 })
+      expect(asked).toBe(before)
+      await hide(false)
+      await expect.poll(() => asked, { interval: 10 }).toBeGreaterThan(before)
+    })
+
+    test('shows the state without JavaScript, and no button that would do nothing', async () => {
+      await page.setJavaScriptEnabled(false)
+      await page.goto(listener.url)
+      expect(await textOf('h1')).toBe('Chain 1 is in sync')
+      expect(
+        await page.evaluate(`[...document.querySelectorAll('button')].some(b => b.checkVisibility())`)
+      ).toBe(false)
+    })
+
+    test('copies a call with its own address, also where the clipboard is closed', async () => {
+      await page.browserContext().overridePermissions(listener.url, ['clipboard-read', 'clipboard-write'])
+      await page.goto(listener.url)
+      const button = 'button[data-copy="call-svc-getTokensAndNFTs-curl"]'
+      await page.click(button)
+      await eventually(button).toBe('Copied')
+      const copied = String(await page.evaluate('navigator.clipboard.readText()'))
+      expect(copied).toContain(`${listener.url}/evm-chain`)
+      expect(copied).toContain('"method":"svc_getTokensAndNFTs","chainId":1,')
+      await page.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('closed'))`)
+      await page.click('button[data-copy="call-rpc-discover-sdk"]')
+      await expect
+        .poll(() => page.evaluate('navigator.clipboard.readText()'))
+        .toBe(`await client.request({ method: 'rpc.discover',\n  params: [] })`)
+    })
+
+    test('remembers the theme, and shows it before anything else', async () => {
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }])
+      await page.goto(listener.url)
+      const ground = () => page.evaluate(`getComputedStyle(document.body).backgroundColor`)
+      const light = await ground()
+      for (const theme of ['light', 'dark']) {
+        await page.click('#theme')
+        expect(await textOf('#theme')).toBe(`Theme: ${theme}`)
+      }
+      const dark = await ground()
+      expect(dark).not.toBe(light)
+      await page.reload()
+      expect([await ground(), await textOf('#theme')]).toEqual([dark, 'Theme: dark'])
+      await page.click('#theme')
+      expect([await ground(), await textOf('#theme')]).toEqual([light, 'Theme: auto'])
+    })
+
+    test('is walked through with the Tab key from top to bottom, the focus always seen', async () => {
+      await page.goto(listener.url)
+      const seen: string[] = []
+      for (let presses = 0; presses < 9; presses++) {
+        await page.keyboard.press('Tab')
+        seen.push(await focused())
+      }
+      expect(seen).toEqual([
+        ...['Chains', 'Server', 'How to call it', 'theme'],
+        'call-svc-getTransactionsByAddress-curl',
+        'Copy the curl command of svc_getTransactionsByAddress',
+        'call-svc-getTransactionsByAddress-sdk',
+        'Copy the client call of svc_getTransactionsByAddress',
+        'Example answer of svc_getTransactionsByAddress'
+      ])
+      await page.keyboard.press('Enter')
+      expect(await page.evaluate(`document.querySelector('details').open`)).toBe(true)
+    })
+
+    test('moves nothing for those who want no motion', async () => {
+      await page.goto(listener.url)
+      const duration = () =>
+        page.evaluate(`getComputedStyle(document.querySelector('.line')).transitionDuration`)
+      expect(await duration()).not.toBe('0s')
+      await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }])
+      expect(await duration()).toBe('0s')
+    })
+  })
+
+  test('fits 360 and 1280 pixels, with enough contrast in light and dark, in every state', async () => {
+    const folder = kept ?? (await mkdtemp(join(tmpdir(), 'chain-data-status-page-')))
+    try {
+      for (const state of Object.keys(states)) {
+        await page.goto(`${fixed.url}/${state}/`)
+        for (const width of [360, 1280]) {
+          await page.setViewport({ width, height: 800 })
+          for (const scheme of ['light', 'dark']) {
+            await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+            const shot = await page.screenshot({
+              path: join(folder, `${state}-${width}-${scheme}.png`) as `${string}.png`
+            })
+            expect(shot.length, state).toBeGreaterThan(8_000)
+            expect(await page.evaluate(faintTexts), `${state} ${width} ${scheme}`).toEqual([])
+          }
+          expect(await page.evaluate('document.documentElement.scrollWidth'), state).toBe(width)
+        }
+      }
+    } finally {
+      if (kept === undefined) await rm(folder, { recursive: true })
+    }
+    expect(troubles).toEqual([])
+  })
+
+  test('takes what a node says for text, also when it is brought up to date', async () => {
+    await page.goto(`${fixed.url}/hostile`)
+    await eventually('#answer time').toMatch(/^\d\d:\d\d$/)
+    expect(await textOf('.problem')).toContain('<img src=x onerror=')
+    expect(await page.evaluate(`document.images.length`)).toBe(0)
+    expect(await page.title()).toBe('Stalled · chain-data status')
+    expect(troubles).toEqual([])
+  })
+})
