@@ -36,12 +36,7 @@ const documented = {
     allowHosts: [],
     tokenLists: []
   },
-  rateLimit: {
-    requestsPerSecond: 100,
-    burst: 200,
-    perAddress: { requestsPerSecond: 10, burst: 50 },
-    store: 'memory'
-  },
+  rateLimit: { requestsPerSecond: 100, burst: 200 },
   log: { level: 'info' }
 }
 
@@ -76,7 +71,7 @@ describe('a configuration', () => {
     [
       'an unknown nested key',
       { ...minimal, listen: { prot: 1 } },
-      /^listen\.prot is not a key .*: host, port, trustedProxies/
+      /^listen\.prot is not a key .*: host, port, maxConnections, trustedProxies/
     ],
     ['a port as text', { ...minimal, listen: { port: '80' } }, /^listen\.port is "80"; expected TCP port/],
     ['a port out of range', { ...minimal, listen: { port: 65_536 } }, /^listen\.port is 65536; expected/],
@@ -135,6 +130,26 @@ describe('a configuration', () => {
       'a host without port',
       { ...minimal, metadata: { allowHosts: ['x'] } },
       /^metadata\.allowHosts\[0\] is "x"/
+    ],
+    [
+      'a store of quotas that is neither memory nor PostgreSQL',
+      { ...minimal, rateLimit: { store: 'redis://user:secret@cache.example/0' } },
+      /^(?!.*secret)rateLimit\.store is .*; expected .*postgres:\/\//
+    ],
+    [
+      'a quota per address that comes back in more than a day',
+      { ...minimal, rateLimit: { perAddress: { requestsPerSecond: 1e-5, burst: 2 } } },
+      /^rateLimit\.perAddress is .*; expected .*a day/
+    ],
+    [
+      'no attempts',
+      { ...minimal, login: { attempts: 0, windowMs: 1, longestPauseMs: 1 } },
+      /^login\.attempts is 0; expected/
+    ],
+    [
+      'no delay',
+      { ...minimal, overload: { eventLoopDelayMs: 0 } },
+      /^overload\.eventLoopDelayMs is 0; expected/
     ],
     ['no rate', { ...minimal, rateLimit: { requestsPerSecond: 0, burst: 1 } }, /^rateLimit.* expected/],
     [
@@ -304,7 +319,7 @@ describe('a configuration file', () => {
       CHAIN_DATA_EVM_5: 'http://added',
       CHAIN_DATA_PROJECT: 'demo:new-key'
     })
-    expect(config.listen).toEqual({ host: '127.0.0.1', port: 1234, trustedProxies: [] })
+    expect(config.listen).toMatchObject({ host: '127.0.0.1', port: 1234 })
     expect(config.chains.evm).toMatchObject([
       { chainId: 31337, rpcUrls: ['http://other'], startBlock: 7 },
       { chainId: 5, rpcUrls: ['http://added'], startBlock: 0 }

@@ -166,6 +166,8 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     verifier,
     methodPrefix: config.methodPrefix,
     rateLimit: config.rateLimit,
+    login: config.login,
+    overload: config.overload,
     trustedProxies: config.listen.trustedProxies,
     limits: config.limits,
     pages: config.pages,
@@ -204,6 +206,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
         handler: service.nodeHandler,
         host: config.listen.host,
         port: config.listen.port,
+        maxConnections: config.listen.maxConnections,
         headerBytes,
         // A call may stay silent until its deadline.
         socketIdleMs: Math.max(streamIdleMs, requestDeadlineMs + 5_000)

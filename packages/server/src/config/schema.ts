@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { waivableCheckNames } from '../model/waivableChecks.ts'
 import { parseAddressRange } from '../platform/addressRange.ts'
 import { projectsSchema } from './projectsSchema.ts'
+import { loginSchema, overloadSchema } from './limitSchemas.ts'
 import { rateLimitSchema } from './rateLimit.ts'
 
 // Each description below serves three readers: the type's user, `chain-data serve --help`, and whoever gets the
@@ -139,6 +140,7 @@ export const configSchema = z
           .max(65_535)
           .default(8080)
           .meta({ description: 'TCP port to listen on: 0 to 65535, 0 takes any free one' }),
+        maxConnections: positive(10_000, 1_000_000, 'connections at the same time, more are closed'),
         trustedProxies: z
           .array(
             z
@@ -153,7 +155,7 @@ export const configSchema = z
           })
       })
       .prefault({})
-      .meta({ description: 'where to listen: { host, port, trustedProxies }' }),
+      .meta({ description: 'where to listen: { host, port, maxConnections, trustedProxies }' }),
     store: z
       .string()
       .regex(/^sqlite:./)
@@ -270,6 +272,8 @@ export const configSchema = z
       .prefault({})
       .meta({ description: 'lists that overrule the spam verdict: { allow, deny }' }),
     rateLimit: rateLimitSchema,
+    login: loginSchema,
+    overload: overloadSchema,
     limits: z
       .strictObject({
         bodyBytes: positive(specLimits.bodyBytes, 67_108_864, 'largest request body in bytes'),

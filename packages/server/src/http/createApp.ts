@@ -16,6 +16,7 @@ import type { Rpc, RpcAnswer, TakeQuota } from '../rpc/createRpc.ts'
 import { failureText } from '../rpc/envelope.ts'
 import { toWireError } from '../rpc/toWireError.ts'
 import type { ReadClientAddress } from './clientAddress.ts'
+import type { Admission } from './createAdmission.ts'
 import type { Authenticate } from './createAuthenticator.ts'
 import type { Cors } from './createCors.ts'
 import { decodeUtf8 } from './decodeUtf8.ts'
@@ -28,6 +29,7 @@ import {
 } from './exchange.ts'
 import { readiness } from './healthAnswers.ts'
 import { isJsonMediaType } from './isJsonMediaType.ts'
+import type { LoginThrottle } from './loginThrottle.ts'
 import { onceEnded } from './onceEnded.ts'
 
 export interface AppOptions {
@@ -36,7 +38,9 @@ export interface AppOptions {
   readonly clientAddress: ReadClientAddress
   readonly quotaOf: (caller: Caller, address: string | undefined) => TakeQuota
   readonly cors: Cors
-  readonly limits: { readonly bodyBytes: number; readonly requestsInFlight: number }
+  readonly admission: Admission
+  readonly loginThrottle: LoginThrottle
+  readonly limits: { readonly bodyBytes: number }
   readonly syncStatuses: () => readonly SyncStatus[]
   readonly solanaStatuses: () => readonly SolanaStatus[]
   readonly metrics: Metrics
@@ -64,6 +68,8 @@ export function createApp(options: AppOptions): App {
     rpc,
     clientAddress,
     authenticate,
+    admission,
+    loginThrottle,
     quotaOf,
     cors,
     limits,
@@ -72,7 +78,6 @@ export function createApp(options: AppOptions): App {
     metrics,
     logger
   } = options
-  let inFlight = 0
   let isClosing = false
   const pages = new Map<string, () => Promise<HttpAnswer>>([
     ['/health/live', async () => json(200, '{"live":true}')],
@@ -87,9 +92,10 @@ export function createApp(options: AppOptions): App {
   ])
 
   return {
-    inFlight: () => inFlight,
+    inFlight: admission.inFlight,
     beginClosing() {
       isClosing = true
+      admission.beginClosing()
     },
     async handle(request) {
       const requestId = randomUUID()
@@ -147,21 +153,19 @@ export function createApp(options: AppOptions): App {
         { allow: allowedVerbs }
       )
     }
-    if (isClosing || inFlight >= limits.requestsInFlight) {
-      const extraMessage = isClosing
-        ? 'The server is shutting down.'
-        : 'The server has too many requests at once.'
-      const headers = { 'retry-after': '1', ...(isClosing ? { connection: 'close' } : {}) }
-      return refuse('OVERLOADED', { extraMessage, retryAfterMs: 1_000 }, headers)
+    const refusal = admission.begin()
+    if (refusal !== undefined) {
+      metrics.countRefusal('OVERLOADED')
+      return refusal
     }
-    inFlight++
+    let isStreamed = false
     try {
       const answer = await answerCall(endpoint, request, requestId)
       if (typeof answer.body === 'string') return answer
-      inFlight++
-      return { ...answer, body: onceEnded(answer.body, () => inFlight--) }
+      isStreamed = true
+      return { ...answer, body: onceEnded(answer.body, admission.end) }
     } finally {
-      inFlight--
+      if (!isStreamed) admission.end()
     }
   }
 
@@ -171,11 +175,22 @@ export function createApp(options: AppOptions): App {
     requestId: string
   ): Promise<HttpAnswer> {
     const origin = request.header('origin')
-    const caller = await authenticate({ authorization: request.header('authorization'), origin })
-    if (!caller) {
+    const authorization = request.header('authorization')
+    const address = clientAddress(request)
+    const login =
+      authorization === undefined
+        ? undefined
+        : await loginThrottle.attempt(address, () => authenticate({ authorization, origin }))
+    if (login === undefined) {
       const extraMessage = 'Send HTTP Basic credentials: project id and project server key.'
       return refuse('UNAUTHENTICATED', { extraMessage }, { 'www-authenticate': challenge })
     }
+    if ('retryAfterMs' in login) {
+      const { retryAfterMs } = login
+      const extraMessage = 'Too many wrong credentials came from this address.'
+      return refuse('RATE_LIMITED', { extraMessage, retryAfterMs }, retryAfter(retryAfterMs))
+    }
+    const { caller } = login
     if (caller.origins && (origin === undefined || !caller.origins.includes(origin))) {
       return refuse('FORBIDDEN_ORIGIN', { extraMessage: 'This key may not be used from this origin.' })
     }
@@ -197,7 +212,7 @@ export function createApp(options: AppOptions): App {
         projectId: caller.projectId,
         signal: request.signal
       },
-      quotaOf(caller, clientAddress(request))
+      quotaOf(caller, address)
     )
     return toHttpAnswer(answer)
   }

@@ -11,11 +11,14 @@ import { atBasePath } from './atBasePath.ts'
 import { type App, createApp } from './createApp.ts'
 import { createOperatorPages, type StatusTimes } from './createOperatorPages.ts'
 import { createClientAddress } from './clientAddress.ts'
+import { createAdmission } from './createAdmission.ts'
 import { createAuthenticator } from './createAuthenticator.ts'
 import { createCors } from './createCors.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
 import { createQuota, type RateLimits } from './createQuota.ts'
+import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
+import { watchLoopDelay } from './loopDelay.ts'
 
 export interface ServiceOptions {
   readonly handlers: DispatchOptions['handlers']
@@ -34,6 +37,10 @@ export interface ServiceOptions {
   readonly verifier?: ProjectVerifier | undefined
   readonly methodPrefix: string
   readonly rateLimit: RateLimits | false
+  /** Absent: wrong credentials are not counted. */
+  readonly login?: LoginRule | false
+  /** Absent: load is not shed for delay. */
+  readonly overload?: { readonly eventLoopDelayMs: number } | false
   /** Whose `X-Forwarded-For` is believed; absent: nobody's. */
   readonly trustedProxies?: readonly string[]
   readonly limits: {
@@ -65,11 +72,13 @@ export interface Service extends Pick<App, 'inFlight' | 'beginClosing'> {
 export function createService(options: ServiceOptions): Service {
   const { handlers, chainIds, syncStatuses, nodeFigures, keyRing, methodPrefix, rateLimit, limits, logger } =
     options
+  const { login = false, overload = false } = options
   const { verifier } = options
   const solanaStatuses = options.solanaStatuses ?? (() => [])
   const registry = createMetrics({
     syncStatuses,
     inFlight: () => app.inFlight(),
+    limitFigures: () => ({ ...admission.figures(), throttledLogins: loginThrottle.throttled() }),
     ...(nodeFigures ? { nodeFigures } : {}),
     ...(options.metadataFigures ? { metadataFigures: options.metadataFigures } : {})
   })
@@ -90,11 +99,20 @@ export function createService(options: ServiceOptions): Service {
     metrics,
     clock: systemClock
   })
+  const delay = watchLoopDelay()
+  const admission = createAdmission({
+    requestsInFlight: limits.requestsInFlight,
+    delayMs: overload === false ? false : overload.eventLoopDelayMs,
+    delay
+  })
+  const loginThrottle = createLoginThrottle(login)
   const quota = createQuota(rateLimit, { logger })
   const app = createApp({
     rpc: createRpc({ dispatch, limits, logger, metrics }),
     authenticate: createAuthenticator(keyRing, verifier),
     clientAddress: createClientAddress(options.trustedProxies ?? []),
+    admission,
+    loginThrottle,
     quotaOf: quota.of,
     cors: createCors(() => verifier !== undefined || keyRing().hasClientKeys),
     limits,
@@ -113,6 +131,9 @@ export function createService(options: ServiceOptions): Service {
     },
     fetch: createFetchHandler(handle, limits.streamIdleMs),
     nodeHandler: createNodeHandler(handle, limits.streamIdleMs),
-    close: quota.close
+    async close() {
+      delay.stop()
+      await quota.close()
+    }
   }
 }

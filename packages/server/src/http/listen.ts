@@ -14,8 +14,8 @@ export interface Listener {
 // Longer than the idle time of common load balancers, so that it is they who close first.
 const keepAliveTimeout = 65_000
 
-/** Listens with node:http. @throws the socket's error when the address cannot be used. */
-export async function listen(options: {
+/** Where and within which bounds is listened. */
+export interface ListenOptions {
   readonly handler: NodeHandler
   readonly host: string
   readonly port: number
@@ -28,9 +28,14 @@ export async function listen(options: {
   readonly receiveRequestMs?: number
   /** How often is looked for requests that are too slow; default every second. */
   readonly checkEveryMs?: number
+  /** Connections at the same time, more are closed at once; default: as many as the system bears. */
+  readonly maxConnections?: number
   /** A socket that neither sends nor takes anything for so long is cut. */
   readonly socketIdleMs: number
-}): Promise<Listener> {
+}
+
+/** Listens with node:http. @throws the socket's error when the address cannot be used. */
+export async function listen(options: ListenOptions): Promise<Listener> {
   const { handler, host, port, headerBytes, socketIdleMs } = options
   const {
     headerFields = limits.headerFields,
@@ -49,6 +54,7 @@ export async function listen(options: {
   })
   server.on('request', refuseOnSocket(server, handler, headerFields))
   server.setTimeout(socketIdleMs)
+  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

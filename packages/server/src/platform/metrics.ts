@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { isDegraded, type SyncStatus } from '../model/sync.ts'
+import { type LimitFigures, registerLimitMetrics } from './limitMetrics.ts'
 import type { MetadataFigures } from './metadataFigures.ts'
 import { registerMetadataMetrics } from './metadataMetrics.ts'
 import { type NodeFigureLists, registerUpstreamMetrics } from './upstreamMetrics.ts'
@@ -23,6 +24,7 @@ export interface MetricSources {
   /** How the upstreams of each chain fare. */
   readonly nodeFigures?: () => readonly NodeFigureLists[]
   readonly metadataFigures?: () => MetadataFigures
+  readonly limitFigures?: () => LimitFigures
 }
 
 /** Counts, and renders what is counted together with `sources`. */
@@ -90,6 +92,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   )
   if (sources.nodeFigures !== undefined) registerUpstreamMetrics(registry, sources.nodeFigures)
   if (sources.metadataFigures !== undefined) registerMetadataMetrics(registry, sources.metadataFigures)
+  if (sources.limitFigures !== undefined) registerLimitMetrics(registry, sources.limitFigures)
 
   return {
     countCall({ method, outcome, durationMs }) {

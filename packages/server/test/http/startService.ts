@@ -1,6 +1,6 @@
 import { limits } from '@chain-data/protocol'
 import { createService, type Service, type ServiceOptions } from '../../src/http/createService.ts'
-import { type Listener, listen } from '../../src/http/listen.ts'
+import { type Listener, type ListenOptions, listen } from '../../src/http/listen.ts'
 import type { Handlers } from '../../src/methods/MethodContext.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { createKeyRing, type ProjectKeys } from '../../src/projects/createKeyRing.ts'
@@ -27,7 +27,7 @@ export interface StartedService extends Service {
   readonly logLines: string[]
   /** Sends a body as a caller with credentials; `init` overrides. */
   post(path: string, body: NonNullable<RequestInit['body']>, init?: RequestInit): Promise<Response>
-  listen(options?: { socketIdleMs?: number; headerBytes?: number }): Promise<Listener>
+  listen(options?: Partial<Omit<ListenOptions, 'handler'>>): Promise<Listener>
 }
 
 /** What a test changes of the service. */
@@ -77,8 +77,9 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       const headers = { authorization, 'content-type': 'application/json', ...init.headers }
       return service.fetch(new Request(`http://service${path}`, { method: 'POST', body, ...init, headers }))
     },
-    listen({ socketIdleMs = 60_000, headerBytes = limits.headerBytes } = {}) {
-      return listen({ handler: service.nodeHandler, host: '127.0.0.1', port: 0, headerBytes, socketIdleMs })
+    listen(options = {}) {
+      const defaults = { host: '127.0.0.1', port: 0, headerBytes: limits.headerBytes, socketIdleMs: 60_000 }
+      return listen({ ...defaults, ...options, handler: service.nodeHandler })
     }
   }
 }

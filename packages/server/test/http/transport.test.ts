@@ -211,7 +211,7 @@ describe('a server with too much to do', () => {
     const first = busy.post('/evm-chain', good)
     await expect.poll(() => busy.inFlight()).toBe(1)
     const refused = await busy.post('/evm-chain', good)
-    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('retry-after')).toMatch(/^[123]$/)
     await expectRefusal(refused, 'OVERLOADED')
     finish()
     expect((await first).status).toBe(200)

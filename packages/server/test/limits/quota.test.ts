@@ -15,13 +15,15 @@ const rule = { requestsPerSecond: 0.01, burst: 5 }
 const server: Caller = { projectId: 'demo', kind: 'server' }
 const page: Caller = { projectId: 'demo', kind: 'client', origins: ['https://dapp.example'] }
 
+const holdings = { native: '0', tokens: [], nfts: [] }
+
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close()
 })
 
 function start(rateLimit: ServiceChanges['rateLimit'] = rule) {
-  const service = startService({ rateLimit, handlers: { svc_getTokensAndNFTs: async () => ({}) } })
+  const service = startService({ rateLimit, handlers: { svc_getTokensAndNFTs: async () => holdings } })
   open.push(service)
   return service
 }
@@ -79,7 +81,7 @@ describe('the quota over HTTP', () => {
     const service = startService({
       rateLimit: { ...rule, burst: 400, perAddress },
       trustedProxies: ['10.0.0.0/8'],
-      handlers: { svc_getTokensAndNFTs: async () => ({}) }
+      handlers: { svc_getTokensAndNFTs: async () => holdings }
     })
     open.push(service)
     const statusFrom = async (peer: unknown, forwarded = '') => {
