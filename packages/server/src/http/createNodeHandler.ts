@@ -42,11 +42,12 @@ export function createNodeHandler(handle: HttpHandler, streamIdleMs: number): No
     }
     const watch = watchTaking(response, streamIdleMs)
     if (typeof body === 'string') {
-      const length = status === 204 ? {} : { 'content-length': Buffer.byteLength(body) }
-      response.writeHead(status, { ...headers, ...length })
+      const bytes = Buffer.byteLength(body)
+      response.writeHead(status, { ...headers, ...(status === 204 ? {} : { 'content-length': bytes }) })
       // Refused without reading its body: what still comes is thrown away by node:http, though not for ever.
       if (!request.complete) response.once('finish', () => cutWhenStillSending(request))
-      response.end(body)
+      // Histories are ASCII, which needs no encoding: the fewer passes over them the better.
+      response.end(body, bytes === body.length ? 'latin1' : 'utf8')
       watch.given()
       return
     }
