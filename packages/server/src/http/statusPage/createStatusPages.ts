@@ -83,7 +83,7 @@ function renderPage(
 <style>${new Html(statusPageStyle)}</style>
 <script>${new Html(statusPageScript)}</script>
 </head>
-<body data-word="${word}" data-every-ms="${pollMs}">
+<body data-word="${word}" data-now-seconds="${report.server.nowSeconds}" data-every-ms="${pollMs}">
 <div class="page">
 <header class="top"><strong>chain-data</strong><nav aria-label="Sections"><a href="#chains">Chains</a> <a href="#server">Server</a> <a href="#calls">How to call it</a></nav><button type="button" id="theme">Theme: auto</button></header>
 <p id="announcer" class="unseen" role="status" aria-live="polite"></p>

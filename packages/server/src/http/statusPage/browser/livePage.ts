@@ -1,4 +1,3 @@
-import type { StatusReport } from '../StatusReport.ts'
 import { createFormat } from '../view/createFormat.ts'
 import type { Html } from '../view/html.ts'
 import { judgeServer } from '../view/judgeChains.ts'
@@ -20,8 +19,9 @@ function start(): void {
   const announcer = byId('announcer')
   // Below whatever path a proxy shows this page, with or without the slash.
   const base = new URL(location.pathname.replace(/\/*$/, '/'), location.origin)
-  let last: StatusReport | undefined
-  let lastWord = document.body.dataset.word ?? ''
+  const { word: firstWord = '', nowSeconds, everyMs } = document.body.dataset
+  let lastWord = firstWord
+  let asOfSeconds = Number(nowSeconds)
 
   /** Aloud only when it became something else: a percentage that grows would be read out every few seconds. */
   const announce = (word: string, sentence: string) => {
@@ -38,16 +38,16 @@ function start(): void {
   copyButtons(text => {
     announcer.textContent = text
   })
-  pollReport(new URL('status.json', base), Number(document.body.dataset.everyMs), {
+  pollReport(new URL('status.json', base), Number(everyMs), {
     onReport(report) {
-      last = report
+      asOfSeconds = report.server.nowSeconds
       const { word, sentence } = judgeServer(report, format)
       show(answer, renderAnswer(report, format))
       show(state, renderState(report, format))
       announce(word, sentence)
     },
     onSilence(since) {
-      show(answer, renderSilence(format, since, last?.server.nowSeconds))
+      show(answer, renderSilence(format, since, asOfSeconds))
       announce('Not reachable', 'The server is not reachable')
     }
   })

@@ -11,19 +11,21 @@ const icons: Readonly<Record<Tone, string>> = {
   bad: 'M8 4v5M8 11.6v.1'
 }
 
-/** The line on top. @param unreachableSince - Unix second since which the server has not answered the page. */
-export function renderAnswer(report: StatusReport, format: Format, unreachableSince?: number): Html {
+/** The line on top. */
+export function renderAnswer(report: StatusReport, format: Format): Html {
   const { server } = report
-  if (unreachableSince !== undefined) return renderSilence(format, unreachableSince, server.nowSeconds)
   const { tone, sentence, reason, more } = judgeServer(report, format)
   const updated = html`As of ${time(server.nowSeconds, format)}. Up for ${format.duration(server.uptimeSeconds)}, version ${server.version}.`
   return html`${icon(tone)}<div><h1>${sentence}</h1>${reason === undefined ? undefined : html`<p class="reason">${reason}</p>`}<p>${more}${more === undefined ? '' : ' '}${updated}</p></div>`
 }
 
-/** The line on top while the server does not answer. @param asOf - Unix second of what is still shown. */
-export function renderSilence(format: Format, since: number, asOf?: number): Html {
-  const shown = asOf === undefined ? 'what was known' : html`what was known at ${time(asOf, format)}`
-  return html`${icon('bad')}<div><h1>Not reachable since ${format.clock(since)}</h1><p>Showing ${shown}. The page goes on trying.</p></div>`
+/**
+ * The line on top while the server does not answer.
+ * @param since - Unix second of the first question without an answer.
+ * @param asOf - Unix second of what is still shown.
+ */
+export function renderSilence(format: Format, since: number, asOf: number): Html {
+  return html`${icon('bad')}<div><h1>Not reachable since ${format.clock(since)}</h1><p>Showing what was known at ${time(asOf, format)}. The page goes on trying.</p></div>`
 }
 
 /** Chains and callers, everything that changes below the answer. */
