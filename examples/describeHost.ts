@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { createClient } from '@chain-data/client'
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,16 +13,20 @@ const callData = `0x${'ab'.repeat(4_000)}`
 /** An example that hosts the service. */
 export interface HostExample {
   readonly name: string
-  /** Path of its program. */
-  readonly main: string
+  /** Its folder, as a URL. */
+  readonly folder: URL
+  /** Its program and the arguments of that. */
+  readonly command: readonly string[]
   /** Where the service is. */
   readonly basePath: string
   /** Where the host itself answers a JSON body with the same; absent where it parses none. */
   readonly echoPath?: string
+  /** What the host ends with after SIGTERM; absent: 0. */
+  readonly exitCode?: number
 }
 
 /** What every example that hosts the service shows: the same tests for all of them, over a real node. */
-export function describeHost({ name, main, basePath, echoPath }: HostExample): void {
+export function describeHost({ name, folder, command, basePath, echoPath, exitCode = 0 }: HostExample): void {
   describe(name, () => {
     let node: AnvilNode
     let host: RunningExample
@@ -36,7 +41,7 @@ export function describeHost({ name, main, basePath, echoPath }: HostExample): v
           body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_sendTransaction', params })
         })
       }
-      host = await startExample(main, {
+      host = await startExample(command, fileURLToPath(folder), {
         CHAIN_DATA_STORE: 'sqlite::memory:',
         CHAIN_DATA_PROJECT: 'demo:demo-server-key',
         [`CHAIN_DATA_EVM_${chainId}`]: node.rpcUrl
@@ -93,11 +98,11 @@ export function describeHost({ name, main, basePath, echoPath }: HostExample): v
       })
     }
 
-    it('told to end, finishes the answer under way and ends with code 0', async () => {
+    it('told to end, finishes the answer under way and ends', async () => {
       const response = await askHistory()
       const ended = host.stop()
       expect(await response.json()).toMatchObject({ result: { length: calls } })
-      expect(await ended).toBe(0)
+      expect(await ended).toBe(exitCode)
       await expect(fetch(host.url)).rejects.toThrow()
     })
   })

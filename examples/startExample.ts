@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
+/** The packages of this repository are used as they are, without having been built. */
+export const sourceConditions = '--conditions=@chain-data/source'
+
 /** An example that runs as its reader would start it. */
 export interface RunningExample {
   readonly child: ChildProcess
@@ -13,16 +16,25 @@ export interface RunningExample {
 /**
  * Starts a program and waits until it has printed an address.
  *
- * @param main - Path of the program.
+ * @param command - Path of the program and its arguments.
+ * @param folder - Where it is started.
  * @param environment - Beside what every process needs; the port is a free one.
  * @throws It ended first; with what it printed.
  */
 export async function startExample(
-  main: string,
+  command: readonly string[],
+  folder: string,
   environment: Readonly<Record<string, string>>
 ): Promise<RunningExample> {
-  const child = spawn(process.execPath, ['--conditions=@chain-data/source', main], {
-    env: { PATH: process.env.PATH ?? '', PORT: '0', ...environment },
+  const child = spawn(process.execPath, command, {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_ENV: 'production',
+      PORT: '0',
+      NODE_OPTIONS: sourceConditions,
+      ...environment
+    },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   const ended = once(child, 'exit').then(([code]) => code as number | null)
@@ -30,7 +42,7 @@ export async function startExample(
   const url = await new Promise<string>((resolve, reject) => {
     const read = (text: string) => {
       output += text
-      const found = /^http:\/\/\S+$/m.exec(output)
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(output)
       if (found) resolve(found[0])
     }
     child.stdout.setEncoding('utf8').on('data', read)

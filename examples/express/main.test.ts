@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url'
 import { describeHost } from '../describeHost.ts'
 
 describeHost({
   name: 'an Express host',
-  main: fileURLToPath(new URL('main.ts', import.meta.url)),
+  folder: new URL('.', import.meta.url),
+  command: ['main.ts'],
   basePath: '/chain-data',
   echoPath: '/echo'
 })

@@ -1,8 +1,8 @@
-import { fileURLToPath } from 'node:url'
 import { describeHost } from '../describeHost.ts'
 
 describeHost({
   name: 'a node:http host',
-  main: fileURLToPath(new URL('main.ts', import.meta.url)),
+  folder: new URL('.', import.meta.url),
+  command: ['main.ts'],
   basePath: '/chain-data'
 })
