@@ -18,6 +18,7 @@ let history: StartedHistory
 let listener: Listener
 /** Chunks that were read from the store, and snapshots open, since the test began. */
 let chunksRead = 0
+let rowsRead = 0
 let snapshotsOpen = 0
 /** Called before each chunk is handed on. */
 let onChunk: (count: number) => void = () => {}
@@ -42,6 +43,7 @@ beforeAll(async () => {
 afterEach(() => {
   onChunk = () => {}
   chunksRead = 0
+  rowsRead = 0
 })
 afterAll(async () => {
   await listener.close(0)
@@ -66,6 +68,7 @@ function watch(): void {
     snapshot.records = async function* (...args): AsyncGenerator<RecordChunk> {
       for await (const chunk of read(...args)) {
         onChunk(++chunksRead)
+        rowsRead += chunk.ids.length
         yield chunk
       }
     }
@@ -170,6 +173,50 @@ describe('a whole history', () => {
     expect(history.service.inFlight()).toBe(0)
   })
 
+  it('is never more than two chunks ahead of its reader, whatever its length', async () => {
+    const response = await history.service.post('/evm-chain', whole)
+    const decoder = new TextDecoder()
+    let rowsTaken = 0
+    let mostAhead = 0
+    for await (const bytes of response.body!) {
+      mostAhead = Math.max(mostAhead, rowsRead - rowsTaken)
+      rowsTaken += decoder.decode(bytes, { stream: true }).split('{"hash"').length - 1
+    }
+    // The last test but one has added a record.
+    expect(rowsTaken).toBeGreaterThanOrEqual(total)
+    expect(mostAhead).toBeLessThanOrEqual(2 * 512)
+  })
+
+  it('leaves other requests their turn while it is written as fast as it can be', async () => {
+    const incoming = await open(whole)
+    let isOver = false
+    const text = readAll(incoming).finally(() => {
+      isOver = true
+    })
+    const page = request('svc_getTransactionsByAddress', [alice, { limit: 100 }])
+    let pagesBesideIt = 0
+    while (!isOver) {
+      const { result } = (await (await history.service.post('/evm-chain', page)).json()) as {
+        result: unknown[]
+      }
+      expect(result).toHaveLength(100)
+      if (!isOver) pagesBesideIt++
+    }
+    expect(JSON.parse(await text).result.length).toBeGreaterThanOrEqual(total)
+    expect(pagesBesideIt).toBeGreaterThan(10)
+  })
+
+  it('that nobody reads does not keep a page from being answered', async () => {
+    const unread = await open(whole)
+    await settled(() => chunksRead)
+    const page = request('svc_getTransactionsByAddress', [alice, { limit: 100 }])
+    const answer = await history.service.post('/evm-chain', page)
+    expect(((await answer.json()) as { result: unknown[] }).result).toHaveLength(100)
+    expect(snapshotsOpen).toBe(1)
+    unread.destroy()
+    await expect.poll(() => snapshotsOpen).toBe(0)
+  })
+
   it('that nobody reads is given up by the Fetch handler', async () => {
     const response = await history.service.post('/evm-chain', whole)
     expect(snapshotsOpen).toBe(1)
@@ -226,6 +273,16 @@ describe('in a batch', () => {
       [3, undefined],
       [4, 1]
     ])
+    await expect.poll(() => snapshotsOpen).toBe(0)
+  })
+
+  it('many whole histories are read ahead by a few chunks each of a few of them', async () => {
+    const response = await history.service.post('/evm-chain', `[${Array(100).fill(whole).join()}]`)
+    const reader = response.body!.getReader()
+    await reader.read()
+    await settled(() => rowsRead)
+    expect(rowsRead).toBeLessThanOrEqual(8 * 2 * 512)
+    await reader.cancel()
     await expect.poll(() => snapshotsOpen).toBe(0)
   })
 

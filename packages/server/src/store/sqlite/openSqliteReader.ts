@@ -17,6 +17,16 @@ export interface SqliteReaderOptions {
   readonly maxSnapshots?: number
   /** So many connections stay open between snapshots. Default 8. */
   readonly maxIdle?: number
+  /**
+   * A snapshot that nothing was read from for so long is ended when another caller waits for one. Default 2 s: whoever
+   * takes a long answer slowly must not keep the others from theirs.
+   */
+  readonly idleMs?: number
+  /**
+   * A snapshot that is older is ended by its next read. Default 15 min: as long as one is open, the write-ahead log cannot
+   * begin anew and grows with every commit.
+   */
+  readonly maxAgeMs?: number
 }
 
 /**
@@ -30,9 +40,10 @@ export async function openSqliteReader(
   options: SqliteReaderOptions = {}
 ): Promise<StoreReader> {
   const { driver = loadSqliteDriver(), maxSnapshots = 64, maxIdle = 8 } = options
+  const { idleMs = 2_000, maxAgeMs = 15 * 60_000 } = options
   const files = chainFiles(folder, chainId)
   refuseNewerSchema(driver, files, chainId)
-  return new SqliteReader(driver, files, chainId, { maxSnapshots, maxIdle })
+  return new SqliteReader(driver, files, chainId, { maxSnapshots, maxIdle, idleMs, maxAgeMs })
 }
 
 /**
@@ -62,10 +73,7 @@ function storedVersion(driver: SqliteDriver, files: ChainFiles): number | undefi
   }
 }
 
-interface PoolLimits {
-  readonly maxSnapshots: number
-  readonly maxIdle: number
-}
+type PoolLimits = Required<Omit<SqliteReaderOptions, 'driver'>>
 
 class SqliteReader implements StoreReader {
   readonly #driver: SqliteDriver
@@ -73,11 +81,12 @@ class SqliteReader implements StoreReader {
   readonly #chainId: number
   readonly #limits: PoolLimits
   readonly #idle: ReadConnection[] = []
-  readonly #open = new Set<Snapshot>()
+  readonly #open = new Set<SqliteSnapshot>()
   /** Calls that wait for a snapshot to close, first come first served. */
   readonly #waiting: (() => void)[] = []
   #taken = 0
   #closed = false
+  #looking: NodeJS.Timeout | undefined
 
   constructor(driver: SqliteDriver, files: ChainFiles, chainId: number, limits: PoolLimits) {
     this.#driver = driver
@@ -103,6 +112,7 @@ class SqliteReader implements StoreReader {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    clearTimeout(this.#looking)
     for (const snapshot of [...this.#open]) await snapshot.close()
     for (const { connection } of this.#idle.splice(0)) connection.close()
     for (const wake of this.#waiting.splice(0)) wake()
@@ -112,11 +122,12 @@ class SqliteReader implements StoreReader {
     const reads = this.#idle.pop() ?? this.#connect()
     if (reads === undefined) return undefined
     try {
-      const snapshot: Snapshot = new SqliteSnapshot(reads, () => {
+      const onClose = () => {
         this.#open.delete(snapshot)
         this.#putBack(reads)
         this.#giveTurn()
-      })
+      }
+      const snapshot: SqliteSnapshot = new SqliteSnapshot(reads, this.#limits.maxAgeMs, onClose)
       this.#open.add(snapshot)
       return snapshot
     } catch (error) {
@@ -149,7 +160,20 @@ class SqliteReader implements StoreReader {
       return
     }
     // Whoever gives its turn leaves the count as it is: the turn passes on.
-    await new Promise<void>(resolve => this.#waiting.push(resolve))
+    const turn = new Promise<void>(resolve => this.#waiting.push(resolve))
+    this.#endIdle()
+    await turn
+  }
+
+  /** One snapshot for each that is waited for, those first that were idle for longest; looks again as long as any wait. */
+  #endIdle(): void {
+    clearTimeout(this.#looking)
+    const { idleMs } = this.#limits
+    const idle = [...this.#open].filter(snapshot => snapshot.idleMs() >= idleMs)
+    idle.sort((a, b) => b.idleMs() - a.idleMs())
+    for (const snapshot of idle.slice(0, this.#waiting.length))
+      snapshot.end('gone: it was read too slowly while others waited')
+    if (this.#waiting.length > 0) this.#looking = setTimeout(() => this.#endIdle(), idleMs / 4).unref()
   }
 
   #giveTurn(): void {

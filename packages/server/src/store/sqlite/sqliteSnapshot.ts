@@ -32,11 +32,18 @@ export class SqliteSnapshot implements Snapshot {
   readonly #reads: ReadConnection
   readonly #meta: ChainMeta
   readonly #onClose: () => void
-  #closed = false
+  readonly #lastMs: number
+  #readAtMs = performance.now()
+  /** Why there is nothing to read from any more. */
+  #ended: string | undefined
 
-  /** @param onClose - gives the connection back; called once. */
-  constructor(reads: ReadConnection, onClose: () => void) {
+  /**
+   * @param maxAgeMs - the first read after that ends the snapshot.
+   * @param onClose - gives the connection back; called once.
+   */
+  constructor(reads: ReadConnection, maxAgeMs: number, onClose: () => void) {
     this.#reads = reads
+    this.#lastMs = this.#readAtMs + maxAgeMs
     this.#onClose = onClose
     this.#meta = reads.begin()
   }
@@ -133,8 +140,18 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
+    this.end('closed')
+  }
+
+  /** How long ago something was read last. */
+  idleMs(): number {
+    return performance.now() - this.#readAtMs
+  }
+
+  /** Gives the connection back. @param why - told to whoever reads afterwards, as `the snapshot is <why>`. */
+  end(why: string): void {
+    if (this.#ended !== undefined) return
+    this.#ended = why
     this.#onClose()
   }
 
@@ -148,7 +165,9 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   #open(): ReadConnection {
-    if (this.#closed) throw new StoreError('the snapshot is closed')
+    this.#readAtMs = performance.now()
+    if (this.#readAtMs > this.#lastMs) this.end('too old: its reader took too long')
+    if (this.#ended !== undefined) throw new StoreError(`the snapshot is ${this.#ended}`)
     return this.#reads
   }
 }
