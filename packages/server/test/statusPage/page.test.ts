@@ -74,6 +74,28 @@ describe('the page', () => {
     expect(text).toMatch(/Lag\s*not known/)
   })
 
+  test('draws nothing where nothing was known, and a dot for a moment between two gaps', async () => {
+    const chain = chainWith()
+    const report = reportOf([chain])
+    const at = (secondsAgo: number) => report.server.nowSeconds - secondsAgo
+    const lagBlocks = [
+      [at(300), 0],
+      [at(290), 5],
+      [at(120), 5],
+      [at(10), 0],
+      [at(0), 0]
+    ] as const
+    const charts = { ...report.charts, evm: [{ chainId: 1, lagBlocks, blocksPerSecond: [] }] }
+    const { tags } = await pageOf({ ...report, charts })
+    const [lag = '', rate = ''] = tags.flatMap(tag => /^<path class="line" d="([^"]*)"/.exec(tag)?.[1] ?? [])
+    expect(lag.match(/M[^M]*/g)?.map(run => run.replace(/[\d.]+ [\d.]+/g, 'p'))).toEqual([
+      'MpLp',
+      'Mph0',
+      'MpLp'
+    ])
+    expect(rate).toBe('')
+  })
+
   test('shows what a node says of itself as text', async () => {
     const { markup, text } = await pageOf(states.hostile as StatusReport)
     expect(text).toContain(

@@ -59,6 +59,18 @@ describe('a chain', () => {
     ])
   })
 
+  test('that had nothing indexed when it was first looked at has a speed since it had', () => {
+    const recorder = startRecorder()
+    const { indexedTo: _, ...nothing } = statusAt(0)
+    recorder.later(0, nothing)
+    recorder.sample()
+    recorder.later(10_000, statusAt(100))
+    recorder.sample()
+    expect(recorder.chain()).not.toHaveProperty('blocksPerSecond')
+    recorder.later(10_000, statusAt(150))
+    expect(recorder.chain()).toMatchObject({ blocksPerSecond: 5 })
+  })
+
   test('that is never level with its node has no lag in seconds; one that was has it since then', () => {
     const recorder = startRecorder()
     recorder.later(0, statusAt(990))

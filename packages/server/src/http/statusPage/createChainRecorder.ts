@@ -78,7 +78,9 @@ function toSample({ head, indexedTo }: SyncStatus, atMs: number): Sample {
 
 /** Blocks per second over the last minute; unknown where blocks were removed, or where there is too little time between. */
 function rateOf(samples: readonly Sample[], to: Sample): number | undefined {
-  const from = samples.find(({ atMs }) => atMs >= to.atMs - rateWindowMs)
+  const from = samples.find(
+    ({ atMs, indexedTo }) => atMs >= to.atMs - rateWindowMs && indexedTo !== undefined
+  )
   if (from?.indexedTo === undefined || to.indexedTo === undefined) return undefined
   if (to.indexedTo < from.indexedTo || to.atMs - from.atMs < leastWindowMs) return undefined
   return ((to.indexedTo - from.indexedTo) * 1_000) / (to.atMs - from.atMs)

@@ -13,6 +13,8 @@ export interface ChartOptions {
   readonly everySeconds: number
   /** Of the value, for the axis: `blocks`, `ms`. */
   readonly unit: string
+  /** The axis goes up to this at least, so that trifles do not look like trouble. Default 0. */
+  readonly leastTop?: number
 }
 
 const width = 300
@@ -20,8 +22,8 @@ const height = 64
 
 /** The chart, its labels as text beside the drawing so that they are never stretched. */
 export function renderChart(options: ChartOptions, format: Format): Html {
-  const { finding, points, from, to, everySeconds, unit } = options
-  const top = niceTop(Math.max(0, ...points.map(([, value]) => value)))
+  const { finding, points, from, to, everySeconds, unit, leastTop = 0 } = options
+  const top = Math.max(leastTop, niceTop(Math.max(0, ...points.map(([, value]) => value))))
   const x = (seconds: number) => round(((seconds - from) * width) / (to - from))
   const y = (value: number) => round(height - (value * (height - 2)) / top - 1)
   const runs = splitAtGaps(

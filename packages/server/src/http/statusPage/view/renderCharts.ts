@@ -14,7 +14,7 @@ export function renderChainCharts(report: StatusReport, series: EvmSeries, forma
   const { lagBlocks, blocksPerSecond } = series
   return [
     renderChart(
-      { ...axis, points: lagBlocks, unit: 'blocks', finding: lagFinding(lagBlocks, format) },
+      { ...axis, points: lagBlocks, unit: 'blocks', leastTop: 5, finding: lagFinding(lagBlocks, format) },
       format
     ),
     renderChart(

@@ -131,7 +131,7 @@ function lag({ phase, lagBlocks, lagSeconds }: EvmChainStatus, format: Format): 
 
 function pool({ poolCovered, poolAgeSeconds }: EvmChainStatus, format: Format): string {
   if (poolAgeSeconds === undefined) return 'not seen yet'
-  const seen = `seen ${format.duration(poolAgeSeconds)} ago`
+  const seen = poolAgeSeconds <= 2 ? 'seen just now' : `seen ${format.duration(poolAgeSeconds)} ago`
   return poolCovered ? seen : `not complete, ${seen}`
 }
 
