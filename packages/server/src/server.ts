@@ -223,8 +223,9 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
       return listener?.url
     },
     status: syncStatuses,
-    reloadProjects: replacing =>
-      projects.reload(replacing === undefined ? undefined : parseProjects(replacing)),
+    async reloadProjects(replacing) {
+      await projects.reload(replacing === undefined ? undefined : parseProjects(replacing))
+    },
     close() {
       closing ??= close()
       return closing
