@@ -9,13 +9,21 @@ function start(options: { requestsInFlight?: number; delayMs?: number | false } 
     tick = run
     return { stop() {} }
   })
+  const queue = { waitMs: 0, enter: () => undefined, expectedWaitMs: () => queue.waitMs }
   // Every hundredth in turn: exact parts instead of likely ones.
   let turn = 0
   const random = () => (turn++ % 100) / 100
-  const admission = createAdmission({ requestsInFlight: 1_000, delayMs: 200, ...options, delay, random })
+  const admission = createAdmission({
+    requestsInFlight: 1_000,
+    delayMs: 200,
+    ...options,
+    delay,
+    queue,
+    random
+  })
   return {
     clock,
-    delay,
+    queue,
     admission,
     /** A round of the event loop that took so long. */
     round(ms: number) {
@@ -51,6 +59,15 @@ describe('the admission of requests', () => {
       return admitted()
     })
     expect(parts).toEqual([100, 75, 50, 25, 0, 0])
+  })
+
+  it('sheds by what the queue says likewise, and at once', () => {
+    const parts = [200, 250, 399, 400].map(waitMs => {
+      const { queue, admitted } = start()
+      queue.waitMs = waitMs
+      return admitted()
+    })
+    expect(parts).toEqual([100, 75, 0, 0])
   })
 
   it('takes one long round for a hiccup, and a very long one for what it is', () => {
@@ -97,7 +114,7 @@ describe('the admission of requests', () => {
     const { admission } = start({ requestsInFlight: 0 })
     const waits = Array.from({ length: 100 }, () => {
       const answer = admission.begin()
-      if (typeof answer?.body !== 'string') throw new Error('expected a refusal')
+      if (answer instanceof Promise || typeof answer?.body !== 'string') throw new Error('expected a refusal')
       const { error } = JSON.parse(answer.body)
       expect(error).toMatchObject({ code: -32002, data: { reason: 'OVERLOADED' } })
       expect(Number(answer.headers['retry-after']) * 1_000).toBeGreaterThanOrEqual(error.data.retryAfterMs)
@@ -114,17 +131,21 @@ describe('the admission of requests', () => {
     expect(admission.begin()).toMatchObject({ status: 503, headers: { connection: 'close' } })
   })
 
-  it('counts what it sheds by cause', () => {
+  it('counts what it sheds by cause', async () => {
     const { round, admission, admitted } = start({ requestsInFlight: 1 })
     round(420)
     round(420)
     admitted()
     round(20)
     round(20)
-    admission.begin()
-    admission.begin()
+    await admission.begin()
+    await admission.begin()
     admission.beginClosing()
-    admission.begin()
-    expect(admission.figures()).toEqual({ shed: { delay: 100, in_flight: 1, closing: 1 }, loopDelayMs: 0 })
+    await admission.begin()
+    expect(admission.figures()).toEqual({
+      shed: { delay: 100, in_flight: 1, closing: 1 },
+      queueMs: 0,
+      loopDelayMs: 0
+    })
   })
 })

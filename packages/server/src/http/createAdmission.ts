@@ -2,6 +2,7 @@ import { createErrorObject } from '@chain-data/protocol'
 import { failureText } from '../rpc/envelope.ts'
 import type { HttpAnswer } from './exchange.ts'
 import type { LoopDelay } from './loopDelay.ts'
+import type { RequestQueue } from './requestQueue.ts'
 
 /** Why a request was refused before anything of it was looked at. */
 export type ShedCause = 'closing' | 'in_flight' | 'delay'
@@ -9,17 +10,20 @@ export type ShedCause = 'closing' | 'in_flight' | 'delay'
 /** What the metrics tell of it. */
 export interface AdmissionFigures {
   readonly shed: Readonly<Record<ShedCause, number>>
+  /** How long a request that came now would wait for its turn. */
+  readonly queueMs: number
+  /** How late the process comes to a request. */
   readonly loopDelayMs: number
 }
 
 /** Decides which RPC requests are begun. */
 export interface Admission {
   /**
-   * Begins a request, unless the server has too much to do.
+   * Begins a request when its turn has come, unless the server has too much to do.
    *
    * @returns a refusal to be sent as it is; `undefined` for a request that was begun and must be ended.
    */
-  begin(): HttpAnswer | undefined
+  begin(): HttpAnswer | undefined | Promise<undefined>
   end(): void
   /** Requests begun and not ended. */
   inFlight(): number
@@ -34,8 +38,9 @@ const longestWaitMs = 3_000
 const differentWaits = 16
 
 /**
- * Sheds load so that what is admitted is answered in time. Up to `delayMs` everything is admitted, from twice that on
- * nothing, and in between a growing part: so many as keep the delay there, without turns of all and nothing.
+ * Sheds load so that what is admitted is answered in time. A request waits in the queue, and before that until the event
+ * loop comes to it. While the longer of the two is up to `delayMs` everything is admitted, from twice that on nothing, and
+ * in between a growing part: so many as keep the wait there, without turns of all and nothing.
  *
  * @param options.delayMs - how long requests may wait for their turn; `false`: they may wait for ever.
  * @param options.random - from 0 to below 1.
@@ -47,9 +52,10 @@ export function createAdmission(options: {
   readonly requestsInFlight: number
   readonly delayMs: number | false
   readonly delay: LoopDelay
+  readonly queue: RequestQueue
   readonly random?: () => number
 }): Admission {
-  const { requestsInFlight, delayMs, delay, random = Math.random } = options
+  const { requestsInFlight, delayMs, delay, queue, random = Math.random } = options
   const refusals = {
     in_flight: prepare('The server has too many requests at once.'),
     delay: prepare('The server is overloaded.')
@@ -64,7 +70,7 @@ export function createAdmission(options: {
       const cause = causeToShed()
       if (cause === undefined) {
         inFlight++
-        return undefined
+        return queue.enter()
       }
       shed[cause]++
       if (cause === 'closing') return closing
@@ -77,14 +83,15 @@ export function createAdmission(options: {
     beginClosing() {
       isClosing = true
     },
-    figures: () => ({ shed: { ...shed }, loopDelayMs: delay.current() })
+    figures: () => ({ shed: { ...shed }, queueMs: queue.expectedWaitMs(), loopDelayMs: delay.current() })
   }
 
   function causeToShed(): ShedCause | undefined {
     if (isClosing) return 'closing'
     if (inFlight >= requestsInFlight) return 'in_flight'
     if (delayMs === false) return undefined
-    const excess = delay.lasting(3 * delayMs) - delayMs
+    const waitMs = Math.max(queue.expectedWaitMs(), delay.lasting(3 * delayMs))
+    const excess = waitMs - delayMs
     return excess > 0 && random() * delayMs < excess ? 'delay' : undefined
   }
 }

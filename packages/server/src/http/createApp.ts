@@ -153,7 +153,7 @@ export function createApp(options: AppOptions): App {
         { allow: allowedVerbs }
       )
     }
-    const refusal = admission.begin()
+    const refusal = await admission.begin()
     if (refusal !== undefined) {
       metrics.countRefusal('OVERLOADED')
       return refusal

@@ -19,6 +19,7 @@ import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
 import { createQuota, type RateLimits } from './createQuota.ts'
 import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
 import { watchLoopDelay } from './loopDelay.ts'
+import { createRequestQueue } from './requestQueue.ts'
 
 export interface ServiceOptions {
   readonly handlers: DispatchOptions['handlers']
@@ -103,7 +104,8 @@ export function createService(options: ServiceOptions): Service {
   const admission = createAdmission({
     requestsInFlight: limits.requestsInFlight,
     delayMs: overload === false ? false : overload.eventLoopDelayMs,
-    delay
+    delay,
+    queue: createRequestQueue()
   })
   const loginThrottle = createLoginThrottle(login)
   const quota = createQuota(rateLimit, { logger })

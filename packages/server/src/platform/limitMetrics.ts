@@ -4,6 +4,8 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 export interface LimitFigures {
   /** Requests refused before they were looked at, by cause. */
   readonly shed: Readonly<Record<string, number>>
+  /** How long a request that came now would wait for its turn. */
+  readonly queueMs: number
   /** How late this process comes to a request. */
   readonly loopDelayMs: number
   /** Requests whose credentials were not compared, because their address has to wait. */
@@ -33,6 +35,14 @@ export function registerLimitMetrics(registry: Registry, read: () => LimitFigure
     collect() {
       this.reset()
       this.inc(read().throttledLogins)
+    }
+  })
+  new Gauge({
+    name: 'chain_data_request_queue_seconds',
+    help: 'How long a request that came now would wait for its turn.',
+    registers,
+    collect() {
+      this.set(read().queueMs / 1_000)
     }
   })
   new Gauge({

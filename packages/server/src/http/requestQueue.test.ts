@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { createRequestQueue } from './requestQueue.ts'
+
+/** A queue in a process in which every request keeps the thread busy for `workMs`. */
+function start(workMs: number) {
+  const clock = { ms: 0, now: () => clock.ms }
+  let next: (() => void) | undefined
+  const queue = createRequestQueue(clock, run => {
+    next = run
+  })
+  const begun: number[] = []
+  const enter = async (id: number) => {
+    await queue.enter()
+    begun.push(id)
+    clock.ms += workMs
+  }
+  return {
+    queue,
+    clock,
+    begun,
+    enter,
+    /** Runs the next round; false when the queue wants none. */
+    async round() {
+      const run = next
+      next = undefined
+      run?.()
+      await new Promise(resolve => setImmediate(resolve))
+      return run !== undefined
+    }
+  }
+}
+
+describe('the queue of requests', () => {
+  it('begins requests at once while their round is young', () => {
+    const { queue } = start(0.3)
+    expect([queue.enter(), queue.enter(), queue.enter()]).toEqual([undefined, undefined, undefined])
+    expect(queue.expectedWaitMs()).toBe(0)
+  })
+
+  it('lets the others wait, and begins about a millisecond of them in every round, in their order', async () => {
+    const { enter, begun, round } = start(0.25)
+    const ids = Array.from({ length: 60 }, (_, id) => id)
+    const all: Promise<void>[] = []
+    for (const id of ids) {
+      all.push(enter(id))
+      await Promise.resolve()
+    }
+    expect(begun).toEqual([0, 1, 2, 3])
+    const perRound: number[] = []
+    while (begun.length < 60) {
+      const before = begun.length
+      await round()
+      perRound.push(begun.length - before)
+    }
+    await Promise.all(all)
+    expect(begun).toEqual(ids)
+    // It learns what a request takes as it goes.
+    expect(perRound[0]).toBe(2)
+    expect(Math.max(...perRound)).toBeLessThanOrEqual(4)
+    expect(perRound.at(-3)).toBeGreaterThanOrEqual(3)
+  })
+
+  it('begins one request in a round where each takes long', async () => {
+    const { enter, begun, round, clock } = start(5)
+    await enter(0)
+    const others = [1, 2, 3, 4, 5].map(enter)
+    expect(begun).toEqual([0])
+    await round()
+    const counts: number[] = []
+    for (let count = 0; count < 4; count++) {
+      counts.push(begun.length)
+      await round()
+    }
+    await Promise.all(others)
+    expect(counts.every((length, index) => index === 0 || length - (counts[index - 1] ?? 0) <= 1)).toBe(true)
+    expect(clock.ms).toBe(30)
+  })
+
+  it('tells how long the last one will wait, whatever else takes the time', async () => {
+    const { queue, enter, round, clock } = start(0.4)
+    await enter(0)
+    clock.ms += 1
+    for (let id = 1; id <= 500; id++) enter(id).catch(() => {})
+    for (let count = 0; count < 60; count++) {
+      clock.ms += 1
+      await round()
+    }
+    const expected = queue.expectedWaitMs()
+    const last = enter(501)
+    const from = clock.ms
+    let done = false
+    last.then(
+      () => {
+        done = true
+      },
+      () => {}
+    )
+    while (!done) {
+      clock.ms += 1
+      await round()
+    }
+    expect(expected).toBeGreaterThan((clock.ms - from) * 0.8)
+    expect(expected).toBeLessThan((clock.ms - from) * 1.2)
+  })
+
+  it('rests once everything has begun', async () => {
+    const { queue, enter, round } = start(2)
+    await Promise.all([enter(0), enter(1), round(), round()])
+    await round()
+    expect(await round()).toBe(false)
+    expect(queue.enter()).toBeUndefined()
+  })
+})
