@@ -74,6 +74,16 @@ describe('the page', () => {
     expect(text).toMatch(/Lag\s*not known/)
   })
 
+  test('says nothing of now from what was so before a gap', async () => {
+    const report = reportOf([chainWith({ phase: 'stalled', problem: 'silent' })])
+    const [series] = report.charts.evm
+    const before = (series?.lagBlocks ?? []).slice(0, -10)
+    const evm = [{ chainId: 1, lagBlocks: before, blocksPerSecond: [] }]
+    const { text } = await pageOf({ ...report, charts: { ...report.charts, p95Ms: before, evm } })
+    expect(text).toContain('Lag: not known now')
+    expect(text).toContain('Answer times: no calls lately')
+  })
+
   test('draws nothing where nothing was known, and a dot for a moment between two gaps', async () => {
     const chain = chainWith()
     const report = reportOf([chain])

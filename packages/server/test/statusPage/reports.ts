@@ -71,26 +71,32 @@ export function reportOf(
       evm: evm.map(chain => ({
         chainId: chain.chainId,
         lagBlocks: series(place =>
-          isIndexing(chain) ? 20_000_000 - place * 60_000 : place % 23 === 0 ? 1 : 0
+          isIndexing(chain)
+            ? 20_000_000 - place * 60_000
+            : chain.phase === 'following' && place % 23 === 0
+              ? 1
+              : 0
         ),
         blocksPerSecond: series(place =>
           isIndexing(chain)
             ? 5_000 + Math.round(900 * Math.sin(place / 8))
-            : 0.083 + Number((0.02 * Math.sin(place / 9)).toFixed(3))
+            : Number(((chain.blocksPerSecond ?? 0) * (1 + 0.2 * Math.sin(place / 9))).toFixed(3))
         )
       }))
     }
   }
 }
 
+const polygon = chainWith({
+  ...{ chainId: 137, head: 55_120_331, indexedTo: 55_120_331, finalized: 55_120_267 },
+  ...{ blocksPerSecond: 0.47, nodes: { total: 2, inService: 2 } }
+})
+
 const solanaFine = { chainId: 101, phase: 'following', head: 301_224_518 } as const
 
 /** Every state that the page has to tell, by name. */
 export const states: Readonly<Record<string, StatusReport>> = {
-  inSync: reportOf(
-    [chainWith(), chainWith({ chainId: 137, head: 55_120_331, indexedTo: 55_120_331 })],
-    [solanaFine]
-  ),
+  inSync: reportOf([chainWith(), polygon], [solanaFine]),
   indexing: reportOf([
     chainWith({
       phase: 'backfilling',
@@ -108,7 +114,9 @@ export const states: Readonly<Record<string, StatusReport>> = {
   stalled: reportOf([
     chainWith(),
     chainWith({
-      chainId: 137,
+      ...polygon,
+      blocksPerSecond: 0,
+      poolAgeSeconds: 742,
       phase: 'stalled',
       degraded: true,
       stalledSinceSeconds: nowSeconds - 740,

@@ -14,7 +14,13 @@ export function renderChainCharts(report: StatusReport, series: EvmSeries, forma
   const { lagBlocks, blocksPerSecond } = series
   return [
     renderChart(
-      { ...axis, points: lagBlocks, unit: 'blocks', leastTop: 5, finding: lagFinding(lagBlocks, format) },
+      {
+        ...axis,
+        points: lagBlocks,
+        unit: 'blocks',
+        leastTop: 5,
+        finding: lagFinding(lagBlocks, axis, format)
+      },
       format
     ),
     renderChart(
@@ -43,18 +49,26 @@ export function renderCallCharts(report: StatusReport, format: Format): readonly
       },
       format
     ),
-    renderChart({ ...axis, points: p95Ms, unit: 'ms', finding: latencyFinding(p95Ms, format) }, format)
+    renderChart({ ...axis, points: p95Ms, unit: 'ms', finding: latencyFinding(p95Ms, axis, format) }, format)
   ]
 }
 
-function axisOf({ server, charts }: StatusReport) {
+/** The stretch of time that a chart shows. */
+interface Axis {
+  readonly from: number
+  readonly to: number
+  readonly everySeconds: number
+}
+
+function axisOf({ server, charts }: StatusReport): Axis {
   const known = Math.min(longestSeconds, Math.max(shortestSeconds, server.uptimeSeconds))
   return { from: server.nowSeconds - known, to: server.nowSeconds, everySeconds: charts.everySeconds }
 }
 
-function lagFinding(points: readonly ChartPoint[], format: Format): string {
+function lagFinding(points: readonly ChartPoint[], axis: Axis, format: Format): string {
   const [first, last] = [points[0]?.[1], points.at(-1)?.[1]]
   if (first === undefined || last === undefined) return 'Lag: not measured yet'
+  if (!isCurrent(points, axis)) return 'Lag: not known now'
   const most = largest(points)
   if (most === 0) return 'No lag'
   if (most <= 5) return `Never more than ${format.count(most, 'block')} behind`
@@ -72,11 +86,16 @@ function rateFinding(points: readonly ChartPoint[], noun: string, verb: string, 
   return peak === format.short(last) ? now : `${now}, ${peak} at most`
 }
 
-function latencyFinding(points: readonly ChartPoint[], format: Format): string {
+function latencyFinding(points: readonly ChartPoint[], axis: Axis, format: Format): string {
   const last = points.at(-1)?.[1]
   return last === undefined
     ? 'Answer times: no calls lately'
     : `95 % of calls within ${format.short(last)} ms`
+}
+
+/** Whether the last point is of now: what was so before a gap may not be said of the present. */
+function isCurrent(points: readonly ChartPoint[], { to, everySeconds }: Axis): boolean {
+  return to - (points.at(-1)?.[0] ?? 0) <= everySeconds * 2.5
 }
 
 function largest(points: readonly ChartPoint[]): number {
