@@ -51,6 +51,19 @@ describe('the address of a caller', () => {
     expect(addressOf('127.0.0.1', '203.0.113.9', [])).toBe('127.0.0.1')
   })
 
+  it('tells once of a neighbour that forwards and is not trusted', () => {
+    let told = 0
+    const read = createClientAddress(['10.0.0.0/8'], () => told++)
+    const ask = (peerAddress: string, forwarded?: string) => read({ peerAddress, header: () => forwarded })
+    ask('192.168.1.1')
+    ask('203.0.113.9', '192.0.2.1')
+    ask('10.1.2.3', '192.0.2.1')
+    expect(told).toBe(0)
+    expect(ask('192.168.1.1', '192.0.2.1')).toBe('192.168.1.1')
+    ask('::1', '192.0.2.1')
+    expect(told).toBe(1)
+  })
+
   it('is found from the right in a header of a thousand entries', () => {
     const forged = Array.from({ length: 1_000 }, (_, index) => `192.0.2.${index % 256}`)
     expect(addressOf('10.1.2.3', [...forged, '203.0.113.9'].join(', '))).toBe('203.0.113.9')

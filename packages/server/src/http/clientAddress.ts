@@ -15,21 +15,35 @@ export type ReadClientAddress = (request: AddressedRequest) => string | undefine
  * holds. Everything left of it may have been sent by the caller itself and is not looked at.
  *
  * @param trustedProxies - addresses, CIDR ranges, or `loopback`; the header of any other peer is ignored.
+ * @param onUnknownProxy - told once when a peer in a private network sends the header and is not trusted: it may be a
+ *   proxy that the operator forgot, and all of its callers would count as one.
  * @returns an address in one spelling: IPv4 in four parts, also where it came mapped into IPv6; an IPv6 address as its
  *   /64 network, which is what one customer is given at least.
  * @remarks An entry that is no address ends the search: the last address that a trusted proxy vouched for counts.
  *   RFC 7239 `Forwarded` is not read: a proxy that writes one of the two headers hands on the other as it came.
  */
-export function createClientAddress(trustedProxies: readonly string[]): ReadClientAddress {
+export function createClientAddress(
+  trustedProxies: readonly string[],
+  onUnknownProxy: () => void = () => {}
+): ReadClientAddress {
+  let hasTold = false
   const ranges = trustedProxies.map(text => parseAddressRange(text)).filter(range => range !== undefined)
   return request => {
     const peer = request.peerAddress === undefined ? undefined : parseAddress(request.peerAddress)
     if (peer === undefined) return undefined
-    if (!isTrusted(peer, ranges)) return counted(peer)
+    if (!isTrusted(peer, ranges)) {
+      if (!hasTold && privateRanges.has(peer.range()) && request.header('x-forwarded-for') !== undefined) {
+        hasTold = true
+        onUnknownProxy()
+      }
+      return counted(peer)
+    }
     const forwarded = request.header('x-forwarded-for')
     return counted(forwarded === undefined ? peer : walkBack(forwarded, peer, ranges))
   }
 }
+
+const privateRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'linkLocal'])
 
 type Address = NonNullable<ReturnType<typeof parseAddress>>
 

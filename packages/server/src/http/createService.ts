@@ -112,7 +112,11 @@ export function createService(options: ServiceOptions): Service {
   const app = createApp({
     rpc: createRpc({ dispatch, limits, logger, metrics }),
     authenticate: createAuthenticator(keyRing, verifier),
-    clientAddress: createClientAddress(options.trustedProxies ?? []),
+    clientAddress: createClientAddress(options.trustedProxies ?? [], () =>
+      logger.warn(
+        'X-Forwarded-For came from a private address that listen.trustedProxies does not name; all callers behind it count as one'
+      )
+    ),
     admission,
     loginThrottle,
     quotaOf: quota.of,
