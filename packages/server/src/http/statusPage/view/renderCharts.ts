@@ -88,7 +88,7 @@ function rateFinding(points: readonly ChartPoint[], noun: string, verb: string, 
 
 function latencyFinding(points: readonly ChartPoint[], axis: Axis, format: Format): string {
   const last = points.at(-1)?.[1]
-  return last === undefined
+  return last === undefined || !isCurrent(points, axis)
     ? 'Answer times: no calls lately'
     : `95 % of calls within ${format.short(last)} ms`
 }
