@@ -17,7 +17,7 @@ import type { FetchHandler } from './http/createFetchHandler.ts'
 import type { NodeHandler } from './http/createNodeHandler.ts'
 import { createService } from './http/createService.ts'
 import { type Listener, listen } from './http/listen.ts'
-import { startIndexer } from './indexer/startIndexer.ts'
+import { type Indexer, startIndexer } from './indexer/startIndexer.ts'
 import { createGuardedFetch } from './metadata/guardedFetch.ts'
 import { createMetadataService } from './metadata/metadataService.ts'
 import { createTokenLists } from './metadata/tokenLists.ts'
@@ -86,7 +86,10 @@ export interface Server {
    * @throws {ConfigError} what is wrong; the keys in force stay as they are.
    */
   reloadProjects(projects?: readonly ProjectInput[]): Promise<void>
-  /** Says "not ready", finishes the requests under way, then stops indexing; takes at most some 9 seconds. */
+  /**
+   * Says "not ready", goes on answering for `listen.drainMs`, then refuses what is new and finishes the requests under way,
+   * at most some 9 seconds; ends indexing meanwhile.
+   */
   close(): Promise<void>
 }
 
@@ -94,6 +97,8 @@ export interface Server {
 export interface ServerOptions {
   /** Where log lines go; absent: standard output at the configured level. */
   readonly logger?: Logger
+  /** The process has no other purpose: `/metrics` tells of its memory, event loop and garbage collection too. */
+  readonly ownsProcess?: boolean
   /**
    * Path below which every path of the service is, such as `/api/chain-data`: for hosts that hand on requests with
    * the path as it was sent (node:http, Fastify, Hono, Next). Default `''`, also for hosts that take the path off
@@ -171,15 +176,21 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     trustedProxies: config.listen.trustedProxies,
     limits: config.limits,
     pages: config.pages,
+    ownsProcess: options.ownsProcess,
     basePath,
     logger
   })
+  const { drainMs } = config.listen
   const { streamIdleMs, requestDeadlineMs, headerBytes } = config.limits
   let listening: Promise<Listener> | undefined
   let listener: Listener | undefined
   let closing: Promise<void> | undefined
 
   const close = async () => {
+    if (drainMs > 0) {
+      service.beginDraining()
+      await sleep(drainMs)
+    }
     service.beginClosing()
     projects.close()
     // Queries never wait for the indexers, so these may end while the last answers are written.
@@ -337,7 +348,8 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
       status: () => indexer.status(),
       figures: (): NodeFigures => ({
         upstreams: [...(indexer.figures()?.upstreams ?? []), ...rpc.figures()],
-        webSockets: indexer.figures()?.webSockets ?? []
+        webSockets: indexer.figures()?.webSockets ?? [],
+        ...indexFiguresOf(indexer)
       }),
       listed: (address: string) => tokenLists.find(chainId, address),
       judge: createSpamJudge({
@@ -392,6 +404,12 @@ async function startParts(config: Config, storeFolder: string, logger: Logger): 
       await Promise.all(evmChains.map(({ reader }) => reader.close()))
     }
   }
+}
+
+/** Absent while its thread has not told yet. */
+function indexFiguresOf(indexer: Indexer): Pick<NodeFigures, 'index'> {
+  const index = indexer.figures()?.index
+  return index === undefined ? {} : { index }
 }
 
 /** All or none. */

@@ -29,7 +29,7 @@ export async function serve(
       // Only where both are on one terminal can they tear each other.
       ...(bars !== undefined && process.stdout.isTTY ? { write: bars.writeLine } : {})
     })
-    const starting = createServer(config, { logger })
+    const starting = createServer(config, { logger, ownsProcess: true })
     let isClosing = false
     // Before the server is there, or a signal meanwhile would leave behind what it had opened.
     closeOnSignal({
@@ -39,7 +39,7 @@ export async function serve(
         const server = await starting
         await server.close()
       },
-      deadlineMs: closeDeadlineMs,
+      deadlineMs: config.listen.drainMs + closeDeadlineMs,
       logger
     })
     reloadOnHangup({ file, starting, logger })

@@ -152,10 +152,14 @@ export const configSchema = z
           .meta({
             description:
               'proxies whose X-Forwarded-For tells the address of a caller: a list of IP addresses, CIDR ranges and "loopback"'
-          })
+          }),
+        drainMs: z.int().min(0).max(300_000).default(0).meta({
+          description:
+            'milliseconds from "not ready" until calls are refused when the server is to end: 0 to 300000'
+        })
       })
       .prefault({})
-      .meta({ description: 'where to listen: { host, port, maxConnections, trustedProxies }' }),
+      .meta({ description: 'where to listen: { host, port, maxConnections, trustedProxies, drainMs }' }),
     store: z
       .string()
       .regex(/^sqlite:./)

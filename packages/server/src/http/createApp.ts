@@ -54,7 +54,9 @@ export interface App {
   readonly handle: HttpHandler
   /** RPC requests whose answer is not complete. */
   inFlight(): number
-  /** From now on `/health/ready` says 503 and new RPC requests are refused. */
+  /** From now on `/health/ready` says 503 and connections are not kept; RPC requests are still answered. */
+  beginDraining(): void
+  /** From now on new RPC requests are refused too. */
   beginClosing(): void
 }
 
@@ -93,6 +95,9 @@ export function createApp(options: AppOptions): App {
 
   return {
     inFlight: admission.inFlight,
+    beginDraining() {
+      isClosing = true
+    },
     beginClosing() {
       isClosing = true
       admission.beginClosing()
@@ -116,6 +121,8 @@ export function createApp(options: AppOptions): App {
         'cache-control': 'no-store',
         'x-content-type-options': 'nosniff',
         'x-request-id': requestId,
+        // Whoever keeps connections open would go on calling here.
+        ...(isClosing ? { connection: 'close' } : {}),
         // The pages for operators are not for strangers' web pages.
         ...(endpointOf(request) === undefined ? {} : cors.headers(request.header('origin'))),
         ...answer.headers

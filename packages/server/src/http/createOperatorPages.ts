@@ -48,7 +48,12 @@ export function createOperatorPages(options: {
   const { version } = packageFile
   const recorder = createStatusRecorder({ ...sources, version, isClosing: () => isClosing }, times.sampleMs)
   recorder.start()
-  for (const [path, page] of createStatusPages({ report: recorder.report, chainIds, methodPrefix, ...times })) {
+  for (const [path, page] of createStatusPages({
+    report: recorder.report,
+    chainIds,
+    methodPrefix,
+    ...times
+  })) {
     pages.set(path, page)
   }
   return {

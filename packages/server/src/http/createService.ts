@@ -11,6 +11,7 @@ import { atBasePath } from './atBasePath.ts'
 import { type App, createApp } from './createApp.ts'
 import { createOperatorPages, type StatusTimes } from './createOperatorPages.ts'
 import { createClientAddress } from './clientAddress.ts'
+import { countAnswers } from './countAnswers.ts'
 import { createAdmission } from './createAdmission.ts'
 import { createAuthenticator } from './createAuthenticator.ts'
 import { createCors } from './createCors.ts'
@@ -32,6 +33,8 @@ export interface ServiceOptions {
   readonly nodeFigures?: MetricSources['nodeFigures']
   /** How the metadata service fares; for the metrics. */
   readonly metadataFigures?: MetricSources['metadataFigures']
+  /** The metrics tell of the process too. */
+  readonly ownsProcess?: boolean | undefined
   /** The keys in force; asked anew for every request. */
   readonly keyRing: () => KeyRing
   /** Asked for projects that have no key there; absent: their credentials are wrong. */
@@ -62,7 +65,7 @@ export interface ServiceOptions {
 }
 
 /** The methods made callable over HTTP. */
-export interface Service extends Pick<App, 'inFlight' | 'beginClosing'> {
+export interface Service extends Pick<App, 'inFlight' | 'beginDraining' | 'beginClosing'> {
   readonly fetch: FetchHandler
   readonly nodeHandler: NodeHandler
   /** Lets go of what it holds beside the methods; for when the last answer is written. */
@@ -79,6 +82,7 @@ export function createService(options: ServiceOptions): Service {
   const registry = createMetrics({
     syncStatuses,
     inFlight: () => app.inFlight(),
+    ownsProcess: options.ownsProcess,
     limitFigures: () => ({ ...admission.figures(), throttledLogins: loginThrottle.throttled() }),
     ...(nodeFigures ? { nodeFigures } : {}),
     ...(options.metadataFigures ? { metadataFigures: options.metadataFigures } : {})
@@ -128,9 +132,13 @@ export function createService(options: ServiceOptions): Service {
     pages,
     logger
   })
-  const handle = atBasePath(app.handle, options.basePath ?? '')
+  const handle = countAnswers(atBasePath(app.handle, options.basePath ?? ''), metrics)
   return {
     inFlight: app.inFlight,
+    beginDraining() {
+      beginClosing()
+      app.beginDraining()
+    },
     beginClosing() {
       beginClosing()
       app.beginClosing()

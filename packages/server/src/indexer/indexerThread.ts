@@ -2,9 +2,12 @@
  * Entry of the worker thread that indexes one chain. Not imported by anything: `startIndexer` starts it by its URL,
  * so it is a bundle entry of its own.
  */
+import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SyncStatus } from '../model/sync.ts'
 import type { LogFields, Logger } from '../platform/logger.ts'
+import type { NodeFigures } from '../platform/upstreamFigures.ts'
+import { chainFiles } from '../store/sqlite/chainFiles.ts'
 import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
 import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
 import { describeProblem } from './describeProblem.ts'
@@ -57,6 +60,16 @@ async function peek(): Promise<StoredProgress | undefined> {
   }
 }
 
+/** Without the file of an index that does not exist yet. */
+function withStoreSize(figures: NodeFigures): NodeFigures {
+  if (figures.index === undefined) return figures
+  const { database } = chainFiles(storeFolder, config.chainId)
+  const sizes = [database, `${database}-wal`].map(file => statSync(file, { throwIfNoEntry: false })?.size)
+  if (sizes[0] === undefined) return figures
+  const storeBytes = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
+  return { ...figures, index: { ...figures.index, storeBytes } }
+}
+
 port.on('message', ({ kind }: ToThread) => {
   if (kind === 'stop') stopping.abort(new Error('the indexer is stopped'))
 })
@@ -79,7 +92,7 @@ try {
     signal: stopping.signal,
     onStatus: send,
     onGenesis: genesisHash => tell({ kind: 'genesis', genesisHash }),
-    onFigures: figures => tell({ kind: 'figures', figures })
+    onFigures: figures => tell({ kind: 'figures', figures: withStoreSize(figures) })
   })
 } catch (error) {
   tellFailure(error)

@@ -14,6 +14,7 @@ import type { ChainSource } from './chainSource.ts'
 import { checkIdentity } from './checkIdentity.ts'
 import { describeProblem } from './describeProblem.ts'
 import { follow } from './follow.ts'
+import { createIndexCounts } from './indexCounts.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import { createStatusBoard, type StatusBoard } from './statusBoard.ts'
 
@@ -98,16 +99,24 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   })
   const { chainId, finality, waivers = [], wsUrls = [] } = config
   const heads = wsUrls.length > 0 ? createWebSocketHeads({ chainId, wsUrls, logger }) : undefined
+  const counts = createIndexCounts(chainId)
   const tellFigures = () =>
-    options.onFigures?.({ upstreams: rpc.figures(), webSockets: heads?.figures() ?? [] })
+    options.onFigures?.({
+      upstreams: rpc.figures(),
+      webSockets: heads?.figures() ?? [],
+      index: counts.read()
+    })
   const figuresTimer = setInterval(tellFigures, figuresMs)
   try {
-    const source = createEvmSource({ rpc, finality, waivers, logger, ...(heads ? { heads } : {}) })
+    const source = counts.watchSource(
+      createEvmSource({ rpc, finality, waivers, logger, ...(heads ? { heads } : {}) })
+    )
     const found = await waitForIdentity(source, chainId, board, logger, signal)
     if (found === undefined) return
     const opened = await waitForTurn(options, board, logger, () => openStore(options, found, rpc))
     if (opened === undefined) return
-    const { store, identity } = opened
+    const store = counts.watchStore(opened.store)
+    const { identity } = opened
     try {
       rpc.expectGenesis(identity.genesisHash)
       options.onGenesis?.(identity.genesisHash)

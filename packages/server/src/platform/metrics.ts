@@ -1,9 +1,12 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import packageFile from '@chain-data/server/package.json' with { type: 'json' }
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { isDegraded, type SyncStatus } from '../model/sync.ts'
+import { registerIndexMetrics } from './indexMetrics.ts'
 import { type LimitFigures, registerLimitMetrics } from './limitMetrics.ts'
 import type { MetadataFigures } from './metadataFigures.ts'
 import { registerMetadataMetrics } from './metadataMetrics.ts'
-import { type NodeFigureLists, registerUpstreamMetrics } from './upstreamMetrics.ts'
+import type { NodeFigures } from './upstreamFigures.ts'
+import { registerUpstreamMetrics } from './upstreamMetrics.ts'
 
 /** What the server counts. One registry per server, so that two servers in one process do not mix. */
 export interface Metrics {
@@ -11,6 +14,14 @@ export interface Metrics {
   countCall(call: { readonly method: string; readonly outcome: string; readonly durationMs: number }): void
   /** A request refused before it became a call. */
   countRefusal(reason: string): void
+  /** An HTTP answer has begun. */
+  countAnswer(status: number): void
+  /** So much of the bodies of answers was handed on to be sent. */
+  countSent(bytes: number): void
+  /** An answer that is written piece by piece has begun. */
+  beginStream(): void
+  /** It has ended, in whatever way. */
+  endStream(): void
   /** The page for Prometheus, text format 0.0.4. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
@@ -22,9 +33,11 @@ export interface MetricSources {
   /** Requests being answered right now. */
   readonly inFlight: () => number
   /** How the upstreams of each chain fare. */
-  readonly nodeFigures?: () => readonly NodeFigureLists[]
+  readonly nodeFigures?: () => readonly NodeFigures[]
   readonly metadataFigures?: () => MetadataFigures
   readonly limitFigures?: () => LimitFigures
+  /** The page tells of the process too: memory, CPU, event loop, garbage collection. Default: false. */
+  readonly ownsProcess?: boolean | undefined
 }
 
 /** Counts, and renders what is counted together with `sources`. */
@@ -50,6 +63,28 @@ export function createMetrics(sources: MetricSources): Metrics {
     labelNames: ['reason'],
     registers
   })
+  const answers = new Counter({
+    name: 'chain_data_http_answers_total',
+    help: 'HTTP answers by status; without those to bytes that are no HTTP request.',
+    labelNames: ['status'],
+    registers
+  })
+  const sent = new Counter({
+    name: 'chain_data_http_sent_bytes_total',
+    help: 'Bytes of the bodies of answers.',
+    registers
+  })
+  const streams = new Gauge({
+    name: 'chain_data_streams_open',
+    help: 'Answers being written piece by piece now.',
+    registers
+  })
+  new Gauge({
+    name: 'chain_data_build_info',
+    help: 'Always 1; which version this is and which Node runs it.',
+    labelNames: ['version', 'node'],
+    registers
+  }).set({ version: packageFile.version, node: process.versions.node }, 1)
   new Gauge({
     name: 'chain_data_requests_in_flight',
     help: 'Requests being answered now.',
@@ -90,11 +125,29 @@ export function createMetrics(sources: MetricSources): Metrics {
     '1 while the chain is stalled, or final blocks were replaced and are not all final again.',
     status => (isDegraded(status) ? 1 : 0)
   )
-  if (sources.nodeFigures !== undefined) registerUpstreamMetrics(registry, sources.nodeFigures)
+  const { nodeFigures } = sources
+  if (nodeFigures !== undefined) {
+    registerUpstreamMetrics(registry, nodeFigures)
+    registerIndexMetrics(registry, () => nodeFigures().flatMap(({ index }) => index ?? []))
+  }
   if (sources.metadataFigures !== undefined) registerMetadataMetrics(registry, sources.metadataFigures)
   if (sources.limitFigures !== undefined) registerLimitMetrics(registry, sources.limitFigures)
 
+  if (sources.ownsProcess) collectDefaultMetrics({ register: registry })
+
   return {
+    countAnswer(status) {
+      answers.inc({ status })
+    },
+    countSent(bytes) {
+      sent.inc(bytes)
+    },
+    beginStream() {
+      streams.inc()
+    },
+    endStream() {
+      streams.dec()
+    },
     countCall({ method, outcome, durationMs }) {
       calls.inc({ method, outcome })
       durations.observe({ method }, durationMs / 1000)

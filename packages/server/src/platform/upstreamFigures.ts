@@ -1,3 +1,5 @@
+import type { IndexFigures } from './indexFigures.ts'
+
 /** Upper bounds, in seconds, of the durations that {@link UpstreamFigures} counts; beyond the last there is one more. */
 export const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25] as const
 
@@ -39,8 +41,10 @@ export interface WebSocketFigures {
   readonly connected: boolean
 }
 
-/** How all nodes of a chain fare. */
+/** How all nodes of a chain fare, and its indexer. */
 export interface NodeFigures {
   readonly upstreams: readonly UpstreamFigures[]
   readonly webSockets: readonly WebSocketFigures[]
+  /** Absent until the indexer's thread has told. */
+  readonly index?: IndexFigures
 }

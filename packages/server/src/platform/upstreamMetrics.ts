@@ -1,11 +1,6 @@
-import { Counter, Gauge, type Histogram, type Registry } from 'prom-client'
-import { durationBounds, type UpstreamFigures, type WebSocketFigures } from './upstreamFigures.ts'
-
-/** The figures of one chain's upstreams and sockets. */
-export interface NodeFigureLists {
-  readonly upstreams: readonly UpstreamFigures[]
-  readonly webSockets: readonly WebSocketFigures[]
-}
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { registerCountedHistogram } from './countedHistogram.ts'
+import { durationBounds, type NodeFigures, type UpstreamFigures } from './upstreamFigures.ts'
 
 const labelNames = ['chain_id', 'role', 'upstream'] as const
 
@@ -13,7 +8,7 @@ const labelNames = ['chain_id', 'role', 'upstream'] as const
  * Puts the figures of all upstreams on the metrics page.
  * @param read - called at every scrape. Counts begin anew with a thread, which Prometheus takes for a restart.
  */
-export function registerUpstreamMetrics(registry: Registry, read: () => readonly NodeFigureLists[]): void {
+export function registerUpstreamMetrics(registry: Registry, read: () => readonly NodeFigures[]): void {
   const registers = [registry]
   const upstreams = () => read().flatMap(figures => figures.upstreams)
 
@@ -57,7 +52,16 @@ export function registerUpstreamMetrics(registry: Registry, read: () => readonly
       }
     }
   })
-  registry.registerMetric(durationHistogram(upstreams))
+  registerCountedHistogram(registry, {
+    name: 'chain_data_upstream_call_duration_seconds',
+    help: 'Time until an upstream had done a call or batch.',
+    bounds: durationBounds,
+    read: () =>
+      upstreams().map(figures => ({
+        labels: labelsOf(figures),
+        figures: { counts: figures.durations, sum: figures.durationSeconds }
+      }))
+  })
   counter('retries', 'Calls given to an upstream after an earlier attempt had failed.', f => f.retries)
   counter('hedges_sent', 'Calls given to an upstream because another one took long.', f => f.hedgesSent)
   counter('hedges_won', 'Those of them that it answered first.', f => f.hedgesWon)
@@ -86,29 +90,4 @@ export function registerUpstreamMetrics(registry: Registry, read: () => readonly
 
 function labelsOf({ chainId, role, position }: UpstreamFigures) {
   return { chain_id: String(chainId), role, upstream: String(position) }
-}
-
-/** The library's own histogram takes single observations only; these come counted, out of other threads. */
-function durationHistogram(upstreams: () => readonly UpstreamFigures[]): Histogram {
-  const name = 'chain_data_upstream_call_duration_seconds'
-  const histogram = {
-    name,
-    async get() {
-      const values = upstreams().flatMap(figures => {
-        const labels = labelsOf(figures)
-        let count = 0
-        const buckets = [...durationBounds, '+Inf'].map((le, place) => {
-          count += figures.durations[place] ?? 0
-          return { metricName: `${name}_bucket`, labels: { ...labels, le: String(le) }, value: count }
-        })
-        return [
-          ...buckets,
-          { metricName: `${name}_sum`, labels, value: figures.durationSeconds },
-          { metricName: `${name}_count`, labels, value: count }
-        ]
-      })
-      return { name, help: 'Time until an upstream had done a call or batch.', type: 'histogram', values }
-    }
-  }
-  return histogram as unknown as Histogram
 }
