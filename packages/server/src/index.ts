@@ -8,6 +8,7 @@ export {
 } from './config.ts'
 export type { FetchHandler, FetchOrigin } from './http/createFetchHandler.ts'
 export type { NodeHandler } from './http/createNodeHandler.ts'
+export type { StatusReport } from './http/statusPage/StatusReport.ts'
 export type { SyncStatus } from './model/sync.ts'
 export { ChainDataError, ConfigError, StoreError } from './platform/errors.ts'
 export type { LogFields, Logger } from './platform/logger.ts'
