@@ -33,8 +33,9 @@ async function run({
 }: LoadOrder): Promise<LoadFigures> {
   const { hostname, port, host } = new URL(url)
   const requests = bodies.map(body => requestBytes(host, body))
-  const fromMs = performance.now() + warmUpMs
-  const toMs = fromMs + measureMs
+  const isOnce = arrivals.kind === 'once'
+  const fromMs = performance.now() + (isOnce ? 0 : warmUpMs)
+  const toMs = isOnce ? Number.POSITIVE_INFINITY : fromMs + measureMs
   const latencies: number[] = []
   const outcomes: Record<string, number> = {}
   let bytes = 0
@@ -62,14 +63,14 @@ async function run({
   const onAnswer = (connection: Connection, answer: Answer) => {
     count(answer)
     const nowMs = performance.now()
-    const due = isOpenLoop ? waiting.shift() : nowMs < toMs ? nowMs : undefined
+    const due = isOpenLoop ? waiting.shift() : nowMs < toMs && !isOnce ? nowMs : undefined
     if (due === undefined) idle.push(connection)
     else send(connection, due)
   }
   const onCut = (answer: Answer | undefined) => {
     open--
     if (answer !== undefined) count(answer)
-    if (performance.now() < toMs && !isOpenLoop) startOne(performance.now())
+    if (performance.now() < toMs && !isOpenLoop && !isOnce) startOne(performance.now())
   }
   const startOne = (dueMs: number) => {
     open++
@@ -84,9 +85,10 @@ async function run({
 
   const cpuBefore = process.cpuUsage()
   const startedMs = performance.now()
-  if (arrivals.kind === 'closed') {
+  if (!isOpenLoop) {
     for (let i = 0; i < connections; i++) startOne(startedMs)
-    await until(toMs)
+    if (isOnce) while (idle.length < open) await until(performance.now() + 5)
+    else await until(toMs)
   } else {
     const gapMs = 1000 / arrivals.perSecond
     let dueMs = startedMs
@@ -100,13 +102,14 @@ async function run({
   }
   const { user, system } = process.cpuUsage(cpuBefore)
   const generatorLoad = (user + system) / 1000 / (performance.now() - startedMs)
+  const measuredMs = isOnce ? performance.now() - startedMs : measureMs
   Connection.endAll()
   latencies.sort((a, b) => a - b)
   const at = (part: number) =>
     latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * part))] ?? Number.NaN
   return {
-    perSecond: (latencies.length * 1000) / measureMs,
-    bytesPerSecond: (bytes * 1000) / measureMs,
+    perSecond: (latencies.length * 1000) / measuredMs,
+    bytesPerSecond: (bytes * 1000) / measuredMs,
     latencyMs: { p50: at(0.5), p99: at(0.99), most: at(1) },
     answers,
     outcomes,

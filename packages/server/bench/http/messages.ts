@@ -6,9 +6,12 @@ export interface LoadOrder {
   readonly bodies: readonly string[]
   /**
    * `closed`: each of the connections asks again as soon as it has its answer. `open`: requests are due at fixed moments
-   * whatever the server does, and wait where all connections are busy.
+   * whatever the server does, and wait where all connections are busy. `once`: each connection asks once; what is measured
+   * begins with that and ends with the last answer.
    */
-  readonly arrivals: { readonly kind: 'closed' } | { readonly kind: 'open'; readonly perSecond: number }
+  readonly arrivals:
+    | { readonly kind: 'closed' | 'once' }
+    | { readonly kind: 'open'; readonly perSecond: number }
   readonly connections: number
   /** Not counted: until caches and compiled code are as they stay. */
   readonly warmUpMs: number
@@ -28,6 +31,13 @@ export interface LoadFigures {
   readonly outcomes: Readonly<Record<string, number>>
   /** Part of one core that the generator itself used. */
   readonly generatorLoad: number
+}
+
+/** Callers that ask and never read a byte. */
+export interface UnreadOrder {
+  readonly url: string
+  readonly body: string
+  readonly connections: number
 }
 
 /** What a server child tells once it listens. */
