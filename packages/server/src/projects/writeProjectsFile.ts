@@ -36,6 +36,8 @@ export async function writeProjectsFile(file: string, projects: readonly KeptPro
 
 /** Or a power cut could bring the old file back, and with it a key that was revoked. */
 async function syncFolder(folder: string): Promise<void> {
+  // Windows opens no folders.
+  if (process.platform === 'win32') return
   const handle = await open(folder, 'r')
   try {
     await handle.sync()
