@@ -33,6 +33,7 @@ async function run({
 }: LoadOrder): Promise<LoadFigures> {
   const { hostname, port, host } = new URL(url)
   const requests = bodies.map(body => requestBytes(host, body))
+  const isImpatient = arrivals.kind === 'open' && arrivals.isImpatient === true
   const isOnce = arrivals.kind === 'once'
   const fromMs = performance.now() + (isOnce ? 0 : warmUpMs)
   const toMs = isOnce ? Number.POSITIVE_INFINITY : fromMs + measureMs
@@ -80,7 +81,8 @@ async function run({
     const connection = idle.pop()
     if (connection !== undefined) send(connection, dueMs)
     else if (open < connections) startOne(dueMs)
-    else waiting.push(dueMs)
+    else if (!isImpatient) waiting.push(dueMs)
+    else if (dueMs >= fromMs) outcomes.unsent = (outcomes.unsent ?? 0) + 1
   }
 
   const cpuBefore = process.cpuUsage()

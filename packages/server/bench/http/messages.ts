@@ -6,12 +6,13 @@ export interface LoadOrder {
   readonly bodies: readonly string[]
   /**
    * `closed`: each of the connections asks again as soon as it has its answer. `open`: requests are due at fixed moments
-   * whatever the server does, and wait where all connections are busy. `once`: each connection asks once; what is measured
+   * whatever the server does, and wait where all connections are busy; impatient ones are not sent then and counted as
+   * `unsent`, as by callers that have a bound of their own. `once`: each connection asks once; what is measured
    * begins with that and ends with the last answer.
    */
   readonly arrivals:
     | { readonly kind: 'closed' | 'once' }
-    | { readonly kind: 'open'; readonly perSecond: number }
+    | { readonly kind: 'open'; readonly perSecond: number; readonly isImpatient?: boolean }
   readonly connections: number
   /** Not counted: until caches and compiled code are as they stay. */
   readonly warmUpMs: number
@@ -27,7 +28,7 @@ export interface LoadFigures {
   readonly answers: number
   /** Of answers with status 200, from the moment the request was due to its last byte. */
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly most: number }
-  /** Answers by status; `cut`: the connection ended instead. */
+  /** Answers by status; `cut`: the connection ended instead; `unsent`: there was no connection. */
   readonly outcomes: Readonly<Record<string, number>>
   /** Part of one core that the generator itself used. */
   readonly generatorLoad: number

@@ -32,6 +32,9 @@ const service = startService({
   },
   // Counted, as in production, and never used up.
   rateLimit: { requestsPerSecond: 1e9, burst: 1e9 },
+  // As by default.
+  login: { attempts: 20, windowMs: 60_000, longestPauseMs: 900_000 },
+  overload: { eventLoopDelayMs: 200 },
   logger: createLogger({ level: 'info' })
 })
 const { url } = await service.listen()
