@@ -39,10 +39,11 @@ export function createIndexCounts(chainId: number): IndexCounts {
     watchStore(store) {
       async function countRollback(keptNumber: number | undefined, work: () => Promise<void>): Promise<void> {
         const { head, indexedFrom } = await store.state()
+        const isEmpty = head === undefined || indexedFrom === undefined
+        const depth = isEmpty ? 0 : head.number - (keptNumber ?? indexedFrom - 1)
+        if (depth <= 0) return work()
         await timed(rollbacks, work)
-        if (head === undefined || indexedFrom === undefined) return
-        const depth = head.number - (keptNumber ?? indexedFrom - 1)
-        if (depth > 0) reorgDepths.note(depth)
+        reorgDepths.note(depth)
       }
       return {
         state: () => store.state(),
