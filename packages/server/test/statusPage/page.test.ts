@@ -35,7 +35,13 @@ describe('the line on top says', () => {
     [
       'stalled',
       'Chain 137 has stalled, since 14:19 UTC',
-      ['node 1 was not reachable', '1 of 2 chains in order', '0 of 2 in service']
+      [
+        '3 blocks at 13:08',
+        '812 pending, seen 12 min ago',
+        'node 1 was not reachable',
+        '1 of 2 chains in order',
+        '0 of 2 in service'
+      ]
     ],
     ['degraded', 'Chain 1 is degraded: final blocks were replaced', ['Degraded']],
     ['goingBack', 'Chain 1 was reorganised and goes back to block 19,426,560', ['Going back']],

@@ -3,6 +3,7 @@ import { createCallWindow } from '../../src/http/statusPage/createCallWindow.ts'
 import { createStatusRecorder, type StatusSources } from '../../src/http/statusPage/createStatusRecorder.ts'
 import type { StatusReport } from '../../src/http/statusPage/StatusReport.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
+import type { IndexFigures } from '../../src/platform/indexFigures.ts'
 import type { UpstreamFigures } from '../../src/platform/upstreamFigures.ts'
 import { authorization, request, startService } from '../http/startService.ts'
 
@@ -107,6 +108,25 @@ describe('a chain', () => {
     expect(recorder.report().charts.evm[0]?.lagBlocks).toEqual([[sinceSeconds - 10, 0]])
     recorder.later(10_000, statusAt(1_000))
     expect(recorder.chain()).not.toHaveProperty('stalledSinceSeconds')
+  })
+
+  test('shows what its indexer counted: transactions, the pool, the last reorg', () => {
+    let index = { transactions: 1_000, reorgDepths: { counts: [], sum: 0 } }
+    const nodeFigures = () => [{ upstreams: [], webSockets: [], index: index as unknown as IndexFigures }]
+    const recorder = startRecorder({ nodeFigures })
+    recorder.sample()
+    expect(recorder.chain()).not.toHaveProperty('lastReorg')
+    index = { transactions: 1_200, reorgDepths: { counts: [], sum: 3 } }
+    recorder.later(10_000)
+    recorder.sample()
+    const lastReorg = { atSeconds: recorder.nowMs() / 1_000, blocks: 3 }
+    expect(recorder.chain()).toMatchObject({ transactionsPerSecond: 20, lastReorg })
+    // Its thread was started again.
+    index = { transactions: 5, reorgDepths: { counts: [], sum: 0 } }
+    recorder.later(10_000)
+    recorder.sample()
+    expect(recorder.chain()).toMatchObject({ lastReorg })
+    expect(recorder.chain()).not.toHaveProperty('transactionsPerSecond')
   })
 
   test('counts each node once, and in service only while everybody who asks it says so', () => {

@@ -20,6 +20,9 @@ export function chainWith(
     degraded: false,
     poolCovered: true,
     poolAgeSeconds: 1,
+    poolTransactions: 5_120,
+    storeBytes: 612 * 2 ** 30,
+    transactionsPerSecond: 14,
     percent: 100,
     blocksPerSecond: 0.083,
     nodes: { total: 3, inService: 3 },
@@ -89,6 +92,8 @@ export function reportOf(
 
 const polygon = chainWith({
   ...{ chainId: 137, head: 55_120_331, indexedTo: 55_120_331, finalized: 55_120_267 },
+  ...{ lastReorg: { atSeconds: nowSeconds - 5_040, blocks: 3 }, transactionsPerSecond: 44 },
+  ...{ storeBytes: 388 * 2 ** 30, poolTransactions: 812 },
   ...{ blocksPerSecond: 0.47, nodes: { total: 2, inService: 2 } }
 })
 
@@ -107,6 +112,9 @@ export const states: Readonly<Record<string, StatusReport>> = {
       percent: 43.3,
       blocksPerSecond: 15_298,
       etaSeconds: 720,
+      transactionsPerSecond: 31_880,
+      poolTransactions: undefined,
+      storeBytes: 118 * 2 ** 30,
       poolAgeSeconds: undefined,
       poolCovered: false
     })
@@ -116,6 +124,7 @@ export const states: Readonly<Record<string, StatusReport>> = {
     chainWith({
       ...polygon,
       blocksPerSecond: 0,
+      transactionsPerSecond: 0,
       poolAgeSeconds: 742,
       phase: 'stalled',
       degraded: true,
@@ -138,6 +147,9 @@ export const states: Readonly<Record<string, StatusReport>> = {
       lagSeconds: undefined,
       percent: undefined,
       blocksPerSecond: undefined,
+      transactionsPerSecond: undefined,
+      poolTransactions: undefined,
+      storeBytes: undefined,
       poolAgeSeconds: undefined,
       poolCovered: false
     })

@@ -58,8 +58,16 @@ export interface EvmChainStatus extends EvmChainHealth {
   readonly percent?: number
   /** Over the last minute; absent until it was watched for a second, and where blocks were removed meanwhile. */
   readonly blocksPerSecond?: number
+  /** Of the blocks stored in the last minute; absent like the one above. */
+  readonly transactionsPerSecond?: number
   /** Until the index reaches the head at this speed; absent when it does not come nearer. */
   readonly etaSeconds?: number
+  /** The last time blocks were seen removed, to some seconds, and how many; absent when none were since the start. */
+  readonly lastReorg?: { readonly atSeconds: number; readonly blocks: number }
+  /** Transactions in the pool at the last look. */
+  readonly poolTransactions?: number
+  /** Of the index on the disk. */
+  readonly storeBytes?: number
   readonly nodes?: { readonly total: number; readonly inService: number }
   readonly webSockets?: { readonly total: number; readonly connected: number }
 }

@@ -9,12 +9,16 @@ interface Sample {
   readonly atMs: number
   readonly head: number | undefined
   readonly indexedTo: number | undefined
+  /** Stored by the indexer since its start. */
+  readonly transactions: number | undefined
+  /** Removed by the indexer since its start. */
+  readonly removedBlocks: number | undefined
 }
 
 /** Watches how one EVM chain moves. */
 export interface ChainRecorder {
   /** To be called at regular times. */
-  sample(status: SyncStatus, nowMs: number): void
+  sample(status: SyncStatus, figures: NodeFigures | undefined, nowMs: number): void
   report(status: SyncStatus, figures: NodeFigures | undefined, nowMs: number): EvmChainStatus
   lagBlocks(): readonly ChartPoint[]
   blocksPerSecond(): readonly ChartPoint[]
@@ -29,16 +33,22 @@ export function createChainRecorder(points: number): ChainRecorder {
   const lags = createRing<ChartPoint>(points)
   const rates = createRing<ChartPoint>(points)
   let stalledSinceMs: number | undefined
+  let lastReorg: EvmChainStatus['lastReorg']
 
   const noteStall = ({ phase }: SyncStatus, nowMs: number) => {
     stalledSinceMs = phase === 'stalled' ? (stalledSinceMs ?? nowMs) : undefined
   }
 
   return {
-    sample(status, nowMs) {
+    sample(status, figures, nowMs) {
       noteStall(status, nowMs)
-      const now = toSample(status, nowMs)
-      const rate = rateOf(samples.values(), now)
+      const now = toSample(status, figures, nowMs)
+      const before = samples.values().findLast(known => known.removedBlocks !== undefined)?.removedBlocks ?? 0
+      const removed = now.removedBlocks ?? before
+      // A thread that was started again counts from nothing.
+      const blocks = removed < before ? removed : removed - before
+      if (blocks > 0) lastReorg = { atSeconds: Math.round(nowMs / 1_000), blocks }
+      const rate = rateOf(samples.values(), now, ({ indexedTo }) => indexedTo)
       const atSeconds = Math.round(nowMs / 1_000)
       samples.push(now)
       // While the node is silent its old head says nothing of how far the index is behind.
@@ -52,8 +62,10 @@ export function createChainRecorder(points: number): ChainRecorder {
     report(status, figures, nowMs) {
       noteStall(status, nowMs)
       const health = toChainHealth(status, nowMs)
-      const now = toSample(status, nowMs)
-      const rate = rateOf(samples.values(), now)
+      const now = toSample(status, figures, nowMs)
+      const transactionRate = rateOf(samples.values(), now, ({ transactions }) => transactions)
+      const { poolTransactions, storeBytes } = figures?.index ?? {}
+      const rate = rateOf(samples.values(), now, ({ indexedTo }) => indexedTo)
       const lagSeconds = lagSecondsOf(samples.values(), now)
       const percent = percentOf(status)
       const left = health.lagBlocks
@@ -64,6 +76,10 @@ export function createChainRecorder(points: number): ChainRecorder {
         ...(percent === undefined ? {} : { percent }),
         ...(rate === undefined ? {} : { blocksPerSecond: round(rate) }),
         ...(left && rate && status.phase === 'backfilling' ? { etaSeconds: Math.ceil(left / rate) } : {}),
+        ...(transactionRate === undefined ? {} : { transactionsPerSecond: round(transactionRate) }),
+        ...(lastReorg === undefined ? {} : { lastReorg }),
+        ...(poolTransactions === undefined ? {} : { poolTransactions }),
+        ...(storeBytes === undefined ? {} : { storeBytes }),
         ...countNodes(figures)
       }
     },
@@ -72,18 +88,25 @@ export function createChainRecorder(points: number): ChainRecorder {
   }
 }
 
-function toSample({ head, indexedTo }: SyncStatus, atMs: number): Sample {
-  return { atMs, head, indexedTo: indexedTo?.number }
+function toSample({ head, indexedTo }: SyncStatus, figures: NodeFigures | undefined, atMs: number): Sample {
+  const { transactions, reorgDepths } = figures?.index ?? {}
+  return { atMs, head, indexedTo: indexedTo?.number, transactions, removedBlocks: reorgDepths?.sum }
 }
 
-/** Blocks per second over the last minute; unknown where blocks were removed, or where there is too little time between. */
-function rateOf(samples: readonly Sample[], to: Sample): number | undefined {
-  const from = samples.find(
-    ({ atMs, indexedTo }) => atMs >= to.atMs - rateWindowMs && indexedTo !== undefined
-  )
-  if (from?.indexedTo === undefined || to.indexedTo === undefined) return undefined
-  if (to.indexedTo < from.indexedTo || to.atMs - from.atMs < leastWindowMs) return undefined
-  return ((to.indexedTo - from.indexedTo) * 1_000) / (to.atMs - from.atMs)
+/**
+ * Growth per second over the last minute; unknown where the value fell, as it does when blocks are removed or the indexer
+ * is started again, and where there is too little time between.
+ */
+function rateOf(
+  samples: readonly Sample[],
+  to: Sample,
+  read: (sample: Sample) => number | undefined
+): number | undefined {
+  const from = samples.find(sample => sample.atMs >= to.atMs - rateWindowMs && read(sample) !== undefined)
+  const [before, now] = [from && read(from), read(to)]
+  if (from === undefined || before === undefined || now === undefined) return undefined
+  if (now < before || to.atMs - from.atMs < leastWindowMs) return undefined
+  return ((now - before) * 1_000) / (to.atMs - from.atMs)
 }
 
 /** Since the first sample in which the node was already beyond what is indexed now. */

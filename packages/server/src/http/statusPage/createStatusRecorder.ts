@@ -13,6 +13,7 @@ export interface StatusSources {
   readonly syncStatuses: () => readonly SyncStatus[]
   /** Asked for reports only: asking may make a call to the cluster's node. */
   readonly solanaStatuses: () => readonly SolanaStatus[]
+  /** In the order of `syncStatuses`. */
   readonly nodeFigures?: (() => readonly NodeFigures[]) | undefined
   readonly inFlight: () => number
   readonly isClosing: () => boolean
@@ -64,7 +65,10 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
   function sample(): void {
     const atMs = now()
     const atSeconds = Math.round(atMs / 1_000)
-    for (const status of syncStatuses()) recorderOf(status.chainId).sample(status, atMs)
+    const figures = nodeFigures?.() ?? []
+    for (const [place, status] of syncStatuses().entries()) {
+      recorderOf(status.chainId).sample(status, figures[place], atMs)
+    }
     const rate = callRate(totals.values().at(-1), atMs)
     if (rate !== undefined) callRates.push([atSeconds, rate])
     totals.push({ atMs, total: window.total() })

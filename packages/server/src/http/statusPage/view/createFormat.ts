@@ -40,7 +40,8 @@ export function createFormat(locale?: string, timeZone?: string): Format {
     count: (value, noun) => `${number(value)} ${noun}${value === 1 ? '' : 's'}`,
     short: value => (value >= 10 ? number(value) : value >= 1 ? number(value, 1) : smalls.format(value)),
     compact: value => compacts.format(value),
-    bytes: value => `${number(value / 1_048_576)} MiB`
+    bytes: value =>
+      value >= 2 ** 30 ? `${number(value / 2 ** 30, 1)} GiB` : `${number(value / 2 ** 20)} MiB`
   }
 }
 

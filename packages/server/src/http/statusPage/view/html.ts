@@ -6,8 +6,8 @@ export class Html {
   }
 }
 
-/** What may stand in a template; nothing is written for `undefined`. */
-export type HtmlPart = string | number | Html | undefined | readonly HtmlPart[]
+/** What may stand in a template; nothing is written for `undefined` and `false`. */
+export type HtmlPart = string | number | false | Html | undefined | readonly HtmlPart[]
 
 /** Markup from a template: every string in it is escaped, for text and for quoted attributes alike. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlPart[]): Html {
@@ -15,7 +15,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly HtmlPart[]
 }
 
 function write(value: HtmlPart): string {
-  if (value === undefined) return ''
+  if (value === undefined || value === false) return ''
   if (value instanceof Html) return value.markup
   if (typeof value === 'object') return value.map(write).join('')
   return String(value).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

@@ -17,15 +17,16 @@ export interface ChartOptions {
   readonly leastTop?: number
 }
 
-const width = 300
-const height = 64
+/** Finer than the drawing on any screen, so that whole numbers do. */
+const width = 720
+const height = 160
 
 /** The chart, its labels as text beside the drawing so that they are never stretched. */
 export function renderChart(options: ChartOptions, format: Format): Html {
   const { finding, points, from, to, everySeconds, unit, leastTop = 0 } = options
   const top = Math.max(leastTop, niceTop(Math.max(0, ...points.map(([, value]) => value))))
-  const x = (seconds: number) => round(((seconds - from) * width) / (to - from))
-  const y = (value: number) => round(height - (value * (height - 2)) / top - 1)
+  const x = (seconds: number) => Math.round(((seconds - from) * width) / (to - from))
+  const y = (value: number) => Math.round(height - 2 - (value * (height - 4)) / top)
   const runs = splitAtGaps(
     points.filter(([at]) => at >= from && at <= to),
     everySeconds * 2.5
@@ -57,8 +58,4 @@ function splitAtGaps(points: readonly ChartPoint[], gapSeconds: number): readonl
 /** A line through these; through a single one a dot, which round line ends make of no length at all. */
 function path(places: readonly string[]): string {
   return `M${places.join('L')}${places.length === 1 ? 'h0' : ''}`
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10
 }

@@ -50,6 +50,7 @@ function renderCharts(report: StatusReport, place: number, format: Format): Html
 function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart, format: Format): Html {
   const verdict = judgeEvmChain(chain, format)
   const { indexedTo, indexedFrom, nodes, webSockets, blocksPerSecond } = chain
+  const { transactionsPerSecond, storeBytes, lastReorg } = chain
   const facts = [
     fact('Newest block', number(chain.head, format)),
     fact('Indexed to', number(indexedTo, format)),
@@ -59,6 +60,10 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart, format: Format)
     fact('Pool', pool(chain, format)),
     fact('Nodes', nodes && `${nodes.inService} of ${nodes.total} in service`),
     webSockets && fact('WebSockets', `${webSockets.connected} of ${webSockets.total} connected`),
+    transactionsPerSecond !== undefined &&
+      fact('Transactions', `${format.short(transactionsPerSecond)} a second`),
+    storeBytes !== undefined && fact('Index on disk', format.bytes(storeBytes)),
+    lastReorg && fact('Last reorg', reorg(lastReorg, format)),
     indexedFrom === undefined || indexedFrom === 0
       ? undefined
       : fact('Indexed from', number(indexedFrom, format))
@@ -129,10 +134,15 @@ function lag({ phase, lagBlocks, lagSeconds }: EvmChainStatus, format: Format): 
   return `${format.count(lagBlocks, 'block')}${seconds}`
 }
 
-function pool({ poolCovered, poolAgeSeconds }: EvmChainStatus, format: Format): string {
+function reorg({ atSeconds, blocks }: NonNullable<EvmChainStatus['lastReorg']>, format: Format): Html {
+  return html`${format.count(blocks, 'block')} at ${time(atSeconds, format)}`
+}
+
+function pool({ poolCovered, poolAgeSeconds, poolTransactions }: EvmChainStatus, format: Format): string {
   if (poolAgeSeconds === undefined) return 'not seen yet'
+  const count = poolTransactions === undefined ? '' : `${format.number(poolTransactions)} pending, `
   const seen = poolAgeSeconds <= 2 ? 'seen just now' : `seen ${format.duration(poolAgeSeconds)} ago`
-  return poolCovered ? seen : `not complete, ${seen}`
+  return `${poolCovered ? '' : 'not complete, '}${count}${seen}`
 }
 
 function time(seconds: number, format: Format): Html {
