@@ -8,7 +8,8 @@ const nowhere = ''
  * The same service below a path, for a host that hands requests on with the path as it was sent.
  *
  * @param basePath - checked by `requireBasePath`; `''` leaves everything as it is. What is not below it is not found,
- *   the service's own paths included: a path has one meaning.
+ *   the service's own paths included: a path has one meaning. The path itself without a slash is not below it either:
+ *   relative links of a page there would lead elsewhere.
  */
 export function atBasePath(handle: HttpHandler, basePath: string): HttpHandler {
   if (basePath === '') return handle
@@ -24,6 +25,5 @@ export function requireBasePath(basePath: string): void {
 }
 
 function below(path: string, basePath: string): string {
-  if (path === basePath) return '/'
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : nowhere
 }

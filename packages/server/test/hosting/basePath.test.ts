@@ -26,12 +26,15 @@ describe('a service below a path', () => {
   it('has its pages there too', async () => {
     const response = await service.fetch(new Request('http://service/api/chain-data/health/live'))
     expect(await response.json()).toEqual({ live: true })
+    const page = await service.fetch(new Request('http://service/api/chain-data/'))
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/)
   })
 
   it.each([
     '/evm-chain',
     '/health/live',
     '/',
+    '/api/chain-data',
     '/api/chain-data-2/evm-chain',
     '/api/chain-dataevm-chain',
     '/api//chain-data/evm-chain',

@@ -24,7 +24,9 @@ async function send(): Promise<void> {
   }
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(node.rpcUrl, { method: 'POST', headers, body: JSON.stringify(body) })
-  sent.unshift(((await response.json()) as { result: string }).result)
+  const { result } = (await response.json()) as { result: string }
+  expect(result).toMatch(/^0x[0-9a-f]{64}$/)
+  sent.unshift(result)
 }
 
 /** `chain-data serve` over a store's folder, once it listens. */
@@ -75,8 +77,20 @@ describe('two servers over one store behind one address', () => {
   let second: Awaited<ReturnType<typeof serve>>
   let third: Awaited<ReturnType<typeof serve>>
   const statusOf = (url: string) => clientOf(url).svc_getSyncStatus({})
-  const indexedTo = (url: string, block: number) =>
-    eventually('the block is indexed', async () => (await statusOf(url)).indexedTo === block, 30_000)
+  const indexedTo = async (url: string, block: number) => {
+    let status: unknown
+    await eventually(
+      `block ${block} is indexed`,
+      async () => {
+        const seen = await statusOf(url)
+        status = seen
+        return seen.indexedTo === block
+      },
+      30_000
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}; the last status: ${JSON.stringify(status)}`)
+    })
+  }
 
   beforeAll(async () => {
     const [shared, own] = [await temporaryFolder(), await temporaryFolder()]
