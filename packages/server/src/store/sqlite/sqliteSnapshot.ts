@@ -15,10 +15,12 @@ import { addressBytes, hashBytes, toHex } from './hexBytes.ts'
 import { mergeHoldings } from './mergeHoldings.ts'
 import type { ReadConnection } from './readConnection.ts'
 
-/** A page of the usual size is one chunk. */
-const firstChunkRecords = 128
-const maxChunkRecords = 512
-/** Records may hold 128 KiB of calldata each: chunks aim at so many stored bytes. */
+/**
+ * A page of the usual size is one chunk. More at a time would be no quicker, but everything made of a chunk is then garbage of
+ * a size that is collected late, and others wait longer for their turn.
+ */
+const chunkRecords = 128
+/** Records may hold 128 KiB of calldata each: chunks aim at so many stored bytes at most. */
 const chunkBytes = 256 * 1024
 /** So many look-ups into epochs pass before other work of the thread gets its turn. */
 const epochsAtOnce = 64
@@ -75,7 +77,7 @@ export class SqliteSnapshot implements Snapshot {
     const key = addressBytes(address)
     let before = olderThan === undefined ? Number.MAX_SAFE_INTEGER : toTransactionId(olderThan)
     let left = limit ?? Number.MAX_SAFE_INTEGER
-    let wanted = firstChunkRecords
+    let wanted = chunkRecords
     let stretches: RecordChunk[] = []
     let count = 0
     for await (const epoch of this.#epochs(olderThan?.blockNumber)) {
@@ -195,7 +197,7 @@ function join(stretches: readonly RecordChunk[]): RecordChunk {
 /** From the size of the records just read, as many as fill a chunk. */
 function nextChunkSize({ ids, bytes }: RecordChunk): number {
   const fitting = Math.floor((ids.length * chunkBytes) / bytes.length)
-  return Math.max(1, Math.min(fitting, maxChunkRecords))
+  return Math.max(1, Math.min(fitting, chunkRecords))
 }
 
 /** Next to be mined first, then by nonce descending; the hash settles what is left. */
