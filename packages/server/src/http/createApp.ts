@@ -5,7 +5,8 @@ import {
   type ErrorDataOf,
   type ErrorReason,
   endpoints,
-  errors
+  errors,
+  transport
 } from '@chain-data/protocol'
 import type { SolanaStatus, SyncStatus } from '../model/sync.ts'
 import type { Logger } from '../platform/logger.ts'
@@ -61,8 +62,6 @@ export interface App {
 }
 
 const endpointPaths = new Map<string, EndpointPath>(Object.values(endpoints).map(({ path }) => [path, path]))
-const allowedVerbs = 'POST, OPTIONS'
-const challenge = 'Basic realm="chain-data", charset="UTF-8"'
 
 /** Routes, guards and answers; what a request asks for is the business of `rpc`. */
 export function createApp(options: AppOptions): App {
@@ -104,6 +103,7 @@ export function createApp(options: AppOptions): App {
     },
     async handle(request) {
       const requestId = randomUUID()
+      const startedMs = performance.now()
       let answer: HttpAnswer
       try {
         answer = await route(request, requestId)
@@ -118,8 +118,7 @@ export function createApp(options: AppOptions): App {
         )
       }
       const headers = {
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
+        ...transport.answerHeaders,
         'x-request-id': requestId,
         // Whoever keeps connections open would go on calling here.
         ...(isClosing ? { connection: 'close' } : {}),
@@ -127,6 +126,13 @@ export function createApp(options: AppOptions): App {
         ...(endpointOf(request) === undefined ? {} : cors.headers(request.header('origin'))),
         ...answer.headers
       }
+      // Neither path nor query: whoever calls writes what he likes into them, a key among other things.
+      logger.debug('request answered', {
+        requestId,
+        method: request.method,
+        status: answer.status,
+        durationMs: Math.round(performance.now() - startedMs)
+      })
       return { ...answer, headers }
     }
   }
@@ -150,14 +156,14 @@ export function createApp(options: AppOptions): App {
     requestId: string
   ): Promise<HttpAnswer> {
     if (request.method === 'OPTIONS') {
-      const headers = { allow: allowedVerbs, ...cors.preflightHeaders(request.header('origin')) }
+      const headers = { allow: transport.allow, ...cors.preflightHeaders(request.header('origin')) }
       return { status: 204, headers, body: '' }
     }
-    if (request.method !== 'POST') {
+    if (request.method !== transport.method) {
       return refuse(
         'METHOD_NOT_ALLOWED',
         { extraMessage: 'Send the request with POST.' },
-        { allow: allowedVerbs }
+        { allow: transport.allow }
       )
     }
     const refusal = await admission.begin()
@@ -190,7 +196,7 @@ export function createApp(options: AppOptions): App {
         : await loginThrottle.attempt(address, () => authenticate({ authorization, origin }))
     if (login === undefined) {
       const extraMessage = 'Send HTTP Basic credentials: project id and project server key.'
-      return refuse('UNAUTHENTICATED', { extraMessage }, { 'www-authenticate': challenge })
+      return refuse('UNAUTHENTICATED', { extraMessage }, { 'www-authenticate': transport.challenge })
     }
     if ('retryAfterMs' in login) {
       const { retryAfterMs } = login
@@ -262,5 +268,5 @@ function retryAfter(retryAfterMs: number | undefined): Record<string, string> {
 }
 
 function json(status: number, body: string | BodyStream, headers: Record<string, string> = {}): HttpAnswer {
-  return { status, headers: { 'content-type': 'application/json', ...headers }, body }
+  return { status, headers: { 'content-type': transport.responseContentType, ...headers }, body }
 }

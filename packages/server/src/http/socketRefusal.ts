@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createErrorObject, type RpcErrorObject } from '@chain-data/protocol'
+import { createErrorObject, type RpcErrorObject, transport } from '@chain-data/protocol'
 import { failureText } from '../rpc/envelope.ts'
 
 /** An answer to what is broken as HTTP already. Each of them ends its connection. */
@@ -30,7 +30,7 @@ export const socketRefusals = {
     status: 405,
     phrase: 'Method Not Allowed',
     error: createErrorObject('METHOD_NOT_ALLOWED', { extraMessage: 'Send the request with POST.' }),
-    headers: { allow: 'POST, OPTIONS' }
+    headers: { allow: transport.allow }
   }
 } as const satisfies Record<string, SocketRefusal>
 
@@ -46,9 +46,8 @@ export function writeRefusal({ error, headers }: SocketRefusal): {
   const body = failureText({ idText: undefined }, error)
   return {
     headers: {
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
+      'content-type': transport.responseContentType,
+      ...transport.answerHeaders,
       'x-request-id': randomUUID(),
       connection: 'close',
       'content-length': String(Buffer.byteLength(body)),
