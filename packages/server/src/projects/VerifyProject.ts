@@ -17,7 +17,7 @@ export interface VerifiedProject {
  * @param credentials.origin - the web page's origin; absent where no browser says one. It is checked against `origins`
  *   after the answer.
  * @param credentials.signal - aborts when the answer would come too late.
- * @returns `undefined` when project or key are wrong: the caller gets 401.
+ * @returns `undefined`, or the `null` of many databases, when project or key are wrong: the caller gets 401.
  * @throws anything when it cannot be told: the caller gets 503 and may try again.
  */
 export type VerifyProject = (credentials: {
@@ -25,7 +25,7 @@ export type VerifyProject = (credentials: {
   readonly key: string
   readonly origin?: string
   readonly signal: AbortSignal
-}) => Promise<VerifiedProject | undefined>
+}) => Promise<VerifiedProject | undefined | null>
 
 /** Bounds on asking the host. */
 export interface VerifyLimits {

@@ -1,6 +1,6 @@
 import * as crypto from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createKeyRing } from './createKeyRing.ts'
+import { createKeyRing, type ProjectKeys } from './createKeyRing.ts'
 import { digestKey, formatKeyDigest } from './keyDigest.ts'
 
 vi.mock('node:crypto', async load => {
@@ -12,26 +12,25 @@ afterEach(() => vi.mocked(crypto.timingSafeEqual).mockClear())
 const origins = ['https://dapp.example']
 const endMs = Date.parse('2026-12-31T00:00:00Z')
 let nowMs = endMs - 1
-const keys = createKeyRing(
-  [
-    {
-      projectId: 'many',
-      serverKey: 'first',
-      serverKeys: [
-        'second',
-        { key: formatKeyDigest(digestKey('third')), expiresAt: '2026-12-31T01:00:00+01:00' },
-        // Two lives of one key: the longer one counts, wherever it stands.
-        'twice',
-        { key: 'twice', expiresAt: '2026-12-31T00:00:00Z' }
-      ],
-      clientKeys: [{ key: 'page', origins, expiresAt: null }],
-      rateLimit: false
-    },
-    { projectId: 'pages only', serverKey: null, clientKeys: [{ key: 'page', origins }] },
-    { projectId: 'one', serverKey: 'first' }
-  ],
-  () => nowMs
-)
+const projects: readonly ProjectKeys[] = [
+  {
+    projectId: 'many',
+    serverKey: 'first',
+    serverKeys: [
+      'second',
+      { key: formatKeyDigest(digestKey('third')), expiresAt: '2026-12-31T01:00:00+01:00' },
+      // Two lives of one key: the longer one counts, wherever it stands.
+      'twice',
+      { key: 'twice', expiresAt: '2026-12-31T00:00:00Z' }
+    ],
+    clientKeys: [{ key: 'page', origins, expiresAt: null }],
+    rateLimit: false
+  },
+  { projectId: 'pages only', serverKey: null, clientKeys: [{ key: 'page', origins }] },
+  { projectId: 'one', serverKey: 'first' }
+]
+const open = () => createKeyRing(projects, () => nowMs)
+const keys = open()
 const server = { projectId: 'many', kind: 'server', rateLimit: false }
 
 describe('a ring of keys', () => {
@@ -62,13 +61,37 @@ describe('a ring of keys', () => {
   it.each(['many', 'one', 'pages only', 'nobody'])(
     'compares as often for %s as for the project with the most keys, right or wrong',
     projectId => {
+      nowMs = endMs - 1
       for (const key of ['first', 'page', 'wrong']) {
+        const fresh = open()
         vi.mocked(crypto.timingSafeEqual).mockClear()
-        keys.find(projectId, key)
+        fresh.find(projectId, key)
         expect(crypto.timingSafeEqual).toHaveBeenCalledTimes(6)
       }
     }
   )
+
+  it('knows a right key again without comparing, until its end, and a wrong one never', () => {
+    nowMs = endMs - 1
+    const fresh = open()
+    const compared = (projectId: string, key: string) => {
+      vi.mocked(crypto.timingSafeEqual).mockClear()
+      const caller = fresh.find(projectId, key)
+      return [caller !== undefined, vi.mocked(crypto.timingSafeEqual).mock.calls.length]
+    }
+    expect([compared('many', 'third'), compared('many', 'third')]).toEqual([
+      [true, 6],
+      [true, 0]
+    ])
+    // The same characters, divided elsewhere.
+    expect(compared('manyt', 'hird')).toEqual([false, 6])
+    expect([compared('many', 'wrong'), compared('many', 'wrong')]).toEqual([
+      [false, 6],
+      [false, 6]
+    ])
+    nowMs = endMs
+    expect(compared('many', 'third')).toEqual([false, 6])
+  })
 
   it('knows its projects, how many keys they have and whether pages may use one', () => {
     expect([keys.has('many'), keys.has('nobody'), keys.hasClientKeys]).toEqual([true, false, true])

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Caller, ProjectRateLimit } from './Caller.ts'
 import { createKey, digestKey, type KeyDigest, matchesKey, readConfiguredKey } from './keyDigest.ts'
 
@@ -44,7 +45,8 @@ interface Entry {
  * Digests the keys of these projects, whose ids must differ.
  *
  * @param now - milliseconds since the Unix epoch, for keys that have an end.
- * @remarks A look-up costs as many HMACs as the project with the most keys has, for every project and for none.
+ * @remarks The first look-up costs as many HMACs as the project with the most keys has, for every project and for none;
+ *   a key that was right before costs one hash.
  */
 export function createKeyRing(projects: readonly ProjectKeys[], now: () => number = Date.now): KeyRing {
   const known = new Map(projects.map(project => [project.projectId, entriesOf(project)]))
@@ -52,19 +54,33 @@ export function createKeyRing(projects: readonly ProjectKeys[], now: () => numbe
   const mostKeys = Math.max(1, ...keyCounts)
   // What nobody knows matches nobody's key; it only takes the time that real keys would have taken.
   const decoy = digestKey(createKey())
+  // Under a secret of this process, so that what is remembered is of no use elsewhere. One entry for each key at most.
+  const secret = createKey()
+  const seen = new Map<string, Entry>()
+
+  function compare(projectId: string, key: string): Entry | undefined {
+    const entries = known.get(projectId) ?? []
+    const nowMs = now()
+    let found: Entry | undefined
+    // Every key is tried, so that the time does not tell which one it was.
+    for (let index = 0; index < mostKeys; index++) {
+      const entry = entries[index]
+      const isThis = matchesKey(entry?.digest ?? decoy, key)
+      if (isThis && entry !== undefined && nowMs < entry.expiresMs) found = entry
+    }
+    return found
+  }
+
   return {
     has: projectId => known.has(projectId),
     find(projectId, key) {
-      const entries = known.get(projectId) ?? []
-      const nowMs = now()
-      let caller: Caller | undefined
-      // Every key is tried, so that the time does not tell which one it was.
-      for (let index = 0; index < mostKeys; index++) {
-        const entry = entries[index]
-        const isThis = matchesKey(entry?.digest ?? decoy, key)
-        if (isThis && entry !== undefined && nowMs < entry.expiresMs) caller = entry.caller
-      }
-      return caller
+      // With the length, so that no two credentials have the same text.
+      const name = hash('sha256', `${secret}${projectId.length}:${projectId}${key}`, 'base64')
+      const before = seen.get(name)
+      if (before !== undefined && now() < before.expiresMs) return before.caller
+      const found = compare(projectId, key)
+      if (found !== undefined) seen.set(name, found)
+      return found?.caller
     },
     counts: { projects: known.size, keys: keyCounts.reduce((sum, count) => sum + count, 0) },
     hasClientKeys: projects.some(({ clientKeys = [] }) => clientKeys.length > 0)

@@ -29,7 +29,7 @@ function countingHost() {
 }
 
 describe('what a host verifies', () => {
-  it.each<[string, VerifiedProject | undefined, object | undefined]>([
+  it.each<[string, VerifiedProject | undefined | null, object | undefined]>([
     ['a server key', { projectId: 'demo' }, { projectId: 'demo', kind: 'server' }],
     [
       'a client key',
@@ -41,7 +41,8 @@ describe('what a host verifies', () => {
       { projectId: 'account 7', rateLimit: false },
       { projectId: 'account 7', kind: 'server', rateLimit: false }
     ],
-    ['wrong credentials', undefined, undefined]
+    ['wrong credentials', undefined, undefined],
+    ['what a database has not found', null, undefined]
   ])('becomes the caller: %s', async (_what, answer, caller) => {
     expect(await start(async () => answer).verifier.verify(credentials)).toEqual(caller)
   })
@@ -76,7 +77,7 @@ describe('a host that cannot tell', () => {
       /"TypeError"/
     ],
     ['rejects with a text', () => Promise.reject('top-secret'), /threw no error/],
-    ['answers null', async () => null, /no projectId; expected/],
+    ['answers a text', async () => 'demo', /no projectId; expected/],
     ['answers true', async () => true, /no projectId; expected/],
     ['answers an empty project', async () => ({ projectId: '' }), /no projectId; expected/],
     [

@@ -107,8 +107,8 @@ type Question = Omit<Parameters<VerifyProject>[0], 'signal'>
 class VerifierMistake extends Error {}
 
 /** The host may be written without types. */
-function toCaller(verified: VerifiedProject | undefined): Caller | undefined {
-  if (verified === undefined) return undefined
+function toCaller(verified: VerifiedProject | undefined | null): Caller | undefined {
+  if (verified === undefined || verified === null) return undefined
   const { projectId, origins, rateLimit } = Object(verified) as Partial<VerifiedProject>
   if (typeof projectId !== 'string' || projectId === '') {
     throw new VerifierMistake(
