@@ -34,7 +34,7 @@ afterAll(async () => {
 
 describe('limits of the host', () => {
   test('beyond the quota: 429 with a true Retry-After, 200 inside a batch, and all well after the wait', async () => {
-    const limited = await startRoad(devnet, { rateLimit: { requestsPerSecond: 2, burst: 3 } })
+    const limited = await startRoad(devnet, { rateLimit: { requestsPerSecond: 0.5, burst: 3 } })
     try {
       const url = `${limited.baseUrl}/evm-chain`
       const batch = `[${[1, 2, 3, 4].map(id => request({ id })).join(',')}]`

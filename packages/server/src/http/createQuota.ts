@@ -39,16 +39,17 @@ const largestNumberOfRules = 1_000
  * all come from its address, so server keys are not counted by address.
  *
  * @param limits - `false`: everything is allowed, but for projects with a quota of their own.
+ * @param options.longestWaitMs - so long a call waits for a database before it is counted here.
  * @remarks With a database one round trip per request, however many calls it holds. `retryAfterMs` is the time until
  *   the bucket has room for one more call, so never shorter than the real wait.
  */
 export function createQuota(
   limits: RateLimits | false,
-  options: { readonly clock?: Clock; readonly logger?: Logger } = {}
+  options: { readonly clock?: Clock; readonly logger?: Logger; readonly longestWaitMs?: number } = {}
 ): Quota {
-  const { clock = steadyClock, logger = silentLogger } = options
+  const { clock = steadyClock, logger = silentLogger, longestWaitMs = 500 } = options
   const { store = 'memory', perAddress = false } = limits === false ? {} : limits
-  const database = store === 'memory' ? undefined : openQuotaDatabase(store, clock, logger)
+  const database = store === 'memory' ? undefined : openQuotaDatabase(store, { clock, logger, longestWaitMs })
   const limiters = new BoundedMap<string, Limiter>(largestNumberOfRules)
   const limiterOf = (kind: string, rule: QuotaRule): Limiter => {
     const name = `${kind} ${rule.requestsPerSecond} ${rule.burst}`

@@ -1,8 +1,7 @@
-import type { Pool, QueryResult } from 'pg'
 import { RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { Clock } from '../platform/clock.ts'
 import { MemoryBuckets, type QuotaRule, quotaOutcome, smallestPart } from './memoryBuckets.ts'
-import type { QuotaDatabase } from './quotaDatabase.ts'
+import type { QuotaDatabase, QuotaRows } from './quotaDatabase.ts'
 
 interface Row {
   readonly points: number
@@ -25,7 +24,7 @@ export class PostgresBuckets extends RateLimiterPostgres {
       points: rule.burst,
       duration: rule.burst / rule.requestsPerSecond,
       keyPrefix: '',
-      storeClient: database.pool satisfies Pool,
+      storeClient: database.pool,
       storeType: 'pool',
       tableName: database.tableName,
       // Made and tidied up by the database's owner: the library tries once, and not again.
@@ -38,7 +37,7 @@ export class PostgresBuckets extends RateLimiterPostgres {
   }
 
   /** Overrides the library's window: adds what fits of `calls`; fewer than none gives calls back. */
-  _upsert(key: string, calls: number): Promise<QueryResult<Row>> {
+  _upsert(key: string, calls: number): Promise<QuotaRows<Row>> {
     const { requestsPerSecond, burst } = this.#rule
     return this.#database.query<Row>({
       text: takeStatement(this.#database.tableName),
@@ -47,7 +46,7 @@ export class PostgresBuckets extends RateLimiterPostgres {
   }
 
   /** Overrides how the library reads the row. */
-  _getRateLimiterRes(_key: string, calls: number, { rows: [row] }: QueryResult<Row>): RateLimiterRes {
+  _getRateLimiterRes(_key: string, calls: number, { rows: [row] }: QuotaRows<Row>): RateLimiterRes {
     if (row === undefined) throw new Error('the statement returns one row')
     return quotaOutcome({ rule: this.#rule, calls, fitting: row.points, fullInMs: row.expire - row.now })
   }

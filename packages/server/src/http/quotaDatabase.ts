@@ -2,6 +2,9 @@ import pg from 'pg'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 
+/** What a statement returns. */
+export type QuotaRows<R extends pg.QueryResultRow> = pg.QueryResult<R>
+
 /** The table that quotas are counted in, and whether its database answers. */
 export interface QuotaDatabase {
   readonly pool: pg.Pool
@@ -11,8 +14,6 @@ export interface QuotaDatabase {
   close(): Promise<void>
 }
 
-/** A call waits no longer than that for its quota. */
-const longestWaitMs = 500
 /** After a failure, so long until the database is asked again. */
 const pauseMs = 1_000
 const tidyEveryMs = 300_000
@@ -22,10 +23,15 @@ const tableName = 'chain_data_quota'
  * Opens the database at its first use, and makes the table there when it is missing. Full buckets are removed.
  *
  * @param url - `postgres://...`; never logged.
+ * @param options.longestWaitMs - for a connection, and again for an answer.
  * @remarks That the database is away is logged once, and once that it is back. The table is not logged by the
  *   database: what a crash of it costs is some calls more.
  */
-export function openQuotaDatabase(url: string, clock: Clock, logger: Logger): QuotaDatabase {
+export function openQuotaDatabase(
+  url: string,
+  options: { readonly clock: Clock; readonly logger: Logger; readonly longestWaitMs: number }
+): QuotaDatabase {
+  const { clock, logger, longestWaitMs } = options
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
