@@ -31,7 +31,7 @@ function decode(text: string): string {
 describe('the line on top says', () => {
   test.each<[keyof typeof states, string, string[]]>([
     ['inSync', 'All 2 chains are in sync, Solana cluster 101 answers', ['As of 14:32 UTC', 'Up for 2 d 4 h']],
-    ['indexing', 'Chain 1 is still indexing: 43.3 %, about 12 min left', ['15,298 blocks/s']],
+    ['indexing', 'Chain 1 is still indexing: 43.3 %, about 12 min left', ['15,298 a second']],
     [
       'stalled',
       'Chain 137 has stalled, since 14:19 UTC',

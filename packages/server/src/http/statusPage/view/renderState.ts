@@ -11,6 +11,9 @@ const icons: Readonly<Record<Tone, string>> = {
   bad: 'M8 4v5M8 11.6v.1'
 }
 
+/** The methods, too, take an older look at the pool for none. */
+const oldPoolSeconds = 15
+
 /** The line on top. */
 export function renderAnswer(report: StatusReport, format: Format): Html {
   const { server } = report
@@ -56,12 +59,11 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart, format: Format)
     fact('Indexed to', number(indexedTo, format)),
     fact('Finalized', number(chain.finalized, format)),
     fact('Lag', lag(chain, format)),
-    fact('Speed', blocksPerSecond === undefined ? undefined : `${format.short(blocksPerSecond)} blocks/s`),
+    fact('Blocks', rate(blocksPerSecond, format)),
+    fact('Transactions', rate(transactionsPerSecond, format)),
     fact('Pool', pool(chain, format)),
     fact('Nodes', nodes && `${nodes.inService} of ${nodes.total} in service`),
     webSockets && fact('WebSockets', `${webSockets.connected} of ${webSockets.total} connected`),
-    transactionsPerSecond !== undefined &&
-      fact('Transactions', `${format.short(transactionsPerSecond)} a second`),
     storeBytes !== undefined && fact('Index on disk', format.bytes(storeBytes)),
     lastReorg && fact('Last reorg', reorg(lastReorg, format)),
     indexedFrom === undefined || indexedFrom === 0
@@ -93,7 +95,7 @@ function renderServer(report: StatusReport, format: Format): Html {
   const { callsPerSecond, memory, eventLoopDelay, refusals } = server
   const refused = Object.entries(refusals)
   const facts = [
-    fact('Calls', callsPerSecond === undefined ? undefined : `${format.short(callsPerSecond)} a second`),
+    fact('Calls', rate(callsPerSecond, format)),
     fact('Under way', format.count(server.inFlight, 'request')),
     fact('Memory', `${format.bytes(memory.rssBytes)}, heap ${format.bytes(memory.heapUsedBytes)}`),
     fact('Event loop delay', eventLoopDelay && `${format.number(eventLoopDelay.p99Ms)} ms (p99)`)
@@ -134,15 +136,20 @@ function lag({ phase, lagBlocks, lagSeconds }: EvmChainStatus, format: Format): 
   return `${format.count(lagBlocks, 'block')}${seconds}`
 }
 
+function rate(perSecond: number | undefined, format: Format): string | undefined {
+  return perSecond === undefined ? undefined : `${format.short(perSecond)} a second`
+}
+
 function reorg({ atSeconds, blocks }: NonNullable<EvmChainStatus['lastReorg']>, format: Format): Html {
   return html`${format.count(blocks, 'block')} at ${time(atSeconds, format)}`
 }
 
 function pool({ poolCovered, poolAgeSeconds, poolTransactions }: EvmChainStatus, format: Format): string {
   if (poolAgeSeconds === undefined) return 'not seen yet'
-  const count = poolTransactions === undefined ? '' : `${format.number(poolTransactions)} pending, `
-  const seen = poolAgeSeconds <= 2 ? 'seen just now' : `seen ${format.duration(poolAgeSeconds)} ago`
-  return `${poolCovered ? '' : 'not complete, '}${count}${seen}`
+  const count = poolTransactions !== undefined && `${format.number(poolTransactions)} pending`
+  const seen = poolAgeSeconds > oldPoolSeconds && `seen ${format.duration(poolAgeSeconds)} ago`
+  const parts = [count, !poolCovered && 'not complete', seen].filter(part => part !== false)
+  return parts.length === 0 ? 'seen just now' : parts.join(', ')
 }
 
 function time(seconds: number, format: Format): Html {
