@@ -250,13 +250,18 @@ it('a page that leaves while the service works ends the work', async () => {
 
 describe('when the service cannot answer, the page gets 503 and the host is told why', () => {
   const html = '<html>demo-server-key</html>'
+  const json = { 'content-type': 'application/json' }
   it.each<[string, RegExp, Parameters<typeof startTarget>[0], Partial<ProxyOptions>?]>([
     [
       'the key is refused',
       /HTTP 401/,
-      (_q, s) => s.writeHead(401, { 'www-authenticate': 'Basic' }).end('{}')
+      (_q, s) => s.writeHead(401, { ...json, 'www-authenticate': 'Basic' }).end('{}')
     ],
-    ['it redirects', /HTTP 302/, (_q, s) => s.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
+    [
+      'it redirects',
+      /HTTP 302/,
+      (_q, s) => s.writeHead(302, { ...json, location: 'http://127.0.0.1:1/' }).end('{}')
+    ],
     [
       'a gateway answers 502',
       /HTTP 502/,
@@ -270,7 +275,7 @@ describe('when the service cannot answer, the page gets 503 and the host is told
     [
       'an answer is packed',
       /HTTP 200/,
-      (_q, s) => s.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end('x')
+      (_q, s) => s.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end('x')
     ],
     ['it sends no HTTP', /cannot be reached \(HPE/, q => q.socket.end('hello\r\n\r\n')],
     ['it hangs up', /cannot be reached \(ECONNRESET/, q => q.socket.destroy()],
@@ -291,7 +296,6 @@ describe('when the service cannot answer, the page gets 503 and the host is told
       { idleTimeoutMs: 50 }
     ]
   ])('%s', async (_what, problem, answer, options) => {
-    // biome-ignore format: a table
     const target = await startTarget(answer)
     cleanUps.push(target.close)
     const { url, problems } = await proxyTo(target.url, options)
