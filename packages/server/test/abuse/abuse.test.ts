@@ -11,6 +11,7 @@ import { headsCases } from './heads.cases.ts'
 import { paramsCases } from './params.cases.ts'
 import { slowCases } from './slow.cases.ts'
 import { type AbusedService, startAbused } from './startAbused.ts'
+import { stateCases } from './states.cases.ts'
 import { targetCases, verbCases } from './targets.cases.ts'
 import { requestBytes } from './wire.ts'
 
@@ -34,14 +35,17 @@ beforeAll(async () => {
   abused = await startAbused()
 })
 afterAll(async () => {
-  await abused.listener.close(0)
+  await abused.close()
 })
 
 it('the suite has at least 250 cases, each with a name of its own', () => {
-  const counts = Object.entries({ ...callFamilies, ...wireFamilies, slow: slowCases }).map(
-    ([family, cases]) => `${family} ${cases.length}`
-  )
-  const names = [...callCases, ...wireCases, ...slowCases].map(({ name }) => name)
+  const counts = Object.entries({
+    ...callFamilies,
+    ...wireFamilies,
+    slow: slowCases,
+    states: stateCases
+  }).map(([family, cases]) => `${family} ${cases.length}`)
+  const names = [...callCases, ...wireCases, ...slowCases, ...stateCases].map(({ name }) => name)
   process.stdout.write(
     `${names.length} abuse cases: ${counts.join(', ')}; ${callCases.length} of them through both listeners\n`
   )

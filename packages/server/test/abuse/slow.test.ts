@@ -28,7 +28,7 @@ beforeAll(async () => {
   )
 })
 afterAll(async () => {
-  await abused.listener.close(0)
+  await abused.close()
 })
 
 async function* endless(): AsyncGenerator<readonly unknown[]> {

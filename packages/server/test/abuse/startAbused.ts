@@ -24,8 +24,11 @@ export interface AbusedService {
   readonly service: StartedService
   readonly listener: Listener
   readonly port: number
-  /** An honest call is answered, nothing has leaked, and nothing is left open. @param received - answers so far. */
+  /** An honest call is answered, and `checkLeftovers`. */
   checkAfter(received: string): Promise<void>
+  /** Nothing has leaked, and nothing is left open. @param received - all that came from the server. */
+  checkLeftovers(received: string): Promise<void>
+  close(): Promise<void>
 }
 
 /** The key is configured as a digest, so that there is one to leak. */
@@ -55,6 +58,16 @@ export async function startAbused(
   const honest = requestBytes({ lines: ['Connection: close'], body: call({ id: '"honest"' }) })
   const socketsBefore = openSockets()
 
+  async function checkLeftovers(received: string): Promise<void> {
+    checkLeaks(received, secrets)
+    const log = service.logLines.splice(0)
+    checkLeaks(log.join('\n'), secrets)
+    // Nobody has to be woken by what a stranger sends.
+    expect(log.filter(line => JSON.parse(line).level > warn)).toEqual([])
+    await expect.poll(() => service.inFlight(), { interval: 5 }).toBe(0)
+    await expect.poll(openSockets, { interval: 2 }).toBe(socketsBefore)
+  }
+
   return {
     service,
     listener,
@@ -63,13 +76,12 @@ export async function startAbused(
       const { answers } = await converse(port, honest)
       expect(answers).toHaveLength(1)
       checkAnswer(answers[0]!, { status: 200, id: '"honest"' }, honest)
-      checkLeaks(received, secrets)
-      const log = service.logLines.splice(0)
-      checkLeaks(log.join('\n'), secrets)
-      // Nobody has to be woken by what a stranger sends.
-      expect(log.filter(line => JSON.parse(line).level > warn)).toEqual([])
-      await expect.poll(() => service.inFlight(), { interval: 5 }).toBe(0)
-      await expect.poll(openSockets, { interval: 2 }).toBe(socketsBefore)
+      await checkLeftovers(received)
+    },
+    checkLeftovers,
+    async close() {
+      await listener.close(0)
+      await service.close()
     }
   }
 }
