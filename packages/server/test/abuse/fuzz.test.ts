@@ -3,6 +3,7 @@ import { errors } from '@chain-data/protocol'
 import { checkFailure, checkSuccess } from '@chain-data/protocol/validators'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Listener } from '../../src/http/listen.ts'
 import { call } from './AbuseCase.ts'
 import { converse, readAnswers } from './converse.ts'
 import { type AbusedService, startAbused } from './startAbused.ts'
@@ -11,10 +12,14 @@ import { chunk, requestBytes } from './wire.ts'
 const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? randomInt(2 ** 31))
 
 let abused: AbusedService
+/** Where a machine that is slow for a moment makes no difference. */
+let patient: Listener
 beforeAll(async () => {
   abused = await startAbused({}, { receiveHeadMs: 50, receiveRequestMs: 50, checkEveryMs: 10 })
+  patient = await abused.service.listen()
 })
 afterAll(async () => {
+  await patient.close(0)
   await abused.close()
 })
 
@@ -23,7 +28,6 @@ const documented = new Set([
   ...Object.values(errors).map(({ httpStatus }) => httpStatus),
   ...[200, 204, 400, 408, 417, 431, 501, 505]
 ])
-const okPages = /^HTTP\/1\.1 200 [^]*?content-type: (?!application\/json)/i
 
 const valid = [
   requestBytes({ lines: ['Connection: close'] }),
@@ -36,9 +40,11 @@ const valid = [
   requestBytes({ lines: ['Expect: 100-continue', 'Connection: close'] })
 ]
 
+const last = requestBytes({ lines: ['Connection: close'] })
+
 /** One change of a text, at a place given as a part of its length. */
 type Mutation = (text: string) => string
-const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const place = fc.noBias(fc.nat(9_999)).map(part => part / 10_000)
 const at = (text: string, part: number) => Math.floor(text.length * part)
 const pieces = [
   '\0',
@@ -115,7 +121,8 @@ it(`random changes of good requests are answered as the document says, or cut (C
     fc.asyncProperty(fc.array(mutated, { minLength: 20, maxLength: 20 }), async texts => {
       const raws = await Promise.all(
         texts.map(async text => {
-          const { raw } = await converse(abused.port, text, [verbOf(text)])
+          // A connection that was not ended by the change is ended by one more request.
+          const { raw } = await converse(abused.port, text + last, [verbOf(text)])
           return raw
         })
       )
@@ -123,7 +130,7 @@ it(`random changes of good requests are answered as the document says, or cut (C
         for (const { status, body } of readAnswers(raw, [verbOf(texts[index]!)])) {
           expect(documented).toContain(status)
           expect([500, 502, 504]).not.toContain(status)
-          if (body !== '' && !okPages.test(raw)) checkBody(body)
+          if (body !== '') checkBody(body)
         }
       }
       await abused.checkAfter(raws.join('\n'))
@@ -143,7 +150,7 @@ it(`random bodies are answered alike by both listeners (CHAIN_DATA_TEST_SEED=${s
     fc.asyncProperty(body, async text => {
       const bytes = Buffer.from(text, 'latin1')
       const { answers } = await converse(
-        abused.port,
+        Number(new URL(patient.url).port),
         requestBytes({ lines: ['Connection: close'], body: text })
       )
       const response = await abused.service.post('/evm-chain', new Uint8Array(bytes))
