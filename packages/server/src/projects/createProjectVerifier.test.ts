@@ -103,6 +103,23 @@ describe('a host that cannot tell', () => {
     }
   )
 
+  it('many times in a row fills no log, and is told when it is over', async () => {
+    let isBroken = true
+    const { verifier, lines } = start(async () => {
+      if (isBroken) throw new Error('away')
+      return undefined
+    })
+    for (let time = 0; time < 9; time++) await verifier.verify(credentials).catch(() => {})
+    isBroken = false
+    await verifier.verify(credentials)
+    await verifier.verify(credentials)
+    const seen = lines.map(line => JSON.parse(line) as { msg: string; count: number })
+    expect(seen.map(({ msg, count }) => [msg, count])).toEqual([
+      ...[1, 2, 4, 8].map(count => ['verifyProject failed', count]),
+      ['verifyProject answers again', 9]
+    ])
+  })
+
   it('in time is told to stop, and makes room for the next question', async () => {
     let signal: AbortSignal | undefined
     const hanging: VerifyProject = question => {

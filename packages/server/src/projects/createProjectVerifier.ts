@@ -41,6 +41,7 @@ export function createProjectVerifier(
   let known = new BoundedMap<string, { readonly caller: Caller; readonly untilMs: number }>(remembered)
   let asking = new Map<string, Promise<Caller | undefined>>()
   let underWay = 0
+  let failures = 0
 
   async function ask(credentials: Question): Promise<Caller | undefined> {
     if (underWay >= atOnce) throw cannotTell('Too many credentials are being checked; try again.')
@@ -55,12 +56,19 @@ export function createProjectVerifier(
         }, timeoutMs)
       })
       const asked = Promise.resolve(verifyProject({ ...credentials, signal: timeout.signal }))
-      return toCaller(await Promise.race([asked, tooLate]))
+      const caller = toCaller(await Promise.race([asked, tooLate]))
+      if (failures > 0) logger.info('verifyProject answers again', { count: failures })
+      failures = 0
+      return caller
     } catch (error) {
       // Not the error itself: a host's database may put the key into it.
       const problem =
         error instanceof VerifierMistake ? error.message : timeout.signal.aborted ? 'timeout' : nameOf(error)
-      logger.error('verifyProject failed', { problem })
+      failures++
+      // The 1st, 2nd, 4th, 8th ... in a row: every caller meets the same trouble.
+      if (Number.isInteger(Math.log2(failures))) {
+        logger.error('verifyProject failed', { problem, count: failures })
+      }
       throw cannotTell('The credentials could not be checked; try again.')
     } finally {
       clearTimeout(timer)
