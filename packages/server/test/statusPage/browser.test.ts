@@ -228,6 +228,16 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
         .toBe(`await client.request({ method: 'rpc.discover',\n  params: [] })`)
     })
 
+    test('copies a number without its separators', async () => {
+      await page.browserContext().overridePermissions(listener.url, ['clipboard-read', 'clipboard-write'])
+      await page.goto(listener.url)
+      await page.evaluate(
+        `getSelection().selectAllChildren(document.querySelector('dd data')); document.execCommand('copy')`
+      )
+      expect(await textOf('dd data')).toBe('1,000')
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe('1000')
+    })
+
     test('remembers the theme, and shows it before anything else', async () => {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }])
       await page.goto(listener.url)

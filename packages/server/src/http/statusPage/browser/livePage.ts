@@ -3,6 +3,7 @@ import type { Html } from '../view/html.ts'
 import { judgeServer } from '../view/judgeChains.ts'
 import { renderAnswer, renderSilence, renderState } from '../view/renderState.ts'
 import { copyButtons } from './copyButtons.ts'
+import { copyPlainNumbers } from './copyPlainNumbers.ts'
 import { applyTheme, keepTheme } from './keepTheme.ts'
 import { morph } from './morph.ts'
 import { pollReport } from './pollReport.ts'
@@ -35,6 +36,7 @@ function start(): void {
     place.textContent = base.href.replace(/\/$/, '')
   }
   keepTheme(byId('theme'))
+  copyPlainNumbers()
   copyButtons(text => {
     announcer.textContent = text
   })
