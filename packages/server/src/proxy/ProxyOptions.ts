@@ -35,8 +35,9 @@ export interface ProxyOptions {
    */
   readonly origins?: readonly string[]
   /**
-   * Decides who may call, by the host's own session. `false` answers 401; a `Response` is sent as it is, its body
-   * whole. Asked after the origin and before the body is read. Default: everybody on the host's own pages.
+   * Decides who may call, by the host's own session. Anything but `true` answers 401, except a `Response`: its status,
+   * headers (of cookies the last) and body are the answer. Asked after the origin and before the body is read.
+   * Default: everybody on the host's own pages.
    */
   readonly authorize?: (request: HostRequest) => boolean | Response | Promise<boolean | Response>
   /**
@@ -47,7 +48,7 @@ export interface ProxyOptions {
   readonly clientAddress?: (request: HostRequest) => string | undefined
   /** Largest request body. Default 1 MiB. */
   readonly bodyBytes?: number
-  /** Requests at the same time; more are refused with 503. Default 256. */
+  /** Requests at the service at the same time; more are refused with 503. Default 256. */
   readonly requestsInFlight?: number
   /** Milliseconds until a connection stands. Default 5 000. */
   readonly connectTimeoutMs?: number

@@ -17,7 +17,7 @@ import { onceEnded } from '../http/onceEnded.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { answerHead, failureText } from '../rpc/envelope.ts'
 import { readBody } from '../rpc/readBody.ts'
-import { createForward } from './forwardCalls.ts'
+import { createForward, type ForwardedCalls } from './forwardCalls.ts'
 import { isOwnPage } from './isOwnPage.ts'
 import type { HostRequest, ProxyOptions } from './ProxyOptions.ts'
 import { readProxyOptions } from './readProxyOptions.ts'
@@ -57,7 +57,13 @@ const retryHeaders = { 'retry-after': '1' }
 export function createProxyHandler(options: ProxyOptions): ProxyHandler {
   const settings = readProxyOptions(options)
   const { basePath, methods, origins, bodyBytes, requestsInFlight, idleTimeoutMs } = settings
-  const onProblem = options.onProblem ?? (() => {})
+  const onProblem = (problem: string) => {
+    try {
+      options.onProblem?.(problem)
+    } catch {
+      // An answer is owed whatever becomes of the report.
+    }
+  }
   const forward = createForward(settings, onProblem)
   let inFlight = 0
 
@@ -89,18 +95,7 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
       throw new Refusal('NOT_FOUND', `The endpoints are ${[...endpointPaths.keys()].join(' and ')}.`, {})
     }
     if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send the request with POST.', {})
-    if (inFlight >= requestsInFlight) {
-      throw new Refusal('OVERLOADED', 'The host has too many requests at once.', { retryAfterMs: 1_000 })
-    }
-    inFlight++
-    try {
-      const answer = await answerCalls(endpoint, request, source, requestId)
-      if (typeof answer.body === 'string') return answer
-      inFlight++
-      return { ...answer, body: onceEnded(answer.body, () => inFlight--) }
-    } finally {
-      inFlight--
-    }
+    return answerCalls(endpoint, request, source, requestId)
   }
 
   async function answerCalls(
@@ -112,7 +107,7 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
     if (!isOwnPage(request.header, origins)) {
       throw new Refusal('FORBIDDEN_ORIGIN', 'Only pages of this host may ask here.', {})
     }
-    const decision = (await options.authorize?.(source)) ?? true
+    const decision = options.authorize === undefined ? true : await options.authorize(source)
     if (decision instanceof Response) return toHttpAnswer(decision)
     if (decision !== true) throw new Refusal('UNAUTHENTICATED', 'Sign in to this host first.', {})
     if (!isJsonMediaType(request.header('content-type'), request.header('content-encoding'))) {
@@ -143,13 +138,29 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
       })
       return { status: errors.METHOD_NOT_FOUND.httpStatus, headers: {}, body: failureText(head, error) }
     }
-    return forward({
+    return forwardBounded({
       endpoint,
       urlChainId,
       body: writeCalls(body, methods),
       address: options.clientAddress === undefined ? request.peerAddress : options.clientAddress(source),
       signal: request.signal
     })
+  }
+
+  /** Counts a request until its answer is read: slow senders keep no place that others could use. */
+  async function forwardBounded(calls: ForwardedCalls): Promise<HttpAnswer> {
+    if (inFlight >= requestsInFlight) {
+      throw new Refusal('OVERLOADED', 'The host has too many requests at once.', { retryAfterMs: 1_000 })
+    }
+    inFlight++
+    try {
+      const answer = await forward(calls)
+      if (typeof answer.body === 'string') return answer
+      inFlight++
+      return { ...answer, body: onceEnded(answer.body, () => inFlight--) }
+    } finally {
+      inFlight--
+    }
   }
 
   function refuseFor(failure: unknown, requestId: string): HttpAnswer {
@@ -170,10 +181,10 @@ function refusal(reason: ErrorReason, error: ReturnType<typeof createErrorObject
   return { status: errors[reason].httpStatus, headers, body: failureText({ idText: undefined }, error) }
 }
 
+/** Of how a body travelled, which `text` has undone. */
+const transferHeaders = new Set(['connection', 'content-encoding', 'content-length', 'transfer-encoding'])
+
 async function toHttpAnswer(response: Response): Promise<HttpAnswer> {
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: await response.text()
-  }
+  const headers = [...response.headers].filter(([name]) => !transferHeaders.has(name))
+  return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() }
 }

@@ -330,6 +330,15 @@ describe('when the service cannot answer, the page gets 503 and the host is told
   })
 })
 
+it('an answer is given also when the report of a problem fails', async () => {
+  const { url } = await proxyTo('http://127.0.0.1:1', {
+    onProblem: () => {
+      throw new Error('the log is full')
+    }
+  })
+  expect((await post(`${url}/evm-chain`, call)).status).toBe(503)
+})
+
 it('a resting connection that the service ends just when it is used is hidden from the page', async () => {
   let onSocket = 0
   const target = await listenOn((incoming, response) => {
@@ -366,6 +375,15 @@ it('more requests at once than the host allows are refused', async () => {
   expect([second.status, second.headers.get('retry-after')]).toEqual([503, '1'])
   finish?.()
   expect((await first).status).toBe(200)
+})
+
+it('slow senders keep nobody else from being answered', async () => {
+  const { url } = await proxyToService({ handlers }, { requestsInFlight: 1 })
+  const slow = httpRequest(`${url}/evm-chain`, { method: 'POST', headers: ownPage, agent: false })
+  slow.on('error', () => {}).write('[')
+  cleanUps.push(() => slow.destroy())
+  await once(slow, 'socket').then(([socket]) => once(socket, 'connect'))
+  expect((await post(`${url}/evm-chain`, call)).status).toBe(200)
 })
 
 describe('the host decides who may call', () => {
@@ -411,6 +429,25 @@ describe('the host decides who may call', () => {
       'text/plain'
     ])
     expect(await response.text()).toBe('please pay')
+  })
+
+  it.each([undefined, null, 1, 'yes', {}])('and %j is no permission', async decision => {
+    const { url } = await proxyToService({ handlers }, { authorize: () => decision as never })
+    expect((await post(`${url}/evm-chain`, call)).status).toBe(401)
+  })
+
+  it('with an answer it got from elsewhere, unpacked by then', async () => {
+    const headers = { 'content-encoding': 'gzip', 'content-length': '3', location: '/login' }
+    const { url } = await proxyToService(
+      { handlers },
+      { authorize: () => new Response('sign in', { status: 403, headers }) }
+    )
+    const response = await post(`${url}/evm-chain`, call)
+    expect([response.status, response.headers.get('location'), await response.text()]).toEqual([
+      403,
+      '/login',
+      'sign in'
+    ])
   })
 
   it('and a failure of that is told as a failure, without its text', async () => {
