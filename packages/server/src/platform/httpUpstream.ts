@@ -2,6 +2,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { createSecretHider } from './createSecretHider.ts'
 import { ConfigError, NodeUnavailableError } from './errors.ts'
 import { readRetryAfter } from './readRetryAfter.ts'
 
@@ -59,6 +60,8 @@ export interface UpstreamAnswer {
 export interface HttpUpstream {
   /** `upstream 1`: the place in `rpcUrls`, since any part of a URL may hold a key. */
   readonly name: string
+  /** Takes out of the node's own words whatever may be a key in its URL, before they go into a message. */
+  hide(text: string): string
   /**
    * POSTs one JSON body and reads the whole answer.
    * @param signal - ends the exchange at any point, also in the middle of the body.
@@ -105,6 +108,7 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
 
   return {
     name,
+    hide: createSecretHider(url),
     async post(body, signal) {
       let response: IncomingMessage
       try {

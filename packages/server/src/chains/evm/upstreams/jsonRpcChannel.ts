@@ -41,7 +41,7 @@ export function createJsonRpcChannel(upstream: HttpUpstream, batchSize: BatchSiz
   async function send(call: NodeCall, signal: AbortSignal): Promise<unknown> {
     const id = nextId++
     const answer = await exchangeJson(upstream, { jsonrpc: '2.0', id, ...call }, signal)
-    const outcome = readOutcome(answer, call, name)
+    const outcome = readOutcome(answer, call, upstream)
     if (outcome === undefined || (outcome.ok && !sameId(answer, id))) throw malformed(name, call.method)
     if (outcome.ok) return outcome.value
     throw outcome.error
@@ -73,7 +73,7 @@ export function createJsonRpcChannel(upstream: HttpUpstream, batchSize: BatchSiz
     }
     if (!Array.isArray(answers)) {
       // One answer for many calls: an error about the batch as such.
-      if (readOutcome(answers, body[0] ?? { method: 'batch', params: [] }, name) === undefined)
+      if (readOutcome(answers, body[0] ?? { method: 'batch', params: [] }, upstream) === undefined)
         throw malformed(name, 'batch')
       // Without a word about its size, batches are not taken at all.
       batchSize.refused(saysTooMany(answers) ? entries.length : 2)
@@ -94,7 +94,7 @@ export function createJsonRpcChannel(upstream: HttpUpstream, batchSize: BatchSiz
         continue
       }
       try {
-        const outcome = readOutcome(answer, entry.call, name)
+        const outcome = readOutcome(answer, entry.call, upstream)
         if (outcome === undefined || asksForFewer(outcome)) continue
         outcomes[entry.place] = outcome
       } catch (error) {
@@ -128,12 +128,20 @@ export function createJsonRpcChannel(upstream: HttpUpstream, batchSize: BatchSiz
 }
 
 /** Absent when `answer` is not a JSON-RPC response. @throws {UpstreamError} when it asks to come back later. */
-function readOutcome(answer: unknown, call: NodeCall, name: string): NodeOutcome | undefined {
+function readOutcome(
+  answer: unknown,
+  call: NodeCall,
+  { name, hide }: Pick<HttpUpstream, 'name' | 'hide'>
+): NodeOutcome | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined
   if ('error' in answer && typeof answer.error === 'object' && answer.error !== null) {
     const { code, message, data } = answer.error as { code?: unknown; message?: unknown; data?: unknown }
     const rpcCode = typeof code === 'number' ? code : -32603
-    const text = typeof message === 'string' ? message.slice(0, longestMessage) : 'no message'
+    // Not cut to its length first: half a key would not be recognised.
+    const text =
+      typeof message === 'string'
+        ? hide(message.slice(0, 100 * longestMessage)).slice(0, longestMessage)
+        : 'no message'
     const kind = readNodeMessage(rpcCode, text, data)
     if (kind === 'throttled' || kind === 'exhausted')
       throw new UpstreamError(`${name} limits the rate of calls (${rpcCode})`, kind)

@@ -70,7 +70,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const capabilities = createCapabilities()
   const limit = createConcurrencyLimit(clock)
   const batchSize = createBatchSize(options.maxBatchCalls, clock)
-  const channel = createJsonRpcChannel({ name, post: postInTurn }, batchSize)
+  const channel = createJsonRpcChannel({ name, hide: http.hide, post: postInTurn }, batchSize)
   const ways = createWayMemory(clock)
   const doubts = new Map<number, number>()
   let identifying: Promise<ShownIdentity> | undefined
