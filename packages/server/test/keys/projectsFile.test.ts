@@ -31,6 +31,8 @@ const digest = digestOf('top-secret')
 const textOf = (projects: unknown) => JSON.stringify({ projects })
 const demo = { projectId: 'demo', serverKeys: [digest] }
 
+/** It takes a moment; on a busy machine, several. */
+const soon = { timeout: 20_000 }
 let folder: string
 let file: string
 const closing: (() => void)[] = []
@@ -171,7 +173,7 @@ describe('projects in force', () => {
     const { has, lines } = await open()
     expect([has('one'), has('two')]).toEqual([true, false])
     await write('two')
-    await expect.poll(() => [has('one'), has('two')]).toEqual([false, true])
+    await expect.poll(() => [has('one'), has('two')], soon).toEqual([false, true])
     expect(JSON.parse(lines.at(-1)!)).toMatchObject({ msg: 'projects reloaded', count: 1 })
   })
 
@@ -193,20 +195,20 @@ describe('projects in force', () => {
     expect(has('one')).toBe(true)
     await symlink('b', join(folder, 'other'))
     await rename(join(folder, 'other'), join(folder, 'data'))
-    await expect.poll(() => has('two')).toBe(true)
+    await expect.poll(() => has('two'), soon).toBe(true)
   })
 
   it('stay as they are while the file is wrong or gone, which the log tells without a key', async () => {
     await write('one')
     const { has, lines, messages } = await open({ watching: { settleMs: 5, pollMs: 20 } })
     await writeFile(file, textOf([{ projectId: 'demo', serverKeys: ['top-secret', digest] }]))
-    await expect.poll(messages).toContain('projects not reloaded')
+    await expect.poll(messages, soon).toContain('projects not reloaded')
     expect(lines.join('')).toContain('projects[0].serverKeys[0] is no digest')
     await unlink(file)
-    await expect.poll(() => lines.join('')).toContain('ENOENT')
+    await expect.poll(() => lines.join(''), soon).toContain('ENOENT')
     expect(has('one')).toBe(true)
     await write('two')
-    await expect.poll(() => has('two')).toBe(true)
+    await expect.poll(() => has('two'), soon).toBe(true)
     expect(lines.join('')).not.toMatch(/top-secret|hmac-sha256/)
   })
 
