@@ -44,11 +44,14 @@ function listenWithStates(): Promise<Listener> {
 /** The text elements of the page with too little contrast against what is behind them, by the formula of WCAG 2. */
 const faintTexts = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const known = new Map()
   const rgba = color => {
+    if (known.has(color)) return known.get(color)
     canvas.clearRect(0, 0, 1, 1)
     canvas.fillStyle = color
     canvas.fillRect(0, 0, 1, 1)
-    return [...canvas.getImageData(0, 0, 1, 1).data]
+    known.set(color, [...canvas.getImageData(0, 0, 1, 1).data])
+    return known.get(color)
   }
   const luminance = ([r, g, b]) => [r, g, b]
     .map(v => v / 255)
