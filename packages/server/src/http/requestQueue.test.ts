@@ -103,6 +103,16 @@ describe('the queue of requests', () => {
     expect(expected).toBeLessThan((clock.ms - from) * 1.2)
   })
 
+  it('tells at once when turns take longer than before', async () => {
+    const { queue, enter, clock } = start(0.4)
+    await enter(0)
+    clock.ms += 1
+    enter(1).catch(() => {})
+    expect(queue.expectedWaitMs()).toBeLessThan(1)
+    clock.ms += 300
+    expect(queue.expectedWaitMs()).toBe(300)
+  })
+
   it('rests once everything has begun', async () => {
     const { queue, enter, round } = start(2)
     await Promise.all([enter(0), enter(1), round(), round()])

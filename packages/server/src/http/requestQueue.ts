@@ -28,7 +28,8 @@ export function createRequestQueue(
   clock: Clock = steadyClock,
   defer: (run: () => void) => void = setImmediate
 ): RequestQueue {
-  const waiting = new Set<() => void>()
+  /** With the moment at which each one came. */
+  const waiting = new Map<() => void, number>()
   let roundBeganMs: number | undefined
   let begun = 0
   /** Time between two requests that begin while others wait; what else the process does is in it. */
@@ -39,12 +40,18 @@ export function createRequestQueue(
       const now = clock.now()
       if (roundBeganMs === undefined) beginRound(now)
       else if (waiting.size > 0 || now - roundBeganMs >= roundMs) {
-        return new Promise<undefined>(resolve => waiting.add(() => resolve(undefined)))
+        return new Promise<undefined>(resolve => waiting.set(() => resolve(undefined), now))
       }
       begun++
       return undefined
     },
-    expectedWaitMs: () => waiting.size * turnMs
+    expectedWaitMs: () => Math.max(waiting.size * turnMs, oldestWaitMs())
+  }
+
+  /** Shows at once that turns take longer than they did. */
+  function oldestWaitMs(): number {
+    for (const cameMs of waiting.values()) return clock.now() - cameMs
+    return 0
   }
 
   function beginRound(now: number): void {
@@ -65,7 +72,7 @@ export function createRequestQueue(
     beginRound(now)
     // What a request does happens after this function, so the time that some will take is known from others only.
     const most = Math.max(1, Math.floor(roundMs / turnMs))
-    for (const begin of waiting) {
+    for (const begin of waiting.keys()) {
       waiting.delete(begin)
       begin()
       if (++begun >= most) break
