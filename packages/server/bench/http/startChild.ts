@@ -18,13 +18,17 @@ const taskset = '/usr/bin/taskset'
 /** Processes can be kept on one core each: what they take from each other is then the same in every run. */
 export const canPin = existsSync(taskset) && availableParallelism() >= 2
 
-/** Starts `script` of this folder, where possible on one core only. */
-export function startChild(script: string, words: readonly string[], core: number): Child {
+/** Starts `script`, relative to this folder; with `core`, where possible on that one only. */
+export function startChild(script: string, words: readonly string[], core?: number): Child {
   const path = fileURLToPath(new URL(script, import.meta.url))
   const node = ['--conditions=@chain-data/source', ...extraArguments()]
-  const child: ChildProcess = canPin
-    ? fork(path, [...words], { execPath: taskset, execArgv: ['-c', String(core), process.execPath, ...node] })
-    : fork(path, [...words], { execArgv: node })
+  const child: ChildProcess =
+    canPin && core !== undefined
+      ? fork(path, [...words], {
+          execPath: taskset,
+          execArgv: ['-c', String(core), process.execPath, ...node]
+        })
+      : fork(path, [...words], { execArgv: node })
   const ended = once(child, 'exit')
   const gone = ended.then(([code]) => {
     throw new Error(`${script} ended with code ${code}`)
