@@ -65,7 +65,7 @@ export async function createProject(projectId: string, options: CreateOptions): 
 }
 
 /** A key as it is kept, with the id that its digest has. */
-export function madeKey(digest: string, details: Omit<KeptKey, 'id' | 'key'>): KeptKey {
+function madeKey(digest: string, details: Omit<KeptKey, 'id' | 'key'>): KeptKey {
   const id = keyIdOf(digest)
   return { ...details, ...(id === undefined ? {} : { id }), key: digest }
 }

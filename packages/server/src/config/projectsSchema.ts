@@ -3,8 +3,8 @@ import { quotaRule } from './quotaRule.ts'
 
 // As in schema.ts, each description also is the "expected ..." of an error.
 
-/** Each request tries every key of a project, so their number is bounded. */
-const mostKeys = 100
+/** Keys of each kind that a project may have: whoever sends a wrong one has all of them tried. */
+export const mostKeys = 100
 
 /** RFC 7617: a password may not hold control characters. */
 export const keySchema = z

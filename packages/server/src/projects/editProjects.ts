@@ -1,3 +1,4 @@
+import { mostKeys } from '../config/projectsSchema.ts'
 import { ChainDataError } from '../platform/errors.ts'
 import type { KeptKey, KeptProject } from './keptProject.ts'
 
@@ -5,8 +6,6 @@ import type { KeptKey, KeptProject } from './keptProject.ts'
 export class ProjectEditError extends ChainDataError {
   readonly retryable = false
 }
-
-const mostKeys = 100
 
 /**
  * Adds a key to a project, which is made where it is missing. Keys past their end are left out.
