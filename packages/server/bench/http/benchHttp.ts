@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accountAt, chainId, datasetFigures, prepareDataset, whale } from './dataset.ts'
+import { measureOverload } from './measureOverload.ts'
 import { type Ask, measurePages } from './measurePages.ts'
 import { measureStreams } from './measureStreams.ts'
 import type { Listening, LoadFigures, Usage } from './messages.ts'
@@ -32,6 +33,7 @@ export async function benchHttp(print: (line: string) => void): Promise<object> 
       askOf(generator, bare, bareUrl, pages),
       print
     )
+    const overload = await measureOverload(askOf(generator, server, url, pages), print)
     const whole = requestOf(whale)
     const streams = await measureStreams({
       url,
@@ -42,7 +44,7 @@ export async function benchHttp(print: (line: string) => void): Promise<object> 
       rows: datasetFigures.ofWhale,
       print
     })
-    return { dataset: datasetFigures, pinned: canPin, pages: compared, streams }
+    return { dataset: datasetFigures, pinned: canPin, pages: compared, overload, streams }
   } finally {
     await Promise.all(children.map(child => child.stop()))
     rmSync(temporary, { recursive: true, force: true })
