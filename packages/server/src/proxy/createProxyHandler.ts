@@ -20,7 +20,7 @@ import { readBody } from '../rpc/readBody.ts'
 import { createForward, type ForwardedCalls } from './forwardCalls.ts'
 import { isOwnPage } from './isOwnPage.ts'
 import type { HostRequest, ProxyOptions } from './ProxyOptions.ts'
-import { readProxyOptions } from './readProxyOptions.ts'
+import { isOrigin, readProxyOptions } from './readProxyOptions.ts'
 import { isRefused, writeCalls } from './writeCalls.ts'
 
 /** A service seen through a host: the same two forms as of a server. */
@@ -56,7 +56,7 @@ const retryHeaders = { 'retry-after': '1' }
  */
 export function createProxyHandler(options: ProxyOptions): ProxyHandler {
   const settings = readProxyOptions(options)
-  const { basePath, methods, origins, bodyBytes, requestsInFlight, idleTimeoutMs } = settings
+  const { basePath, methods, sendsOrigin, origins, bodyBytes, requestsInFlight, idleTimeoutMs } = settings
   const onProblem = (problem: string) => {
     try {
       options.onProblem?.(problem)
@@ -138,11 +138,13 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
       })
       return { status: errors.METHOD_NOT_FOUND.httpStatus, headers: {}, body: failureText(head, error) }
     }
+    const origin = request.header('origin')
     return forwardBounded({
       endpoint,
       urlChainId,
       body: writeCalls(body, methods),
       address: options.clientAddress === undefined ? request.peerAddress : options.clientAddress(source),
+      origin: sendsOrigin && origin !== undefined && isOrigin(origin) ? origin : undefined,
       signal: request.signal
     })
   }

@@ -16,6 +16,8 @@ export interface ForwardedCalls {
   readonly body: string
   /** Of the caller, as far as it is known. */
   readonly address: string | undefined
+  /** Of the page, where the service is to know it. */
+  readonly origin: string | undefined
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal
 }
@@ -63,7 +65,7 @@ export function createForward(
   }
 
   function open(calls: ForwardedCalls, mayRepeat: boolean): Promise<IncomingMessage> {
-    const { endpoint, urlChainId, body, address, signal } = calls
+    const { endpoint, urlChainId, body, address, origin, signal } = calls
     const query = urlChainId === undefined ? '' : `?chainId=${encodeURIComponent(urlChainId)}`
     return new Promise((resolve, reject) => {
       if (signal.aborted) throw callerGone()
@@ -75,6 +77,7 @@ export function createForward(
           accept: 'application/json',
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(body),
+          ...(origin === undefined ? {} : { origin }),
           ...(address !== undefined && isIP(address) !== 0 ? { 'x-forwarded-for': address } : {})
         }
       })

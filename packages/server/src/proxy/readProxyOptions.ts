@@ -8,6 +8,8 @@ export interface ProxySettings {
   /** Without a slash at its end. */
   readonly target: string
   readonly authorization: string
+  /** The service judges by the page's origin, too. */
+  readonly sendsOrigin: boolean
   readonly basePath: string
   /** Names on the wire. */
   readonly methods: ReadonlySet<string>
@@ -34,6 +36,7 @@ export function readProxyOptions(options: ProxyOptions): ProxySettings {
   const {
     projectId,
     serverKey,
+    clientKey,
     basePath = '',
     methods = defaultMethods,
     methodPrefix,
@@ -45,13 +48,16 @@ export function readProxyOptions(options: ProxyOptions): ProxySettings {
     'projectId',
     'text without colon and control characters'
   )
-  need(isPrintable(serverKey), 'serverKey', 'text without control characters')
+  need((serverKey === undefined) !== (clientKey === undefined), 'serverKey', 'this or clientKey')
+  const key = serverKey ?? clientKey
+  need(isPrintable(key), 'serverKey or clientKey', 'text without control characters')
   requireBasePath(basePath)
   for (const method of methods) need(Object.hasOwn(methodFacts, method), 'methods', 'names of the document')
   for (const origin of origins) need(isOrigin(origin), 'origins', 'origins such as "https://app.example"')
   return {
     target,
-    authorization: `Basic ${Buffer.from(`${projectId}:${serverKey}`).toString('base64')}`,
+    authorization: `Basic ${Buffer.from(`${projectId}:${key}`).toString('base64')}`,
+    sendsOrigin: clientKey !== undefined,
     basePath,
     methods: new Set(methods.map(method => wireName(method, methodPrefix))),
     origins: new Set(origins),
@@ -96,7 +102,8 @@ function isPrintable(text: unknown): text is string {
   return typeof text === 'string' && /^[^\p{Cc}]+$/u.test(text)
 }
 
-function isOrigin(text: string): boolean {
+/** Whether a text is an origin as browsers write it. */
+export function isOrigin(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 

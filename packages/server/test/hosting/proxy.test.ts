@@ -494,6 +494,50 @@ describe('the address that the service is told', () => {
   })
 })
 
+describe('with a client key', () => {
+  const clientKey = {
+    serverKey: undefined,
+    clientKey: 'demo-client-key',
+    origins: ['https://dapp.example']
+  } as object
+
+  it('the service judges by the origin of the page', async () => {
+    const { url } = await proxyToService({ handlers }, clientKey)
+    expect((await post(`${url}/evm-chain`, call, { origin: 'https://dapp.example' })).status).toBe(200)
+    expect((await post(`${url}/evm-chain`, call, { origin: 'https://other.example' })).status).toBe(503)
+  })
+
+  it('the service counts each visitor by address', async () => {
+    const { url } = await proxyToService(
+      {
+        handlers,
+        trustedProxies: ['loopback'],
+        rateLimit: {
+          requestsPerSecond: 100,
+          burst: 100,
+          perAddress: { requestsPerSecond: 0.01, burst: 1 },
+          store: 'memory'
+        }
+      },
+      { ...clientKey, clientAddress: source => String(Reflect.get(source.headers, 'x-visitor')) }
+    )
+    const statusFor = async (visitor: string) =>
+      (await post(`${url}/evm-chain`, call, { origin: 'https://dapp.example', 'x-visitor': visitor })).status
+    expect(await statusFor('203.0.113.1')).toBe(200)
+    expect(await statusFor('203.0.113.1')).toBe(429)
+    expect(await statusFor('203.0.113.2')).toBe(200)
+  })
+
+  it('what is no origin is not sent on', async () => {
+    const target = await startTarget()
+    cleanUps.push(target.close)
+    const { url } = await proxyTo(target.url, clientKey)
+    for (const origin of ['null', 'https://dapp.example/x', 'nonsense'])
+      await post(`${url}/evm-chain`, call, { origin })
+    expect(target.received.map(({ headers }) => headers.origin)).toEqual([undefined, undefined, undefined])
+  })
+})
+
 it('pages of origins that the host names may ask although something changes Host', async () => {
   const { url } = await proxyToService({ handlers }, { origins: ['https://app.example'] })
   const ask = (headers: Record<string, string>) =>
@@ -528,6 +572,8 @@ describe('options that cannot work are refused when the handler is made', () => 
     ['projectId', { projectId: '' }],
     ['serverKey', { serverKey: 'demo-server-key\r\nX-A: b' }],
     ['serverKey', { serverKey: undefined }],
+    ['serverKey', { clientKey: 'demo-client-key' }],
+    ['clientKey', { serverKey: undefined, clientKey: '' }],
     ['basePath', { basePath: '/api/' }],
     ['methods', { methods: ['eth_call'] }],
     ['methods', { methods: ['constructor'] }],
