@@ -4,6 +4,8 @@ import { ConfigError } from '../platform/errors.ts'
 import { askServer } from './askServer.ts'
 import { checkChains } from './check/checkChains.ts'
 import { checkMetadata } from './check/checkMetadata.ts'
+import { checkProjects } from './check/checkProjects.ts'
+import { checkQuotaStore } from './check/checkQuotaStore.ts'
 import { checkListen, checkNodeVersion, checkSettings, checkTransport } from './check/checkSettings.ts'
 import { checkStore } from './check/checkStore.ts'
 import { type PlacedFinding, placeFindings } from './check/placedFinding.ts'
@@ -61,6 +63,8 @@ export function listLooks(config: Config): readonly Look[] {
     },
     { place: 'store', run: async () => placeFindings('store', await checkStore(config, isServed)) },
     { place: 'settings', run: async () => checkSettings(config) },
+    { place: 'projects', run: () => checkProjects(config) },
+    ...checkQuotaStore(config, nodeTimeoutMs),
     ...checkChains(config, nodeTimeoutMs),
     { place: 'chains', run: () => checkTransport(config) },
     ...checkMetadata(config, nodeTimeoutMs)

@@ -13,6 +13,8 @@ import {
   checkSettings,
   checkTransport
 } from '../../src/cli/check/checkSettings.ts'
+import { checkProjects } from '../../src/cli/check/checkProjects.ts'
+import { checkQuotaStore } from '../../src/cli/check/checkQuotaStore.ts'
 import { checkStore } from '../../src/cli/check/checkStore.ts'
 import { runLooks } from '../../src/cli/check/runLooks.ts'
 import { listLooks } from '../../src/cli/check.ts'
@@ -448,6 +450,58 @@ it('gateways and token lists that cannot be reached are warnings', async () => {
     'metadata.tokenLists[1] ok'
   ])
   expect(JSON.stringify(findings)).not.toContain('secret')
+})
+
+it('projects that nobody can use, and keys that end, are told with their names', async () => {
+  const digest = `hmac-sha256:${'s'.repeat(22)}:${'d'.repeat(43)}`
+  const file = join(folder, 'projects.json')
+  const config = parseConfig(
+    configure({
+      projects: [
+        {
+          projectId: 'demo',
+          serverKey: digest,
+          serverKeys: [
+            { key: digest, name: 'old', expiresAt: '2026-01-01T00:00:00Z' },
+            { key: digest, name: 'next', expiresAt: '2026-01-05T00:00:00Z' },
+            { key: digest, name: 'far', expiresAt: '2027-01-01T00:00:00Z' }
+          ]
+        }
+      ],
+      projectsFile: file
+    })
+  )
+  const now = Date.parse('2026-01-02T00:00:00Z')
+  const shown = async () =>
+    (await checkProjects(config, now)).map(({ place, state, found }) => `${place} ${state}: ${found}`)
+  const keys = [
+    'projects[0] warning: a server key of "demo" (old) has ended',
+    'projects[0] warning: a server key of "demo" (next) ends in 3 days or less'
+  ]
+  expect(await shown()).toEqual([
+    ...keys,
+    expect.stringMatching(/^projectsFile error: projectsFile ".*" could not be read \(ENOENT\)/)
+  ])
+  await writeFile(file, JSON.stringify({ projects: [{ projectId: 'kept', serverKeys: [digest] }] }))
+  expect(await shown()).toEqual([...keys, 'projectsFile ok: 1 project in the file'])
+  const nobody = parseConfig(configure({ projects: [] }), { mayLackProjects: true })
+  expect((await checkProjects(nobody)).map(({ state }) => state)).toEqual(['error'])
+})
+
+it('a database of quotas that cannot be reached is a warning without its password', async () => {
+  const rateLimit = { store: 'postgres://quota:pa55word@127.0.0.1:1/quota' }
+  const looks = checkQuotaStore(parseConfig(configure({ rateLimit })), 2_000)
+  expect(await runLooks(looks, { timeoutMs: 5_000 })).toEqual([
+    {
+      place: 'rateLimit.store',
+      origin: 'postgres://127.0.0.1:1',
+      check: 'database',
+      state: 'warning',
+      found: 'the database cannot be used (ECONNREFUSED)',
+      advice: expect.stringContaining('counts by itself')
+    }
+  ])
+  expect(checkQuotaStore(parseConfig(configure()), 2_000)).toEqual([])
 })
 
 describe('chain-data check', () => {
