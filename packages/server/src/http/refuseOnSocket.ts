@@ -23,8 +23,9 @@ export function refuseOnSocket(
   headerFields: number
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const answers = new WeakMap<Duplex, { readonly open: Set<ServerResponse>; latest: ServerResponse }>()
-  /** Nothing that still comes from these is read as a request. */
   const refused = new WeakSet<Duplex>()
+  /** Their last request has come: what node:http still finds behind it is not begun (RFC 9112, 9.6). */
+  const ended = new WeakSet<Duplex>()
 
   server.maxHeadersCount = headerFields + 1
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -51,12 +52,14 @@ export function refuseOnSocket(
     // Whether the body follows after a refusal is up to the caller, so the next request could not be told from it.
     response.setHeader('connection', 'close')
     listener(request, response)
+    ended.add(request.socket)
   })
   return listener
 
   function listener(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
-    if (refused.has(socket)) return
+    if (ended.has(socket)) return
+    if (!response.shouldKeepAlive) ended.add(socket)
     const known = answers.get(socket)
     const open = known?.open ?? new Set()
     open.add(response)
@@ -67,7 +70,7 @@ export function refuseOnSocket(
       handler(request, response)
       return
     }
-    refused.add(socket)
+    ended.add(socket)
     refuse(response, fault)
   }
 

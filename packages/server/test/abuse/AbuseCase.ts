@@ -10,6 +10,8 @@ export interface Expectation {
   /** `error.data.path`. */
   readonly path?: string
   readonly chainId?: number
+  /** The result is a history, which another method gives than the one that is counted. */
+  readonly isHistory?: true
 }
 
 /** A status, and the answers of a batch in their order. */

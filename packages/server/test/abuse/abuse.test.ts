@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { authorization } from '../http/startService.ts'
-import { answered, type CallCase, call, type WireCase } from './AbuseCase.ts'
+import { type AnyExpectation, answered, type CallCase, call, type WireCase } from './AbuseCase.ts'
 import { bodiesCases } from './bodies.cases.ts'
 import { checkAnswer } from './checkAnswer.ts'
 import { converse } from './converse.ts'
@@ -56,6 +56,12 @@ it('the suite has at least 250 cases, each with a name of its own', () => {
 /** Sent behind whatever leaves its connection open: the next answer must be the one to this. */
 const last = requestBytes({ lines: ['Connection: close'], body: call({ id: '"last"' }) })
 
+function resultsIn(expected: AnyExpectation): number {
+  if ('empty' in expected) return 0
+  const entries = 'entries' in expected ? expected.entries : [expected]
+  return entries.filter(({ reason, isHistory }) => reason === undefined && !isHistory).length
+}
+
 async function checkWire(
   { bytes, expect: expected, kept }: WireCase,
   verbs?: readonly string[]
@@ -64,7 +70,10 @@ async function checkWire(
   const all = kept ? [...expected, answered('"last"')] : expected
   expect(answers.map(({ status }) => status)).toEqual(all.map(({ status }) => status))
   for (const [at, answer] of answers.entries()) checkAnswer(answer, all[at]!, bytes)
+  // What is smuggled need not be answered to do harm.
+  expect(abused.takeCalls()).toBe(all.reduce((sum, one) => sum + resultsIn(one), 0))
   await abused.checkAfter(raw)
+  abused.takeCalls()
 }
 
 describe.each(Object.entries(wireFamilies))('on a socket, %s:', (_family, cases) => {

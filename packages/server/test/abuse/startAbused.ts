@@ -24,6 +24,8 @@ export interface AbusedService {
   readonly service: StartedService
   readonly listener: Listener
   readonly port: number
+  /** Calls of the method that every case calls, since the last look. */
+  takeCalls(): number
   /** An honest call is answered, and `checkLeftovers`. */
   checkAfter(received: string): Promise<void>
   /** Nothing has leaked, and nothing is left open. @param received - all that came from the server. */
@@ -36,13 +38,17 @@ export async function startAbused(
   changes: ServiceChanges = {},
   options: Partial<Omit<ListenOptions, 'handler'>> = {}
 ): Promise<AbusedService> {
+  let calls = 0
   const digest = formatKeyDigest(digestKey('demo-server-key'))
   const [project] = projects
   const service = startService({
     projects: [{ ...project!, serverKey: digest }],
     ...changes,
     handlers: {
-      svc_getSyncStatus: async (_params, { chainId = 0 }) => ({ chainId, degraded: false, covers }),
+      svc_getSyncStatus: async (_params, { chainId = 0 }) => {
+        calls++
+        return { chainId, degraded: false, covers }
+      },
       svc_getTransactionsByAddress: async () => new ResultStream(emptyHistory(), async () => {}),
       ...changes.handlers
     }
@@ -72,6 +78,11 @@ export async function startAbused(
     service,
     listener,
     port,
+    takeCalls() {
+      const taken = calls
+      calls = 0
+      return taken
+    },
     async checkAfter(received) {
       const { answers } = await converse(port, honest)
       expect(answers).toHaveLength(1)
