@@ -14,12 +14,12 @@ export interface ProxyOptions {
   /** User name of HTTP Basic that the service knows this host by. */
   readonly projectId: string
   /** Password of HTTP Basic, or `clientKey` in its place. It stays on the host: no answer and no error holds it. */
-  readonly serverKey?: string
+  readonly serverKey?: string | undefined
   /**
    * A publishable key. The service then counts each visitor by address, which takes this host among its
    * `listen.trustedProxies`, and is told the page's `Origin`, which has to be on the list of the key.
    */
-  readonly clientKey?: string
+  readonly clientKey?: string | undefined
   /** Permits plain http to a host that is not loopback, where anyone on the way can read the key. Default false. */
   readonly allowInsecureHttp?: boolean
   /**
