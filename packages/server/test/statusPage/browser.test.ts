@@ -261,12 +261,13 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
     test('is walked through with the Tab key from top to bottom, the focus always seen', async () => {
       await page.goto(listener.url)
       const seen: string[] = []
-      for (let presses = 0; presses < 9; presses++) {
+      for (let presses = 0; presses < 11; presses++) {
         await page.keyboard.press('Tab')
         seen.push(await focused())
       }
       expect(seen).toEqual([
         ...['Chains', 'Server', 'How to call it', 'theme'],
+        ...['client', 'Copy the lines that make a client'],
         'call-svc-getTransactionsByAddress-curl',
         'Copy the curl command of svc_getTransactionsByAddress',
         'call-svc-getTransactionsByAddress-sdk',

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { createClient } from '@chain-data/client'
 import { methodFacts, wireName } from '@chain-data/protocol'
 import { describe, expect, test } from 'vitest'
 import { assetsFile, bundleStatusPage } from '../../scripts/bundleStatusPage.ts'
 import { createStatusPages } from '../../src/http/statusPage/createStatusPages.ts'
 import type { StatusReport } from '../../src/http/statusPage/StatusReport.ts'
+import { startService } from '../http/startService.ts'
 import { chainWith, reportOf, states } from './reports.ts'
 
 const chainIds = { '/evm-chain': [137, 8453], '/solana': [101] }
@@ -22,6 +24,13 @@ function readPage(markup: string) {
   const heading = textOf(/<h1>(.*?)<\/h1>/s.exec(withoutAssets)?.[1])
   const main = /<main>(.*)<\/main>/s.exec(withoutAssets)?.[1] ?? ''
   return { heading, text: textOf(main), tags: withoutAssets.match(/<[a-z!][^>]*>/g) ?? [] }
+}
+
+/** What the page offers to be copied. */
+function codeOf(markup: string): readonly string[] {
+  return [...markup.matchAll(/<pre id="[^"]*"[^>]*>(.*?)<\/pre>/gs)].map(([, code = '']) =>
+    decode(code.replace(/<[^>]*>/g, ''))
+  )
 }
 
 function decode(text: string): string {
@@ -193,6 +202,43 @@ describe('the page', () => {
       ['rpc.discover', undefined]
     ])
   })
+
+  test.each(['svc_', 'acme_'])(
+    'shows calls that work when they are pasted, with the prefix %s',
+    async methodPrefix => {
+      const called: string[] = []
+      const handlers = Object.keys(methodFacts).map(name => {
+        const handler = async () => {
+          called.push(name)
+          return {} as never
+        }
+        return [name, handler] as const
+      })
+      const service = startService({ handlers: Object.fromEntries(handlers), chainIds, methodPrefix })
+      const listener = await service.listen()
+      try {
+        const { markup } = await pageOf(states.inSync as StatusReport, methodPrefix)
+        const lines = codeOf(markup.replaceAll('https://your-server.example', listener.url))
+        const [making = '', ...calls] = lines
+        const options = /createClient\((.*)\)$/s.exec(making)?.[1]
+        const environment = { env: { PROJECT_ID: 'demo', SERVER_KEY: 'demo-server-key' } }
+        const client = createClient(new Function('process', `return ${options}`)(environment))
+        for (const call of calls) {
+          const [, body = '', url = ''] = /-d '(.*)' \\\n {2}(\S+)$/s.exec(call) ?? []
+          if (url !== '') {
+            const answer = await service.post(new URL(url).pathname, body)
+            expect(await answer.json()).toMatchObject({ result: {} })
+          } else {
+            const request = /^await client\.request\((.*)\)$/s.exec(call)?.[1]
+            expect(await client.request(new Function(`return ${request}`)())).toEqual({})
+          }
+        }
+        expect(called).toEqual(Object.keys(methodFacts).flatMap(name => [name, name]))
+      } finally {
+        await listener.close(0)
+      }
+    }
+  )
 
   test('is less than 60 kB with two chains and half an hour of charts', async () => {
     const { markup } = await pageOf(states.inSync as StatusReport)

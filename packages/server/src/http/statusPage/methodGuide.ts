@@ -1,4 +1,10 @@
-import { type EndpointPath, type MethodName, methodFacts, wireName } from '@chain-data/protocol'
+import {
+  defaultMethodPrefix,
+  type EndpointPath,
+  type MethodName,
+  methodFacts,
+  wireName
+} from '@chain-data/protocol'
 import { openRpcDocument } from '@chain-data/protocol/document'
 import { examples } from '@chain-data/protocol/examples'
 import { type Html, html } from './view/html.ts'
@@ -6,13 +12,20 @@ import { type Html, html } from './view/html.ts'
 /** Longest example answer on the page, in characters; the document has all of them whole. */
 const longestAnswer = 1_500
 
+/** Filled in by the page's script; only the browser knows by which address this server is reached. */
+const origin = html`<span data-origin>https://your-server.example</span>`
+
 /** How each method of the document is called on this server, as a section of the status page. */
 export function methodGuide(
   chainIds: Readonly<Record<EndpointPath, readonly number[]>>,
   methodPrefix: string
 ): Html {
   const names = Object.keys(methodFacts) as MethodName[]
-  return html`<section class="guide" aria-labelledby="calls"><h2 id="calls">How to call it</h2><p>JSON-RPC 2.0 over POST, with HTTP Basic credentials: put a project id and its server key in place of <code>$PROJECT_ID</code> and <code>$SERVER_KEY</code>, the account you want to know of in place of the example's.</p>${names.map(name => guideOf(name, chainIds, methodPrefix))}</section>`
+  const prefix = methodPrefix === defaultMethodPrefix ? '' : `, methodPrefix: '${methodPrefix}'`
+  const client = html`import { createClient } from '@chain-data/client'
+const client = createClient({ baseUrl: '${origin}',
+  projectId: process.env.PROJECT_ID, serverKey: process.env.SERVER_KEY${prefix} })`
+  return html`<section class="guide" aria-labelledby="calls"><h2 id="calls">How to call it</h2><p>JSON-RPC 2.0 over POST, with HTTP Basic credentials: put a project id and its server key in place of <code>$PROJECT_ID</code> and <code>$SERVER_KEY</code>, the account you want to know of in place of the example's. In a program:</p>${code('client', 'Copy the lines that make a client', client)}${names.map(name => guideOf(name, chainIds, methodPrefix))}</section>`
 }
 
 function guideOf(
@@ -34,7 +47,7 @@ function guideOf(
   const curl = html`curl -u "$PROJECT_ID:$SERVER_KEY" \\
   -H 'content-type: application/json' \\
   -d '${body.replaceAll("'", `'\\''`)}' \\
-  <span data-origin>https://your-server.example</span>${endpoint}`
+  ${origin}${endpoint}`
   const otherEndpoint = endpoint === endpoints[0] ? {} : { endpoint }
   const call = `await client.request(${toSource({ method: name, ...chain, ...otherEndpoint }).slice(0, -2)},
   params: ${toSource(params)} })`
