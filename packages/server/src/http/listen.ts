@@ -14,6 +14,9 @@ export interface Listener {
 // Longer than the idle time of common load balancers, so that it is they who close first.
 const keepAliveTimeout = 65_000
 
+// node:http accepts one connection in a round of the event loop. One that finds no place here tries again after a second.
+const backlog = 4_096
+
 /** Where and within which bounds is listened. */
 export interface ListenOptions {
   readonly handler: NodeHandler
@@ -57,7 +60,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog }, () => {
       server.off('error', reject)
       resolve()
     })
