@@ -28,6 +28,7 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
     .description('show how every chain stands: of the running server, or else from the stores')
     .option('-c, --config <file>', 'the configuration of the server')
     .option('--json', 'print one JSON object instead of a table')
+    .option('--watch', 'ask again every two seconds until it is broken off')
     .addHelpText(
       'after',
       '\nExit code: 0 when every chain is followed, 1 when one is not or no server answers, 2 for a wrong configuration.'

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, loadConfig } from '../config.ts'
 import type { HealthReport } from '../http/healthAnswers.ts'
 import { ConfigError } from '../platform/errors.ts'
@@ -8,16 +9,22 @@ import { readStores } from './readStores.ts'
 const notFollowingExit = 1
 const configErrorExit = 2
 
+const watchEveryMs = 2_000
+const clearScreen = '\u001b[2J\u001b[H'
+
 /**
  * `chain-data status`: asks the running server how every chain stands; if none answers, reads what the stores hold.
- * Exit code 0 when every chain is followed, 1 when one is not or no server answers, 2 for a wrong configuration.
+ * Exit code 0 when every chain is followed, 1 when one is not or no server answers, 2 for a wrong configuration. With
+ * `watch` it asks again every two seconds until it is broken off.
  */
 export async function status({
   config: file,
-  json
+  json,
+  watch
 }: {
   readonly config?: string
   readonly json?: boolean
+  readonly watch?: boolean
 }): Promise<void> {
   let config: Config
   try {
@@ -28,6 +35,19 @@ export async function status({
     process.exitCode = configErrorExit
     return
   }
+  do {
+    const { text, isWell } = await look(config, json ?? false)
+    // One table on a terminal; one after the other where they are kept.
+    process.stdout.write(`${watch && !json && process.stdout.isTTY ? clearScreen : ''}${text}\n`)
+    process.exitCode = isWell ? 0 : notFollowingExit
+    if (watch) await sleep(watchEveryMs)
+  } while (watch)
+}
+
+async function look(
+  config: Config,
+  json: boolean
+): Promise<{ readonly text: string; readonly isWell: boolean }> {
   const answer = await askServer(config.listen)
   const chains = answer.kind === 'report' ? rowsOf(answer.report) : await readStores(config)
   const server = answer.kind === 'report' ? (answer.report.closing ? 'closing' : 'running') : answer.kind
@@ -35,9 +55,7 @@ export async function status({
   const text = json
     ? JSON.stringify({ server, ...(note === undefined ? {} : { note }), chains })
     : [...(note === undefined ? [] : [note]), formatStatus(chains)].join('\n')
-  process.stdout.write(`${text}\n`)
-  const isWell = answer.kind === 'report' && chains.every(({ phase }) => phase === 'following')
-  process.exitCode = isWell ? 0 : notFollowingExit
+  return { text, isWell: answer.kind === 'report' && chains.every(({ phase }) => phase === 'following') }
 }
 
 function rowsOf({ chains, solana = [] }: HealthReport): readonly ChainRow[] {

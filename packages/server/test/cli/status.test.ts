@@ -192,6 +192,18 @@ describe('chain-data status', () => {
     expect(stdout).toMatch(/^What answers at 127\.0\.0\.1:\d+ is not a chain-data server\. The stores say:/)
   })
 
+  it('goes on telling with --watch, until it is broken off', async () => {
+    const command = start('status', '--config', await configure(), '--json', '--watch')
+    const lines = await eventually(
+      'it has told twice',
+      () => command.logLines().length > 1 && command.logLines()
+    )
+    expect(lines.map(({ server }) => server)).toEqual(['not running', 'not running'])
+    expect(command.child.exitCode).toBe(null)
+    command.child.kill('SIGINT')
+    expect(await command.ended).toBe(null)
+  })
+
   it('exits 2 when the configuration is wrong', async () => {
     const { code, stdout, stderr } = await ask(await configure({ listen: { port: 'x' } }))
     expect([code, stdout]).toEqual([2, ''])
