@@ -40,8 +40,10 @@ export function createFormat(locale?: string, timeZone?: string): Format {
     count: (value, noun) => `${number(value)} ${noun}${value === 1 ? '' : 's'}`,
     short: value => (value >= 10 ? number(value) : value >= 1 ? number(value, 1) : smalls.format(value)),
     compact: value => compacts.format(value),
-    bytes: value =>
-      value >= 2 ** 30 ? `${number(value / 2 ** 30, 1)} GiB` : `${number(value / 2 ** 20)} MiB`
+    bytes(value) {
+      if (value >= 2 ** 30) return `${number(value / 2 ** 30, 1)} GiB`
+      return value >= 2 ** 20 ? `${number(value / 2 ** 20)} MiB` : `${number(value / 2 ** 10)} KiB`
+    }
   }
 }
 
