@@ -105,10 +105,16 @@ export class AsciiWriter {
         byte = bytes[at++] ?? 0
         zeros += (byte & 0x7f) * scale
       }
-      this.#out.fill(zero, this.#at, this.#at + 2 * zeros)
-      this.#at += 2 * zeros
+      this.#zeros(2 * zeros)
       left -= zeros
     }
+  }
+
+  #zeros(count: number): void {
+    const end = this.#at + count
+    if (count >= 2 * longStretch) this.#out.fill(zero, this.#at, end)
+    else for (let at = this.#at; at < end; at++) this.#out[at] = zero
+    this.#at = end
   }
 
   /** An integer as hex without leading zeros (EIP-1474), without `0x`. */
@@ -136,7 +142,8 @@ export class AsciiWriter {
     for (let bound = 10; bound <= value; bound *= 10) digits++
     let rest = value
     for (let at = this.#at + digits - 1; at >= this.#at; at--) {
-      const quotient = Math.floor(rest / 10)
+      // Most are small, for which an integer division will do.
+      const quotient = rest < 2 ** 31 ? (rest / 10) | 0 : Math.floor(rest / 10)
       out[at] = zero + (rest - quotient * 10)
       rest = quotient
     }

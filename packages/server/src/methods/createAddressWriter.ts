@@ -61,8 +61,17 @@ export function createAddressWriter(places = 32_768): WriteAddress {
   }
 }
 
+/** Of the first and last bytes: those in between would only be needed by addresses that were made to share a place. */
 function placeOf(bytes: Uint8Array, start: number): number {
-  let mixed = 0
-  for (let i = start; i < start + addressLength; i++) mixed = Math.imul(mixed, 31) + (bytes[i] ?? 0)
+  const mixed = wordAt(bytes, start) ^ Math.imul(wordAt(bytes, start + addressLength - 4), 0x9e37_79b1)
   return (mixed ^ (mixed >>> 15)) >>> 0
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return (
+    (bytes[at] ?? 0) |
+    ((bytes[at + 1] ?? 0) << 8) |
+    ((bytes[at + 2] ?? 0) << 16) |
+    ((bytes[at + 3] ?? 0) << 24)
+  )
 }
