@@ -20,7 +20,10 @@ function toChunk(transactions: readonly ConfirmedTransaction[]): RecordChunk {
 
 /** The slow and obvious way. */
 function expectedText(transactions: readonly ConfirmedTransaction[]): string {
-  return exactJson(transactions.map(transaction => toTransactionRecord(transaction, formatAddress))).slice(1, -1)
+  return exactJson(transactions.map(transaction => toTransactionRecord(transaction, formatAddress))).slice(
+    1,
+    -1
+  )
 }
 
 const plain: ConfirmedTransaction = {
@@ -67,11 +70,17 @@ describe(`records written straight from their bytes (CHAIN_DATA_SEED=${seed})`, 
       'a product with the shorter factor first',
       { gasPrice: 7n, gasSpent: two64 - 1n, feeWei: 7n * (two64 - 1n) }
     ],
-    ['a product that carries into a new byte', { gasPrice: 2n ** 40n - 1n, gasSpent: 2n ** 40n - 1n, feeWei: (2n ** 40n - 1n) ** 2n }],
+    [
+      'a product that carries into a new byte',
+      { gasPrice: 2n ** 40n - 1n, gasSpent: 2n ** 40n - 1n, feeWei: (2n ** 40n - 1n) ** 2n }
+    ],
     ['a fee of its own', { gasPrice: 7n, gasSpent: 8n, feeWei: 57n }],
     ['failed', { status: 4 }],
     ['a creation', { contractAddress: `0x${'ab'.repeat(20)}` }],
-    ['much calldata of every kind', { data: `0x${'00'.repeat(9_000)}${'c3'.repeat(9_000)}${'00'.repeat(3)}01` }],
+    [
+      'much calldata of every kind',
+      { data: `0x${'00'.repeat(9_000)}${'c3'.repeat(9_000)}${'00'.repeat(3)}01` }
+    ],
     ['more calldata than a buffer is kept for', { data: `0x${'5a'.repeat(700_000)}` }],
     [
       'an access list longer than a buffer is kept for',
