@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { formatStatus } from '../../src/cli/formatStatus.ts'
+import type { HealthReport } from '../../src/http/healthAnswers.ts'
 import { chainFiles } from '../../src/store/sqlite/chainFiles.ts'
 import { loadSqliteDriver } from '../../src/store/sqlite/loadSqliteDriver.ts'
 import { eventually } from '../support/indexHarness.ts'
@@ -92,8 +93,22 @@ async function ask(file: string, ...options: string[]) {
 
 async function serve(file: string): Promise<RunningCommand> {
   const command = start('serve', '--config', file)
-  await eventually('it follows', async () => (await ask(file)).code === 0, 25_000)
+  await untilAllAre('following')
   return command
+}
+
+/** Asks the server itself: a command for each look would be a process for each look. */
+async function untilAllAre(phase: string): Promise<void> {
+  await eventually(
+    `all chains are ${phase}`,
+    async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined)
+      if (response === undefined) return false
+      const { chains, solana = [] } = (await response.json()) as HealthReport
+      return [...chains, ...solana].every(chain => chain.phase === phase)
+    },
+    25_000
+  )
 }
 
 const newest = () => driver.world.blocks.length - 1
@@ -139,14 +154,10 @@ describe('chain-data status', () => {
       }
     })
     start('serve', '--config', file)
-    await eventually(
-      'the server tells',
-      async () => {
-        const { code, stdout } = await ask(file)
-        return code === 1 && /evm 31337 +stalled .*reached.*\n.*solana 103 +stalled/.test(stdout)
-      },
-      25_000
-    )
+    await untilAllAre('stalled')
+    const { code, stdout } = await ask(file)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/evm 31337 +stalled .*reached.*\n.*solana 103 +stalled/)
   })
 
   it('reads the store when no server runs, also after a crash, says so, and changes nothing', async () => {
@@ -224,18 +235,17 @@ describe('two servers over one store', () => {
     port = await freePort()
     const other = await configure()
     const second = start('serve', '--config', other)
-    await eventually(
-      'it says why it waits',
-      async () => /stalled .*another process or thread is writing/.test((await ask(other)).stdout),
-      25_000
-    )
+    await untilAllAre('stalled')
+    expect((await ask(other)).stdout).toMatch(/stalled .*another process or thread is writing/)
     expect(second.logLines().map(({ msg }) => msg)).not.toContain('indexing starts')
     expect(firstPort).not.toBe(port)
     first.child.kill('SIGKILL')
     await first.ended
     await driver.mine({ blocks: 3 })
-    await eventually('it follows', async () => (await ask(other)).code === 0, 25_000)
-    expect((await ask(other)).stdout).toContain(`0-${newest()}`)
+    await untilAllAre('following')
+    const { code, stdout } = await ask(other)
+    expect(code).toBe(0)
+    expect(stdout).toContain(`0-${newest()}`)
   })
 })
 
