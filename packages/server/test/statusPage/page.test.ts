@@ -221,8 +221,8 @@ describe('the page', () => {
         const lines = codeOf(markup.replaceAll('https://your-server.example', listener.url))
         const [making = '', ...calls] = lines
         const options = /createClient\((.*)\)$/s.exec(making)?.[1]
-        const environment = { env: { PROJECT_ID: 'demo', SERVER_KEY: 'demo-server-key' } }
-        const client = createClient(new Function('process', `return ${options}`)(environment))
+        const filled = options?.replace('$PROJECT_ID', 'demo').replace('$SERVER_KEY', 'demo-server-key')
+        const client = createClient(new Function(`return ${filled}`)())
         for (const call of calls) {
           const [, body = '', url = ''] = /-d '(.*)' \\\n {2}(\S+)$/s.exec(call) ?? []
           if (url !== '') {

@@ -24,7 +24,7 @@ export function methodGuide(
   const prefix = methodPrefix === defaultMethodPrefix ? '' : `, methodPrefix: '${methodPrefix}'`
   const client = html`import { createClient } from '@chain-data/client'
 const client = createClient({ baseUrl: '${origin}',
-  projectId: process.env.PROJECT_ID, serverKey: process.env.SERVER_KEY${prefix} })`
+  projectId: '$PROJECT_ID', serverKey: '$SERVER_KEY'${prefix} })`
   return html`<section class="guide" aria-labelledby="calls"><h2 id="calls">How to call it</h2><p>JSON-RPC 2.0 over POST, with HTTP Basic credentials: put a project id and its server key in place of <code>$PROJECT_ID</code> and <code>$SERVER_KEY</code>, the account you want to know of in place of the example's. In a program:</p>${code('client', 'Copy the lines that make a client', client)}${names.map(name => guideOf(name, chainIds, methodPrefix))}</section>`
 }
 
