@@ -9,7 +9,7 @@ function start(options: { requestsInFlight?: number; delayMs?: number | false } 
     tick = run
     return { stop() {} }
   })
-  const queue = { waitMs: 0, enter: () => undefined, expectedWaitMs: () => queue.waitMs }
+  const queue = { waitMs: 0, arrived() {}, enter: () => undefined, expectedWaitMs: () => queue.waitMs }
   // Every hundredth in turn: exact parts instead of likely ones.
   let turn = 0
   const random = () => (turn++ % 100) / 100

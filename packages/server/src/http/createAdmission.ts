@@ -67,6 +67,7 @@ export function createAdmission(options: {
 
   return {
     begin() {
+      queue.arrived()
       const cause = causeToShed()
       if (cause === undefined) {
         inFlight++

@@ -103,6 +103,27 @@ describe('the queue of requests', () => {
     expect(expected).toBeLessThan((clock.ms - from) * 1.2)
   })
 
+  it('hears what comes before it begins more while the queue is long, for a millisecond at most', async () => {
+    const { queue, enter, begun, round, clock } = start(5)
+    await enter(0)
+    const all = Array.from({ length: 50 }, (_, id) => enter(id + 1))
+    expect(queue.expectedWaitMs()).toBeGreaterThan(20)
+    for (let count = 0; count < 4; count++) {
+      queue.arrived()
+      await round()
+      clock.ms += 0.3
+      expect(begun).toHaveLength(1)
+    }
+    queue.arrived()
+    await round()
+    expect(begun).toHaveLength(2)
+    // Nothing came: no reason to wait.
+    await round()
+    expect(begun).toHaveLength(3)
+    while (begun.length < 51) await round()
+    await Promise.all(all)
+  })
+
   it('tells at once when turns take longer than before', async () => {
     const { queue, enter, clock } = start(0.4)
     await enter(0)

@@ -2,6 +2,8 @@ import { type Clock, steadyClock } from '../platform/clock.ts'
 
 /** Lets requests begin one after the other, so that between them everything else has its turn. */
 export interface RequestQueue {
+  /** Tells of a request that came, also of one that will be refused. */
+  arrived(): void
   /** @returns nothing for a request that may begin at once, else what resolves when its turn has come. */
   enter(): Promise<undefined> | undefined
   /** How long a request that entered now would wait. */
@@ -10,6 +12,8 @@ export interface RequestQueue {
 
 /** The requests of one round of the event loop are begun within so long. */
 const roundMs = 1
+/** From this wait on, what comes is heard before more is begun. */
+const busyFromMs = 20
 /** Until it is measured. */
 const firstTurnMs = 0.5
 const smoothing = 0.1
@@ -20,6 +24,10 @@ const smoothing = 0.1
  * Without it every request that came is begun in the round that reads it. A round then lasts as long as they all take;
  * new connections, of which node:http accepts one in a round, the refusals and the health pages wait for it; and nothing
  * tells how long the queue is, because it is in the sockets.
+ *
+ * Where requests are slow, a round is one of them, and connections would be accepted no faster than requests are answered. So
+ * while the queue is long, rounds in which nothing is begun follow each other as long as each brings a request, for a
+ * millisecond at most.
  *
  * @param defer - runs a function in the next round; absent: `setImmediate`.
  * @remarks While there is little to do every request begins at once.
@@ -32,10 +40,15 @@ export function createRequestQueue(
   const waiting = new Map<() => void, number>()
   let roundBeganMs: number | undefined
   let begun = 0
+  let arrivals = 0
+  let listeningFromMs: number | undefined
   /** Time between two requests that begin while others wait; what else the process does is in it. */
   let turnMs = firstTurnMs
 
   return {
+    arrived() {
+      arrivals++
+    },
     enter() {
       const now = clock.now()
       if (roundBeganMs === undefined) beginRound(now)
@@ -66,6 +79,15 @@ export function createRequestQueue(
       roundBeganMs = undefined
       return
     }
+    if (arrivals > 0 && waiting.size * turnMs > busyFromMs) {
+      arrivals = 0
+      listeningFromMs ??= now
+      if (now - listeningFromMs < roundMs) {
+        defer(nextRound)
+        return
+      }
+    }
+    listeningFromMs = undefined
     if (roundBeganMs !== undefined && begun > 0) {
       turnMs += smoothing * ((now - roundBeganMs) / begun - turnMs)
     }
