@@ -1,0 +1,48 @@
+import { afterEach } from 'vitest'
+import type { ProxyOptions } from '../../src/proxy/index.ts'
+import { request, type ServiceChanges, startService } from '../http/startService.ts'
+import { startProxy } from './startProxy.ts'
+
+/** What a service knows of a chain of which nothing is indexed. */
+export const covers = { transfers: false, internal: false, pool: false }
+
+/** One method, the cheapest. */
+export const handlers: NonNullable<ServiceChanges['handlers']> = {
+  svc_getSyncStatus: async (_params, { chainId = 0 }) => ({ chainId, degraded: false, covers })
+}
+
+/** A call of that method. */
+export const call = request('svc_getSyncStatus', [])
+
+/** What a browser says of the requests of a page to its own host. */
+export const ownPage = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' }
+
+const cleanUps: (() => unknown)[] = []
+
+/** Proxies that end with the test. */
+export function useProxies() {
+  afterEach(async () => {
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+  })
+  return { proxyTo, proxyToService, atEnd: (cleanUp: () => unknown) => cleanUps.push(cleanUp) }
+}
+
+/** A proxy before a target that the test started. */
+async function proxyTo(target: string, options: Partial<ProxyOptions> = {}) {
+  const host = await startProxy({ target, ...options })
+  cleanUps.push(host.close)
+  return host
+}
+
+/** A proxy before the real HTTP layer, around methods that the test brings. */
+async function proxyToService(changes: ServiceChanges = { handlers }, options: Partial<ProxyOptions> = {}) {
+  const service = startService(changes)
+  const listener = await service.listen()
+  cleanUps.push(() => listener.close(0))
+  return { service, ...(await proxyTo(listener.url, options)) }
+}
+
+/** Asks as a page of the host. */
+export function post(url: string, body: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url, { method: 'POST', body, headers: { ...ownPage, ...headers } })
+}
