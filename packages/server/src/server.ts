@@ -215,6 +215,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
       if (closing !== undefined) throw new ConfigError('the server is closed; create another one')
       listening ??= listen({
         handler: service.nodeHandler,
+        onRefusal: service.countRefusal,
         host: config.listen.host,
         port: config.listen.port,
         maxConnections: config.listen.maxConnections,

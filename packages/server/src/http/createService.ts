@@ -68,6 +68,8 @@ export interface ServiceOptions {
 export interface Service extends Pick<App, 'inFlight' | 'beginDraining' | 'beginClosing'> {
   readonly fetch: FetchHandler
   readonly nodeHandler: NodeHandler
+  /** Counts what a listener refuses before it comes here. */
+  readonly countRefusal: (reason: string) => void
   /** Lets go of what it holds beside the methods; for when the last answer is written. */
   close(): Promise<void>
 }
@@ -145,6 +147,7 @@ export function createService(options: ServiceOptions): Service {
     },
     fetch: createFetchHandler(handle, limits.streamIdleMs),
     nodeHandler: createNodeHandler(handle, limits.streamIdleMs),
+    countRefusal: metrics.countRefusal,
     async close() {
       delay.stop()
       await quota.close()

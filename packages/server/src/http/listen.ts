@@ -35,6 +35,8 @@ export interface ListenOptions {
   readonly maxConnections?: number
   /** A socket that neither sends nor takes anything for so long is cut. */
   readonly socketIdleMs: number
+  /** Told the reason of each request that is refused before the handler sees it. */
+  readonly onRefusal?: (reason: string) => void
 }
 
 /** Listens with node:http. @throws the socket's error when the address cannot be used. */
@@ -44,7 +46,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     headerFields = limits.headerFields,
     receiveHeadMs = limits.receiveHeadMs,
     receiveRequestMs = limits.receiveRequestMs,
-    checkEveryMs = 1_000
+    checkEveryMs = 1_000,
+    onRefusal = () => {}
   } = options
   const server = createServer({
     headersTimeout: receiveHeadMs,
@@ -55,7 +58,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     // Looked at by refuseOnSocket, which answers more than an empty page.
     requireHostHeader: false
   })
-  server.on('request', refuseOnSocket(server, handler, headerFields))
+  server.on('request', refuseOnSocket(server, handler, headerFields, onRefusal))
   server.setTimeout(socketIdleMs)
   if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
   await new Promise<void>((resolve, reject) => {

@@ -15,12 +15,14 @@ const refusalOfCode = new Map<unknown, SocketRefusal>([
  * its connection.
  *
  * @param headerFields - most header lines of a request.
+ * @param onRefusal - told the reason of each refusal.
  * @returns a listener for the server's requests, to be put before any other.
  */
 export function refuseOnSocket(
   server: Server,
   handler: (request: IncomingMessage, response: ServerResponse) => void,
-  headerFields: number
+  headerFields: number,
+  onRefusal: (reason: string) => void
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const answers = new WeakMap<Duplex, { readonly open: Set<ServerResponse>; latest: ServerResponse }>()
   const refused = new WeakSet<Duplex>()
@@ -41,9 +43,11 @@ export function refuseOnSocket(
   })
   server.on('connect', (_request, socket) => {
     socket.on('error', () => {})
-    endWith(socket, socketRefusals.tunnel)
+    endWith(socket, socketRefusals.tunnel, onRefusal)
   })
-  server.on('checkExpectation', (_request, response) => refuse(response, socketRefusals.expectation))
+  server.on('checkExpectation', (_request, response) =>
+    refuse(response, socketRefusals.expectation, onRefusal)
+  )
   server.on('checkContinue', (request, response) => {
     // Asked for only when somebody reads it: a body that is refused by its head is never sent.
     request.once('resume', () => {
@@ -71,7 +75,7 @@ export function refuseOnSocket(
       return
     }
     ended.add(socket)
-    refuse(response, fault)
+    refuse(response, fault, onRefusal)
   }
 
   /** Refuses after the answers to earlier requests, or what is written would be taken for one of them. */
@@ -84,13 +88,14 @@ export function refuseOnSocket(
       return
     }
     const earlier = [...(known?.open ?? [])].find(response => response !== broken)
-    if (earlier === undefined) endWith(socket, refusal)
+    if (earlier === undefined) endWith(socket, refusal, onRefusal)
     else earlier.once('close', () => endInTurn(socket, refusal))
   }
 }
 
-function endWith(socket: Duplex, refusal: SocketRefusal): void {
+function endWith(socket: Duplex, refusal: SocketRefusal, onRefusal: (reason: string) => void): void {
   if (!socket.writable) return
+  onRefusal(refusal.error.data.reason)
   // The other side may never end its half.
   socket.once('finish', () => socket.destroy())
   const { headers, body } = writeRefusal(refusal)
@@ -98,7 +103,8 @@ function endWith(socket: Duplex, refusal: SocketRefusal): void {
   socket.end([`HTTP/1.1 ${refusal.status} ${refusal.phrase}`, ...lines, '', body].join('\r\n'))
 }
 
-function refuse(response: ServerResponse, refusal: SocketRefusal): void {
+function refuse(response: ServerResponse, refusal: SocketRefusal, onRefusal: (reason: string) => void): void {
+  onRefusal(refusal.error.data.reason)
   const { headers, body } = writeRefusal(refusal)
   response.writeHead(refusal.status, { ...headers })
   response.end(body)

@@ -90,6 +90,14 @@ describe('what never becomes a request', () => {
     expect(JSON.parse(body)).toMatchObject({ jsonrpc: '2.0', id: null, error: { data: { reason } } })
   })
 
+  it('is counted', async () => {
+    const { port, service } = await start()
+    await exchange(port, 'hello\r\n\r\n')
+    await exchange(port, head(['Content-Length: 0'], '/evm-chain', ''))
+    const metrics = await (await service.fetch(new Request('http://service/metrics'))).text()
+    expect(metrics).toContain('chain_data_http_refusals_total{reason="INVALID_REQUEST"} 2\n')
+  })
+
   it('is refused after the answers to the requests before it', async () => {
     let finish: (() => void) | undefined
     const { port } = await start({

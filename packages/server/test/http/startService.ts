@@ -79,7 +79,12 @@ export function startService(changes: ServiceChanges = {}): StartedService {
     },
     listen(options = {}) {
       const defaults = { host: '127.0.0.1', port: 0, headerBytes: limits.headerBytes, socketIdleMs: 60_000 }
-      return listen({ ...defaults, ...options, handler: service.nodeHandler })
+      return listen({
+        ...defaults,
+        ...options,
+        handler: service.nodeHandler,
+        onRefusal: service.countRefusal
+      })
     }
   }
 }
