@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { heightsToTry } from '../../src/chains/evm/checkEvmNode.ts'
 import { checkChains } from '../../src/cli/check/checkChains.ts'
 import {
   checkListen,
@@ -172,7 +173,7 @@ describe('the nodes of an EVM chain', () => {
     [
       'receipts that are gone',
       ({ method }, result) => (/Receipts?$/.test(method) ? null : result),
-      { check: 'receipts', state: 'error', advice: 'do not trust it: take another node' }
+      { check: 'receipts', state: 'error', advice: expect.stringContaining('a later startBlock') }
     ],
     [
       'a newest block from the future',
@@ -216,6 +217,16 @@ describe('the nodes of an EVM chain', () => {
       })
     ])
   })
+})
+
+it('receipts are looked for in the first blocks and ever rarer above, so that old ones are tried', () => {
+  expect(heightsToTry(5, 5)).toEqual([5])
+  expect(heightsToTry(0, 3)).toEqual([0, 1, 2, 3])
+  const heights = heightsToTry(100, 20_000_000)
+  expect(heights.slice(0, 24)).toEqual([...Array.from({ length: 21 }, (_, i) => 100 + i), 140, 180, 260])
+  expect(heights.at(-1)).toBe(20_000_000)
+  expect(heights.length).toBeLessThan(50)
+  expect(heights).toEqual([...new Set(heights)].sort((a, b) => a - b))
 })
 
 describe('the nodes of a Solana cluster', () => {

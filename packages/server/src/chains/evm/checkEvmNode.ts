@@ -35,8 +35,8 @@ export interface CheckEvmNodeOptions {
 /** A block from the future by more than this says that one of the two clocks is wrong. */
 const mostSkewSeconds = 15
 const oldHeadSeconds = 300
-/** The first blocks of a chain are mostly empty, and only one with transactions has receipts. */
-const blocksLookedThrough = 50
+/** Beside these first ones, ever rarer ones further up: the first blocks of a chain are mostly empty. */
+const neighboursLookedAt = 20
 const nobody = '0x0000000000000000000000000000000000000000'
 
 /**
@@ -56,7 +56,7 @@ export async function checkEvmNode(options: CheckEvmNodeOptions): Promise<EvmNod
     const looks = [
       attempt('chain', () => checkClient(rpc, chainId, genesisHash)),
       latest.value === undefined ? latest : { finding: headFinding(latest.value, options) },
-      attempt('receipts', () => checkReceipts(rpc, options, latest.value?.number)),
+      attempt('receipts', () => checkReceipts(rpc, options, latest.value?.number)).then(adviseOnReceipts),
       attempt('state', () => checkState(rpc)),
       attempt('pool', () => checkPool(rpc), 'warning')
     ]
@@ -80,6 +80,13 @@ async function attempt<T>(
   } catch (error) {
     return { finding: { check, state, ...describeNodeFailure(error) } }
   }
+}
+
+/** A node without old receipts shows a null where they should be, which looks like a contradiction. */
+function adviseOnReceipts<T extends { readonly finding?: Finding }>(outcome: T): T {
+  if (outcome.finding === undefined) return outcome
+  const advice = 'take a node that has the receipts of old blocks, or set a later startBlock'
+  return { ...outcome, finding: { ...outcome.finding, advice } }
 }
 
 function checkClient(rpc: EvmUpstreams, chainId: number, genesisHash: Hash): Promise<Finding> {
@@ -129,12 +136,12 @@ async function checkReceipts(
     const found = `startBlock ${startBlock} is above the newest block ${head}`
     return { check, state: 'warning', found, advice: 'nothing is indexed until the chain has come that far' }
   }
-  const last = Math.min(startBlock + blocksLookedThrough - 1, head ?? startBlock)
-  const full = await firstWithTransactions(rpc, startBlock, last)
+  const heights = heightsToTry(startBlock, head ?? startBlock)
+  const full = await firstWithTransactions(rpc, heights)
   const number = full ?? startBlock
   const count = await fetchBlock(rpc, number, block => block.transactions.length, createWaivers(waivers))
   if (count === 0) {
-    const found = `blocks ${startBlock} to ${last} are read; without transactions, so no receipt was asked for`
+    const found = `block ${number} is read; of ${heights.length} blocks none has transactions, so no receipt was asked for`
     return { check, state: 'ok', found }
   }
   const whole = await rpc.onOneNode(check, node => node.attempt('eth_getBlockReceipts', async () => true))
@@ -144,12 +151,20 @@ async function checkReceipts(
   return { check, state: 'ok', found: `block ${number} with ${count} transactions is read, receipts ${way}` }
 }
 
+/** Ascending: the first blocks to index, then those at doubling distances, up to the newest one. */
+export function heightsToTry(startBlock: number, head: number): readonly number[] {
+  const heights: number[] = []
+  for (let distance = 0; startBlock + distance < head; ) {
+    heights.push(startBlock + distance)
+    distance = distance < neighboursLookedAt ? distance + 1 : distance * 2
+  }
+  return [...heights, head]
+}
+
 async function firstWithTransactions(
   rpc: EvmUpstreams,
-  from: number,
-  to: number
+  heights: readonly number[]
 ): Promise<number | undefined> {
-  const heights = Array.from({ length: to - from + 1 }, (_, i) => from + i)
   const blocks = await rpc.batch(
     heights.map(height => ({ method: 'eth_getBlockByNumber', params: [quantity(height), false] }))
   )
