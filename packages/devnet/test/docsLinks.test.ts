@@ -78,4 +78,11 @@ describe('the pages of the repository', () => {
     const lost = files.filter(file => !reached.has(file)).map(file => relative(repository, file))
     expect(lost).toEqual([])
   })
+
+  // A page outside the site is linked as a file, and its own links lead nowhere there.
+  it('of docs are all part of the site', () => {
+    const { projectDocuments } = JSON.parse(readFileSync(join(repository, 'docs/typedoc.json'), 'utf8'))
+    const pages = readdirSync(join(repository, 'docs')).filter(name => name.endsWith('.md'))
+    expect(projectDocuments.filter((name: string) => !name.includes('/')).sort()).toEqual(pages.sort())
+  })
 })
