@@ -1,4 +1,4 @@
-import { createErrorObject } from '@chain-data/protocol'
+import { createErrorObject, transport } from '@chain-data/protocol'
 import { failureText } from '../rpc/envelope.ts'
 import type { HttpAnswer } from './exchange.ts'
 import type { LoopDelay } from './loopDelay.ts'
@@ -113,7 +113,7 @@ function refusal(
   return {
     status: 503,
     headers: {
-      'content-type': 'application/json',
+      'content-type': transport.responseContentType,
       'retry-after': String(Math.ceil(retryAfterMs / 1_000)),
       ...headers
     },

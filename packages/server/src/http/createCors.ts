@@ -1,3 +1,5 @@
+import { transport } from '@chain-data/protocol'
+
 /** Which response headers let web pages use the endpoints. */
 export interface Cors {
   /** Added to every answer of an endpoint; empty where no page may call at all. */
@@ -5,8 +7,6 @@ export interface Cors {
   /** Added to the answer to a preflight, which browsers send without credentials. */
   preflightHeaders(origin: string | undefined): Record<string, string>
 }
-
-const preflightSeconds = 7_200
 
 /**
  * Cross-origin rules of the endpoints. Which origins may call hangs on the key, and a preflight carries none: so every
@@ -23,7 +23,7 @@ export function createCors(mayPagesCall: () => boolean): Cors {
     return {
       vary: 'Origin',
       'access-control-allow-origin': origin,
-      'access-control-expose-headers': 'Retry-After, X-Request-Id'
+      'access-control-expose-headers': transport.exposedHeaders.join(', ')
     }
   }
   return {
@@ -32,9 +32,9 @@ export function createCors(mayPagesCall: () => boolean): Cors {
       if (origin === undefined || !mayPagesCall()) return headers(origin)
       return {
         ...headers(origin),
-        'access-control-allow-methods': 'POST',
-        'access-control-allow-headers': 'Authorization, Content-Type',
-        'access-control-max-age': String(preflightSeconds)
+        'access-control-allow-methods': transport.method,
+        'access-control-allow-headers': transport.requestHeaders.join(', '),
+        'access-control-max-age': String(transport.preflightSeconds)
       }
     }
   }
