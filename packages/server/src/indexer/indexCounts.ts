@@ -62,6 +62,7 @@ export function createIndexCounts(chainId: number): IndexCounts {
           await store.updatePool(update)
           poolTransactions = update.present.length
         },
+        report: report => store.report(report),
         close: () => store.close()
       }
     },

@@ -29,6 +29,7 @@ function situation({ lowest, shared, head }: { lowest: number; shared: number; h
     markSettled: nobody,
     markFinal: nobody,
     updatePool: nobody,
+    report: nobody,
     close: nobody
   }
   const source: ChainSource = {

@@ -5,6 +5,8 @@ export const emptySnapshot: Snapshot = {
   indexedRange: async () => undefined,
   marks: async () => ({ backfilled: false, settled: true, degraded: false }),
   rollbacks: async () => 0,
+  identity: async () => undefined,
+  writerReport: async () => undefined,
   backfilled: async () => false,
   async *history() {},
   async *records() {},

@@ -5,6 +5,7 @@ import { describeHoldings } from './test/holdings.contract.ts'
 import { describeLifetime } from './test/lifetime.contract.ts'
 import { describePool } from './test/pool.contract.ts'
 import { describeReorgs } from './test/reorgs.contract.ts'
+import { describeReport } from './test/report.contract.ts'
 
 /** Sizes that an engine should make small, so that short chains reach every case. */
 export interface StoreLayout {
@@ -40,6 +41,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describe('reorgs', () => describeReorgs(open))
     describe('pool', () => describePool(open))
     describe('holding candidates', () => describeHoldings(open))
+    describe('report of the writer', () => describeReport(open))
     describe('lifetime', () => describeLifetime(open))
   })
 }

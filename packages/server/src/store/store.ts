@@ -7,6 +7,7 @@ import type {
   IndexedBlock,
   PendingTransaction
 } from '../model/evm.ts'
+import type { SyncStatus } from '../model/sync.ts'
 
 /**
  * One chain's index. Two sides that share nothing but the data: any number of readers, and one writer
@@ -60,6 +61,26 @@ export interface IndexMarks {
   readonly finalized?: number
 }
 
+/**
+ * How the indexer that writes an index says it stands, as far as the index itself does not say it. Read by servers that
+ * wait for its place. It holds no time: clocks differ, and whoever reads it finds out by `beat` whether it is still said.
+ */
+export interface WriterReport {
+  /** Another number in every report of this index, whoever writes it: one that stays is a writer that is silent. */
+  readonly beat: number
+  readonly phase: SyncStatus['phase']
+  /** Newest block that its node has named. */
+  readonly head?: number
+  readonly finalized?: number
+  /** Height of the index when this was written; whoever sees a higher one knows that `head` is older. */
+  readonly indexedTo?: number
+  readonly rollingBackTo?: number
+  readonly poolCovered: boolean
+  /** How old the last look at the pool was when this was written; absent before the first look. */
+  readonly poolAgeMs?: number
+  readonly problem?: string
+}
+
 /** Stored transactions as their records, newest first: what a history is written from without making values of it. */
 export interface RecordChunk {
   /** Place of each record in the chain, as `toTransactionId` writes it. Never empty. */
@@ -84,6 +105,10 @@ export interface Snapshot {
    * belong to a branch that is gone.
    */
   rollbacks(): Promise<number>
+  /** Which chain this index is of; absent while there is no store. */
+  identity(): Promise<ChainIdentity | undefined>
+  /** What its writer has said last; absent when none has said anything yet. */
+  writerReport(): Promise<WriterReport | undefined>
   /** Absent while nothing is indexed. */
   indexedRange(): Promise<IndexedRange | undefined>
   /** The first backfill has reached the head once. */
@@ -175,6 +200,11 @@ export interface StoreWriter {
    * when nothing has changed.
    */
   updatePool(update: PoolUpdate): Promise<void>
+  /**
+   * Replaces what was said before, with another `beat`, in a small transaction of its own: what was committed before can be
+   * seen by whoever sees this.
+   */
+  report(report: Omit<WriterReport, 'beat'>): Promise<void>
   close(): Promise<void>
 }
 

@@ -128,5 +128,24 @@ export const migrations: readonly Migration[] = [
     version: 4,
     name: 'how often blocks were removed',
     sql: 'ALTER TABLE meta ADD COLUMN rollbacks INTEGER NOT NULL DEFAULT 0'
+  },
+  {
+    version: 5,
+    name: 'what the writer says of itself',
+    sql: `
+      -- Written about once a second, each time with another beat
+      CREATE TABLE writer_report (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        beat INTEGER NOT NULL,
+        phase TEXT NOT NULL,
+        head INTEGER,
+        finalized INTEGER,
+        indexed_to INTEGER,
+        rolling_back_to INTEGER,
+        pool_covered INTEGER NOT NULL,
+        pool_age_ms INTEGER,
+        problem TEXT
+      ) STRICT;
+    `
   }
 ]

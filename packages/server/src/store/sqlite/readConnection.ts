@@ -5,6 +5,7 @@ import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import { schemaVersion } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { openForReading } from './openConnection.ts'
+import { createReportReader } from './reportTable.ts'
 import { createTransactionLookup } from './transactionLookup.ts'
 
 /** One connection of the reader with everything a snapshot asks, prepared. Used by one snapshot at a time. */
@@ -73,6 +74,7 @@ function prepareReads(connection: SqliteConnection) {
   return {
     cursor: createCursor(connection),
     lookUp: createTransactionLookup(connection),
+    report: createReportReader(connection),
     version: connection.prepare<{ version: number }>('SELECT max(version) AS version FROM migration'),
     /** Epochs that may hold something older than the start of a block, newest first. */
     epochs: connection.prepare<{ id: number }>(

@@ -8,7 +8,16 @@ import type {
 } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { decodePending, decodeRecords } from '../record.ts'
-import type { HashLookup, HistoryPart, IndexedRange, IndexMarks, RecordChunk, Snapshot } from '../store.ts'
+import type {
+  ChainIdentity,
+  HashLookup,
+  HistoryPart,
+  IndexedRange,
+  IndexMarks,
+  RecordChunk,
+  Snapshot,
+  WriterReport
+} from '../store.ts'
 import { maxBlockNumber, toPosition, toTransactionId } from '../transactionId.ts'
 import type { ChainMeta } from './cursor.ts'
 import { addressBytes, hashBytes, toHex } from './hexBytes.ts'
@@ -62,6 +71,15 @@ export class SqliteSnapshot implements Snapshot {
   async rollbacks(): Promise<number> {
     this.#open()
     return this.#meta.rollbacks
+  }
+
+  async identity(): Promise<ChainIdentity> {
+    this.#open()
+    return this.#meta.identity
+  }
+
+  async writerReport(): Promise<WriterReport | undefined> {
+    return this.#open().report()
   }
 
   async backfilled(): Promise<boolean> {

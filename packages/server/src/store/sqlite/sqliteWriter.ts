@@ -1,6 +1,6 @@
 import type { BlockRef, Hash, IndexedBlock } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
-import type { PoolUpdate, StoreWriter, WriterState } from '../store.ts'
+import type { PoolUpdate, StoreWriter, WriterReport, WriterState } from '../store.ts'
 import type { WriterLock } from './acquireWriterLock.ts'
 import { checkBlocks } from './checkBlocks.ts'
 import { createBlockAppender, type Layout } from './commitBlocks.ts'
@@ -9,6 +9,7 @@ import type { SqliteConnection } from './driver.ts'
 import { inTransaction } from './inTransaction.ts'
 import { createMarkWriter } from './markWriter.ts'
 import { isUnchanged, PoolTable } from './poolTable.ts'
+import { createReportWriter } from './reportTable.ts'
 import { rollbackAll, rollbackTo } from './rollback.ts'
 
 /**
@@ -22,6 +23,7 @@ export class SqliteWriter implements StoreWriter {
   readonly #blocks: ReturnType<typeof createBlockAppender>
   readonly #pool: PoolTable
   readonly #marks: ReturnType<typeof createMarkWriter>
+  readonly #writeReport: ReturnType<typeof createReportWriter>
   #closed = false
 
   /** Owns both from now on: `close` ends the connection first, then the lock. */
@@ -32,6 +34,7 @@ export class SqliteWriter implements StoreWriter {
     this.#blocks = createBlockAppender(connection, layout)
     this.#pool = new PoolTable(connection, layout.minUndoBlocks)
     this.#marks = createMarkWriter(connection)
+    this.#writeReport = createReportWriter(connection)
   }
 
   async state(): Promise<WriterState> {
@@ -117,6 +120,11 @@ export class SqliteWriter implements StoreWriter {
     const changes = this.#pool.compare(update, head)
     if (isUnchanged(changes)) return
     this.#write(() => this.#pool.apply(changes, head))
+  }
+
+  async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
+    this.#checkOpen()
+    this.#writeReport(report)
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,61 @@
+import type { WriterReport } from '../store.ts'
+import type { SqliteConnection } from './driver.ts'
+
+interface ReportColumns {
+  readonly beat: number
+  readonly phase: string
+  readonly head: number | null
+  readonly finalized: number | null
+  readonly indexed_to: number | null
+  readonly rolling_back_to: number | null
+  readonly pool_covered: number
+  readonly pool_age_ms: number | null
+  readonly problem: string | null
+}
+
+/** Prepares the reading of what the writer has said last; it sees what the connection's transaction sees. */
+export function createReportReader(connection: SqliteConnection): () => WriterReport | undefined {
+  const select = connection.prepare<ReportColumns>('SELECT * FROM writer_report')
+  return () => {
+    const row = select.get([])
+    if (row === undefined) return undefined
+    return {
+      beat: row.beat,
+      // Written by `createReportWriter` only.
+      phase: row.phase as WriterReport['phase'],
+      ...(row.head !== null && { head: row.head }),
+      ...(row.finalized !== null && { finalized: row.finalized }),
+      ...(row.indexed_to !== null && { indexedTo: row.indexed_to }),
+      ...(row.rolling_back_to !== null && { rollingBackTo: row.rolling_back_to }),
+      poolCovered: row.pool_covered === 1,
+      ...(row.pool_age_ms !== null && { poolAgeMs: row.pool_age_ms }),
+      ...(row.problem !== null && { problem: row.problem })
+    }
+  }
+}
+
+/** Prepares the writing of it: one statement, and a transaction of its own. */
+export function createReportWriter(
+  connection: SqliteConnection
+): (report: Omit<WriterReport, 'beat'>) => void {
+  // Counted on, so that a writer that takes over does not repeat a number of the one before.
+  const replace = connection.prepare(
+    `INSERT INTO writer_report VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET beat = beat + 1, phase = excluded.phase, head = excluded.head,
+       finalized = excluded.finalized, indexed_to = excluded.indexed_to,
+       rolling_back_to = excluded.rolling_back_to, pool_covered = excluded.pool_covered,
+       pool_age_ms = excluded.pool_age_ms, problem = excluded.problem`
+  )
+  return report => {
+    replace.run([
+      report.phase,
+      report.head ?? null,
+      report.finalized ?? null,
+      report.indexedTo ?? null,
+      report.rollingBackTo ?? null,
+      report.poolCovered ? 1 : 0,
+      report.poolAgeMs ?? null,
+      report.problem ?? null
+    ])
+  }
+}
