@@ -66,6 +66,16 @@ describe('the quota', () => {
     expect(await allowed(quota.of(page, undefined))).toBe(2)
   })
 
+  it('takes nothing from a project for an address that is refused, not even for a moment', async () => {
+    const quota = startQuota({ ...rule, perAddress: { requestsPerSecond: 1, burst: 4 } })
+    await quota.of(page, '192.0.2.1')(4)
+    const meanwhile = Array.from({ length: 6 }, (_, index) => [
+      allowed(quota.of(page, '192.0.2.1'), 100),
+      allowed(quota.of(page, `192.0.2.${index + 2}`), 1)
+    ])
+    expect(await Promise.all(meanwhile.flat())).toEqual(Array(6).fill([0, 1]).flat())
+  })
+
   it('does not take from an address what its project refuses', async () => {
     const quota = startQuota({ ...rule, perAddress: { requestsPerSecond: 1, burst: 12 } })
     expect(await quota.of(page, '192.0.2.1')(12)).toMatchObject({ scope: 'project', allowed: 10 })

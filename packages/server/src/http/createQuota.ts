@@ -40,8 +40,8 @@ const largestNumberOfRules = 1_000
  *
  * @param limits - `false`: everything is allowed, but for projects with a quota of their own.
  * @param options.longestWaitMs - so long a call waits for a database before it is counted here.
- * @remarks With a database one round trip per request, however many calls it holds. `retryAfterMs` is the time until
- *   the bucket has room for one more call, so never shorter than the real wait.
+ * @remarks With a database one round trip per request, however many calls it holds; two with a client key.
+ *   `retryAfterMs` is the time until the bucket has room for one more call, so never shorter than the real wait.
  */
 export function createQuota(
   limits: RateLimits | false,
@@ -64,12 +64,12 @@ export function createQuota(
     of(caller, address) {
       const { projectId, kind } = caller
       const takes: Take[] = []
-      const rule = ruleOf(caller, limits)
-      if (rule) takes.push(createTake('project', limiterOf(kind, rule), rule, `${kind}:${projectId}`))
       if (kind === 'client' && perAddress && address !== undefined) {
         const key = `address:${address}:${projectId}`
         takes.push(createTake('address', limiterOf('address', perAddress), perAddress, key))
       }
+      const rule = ruleOf(caller, limits)
+      if (rule) takes.push(createTake('project', limiterOf(kind, rule), rule, `${kind}:${projectId}`))
       return calls => takeFromAll(takes, calls)
     },
     close: async () => database?.close()
@@ -111,17 +111,20 @@ function createTake(scope: TakenQuota['scope'], limiter: Limiter, rule: QuotaRul
   }
 }
 
-/** All at once, so that two buckets in a database cost the time of one; what only one of them allows goes back. */
+/**
+ * One after the other, the narrowest first, each asked for what the ones before it allow: an address that is refused takes
+ * nothing of its project, not even for the time until it is given back. What a later one refuses goes back.
+ */
 async function takeFromAll(takes: readonly Take[], calls: number): Promise<TakenQuota> {
-  const [only, ...others] = takes
   // Nothing limits this caller.
-  if (only === undefined) return { scope: 'project', allowed: calls, retryAfterMs: 0, msPerCall: 0 }
-  if (others.length === 0) return only.take(calls)
-  const taken = await Promise.all(takes.map(({ take }) => take(calls)))
-  const allowed = Math.min(...taken.map(part => part.allowed))
-  for (const [index, part] of taken.entries()) {
-    if (part.allowed > allowed) takes[index]?.giveBack(part.allowed - allowed)
+  let outcome: TakenQuota = { scope: 'project', allowed: calls, retryAfterMs: 0, msPerCall: 0 }
+  for (const [index, { take }] of takes.entries()) {
+    const { allowed: wanted } = outcome
+    if (wanted === 0) break
+    const taken = await take(wanted)
+    const { allowed } = taken
+    for (const earlier of takes.slice(0, index)) if (allowed < wanted) earlier.giveBack(wanted - allowed)
+    outcome = { ...(taken.retryAfterMs > outcome.retryAfterMs ? taken : outcome), allowed }
   }
-  const longest = taken.reduce((one, other) => (other.retryAfterMs > one.retryAfterMs ? other : one))
-  return { ...longest, allowed }
+  return outcome
 }
