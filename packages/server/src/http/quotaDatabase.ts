@@ -16,7 +16,8 @@ export interface QuotaDatabase {
 
 /** After a failure, so long until the database is asked again. */
 const pauseMs = 1_000
-const tidyEveryMs = 300_000
+/** So many rows are removed at once: a call that comes for one of them waits until they all are. */
+const tidiedAtOnce = 10_000
 const tableName = 'chain_data_quota'
 
 /**
@@ -24,14 +25,20 @@ const tableName = 'chain_data_quota'
  *
  * @param url - `postgres://...`; never logged.
  * @param options.longestWaitMs - for a connection, and again for an answer.
+ * @param options.tidyEveryMs - how often full buckets are removed; absent: every five minutes.
  * @remarks That the database is away is logged once, and once that it is back. The table is not logged by the
  *   database: what a crash of it costs is some calls more.
  */
 export function openQuotaDatabase(
   url: string,
-  options: { readonly clock: Clock; readonly logger: Logger; readonly longestWaitMs: number }
+  options: {
+    readonly clock: Clock
+    readonly logger: Logger
+    readonly longestWaitMs: number
+    readonly tidyEveryMs?: number
+  }
 ): QuotaDatabase {
-  const { clock, logger, longestWaitMs } = options
+  const { clock, logger, longestWaitMs, tidyEveryMs = 300_000 } = options
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
@@ -47,8 +54,7 @@ export function openQuotaDatabase(
   let awaySinceMs: number | undefined
 
   const tidy = setInterval(() => {
-    const full = `DELETE FROM ${tableName} WHERE expire < extract(epoch FROM now())::float8 * 1000`
-    if (table !== undefined && awaySinceMs === undefined) pool.query(full).catch(() => {})
+    if (table !== undefined && awaySinceMs === undefined) removeFullBuckets(pool).catch(() => {})
   }, tidyEveryMs)
   tidy.unref()
 
@@ -84,7 +90,19 @@ export function openQuotaDatabase(
   }
 }
 
+/** Other servers do the same: rows that they have taken are left to them. */
+async function removeFullBuckets(pool: pg.Pool): Promise<void> {
+  const full = `SELECT key FROM ${tableName} WHERE expire < extract(epoch FROM now())::float8 * 1000
+    LIMIT ${tidiedAtOnce} FOR UPDATE SKIP LOCKED`
+  for (let removed: number | null = tidiedAtOnce; removed === tidiedAtOnce; ) {
+    removed = (await pool.query(`DELETE FROM ${tableName} WHERE key IN (${full})`)).rowCount
+  }
+}
+
 async function createTable(pool: pg.Pool): Promise<void> {
+  // A user who may use the table and not make one would be refused even where it is there.
+  const { rows } = await pool.query(`SELECT to_regclass('${tableName}') IS NOT NULL AS "isThere"`)
+  if (rows[0]?.isThere === true) return
   try {
     await pool.query(`CREATE UNLOGGED TABLE IF NOT EXISTS ${tableName} (
       key text PRIMARY KEY,

@@ -1,5 +1,7 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createQuota } from '../../src/http/createQuota.ts'
 import { PostgresBuckets } from '../../src/http/postgresBuckets.ts'
@@ -8,6 +10,7 @@ import { steadyClock } from '../../src/platform/clock.ts'
 import { createLogger, silentLogger } from '../../src/platform/logger.ts'
 import type { Caller } from '../../src/projects/Caller.ts'
 import { address, request, type ServiceChanges, startService } from '../http/startService.ts'
+import { eventually } from '../support/indexHarness.ts'
 import { createTestDatabase } from '../support/startPostgres.ts'
 
 // So slow that nothing comes back while a test runs.
@@ -171,6 +174,49 @@ describe('the quota in PostgreSQL', () => {
     await buckets.reward('demo', 25)
     await expect(buckets.consume('demo', 30)).rejects.toMatchObject({ consumedPoints: 105 })
     expect(statements).toBe(4)
+  })
+
+  it('keeps no row of a bucket that is full again, however many there are, and no other one is lost', async () => {
+    const store = await createTestDatabase()
+    const database = openQuotaDatabase(store, {
+      clock: steadyClock,
+      logger: silentLogger,
+      longestWaitMs,
+      tidyEveryMs: 20
+    })
+    open.push(database)
+    await new PostgresBuckets({ requestsPerSecond: 0.01, burst: 5 }, database, steadyClock).consume('used', 1)
+    await database.query({
+      text: `INSERT INTO ${database.tableName} SELECT 'full ' || n, 0, 1 FROM generate_series(1, 25000) n`
+    })
+    const left = `SELECT count(*)::int AS count, min(key) AS key FROM ${database.tableName}`
+    await eventually('the full ones are gone', async () => {
+      const { rows } = await database.query<{ count: number; key: string }>({ text: left })
+      return rows[0]?.count === 1 && rows[0].key === 'used'
+    })
+  })
+
+  it('is counted by a user who may use the table and may not make it', async () => {
+    const store = await createTestDatabase()
+    const owner = createQuota({ ...rule, store }, { longestWaitMs })
+    open.push(owner)
+    await owner.of(server, undefined)(4)
+    const admin = new pg.Client({ connectionString: store })
+    await admin.connect()
+    const role = `quota_${randomInt(2 ** 31)}`
+    await admin.query(
+      `CREATE ROLE ${role} LOGIN; GRANT SELECT, INSERT, UPDATE, DELETE ON chain_data_quota TO ${role}`
+    )
+    const url = new URL(store)
+    url.username = role
+    const quota = createQuota({ ...rule, store: url.href }, { longestWaitMs })
+    try {
+      expect((await quota.of(server, undefined)(9)).allowed).toBe(1)
+    } finally {
+      await quota.close()
+      await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+      await admin.end()
+    }
   })
 
   it('counts in the process while the database is away or hangs, and says so once', async () => {
