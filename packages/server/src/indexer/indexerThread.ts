@@ -10,6 +10,7 @@ import type { NodeFigures } from '../platform/upstreamFigures.ts'
 import { chainFiles } from '../store/sqlite/chainFiles.ts'
 import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
 import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
+import type { StoreReader } from '../store/store.ts'
 import { describeProblem } from './describeProblem.ts'
 import { runIndexer, type StoredProgress } from './runIndexer.ts'
 import { packError } from './sentError.ts'
@@ -43,20 +44,24 @@ function forwardingLogger(bound: LogFields): Logger {
   }
 }
 
+let reader: StoreReader | undefined
+
 async function peek(): Promise<StoredProgress | undefined> {
-  const reader = await openSqliteReader(storeFolder, config.chainId)
+  reader ??= await openSqliteReader(storeFolder, config.chainId)
+  const snapshot = await reader.openSnapshot()
   try {
-    const snapshot = await reader.openSnapshot()
-    try {
-      const range = await snapshot.indexedRange()
-      if (range === undefined) return undefined
-      const { backfilled, degraded } = await snapshot.marks()
-      return { indexedFrom: range.from, indexedTo: range.to, backfilled, degraded }
-    } finally {
-      await snapshot.close()
+    const identity = await snapshot.identity()
+    if (identity === undefined) return undefined
+    const range = await snapshot.indexedRange()
+    const { backfilled, degraded } = await snapshot.marks()
+    const report = await snapshot.writerReport()
+    return {
+      ...{ genesisHash: identity.genesisHash, backfilled, degraded },
+      ...(range === undefined ? {} : { indexedFrom: range.from, indexedTo: range.to }),
+      ...(report === undefined ? {} : { report })
     }
   } finally {
-    await reader.close()
+    await snapshot.close()
   }
 }
 
@@ -99,6 +104,7 @@ try {
   process.exitCode = 1
 } finally {
   flush()
+  await reader?.close()
   // Nothing else may keep the thread alive.
   port.close()
 }

@@ -9,13 +9,15 @@ import { ConfigError, NodeContradictionError, StoreError } from '../platform/err
 import type { Logger } from '../platform/logger.ts'
 import type { NodeFigures } from '../platform/upstreamFigures.ts'
 import { StoreInUseError } from '../store/StoreInUseError.ts'
-import type { ChainIdentity, StoreWriter } from '../store/store.ts'
+import type { ChainIdentity, StoreWriter, WriterReport } from '../store/store.ts'
 import type { ChainSource } from './chainSource.ts'
 import { checkIdentity } from './checkIdentity.ts'
 import { describeProblem } from './describeProblem.ts'
 import { follow } from './follow.ts'
 import { createIndexCounts } from './indexCounts.ts'
+import { type StatusReports, reportStatus } from './reportStatus.ts'
 import { createRetryPauses } from './retryPauses.ts'
+import { showWriter } from './showWriter.ts'
 import { createStatusBoard, type StatusBoard } from './statusBoard.ts'
 
 /** One chain's indexer, as plain data: it travels to the thread that runs it. */
@@ -38,6 +40,10 @@ export interface IndexerConfig {
   readonly window?: number
   /** Bound on one exchange with the node, retries included. */
   readonly rpcTimeoutMs?: number
+  /** How often the store is told how its writer stands, for those who wait for its place; 1 s. */
+  readonly reportEveryMs?: number
+  /** A writer elsewhere that has said nothing for so long is told as stalled; 5 s. */
+  readonly writerSilentMs?: number
 }
 
 export interface RunIndexerOptions {
@@ -60,13 +66,20 @@ export interface RunIndexerOptions {
 }
 
 export interface StoredProgress {
-  readonly indexedFrom: number
-  readonly indexedTo: BlockRef
+  readonly genesisHash: Hash
+  /** Absent, like `indexedTo`, while nothing is indexed. */
+  readonly indexedFrom?: number
+  readonly indexedTo?: BlockRef
   readonly backfilled: boolean
   readonly degraded: boolean
+  /** What the writer has said last, whenever that was. */
+  readonly report?: WriterReport
 }
 
 const figuresMs = 1_000
+const reportMs = 1_000
+/** Some reports may come late before their writer counts as silent: a large commit holds its thread up. */
+const writerSilentMs = 5_000
 
 /**
  * Indexes one chain until `signal` is aborted: waits for the node, makes sure that it serves the configured chain,
@@ -77,17 +90,21 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const { config, signal } = options
   const logger = options.logger.child({ component: 'indexer', chainId: config.chainId })
   const stored = await options.peek()
+  let reports: StatusReports | undefined
   const board = createStatusBoard(
     {
       chainId: config.chainId,
       phase: 'starting',
       indexedFrom: stored?.indexedFrom ?? config.startBlock,
-      ...(stored === undefined ? {} : { indexedTo: stored.indexedTo }),
+      ...(stored?.indexedTo === undefined ? {} : { indexedTo: stored.indexedTo }),
       backfilled: stored?.backfilled ?? false,
       degraded: stored?.degraded ?? false,
       poolCovered: false
     },
-    options.onStatus
+    status => {
+      options.onStatus(status)
+      reports?.note(status)
+    }
   )
   options.onStatus(board.read())
   const rpc = createEvmRpc({
@@ -127,11 +144,17 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
         degraded,
         indexedFrom: indexedFrom ?? config.startBlock,
         phase: 'backfilling',
-        problem: undefined
+        problem: undefined,
+        // Another writer's word, until now.
+        ...{ waiting: undefined, rollingBackTo: undefined, poolCovered: false, poolSeenAtMs: undefined }
+      })
+      reports = reportStatus({
+        ...{ store, status: board.read(), everyMs: config.reportEveryMs ?? reportMs, logger }
       })
       logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
       await follow({ ...config, source, store, identity, board, logger, signal })
     } finally {
+      reports?.stop()
       await store.close()
     }
   } finally {
@@ -168,26 +191,37 @@ async function openStore(
 }
 
 /**
- * Only one indexer writes a chain: the next one waits, as long as it takes, and shows how far the other has come.
+ * Only one indexer writes a chain: the next one waits, as long as it takes, and shows how the other stands.
  * @returns `undefined` when `signal` ended the waiting.
  */
 async function waitForTurn<T>(
-  { peek, signal }: RunIndexerOptions,
+  { config, peek, onGenesis, signal }: RunIndexerOptions,
   board: StatusBoard,
   logger: Logger,
   open: () => Promise<T>
 ): Promise<T | undefined> {
-  for (let isFirst = true; !signal.aborted; isFirst = false) {
-    try {
-      return await open()
-    } catch (error) {
-      if (!(error instanceof StoreInUseError)) throw error
-      const problem = describeProblem(error)
-      board.change({ ...(await peek()), phase: 'stalled', problem })
-      if (isFirst) logger.warn('another indexer writes this chain; waiting for it to end', { problem })
+  const { startBlock } = config
+  const silentAfterMs = config.writerSilentMs ?? writerSilentMs
+  const over = new AbortController()
+  const showing = showWriter({
+    ...{ peek, board, startBlock, silentAfterMs, signal: over.signal },
+    ...(onGenesis === undefined ? {} : { onGenesis })
+  })
+  try {
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      try {
+        return await open()
+      } catch (error) {
+        if (!(error instanceof StoreInUseError)) throw error
+        const problem = describeProblem(error)
+        if (isFirst) logger.warn('another indexer writes this chain; waiting for it to end', { problem })
+      }
     }
+    return undefined
+  } finally {
+    over.abort()
+    await showing
   }
-  return undefined
 }
 
 /**

@@ -26,15 +26,21 @@ export function throttleStatus(receive: (status: SyncStatus) => void): {
   return {
     send(status) {
       waiting = status
-      const isNews =
-        status.phase !== last?.phase ||
-        status.problem !== last?.problem ||
-        status.backfilled !== last?.backfilled ||
-        status.degraded !== last?.degraded ||
-        status.rollingBackTo !== last?.rollingBackTo
-      if (isNews) flush()
+      if (isNews(status, last)) flush()
       else timer ??= setTimeout(flush, intervalMs).unref()
     },
     flush
   }
+}
+
+/** Whether `status` says something that nobody should have to wait for. */
+export function isNews(status: SyncStatus, last: SyncStatus | undefined): boolean {
+  return (
+    status.phase !== last?.phase ||
+    status.problem !== last?.problem ||
+    status.backfilled !== last?.backfilled ||
+    status.degraded !== last?.degraded ||
+    status.rollingBackTo !== last?.rollingBackTo ||
+    status.waiting !== last?.waiting
+  )
 }

@@ -77,3 +77,21 @@ it('a reorg during the first backfill, which has gaps anyhow, holds nobody up', 
   const { snapshot } = await openSettled(chain, { now: () => 0 }, signal)
   await snapshot.close()
 })
+
+it('a status that turns to catching up after the look begins is waited out, since it may tell of what the view has behind it', async () => {
+  await writer.markBackfilled()
+  const told: SyncStatus['phase'][] = ['following', 'backfilling', 'backfilling', 'following']
+  const chain = { reader, status: (): SyncStatus => ({ ...following, phase: told.shift() ?? 'following' }) }
+  const { snapshot, status } = await openSettled(chain, { now: () => 0 }, signal)
+  expect(status.phase).toBe('following')
+  expect(told).toEqual([])
+  await snapshot.close()
+})
+
+it('where that lasts, the view is given with the status as it is', async () => {
+  await writer.markBackfilled()
+  const chain = { reader, status: (): SyncStatus => ({ ...following, phase: 'backfilling' }) }
+  const { snapshot, status } = await openSettled(chain, steppingClock(1_000), signal)
+  expect(status.phase).toBe('backfilling')
+  await snapshot.close()
+})

@@ -14,7 +14,7 @@ const pollMs = 25
  * A view of the index, and the chain's status, once its indexer has said how it stands. The view is never one from the
  * middle of a reorg. It is the caller's to close.
  *
- * The status comes from another thread and may be late, so it cannot tell what the view holds. The view itself can: a
+ * The status comes from another thread or process and may be late, so it cannot tell what the view holds. The view itself can: a
  * rollback unsettles the index in its own transaction, and only the look at index and pool that ends it settles it.
  *
  * @throws {Refusal} UPSTREAM_UNAVAILABLE when the index stays in the middle of a reorg.
@@ -31,10 +31,12 @@ export async function openSettled(
     const snapshot = await reader.openSnapshot()
     const { settled, backfilled } = await snapshot.marks()
     const status = readStatus()
-    // A first backfill has gaps by its nature, and says so.
-    if (settled || !backfilled) return { snapshot, status }
+    const isOver = clock.now() >= lastMoment
+    // A first backfill has gaps by its nature, and says so. A status that began to catch up meanwhile is of a reorg that the
+    // view may have behind it already.
+    if (!backfilled || (settled && (isOver || !isCatchingUp(status)))) return { snapshot, status }
     await snapshot.close()
-    if (status.phase === 'stalled' || clock.now() >= lastMoment) throw notHeard(status)
+    if (!settled && (status.phase === 'stalled' || isOver)) throw notHeard(status)
     await sleep(pollMs, undefined, { signal })
   }
 }

@@ -28,6 +28,11 @@ export interface SyncStatus {
    * first look since the start or since a reorg.
    */
   readonly poolSeenAtMs?: number
+  /**
+   * Another process or thread indexes this chain, and this one waits for its place. All the rest is that one's word, as
+   * long as it is heard; `stalled` when it is not.
+   */
+  readonly waiting?: true
   /** Why the chain does not move; absent while it does. Never holds a URL. */
   readonly problem?: string
 }
