@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type BodyStream, bodyTooLarge, callerGone, type HttpHandler, type HttpRequest } from './exchange.ts'
+import {
+  type BodyStream,
+  bodyTooLarge,
+  callerGone,
+  type HttpAnswer,
+  type HttpHandler,
+  type HttpRequest
+} from './exchange.ts'
 import { splitTarget } from './requestTarget.ts'
 import { type TakingWatch, watchTaking } from './watchTaking.ts'
 import { whenGone } from './whenGone.ts'
@@ -35,7 +42,9 @@ export function createNodeHandler(handle: HttpHandler, streamIdleMs: number): No
       forget()
       if (!response.writableFinished) gone.abort()
     })
-    const { status, headers, body } = await handle(toHttpRequest(request, gone.signal))
+    const answered = await handle(toHttpRequest(request, gone.signal))
+    const { status, body } = answered
+    const headers = request.httpVersionMajor > 1 ? withoutConnection(answered.headers) : answered.headers
     if (gone.signal.aborted || response.destroyed) {
       if (typeof body !== 'string') await body.return()
       return
@@ -55,6 +64,12 @@ export function createNodeHandler(handle: HttpHandler, streamIdleMs: number): No
     const pieces = Readable.from(inSteps(body, watch), { objectMode: true, highWaterMark: 1 })
     await pipeline(pieces, response, { signal: gone.signal })
   }
+}
+
+/** HTTP/2 has no `connection`: its host ends connections in its own way. */
+function withoutConnection(headers: HttpAnswer['headers']): HttpAnswer['headers'] {
+  const { connection: _, ...kept } = headers
+  return kept
 }
 
 /** The parts of an answer, each asked for when the ones before were taken. */
@@ -92,11 +107,24 @@ function toHttpRequest(request: IncomingMessage, signal: AbortSignal): HttpReque
     path,
     query,
     peerAddress: request.socket.remoteAddress,
-    // Node keeps only the first of some repeated headers; all of them must be seen, or two readers may differ.
-    header: name => request.headersDistinct[name]?.join(', '),
+    header: name => headerOf(request, name),
     readBody: largestBytes => readBody(request, largestBytes),
     signal
   }
+}
+
+/**
+ * As it was sent: Node keeps only the first of some repeated headers; all of them must be seen, or two readers may
+ * differ. (HTTP/2 has no `headersDistinct`.)
+ */
+function headerOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+  let value: string | undefined
+  for (let place = 0; place < rawHeaders.length; place += 2) {
+    if (rawHeaders[place]?.toLowerCase() !== name) continue
+    const next = rawHeaders[place + 1] ?? ''
+    value = value === undefined ? next : `${value}, ${next}`
+  }
+  return value
 }
 
 function cutWhenStillSending(request: IncomingMessage): void {

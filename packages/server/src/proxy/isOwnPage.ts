@@ -17,7 +17,9 @@ export function isOwnPage(
   if (origin === undefined || !URL.canParse(origin)) return false
   const { protocol, host } = new URL(origin)
   // The scheme that the browser sees is unknown here: TLS may end in front of the host.
-  return /^https?:$/.test(protocol) && host === withoutDefaultPort(header('host'), protocol)
+  // HTTP/2 names the host in another place.
+  const named = header('host') ?? header(':authority')
+  return /^https?:$/.test(protocol) && host === withoutDefaultPort(named, protocol)
 }
 
 function withoutDefaultPort(host: string | undefined, protocol: string): string | undefined {
