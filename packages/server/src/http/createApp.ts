@@ -20,6 +20,7 @@ import type { ReadClientAddress } from './clientAddress.ts'
 import type { Admission } from './createAdmission.ts'
 import type { Authenticate } from './createAuthenticator.ts'
 import type { Cors } from './createCors.ts'
+import type { Places } from './createPlaces.ts'
 import { decodeUtf8 } from './decodeUtf8.ts'
 import {
   type BodyStream,
@@ -40,6 +41,7 @@ export interface AppOptions {
   readonly quotaOf: (caller: Caller, address: string | undefined) => TakeQuota
   readonly cors: Cors
   readonly admission: Admission
+  readonly places: Places
   readonly loginThrottle: LoginThrottle
   readonly limits: { readonly bodyBytes: number }
   readonly syncStatuses: () => readonly SyncStatus[]
@@ -61,6 +63,8 @@ export interface App {
   beginClosing(): void
 }
 
+/** Nobody knows when a place will be free. */
+const placeWaitMs = 1_000
 const endpointPaths = new Map<string, EndpointPath>(Object.values(endpoints).map(({ path }) => [path, path]))
 
 /** Routes, guards and answers; what a request asks for is the business of `rpc`. */
@@ -70,6 +74,7 @@ export function createApp(options: AppOptions): App {
     clientAddress,
     authenticate,
     admission,
+    places,
     loginThrottle,
     quotaOf,
     cors,
@@ -171,21 +176,27 @@ export function createApp(options: AppOptions): App {
       metrics.countRefusal('OVERLOADED')
       return refusal
     }
+    const atEnd = [admission.end]
+    const end = () => {
+      for (const one of atEnd) one()
+    }
     let isStreamed = false
     try {
-      const answer = await answerCall(endpoint, request, requestId)
+      const answer = await answerCall(endpoint, request, requestId, one => atEnd.push(one))
       if (typeof answer.body === 'string') return answer
       isStreamed = true
-      return { ...answer, body: onceEnded(answer.body, admission.end) }
+      return { ...answer, body: onceEnded(answer.body, end) }
     } finally {
-      if (!isStreamed) admission.end()
+      if (!isStreamed) end()
     }
   }
 
+  /** @param whenEnded - told what has to run once the answer is written, or is not to be. */
   async function answerCall(
     endpoint: EndpointPath,
     request: HttpRequest,
-    requestId: string
+    requestId: string,
+    whenEnded: (end: () => void) => void
   ): Promise<HttpAnswer> {
     const origin = request.header('origin')
     const authorization = request.header('authorization')
@@ -210,6 +221,12 @@ export function createApp(options: AppOptions): App {
     if (!isJsonMediaType(request.header('content-type'), request.header('content-encoding'))) {
       return refuse('UNSUPPORTED_MEDIA_TYPE', { extraMessage: 'Send the body as application/json.' })
     }
+    const giveBack = places.take(caller, address)
+    if (giveBack === undefined) {
+      const extraMessage = 'Too many requests of this caller are under way.'
+      return refuse('RATE_LIMITED', { extraMessage, retryAfterMs: placeWaitMs }, retryAfter(placeWaitMs))
+    }
+    whenEnded(giveBack)
     const bytes = await request.readBody(limits.bodyBytes)
     if (bytes === bodyTooLarge) {
       return refuse('BODY_TOO_LARGE', { extraMessage: `The body may have ${limits.bodyBytes} bytes.` })

@@ -17,6 +17,7 @@ import { createAuthenticator } from './createAuthenticator.ts'
 import { createCors } from './createCors.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
+import { createPlaces } from './createPlaces.ts'
 import { createQuota, type RateLimits } from './createQuota.ts'
 import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
 import { watchLoopDelay } from './loopDelay.ts'
@@ -124,6 +125,7 @@ export function createService(options: ServiceOptions): Service {
       )
     ),
     admission,
+    places: createPlaces(limits.requestsInFlight),
     loginThrottle,
     quotaOf: quota.of,
     cors: createCors(() => verifier !== undefined || keyRing().hasClientKeys),

@@ -1,7 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { address, authorization, request, type ServiceChanges, startService } from '../http/startService.ts'
+import { ResultStream } from '../../src/methods/ResultStream.ts'
+import {
+  address,
+  authorization,
+  request,
+  type ServiceChanges,
+  projects as startProjects,
+  startService
+} from '../http/startService.ts'
 import { eventually } from '../support/indexHarness.ts'
 
 const holdings = { native: '0', tokens: [], nfts: [] }
@@ -91,6 +99,107 @@ describe('wrong credentials over HTTP', () => {
       statuses.push((await fetch(`${url}/evm-chain`, { method: 'POST', body: call, headers })).status)
     }
     expect(statuses).toEqual([401, 401, 401, 429])
+  })
+})
+
+describe('requests under way', () => {
+  const page = `Basic ${btoa('demo:demo-client-key')}`
+  const other = `Basic ${btoa('other:other-key')}`
+  const projects = [...startProjects, { projectId: 'other', serverKey: 'other-key' }]
+  // Of 40: 30 for server keys of a project, 10 for its client keys, 2 for an address with these.
+  const limits = { requestsInFlight: 40 }
+
+  function startBusy() {
+    const work: (() => void)[] = []
+    const handlers = {
+      svc_getTokensAndNFTs: async () => {
+        await new Promise<void>(resolve => work.push(resolve))
+        return holdings
+      }
+    }
+    const service = start({ projects, limits, handlers })
+    const begin = async (credentials: string, from: string) => {
+      const headers = {
+        authorization: credentials,
+        origin: 'https://dapp.example',
+        'content-type': 'application/json'
+      }
+      const init = { method: 'POST', body: call, headers }
+      const before = work.length
+      const answer = service.fetch(new Request('http://service/evm-chain', init), { address: from })
+      await Promise.race([answer, eventually('it is under way', () => work.length > before)])
+      return work.length > before ? 'under way' : answer
+    }
+    const finish = async () => {
+      for (const resolve of work.splice(0)) resolve()
+      await eventually('all are answered', () => service.inFlight() === 0)
+    }
+    return { service, begin, finish }
+  }
+
+  it('are not all of one visitor, of the pages of a project, or of a project', async () => {
+    const { service, begin, finish } = startBusy()
+    const beginMany = async (times: number, credentials: string, from: (index: number) => string) => {
+      const outcomes: unknown[] = []
+      for (let index = 0; index < times; index++) outcomes.push(await begin(credentials, from(index)))
+      return outcomes.map(outcome => (outcome instanceof Response ? outcome.status : outcome))
+    }
+    for (let round = 0; round < 2; round++) {
+      const visitor = await beginMany(3, page, () => '192.0.2.1')
+      expect(visitor).toEqual(['under way', 'under way', 429])
+      const visitors = await beginMany(9, page, index => `198.51.100.${index}`)
+      expect(visitors).toEqual([...Array(8).fill('under way'), 429])
+      const backend = await beginMany(29, authorization, () => '192.0.2.1')
+      expect(backend).toEqual(Array(29).fill('under way'))
+      expect(await begin(other, '192.0.2.1')).toBe('under way')
+      expect(service.inFlight()).toBe(40)
+      await finish()
+    }
+    const most = await beginMany(31, authorization, () => '192.0.2.1')
+    expect(most).toEqual([...Array(30).fill('under way'), 429])
+    const refusal = (await begin(authorization, '192.0.2.2')) as Response
+    expect([refusal.status, refusal.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(await refusal.json()).toMatchObject({ error: { data: { reason: 'RATE_LIMITED' } } })
+    await finish()
+  })
+
+  it('that are sent slowly leave room for others, and for their caller once it has gone', async () => {
+    const service = start({ projects, limits })
+    const { url, close } = await service.listen()
+    open.push({ close: () => close(0) })
+    const { port, hostname } = new URL(url)
+    const head = `POST /evm-chain HTTP/1.1\r\nhost: a\r\nauthorization: ${authorization}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`
+    const dripping = Array.from({ length: 60 }, () => {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {}).on('data', () => {})
+      socket.write(head)
+      return socket
+    })
+    await eventually('as many as may are under way', () => service.inFlight() === 30)
+    expect((await service.post('/evm-chain', call)).status).toBe(429)
+    expect((await service.post('/evm-chain', call, { headers: { authorization: other } })).status).toBe(200)
+    for (const socket of dripping) socket.destroy()
+    await eventually('none is under way', () => service.inFlight() === 0)
+    expect((await service.post('/evm-chain', call)).status).toBe(200)
+  })
+
+  it('that are answered slowly leave room for others, and for their caller once they are let go', async () => {
+    const endless = async function* () {
+      for (;;) yield `"${'x'.repeat(100_000)}"`
+    }
+    const handlers = {
+      svc_getTokensAndNFTs: async () => holdings,
+      svc_getTransactionsByAddress: async () => new ResultStream(endless(), async () => {})
+    }
+    const service = start({ projects, limits, handlers })
+    const history = request('svc_getTransactionsByAddress', [address])
+    const answers: Response[] = []
+    for (let count = 0; count < 31; count++) answers.push(await service.post('/evm-chain', history))
+    expect(answers.map(({ status }) => status)).toEqual([...Array(30).fill(200), 429])
+    expect((await service.post('/evm-chain', call, { headers: { authorization: other } })).status).toBe(200)
+    for (const { body } of answers) await body?.cancel()
+    expect(service.inFlight()).toBe(0)
+    expect((await service.post('/evm-chain', call)).status).toBe(200)
   })
 })
 
