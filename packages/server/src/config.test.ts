@@ -29,7 +29,7 @@ const documented = {
     ],
     solana: [{ chainId: 103, rpcUrls: ['http://127.0.0.1:8899'], commitment: 'confirmed' }]
   },
-  history: { maxUnpaged: null, serveWhileSyncing: false },
+  history: { maxUnpaged: null, serveWhileSyncing: false, cacheBytes: 67_108_864 },
   metadata: {
     ipfsGateways: ['https://ipfs.io'],
     arweaveGateways: ['https://arweave.net'],
@@ -117,7 +117,7 @@ describe('a configuration', () => {
     [
       'a colon in a project id',
       { ...minimal, projects: [{ ...project, projectId: 'a:b' }] },
-      /^projects\[0\]\.projectId is "a:b"; expected .*no colon/
+      /^projects\[0\]\.projectId is "a:…"; expected .*no colon/
     ],
     [
       'an origin with a path',

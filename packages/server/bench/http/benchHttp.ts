@@ -10,6 +10,8 @@ import { type Child, canPin, startChild } from './startChild.ts'
 
 /** So many different accounts are asked for, one after the other. */
 const accountsAsked = 2_000
+/** So many are watched: their pages fit into the memory that is kept for pages. */
+const accountsWatched = 200
 
 /** Measures the history over HTTP; README.md beside this file says what is timed. */
 export async function benchHttp(print: (line: string) => void): Promise<object> {
@@ -28,9 +30,16 @@ export async function benchHttp(print: (line: string) => void): Promise<object> 
     const bare = startChild('serveRecorded.ts', [url, pagesFile], 0)
     children.push(bare)
     const { url: bareUrl } = (await bare.first) as Listening
+    print(`  ${accountsAsked} accounts, one after the other:`)
     const compared = await measurePages(
       askOf(generator, server, url, pages),
       askOf(generator, bare, bareUrl, pages),
+      print
+    )
+    print(`  the same ${accountsWatched} accounts again and again:`)
+    const watched = await measurePages(
+      askOf(generator, server, url, pages.slice(0, accountsWatched)),
+      askOf(generator, bare, bareUrl, pages.slice(0, accountsWatched)),
       print
     )
     const overload = await measureOverload(askOf(generator, server, url, pages), print)
@@ -44,7 +53,7 @@ export async function benchHttp(print: (line: string) => void): Promise<object> 
       rows: datasetFigures.ofWhale,
       print
     })
-    return { dataset: datasetFigures, pinned: canPin, pages: compared, overload, streams }
+    return { dataset: datasetFigures, pinned: canPin, pages: compared, watched, overload, streams }
   } finally {
     await Promise.all(children.map(child => child.stop()))
     rmSync(temporary, { recursive: true, force: true })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Address, BlockRef, ConfirmedTransaction, Hash, IndexedBlock } from '../../src/model/evm.ts'
+import { migrations } from '../../src/store/sqlite/migrations.ts'
 import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
 
 /** What is in the store; a change of any figure, or of how it is made, needs another `version`. */
@@ -30,7 +31,8 @@ export function accountAt(index: number): Address {
  * @remarks Some minutes and half a gigabyte below `node_modules/.cache`.
  */
 export async function prepareDataset(print: (line: string) => void): Promise<string> {
-  const name = `chain-data-bench-http-v${datasetFigures.version}`
+  // An older store would have to be migrated, which a reader does not.
+  const name = `chain-data-bench-http-v${datasetFigures.version}-schema${migrations.length}`
   const folder = fileURLToPath(new URL(`../../../../node_modules/.cache/${name}`, import.meta.url))
   if (existsSync(folder)) return folder
   print('  writing the data set, once')

@@ -26,6 +26,8 @@ const service = startService({
       chains: new Map([[chainId, { chainId, reader, status }]]),
       maxUnpaged: null,
       serveWhileSyncing: false,
+      // As by default.
+      cacheBytes: 67_108_864,
       formatAddress: createAddressFormat(),
       clock: { now: Date.now }
     })

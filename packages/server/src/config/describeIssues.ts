@@ -41,6 +41,10 @@ const urlKeys = new Set<PropertyKey>(['store', 'chains', 'metadata', 'rateLimit'
 
 function showValue(value: unknown, path: readonly PropertyKey[]): string {
   const holdsSecret = path.length === 0 || path[0] === 'projects' || path.some(part => secretKeys.has(part))
+  // Both halves of the credentials are easily put there.
+  if (path.at(-1) === 'projectId' && typeof value === 'string') {
+    return cut(JSON.stringify(value.replace(/:.+/s, ':…')))
+  }
   const isPublic = path.at(-1) === 'projectId' || path.includes('origins')
   if ((holdsSecret && !isPublic) || typeof value === 'function') {
     return `${kindOf(value)} that is not shown`

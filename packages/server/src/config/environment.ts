@@ -1,5 +1,6 @@
 import { ConfigError } from '../platform/errors.ts'
 import { isRecord } from './isRecord.ts'
+import { isServiceLink } from './isServiceLink.ts'
 
 /** The variables and what each one sets. */
 export const environmentVariables = [
@@ -18,6 +19,23 @@ export const environmentVariables = [
   ['CHAIN_DATA_RATE_LIMIT_STORE', 'rateLimit.store'],
   ['CHAIN_DATA_LOG_LEVEL', 'log.level']
 ] as const
+
+/**
+ * Names that look like ours and that nothing reads, such as misspelt ones. (They are no error: programs beside the server
+ * may have variables of such names.)
+ */
+export function unknownVariables(
+  environment: Readonly<Record<string, string | undefined>>
+): readonly string[] {
+  const known = environmentVariables.map(([name]) => {
+    const [own = ''] = name.split('=')
+    return new RegExp(`^${own.replace('<chainId>', '\\d+')}$`)
+  })
+  return Object.entries(environment)
+    .filter(([name, value]) => name.startsWith('CHAIN_DATA_') && value && !isServiceLink(name, value))
+    .map(([name]) => name)
+    .filter(name => !known.some(pattern => pattern.test(name)))
+}
 
 /** Which variable a value came from, by its key path. */
 export type Sources = Map<string, string>
@@ -42,7 +60,10 @@ export function applyEnvironment(
     else input[first] = { ...(isRecord(input[first]) ? input[first] : {}), [second]: value }
     sources.set(path.join('.'), variable)
   }
-  const text = (variable: string) => environment[variable] || undefined
+  const text = (variable: string) => {
+    const value = environment[variable] || undefined
+    return isServiceLink(variable, value) ? undefined : value
+  }
 
   const host = text('CHAIN_DATA_HOST')
   if (host !== undefined) assign(['listen', 'host'], 'CHAIN_DATA_HOST', host)
@@ -68,7 +89,7 @@ export function applyEnvironment(
 
   for (const [variable, value] of Object.entries(environment)) {
     const match = /^CHAIN_DATA_(EVM|SOLANA|DAS)_(.*)$/.exec(variable)
-    if (!match || !value) continue
+    if (!match || !value || isServiceLink(variable, value)) continue
     const [, kind = '', idText = ''] = match
     if (!/^\d{1,16}$/.test(idText)) {
       throw new ConfigError(

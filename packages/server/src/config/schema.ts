@@ -206,10 +206,14 @@ export const configSchema = z
         }),
         serveWhileSyncing: z.boolean().default(false).meta({
           description: 'answer from an incomplete index during the first backfill: true or false'
+        }),
+        cacheBytes: z.int().min(0).max(1_099_511_627_776).default(67_108_864).meta({
+          description:
+            'bytes of pages (answers with `limit`) kept in memory for who asks again: 0 to 1099511627776'
         })
       })
       .prefault({})
-      .meta({ description: 'transaction history: { maxUnpaged, serveWhileSyncing }' }),
+      .meta({ description: 'transaction history: { maxUnpaged, serveWhileSyncing, cacheBytes }' }),
     metadata: z
       .strictObject({
         ipfsGateways: gateways('ipfs:// URIs', 'https://ipfs.io'),

@@ -6,6 +6,7 @@ import { Refusal } from '../platform/refusal.ts'
 import type { Snapshot, StoreReader, TransactionPosition } from '../store/store.ts'
 import type { FormatAddress } from './addressFormat.ts'
 import { chainOf } from './chainOf.ts'
+import { createPageTexts } from './createPageTexts.ts'
 import { createRecordWriter } from './createRecordWriter.ts'
 import type { Handlers } from './MethodContext.ts'
 import { type ResultChunk, ResultStream } from './ResultStream.ts'
@@ -25,6 +26,8 @@ export interface HistoryOptions {
   readonly maxUnpaged: number | null
   /** Answer from what is indexed while the first backfill still runs. */
   readonly serveWhileSyncing: boolean
+  /** Bytes of pages kept in memory; absent: none. */
+  readonly cacheBytes?: number
   readonly formatAddress: FormatAddress
   readonly clock: Clock
 }
@@ -36,8 +39,9 @@ export interface HistoryOptions {
 export function createGetTransactionsByAddress(
   options: HistoryOptions
 ): Handlers['svc_getTransactionsByAddress'] {
-  const { chains, maxUnpaged, serveWhileSyncing, formatAddress, clock } = options
+  const { chains, maxUnpaged, serveWhileSyncing, cacheBytes = 0, formatAddress, clock } = options
   const writeRecords = createRecordWriter(formatAddress)
+  const pageTexts = createPageTexts({ write: writeRecords, bytes: cacheBytes })
 
   return async ([anyCaseAddress, page = {}], context) => {
     const chain = chainOf(chains, context)
@@ -58,8 +62,9 @@ export function createGetTransactionsByAddress(
       if (page.limit === undefined && maxUnpaged !== null) {
         await requireAtMost(maxUnpaged, snapshot, address, pending.length, olderThan)
       }
-      return new ResultStream(readPage(snapshot, address, pending, page.limit, olderThan), () =>
-        snapshot.close()
+      return new ResultStream(
+        readPage(snapshot, chain.chainId, address, pending, page.limit, olderThan),
+        () => snapshot.close()
       )
     } catch (error) {
       await snapshot.close()
@@ -69,6 +74,7 @@ export function createGetTransactionsByAddress(
 
   async function* readPage(
     snapshot: Snapshot,
+    chainId: number,
     address: Address,
     pending: readonly PendingTransaction[],
     limit: number | undefined,
@@ -76,13 +82,12 @@ export function createGetTransactionsByAddress(
   ): AsyncGenerator<ResultChunk> {
     const shown = pending.slice(0, limit)
     if (shown.length > 0) yield shown.map(transaction => toTransactionRecord(transaction, formatAddress))
-    const confirmedLimit = limit === undefined ? undefined : limit - shown.length
-    if (confirmedLimit === 0) return
-    const records = snapshot.records(address, {
-      ...(olderThan === undefined ? {} : { olderThan }),
-      ...(confirmedLimit === undefined ? {} : { limit: confirmedLimit })
-    })
-    for await (const chunk of records) yield writeRecords(chunk)
+    if (limit === undefined) {
+      const all = snapshot.records(address, olderThan === undefined ? {} : { olderThan })
+      for await (const chunk of all) yield writeRecords(chunk)
+    } else if (limit > shown.length) {
+      yield* pageTexts(snapshot, { chainId, address, limit: limit - shown.length, olderThan })
+    }
   }
 }
 

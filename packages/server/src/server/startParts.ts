@@ -146,7 +146,7 @@ export async function startParts(config: Config, storeFolder: string, logger: Lo
   const evmById = new Map(evmChains.map(chain => [chain.chainId, chain]))
   const solanaById = new Map(solanaChains.map(chain => [chain.chainId, chain]))
   const { metadataWaitMs } = config.limits
-  const { maxUnpaged, serveWhileSyncing } = config.history
+  const { maxUnpaged, serveWhileSyncing, cacheBytes } = config.history
 
   return {
     evmChains,
@@ -155,6 +155,7 @@ export async function startParts(config: Config, storeFolder: string, logger: Lo
         chains: evmById,
         maxUnpaged,
         serveWhileSyncing,
+        cacheBytes,
         formatAddress: createAddressFormat(),
         clock: systemClock
       }),
