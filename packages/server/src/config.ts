@@ -1,6 +1,11 @@
 import type { z } from 'zod'
 import { describeIssue } from './config/describeIssues.ts'
-import { applyEnvironment, environmentVariables, type Sources } from './config/environment.ts'
+import {
+  applyEnvironment,
+  environmentVariables,
+  type Sources,
+  unknownVariables
+} from './config/environment.ts'
 import { isRecord } from './config/isRecord.ts'
 import { type Project, projectsSchema } from './config/projectsSchema.ts'
 import { readConfigFile } from './config/readConfigFile.ts'
@@ -62,6 +67,13 @@ export async function loadProjects(
     return { projects, projectsFile }
   }
   throw refusal([{ code: 'custom', path: ['projectsFile'], message: '' }], input, sources)
+}
+
+/** Names of variables that begin as ours do and that nothing reads, such as misspelt ones. */
+export function findUnknownVariables(
+  environment: Readonly<Record<string, string | undefined>> = process.env
+): readonly string[] {
+  return unknownVariables(environment)
 }
 
 /** Every key with its meaning and default, and the environment variables, as text for `--help`. */

@@ -1,5 +1,5 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import { type Config, loadConfig } from '../config.ts'
+import { type Config, findUnknownVariables, loadConfig } from '../config.ts'
 import { ConfigError } from '../platform/errors.ts'
 import { askServer } from './askServer.ts'
 import { checkChains } from './check/checkChains.ts'
@@ -62,7 +62,7 @@ export function listLooks(config: Config): readonly Look[] {
       run: async () => placeFindings('listen', await checkListen(config, await answer))
     },
     { place: 'store', run: async () => placeFindings('store', await checkStore(config, isServed)) },
-    { place: 'settings', run: async () => checkSettings(config) },
+    { place: 'settings', run: async () => checkSettings(config, findUnknownVariables()) },
     { place: 'projects', run: () => checkProjects(config) },
     ...checkQuotaStore(config, nodeTimeoutMs),
     ...checkChains(config, nodeTimeoutMs),

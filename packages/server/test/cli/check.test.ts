@@ -373,6 +373,18 @@ describe('the settings', () => {
     expect(checkSettings(parseConfig(configure()))).toEqual([])
   })
 
+  it('that were meant and are not taken are told by the names of their variables', () => {
+    expect(checkSettings(parseConfig(configure()), ['CHAIN_DATA_STOER'])).toEqual([
+      {
+        place: 'environment',
+        check: 'variable',
+        state: 'warning',
+        found: 'CHAIN_DATA_STOER is read by nothing',
+        advice: expect.stringContaining('serve --help')
+      }
+    ])
+  })
+
   it('tell of nodes that are asked without TLS over the internet', async () => {
     const chains = {
       evm: [

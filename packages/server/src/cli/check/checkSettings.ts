@@ -26,11 +26,26 @@ function compareVersions(one: string, other: string): number {
   return 0
 }
 
-/** What works and is not for production: nothing has to be asked for it. */
-export function checkSettings(config: Config): readonly PlacedFinding[] {
+/**
+ * What works and is not for production, or not what was meant: nothing has to be asked for it.
+ *
+ * @param unknownVariables - names of the environment that nothing reads.
+ */
+export function checkSettings(
+  config: Config,
+  unknownVariables: readonly string[] = []
+): readonly PlacedFinding[] {
   const findings: PlacedFinding[] = []
   const warn = (place: string, check: string, found: string, advice: string) =>
     findings.push({ place, check, state: 'warning', found, advice })
+  for (const name of unknownVariables) {
+    warn(
+      'environment',
+      'variable',
+      `${name.slice(0, 100)} is read by nothing`,
+      'see serve --help for the names'
+    )
+  }
   for (const [index, project] of config.projects.entries()) {
     if (!serverKeysOf(project).every(isKeyDigest)) {
       const advice = 'put a digest there: chain-data project create makes a key with one'
