@@ -41,8 +41,10 @@ export function writePieces(
       try {
         const next = await inTime(pieces.next(), bounds.idleMs)
         if (next.done) return next
+        if (bounds.largestBytes === null) return next
+        // A pass over the whole text, so only where there is a bound.
         bytes += Buffer.byteLength(next.value)
-        if (bounds.largestBytes !== null && bytes > bounds.largestBytes) throw tooLarge(bounds.largestBytes)
+        if (bytes > bounds.largestBytes) throw tooLarge(bounds.largestBytes)
         return next
       } catch (error) {
         await end()
