@@ -7,7 +7,7 @@ export type ChainRow = { readonly kind: 'evm' | 'solana'; readonly chainId: numb
 
 const columns: readonly (readonly [string, (row: ChainRow) => string])[] = [
   ['CHAIN', ({ kind, chainId }) => `${kind} ${chainId}`],
-  ['PHASE', row => (row.rollingBackTo === undefined ? row.phase : `going back to ${row.rollingBackTo}`)],
+  ['PHASE', row => phase(row) + (row.waiting ? ', waiting' : '')],
   [
     'INDEXED',
     ({ indexedFrom, indexedTo }) => (indexedTo === undefined ? '-' : `${indexedFrom}-${indexedTo}`)
@@ -33,6 +33,10 @@ export function formatStatus(rows: readonly ChainRow[]): string {
         .trimEnd()
     )
     .join('\n')
+}
+
+function phase(row: ChainRow): string {
+  return row.rollingBackTo === undefined ? row.phase : `going back to ${row.rollingBackTo}`
 }
 
 function text(value: number | undefined): string {

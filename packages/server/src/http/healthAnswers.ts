@@ -18,6 +18,8 @@ export interface EvmChainHealth {
   /** Seconds since the last look at the pool. */
   readonly poolAgeSeconds?: number
   readonly rollingBackTo?: number
+  /** Another server on the same store indexes the chain: all of this is what that one says. */
+  readonly waiting?: true
   readonly problem?: string
 }
 
@@ -51,7 +53,7 @@ export function readiness(
 /** @param nowMs - `Date.now()`, which the age of the pool is counted to. */
 export function toChainHealth(status: SyncStatus, nowMs: number): EvmChainHealth {
   const { chainId, phase, head, finalized, indexedFrom, indexedTo, poolSeenAtMs } = status
-  const { rollingBackTo, problem } = status
+  const { rollingBackTo, waiting, problem } = status
   return {
     ...{ chainId, phase },
     ready: status.backfilled,
@@ -67,6 +69,7 @@ export function toChainHealth(status: SyncStatus, nowMs: number): EvmChainHealth
       ? {}
       : { poolAgeSeconds: Math.max(0, Math.round((nowMs - poolSeenAtMs) / 1_000)) }),
     ...(rollingBackTo === undefined ? {} : { rollingBackTo }),
+    ...(waiting === undefined ? {} : { waiting }),
     ...(problem === undefined ? {} : { problem })
   }
 }

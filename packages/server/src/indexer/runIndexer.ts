@@ -121,7 +121,8 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     options.onFigures?.({
       upstreams: rpc.figures(),
       webSockets: heads?.figures() ?? [],
-      index: counts.read()
+      // What another server stores is not counted here, which must not look like nothing.
+      ...(board.read().waiting ? {} : { index: counts.read() })
     })
   const figuresTimer = setInterval(tellFigures, figuresMs)
   try {

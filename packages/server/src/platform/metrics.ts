@@ -125,6 +125,11 @@ export function createMetrics(sources: MetricSources): Metrics {
     '1 while the chain is stalled, or final blocks were replaced and are not all final again.',
     status => (isDegraded(status) ? 1 : 0)
   )
+  syncGauge(
+    'chain_data_sync_waiting',
+    '1 while another server on the same store indexes the chain, and this one waits for its place.',
+    status => (status.waiting ? 1 : 0)
+  )
   const { nodeFigures } = sources
   if (nodeFigures !== undefined) {
     registerUpstreamMetrics(registry, nodeFigures)

@@ -98,14 +98,15 @@ async function serve(file: string): Promise<RunningCommand> {
 }
 
 /** Asks the server itself: a command for each look would be a process for each look. */
-async function untilAllAre(phase: string): Promise<void> {
+async function untilAllAre(phase: string, indexedTo?: number): Promise<void> {
   await eventually(
-    `all chains are ${phase}`,
+    `all chains are ${phase}, up to block ${indexedTo}`,
     async () => {
       const response = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined)
       if (response === undefined) return false
       const { chains, solana = [] } = (await response.json()) as HealthReport
-      return [...chains, ...solana].every(chain => chain.phase === phase)
+      const isThere = chains.every(chain => indexedTo === undefined || chain.indexedTo === indexedTo)
+      return isThere && [...chains, ...solana].every(chain => chain.phase === phase)
     },
     25_000
   )
@@ -235,17 +236,22 @@ describe('two servers over one store', () => {
     port = await freePort()
     const other = await configure()
     const second = start('serve', '--config', other)
-    await untilAllAre('stalled')
-    expect((await ask(other)).stdout).toMatch(/stalled .*another process or thread is writing/)
+    await untilAllAre('following')
+    const waiting = await ask(other)
+    expect(waiting.code).toBe(0)
+    expect(waiting.stdout).toMatch(
+      new RegExp(`^evm 31337 +following, waiting +0-${newest()} .*s ago +-$`, 'm')
+    )
     expect(second.logLines().map(({ msg }) => msg)).not.toContain('indexing starts')
     expect(firstPort).not.toBe(port)
     first.child.kill('SIGKILL')
     await first.ended
     await driver.mine({ blocks: 3 })
-    await untilAllAre('following')
+    await untilAllAre('following', newest())
+    expect(second.logLines().map(({ msg }) => msg)).toContain('indexing starts')
     const { code, stdout } = await ask(other)
     expect(code).toBe(0)
-    expect(stdout).toContain(`0-${newest()}`)
+    expect(stdout).toMatch(new RegExp(`^evm 31337 +following +0-${newest()} `, 'm'))
   })
 })
 

@@ -76,6 +76,10 @@ it('a second indexer in another thread waits without writing, says what the firs
     () => (second.indexer.status().poolSeenAtMs ?? 0) > poolSeenAtMs
   )
   expect(second.indexer.status().poolSeenAtMs).toBeLessThanOrEqual(Date.now())
+  // What the first stores is not the second's to count.
+  await eventually('both tell figures', () => second.indexer.figures() && first.indexer.figures())
+  expect(second.indexer.figures()).not.toHaveProperty('index')
+  expect(first.indexer.figures()).toHaveProperty('index')
   const warnings = () => lines.filter(({ msg }) => /another indexer/.test(String(msg)))
   await eventually('the log says so', () => warnings().length > 0)
   expect(starts()).toBe(1)
