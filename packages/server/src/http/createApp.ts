@@ -33,6 +33,7 @@ import { readiness } from './healthAnswers.ts'
 import { isJsonMediaType } from './isJsonMediaType.ts'
 import type { LoginThrottle } from './loginThrottle.ts'
 import { onceEnded } from './onceEnded.ts'
+import { readBasicCredentials } from './readBasicCredentials.ts'
 
 export interface AppOptions {
   readonly rpc: Rpc
@@ -200,11 +201,16 @@ export function createApp(options: AppOptions): App {
   ): Promise<HttpAnswer> {
     const origin = request.header('origin')
     const authorization = request.header('authorization')
+    const credentials = readBasicCredentials(authorization)
     const address = clientAddress(request)
     const login =
       authorization === undefined
         ? undefined
-        : await loginThrottle.attempt(address, () => authenticate({ authorization, origin }))
+        : await loginThrottle.attempt(
+            address,
+            credentials?.projectId,
+            async () => credentials && authenticate({ ...credentials, origin })
+          )
     if (login === undefined) {
       const extraMessage = 'Send HTTP Basic credentials: project id and project server key.'
       return refuse('UNAUTHENTICATED', { extraMessage }, { 'www-authenticate': transport.challenge })

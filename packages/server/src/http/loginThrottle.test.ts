@@ -8,7 +8,7 @@ function startThrottle() {
   const throttle = createLoginThrottle(rule, clock)
   let compared = 0
   const attempt = (address: string | undefined, projectId?: string) =>
-    throttle.attempt(address, async () => {
+    throttle.attempt(address, projectId ?? 'one', async () => {
       compared++
       return projectId === undefined ? undefined : { projectId, kind: 'server' }
     })
@@ -92,6 +92,27 @@ describe('the login throttle', () => {
     expect(await wrong('192.0.2.1')).toEqual({ retryAfterMs: 60_000 })
   })
 
+  it('compares no keys of other projects while the address waits, whoever is known there', async () => {
+    const { wrongTimes, right, compared } = startThrottle()
+    await right('192.0.2.1')
+    await wrongTimes('192.0.2.1', 20)
+    const before = compared()
+    expect(await right('192.0.2.1', 'two')).toEqual({ retryAfterMs: 60_000 })
+    expect(compared()).toBe(before)
+  })
+
+  it('remembers sixteen projects of an address, new ones in place of those of more than an hour ago', async () => {
+    const { wrongTimes, right, clock } = startThrottle()
+    const served = async (projectId: string) => 'caller' in ((await right('192.0.2.1', projectId)) ?? {})
+    for (let project = 0; project < 17; project++) await right('192.0.2.1', `project ${project}`)
+    await wrongTimes('192.0.2.1', 20)
+    expect([await served('project 15'), await served('project 16')]).toEqual([true, false])
+    clock.ms += 3_600_000
+    await right('192.0.2.1', 'project 16')
+    await wrongTimes('192.0.2.1', 20)
+    expect([await served('project 15'), await served('project 16')]).toEqual([false, true])
+  })
+
   it('remembers a right key for an hour, counted from its last use', async () => {
     const { wrongTimes, right, clock } = startThrottle()
     await right('192.0.2.1')
@@ -121,7 +142,7 @@ describe('the login throttle', () => {
       return undefined
     }
     const logins = await Promise.all(
-      Array.from({ length: 100 }, () => throttle.attempt('192.0.2.1', compare))
+      Array.from({ length: 100 }, () => throttle.attempt('192.0.2.1', 'one', compare))
     )
     expect(logins.filter(login => login === undefined)).toHaveLength(20)
   })

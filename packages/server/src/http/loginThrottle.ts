@@ -18,10 +18,15 @@ export type Login = { readonly caller: Caller } | { readonly retryAfterMs: numbe
 export interface LoginThrottle {
   /**
    * @param address - absent where it is not known: the credentials are compared, and nothing is counted.
-   * @param authenticate - compares the credentials; not called for an address that has to wait, unless a right key
-   *   came from it in the last hour.
+   * @param projectId - as the credentials name it; absent where they name none.
+   * @param authenticate - compares the credentials; not called for an address that has to wait, unless a right key of
+   *   this project came from it in the last hour.
    */
-  attempt(address: string | undefined, authenticate: () => Promise<Caller | undefined>): Promise<Login>
+  attempt(
+    address: string | undefined,
+    projectId: string | undefined,
+    authenticate: () => Promise<Caller | undefined>
+  ): Promise<Login>
   /** Requests told to wait, so far. */
   throttled(): number
 }
@@ -52,7 +57,7 @@ interface Pause {
 export function createLoginThrottle(rule: LoginRule | false, clock: Clock = steadyClock): LoginThrottle {
   if (rule === false) {
     return {
-      async attempt(_address, authenticate) {
+      async attempt(_address, _projectId, authenticate) {
         const caller = await authenticate()
         return caller && { caller }
       },
@@ -68,23 +73,32 @@ export function createLoginThrottle(rule: LoginRule | false, clock: Clock = stea
 
   return {
     throttled: () => throttled,
-    async attempt(address, authenticate) {
+    async attempt(address, projectId, authenticate) {
       if (address === undefined) {
         const caller = await authenticate()
         return caller && { caller }
       }
-      if (waitOf(address) > 0 && !hasKnown(address)) return refuse(address)
+      if (!isServed(address, projectId)) return refuse(address)
       const caller = await authenticate()
       // Another attempt may have begun a pause meanwhile.
-      const inPause = waitOf(address) > 0
-      if (caller !== undefined && (!inPause || isKnown(address, caller.projectId))) {
-        remember(address, caller.projectId)
+      if (caller !== undefined && isServed(address, projectId)) {
+        if (projectId !== undefined) remember(address, projectId)
         return { caller }
       }
-      if (inPause) return refuse(address)
+      if (waitOf(address) > 0) return refuse(address)
       countFailure(address)
       return undefined
     }
+  }
+
+  function isServed(address: string, projectId: string | undefined): boolean {
+    if (waitOf(address) === 0) return true
+    const seenMs = projectId === undefined ? undefined : known.get(address)?.get(projectId)
+    return seenMs !== undefined && isRecent(seenMs)
+  }
+
+  function isRecent(seenMs: number): boolean {
+    return clock.now() - seenMs < knownForMs
   }
 
   function refuse(address: string): Login {
@@ -116,20 +130,13 @@ export function createLoginThrottle(rule: LoginRule | false, clock: Clock = stea
     pauses.set(address, { untilMs: clock.now() + lengthMs, lengthMs })
   }
 
-  function hasKnown(address: string): boolean {
-    const projects = known.get(address)
-    return projects !== undefined && [...projects.keys()].some(projectId => isKnown(address, projectId))
-  }
-
-  function isKnown(address: string, projectId: string): boolean {
-    const seenMs = known.get(address)?.get(projectId)
-    return seenMs !== undefined && clock.now() - seenMs < knownForMs
-  }
-
   function remember(address: string, projectId: string): void {
-    const projects = known.get(address)
-    if (projects === undefined) known.set(address, new Map([[projectId, clock.now()]]))
-    else if (projects.has(projectId) || projects.size < projectsPerAddress)
-      projects.set(projectId, clock.now())
+    const projects = known.get(address) ?? new Map<string, number>()
+    if (!projects.has(projectId) && projects.size >= projectsPerAddress) {
+      for (const [one, seenMs] of projects) if (!isRecent(seenMs)) projects.delete(one)
+      if (projects.size >= projectsPerAddress) return
+    }
+    projects.set(projectId, clock.now())
+    known.set(address, projects)
   }
 }

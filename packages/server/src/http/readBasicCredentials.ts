@@ -3,17 +3,17 @@ import { decodeUtf8 } from './decodeUtf8.ts'
 const headerPattern = /^Basic +([A-Za-z0-9+/]+={0,2})$/i
 
 /**
- * User and password of an `Authorization: Basic` header (RFC 7617, UTF-8).
+ * Project id and key, which are user and password of an `Authorization: Basic` header (RFC 7617, UTF-8).
  *
  * @returns `undefined` for anything else, a repeated header included.
  */
 export function readBasicCredentials(
   header: string | undefined
-): { readonly user: string; readonly password: string } | undefined {
+): { readonly projectId: string; readonly key: string } | undefined {
   const encoded = headerPattern.exec(header ?? '')?.[1]
   if (encoded === undefined || encoded.length % 4 !== 0) return undefined
   const text = decodeUtf8(Buffer.from(encoded, 'base64'))
   const colon = text?.indexOf(':') ?? -1
   if (text === undefined || colon < 0) return undefined
-  return { user: text.slice(0, colon), password: text.slice(colon + 1) }
+  return { projectId: text.slice(0, colon), key: text.slice(colon + 1) }
 }
