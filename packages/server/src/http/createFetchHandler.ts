@@ -1,4 +1,11 @@
-import { type BodyStream, bodyTooLarge, callerGone, type HttpHandler, type HttpRequest } from './exchange.ts'
+import {
+  BodyReadByHostError,
+  type BodyStream,
+  bodyTooLarge,
+  callerGone,
+  type HttpHandler,
+  type HttpRequest
+} from './exchange.ts'
 
 /** What a `Request` does not tell and its host knows. */
 export interface FetchOrigin {
@@ -15,6 +22,9 @@ export interface FetchOrigin {
  */
 export type FetchHandler = (request: Request, origin?: FetchOrigin | object) => Promise<Response>
 
+/** A `Response` with one of these takes no body, not even an empty one. */
+const bodilessStatuses = new Set([204, 205, 304])
+
 /**
  * The service as a Fetch handler.
  *
@@ -23,7 +33,7 @@ export type FetchHandler = (request: Request, origin?: FetchOrigin | object) => 
 export function createFetchHandler(handle: HttpHandler, streamIdleMs: number): FetchHandler {
   return async (request, origin) => {
     const { status, headers, body } = await handle(toHttpRequest(request, toldAddress(origin)))
-    const hasBody = status !== 204 && request.method !== 'HEAD'
+    const hasBody = !bodilessStatuses.has(status) && request.method !== 'HEAD'
     const payload = typeof body === 'string' ? body : toReadableStream(body, streamIdleMs)
     // `connection` belongs to the host's HTTP, not to a Response.
     const { connection: _, ...kept } = headers
@@ -54,6 +64,7 @@ function toHttpRequest(request: Request, peerAddress: string | undefined): HttpR
 }
 
 async function readBody(request: Request, largestBytes: number): Promise<Uint8Array | typeof bodyTooLarge> {
+  if (request.bodyUsed || request.body?.locked) throw new BodyReadByHostError()
   if (request.body === null) return new Uint8Array()
   if (Number(request.headers.get('content-length')) > largestBytes) return bodyTooLarge
   const reader = request.body.getReader()

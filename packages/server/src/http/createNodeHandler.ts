@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
+  BodyReadByHostError,
   type BodyStream,
   bodyTooLarge,
   callerGone,
@@ -45,7 +46,8 @@ export function createNodeHandler(handle: HttpHandler, streamIdleMs: number): No
     const answered = await handle(toHttpRequest(request, gone.signal))
     const { status, body } = answered
     const headers = request.httpVersionMajor > 1 ? withoutConnection(answered.headers) : answered.headers
-    if (gone.signal.aborted || response.destroyed) {
+    // A host may have answered meanwhile, as those do that set a time for every answer.
+    if (gone.signal.aborted || response.destroyed || response.headersSent) {
       if (typeof body !== 'string') await body.return()
       return
     }
@@ -140,11 +142,7 @@ function readBody(request: IncomingMessage, largestBytes: number): Promise<Uint8
   const readByHost = request.readableDidRead && (request.complete || !request.destroyed)
   if (request.destroyed && !readByHost) return Promise.reject(callerGone())
   // Nothing more would ever come, so waiting for it would be for ever.
-  if (readByHost) {
-    return Promise.reject(
-      new Error('the host has read the body already: give nodeHandler its requests before any body parser')
-    )
-  }
+  if (readByHost) return Promise.reject(new BodyReadByHostError())
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0

@@ -8,6 +8,13 @@ export function callerGone(): Refusal {
   return new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away while sending its request.', {})
 }
 
+/** A mistake of the host that an operator has to see: something in front has read the body, so nothing more comes. */
+export class BodyReadByHostError extends Error {
+  constructor() {
+    super('the host has read the body already: hand on its requests before any body parser')
+  }
+}
+
 /**
  * One HTTP request, whatever it came in by. Both listeners (Fetch and node:http) reduce their request to this, so
  * that one piece of code decides what is answered.

@@ -11,7 +11,7 @@ import { atBasePath } from '../http/atBasePath.ts'
 import { createFetchHandler, type FetchHandler } from '../http/createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from '../http/createNodeHandler.ts'
 import { decodeUtf8 } from '../http/decodeUtf8.ts'
-import { bodyTooLarge, type HttpAnswer, type HttpRequest } from '../http/exchange.ts'
+import { BodyReadByHostError, bodyTooLarge, type HttpAnswer, type HttpRequest } from '../http/exchange.ts'
 import { isJsonMediaType } from '../http/isJsonMediaType.ts'
 import { onceEnded } from '../http/onceEnded.ts'
 import { Refusal } from '../platform/refusal.ts'
@@ -170,8 +170,12 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
       const { reason, message, data } = failure
       return refusal(reason, createErrorObject(reason, { ...data, extraMessage: message }))
     }
-    const code = failure instanceof Error ? failure.name : typeof failure
-    onProblem(`the proxy failed (${code}), request ${requestId}`)
+    const name = failure instanceof Error ? failure.name : typeof failure
+    onProblem(
+      failure instanceof BodyReadByHostError
+        ? failure.message
+        : `the proxy failed (${name}), request ${requestId}`
+    )
     const extraMessage = 'The host failed to answer this request.'
     return refusal('INTERNAL', createErrorObject('INTERNAL', { extraMessage, requestId }))
   }

@@ -2,6 +2,7 @@ import express from 'express'
 import createFastify from 'fastify'
 import { Hono } from 'hono'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createProxyHandler } from '../../src/proxy/index.ts'
 import { authorization, request, startService } from '../http/startService.ts'
 import { listenOn } from './startProxy.ts'
 
@@ -17,7 +18,7 @@ const init = {
   headers: { authorization, 'content-type': 'application/json' },
   body: request('svc_getSyncStatus', [])
 }
-const readByHost = 'the host has read the body already: give nodeHandler its requests before any body parser'
+const readByHost = 'the host has read the body already: hand on its requests before any body parser'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -64,5 +65,37 @@ describe('a body parser that runs first is told to the operator, and the caller 
     const response = await fetch(`${url}/chain-data/evm-chain`, init)
     expect(await response.json()).toMatchObject({ error: { data: { reason: 'INTERNAL' } } })
     expect(service.logLines.join()).toContain(readByHost)
+  })
+
+  it('Hono: a validator, which reads the Request that is handed on', async () => {
+    const service = startService({ handlers, basePath: '/chain-data' })
+    const host = new Hono()
+    host.use(async (context, next) => {
+      await context.req.raw.text()
+      await next()
+    })
+    host.all('/chain-data/*', context => service.fetch(context.req.raw))
+    const response = await host.request('/chain-data/evm-chain', init)
+    expect(await response.json()).toMatchObject({ error: { data: { reason: 'INTERNAL' } } })
+    expect(service.logLines.join()).toContain(readByHost)
+  })
+
+  it('a proxy, in both forms', async () => {
+    const problems: string[] = []
+    const proxy = createProxyHandler({
+      target: 'http://127.0.0.1:1',
+      projectId: 'demo',
+      serverKey: 'demo-server-key',
+      onProblem: problem => problems.push(problem)
+    })
+    const host = await listenOn(express().use(express.json()).use('/chain-data', proxy.nodeHandler))
+    cleanUps.push(host.close)
+    const own = { ...init, headers: { ...init.headers, 'sec-fetch-site': 'same-origin' } }
+    const response = await fetch(`${host.url}/chain-data/evm-chain`, own)
+    expect(await response.json()).toMatchObject({ error: { data: { reason: 'INTERNAL' } } })
+    const read = new Request('http://app.example/evm-chain', own)
+    await read.text()
+    await proxy.fetch(read)
+    expect(problems).toEqual([readByHost, readByHost])
   })
 })

@@ -50,6 +50,14 @@ describe('the host decides who may call', () => {
     expect(await response.text()).toBe('please pay')
   })
 
+  it.each([204, 205, 304])('with status %i, which has no body, in both forms', async status => {
+    const options = { authorize: () => new Response(null, { status }) }
+    const { url, proxy } = await proxyToService({ handlers }, options)
+    expect((await post(`${url}/evm-chain`, call)).status).toBe(status)
+    const init = { method: 'POST', body: call, headers: ownPage }
+    expect((await proxy.fetch(new Request('http://app.example/evm-chain', init))).status).toBe(status)
+  })
+
   it.each([undefined, null, 1, 'yes', {}])('and %j is no permission', async decision => {
     const { url } = await proxyToService({ handlers }, { authorize: () => decision as never })
     expect((await post(`${url}/evm-chain`, call)).status).toBe(401)
