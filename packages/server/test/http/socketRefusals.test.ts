@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Listener } from '../../src/http/listen.ts'
-import { authorization, request, type ServiceChanges, startService } from './startService.ts'
+import { ResultStream } from '../../src/methods/ResultStream.ts'
+import { address, authorization, request, type ServiceChanges, startService } from './startService.ts'
 
 const covers = { transfers: false, internal: false, pool: false }
 const handlers: NonNullable<ServiceChanges['handlers']> = {
@@ -224,6 +225,41 @@ describe('behind a host that', () => {
     })
     expect(answer).toMatchObject({ id: null, error: { data: { reason: 'INTERNAL' } } })
     expect(service.logLines.join()).toContain('before any body parser')
+  })
+
+  it('has begun an answer of its own meanwhile, that one goes on, and a history is let go', async () => {
+    let open = 0
+    async function* history() {
+      for (;;) yield `"${'x'.repeat(100_000)}"`
+    }
+    let outgoing: ServerResponse | undefined
+    const service = startService({
+      handlers: {
+        svc_getTransactionsByAddress: async () => {
+          open++
+          outgoing?.writeHead(503).write('the answer ')
+          return new ResultStream(history(), async () => void open--)
+        }
+      }
+    })
+    const server = createServer((incoming, response) => {
+      outgoing = response
+      service.nodeHandler(incoming, response)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanUps.push(() => new Promise(resolve => server.close(resolve)))
+    const { port } = server.address() as AddressInfo
+    const body = request('svc_getTransactionsByAddress', [address])
+    const answering = exchange(
+      port,
+      whole('/evm-chain').replace(good, body).replace(`${good.length}`, `${body.length}`)
+    )
+    await expect.poll(() => outgoing?.headersSent).toBe(true)
+    await expect.poll(() => [open, service.inFlight()]).toEqual([0, 0])
+    outgoing?.end('of the host')
+    const answer = await answering
+    expect(answer).toMatch(/^HTTP\/1.1 503 [^]*the answer [^]*of the host/)
   })
 
   it('made the body a stream of text, a call is answered', async () => {
