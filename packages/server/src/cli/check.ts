@@ -1,6 +1,5 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import { type Config, findUnknownVariables, loadConfig } from '../config.ts'
-import { ConfigError } from '../platform/errors.ts'
+import { type Config, findUnknownVariables } from '../config.ts'
 import { askServer } from './askServer.ts'
 import { checkChains } from './check/checkChains.ts'
 import { checkMetadata } from './check/checkMetadata.ts'
@@ -11,9 +10,9 @@ import { checkStore } from './check/checkStore.ts'
 import { type PlacedFinding, placeFindings } from './check/placedFinding.ts'
 import { type Look, runLooks } from './check/runLooks.ts'
 import { formatCheck } from './formatCheck.ts'
+import { readConfig } from './readConfig.ts'
 
 const failedExit = 1
-const configErrorExit = 2
 /** What one node may take, and everything together. */
 const nodeTimeoutMs = 10_000
 const wholeTimeoutMs = 14_000
@@ -29,15 +28,8 @@ export async function check({
   readonly config?: string
   readonly json?: boolean
 }): Promise<void> {
-  let config: Config
-  try {
-    config = await loadConfig(file)
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`Configuration error:\n${error.message}\n`)
-    process.exitCode = configErrorExit
-    return
-  }
+  const config = await readConfig(file)
+  if (config === undefined) return
   const findings = await runLooks(listLooks(config), {
     timeoutMs: wholeTimeoutMs,
     ...(process.stderr.isTTY ? { onProgress: showProgress } : {})

@@ -1,11 +1,12 @@
 import type { EvmChainHealth } from '../http/healthAnswers.ts'
+import { type Column, formatTable } from './formatTable.ts'
 
 /** One chain as `chain-data status` shows it. `not running`: no server answered, so only the store was read. */
 export type ChainRow = { readonly kind: 'evm' | 'solana'; readonly chainId: number } & {
   readonly phase: EvmChainHealth['phase'] | 'not running'
 } & Partial<Omit<EvmChainHealth, 'chainId' | 'phase'>>
 
-const columns: readonly (readonly [string, (row: ChainRow) => string])[] = [
+const columns: readonly Column<ChainRow>[] = [
   ['CHAIN', ({ kind, chainId }) => `${kind} ${chainId}`],
   ['PHASE', row => phase(row) + (row.waiting ? ', waiting' : '')],
   [
@@ -23,16 +24,7 @@ const columns: readonly (readonly [string, (row: ChainRow) => string])[] = [
 
 /** A table with one line per chain, aligned by blanks. `-`: not known, or nothing of the kind. */
 export function formatStatus(rows: readonly ChainRow[]): string {
-  const lines = [columns.map(([title]) => title), ...rows.map(row => columns.map(([, cell]) => cell(row)))]
-  const widths = columns.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
-  return lines
-    .map(line =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()
-    )
-    .join('\n')
+  return formatTable(columns, rows)
 }
 
 function phase(row: ChainRow): string {

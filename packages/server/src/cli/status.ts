@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Config, loadConfig } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { HealthReport } from '../http/healthAnswers.ts'
-import { ConfigError } from '../platform/errors.ts'
 import { askServer } from './askServer.ts'
 import { type ChainRow, formatStatus } from './formatStatus.ts'
+import { readConfig } from './readConfig.ts'
 import { readStores } from './readStores.ts'
 
 const notFollowingExit = 1
-const configErrorExit = 2
 
 const watchEveryMs = 2_000
 const clearScreen = '\u001b[2J\u001b[H'
@@ -26,15 +25,8 @@ export async function status({
   readonly json?: boolean
   readonly watch?: boolean
 }): Promise<void> {
-  let config: Config
-  try {
-    config = await loadConfig(file)
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`Configuration error:\n${error.message}\n`)
-    process.exitCode = configErrorExit
-    return
-  }
+  const config = await readConfig(file)
+  if (config === undefined) return
   do {
     const { text, isWell } = await look(config, json ?? false)
     // One table on a terminal; one after the other where they are kept.
