@@ -35,7 +35,8 @@ function listenWithStates(): Promise<Listener> {
     ])
   )
   const handler = createNodeHandler(async ({ path }) => {
-    const [, name = '', rest = ''] = path.split('/')
+    // As nginx does, which merges slashes.
+    const [, name = '', rest = ''] = path.replace(/^\/+/, '/').split('/')
     const page = pagesByState.get(name)?.get(`/${rest}`)
     return page === undefined ? { status: 404, headers: {}, body: '' } : page()
   }, 1_000)
@@ -311,6 +312,16 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
     } finally {
       if (kept === undefined) await rm(folder, { recursive: true })
     }
+    expect(troubles).toEqual([])
+  })
+
+  test('asks its own host, and names it, also below a path that begins like another host', async () => {
+    const answered = new Promise(resolve => {
+      page.on('response', response => response.url().endsWith('status.json') && resolve(response.url()))
+    })
+    await page.goto(`${fixed.url}//inSync/`)
+    expect(await textOf('[data-origin]')).toBe(`${fixed.url}//inSync`)
+    expect(await answered).toBe(`${fixed.url}//inSync/status.json`)
     expect(troubles).toEqual([])
   })
 

@@ -21,6 +21,7 @@ function statusAt(indexedTo: number, change: Partial<SyncStatus> = {}): SyncStat
 /** A recorder over a clock and a chain that the test moves. */
 function startRecorder(changes: Partial<StatusSources> = {}) {
   let nowMs = 1_800_000_000_000
+  let steadyMs = 5_000
   let status = statusAt(0)
   const recorder = createStatusRecorder({
     version: '9.9.9',
@@ -29,14 +30,19 @@ function startRecorder(changes: Partial<StatusSources> = {}) {
     inFlight: () => 0,
     isClosing: () => false,
     now: () => nowMs,
+    steadyNow: () => steadyMs,
     ...changes
   })
   return {
     ...recorder,
     nowMs: () => nowMs,
+    setClock(ms: number) {
+      nowMs += ms
+    },
     /** So much later, the chain stands like this. */
     later(ms: number, next: SyncStatus = status) {
       nowMs += ms
+      steadyMs += ms
       status = next
     },
     chain: () => recorder.report().evm[0]
@@ -182,6 +188,27 @@ describe('calls', () => {
     recorder.later(60_000)
     expect(recorder.report().server.callsPerSecond).toBe(0)
   })
+})
+
+test('a clock that is set back hides nothing: what is remembered moves along', () => {
+  const recorder = startRecorder()
+  for (const block of [100, 200, 300]) {
+    recorder.later(10_000, statusAt(block, { phase: 'backfilling' }))
+    recorder.countCall({ method: 'a', outcome: 'ok', durationMs: 1 })
+    recorder.sample()
+  }
+  const before = recorder.report()
+  recorder.setClock(-3_600_000)
+  const after = recorder.report()
+  expect(after.server.nowSeconds).toBe(before.server.nowSeconds - 3_600)
+  expect(after.server.uptimeSeconds).toBe(30)
+  expect(after.server.callsPerSecond).toBe(before.server.callsPerSecond)
+  expect(after.evm[0]?.blocksPerSecond).toBe(10)
+  expect(after.charts.evm[0]?.lagBlocks.map(([at]) => after.server.nowSeconds - at)).toEqual([20, 10, 0])
+  expect(after.charts.p95Ms).toHaveLength(3)
+  // Set right by small steps, it stays as it is.
+  recorder.setClock(-200)
+  expect(recorder.report().charts).toEqual(after.charts)
 })
 
 test('ten thousand samples take no more memory than half an hour of them', () => {

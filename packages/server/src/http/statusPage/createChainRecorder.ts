@@ -20,6 +20,8 @@ export interface ChainRecorder {
   /** To be called at regular times. */
   sample(status: SyncStatus, figures: NodeFigures | undefined, nowMs: number): void
   report(status: SyncStatus, figures: NodeFigures | undefined, nowMs: number): EvmChainStatus
+  /** Moves what is remembered, where the clock was set back. @param ms - below 0. */
+  moveBy(ms: number): void
   lagBlocks(): readonly ChartPoint[]
   blocksPerSecond(): readonly ChartPoint[]
 }
@@ -82,6 +84,13 @@ export function createChainRecorder(points: number): ChainRecorder {
         ...(storeBytes === undefined ? {} : { storeBytes }),
         ...countNodes(figures)
       }
+    },
+    moveBy(ms) {
+      samples.change(sample => ({ ...sample, atMs: sample.atMs + ms }))
+      const seconds = Math.round(ms / 1_000)
+      for (const points of [lags, rates]) points.change(([at, value]) => [at + seconds, value])
+      if (stalledSinceMs !== undefined) stalledSinceMs += ms
+      if (lastReorg !== undefined) lastReorg = { ...lastReorg, atSeconds: lastReorg.atSeconds + seconds }
     },
     lagBlocks: lags.values,
     blocksPerSecond: rates.values

@@ -17,7 +17,10 @@ export interface StatusSources {
   readonly nodeFigures?: (() => readonly NodeFigures[]) | undefined
   readonly inFlight: () => number
   readonly isClosing: () => boolean
+  /** The clock, in Unix milliseconds; it may be set. Absent: the machine's. */
   readonly now?: () => number
+  /** Milliseconds that only ever grow. Absent: the machine's. */
+  readonly steadyNow?: () => number
 }
 
 /** Remembers the last half hour, in memory that does not grow. Nothing is kept per caller. */
@@ -32,13 +35,17 @@ export interface StatusRecorder extends Pick<Metrics, 'countCall' | 'countRefusa
 const chartMinutes = 30
 const callMinutes = 5
 const rateWindowMs = 60_000
+/** What a clock that is kept right by small corrections never goes back. */
+const leastSetBackMs = 1_000
 
 /** @param everyMs - between two samples; the charts hold half an hour of them. */
 export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): StatusRecorder {
   const { version, syncStatuses, solanaStatuses, nodeFigures, inFlight, isClosing } = sources
   const now = sources.now ?? Date.now
+  const steadyNow = sources.steadyNow ?? (() => performance.now())
   const points = Math.ceil((chartMinutes * 60_000) / everyMs)
-  const startedMs = now()
+  const startedMs = steadyNow()
+  let latestMs = now()
   const window = createCallWindow(Math.ceil((callMinutes * 60_000) / everyMs))
   const totals = createRing<{ readonly atMs: number; readonly total: number }>(points)
   const callRates = createRing<ChartPoint>(points)
@@ -48,7 +55,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
   const delay = monitorEventLoopDelay({ resolution: 20 })
   let eventLoopDelay: StatusReport['server']['eventLoopDelay']
   let timer: NodeJS.Timeout | undefined
-  totals.push({ atMs: startedMs, total: 0 })
+  totals.push({ atMs: latestMs, total: 0 })
 
   const recorderOf = (chainId: number) => {
     const known = chains.get(chainId)
@@ -62,8 +69,21 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
       ? undefined
       : round(((window.total() - since.total) * 1_000) / (atMs - since.atMs))
 
-  function sample(): void {
+  /** What was recorded at a time that is yet to come would hide everything newer until then. */
+  function lookAtClock(): number {
     const atMs = now()
+    const setBackMs = latestMs - atMs
+    latestMs = atMs
+    if (setBackMs < leastSetBackMs) return atMs
+    totals.change(taken => ({ ...taken, atMs: taken.atMs - setBackMs }))
+    const seconds = Math.round(setBackMs / 1_000)
+    for (const points of [callRates, p95s]) points.change(([at, value]) => [at - seconds, value])
+    for (const chain of chains.values()) chain.moveBy(-setBackMs)
+    return atMs
+  }
+
+  function sample(): void {
+    const atMs = lookAtClock()
     const atSeconds = Math.round(atMs / 1_000)
     const figures = nodeFigures?.() ?? []
     for (const [place, status] of syncStatuses().entries()) {
@@ -87,7 +107,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
     },
     sample,
     report() {
-      const atMs = now()
+      const atMs = lookAtClock()
       const statuses = syncStatuses()
       const figures = nodeFigures?.() ?? []
       const memory = process.memoryUsage()
@@ -101,7 +121,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
         server: {
           version,
           nowSeconds: Math.round(atMs / 1_000),
-          uptimeSeconds: Math.floor((atMs - startedMs) / 1_000),
+          uptimeSeconds: Math.floor((steadyNow() - startedMs) / 1_000),
           ready: isReady,
           ...(isClosing() ? { closing: true as const } : {}),
           inFlight: inFlight(),

@@ -18,8 +18,8 @@ function start(): void {
   const answer = byId('answer')
   const state = byId('state')
   const announcer = byId('announcer')
-  // Below whatever path a proxy shows this page, with or without the slash.
-  const base = new URL(location.pathname.replace(/\/*$/, '/'), location.origin)
+  // Below whatever path a proxy shows this page, with or without the slash; `//x/` alone would name a host.
+  const base = new URL(location.origin + location.pathname.replace(/\/*$/, '/'))
   const { word: firstWord = '', nowSeconds, everyMs } = document.body.dataset
   let lastWord = firstWord
   let asOfSeconds = Number(nowSeconds)
