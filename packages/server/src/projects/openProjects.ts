@@ -27,6 +27,7 @@ const watching = { settleMs: 100, pollMs: 5_000 }
  *
  * @param options.file - path of the projects file; absent: there is none.
  * @param options.onReload - called after each reload.
+ * @param options.readFile - absent: `readProjectsFile`.
  * @throws {ConfigError} the file is wrong, or has a project that the configuration has too.
  */
 export async function openProjects(options: {
@@ -35,14 +36,17 @@ export async function openProjects(options: {
   readonly logger: Logger
   readonly onReload?: () => void
   readonly watching?: { readonly settleMs: number; readonly pollMs: number }
+  readonly readFile?: typeof readProjectsFile
 }): Promise<LiveProjects> {
-  const { file, logger, onReload } = options
+  const { file, logger, onReload, readFile = readProjectsFile } = options
   let configured = options.configured
+  /** Why the file could not be read when it was looked at last. */
+  let told: string | undefined
   // Before the file is read, or a change meanwhile would not be seen.
   const stopWatching =
     file === undefined
       ? () => {}
-      : watchFile(file, { ...(options.watching ?? watching), onChange: () => void reloadFile() })
+      : watchFile(file, { ...(options.watching ?? watching), onChange: reloadFile })
   const first = load(configured)
   // One after the other: the later one must win.
   let last: Promise<unknown> = first.catch(() => {})
@@ -55,7 +59,7 @@ export async function openProjects(options: {
   }
 
   async function load(projects: readonly Project[]): Promise<KeyRing> {
-    const fromFile = file === undefined ? [] : await readProjectsFile(file)
+    const fromFile = file === undefined ? [] : await readFile(file)
     const ids = new Set(projects.map(({ projectId }) => projectId))
     const twice = fromFile.find(({ projectId }) => ids.has(projectId))
     if (twice !== undefined) {
@@ -78,13 +82,19 @@ export async function openProjects(options: {
     return reloaded
   }
 
-  async function reloadFile(): Promise<void> {
+  /** @returns false when the file could not be read, though it may be right: it is looked at again. */
+  async function reloadFile(): Promise<boolean> {
     try {
       await reload()
+      told = undefined
+      return true
     } catch (error) {
-      logger.error('projects not reloaded', {
-        problem: error instanceof ConfigError ? error.message : 'the projects file could not be used'
-      })
+      const isUnread = error instanceof ConfigError && error.context.unread === true
+      const problem = error instanceof ConfigError ? error.message : 'the projects file could not be used'
+      // Once, however often it is looked at.
+      if (!isUnread || problem !== told) logger.error('projects not reloaded', { problem })
+      told = isUnread ? problem : undefined
+      return !isUnread
     }
   }
 

@@ -10,7 +10,8 @@ import { isKeyDigest } from './keyDigest.ts'
  * The projects of a file that `chain-data project` keeps: `{ "projects": [...] }`, with digests only.
  *
  * @throws {ConfigError} naming the file, what is wrong in it and what was expected, never a key or a digest.
- *   `context.missing` is true where there is no such file.
+ *   `context.missing` is true where there is no such file, `context.unread` where there is one that could not be read,
+ *   for want of permission or of free file handles.
  */
 export async function readProjectsFile(file: string): Promise<readonly Project[]> {
   const name = `projectsFile "${file}"`
@@ -18,7 +19,7 @@ export async function readProjectsFile(file: string): Promise<readonly Project[]
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
     throw new ConfigError(
       `${name} could not be read (${code}); expected a file made by \`chain-data project create\``,
-      { missing: code === 'ENOENT' }
+      code === 'ENOENT' ? { missing: true } : { unread: true }
     )
   })
   const input = parseJson(text, name)

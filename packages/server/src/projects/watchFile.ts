@@ -6,13 +6,14 @@ import { basename, dirname } from 'node:path'
  * Tells when a file has become another one: written, replaced, made or removed.
  *
  * @param options.onChange - called after a change, once for several in a row; not called for what is there at first.
+ *   Resolves to whether the file was read; where it was not, it is called again at the next look.
  * @param options.settleMs - after a sign of a change, so long until it is looked at.
  * @param options.pollMs - some file systems (networks, mounts in containers) give no signs: looked at so often anyway.
  * @returns ends the watch. It never keeps the process alive.
  */
 export function watchFile(
   file: string,
-  options: { readonly onChange: () => void; readonly settleMs: number; readonly pollMs: number }
+  options: { readonly onChange: () => Promise<boolean>; readonly settleMs: number; readonly pollMs: number }
 ): () => void {
   const { onChange, settleMs, pollMs } = options
   let isClosed = false
@@ -39,8 +40,8 @@ export function watchFile(
     const before = seen
     seen = before.then(async old => {
       const now = await lookAt(file)
-      if (now !== old && !isClosed) onChange()
-      return now
+      if (now === old || isClosed) return now
+      return (await onChange()) ? now : unread
     })
   }
 
@@ -51,6 +52,9 @@ export function watchFile(
     clearTimeout(settling)
   }
 }
+
+/** No state of a file. */
+const unread = 'unread'
 
 /** Another text for another file, or another state of it. */
 async function lookAt(file: string): Promise<string> {

@@ -198,6 +198,22 @@ describe('projects in force', () => {
     await expect.poll(() => has('two'), soon).toBe(true)
   })
 
+  it('change as soon as their file can be read, where it could not be when it was replaced', async () => {
+    await write('one')
+    let isBroken = false
+    const readFile: typeof readProjectsFile = async path => {
+      if (isBroken) throw new ConfigError('could not be read (EMFILE)', { unread: true })
+      return readProjectsFile(path)
+    }
+    const { has, lines, messages } = await open({ watching: { settleMs: 5, pollMs: 5 }, readFile })
+    isBroken = true
+    await write('two')
+    await expect.poll(() => lines.join(''), soon).toContain('EMFILE')
+    isBroken = false
+    await expect.poll(() => [has('one'), has('two')], soon).toEqual([false, true])
+    expect(messages()).toEqual(['projects not reloaded', 'projects reloaded'])
+  })
+
   it('stay as they are while the file is wrong or gone, which the log tells without a key', async () => {
     await write('one')
     const { has, lines, messages } = await open({ watching: { settleMs: 5, pollMs: 20 } })
