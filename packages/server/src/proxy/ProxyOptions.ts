@@ -40,6 +40,12 @@ export interface ProxyOptions {
    */
   readonly origins?: readonly string[]
   /**
+   * Names by which this host is reached, such as `app.example` or `10.0.0.5:3000`; without a port, at every port.
+   * Requests that name another one in `Host` get FORBIDDEN_ORIGIN. For a host in a private network or on loopback: a
+   * stranger's page reaches it in a visitor's browser by pointing a name of its own at it (DNS rebinding). Default: any.
+   */
+  readonly hosts?: readonly string[]
+  /**
    * Decides who may call, by the host's own session. Anything but `true` answers 401, except a `Response`: its status,
    * headers (of cookies the last) and body are the answer. Asked after the origin and before the body is read.
    * Default: everybody on the host's own pages.

@@ -18,7 +18,7 @@ import { Refusal } from '../platform/refusal.ts'
 import { answerHead, failureText } from '../rpc/envelope.ts'
 import { readBody } from '../rpc/readBody.ts'
 import { createForward, type ForwardedCalls } from './forwardCalls.ts'
-import { isOwnPage } from './isOwnPage.ts'
+import { isOwnHost, isOwnPage } from './isOwnPage.ts'
 import type { HostRequest, ProxyOptions } from './ProxyOptions.ts'
 import { isOrigin, readProxyOptions } from './readProxyOptions.ts'
 import { isRefused, writeCalls } from './writeCalls.ts'
@@ -56,7 +56,8 @@ const retryHeaders = { 'retry-after': '1' }
  */
 export function createProxyHandler(options: ProxyOptions): ProxyHandler {
   const settings = readProxyOptions(options)
-  const { basePath, methods, sendsOrigin, origins, bodyBytes, requestsInFlight, idleTimeoutMs } = settings
+  const { basePath, methods, sendsOrigin, origins, hosts, bodyBytes, requestsInFlight, idleTimeoutMs } =
+    settings
   const onProblem = (problem: string) => {
     try {
       options.onProblem?.(problem)
@@ -104,7 +105,7 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
     source: HostRequest,
     requestId: string
   ): Promise<HttpAnswer> {
-    if (!isOwnPage(request.header, origins)) {
+    if (!isOwnHost(request.header, hosts) || !isOwnPage(request.header, origins)) {
       throw new Refusal('FORBIDDEN_ORIGIN', 'Only pages of this host may ask here.', {})
     }
     const decision = options.authorize === undefined ? true : await options.authorize(source)

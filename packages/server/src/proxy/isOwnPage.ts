@@ -17,9 +17,27 @@ export function isOwnPage(
   if (origin === undefined || !URL.canParse(origin)) return false
   const { protocol, host } = new URL(origin)
   // The scheme that the browser sees is unknown here: TLS may end in front of the host.
-  // HTTP/2 names the host in another place.
-  const named = header('host') ?? header(':authority')
-  return /^https?:$/.test(protocol) && host === withoutDefaultPort(named, protocol)
+  return /^https?:$/.test(protocol) && host === withoutDefaultPort(namedHost(header), protocol)
+}
+
+/**
+ * Whether a request names this host by a name of its own. A stranger who points a name of his at this machine (DNS
+ * rebinding) makes his page its own page, by another name.
+ *
+ * @param hosts - With their port, or without one for every port; absent: every name will do.
+ */
+export function isOwnHost(
+  header: (name: string) => string | undefined,
+  hosts: ReadonlySet<string> | undefined
+): boolean {
+  if (hosts === undefined) return true
+  const named = namedHost(header)?.toLowerCase() ?? ''
+  return hosts.has(named) || hosts.has(named.replace(/:\d+$/, ''))
+}
+
+/** HTTP/2 names it in another place. */
+function namedHost(header: (name: string) => string | undefined): string | undefined {
+  return header('host') ?? header(':authority')
 }
 
 function withoutDefaultPort(host: string | undefined, protocol: string): string | undefined {

@@ -14,6 +14,8 @@ export interface ProxySettings {
   /** Names on the wire. */
   readonly methods: ReadonlySet<string>
   readonly origins: ReadonlySet<string>
+  /** In lower case. */
+  readonly hosts: ReadonlySet<string> | undefined
   readonly bodyBytes: number
   readonly requestsInFlight: number
   readonly connectTimeoutMs: number
@@ -40,7 +42,8 @@ export function readProxyOptions(options: ProxyOptions): ProxySettings {
     basePath = '',
     methods = defaultMethods,
     methodPrefix,
-    origins = []
+    origins = [],
+    hosts
   } = options
   const target = readTarget(options)
   need(
@@ -54,6 +57,9 @@ export function readProxyOptions(options: ProxyOptions): ProxySettings {
   requireBasePath(basePath)
   for (const method of methods) need(Object.hasOwn(methodFacts, method), 'methods', 'names of the document')
   for (const origin of origins) need(isOrigin(origin), 'origins', 'origins such as "https://app.example"')
+  need(hosts === undefined || (Array.isArray(hosts) && hosts.length > 0), 'hosts', 'one host at least')
+  for (const host of hosts ?? [])
+    need(isHost(host), 'hosts', 'hosts such as "app.example" or "10.0.0.5:3000"')
   return {
     target,
     authorization: `Basic ${Buffer.from(`${projectId}:${key}`).toString('base64')}`,
@@ -61,6 +67,7 @@ export function readProxyOptions(options: ProxyOptions): ProxySettings {
     basePath,
     methods: new Set(methods.map(method => wireName(method, methodPrefix))),
     origins: new Set(origins),
+    hosts: hosts && new Set(hosts.map(host => host.toLowerCase())),
     bodyBytes: readNumber('bodyBytes', limits.bodyBytes, options),
     requestsInFlight: readNumber('requestsInFlight', 256, options),
     connectTimeoutMs: readNumber('connectTimeoutMs', 5_000, options),
@@ -105,6 +112,16 @@ function isPrintable(text: unknown): text is string {
 /** Whether a text is an origin as browsers write it. */
 export function isOrigin(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+function isHost(text: unknown): boolean {
+  // Of the two, one drops the port.
+  return ['http://', 'https://'].some(
+    scheme =>
+      typeof text === 'string' &&
+      URL.canParse(scheme + text) &&
+      new URL(scheme + text).host === text.toLowerCase()
+  )
 }
 
 function need(met: boolean, option: string, expected: string): asserts met {

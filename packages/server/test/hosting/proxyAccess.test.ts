@@ -177,3 +177,24 @@ it('pages of origins that the host names may ask although something changes Host
   expect((await ask({ origin: 'https://app.example', 'sec-fetch-site': 'same-site' })).status).toBe(200)
   expect((await ask({ origin: 'https://app.example.evil.example' })).status).toBe(403)
 })
+
+describe('a host that says its names', () => {
+  const hosts = ['App.example', '127.0.0.1:3000', '[::1]', 'app.example:443']
+  it.each([
+    ['app.example', 200],
+    ['app.example:8443', 200],
+    ['127.0.0.1:3000', 200],
+    ['[::1]:80', 200],
+    ['127.0.0.1:3001', 403],
+    ['127.0.0.1', 403],
+    ['evil.example:3000', 403],
+    ['app.example.evil.example', 403],
+    ['app.example, evil.example', 403]
+  ])('answers a page that reached it as %s with %i', async (host, status) => {
+    const { proxy } = await proxyToService({ handlers }, { hosts })
+    // As a page of that name, whoever owns the name.
+    const headers = { ...ownPage, host, origin: `http://${host}` }
+    const init = { method: 'POST', body: call, headers }
+    expect((await proxy.fetch(new Request('http://app.example/evm-chain', init))).status).toBe(status)
+  })
+})

@@ -29,6 +29,11 @@ describe('options that cannot work are refused when the handler is made', () => 
     ['methods', { methods: ['constructor'] }],
     ['origins', { origins: ['https://app.example/'] }],
     ['origins', { origins: ['null'] }],
+    ['hosts', { hosts: [] }],
+    ['hosts', { hosts: 'app.example' }],
+    ['hosts', { hosts: ['https://app.example'] }],
+    ['hosts', { hosts: ['app.example/x'] }],
+    ['hosts', { hosts: ['app.example', undefined] }],
     ['bodyBytes', { bodyBytes: 0 }],
     ['idleTimeoutMs', { idleTimeoutMs: Number.POSITIVE_INFINITY }]
   ])('%s: %j', (option, change) => {
