@@ -1,52 +1,66 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createClient } from '@chain-data/client'
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { EvmChainHealth, HealthReport } from '../../src/http/healthAnswers.ts'
 import { type RunningCommand, runCommand } from '../cli/runCommand.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
-import { startBalancer } from './startBalancer.ts'
+import { type Balancer, startBalancer } from './startBalancer.ts'
 
 const chainId = 31337
 /** An account that the node signs for. */
 const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
+interface RunningServer {
+  readonly command: RunningCommand
+  readonly url: string
+}
+
 let node: AnvilNode
 /** Hashes of the account's transactions, newest first. */
-const sent: string[] = []
+let sent: string[] = []
 const running: RunningCommand[] = []
 const cleanUps: (() => unknown)[] = []
 
-async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
+async function ask(method: string, ...params: readonly unknown[]): Promise<unknown> {
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const response = await fetch(node.rpcUrl, { method: 'POST', headers, body })
   return ((await response.json()) as { result?: unknown }).result
 }
 
-async function send(): Promise<void> {
-  const hash = await ask('eth_sendTransaction', [
-    { from: address, to: address, data: `0x${'ab'.repeat(500)}` }
-  ])
+async function send(): Promise<string> {
+  const hash = await ask('eth_sendTransaction', { from: address, to: address, data: `0x${'ab'.repeat(500)}` })
   expect(hash).toMatch(/^0x[0-9a-f]{64}$/)
   sent.unshift(String(hash))
+  return String(hash)
 }
 
-/** The block that the newest transaction is in: the node mines by itself, maybe two of them in one. */
-async function newestBlock(): Promise<number> {
-  const receipt = await eventually('the newest transaction is mined', async () => {
-    const found = await ask('eth_getTransactionReceipt', [sent[0]])
-    return found === null ? undefined : (found as { blockNumber: string })
-  })
-  return Number(receipt.blockNumber)
+/** Once the newest transaction is in a block: the node mines by itself. */
+async function mined(): Promise<void> {
+  await eventually(
+    'the newest transaction is mined',
+    async () => (await ask('eth_getTransactionReceipt', sent[0])) !== null
+  )
 }
+
+const newestBlock = async () => Number(await ask('eth_blockNumber'))
 
 /** `chain-data serve` over a store's folder, once it listens. */
-async function serve(folder: string): Promise<{ readonly command: RunningCommand; readonly url: string }> {
-  const command = runCommand(['serve'], {
-    CHAIN_DATA_PORT: '0',
-    CHAIN_DATA_STORE: `sqlite:${folder}`,
-    CHAIN_DATA_PROJECT: 'demo:demo-server-key',
-    [`CHAIN_DATA_EVM_${chainId}`]: node.rpcUrl
-  })
+async function serve(folder: string): Promise<RunningServer> {
+  const config = join(folder, `config-${running.length}.json`)
+  await writeFile(
+    config,
+    JSON.stringify({
+      listen: { port: 0 },
+      store: `sqlite:${join(folder, 'store')}`,
+      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+      chains: { evm: [{ chainId, rpcUrls: [node.rpcUrl], pollIntervalMs: 100 }] },
+      rateLimit: { requestsPerSecond: 10_000, burst: 10_000 }
+    })
+  )
+  const command = runCommand(['serve', '--config', config])
   running.push(command)
   const line = await eventually(
     'it listens',
@@ -56,13 +70,98 @@ async function serve(folder: string): Promise<{ readonly command: RunningCommand
   return { command, url: String(line.url) }
 }
 
-function clientOf(baseUrl: string) {
-  return createClient({ baseUrl, projectId: 'demo', serverKey: 'demo-server-key', chainId, retries: 3 })
+/** Nothing is tried again unless the test says so. */
+function clientOf(baseUrl: string, retries = 0) {
+  return createClient({ baseUrl, projectId: 'demo', serverKey: 'demo-server-key', chainId, retries })
+}
+
+async function healthOf({ url }: RunningServer): Promise<EvmChainHealth> {
+  const response = await fetch(`${url}/health/ready`)
+  const { chains } = (await response.json()) as HealthReport
+  const [chain] = chains
+  if (chain === undefined) throw new Error('the health page names no chain')
+  return chain
+}
+
+/** All of them follow the node and have its newest block. */
+async function level(...servers: readonly RunningServer[]): Promise<void> {
+  const newest = await newestBlock()
+  let seen: unknown
+  await eventually(
+    `block ${newest} is everywhere`,
+    async () => {
+      const healths = await Promise.all(servers.map(healthOf))
+      seen = healths
+      return healths.every(
+        ({ phase, head, indexedTo, poolAgeSeconds }) =>
+          phase === 'following' && head === newest && indexedTo === newest && poolAgeSeconds !== undefined
+      )
+    },
+    30_000
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}; the last look: ${JSON.stringify(seen)}`)
+  })
+}
+
+const hashesOf = (records: readonly { readonly hash: string }[]) => records.map(({ hash }) => hash)
+
+/** The account's history in pages, the newest first. */
+async function pagesOf(baseUrl: string): Promise<string[][]> {
+  const pages: string[][] = []
+  for await (const page of clientOf(baseUrl).iterateTransactions({ address, limit: 7 })) {
+    pages.push(hashesOf(page))
+  }
+  return pages
+}
+
+/** Calls of every kind, one after the other, until `end` is called; a failed one fails `end`. */
+function startLoad(
+  callers: number,
+  baseUrl: string,
+  retries: number,
+  check: (hashes: readonly string[]) => unknown
+) {
+  const client = clientOf(baseUrl, retries)
+  const load = { answered: 0, isOver: false }
+  const calls = [
+    async () => check(hashesOf(await client.svc_getTransactionsByAddress({ address }))),
+    async () => check(hashesOf(await client.svc_getTransactionsByAddress({ address, limit: 1_000 }))),
+    async () => expect(await client.svc_getTokensAndNFTs({ address })).toHaveProperty('asOf'),
+    async () => expect(await client.svc_getSyncStatus({})).toMatchObject({ chainId, degraded: false })
+  ]
+  const done = Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      for (let turn = caller; !load.isOver; turn++) {
+        await calls[turn % calls.length]?.()
+        load.answered++
+      }
+    })
+  )
+  done.catch(() => {})
+  return {
+    /** Waits until so many more calls were answered, or one has failed. */
+    async more(count: number): Promise<void> {
+      const before = load.answered
+      await Promise.race([
+        eventually(`${count} more calls are answered`, () => load.answered >= before + count, 30_000),
+        done
+      ])
+    },
+    async end(): Promise<void> {
+      load.isOver = true
+      await done
+    }
+  }
+}
+
+function fewestOf({ counts }: Balancer, servers: readonly RunningServer[]): number {
+  return Math.min(...servers.map(({ url }) => counts.get(url) ?? 0))
 }
 
 beforeAll(async () => {
   node = await startAnvil({ mining: 'auto' })
   for (let count = 0; count < 60; count++) await send()
+  await mined()
 })
 afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
@@ -73,115 +172,178 @@ afterAll(async () => {
   await node?.stop()
 })
 
-/** The account's history in pages, the newest first. */
-async function pagesOf(baseUrl: string): Promise<string[][]> {
-  const pages: string[][] = []
-  for await (const page of clientOf(baseUrl).iterateTransactions({ address, limit: 7 })) {
-    pages.push(page.map(({ hash }) => hash))
-  }
-  return pages
-}
-
-describe('two servers over one store behind one address', () => {
-  let first: Awaited<ReturnType<typeof serve>>
-  let second: Awaited<ReturnType<typeof serve>>
-  let third: Awaited<ReturnType<typeof serve>>
-  const statusOf = (url: string) => clientOf(url).svc_getSyncStatus({})
-  const indexedTo = async (url: string, block: number) => {
-    let status: unknown
-    await eventually(
-      `block ${block} is indexed`,
-      async () => {
-        const seen = await statusOf(url)
-        status = seen
-        return seen.indexedTo === block
-      },
-      30_000
-    ).catch((error: Error) => {
-      throw new Error(`${error.message}; the last status: ${JSON.stringify(status)}`)
-    })
-  }
+describe('three servers over one store behind one address', () => {
+  let writer: RunningServer
+  let waiting: readonly RunningServer[]
+  let own: RunningServer
+  let balancer: Balancer
 
   beforeAll(async () => {
-    const [shared, own] = [await temporaryFolder(), await temporaryFolder()]
-    cleanUps.push(shared.remove, own.remove)
-    first = await serve(shared.path)
-    const newest = await newestBlock()
-    await indexedTo(first.url, newest)
-    ;[second, third] = await Promise.all([serve(shared.path), serve(own.path)])
-    await eventually('the second waits for its turn', () =>
-      second.command.logLines().some(({ msg }) => /another indexer writes this chain/.test(String(msg)))
-    )
-    await indexedTo(third.url, newest)
+    const [shared, other] = [await temporaryFolder(), await temporaryFolder()]
+    cleanUps.push(shared.remove, other.remove)
+    writer = await serve(shared.path)
+    await level(writer)
+    const [second, third, fourth] = await Promise.all([
+      serve(shared.path),
+      serve(shared.path),
+      serve(other.path)
+    ])
+    waiting = [second, third]
+    own = fourth
+    await level(writer, ...waiting, own)
+    balancer = await startBalancer([writer, ...waiting].map(({ url }) => url))
+    cleanUps.push(balancer.close)
   }, 60_000)
 
-  it('give the pages of one history in turn', async () => {
-    const balancer = await startBalancer([first.url, second.url])
-    cleanUps.push(balancer.close)
+  it('say the same, and those that wait say that they do', async () => {
+    const answersOf = async ({ url }: RunningServer) => {
+      const client = clientOf(url)
+      return {
+        whole: await client.svc_getTransactionsByAddress({ address }),
+        first: await client.svc_getTransactionsByAddress({ address, limit: 7 }),
+        later: await client.svc_getTransactionsByAddress({ address, limit: 7, before: sent[3] ?? '' }),
+        holdings: await client.svc_getTokensAndNFTs({ address }),
+        status: await client.svc_getSyncStatus({})
+      }
+    }
+    const answers = await answersOf(writer)
+    expect(hashesOf(answers.whole)).toEqual(sent)
+    expect(answers.status).toMatchObject({ degraded: false, lagBlocks: 0, covers: { pool: true } })
+    for (const server of waiting) {
+      expect(await answersOf(server)).toEqual(answers)
+      expect(await healthOf(server)).toMatchObject({ phase: 'following', waiting: true, ready: true })
+      expect(server.command.logLines().map(({ msg }) => msg)).not.toContain('indexing starts')
+    }
+    expect(await healthOf(writer)).not.toHaveProperty('waiting')
+  })
+
+  it('give the pages of one history in turn, and calls of every kind, without a second try', async () => {
     const pages = await pagesOf(balancer.url)
     expect(pages.flat()).toEqual(sent)
     expect(pages.length).toBeGreaterThan(8)
-    expect(Math.min(...[first, second].map(({ url }) => balancer.counts.get(url) ?? 0))).toBeGreaterThan(3)
+    const load = startLoad(3, balancer.url, 0, hashes => expect(hashes).toEqual(sent))
+    await load.more(60)
+    await load.end()
+    expect(fewestOf(balancer, [writer, ...waiting])).toBeGreaterThan(20)
   })
 
   it('with a store each, too: a cursor is a hash', async () => {
-    const balancer = await startBalancer([third.url, first.url])
-    cleanUps.push(balancer.close)
-    expect((await pagesOf(balancer.url)).flat()).toEqual(sent)
-    expect(Math.min(...[first, third].map(({ url }) => balancer.counts.get(url) ?? 0))).toBeGreaterThan(3)
+    const both = await startBalancer([own.url, writer.url])
+    cleanUps.push(both.close)
+    expect((await pagesOf(both.url)).flat()).toEqual(sent)
+    expect(fewestOf(both, [own, writer])).toBeGreaterThan(3)
   })
 
-  it('the one that waits says so to who asks for the newest, and answers the rest', async () => {
-    const client = createClient({
-      baseUrl: second.url,
-      projectId: 'demo',
-      serverKey: 'demo-server-key',
-      chainId,
-      retries: 0
-    })
-    await expect(client.svc_getTransactionsByAddress({ address, limit: 1 })).rejects.toMatchObject({
-      reason: 'UPSTREAM_UNAVAILABLE',
-      retryable: true
-    })
-    expect(await client.svc_getSyncStatus({})).toMatchObject({
-      degraded: true,
-      indexedTo: await newestBlock()
-    })
-    const [, next] = sent
-    const page = await client.svc_getTransactionsByAddress({ address, limit: 1, before: sent[0] ?? '' })
-    expect(page.map(({ hash }) => hash)).toEqual([next])
-  })
-
-  it('killed under load, one is replaced by the other, and callers notice nothing', async () => {
-    const balancer = await startBalancer([first.url, second.url])
-    cleanUps.push(balancer.close)
-    const client = clientOf(balancer.url)
-    let answered = 0
-    let isOver = false
-    const load = Array.from({ length: 8 }, async () => {
-      while (!isOver) {
-        const page = await client.svc_getTransactionsByAddress({ address, limit: 50, before: sent[0] ?? '' })
-        expect(page.map(({ hash }) => hash)).toEqual(sent.slice(1, 51))
-        answered++
-      }
-    })
-    const watched = Promise.all(load)
-    watched.catch(() => {})
-    await eventually('both are asked', () => balancer.counts.size === 2 && answered > 20)
-    first.command.child.kill('SIGKILL')
-    await first.command.ended
-    const before = answered
-    await eventually('calls go on', () => answered > before + 20)
-    await eventually(
-      'the second indexes',
-      () => second.command.logLines().some(({ msg }) => msg === 'indexing starts'),
-      30_000
-    )
-    isOver = true
-    await watched
+  it('show what is pending, and each transaction once when it is mined', async () => {
     const known = sent.slice()
+    await ask('evm_setAutomine', false)
+    const hash = await send()
+    for (const { url } of [writer, ...waiting]) {
+      await eventually('it is pending', async () => {
+        const [newest] = await clientOf(url).svc_getTransactionsByAddress({ address, limit: 1 })
+        return newest?.hash === hash && newest.status === 1
+      })
+    }
+    const load = startLoad(3, balancer.url, 0, hashes => expect(hashes).toEqual([hash, ...known]))
+    await load.more(10)
+    await ask('evm_mine')
+    await mined()
+    await level(writer, ...waiting)
+    await load.more(10)
+    await load.end()
+    for (const { url } of [writer, ...waiting]) {
+      const page = await clientOf(url).svc_getTransactionsByAddress({ address, limit: 2 })
+      expect(page.map(({ status }) => status)).toEqual([3, 3])
+    }
+    await ask('evm_setAutomine', true)
+  })
+
+  it('never mix two branches in one answer while the chain reorganises', async () => {
+    const seen = new Set<string>()
+    const branches = [sent]
+    const load = startLoad(4, balancer.url, 0, hashes => seen.add(String(hashes)))
+    await load.more(10)
+    for (const depth of [3, 9]) {
+      // The blocks that come instead are empty.
+      await ask('anvil_reorg', depth, [])
+      const receipts = await Promise.all(sent.map(hash => ask('eth_getTransactionReceipt', hash)))
+      sent = sent.filter((_, place) => receipts[place] !== null)
+      branches.push(sent)
+      await level(writer, ...waiting)
+      await load.more(10)
+    }
+    await load.end()
+    expect(new Set(branches.map(({ length }) => length)).size).toBe(3)
+    // One branch or the other: nothing in between is an answer.
+    expect(seen).toEqual(new Set(branches.map(String)))
+    for (const { url } of [writer, ...waiting]) {
+      expect(hashesOf(await clientOf(url).svc_getTransactionsByAddress({ address }))).toEqual(sent)
+    }
+  })
+
+  it('those that wait notice a writer that hangs, refuse what it alone knows, and go on when it does', async () => {
+    const [second] = waiting
+    if (second === undefined) throw new Error('nobody waits')
+    const client = clientOf(second.url)
+    const page = () => client.svc_getTransactionsByAddress({ address, limit: 2, before: sent[0] ?? '' })
+    writer.command.child.kill('SIGSTOP')
+    const hung = await eventually('it is noticed', async () => {
+      expect(hashesOf(await page())).toEqual(sent.slice(1, 3))
+      const health = await healthOf(second)
+      return health.phase === 'stalled' && health
+    })
+    expect(hung).toMatchObject({ waiting: true, degraded: true, ready: true })
+    expect(hung.problem).toMatch(/holds the writer's lock of this chain/)
+    expect(await client.svc_getSyncStatus({})).toMatchObject({ degraded: true })
+    const refused = { reason: 'UPSTREAM_UNAVAILABLE', retryable: true }
+    await expect(client.svc_getTransactionsByAddress({ address })).rejects.toMatchObject(refused)
+    await expect(client.svc_getTransactionsByAddress({ address, limit: 1 })).rejects.toMatchObject(refused)
+    await expect(client.svc_getTokensAndNFTs({ address })).rejects.toMatchObject(refused)
+    expect(hashesOf(await page())).toEqual(sent.slice(1, 3))
+    writer.command.child.kill('SIGCONT')
+    await level(writer, ...waiting)
+    expect(hashesOf(await client.svc_getTransactionsByAddress({ address }))).toEqual(sent)
+  })
+
+  const indexes = ({ command }: RunningServer) =>
+    command.logLines().some(({ msg }) => msg === 'indexing starts')
+
+  it('told to end, the writer is replaced by one of the others, which answer on without a second try', async () => {
+    const rest = await startBalancer(waiting.map(({ url }) => url))
+    cleanUps.push(rest.close)
+    const load = startLoad(4, rest.url, 0, hashes => expect(hashes).toEqual(sent))
+    await load.more(20)
+    writer.command.child.kill('SIGTERM')
+    const next = await eventually('another one indexes', () => waiting.find(indexes), 30_000)
+    expect(await writer.command.ended).toBe(0)
+    await load.more(40)
+    await load.end()
     await send()
-    await indexedTo(second.url, await newestBlock())
-    expect((await pagesOf(balancer.url)).flat()).toEqual([sent[0], ...known])
+    await mined()
+    await level(...waiting)
+    for (const server of waiting) {
+      expect((await healthOf(server)).waiting).toBe(server === next ? undefined : true)
+    }
+    writer = next
+    waiting = waiting.filter(server => server !== next)
+  })
+
+  it('killed under load, the writer is replaced, and callers notice nothing', async () => {
+    const both = await startBalancer([writer, ...waiting].map(({ url }) => url))
+    cleanUps.push(both.close)
+    // Whoever was sent to the killed one has to ask again.
+    const load = startLoad(6, both.url, 3, hashes => expect(hashes).toEqual(sent))
+    await load.more(20)
+    expect(fewestOf(both, [writer, ...waiting])).toBeGreaterThan(3)
+    writer.command.child.kill('SIGKILL')
+    await writer.command.ended
+    await load.more(40)
+    await eventually('another one indexes', () => waiting.find(indexes), 30_000)
+    await load.more(20)
+    await load.end()
+    await send()
+    await mined()
+    await level(...waiting)
+    expect((await pagesOf(both.url)).flat()).toEqual(sent)
   })
 })
