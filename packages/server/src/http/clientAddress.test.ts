@@ -34,6 +34,8 @@ describe('the address of a caller', () => {
     ['has no old spelling of IPv4', '10.1.2.3', '0x7f.1', '10.1.2.3'],
     ['counts IPv4 mapped into IPv6 as IPv4', '::ffff:198.51.100.7', undefined, '198.51.100.7'],
     ['knows a proxy by its mapped address too', '::ffff:10.1.2.3', '203.0.113.9', '203.0.113.9'],
+    ['counts IPv4 translated into IPv6 as IPv4', '64:ff9b::198.51.100.7', undefined, '198.51.100.7'],
+    ['counts no other embedded IPv4 as such', '64:ff9a::198.51.100.7', undefined, '0064:ff9a:0000:0000::/64'],
     ['counts an IPv6 address as its network', '2001:db8:1:2:aaaa::1', undefined, '2001:0db8:0001:0002::/64'],
     ['leaves out the zone', 'fe80::1%eth0', undefined, 'fe80:0000:0000:0000::/64'],
     ['knows an IPv6 proxy', '2001:db8:ffff::1', '203.0.113.9', '203.0.113.9'],

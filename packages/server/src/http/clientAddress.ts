@@ -17,8 +17,8 @@ export type ReadClientAddress = (request: AddressedRequest) => string | undefine
  * @param trustedProxies - addresses, CIDR ranges, or `loopback`; the header of any other peer is ignored.
  * @param onUnknownProxy - told once when a peer in a private network sends the header and is not trusted: it may be a
  *   proxy that the operator forgot, and all of its callers would count as one.
- * @returns an address in one spelling: IPv4 in four parts, also where it came mapped into IPv6; an IPv6 address as its
- *   /64 network, which is what one customer is given at least.
+ * @returns an address in one spelling: IPv4 in four parts, also where it came mapped or translated (64:ff9b::/96) into
+ *   IPv6; an IPv6 address as its /64 network, which is what one customer is given at least.
  * @remarks An entry that is no address ends the search: the last address that a trusted proxy vouched for counts.
  *   RFC 7239 `Forwarded` is not read: a proxy that writes one of the two headers hands on the other as it came.
  */
@@ -75,6 +75,9 @@ function isTrusted(address: Address, ranges: readonly AddressRange[]): boolean {
 
 function counted(address: Address): string {
   if (address.kind() === 'ipv4') return address.toString()
-  const network = address.toByteArray().slice(0, 8)
+  const bytes = address.toByteArray()
+  // As a translator in front of an IPv6 service writes IPv4 callers (RFC 6052), all of them in one network.
+  if (address.range() === 'rfc6052') return bytes.slice(12).join('.')
+  const network = bytes.slice(0, 8)
   return `${Buffer.from(network).toString('hex').replace(/.{4}/g, '$&:')}:/64`
 }
