@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises'
 import { ConfigError } from '../platform/errors.ts'
 import { ProjectEditError } from '../projects/editProjects.ts'
 import { type KeptProject, toKeptProject } from '../projects/keptProject.ts'
@@ -47,7 +48,9 @@ async function readKept(file: string): Promise<readonly KeptProject[]> {
 
 async function acquireLock(file: string): Promise<WriterLock> {
   try {
-    return await acquireWriterLock(loadSqliteDriver(), `${file}.lock`, lockWaitMs)
+    // One file has one lock, whichever link leads to it.
+    const target = await realpath(file).catch(() => file)
+    return await acquireWriterLock(loadSqliteDriver(), `${target}.lock`, lockWaitMs)
   } catch (error) {
     if (!(error instanceof StoreInUseError)) throw cannotWrite(file, error)
     throw new ProjectEditError(

@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changeProjectsFile } from '../../src/cli/changeProjectsFile.ts'
 import { addKey } from '../../src/projects/editProjects.ts'
 import { digestKey, formatKeyDigest } from '../../src/projects/keyDigest.ts'
+import { writeProjectsFile } from '../../src/projects/writeProjectsFile.ts'
 import { type RunningCommand, runCommand } from '../cli/runCommand.ts'
 import { runProject } from './runProject.ts'
 
@@ -108,11 +109,14 @@ describe('a key', () => {
     }
   }, 90_000)
 
-  it('is lost by none of many commands at once', async () => {
+  it('is lost by none of many commands at once, whichever link they find the file by', async () => {
+    const link = join(folder, 'link.json')
+    await symlink(file, link)
+    await writeProjectsFile(file, [])
     const names = Array.from({ length: 8 }, (_, index) => `project-${index}`)
     const nowMs = Date.now()
-    const add = (projectId: string) =>
-      changeProjectsFile(file, projects => ({
+    const add = (projectId: string, index: number) =>
+      changeProjectsFile(index % 2 === 0 ? file : link, projects => ({
         projects: addKey(projects, { projectId, key: { kind: 'server', key: digest }, nowMs }),
         result: undefined
       }))
