@@ -214,8 +214,7 @@ async function waitForTurn<T>(
         return await open()
       } catch (error) {
         if (!(error instanceof StoreInUseError)) throw error
-        const problem = describeProblem(error)
-        if (isFirst) logger.warn('another indexer writes this chain; waiting for it to end', { problem })
+        if (isFirst) logger.info('another indexer writes this chain; waiting for it to end')
       }
     }
     return undefined
