@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -334,6 +334,15 @@ describe('the store', () => {
     expect(wrong).toMatchObject({ check: 'folder', state: 'error' })
     const [memory] = await checkStore(storeOf({ store: 'sqlite::memory:' }), nobody)
     expect(memory).toMatchObject({ check: 'folder', state: 'warning' })
+  })
+
+  it('says why a lock cannot be looked at', async () => {
+    await mkdir(join(folder, 'store'))
+    await writeFile(join(folder, 'store/evm-31337.lock'), 'no database '.repeat(1_000))
+    expect((await checkStore(storeOf(), nobody)).at(-1)).toMatchObject({
+      state: 'error',
+      found: 'the lock cannot be looked at (SQLite refused: file is not a database)'
+    })
   })
 
   async function filesIn(path: string): Promise<Record<string, string>> {

@@ -117,8 +117,11 @@ async function checkLock(folder: string, chainId: number, isServed: boolean): Pr
       return {
         check,
         state: 'error',
-        found: `the lock cannot be looked at (${codeOf(error)})`,
-        advice: 'run this as the user of the server'
+        found: `the lock cannot be looked at (${reasonOf(error)})`,
+        advice:
+          error instanceof StoreError && error.context.sqliteCode === fullDiskCode
+            ? 'make room on the disk'
+            : 'run this as the user of the server'
       }
     }
     if (isServed) return { check, state: 'ok', found: 'written by a running server' }
@@ -127,7 +130,12 @@ async function checkLock(folder: string, chainId: number, isServed: boolean): Pr
   }
 }
 
-function codeOf(error: Error): string {
+/** SQLITE_FULL: even looking at a lock takes some bytes. */
+const fullDiskCode = 13
+
+function reasonOf(error: Error): string {
+  // Its text holds neither a path nor SQL.
+  if (error instanceof StoreError) return error.message
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
