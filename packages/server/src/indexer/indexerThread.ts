@@ -90,7 +90,7 @@ process.on('uncaughtExceptionMonitor', tellFailure)
 try {
   await runIndexer({
     config,
-    openWriter: identity => openSqliteWriter(storeFolder, identity),
+    openWriter: identity => openSqliteWriter(storeFolder, identity, { signal: stopping.signal }),
     // There may be nothing yet, or something the writer will refuse with a better message.
     peek: () => peek().catch(() => undefined),
     logger: forwardingLogger({}),

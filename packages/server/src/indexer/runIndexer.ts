@@ -49,7 +49,7 @@ export interface IndexerConfig {
 export interface RunIndexerOptions {
   readonly config: IndexerConfig
   /**
-   * Waits a while for another writer to end.
+   * Waits a while for another writer to end, at most until `signal` is aborted.
    * @throws {StoreInUseError} when that one is still there.
    * @throws {StoreError} when the store is of another chain, or newer.
    */
@@ -213,6 +213,7 @@ async function waitForTurn<T>(
       try {
         return await open()
       } catch (error) {
+        if (signal.aborted) break
         if (!(error instanceof StoreInUseError)) throw error
         if (isFirst) logger.info('another indexer writes this chain; waiting for it to end')
       }

@@ -14,12 +14,15 @@ export interface WriterLock {
  * Makes the caller the only writer of one chain's file among all threads and processes of this machine: an exclusive
  * lock on a small database beside it, which nobody ever reads.
  * @param waitMs - how long to wait for another writer to end, as when a service restarts.
+ * @param signal - ends the waiting.
  * @throws {StoreInUseError} another writer is still there.
+ * @throws the reason of `signal`.
  */
 export async function acquireWriterLock(
   driver: SqliteDriver,
   path: string,
-  waitMs: number
+  waitMs: number,
+  signal?: AbortSignal
 ): Promise<WriterLock> {
   const connection = driver.open(path, { busyTimeoutMs: 0 })
   try {
@@ -30,6 +33,7 @@ export async function acquireWriterLock(
           'another process or thread is writing this chain; expected to be the only one. Stop it, or use another folder'
         )
       }
+      signal?.throwIfAborted()
       await sleep(pollMs)
     }
   } catch (error) {

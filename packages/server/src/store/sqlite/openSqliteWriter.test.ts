@@ -134,6 +134,10 @@ describe.each(availableSqliteDrivers())('next to a writer elsewhere, over $name'
     await expect(openWriter({ driver, lockWaitMs: 60 })).rejects.toThrow(
       /another process or thread is writing/
     )
+    const givingUp = new AbortController()
+    const given = openWriter({ driver, lockWaitMs: 60_000, signal: givingUp.signal })
+    givingUp.abort(new Error('enough'))
+    await expect(given).rejects.toThrow('enough')
     const waiting = openWriter({ driver, lockWaitMs: 20_000 })
     await end()
     const writer = await waiting

@@ -20,6 +20,8 @@ export interface SqliteWriterOptions extends Partial<Layout> {
   readonly driver?: SqliteDriver
   /** How long to wait for another writer of the same chain to end. Default 2000. */
   readonly lockWaitMs?: number
+  /** Ends that waiting; the reason is thrown. */
+  readonly signal?: AbortSignal
 }
 
 const defaultLayout: Layout = { epochTransactions: 400_000, minUndoBlocks: 256, maxUndoBlocks: 8192 }
@@ -38,10 +40,10 @@ export async function openSqliteWriter(
   identity: ChainIdentity,
   options: SqliteWriterOptions = {}
 ): Promise<StoreWriter> {
-  const { driver = loadSqliteDriver(), lockWaitMs = defaultLockWaitMs, ...layout } = options
+  const { driver = loadSqliteDriver(), lockWaitMs = defaultLockWaitMs, signal, ...layout } = options
   const files = chainFiles(folder, identity.chainId)
   await requireFolder(folder)
-  const lock = await acquireWriterLock(driver, files.lock, lockWaitMs)
+  const lock = await acquireWriterLock(driver, files.lock, lockWaitMs, signal)
   try {
     if (!hasContent(files.database)) await createDatabase(driver, files, identity)
     const connection = openForWriting(driver, files.database)
