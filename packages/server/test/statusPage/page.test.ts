@@ -79,6 +79,28 @@ describe('the line on top says', () => {
       expect((await pageOf(reportOf(chains))).heading).toBe('Chain 7 has stalled')
     }
   })
+
+  test('where many chains are served, which of them are not in order, with links to them', async () => {
+    const chains = Array.from({ length: 40 }, (_, place) => chainWith({ chainId: place + 1 }))
+    chains[11] = chainWith({ chainId: 12, lagBlocks: 240 })
+    chains[30] = chainWith({ chainId: 31, phase: 'stalled', problem: 'no node answers' })
+    const silent = { chainId: 101, phase: 'stalled', problem: 'silent' } as const
+    const { heading, markup, text } = await pageOf(reportOf(chains, [silent]))
+    const body = markup.slice(markup.indexOf('<body'))
+    expect(heading).toBe('Chain 31 has stalled')
+    expect(text).toContain('38 of 41 chains in order.')
+    const links = [...body.matchAll(/<li><a href="#([^"]*)">([^<]*)<\/a><\/li>/g)].map(([, id, words]) => [
+      id,
+      words
+    ])
+    expect(links).toEqual([
+      ['chain-12', '12: Behind'],
+      ['chain-31', '31: Stalled'],
+      ['chain-101', '101: Silent']
+    ])
+    for (const [id] of links) expect(body.split(`id="${id}"`)).toHaveLength(2)
+    expect((await pageOf(reportOf(chains.slice(0, 11)))).markup).not.toContain('<li><a href="#chain-1')
+  })
 })
 
 describe('the page', () => {

@@ -155,6 +155,12 @@ export const states: Readonly<Record<string, StatusReport>> = {
     })
   ]),
   behind: reportOf([chainWith({ lagBlocks: 240, lagSeconds: 2_880, indexedTo: 19_426_347 })]),
+  several: reportOf([
+    chainWith(),
+    chainWith({ chainId: 10, phase: 'stalled', problem: 'no node answers' }),
+    polygon,
+    chainWith({ chainId: 8_453, lagBlocks: 240, lagSeconds: 2_880 })
+  ]),
   closing: reportOf([chainWith()], [], { closing: true, ready: false }),
   solanaOnly: reportOf([], [solanaFine]),
   solanaSilent: reportOf(

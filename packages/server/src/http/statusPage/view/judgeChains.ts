@@ -62,7 +62,12 @@ export function judgeSolanaCluster({ chainId, phase, problem }: StatusReport['so
 /** The one line that the page exists for, and what of the rest is worth a second one. */
 export interface Answer extends Verdict {
   readonly more?: string
+  /** Chains that are not as they should be, in the order of the page; absent where few chains are easily seen. */
+  readonly troubled?: readonly { readonly chainId: number; readonly words: string }[]
 }
+
+/** With more of them, one that is not in order may be far down the page. */
+const easilySeen = 2
 
 const order: readonly Tone[] = ['bad', 'waiting', 'good']
 
@@ -74,17 +79,21 @@ export function judgeServer(report: StatusReport, format: Format): Answer {
       'The server is shutting down: answers under way are finished, new calls are refused'
     )
   }
-  const verdicts = [
-    ...report.evm.map(chain => judgeEvmChain(chain, format)),
-    ...report.solana.map(judgeSolanaCluster)
+  const chains = [
+    ...report.evm.map(chain => ({ chainId: chain.chainId, ...judgeEvmChain(chain, format) })),
+    ...report.solana.map(cluster => ({ chainId: cluster.chainId, ...judgeSolanaCluster(cluster) }))
   ]
+  const verdicts: readonly Verdict[] = chains
   const worst = [...verdicts].sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))[0]
   if (worst === undefined) return waiting('No chains', 'No chain is served')
   const fine = verdicts.filter(({ tone }) => tone === 'good').length
   if (worst.tone !== 'good') {
-    return verdicts.length === 1
-      ? worst
-      : { ...worst, more: `${fine} of ${verdicts.length} chains in order.` }
+    if (chains.length === 1) return worst
+    const troubled = chains
+      .filter(({ tone }) => tone !== 'good')
+      .map(({ chainId, word }) => ({ chainId, words: `${chainId}: ${word}` }))
+    const more = `${fine} of ${chains.length} chains in order.`
+    return { ...worst, more, ...(chains.length > easilySeen ? { troubled } : {}) }
   }
   return { tone: 'good', word: report.evm.length > 0 ? 'In sync' : 'Answers', sentence: praise(report) }
 }

@@ -17,9 +17,10 @@ const oldPoolSeconds = 15
 /** The line on top. */
 export function renderAnswer(report: StatusReport, format: Format): Html {
   const { server } = report
-  const { tone, sentence, reason, more } = judgeServer(report, format)
+  const { tone, sentence, reason, more, troubled } = judgeServer(report, format)
+  const links = troubled?.map(({ chainId, words }) => html`<li><a href="#chain-${chainId}">${words}</a></li>`)
   const updated = html`As of ${time(server.nowSeconds, format)}. Up for ${format.duration(server.uptimeSeconds)}, version ${server.version}.`
-  return html`${icon(tone)}<div><h1>${sentence}</h1>${reason === undefined ? undefined : html`<p class="reason">${reason}</p>`}<p>${more}${more === undefined ? '' : ' '}${updated}</p></div>`
+  return html`${icon(tone)}<div><h1>${sentence}</h1>${reason === undefined ? undefined : html`<p class="reason">${reason}</p>`}<p>${more}${more === undefined ? '' : ' '}${updated}</p>${links && html`<ul class="troubled" aria-label="Chains that are not in order">${links}</ul>`}</div>`
 }
 
 /**
@@ -38,7 +39,7 @@ export function renderState(report: StatusReport, format: Format): Html {
   )
   const clusters = report.solana.map(cluster => {
     const facts = [fact('Newest slot', number(cluster.head, format)), fact('Index', 'none: read live')]
-    return card(`Solana cluster ${cluster.chainId}`, judgeSolanaCluster(cluster), facts)
+    return card(cluster.chainId, `Solana cluster ${cluster.chainId}`, judgeSolanaCluster(cluster), facts)
   })
   return html`<section aria-labelledby="chains"><h2 id="chains">Chains</h2>${chains}${clusters}</section><section aria-labelledby="server"><h2 id="server">Server</h2>${renderServer(report, format)}</section>`
 }
@@ -76,10 +77,11 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart, format: Format)
   const progress = chain.ready
     ? undefined
     : html`<p class="progress"><progress max="100"${percent === undefined ? undefined : html` value="${percent}"`} aria-label="First backfill of chain ${chain.chainId}"></progress><span>${percent === undefined ? 'not begun' : `${format.number(percent, 1)} %${left}`}</span></p>`
-  return card(name, verdict, facts, progress, charts)
+  return card(chain.chainId, name, verdict, facts, progress, charts)
 }
 
 function card(
+  chainId: number,
   name: string,
   { tone, word, reason }: Verdict,
   facts: readonly HtmlPart[],
@@ -87,7 +89,7 @@ function card(
   charts?: HtmlPart
 ): Html {
   const words = reason === undefined ? undefined : html`<p class="problem">${reason}</p>`
-  return html`<article class="card"><header><h3>${name}</h3><span class="badge ${tone}">${icon(tone)}${word}</span></header>${words}${progress}<dl>${facts}</dl>${charts}</article>`
+  return html`<article class="card" id="chain-${chainId}"><header><h3>${name}</h3><span class="badge ${tone}">${icon(tone)}${word}</span></header>${words}${progress}<dl>${facts}</dl>${charts}</article>`
 }
 
 function renderServer(report: StatusReport, format: Format): Html {
