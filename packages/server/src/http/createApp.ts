@@ -209,7 +209,7 @@ export function createApp(options: AppOptions): App {
         : await loginThrottle.attempt(
             address,
             credentials?.projectId,
-            async () => credentials && authenticate({ ...credentials, origin })
+            async () => credentials && authenticate({ ...credentials, origin, address })
           )
     if (login === undefined) {
       const extraMessage = 'Send HTTP Basic credentials: project id and project server key.'

@@ -8,6 +8,8 @@ export interface Credentials {
   readonly key: string
   /** The `Origin` header. */
   readonly origin: string | undefined
+  /** Who sent them, as limits count it; absent where it is not known. */
+  readonly address?: string | undefined
 }
 
 /**
@@ -23,10 +25,10 @@ export type Authenticate = (credentials: Credentials) => Promise<Caller | undefi
  * @param verifier - asked for projects that are not among them; absent: these are wrong.
  */
 export function createAuthenticator(keyRing: () => KeyRing, verifier?: ProjectVerifier): Authenticate {
-  return async ({ projectId, key, origin }) => {
+  return async ({ projectId, key, origin, address }) => {
     const keys = keyRing()
     const caller = keys.find(projectId, key)
     if (caller !== undefined || verifier === undefined || keys.has(projectId)) return caller
-    return verifier.verify({ projectId, key, origin })
+    return verifier.verify({ projectId, key, origin, address })
   }
 }

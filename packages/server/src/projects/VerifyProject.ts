@@ -31,7 +31,7 @@ export type VerifyProject = (credentials: {
 export interface VerifyLimits {
   /** Milliseconds until an answer is given up; 5,000 by default. */
   readonly timeoutMs?: number
-  /** Questions at the same time, more are refused with 503; 100 by default. */
+  /** Questions at the same time, a tenth of them of one address; more are refused with 503. 100 by default. */
   readonly atOnce?: number
   /** Milliseconds that a right answer is good for, so that a revoked key works so long at most; 5,000 by default, 0: none. */
   readonly cacheMs?: number

@@ -153,6 +153,25 @@ describe('a host that cannot tell', () => {
     answer({ projectId: 'demo' })
     expect(await next).toBeDefined()
   })
+
+  it('to ever new credentials of one address is asked by others all the same', async () => {
+    const answers: (() => void)[] = []
+    const { verifier } = start(() => new Promise(resolve => answers.push(() => resolve(undefined))), {
+      atOnce: 20
+    })
+    let asked = 0
+    const askFrom = (address: string | undefined) =>
+      verifier.verify({ ...credentials, origin: `https://${asked++}.example`, address })
+    const under = [askFrom('192.0.2.1'), askFrom('192.0.2.1')]
+    await expect(askFrom('192.0.2.1')).rejects.toMatchObject({ reason: 'OVERLOADED' })
+    under.push(askFrom('192.0.2.2'), askFrom(undefined), askFrom(undefined), askFrom(undefined))
+    expect(answers).toHaveLength(6)
+    for (const answer of answers) answer()
+    await Promise.all(under)
+    const again = askFrom('192.0.2.1')
+    answers.at(-1)?.()
+    expect(await again).toBeUndefined()
+  })
 })
 
 describe('a right answer', () => {

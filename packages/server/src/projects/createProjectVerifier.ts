@@ -17,6 +17,8 @@ export interface ProjectVerifier {
     readonly projectId: string
     readonly key: string
     readonly origin: string | undefined
+    /** Whose questions are bounded together; absent where it is not known. */
+    readonly address?: string | undefined
   }): Promise<Caller | undefined>
   /** Lets go of remembered answers. */
   forget(): void
@@ -24,6 +26,8 @@ export interface ProjectVerifier {
 
 const defaults = { timeoutMs: 5_000, atOnce: 100, cacheMs: 5_000 }
 const remembered = 10_000
+/** Of the questions at the same time, those that one address may cause: guesses, or ever other origins, are all new ones. */
+const addressShare = 1 / 10
 const retryAfterMs = 1_000
 
 /**
@@ -41,11 +45,15 @@ export function createProjectVerifier(
   let known = new BoundedMap<string, { readonly caller: Caller; readonly untilMs: number }>(remembered)
   let asking = new Map<string, Promise<Caller | undefined>>()
   let underWay = 0
+  const underWayOf = new Map<string, number>()
   let failures = 0
 
-  async function ask(credentials: Question): Promise<Caller | undefined> {
-    if (underWay >= atOnce) throw cannotTell('Too many credentials are being checked; try again.')
-    underWay++
+  async function ask(credentials: Question, address: string | undefined): Promise<Caller | undefined> {
+    const ofAddress = address === undefined ? 0 : (underWayOf.get(address) ?? 0)
+    if (underWay >= atOnce || ofAddress >= Math.ceil(atOnce * addressShare)) {
+      throw cannotTell('Too many credentials are being checked; try again.')
+    }
+    begin(address)
     const timeout = new AbortController()
     let timer: NodeJS.Timeout | undefined
     try {
@@ -72,15 +80,32 @@ export function createProjectVerifier(
       throw cannotTell('The credentials could not be checked; try again.')
     } finally {
       clearTimeout(timer)
-      underWay--
+      end(address)
     }
   }
 
-  function askFor(name: string, credentials: Question): Promise<Caller | undefined> {
+  function begin(address: string | undefined): void {
+    underWay++
+    if (address !== undefined) underWayOf.set(address, (underWayOf.get(address) ?? 0) + 1)
+  }
+
+  function end(address: string | undefined): void {
+    underWay--
+    if (address === undefined) return
+    const left = (underWayOf.get(address) ?? 0) - 1
+    if (left > 0) underWayOf.set(address, left)
+    else underWayOf.delete(address)
+  }
+
+  function askFor(
+    name: string,
+    credentials: Question,
+    address: string | undefined
+  ): Promise<Caller | undefined> {
     // Those of now: what is forgotten meanwhile shall not come back with this answer.
     const [asked, remember] = [asking, known]
     const untilMs = now() + cacheMs
-    const question = ask(credentials)
+    const question = ask(credentials, address)
       .then(caller => {
         if (caller === undefined) remember.delete(name)
         else if (cacheMs > 0) remember.set(name, { caller, untilMs })
@@ -92,7 +117,7 @@ export function createProjectVerifier(
   }
 
   return {
-    async verify({ projectId, key, origin }) {
+    async verify({ projectId, key, origin, address }) {
       // What no configuration would take is wrong; a database may fail at it, which would look like an outage.
       if (!projectIdSchema.safeParse(projectId).success || !keySchema.safeParse(key).success) return undefined
       // As JSON, so that no two credentials have the same text.
@@ -100,7 +125,8 @@ export function createProjectVerifier(
       const name = createHmac('sha256', secret).update(text).digest('base64')
       const found = known.get(name)
       if (found !== undefined && now() < found.untilMs) return found.caller
-      return asking.get(name) ?? askFor(name, { projectId, key, ...(origin === undefined ? {} : { origin }) })
+      const credentials = { projectId, key, ...(origin === undefined ? {} : { origin }) }
+      return asking.get(name) ?? askFor(name, credentials, address)
     },
     forget() {
       // An answer that is on its way may be from before.

@@ -22,10 +22,10 @@ const verifyProject: VerifyProject = async ({ projectId, key }) => {
   return key === 'right' ? { projectId: `account of ${projectId}` } : undefined
 }
 
-function start(limits: VerifyLimits = {}) {
+function start(limits: VerifyLimits = {}, host = verifyProject) {
   const lines: string[] = []
   const logger = createLogger({ level: 'debug', write: line => lines.push(line) })
-  const verifier = createProjectVerifier(verifyProject, { limits, logger })
+  const verifier = createProjectVerifier(host, { limits, logger })
   const service = startService({ handlers, verifier })
   const call = async (credentials: string, headers: Record<string, string> = {}) => {
     const init = { headers: { authorization: basic(credentials), ...headers } }
@@ -66,6 +66,28 @@ describe('a service over a host with a database of its own', () => {
     expect(headers.get('access-control-allow-origin')).toBe(origin)
     expect(lines.join('')).toContain('verifyProject failed')
     expect(lines.join('')).not.toMatch(/top-secret|broken/)
+  })
+
+  it('is asked by others while one address fills its part of the questions', async () => {
+    let answer = () => {}
+    const host: VerifyProject = question =>
+      question.key === 'slow'
+        ? new Promise(resolve => {
+            answer = () => resolve(undefined)
+          })
+        : verifyProject(question)
+    const { service } = start({ atOnce: 10 }, host)
+    const statusFor = async (credentials: string, from: string) => {
+      const headers = { authorization: basic(credentials), 'content-type': 'application/json' }
+      const init = { method: 'POST', body: good, headers }
+      return (await service.fetch(new Request('http://service/evm-chain', init), { address: from })).status
+    }
+    const waiting = statusFor('a:slow', '192.0.2.1')
+    expect(await statusFor('b:right', '192.0.2.1')).toBe(503)
+    expect(await statusFor('b:right', '192.0.2.2')).toBe(200)
+    answer()
+    expect(await waiting).toBe(401)
+    expect(await statusFor('b:right', '192.0.2.1')).toBe(200)
   })
 
   it('counts calls under the project that the host named', async () => {
