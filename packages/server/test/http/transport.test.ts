@@ -35,17 +35,12 @@ describe('every answer', () => {
 })
 
 describe('a path', () => {
-  it.each([
-    '/evm',
-    '/evm-chain/x',
-    '//evm-chain',
-    '/EVM-CHAIN',
-    '/evm-chain//',
-    '/solana%2F',
-    '/__proto__'
-  ])('that is no endpoint is 404: %s', async path => {
-    await expectRefusal(await service.post(path, good), 'NOT_FOUND')
-  })
+  it.each(['/evm', '/evm-chain/x', '//evm-chain', '/EVM-CHAIN', '/evm-chain//', '/solana%2F', '/__proto__'])(
+    'that is no endpoint is 404: %s',
+    async path => {
+      await expectRefusal(await service.post(path, good), 'NOT_FOUND')
+    }
+  )
 })
 
 describe('a verb', () => {
