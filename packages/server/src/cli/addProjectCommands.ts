@@ -4,7 +4,7 @@ import { ConfigError } from '../platform/errors.ts'
 import { ProjectEditError } from '../projects/editProjects.ts'
 import { createProject } from './createProject.ts'
 import { listProjects } from './listProjects.ts'
-import { readDuration } from './readDuration.ts'
+import { readDuration, readLifetime } from './readDuration.ts'
 import { revokeProjectKey } from './revokeProjectKey.ts'
 import { rotateProjectKey } from './rotateProjectKey.ts'
 
@@ -36,7 +36,7 @@ export function addProjectCommands(program: Command): void {
     .option('--client', 'make a publishable key for web pages in place of a secret one for servers')
     .option('--origin <origin...>', 'origins of the pages that may use the client key', readOrigins)
     .option('--name <name>', 'what the key is called in the list', readName)
-    .option('--expires <time>', 'end the key after so long, such as 90d', readDuration)
+    .option('--expires <time>', 'end the key after so long, such as 90d', readLifetime)
     .action(telling(createProject))
 
   subcommand(

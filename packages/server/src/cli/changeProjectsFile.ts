@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { ConfigError } from '../platform/errors.ts'
+import { ConfigError, StoreError } from '../platform/errors.ts'
 import { ProjectEditError } from '../projects/editProjects.ts'
 import { type KeptProject, toKeptProject } from '../projects/keptProject.ts'
 import { readProjectsFile } from '../projects/readProjectsFile.ts'
@@ -60,8 +60,13 @@ async function acquireLock(file: string): Promise<WriterLock> {
 }
 
 function cannotWrite(file: string, error: unknown): ProjectEditError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
   return new ProjectEditError(
-    `projectsFile "${file}" could not be written (${code}); expected a folder that is there and can be written, and a file of the same user`
+    `projectsFile "${file}" could not be written (${reasonOf(error)}); expected a folder that is there and can be written, and a file of the same user`
   )
+}
+
+function reasonOf(error: unknown): string {
+  // Of the lock.
+  if (error instanceof StoreError) return error.message
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
 }

@@ -15,3 +15,14 @@ export function readDuration(text: string): number {
   if (!(ms <= longestMs)) throw new InvalidArgumentError('Expected a time such as 30m, 24h or 7d, or 0.')
   return ms
 }
+
+/**
+ * As `readDuration`, for the life of a key, which has to have one.
+ *
+ * @throws {InvalidArgumentError} also for no time at all.
+ */
+export function readLifetime(text: string): number {
+  const ms = readDuration(text)
+  if (ms === 0) throw new InvalidArgumentError('Expected a time longer than 0, such as 24h or 90d.')
+  return ms
+}

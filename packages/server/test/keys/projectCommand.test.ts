@@ -219,6 +219,11 @@ describe('a command that cannot be done', () => {
       /'soon' is invalid. Expected a time such as/
     ],
     ['a time without unit', ['create', 'x', '--expires', '90'], /Expected a time such as/],
+    [
+      'a key that has no life',
+      ['create', 'x', '--expires', '0'],
+      /'0' is invalid. Expected a time longer than 0/
+    ],
     ['an unknown project', ['rotate', 'x'], /Project "x" is not in the projects file; expected one that/],
     [
       'an unknown key',
@@ -260,6 +265,7 @@ describe('a command that cannot be done', () => {
     )
     const lost = await runProject('create', 'demo', '--file', join(folder, 'nowhere', 'projects.json'))
     expect(lost).toMatchObject({ code: 1, error: expect.stringContaining('expected a folder that is there') })
+    expect(lost.error).toContain('unable to open database file')
   })
 
   it('exits 2 over a file that is wrong, and leaves it alone', async () => {
