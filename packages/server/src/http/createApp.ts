@@ -20,6 +20,7 @@ import type { ReadClientAddress } from './clientAddress.ts'
 import type { Admission } from './createAdmission.ts'
 import type { Authenticate } from './createAuthenticator.ts'
 import type { Cors } from './createCors.ts'
+import type { LongAnswers } from './createLongAnswers.ts'
 import type { Places } from './createPlaces.ts'
 import { decodeUtf8 } from './decodeUtf8.ts'
 import {
@@ -43,6 +44,7 @@ export interface AppOptions {
   readonly cors: Cors
   readonly admission: Admission
   readonly places: Places
+  readonly longAnswers: LongAnswers
   readonly loginThrottle: LoginThrottle
   readonly limits: { readonly bodyBytes: number }
   readonly syncStatuses: () => readonly SyncStatus[]
@@ -76,6 +78,7 @@ export function createApp(options: AppOptions): App {
     authenticate,
     admission,
     places,
+    longAnswers,
     loginThrottle,
     quotaOf,
     cors,
@@ -228,10 +231,7 @@ export function createApp(options: AppOptions): App {
       return refuse('UNSUPPORTED_MEDIA_TYPE', { extraMessage: 'Send the body as application/json.' })
     }
     const giveBack = places.take(caller, address)
-    if (giveBack === undefined) {
-      const extraMessage = 'Too many requests of this caller are under way.'
-      return refuse('RATE_LIMITED', { extraMessage, retryAfterMs: placeWaitMs }, retryAfter(placeWaitMs))
-    }
+    if (giveBack === undefined) return tooMany('Too many requests of this caller are under way.')
     whenEnded(giveBack)
     const bytes = await request.readBody(limits.bodyBytes)
     if (bytes === bodyTooLarge) {
@@ -250,7 +250,15 @@ export function createApp(options: AppOptions): App {
       },
       quotaOf(caller, address)
     )
-    return toHttpAnswer(answer)
+    if (typeof answer.body === 'string') return toHttpAnswer(answer)
+    const body = longAnswers.bound(answer.body, caller, address)
+    if (body !== undefined) return toHttpAnswer({ ...answer, body })
+    await answer.body.return()
+    return tooMany('Too many long answers to this caller are being written.')
+  }
+
+  function tooMany(extraMessage: string): HttpAnswer {
+    return refuse('RATE_LIMITED', { extraMessage, retryAfterMs: placeWaitMs }, retryAfter(placeWaitMs))
   }
 
   function refuse<R extends ErrorReason>(

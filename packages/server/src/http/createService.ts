@@ -1,6 +1,6 @@
 import type { EndpointPath } from '@chain-data/protocol'
 import type { SolanaStatus, SyncStatus } from '../model/sync.ts'
-import { systemClock } from '../platform/clock.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import { createMetrics, type MetricSources } from '../platform/metrics.ts'
 import type { KeyRing } from '../projects/createKeyRing.ts'
@@ -17,6 +17,7 @@ import { createAuthenticator } from './createAuthenticator.ts'
 import { createCors } from './createCors.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
+import { createLongAnswers } from './createLongAnswers.ts'
 import { createPlaces } from './createPlaces.ts'
 import { createQuota, type RateLimits } from './createQuota.ts'
 import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
@@ -61,6 +62,8 @@ export interface ServiceOptions {
   readonly pages?: { readonly status: boolean; readonly metrics: boolean }
   readonly statusTimes?: StatusTimes
   readonly logger: Logger
+  /** For how long answers last; absent: the steady one. */
+  readonly clock?: Clock
   /** Where a host has put `fetch` and `nodeHandler`; absent: at the root, or the host takes the path off. */
   readonly basePath?: string | undefined
 }
@@ -74,6 +77,9 @@ export interface Service extends Pick<App, 'inFlight' | 'beginDraining' | 'begin
   /** Lets go of what it holds beside the methods; for when the last answer is written. */
   close(): Promise<void>
 }
+
+/** As many views of a chain's store may be open. */
+const longAnswersAtOnce = 64
 
 /** Puts the JSON-RPC layer and the HTTP layer around a set of methods, whatever stands behind these. */
 export function createService(options: ServiceOptions): Service {
@@ -126,6 +132,7 @@ export function createService(options: ServiceOptions): Service {
     ),
     admission,
     places: createPlaces(limits.requestsInFlight),
+    longAnswers: createLongAnswers(createPlaces(longAnswersAtOnce), options.clock),
     loginThrottle,
     quotaOf: quota.of,
     cors: createCors(() => verifier !== undefined || keyRing().hasClientKeys),

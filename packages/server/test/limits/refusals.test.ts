@@ -203,6 +203,76 @@ describe('requests under way', () => {
   })
 })
 
+describe('long answers', () => {
+  // 64 of them: 48 for server keys of a project, 16 for its client keys, 4 for an address with these.
+  function startLong() {
+    const clock = { ms: 0, now: () => clock.ms }
+    let open = 0
+    const endless = async function* () {
+      for (;;) yield `"${'x'.repeat(100_000)}"`
+    }
+    const service = start({
+      clock,
+      projects: [...startProjects, { projectId: 'other', serverKey: 'other-key' }],
+      handlers: {
+        svc_getTransactionsByAddress: async () => {
+          open++
+          return new ResultStream(endless(), async () => void open--)
+        }
+      }
+    })
+    const history = request('svc_getTransactionsByAddress', [address])
+    const begin = async (projectAndKey: string, from?: string) => {
+      const headers = {
+        authorization: `Basic ${btoa(projectAndKey)}`,
+        origin: 'https://dapp.example',
+        'content-type': 'application/json'
+      }
+      const init = { method: 'POST', body: history, headers }
+      const { status, body } = await service.fetch(new Request('http://service/evm-chain', init), {
+        address: from
+      })
+      return { status, reader: status === 200 ? body?.getReader() : undefined }
+    }
+    return { clock, service, begin, open: () => open }
+  }
+
+  it('of one caller that last leave room for those of others, and short ones are not counted', async () => {
+    const { clock, service, begin, open } = startLong()
+    const readers: ReadableStreamDefaultReader<Uint8Array>[] = []
+    const beginMany = async (times: number, ...caller: [string, string?]) => {
+      const statuses: number[] = []
+      for (let count = 0; count < times; count++) {
+        const { status, reader } = await begin(...caller)
+        statuses.push(status)
+        if (reader) readers.push(reader)
+      }
+      return statuses
+    }
+    const takeAll = async (from = 0) => {
+      const taken = await Promise.allSettled(readers.slice(from).map(reader => reader.read()))
+      return taken.filter(({ status }) => status === 'fulfilled').length
+    }
+    expect(await beginMany(60, 'demo:demo-server-key')).toEqual(Array(60).fill(200))
+    expect(await takeAll()).toBe(60)
+    clock.ms += 2_000
+    // The other twelve are cut, and hold nothing any more.
+    expect(await takeAll()).toBe(48)
+    expect([open(), service.inFlight()]).toEqual([48, 48])
+    expect(await beginMany(1, 'demo:demo-server-key')).toEqual([429])
+    expect([open(), service.inFlight()]).toEqual([48, 48])
+
+    expect(await beginMany(5, 'demo:demo-client-key', '192.0.2.1')).toEqual(Array(5).fill(200))
+    expect(await beginMany(1, 'other:other-key')).toEqual([200])
+    clock.ms += 2_000
+    expect(await takeAll(60)).toBe(4 + 1)
+    for (const reader of readers) await reader.cancel().catch(() => {})
+    expect([open(), service.inFlight()]).toEqual([0, 0])
+    expect(await beginMany(1, 'demo:demo-server-key')).toEqual([200])
+    await readers.at(-1)?.cancel()
+  })
+})
+
 describe('an overloaded server', () => {
   it('refuses calls without reading them, answers its pages, and recovers', async () => {
     const work: (() => void)[] = []
