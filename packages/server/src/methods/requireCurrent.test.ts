@@ -88,6 +88,16 @@ it('a status that turns to catching up after the look begins is waited out, sinc
   await snapshot.close()
 })
 
+it('so is one that does not know yet that the first backfill has ended', async () => {
+  await writer.markBackfilled()
+  const early: SyncStatus = { ...following, phase: 'backfilling', backfilled: false }
+  const told = [early, early, early]
+  const chain = { reader, status: () => told.shift() ?? following }
+  const { snapshot, status } = await openSettled(chain, { now: () => 0 }, signal)
+  expect(status.phase).toBe('following')
+  await snapshot.close()
+})
+
 it('where that lasts, the view is given with the status as it is', async () => {
   await writer.markBackfilled()
   const chain = { reader, status: (): SyncStatus => ({ ...following, phase: 'backfilling' }) }

@@ -32,9 +32,9 @@ export async function openSettled(
     const { settled, backfilled } = await snapshot.marks()
     const status = readStatus()
     const isOver = clock.now() >= lastMoment
-    // A first backfill has gaps by its nature, and says so. A status that began to catch up meanwhile is of a reorg that the
-    // view may have behind it already.
-    if (!backfilled || (settled && (isOver || !isCatchingUp(status)))) return { snapshot, status }
+    // A first backfill has gaps by its nature, and says so. Otherwise a status that is not there yet may tell of what the view
+    // has behind it: of a reorg, or of the end of the first backfill.
+    if (!backfilled || (settled && (isOver || !isOnItsWay(status)))) return { snapshot, status }
     await snapshot.close()
     if (!settled && (status.phase === 'stalled' || isOver)) throw notHeard(status)
     await sleep(pollMs, undefined, { signal })
@@ -62,9 +62,13 @@ export function requireFreshPool(status: SyncStatus, nowMs: number): void {
   if (poolSeenAtMs === undefined || nowMs - poolSeenAtMs > poolFreshMs) throw notHeard(status)
 }
 
+function isOnItsWay({ phase }: SyncStatus): boolean {
+  return phase === 'starting' || phase === 'backfilling'
+}
+
 /** During the first backfill there is nothing to wait for: that may take days. */
-function isCatchingUp({ phase, backfilled }: SyncStatus): boolean {
-  return phase === 'starting' || (phase === 'backfilling' && backfilled)
+function isCatchingUp(status: SyncStatus): boolean {
+  return isOnItsWay(status) && (status.phase === 'starting' || status.backfilled)
 }
 
 function notHeard({ chainId }: SyncStatus): Refusal {
