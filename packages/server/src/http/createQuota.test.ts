@@ -83,6 +83,20 @@ describe('the quota', () => {
     expect(await allowed(quota.of(page, '192.0.2.1'))).toBe(2)
   })
 
+  it('takes none where all are wanted and do not fit, and tells when all will', async () => {
+    const quota = startQuota({ ...rule, clientKeys: rule, perAddress: { requestsPerSecond: 2, burst: 30 } })
+    const take = quota.of(page, '192.0.2.1')
+    await take(25)
+    const refused = await take(10, 'all')
+    expect(refused).toMatchObject({ scope: 'address', allowed: 0, retryAfterMs: 2_500 })
+    quota.clock.ms += refused.retryAfterMs - 1
+    expect(await take(10, 'all')).toMatchObject({ allowed: 0 })
+    quota.clock.ms += 1
+    expect(await take(10, 'all')).toMatchObject({ allowed: 10 })
+    // 40, less 25 and 10, and 2 that came back.
+    expect(await allowed(quota.of(page, '192.0.2.2'))).toBe(7)
+  })
+
   it('does not count the calls of a backend by address', async () => {
     const quota = startQuota({ ...rule, perAddress: { requestsPerSecond: 1, burst: 1 } })
     expect(await allowed(quota.of(server, '192.0.2.1'))).toBe(40)

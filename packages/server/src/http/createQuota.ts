@@ -70,7 +70,7 @@ export function createQuota(
       }
       const rule = ruleOf(caller, limits)
       if (rule) takes.push(createTake('project', limiterOf(kind, rule), rule, `${kind}:${projectId}`))
-      return calls => takeFromAll(takes, calls)
+      return (calls, fitting = 'some') => takeFromAll(takes, calls, fitting)
     },
     close: async () => database?.close()
   }
@@ -115,7 +115,11 @@ function createTake(scope: TakenQuota['scope'], limiter: Limiter, rule: QuotaRul
  * One after the other, the narrowest first, each asked for what the ones before it allow: an address that is refused takes
  * nothing of its project, not even for the time until it is given back. What a later one refuses goes back.
  */
-async function takeFromAll(takes: readonly Take[], calls: number): Promise<TakenQuota> {
+async function takeFromAll(
+  takes: readonly Take[],
+  calls: number,
+  fitting: 'some' | 'all'
+): Promise<TakenQuota> {
   // Nothing limits this caller.
   let outcome: TakenQuota = { scope: 'project', allowed: calls, retryAfterMs: 0, msPerCall: 0 }
   for (const [index, { take }] of takes.entries()) {
@@ -126,5 +130,8 @@ async function takeFromAll(takes: readonly Take[], calls: number): Promise<Taken
     for (const earlier of takes.slice(0, index)) if (allowed < wanted) earlier.giveBack(wanted - allowed)
     outcome = { ...(taken.retryAfterMs > outcome.retryAfterMs ? taken : outcome), allowed }
   }
-  return outcome
+  const { allowed, retryAfterMs, msPerCall } = outcome
+  if (fitting === 'some' || allowed === calls) return outcome
+  for (const { giveBack } of takes) if (allowed > 0) giveBack(allowed)
+  return { ...outcome, allowed: 0, retryAfterMs: retryAfterMs + (calls - allowed - 1) * msPerCall }
 }

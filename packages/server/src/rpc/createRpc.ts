@@ -21,8 +21,13 @@ export interface TakenQuota {
   readonly scope: 'project' | 'address'
 }
 
-/** Takes some calls from the caller's quota, at once. */
-export type TakeQuota = (calls: number) => Promise<TakenQuota>
+/**
+ * Takes some calls from the caller's quota, at once.
+ *
+ * @param fitting - `some`: those that fit, the default; `all`: none where one does not fit, and `retryAfterMs` is how
+ *   long all of them have to wait.
+ */
+export type TakeQuota = (calls: number, fitting?: 'some' | 'all') => Promise<TakenQuota>
 
 /** What goes back over HTTP. */
 export interface RpcAnswer {
@@ -35,6 +40,9 @@ export interface RpcAnswer {
 /** Answers one request body, single or batch. Never rejects. */
 export type Rpc = (text: string, origin: CallOrigin, takeQuota: TakeQuota) => Promise<RpcAnswer>
 
+/** More than any call needs: a list of 100 contracts has 4,500 characters. */
+const charactersPerCall = 32_768
+
 /** The JSON-RPC layer: body in, answers out, each request of a batch by itself. */
 export function createRpc(options: {
   readonly dispatch: Dispatch
@@ -45,6 +53,12 @@ export function createRpc(options: {
   const { dispatch, limits, logger, metrics } = options
 
   return async (text, origin, takeQuota) => {
+    // Reading takes the time of the thread by length, whatever is in it.
+    const forLength = Math.floor(text.length / charactersPerCall)
+    if (forLength > 0) {
+      const quota = await takeQuota(forLength, 'all')
+      if (quota.allowed < forLength) return rateLimited(quota)
+    }
     let body: RequestBody
     try {
       body = readBody(text, limits)

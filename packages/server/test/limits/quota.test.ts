@@ -79,6 +79,21 @@ describe('the quota over HTTP', () => {
     expect((await service.post('/evm-chain', call)).status).toBe(429)
   })
 
+  it('counts a long body as more calls, before it is read, and takes none where they do not fit', async () => {
+    const service = start({ ...rule, burst: 10 })
+    const long = (body: string, pieces: number) => body.padEnd(pieces * 32_768)
+    for (const body of [long(call, 11), long('nonsense', 11)]) {
+      const refused = await service.post('/evm-chain', body)
+      expect([refused.status, ((await refused.json()) as Answer).error?.data.reason]).toEqual([
+        429,
+        'RATE_LIMITED'
+      ])
+    }
+    expect((await service.post('/evm-chain', long(call, 8))).status).toBe(200)
+    expect((await service.post('/evm-chain', call)).status).toBe(200)
+    expect((await service.post('/evm-chain', call)).status).toBe(429)
+  })
+
   it('counts the pages of one address with a client key, whoever forwards them', async () => {
     const perAddress = { requestsPerSecond: 0.01, burst: 1 }
     const service = startService({
