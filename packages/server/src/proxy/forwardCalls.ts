@@ -87,6 +87,8 @@ export function createForward(
       outgoing.once('close', () => {
         clearTimeout(answerTimer)
         signal.removeEventListener('abort', leave)
+        // Without an error, as after a change of the protocol; of an answered request this is not heard.
+        reject(new NoAnswer())
       })
       outgoing.once('socket', socket => {
         if (!socket.connecting) return
@@ -114,6 +116,10 @@ export function createForward(
       retryAfterMs: 1_000
     })
   }
+}
+
+class NoAnswer extends Error {
+  readonly code = 'NO_ANSWER'
 }
 
 class Overdue extends Error {

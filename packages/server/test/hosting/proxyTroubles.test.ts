@@ -37,6 +37,11 @@ describe('when the service cannot answer, the page gets 503 and the host is told
       (_q, s) => s.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end('x')
     ],
     ['it sends no HTTP', /cannot be reached \(HPE/, q => q.socket.end('hello\r\n\r\n')],
+    [
+      'it changes to another protocol',
+      /cannot be reached \(NO_ANSWER/,
+      q => q.socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+    ],
     ['it hangs up', /cannot be reached \(ECONNRESET/, q => q.socket.destroy()],
     [
       'it breaks off',
