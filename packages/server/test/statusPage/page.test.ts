@@ -53,6 +53,7 @@ describe('the line on top says', () => {
       ]
     ],
     ['degraded', 'Chain 1 is degraded: final blocks were replaced', ['Degraded']],
+    ['byAnother', 'Chain 1 is in sync', ['another server on the same store', 'not known']],
     ['goingBack', 'Chain 1 was reorganised and goes back to block 19,426,560', ['Going back']],
     ['waiting', 'Chain 1 waits for its node', ['not known']],
     ['behind', 'Chain 1 is catching up: 240 blocks behind', ['240 blocks, about 48 min']],

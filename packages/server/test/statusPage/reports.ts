@@ -134,6 +134,7 @@ export const states: Readonly<Record<string, StatusReport>> = {
     })
   ]),
   degraded: reportOf([chainWith({ degraded: true })]),
+  byAnother: reportOf([chainWith({ waiting: true, transactionsPerSecond: undefined })]),
   goingBack: reportOf([chainWith({ rollingBackTo: 19_426_560, phase: 'following' })]),
   waiting: reportOf([
     chainWith({

@@ -65,6 +65,7 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart, format: Format)
     fact('Pool', pool(chain, format)),
     fact('Nodes', nodes && `${nodes.inService} of ${nodes.total} in service`),
     webSockets && fact('WebSockets', `${webSockets.connected} of ${webSockets.total} connected`),
+    chain.waiting && fact('Indexed by', 'another server on the same store'),
     storeBytes !== undefined && fact('Index on disk', format.bytes(storeBytes)),
     lastReorg && fact('Last reorg', reorg(lastReorg, format)),
     indexedFrom === undefined || indexedFrom === 0
