@@ -102,7 +102,10 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
     return new Promise((resolve, reject) => {
       const length = Buffer.byteLength(body)
       const options = { method: 'POST', agent, signal, headers: { ...headers, 'content-length': length } }
-      request(target, options, resolve).on('error', reject).end(body)
+      const outgoing = request(target, options, resolve).on('error', reject)
+      // After a change of the protocol the request tells nothing but this, not even that it was aborted.
+      outgoing.on('close', () => reject(new Error('no answer')))
+      outgoing.end(body)
     })
   }
 
@@ -200,5 +203,5 @@ function failureCode(error: unknown): string {
       if (typeof code === 'string') return code
     }
   }
-  return 'no connection'
+  return 'no answer'
 }
