@@ -77,7 +77,7 @@ describe('the quota', () => {
   })
 
   it('does not take from an address what its project refuses', async () => {
-    const quota = startQuota({ ...rule, perAddress: { requestsPerSecond: 1, burst: 12 } })
+    const quota = startQuota({ ...rule, perAddress: { requestsPerSecond: 0.01, burst: 12 } })
     expect(await quota.of(page, '192.0.2.1')(12)).toMatchObject({ scope: 'project', allowed: 10 })
     quota.clock.ms += 8_000
     expect(await allowed(quota.of(page, '192.0.2.1'))).toBe(2)

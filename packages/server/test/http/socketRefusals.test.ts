@@ -4,7 +4,14 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Listener } from '../../src/http/listen.ts'
 import { ResultStream } from '../../src/methods/ResultStream.ts'
-import { address, authorization, request, type ServiceChanges, startService } from './startService.ts'
+import {
+  address,
+  authorization,
+  request,
+  type ServiceChanges,
+  type StartedService,
+  startService
+} from './startService.ts'
 
 const covers = { transfers: false, internal: false, pool: false }
 const handlers: NonNullable<ServiceChanges['handlers']> = {
@@ -17,9 +24,12 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp()
 })
 
-async function start(changes: ServiceChanges = { handlers }) {
+async function start(
+  changes: ServiceChanges = { handlers },
+  options: Parameters<StartedService['listen']>[0] = {}
+) {
   const service = startService(changes)
-  const listener: Listener = await service.listen()
+  const listener: Listener = await service.listen(options)
   cleanUps.push(() => listener.close(0))
   return { service, port: Number(new URL(listener.url).port) }
 }
@@ -179,7 +189,8 @@ describe('a body', () => {
   })
 
   it('that goes on after its refusal is cut, without a second answer', async () => {
-    const { port } = await start()
+    // Longer than any test, so that it is not what ends the connection.
+    const { port } = await start({ handlers }, { receiveRequestMs: 600_000 })
     const { socket, received, closed } = converse(port, head(['Content-Length: 99999999']))
     const sending = setInterval(() => socket.write('x'), 50)
     await closed

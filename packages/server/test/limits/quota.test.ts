@@ -76,7 +76,7 @@ describe('the quota over HTTP', () => {
   it('counts what is no request like a call', async () => {
     const service = start()
     for (const body of ['', '{', '[]', '7', 'nonsense']) await service.post('/evm-chain', body)
-    expect((await service.post('/evm-chain', call)).status).toBe(429)
+    for (const body of [call, 'nonsense']) expect((await service.post('/evm-chain', body)).status).toBe(429)
   })
 
   it('counts a long body as more calls, before it is read, and takes none where they do not fit', async () => {
@@ -248,7 +248,10 @@ describe('the quota in PostgreSQL', () => {
     proxy.state = 'hanging'
     // Its own count knows nothing of the two calls.
     expect((await take(4)).allowed).toBe(4)
+    // Nobody waits for it again within a second.
+    const { dialled } = proxy
     expect((await take(4)).allowed).toBe(1)
+    expect(proxy.dialled).toBe(dialled)
     clock.ms += 1_000
     proxy.state = 'down'
     expect((await take(1)).allowed).toBe(0)
@@ -283,7 +286,9 @@ async function startProxy(databaseUrl: string) {
   const { pathname, searchParams } = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   let current: 'up' | 'hanging' | 'down' = 'up'
+  let dialled = 0
   const listener = createServer({ allowHalfOpen: false }, socket => {
+    dialled++
     socket.on('error', () => {})
     if (current === 'down') {
       socket.destroy()
@@ -305,6 +310,10 @@ async function startProxy(databaseUrl: string) {
   }
   return {
     url: `postgres://postgres:secret@127.0.0.1:${port}${pathname}`,
+    /** Connections so far. */
+    get dialled() {
+      return dialled
+    },
     set state(next: typeof current) {
       current = next
       if (next === 'down') cut()
