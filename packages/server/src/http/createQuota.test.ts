@@ -49,6 +49,20 @@ describe('the quota', () => {
     expect(await allowed(quota.of({ ...server, rateLimit: false }, undefined))).toBe(1_000)
   })
 
+  it('is kept for thousands of projects, each with a quota that no other one has', async () => {
+    const quota = startQuota(rule)
+    const own = Array.from({ length: 5_000 }, (_, index) => ({
+      projectId: `project ${index}`,
+      rateLimit: { requestsPerSecond: 1, burst: 1 + index }
+    }))
+    for (const expected of [1, 0]) {
+      for (const one of own) {
+        const take = quota.of({ ...one, kind: 'server' }, undefined)
+        expect(Math.min(1, await allowed(take, 10_000))).toBe(expected)
+      }
+    }
+  })
+
   it('limits a project that has a quota of its own where others have none', async () => {
     const quota = startQuota(false)
     expect(await allowed(quota.of(server, undefined))).toBe(1_000)

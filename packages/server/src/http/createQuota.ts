@@ -30,8 +30,8 @@ type Limiter = MemoryBuckets | PostgresBuckets
 
 /** Whoever reads a page can use its client key, so all client keys of a project together get this part of a quota. */
 const clientShare = 1 / 4
-/** Of projects with quotas of their own; each limiter keeps its own count. */
-const largestNumberOfRules = 1_000
+/** Of projects with quotas of their own; what is counted under a rule is forgotten with it. */
+const largestNumberOfRules = 20_000
 
 /**
  * Counts calls in token buckets: those with the server keys of a project, apart from them those with its client keys,
