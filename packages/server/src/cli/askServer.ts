@@ -86,7 +86,9 @@ function areChains(value: unknown): boolean {
         typeof chain === 'object' &&
         chain !== null &&
         typeof chain.chainId === 'number' &&
-        typeof chain.phase === 'string'
+        typeof chain.phase === 'string' &&
+        // One word: it goes to a terminal.
+        /^[a-z]{1,20}$/i.test(chain.phase)
     )
   )
 }

@@ -191,6 +191,12 @@ describe('chain-data status', () => {
   it.each([
     ['another HTTP server', createServer((_, response) => response.end('{"ready":true}'))],
     [
+      'a server with words that would move the cursor',
+      createServer((_, response) =>
+        response.end(JSON.stringify({ ready: true, chains: [{ chainId: 1, phase: '\u001b[2J' }] }))
+      )
+    ],
+    [
       'something that speaks no HTTP',
       createTcpServer(socket => {
         socket.on('error', () => {}).end('220 mail ready\r\n', () => socket.destroy())
