@@ -6,8 +6,8 @@ export interface VerifiedProject {
   readonly projectId: string
   /** Present: a publishable client key, for pages of these origins only. Absent: a server key. */
   readonly origins?: readonly string[]
-  /** Own quota in place of the common one; `false`: none. */
-  readonly rateLimit?: ProjectRateLimit
+  /** Own quota in place of the common one; `false`: none. `null`, as databases have it: the common one. */
+  readonly rateLimit?: ProjectRateLimit | null
 }
 
 /**

@@ -41,6 +41,11 @@ describe('what a host verifies', () => {
       { projectId: 'account 7', rateLimit: false },
       { projectId: 'account 7', kind: 'server', rateLimit: false }
     ],
+    [
+      'no quota of its own, as a database has it',
+      { projectId: 'demo', rateLimit: null },
+      { projectId: 'demo', kind: 'server' }
+    ],
     ['wrong credentials', undefined, undefined],
     ['what a database has not found', null, undefined]
   ])('becomes the caller: %s', async (_what, answer, caller) => {

@@ -154,7 +154,8 @@ function toCaller(verified: VerifiedProject | undefined | null): Caller | undefi
       'origins of its answer are no list of texts; expected such as ["https://dapp.example"]'
     )
   }
-  if (rateLimit !== undefined && rateLimit !== false && !quotaRule.safeParse(rateLimit).success) {
+  const hasOwnQuota = rateLimit !== undefined && rateLimit !== null
+  if (hasOwnQuota && rateLimit !== false && !quotaRule.safeParse(rateLimit).success) {
     throw new VerifierMistake(
       'rateLimit of its answer is none; expected { requestsPerSecond, burst } or false'
     )
@@ -163,7 +164,7 @@ function toCaller(verified: VerifiedProject | undefined | null): Caller | undefi
     projectId,
     kind: origins === undefined ? 'server' : 'client',
     ...(origins === undefined ? {} : { origins }),
-    ...(rateLimit === undefined ? {} : { rateLimit })
+    ...(hasOwnQuota ? { rateLimit } : {})
   }
 }
 
