@@ -65,7 +65,8 @@ const config = (store: string) => ({
   store: `sqlite:${store}`,
   projects: [credentials],
   chains: { evm: [{ chainId, rpcUrls: [node.url], pollIntervalMs: 100 }] },
-  rateLimit: false
+  rateLimit: false,
+  overload: false
 })
 
 /** Blocks in the index of a store; 0 while there is none. */

@@ -52,7 +52,8 @@ export async function startBlockService(
         ]
       },
       history: { serveWhileSyncing },
-      rateLimit: false
+      rateLimit: false,
+      overload: false
     },
     { logger: createLogger({ level: 'debug', write: line => logLines.push(line) }) }
   )

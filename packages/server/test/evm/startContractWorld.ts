@@ -81,6 +81,7 @@ export async function startContractWorld(
       projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
       chains: { evm: [{ chainId: anvil.chainId, rpcUrls: [anvil.rpcUrl], startBlock, pollIntervalMs: 50 }] },
       rateLimit: false,
+      overload: false,
       // What is answered here must not depend on how busy the machine is.
       limits: { requestDeadlineMs: 120_000 },
       log: { level: 'silent' }

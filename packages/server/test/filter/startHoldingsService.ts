@@ -47,6 +47,7 @@ export async function startHoldingsService(
       projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
       chains: { evm: [{ chainId: anvil.chainId, rpcUrls: [anvil.rpcUrl], pollIntervalMs: 50 }] },
       rateLimit: false,
+      overload: false,
       metadata: { ipfsGateways: [metadata.url], allowHosts: [metadata.hostPort], ...metadataConfig },
       ...config
     },

@@ -38,6 +38,7 @@ export async function startHostileService(
       ]
     },
     rateLimit: false,
+    overload: false,
     log: { level: 'silent' }
   })
   const url = await server.listen()

@@ -50,7 +50,10 @@ it('a transaction that a reorg moves or throws back into the pool is in every an
   cleanUps.push(() => service.close())
   const levelWith = async ({ driver }: { driver: EvmDriver }) => {
     const { hash } = (await driver.rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
-    await eventually('the head is indexed', () => service.server.status()[0]?.indexedTo?.hash === hash)
+    await eventually('the head is indexed', () => {
+      const [status] = service.server.status()
+      return status?.indexedTo?.hash === hash && status.backfilled
+    })
   }
   await levelWith(one)
   await service.history(to)

@@ -168,7 +168,8 @@ describe('a transaction', () => {
 })
 
 it('a history that is read slowly is the one of its beginning, whatever a reorg does meanwhile', async () => {
-  const hashes = await mineMany(700)
+  // Answers up to 256 KiB are read before they are sent.
+  const hashes = await mineMany(1_000)
   await levelWithNode()
   const response = await service.stream(alice)
   const reader = response.body!.getReader()

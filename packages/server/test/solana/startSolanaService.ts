@@ -31,6 +31,7 @@ export async function startSolanaService(
       projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
       chains: { solana: [{ chainId: 103, ...cluster }] },
       rateLimit: false,
+      overload: false,
       ...config
     },
     { logger: createLogger({ level: 'debug', write: line => logLines.push(line) }) }

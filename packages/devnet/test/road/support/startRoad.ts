@@ -42,6 +42,7 @@ export async function startRoad(
       },
       metadata: { allowHosts: [metadata.hostPort], ipfsGateways: [metadata.url] },
       rateLimit: false,
+      overload: false,
       ...config
     },
     { logger: createLogger({ level: 'debug', write: line => logLines.push(line) }) }

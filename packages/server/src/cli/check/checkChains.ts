@@ -3,8 +3,8 @@ import { checkWebSocket } from '../../chains/evm/checkWebSocket.ts'
 import { checkDas, checkSolanaNode, type SolanaNodeReport } from '../../chains/solana/checkSolanaNode.ts'
 import type { Config } from '../../config.ts'
 import type { Finding } from '../../model/finding.ts'
-import type { Look } from './runLooks.ts'
 import { placeFindings } from './placedFinding.ts'
+import type { Look } from './runLooks.ts'
 
 type EvmChain = Config['chains']['evm'][number]
 type SolanaChain = Config['chains']['solana'][number]

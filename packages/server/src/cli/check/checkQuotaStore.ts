@@ -2,8 +2,8 @@ import type { Config } from '../../config.ts'
 import { openQuotaDatabase } from '../../http/quotaDatabase.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { silentLogger } from '../../platform/logger.ts'
-import type { Look } from './runLooks.ts'
 import { placeFindings } from './placedFinding.ts'
+import type { Look } from './runLooks.ts'
 
 /** One look at the database of the quotas, where there is one. Its table is not made. */
 export function checkQuotaStore({ rateLimit }: Config, timeoutMs: number): readonly Look[] {
