@@ -3,7 +3,7 @@
  * carried out in it, and the server of the last stage is started with the image's own environment, entry point and
  * health check, asked, and ended by the image's stop signal. What the folders cannot show is the user and the base image.
  *
- * Installs from the registry, as a build of the image does. `node .ci/testImage.ts`
+ * Installs from the registry, as a build of the image does. `npm run test:image`
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
