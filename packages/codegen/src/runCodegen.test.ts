@@ -5,12 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findDrift } from './findDrift.ts'
 import { generate, specPath } from './generate.ts'
+import { readVectors } from './readVectors.ts'
 import { runCodegen } from './runCodegen.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 
 it('finds the committed files to be what the document gives', async () => {
-  const files = await generate(await readFile(join(repository, specPath), 'utf8'))
+  const files = await generate(
+    await readFile(join(repository, specPath), 'utf8'),
+    await readVectors(repository)
+  )
   expect(await findDrift(repository, files)).toEqual([])
 })
 
@@ -22,7 +26,7 @@ describe('in a folder of its own', () => {
   beforeEach(async () => {
     lines = []
     root = await mkdtemp(join(tmpdir(), 'codegen-'))
-    await cp(join(repository, specPath), join(root, specPath), { recursive: true })
+    await cp(join(repository, 'spec'), join(root, 'spec'), { recursive: true })
   })
 
   afterEach(async () => {
@@ -31,7 +35,7 @@ describe('in a folder of its own', () => {
 
   it('reports every file as differing before the first run, and none after it', async () => {
     expect(await run('--check')).toBe(1)
-    expect(lines).toContain('docs/methods.md differs from what spec/openrpc.json gives.')
+    expect(lines).toContain('docs/methods.md differs from what the specification gives.')
     expect(await run()).toBe(0)
     lines = []
     expect(await run('--check')).toBe(0)
@@ -46,19 +50,31 @@ describe('in a folder of its own', () => {
     lines = []
     expect(await run('--check')).toBe(1)
     expect(lines.slice(0, -1)).toEqual([
-      'packages/protocol/src/generated/errors.gen.ts differs from what spec/openrpc.json gives.',
-      'packages/protocol/src/generated/former.gen.ts differs from what spec/openrpc.json gives.'
+      'packages/protocol/src/generated/errors.gen.ts differs from what the specification gives.',
+      'packages/protocol/src/generated/former.gen.ts differs from what the specification gives.'
     ])
   })
 
-  it('reports every file when the document changes, because each names its hash', async () => {
+  it('reports the file of the vectors, and no other, when one of them changes', async () => {
+    await run()
+    const path = join(root, 'spec/vectors/id/none.io')
+    await writeFile(path, (await readFile(path, 'utf8')).replace('no notifications', 'some'))
+    lines = []
+    expect(await run('--check')).toBe(1)
+    expect(lines.slice(0, -1)).toEqual([
+      'packages/conformance/src/generated/vectors.gen.ts differs from what the specification gives.'
+    ])
+  })
+
+  it('reports every file but the vectors when the document changes, because each names its hash', async () => {
     await run()
     const path = join(root, specPath)
     await writeFile(path, (await readFile(path, 'utf8')).replace('"version": "1.0.0"', '"version": "1.0.1"'))
     lines = []
     expect(await run('--check')).toBe(1)
-    const generated = await generate(await readFile(path, 'utf8'))
-    expect(lines).toHaveLength(generated.size + 1)
+    const generated = await generate(await readFile(path, 'utf8'), await readVectors(root))
+    expect(lines.slice(0, -1)).toHaveLength(generated.size - 1)
+    expect(lines.join()).not.toContain('vectors.gen.ts')
   })
 
   it('names the problem of an invalid document and writes nothing', async () => {

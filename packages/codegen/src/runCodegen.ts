@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { InvalidDocumentError } from './check/InvalidDocumentError.ts'
 import { findDrift } from './findDrift.ts'
 import { generate, specPath } from './generate.ts'
+import { readVectors } from './readVectors.ts'
 
 /**
  * The command: writes the generated files that differ, or with `--check` only names them.
@@ -20,7 +21,7 @@ export async function runCodegen(root: string, args: string[], say: (line: strin
     return 2
   }
   try {
-    const files = await generate(await readFile(join(root, specPath), 'utf8'))
+    const files = await generate(await readFile(join(root, specPath), 'utf8'), await readVectors(root))
     const drift = await findDrift(root, files)
     return args.length > 0 ? reportDrift(drift, say) : await writeFiles(root, files, drift, say)
   } catch (error) {
@@ -31,7 +32,7 @@ export async function runCodegen(root: string, args: string[], say: (line: strin
 }
 
 function reportDrift(drift: string[], say: (line: string) => void): number {
-  for (const path of drift) say(`${path} differs from what ${specPath} gives.`)
+  for (const path of drift) say(`${path} differs from what the specification gives.`)
   if (drift.length > 0) say('Run: npm run codegen')
   return drift.length > 0 ? 1 : 0
 }

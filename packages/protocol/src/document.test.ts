@@ -20,6 +20,7 @@ it('another prefix changes the names of prefixed methods and nothing else', () =
     'acme_getTokensAndNFTs',
     'enhancedGetTokensAndNFTs',
     'acme_getSyncStatus',
+    'acme_verifyHistory',
     'rpc.discover'
   ])
   const methods = document.methods.map((method, index) => ({

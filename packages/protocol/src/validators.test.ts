@@ -69,9 +69,10 @@ describe('params that do not fit', () => {
     ],
     [
       'svc_getTransactionsByAddress',
-      [evm, { include: ['transfers'] }],
-      '/params/1/include is not a known member'
+      [evm, { include: ['transfers', 'logs'] }],
+      '/params/1/include/1 must be one of ["transfers","internal"]'
     ],
+    ['svc_verifyHistory', [evm, {}], '/params must have at most 1 element'],
     ['svc_getTransactionsByAddress', [evm, { 'a/b~c': 1 }], '/params/1/a~1b~0c is not a known member'],
     [
       'svc_getTransactionsByAddress',

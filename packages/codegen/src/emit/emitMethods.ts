@@ -1,4 +1,4 @@
-import { endpointsOf, nameOf, isReference, type ServiceDocument } from '../document.ts'
+import { endpointsOf, isReference, nameOf, type ServiceDocument } from '../document.ts'
 import { wideSchemas } from './emitTypes.ts'
 import { docstring, literal, propertyKey, quote } from './typeScript.ts'
 

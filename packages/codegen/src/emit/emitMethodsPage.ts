@@ -1,4 +1,4 @@
-import { examplesOf, endpointsOf, type Method, type ServiceDocument } from '../document.ts'
+import { endpointsOf, examplesOf, type Method, type ServiceDocument } from '../document.ts'
 import { code, json, table } from './markdown.ts'
 import { schemaSections, typeName } from './schemaSections.ts'
 

@@ -1,11 +1,11 @@
 import { compile as compileType, type JSONSchema } from 'json-schema-to-typescript'
 import { mapSubschemas } from '../compileSchemas.ts'
 import {
+  type ContentDescriptor,
   isReference,
   type Method,
   nameOf,
   resolve,
-  type ContentDescriptor,
   type Schema,
   type ServiceDocument
 } from '../document.ts'

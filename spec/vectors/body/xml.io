@@ -1,0 +1,4 @@
+// XML is no JSON.
+// POST /evm-chain
+>> <?xml version="1.0"?><methodCall/>
+<< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error","data":{"reason":"PARSE_ERROR","extraMessage":"The request body is not valid JSON."}}}

@@ -1,0 +1,4 @@
+// Without a chainId in body or URL the call is refused.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":"svc_getTransactionsByAddress","params":["0x425249Cf0F2f91f488E24cF7B1AA3186748f7516"]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/chainId is missing.","path":"/chainId"}}}

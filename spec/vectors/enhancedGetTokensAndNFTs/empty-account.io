@@ -1,0 +1,4 @@
+// An account object names its address.
+// POST /solana
+>> {"jsonrpc":"2.0","id":1,"method":"enhancedGetTokensAndNFTs","chainId":103,"params":[{}]}
+<< {"jsonrpc":"2.0","id":1,"chainId":103,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params/0/accountAddress is missing.","path":"/params/0/accountAddress"}}}

@@ -1,0 +1,4 @@
+// Letters that base58 leaves out make no address.
+// POST /solana
+>> {"jsonrpc":"2.0","id":1,"method":"enhancedGetTokensAndNFTs","chainId":103,"params":["0OIl6wCxWobLx5Rtsb58kmgAJKVYmMVqy4SHXxENAyAe"]}
+<< {"jsonrpc":"2.0","id":1,"chainId":103,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params/0 must be a base58 public key of 32 to 44 characters.","path":"/params/0"}}}

@@ -1,0 +1,4 @@
+// A second method under an escaped name is seen.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":"svc_getTransactionsByAddress","chainId":31337,"params":[],"m\u0065thod":"svc_getTokensAndNFTs"}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request","data":{"reason":"INVALID_REQUEST","extraMessage":"/method is given twice.","path":"/method"}}}

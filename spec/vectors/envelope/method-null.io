@@ -1,0 +1,4 @@
+// A method of null is none.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":null,"chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request","data":{"reason":"INVALID_REQUEST","extraMessage":"/method must be a string.","path":"/method"}}}

@@ -1,0 +1,4 @@
+// Methods of a node are not passed on.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found","data":{"reason":"METHOD_NOT_FOUND","extraMessage":"/evm-chain has no method \"eth_blockNumber\"."}}}

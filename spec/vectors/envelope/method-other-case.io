@@ -1,0 +1,4 @@
+// Methods are told apart by case.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":"svc_gettokensandnfts","chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found","data":{"reason":"METHOD_NOT_FOUND","extraMessage":"/evm-chain has no method \"svc_gettokensandnfts\"."}}}

@@ -1,0 +1,4 @@
+// A number is no request.
+// POST /evm-chain
+>> 7
+<< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request","data":{"reason":"INVALID_REQUEST","extraMessage":"The request must be an object.","path":""}}}

@@ -1,0 +1,4 @@
+// params in text are none.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":"svc_getTransactionsByAddress","chainId":31337,"params":"[]"}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request","data":{"reason":"INVALID_REQUEST","extraMessage":"/params must be an array.","path":"/params"}}}

@@ -1,0 +1,4 @@
+// Two versions make no request.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":"svc_getTransactionsByAddress","chainId":31337,"params":[],"jsonrpc":"2.0"}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request","data":{"reason":"INVALID_REQUEST","extraMessage":"/jsonrpc is given twice.","path":"/jsonrpc"}}}

@@ -1,0 +1,4 @@
+// A version of null is none.
+// POST /evm-chain
+>> {"jsonrpc":null,"id":1,"method":"svc_getTransactionsByAddress","chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid request","data":{"reason":"INVALID_REQUEST","extraMessage":"/jsonrpc must be a string.","path":"/jsonrpc"}}}

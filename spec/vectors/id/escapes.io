@@ -1,0 +1,5 @@
+// Line breaks and quotes in an id come back as they were meant.
+// POST /evm-chain
+// extension: string ids
+>> {"jsonrpc":"2.0","id":"a\r\nSet-Cookie: \"b\"","method":"svc_getTransactionsByAddress","chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":"a\r\nSet-Cookie: \"b\"","error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params must have at least 1 element.","path":"/params"}}}

@@ -1,0 +1,4 @@
+// The largest integer that every reader holds comes back with every digit.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":9007199254740991,"method":"svc_getTransactionsByAddress","chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":9007199254740991,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params must have at least 1 element.","path":"/params"}}}

@@ -1,0 +1,4 @@
+// A negative id comes back.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":-7,"method":"svc_getTransactionsByAddress","chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":-7,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params must have at least 1 element.","path":"/params"}}}

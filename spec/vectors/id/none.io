@@ -1,0 +1,4 @@
+// A request without an id is answered with id 1: there are no notifications.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","method":"svc_getTransactionsByAddress","chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params must have at least 1 element.","path":"/params"}}}

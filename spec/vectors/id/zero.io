@@ -1,0 +1,4 @@
+// The id 0 is an id.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":0,"method":"svc_getTransactionsByAddress","chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params must have at least 1 element.","path":"/params"}}}

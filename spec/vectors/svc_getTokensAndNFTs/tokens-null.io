@@ -1,0 +1,4 @@
+// A list of token contracts is never null.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":"svc_getTokensAndNFTs","chainId":31337,"params":["0x425249Cf0F2f91f488E24cF7B1AA3186748f7516",null]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params/1 must be an array.","path":"/params/1"}}}

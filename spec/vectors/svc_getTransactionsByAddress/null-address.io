@@ -1,0 +1,4 @@
+// An address is never null.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":"svc_getTransactionsByAddress","chainId":31337,"params":[null]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params/0 must be a string.","path":"/params/0"}}}

@@ -1,0 +1,7 @@
+// The other endpoint asks for credentials too.
+// POST /solana
+// > authorization:
+// < 401
+// < www-authenticate: Basic realm="chain-data", charset="UTF-8"
+>> {"jsonrpc":"2.0","id":1,"method":"enhancedGetTokensAndNFTs","chainId":103,"params":[]}
+<< {"jsonrpc":"2.0","id":null,"error":{"code":40102,"message":"Authentication required","data":{"reason":"UNAUTHENTICATED","extraMessage":"Send HTTP Basic credentials: project id and project server key."}}}

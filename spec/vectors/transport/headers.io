@@ -1,0 +1,7 @@
+// An answer is JSON that nobody keeps or takes for something else.
+// POST /evm-chain
+// < content-type: application/json
+// < cache-control: no-store
+// < x-content-type-options: nosniff
+>> {"jsonrpc":"2.0","id":1,"method":"svc_getTransactionsByAddress","chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params must have at least 1 element.","path":"/params"}}}

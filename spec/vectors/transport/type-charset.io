@@ -1,0 +1,5 @@
+// The charset UTF-8 may be named.
+// POST /evm-chain
+// > content-type: application/json; charset=UTF-8
+>> {"jsonrpc":"2.0","id":1,"method":"svc_getTransactionsByAddress","chainId":31337,"params":[]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params must have at least 1 element.","path":"/params"}}}
