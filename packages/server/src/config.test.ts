@@ -78,11 +78,46 @@ describe('a configuration', () => {
     ['a fraction as port', { ...minimal, listen: { port: 1.5 } }, /^listen\.port is 1\.5; expected/],
     ['an unknown store', { ...minimal, store: 'mysql://x' }, /^store is "mysql:\/\/x"; expected/],
     ['a store without its kind', { ...minimal, store: './data' }, /^store is "\.\/data"; expected/],
-    ['a store to come', { ...minimal, store: 'postgres://u:pw@db/x' }, /^store is .*does not serve postgres/],
     [
-      'traces, which are to come',
-      withEvm({ traces: 'on' }),
-      /^chains\.evm\[0\]\.traces is "on".*not serve "on" yet/
+      'a PostgreSQL without a database',
+      { ...minimal, store: 'postgres://u:pw@db' },
+      /^store is "postgres:…"; expected .*postgres:\/\/<user>@<host>\/<database>/
+    ],
+    [
+      'a replica that is no PostgreSQL',
+      { ...minimal, store: 'postgres://db/x', storeReplicas: ['postgres://db/x', 'mysql://db/x'] },
+      /^storeReplicas\[1\] is "mysql:\/\/db"; expected .* of a read replica/
+    ],
+    [
+      'replicas of SQLite',
+      { ...minimal, storeReplicas: ['postgres://db/x'] },
+      /^storeReplicas is .*; expected .*empty for SQLite/
+    ],
+    ['no connections', { ...minimal, storeConnections: 0 }, /^storeConnections is 0; expected most connect/],
+    [
+      'neither true nor false',
+      { ...minimal, indexing: 'no' },
+      /^indexing is "no"; expected index the chains/
+    ],
+    [
+      'an index in memory that nobody writes',
+      { ...minimal, store: 'sqlite::memory:', indexing: false },
+      /^indexing is false; expected .*not with "sqlite::memory:"/
+    ],
+    [
+      'traces that are neither on nor off',
+      withEvm({ traces: true }),
+      /^chains\.evm\[0\]\.traces is true; expected .*"on", "off", or "auto"/
+    ],
+    [
+      'a start that is neither a height nor the newest final block',
+      withEvm({ startBlock: 'finalized' }),
+      /^chains\.evm\[0\]\.startBlock is "finalized"; expected .*"latest"/
+    ],
+    [
+      'somebody else below the index',
+      withEvm({ deepHistory: 'auto' }),
+      /^chains\.evm\[0\]\.deepHistory is "auto"; expected .*"node".*"off"/
     ],
     [
       'an unusable node URL',
@@ -175,8 +210,12 @@ describe('a configuration', () => {
       { ...minimal, projects: [{ ...project, serverKey: [secret] }] },
       withClientKey({ key: `\u0001${secret}`, origins: ['x'] }),
       withEvm({ rpcUrls: [`ftp://user:${secret}@host/${secret}?key=${secret}`] }),
-      { ...minimal, store: `postgres://user:${secret}@host/db` },
-      { ...minimal, store: `postgres://user:${secret}@${secret}@host/db` },
+      { ...minimal, store: `postgres://user:${secret}@host` },
+      { ...minimal, store: `postgres://user:${secret}@${secret}@host` },
+      { ...minimal, store: `postgres://user:${secret}#@host/db` },
+      { ...minimal, store: `Postgres://user:${secret}@host/db` },
+      { ...minimal, storeReplicas: [`postgres://user:${secret}@host/db`] },
+      { ...minimal, store: 'postgres://host/db', storeReplicas: [`https://user:${secret}@host/db`] },
       { ...minimal, store: `postgres:user:${secret}@host/db` },
       withEvm({ rpcUrls: [`node.example/v3/${secret}`] }),
       withEvm({ wsUrls: [`http://user:${secret}@host/${secret}?key=${secret}`] }),
@@ -230,6 +269,21 @@ describe('the environment', () => {
     })
   })
 
+  it('names the store of a process that only answers, and its replicas', async () => {
+    const config = await loadConfig(undefined, {
+      CHAIN_DATA_STORE: 'postgres://reader@db.example/chain',
+      CHAIN_DATA_STORE_REPLICAS: 'postgres://reader@a.example/chain, postgres://reader@b.example/chain',
+      CHAIN_DATA_INDEXING: 'false',
+      CHAIN_DATA_EVM_1: 'https://a.example/key',
+      CHAIN_DATA_PROJECT: 'demo:key'
+    })
+    expect(config).toMatchObject({
+      store: 'postgres://reader@db.example/chain',
+      storeReplicas: ['postgres://reader@a.example/chain', 'postgres://reader@b.example/chain'],
+      indexing: false
+    })
+  })
+
   it('sorts the URLs of an EVM chain by their schemes, and leaves the kind it does not name as it was', async () => {
     const fromFile = { ...minimal, chains: { evm: [{ ...evm, wsUrls: ['wss://old.example'] }] } }
     const evmOf = (value: string) =>
@@ -247,6 +301,16 @@ describe('the environment', () => {
       'a WebSocket URL',
       { CHAIN_DATA_EVM_5: 'http://a,ws:b' },
       /^chains\.evm\[0\]\.wsUrls\[0\] \(from CHAIN_DATA_EVM_5\) is "ws:/
+    ],
+    [
+      'a replica',
+      { CHAIN_DATA_STORE: 'postgres://db/x', CHAIN_DATA_STORE_REPLICAS: 'postgres://a/x, b' },
+      /^storeReplicas\[1\] \(from CHAIN_DATA_STORE_REPLICAS\) is "b"; expected/
+    ],
+    [
+      'whether to index',
+      { CHAIN_DATA_INDEXING: 'no' },
+      /^indexing \(from CHAIN_DATA_INDEXING\) is "no"; expected index the chains/
     ],
     [
       'a proxy that is no address',

@@ -107,7 +107,7 @@ describe('a server', () => {
 
   it.each<[string, Partial<ConfigInput>]>([
     ['a wrong key', { listen: { port: -1 } }],
-    ['a store that is to come', { store: 'postgres://localhost/db' }],
+    ['a store without a database', { store: 'postgres://localhost' }],
     ['a store that is none', { store: 'sqlite://x' }]
   ])('is not made from a configuration with %s', async (_what, change) => {
     await expect(createServer({ ...config, ...change }, { logger: silentLogger })).rejects.toThrow(

@@ -11,7 +11,8 @@ import { createLogger, type Logger } from './platform/logger.ts'
 import { createProjectVerifier } from './projects/createProjectVerifier.ts'
 import { openProjects } from './projects/openProjects.ts'
 import type { VerifyLimits, VerifyProject } from './projects/VerifyProject.ts'
-import { openStoreFolder } from './server/openStoreFolder.ts'
+import { createPasswordHider, hidingLogger } from './server/hidePasswords.ts'
+import { openStores } from './server/openStores.ts'
 import { startParts } from './server/startParts.ts'
 
 /** A running service: it indexes from the moment it is created, whether or not it listens. */
@@ -110,7 +111,8 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   const { basePath = '', verifyProject, verifyLimits = {} } = options
   const config = parseConfig(input, { mayLackProjects: verifyProject !== undefined })
   requireBasePath(basePath)
-  const logger = options.logger ?? createLogger({ level: config.log.level })
+  const hide = createPasswordHider([config.store, ...config.storeReplicas])
+  const logger = hidingLogger(options.logger ?? createLogger({ level: config.log.level }), hide)
   const verifier = verifyProject && createProjectVerifier(verifyProject, { limits: verifyLimits, logger })
   const projects = await openProjects({
     configured: config.projects,
@@ -118,17 +120,21 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     logger,
     onReload: () => verifier?.forget()
   })
-  const store = await openStoreFolder(config.store).catch((error: unknown) => {
+  const stores = await openStores(config, logger).catch((error: unknown) => {
     projects.close()
     throw error
   })
-  const parts = await startParts(config, store.folder, logger).catch(async (error: unknown) => {
+  const parts = await startParts(config, stores, logger).catch(async (error: unknown) => {
     projects.close()
-    await store.remove()
+    await stores.close()
     throw error
   })
 
-  const syncStatuses = () => parts.evmChains.map(chain => chain.status())
+  const syncStatuses = () =>
+    parts.evmChains.map(chain => {
+      const status = chain.status()
+      return status.problem === undefined ? status : { ...status, problem: hide(status.problem) }
+    })
   const service = createService({
     handlers: parts.handlers,
     chainIds: {
@@ -147,6 +153,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     overload: config.overload,
     trustedProxies: config.listen.trustedProxies,
     limits: config.limits,
+    answersAtOnce: stores.answersAtOnce,
     pages: config.pages,
     ownsProcess: options.ownsProcess,
     basePath,
@@ -177,7 +184,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     await indexersStopped
     await service.close()
     await parts.close()
-    await store.remove()
+    await stores.close()
   }
 
   return {

@@ -42,7 +42,7 @@ export async function askServer(listen: {
 }
 
 /** A server on every interface is reached over the loopback one. */
-function reachable({ host, port }: { readonly host: string; readonly port: number }): string {
+export function reachable({ host, port }: { readonly host: string; readonly port: number }): string {
   const named = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `${named.includes(':') ? `[${named}]` : named}:${port}`
 }

@@ -3,6 +3,7 @@ import { type Config, findUnknownVariables } from '../config.ts'
 import { askServer } from './askServer.ts'
 import { checkChains } from './check/checkChains.ts'
 import { checkMetadata } from './check/checkMetadata.ts'
+import { checkReplica } from './check/checkPostgres.ts'
 import { checkProjects } from './check/checkProjects.ts'
 import { checkQuotaStore } from './check/checkQuotaStore.ts'
 import { checkListen, checkNodeVersion, checkSettings, checkTransport } from './check/checkSettings.ts'
@@ -54,6 +55,7 @@ export function listLooks(config: Config): readonly Look[] {
       run: async () => placeFindings('listen', await checkListen(config, await answer))
     },
     { place: 'store', run: async () => placeFindings('store', await checkStore(config, isServed)) },
+    ...lookAtReplicas(config),
     { place: 'settings', run: async () => checkSettings(config, findUnknownVariables()) },
     { place: 'projects', run: () => checkProjects(config) },
     ...checkQuotaStore(config, nodeTimeoutMs),
@@ -61,6 +63,16 @@ export function listLooks(config: Config): readonly Look[] {
     { place: 'chains', run: () => checkTransport(config) },
     ...checkMetadata(config, nodeTimeoutMs)
   ]
+}
+
+function lookAtReplicas(config: Config): readonly Look[] {
+  return config.storeReplicas.map((url, index): Look => {
+    const place = `storeReplicas[${index}]`
+    return {
+      place,
+      run: async () => placeFindings(place, await checkReplica(config, config.store, url))
+    }
+  })
 }
 
 function formatJson(findings: readonly PlacedFinding[], hasFailed: boolean): string {

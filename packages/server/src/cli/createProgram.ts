@@ -2,6 +2,7 @@ import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { Command } from 'commander'
 import { describeConfig } from '../config.ts'
 import { addProjectCommands } from './addProjectCommands.ts'
+import { addVerifyCommand } from './addVerifyCommand.ts'
 import { check } from './check.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
@@ -46,6 +47,7 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
     )
     .action(check)
 
+  addVerifyCommand(program)
   addProjectCommands(program)
   return program
 }

@@ -8,7 +8,7 @@ export type ChainRow = { readonly kind: 'evm' | 'solana'; readonly chainId: numb
 
 const columns: readonly Column<ChainRow>[] = [
   ['CHAIN', ({ kind, chainId }) => `${kind} ${chainId}`],
-  ['PHASE', row => phase(row) + (row.waiting ? ', waiting' : '')],
+  ['PHASE', row => phase(row) + place(row)],
   [
     'INDEXED',
     ({ indexedFrom, indexedTo }) => (indexedTo === undefined ? '-' : `${indexedFrom}-${indexedTo}`)
@@ -29,6 +29,11 @@ export function formatStatus(rows: readonly ChainRow[]): string {
 
 function phase(row: ChainRow): string {
   return row.rollingBackTo === undefined ? row.phase : `going back to ${row.rollingBackTo}`
+}
+
+/** Whether the server indexes the chain itself. */
+function place({ waiting, indexing }: ChainRow): string {
+  return indexing === false ? ', only answers' : waiting ? ', waiting' : ''
 }
 
 function text(value: number | undefined): string {

@@ -1,19 +1,19 @@
 import type { Config } from '../config.ts'
 import { StoreError } from '../platform/errors.ts'
-import { parseStoreUrl } from '../store/parseStoreUrl.ts'
-import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
+import { openStoreReader } from '../store/openStoreReader.ts'
+import { parseStoreUrl, type StoreLocation } from '../store/parseStoreUrl.ts'
 import type { ChainRow } from './formatStatus.ts'
 
 /**
- * How far the index of every configured chain has come, read from the files while no server answers. Reads only, also
+ * How far the index of every configured chain has come, read from the store while no server answers. Reads only, also
  * beside a writer or after a crash. What only a running server knows (head, lag, pool) is absent.
  */
 export async function readStores(config: Config): Promise<readonly ChainRow[]> {
   const location = parseStoreUrl(config.store)
   const evm = config.chains.evm.map(({ chainId }) =>
-    location.kind === 'sqlite'
-      ? readStore(location.folder, chainId)
-      : Promise.resolve<ChainRow>({ kind: 'evm', chainId, phase: 'not running' })
+    location.kind === 'memory'
+      ? Promise.resolve<ChainRow>({ kind: 'evm', chainId, phase: 'not running' })
+      : readStore(location, chainId)
   )
   const solana = config.chains.solana.map(
     ({ chainId }): ChainRow => ({ kind: 'solana', chainId, phase: 'not running' })
@@ -21,10 +21,10 @@ export async function readStores(config: Config): Promise<readonly ChainRow[]> {
   return [...(await Promise.all(evm)), ...solana]
 }
 
-async function readStore(folder: string, chainId: number): Promise<ChainRow> {
+async function readStore(location: StoreLocation, chainId: number): Promise<ChainRow> {
   const row = { kind: 'evm', chainId, phase: 'not running' } as const
   try {
-    const reader = await openSqliteReader(folder, chainId)
+    const reader = await openStoreReader(location, chainId)
     try {
       const snapshot = await reader.openSnapshot()
       const range = await snapshot.indexedRange()

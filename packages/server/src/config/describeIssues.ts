@@ -37,7 +37,7 @@ function pathText(path: readonly PropertyKey[]): string {
 const secretKeys = new Set<PropertyKey>(['serverKey', 'key'])
 
 /** Below these, texts are URLs, whose path, query and user information may hold a key. */
-const urlKeys = new Set<PropertyKey>(['store', 'chains', 'metadata', 'rateLimit'])
+const urlKeys = new Set<PropertyKey>(['store', 'storeReplicas', 'chains', 'metadata', 'rateLimit'])
 
 function showValue(value: unknown, path: readonly PropertyKey[]): string {
   const holdsSecret = path.length === 0 || path[0] === 'projects' || path.some(part => secretKeys.has(part))
@@ -65,6 +65,8 @@ const schemePattern = /^[a-z][a-z0-9+.-]*:/i
 
 /** As much of a URL, or of what was meant as one, as surely holds no key: scheme and host, or the scheme alone. */
 function scrubUrl(text: string): string {
+  // An unescaped "/" or "#" in a password makes what stands before it look like a host and its port.
+  if (/^postgres(ql)?:/i.test(text)) return 'postgres:…'
   const scrubbed = scrubText(text, 1_000)
   // A path of this machine, given as a store without its kind: it is no URL, and the mistake is to be seen.
   if (/^\.{1,2}\//.test(scrubbed)) return scrubbed

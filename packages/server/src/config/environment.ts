@@ -8,6 +8,8 @@ export const environmentVariables = [
   ['CHAIN_DATA_PORT', 'listen.port'],
   ['CHAIN_DATA_TRUSTED_PROXIES=address[,address]', 'listen.trustedProxies'],
   ['CHAIN_DATA_STORE', 'store'],
+  ['CHAIN_DATA_STORE_REPLICAS=url[,url]', 'storeReplicas'],
+  ['CHAIN_DATA_INDEXING', 'indexing: true or false'],
   [
     'CHAIN_DATA_EVM_<chainId>=url[,url]',
     'rpcUrls of that EVM chain, and its wsUrls from URLs with ws:// or wss://; the chain is added if the file has none'
@@ -77,6 +79,16 @@ export function applyEnvironment(
   }
   const store = text('CHAIN_DATA_STORE')
   if (store !== undefined) assign(['store'], 'CHAIN_DATA_STORE', store)
+  const replicas = text('CHAIN_DATA_STORE_REPLICAS')
+  if (replicas !== undefined) {
+    const list = replicas.split(',').map(url => url.trim())
+    assign(['storeReplicas'], 'CHAIN_DATA_STORE_REPLICAS', list)
+  }
+  const indexing = text('CHAIN_DATA_INDEXING')
+  if (indexing !== undefined) {
+    const value = indexing === 'true' ? true : indexing === 'false' ? false : indexing
+    assign(['indexing'], 'CHAIN_DATA_INDEXING', value)
+  }
   const projectsFile = text('CHAIN_DATA_PROJECTS_FILE')
   if (projectsFile !== undefined) assign(['projectsFile'], 'CHAIN_DATA_PROJECTS_FILE', projectsFile)
   const quotaStore = text('CHAIN_DATA_RATE_LIMIT_STORE')

@@ -1,10 +1,12 @@
 import { limits as specLimits } from '@chain-data/protocol'
 import { z } from 'zod'
+import { traceModes } from '../model/traceMode.ts'
 import { waivableCheckNames } from '../model/waivableChecks.ts'
 import { parseAddressRange } from '../platform/addressRange.ts'
-import { projectsSchema } from './projectsSchema.ts'
 import { loginSchema, overloadSchema } from './limitSchemas.ts'
+import { projectsSchema } from './projectsSchema.ts'
 import { rateLimitSchema } from './rateLimit.ts'
+import { indexingSchema, storeConnectionsSchema, storeReplicasSchema, storeSchema } from './storeSchemas.ts'
 
 // Each description below serves three readers: the type's user, `chain-data serve --help`, and whoever gets the
 // key wrong (it becomes the "expected ..." of the error). So each says what the key means AND what it accepts.
@@ -57,12 +59,19 @@ const evmChain = z.strictObject({
     .default([])
     .meta({ description: 'WebSocket URLs that announce new blocks, one at a time is used: a list' }),
   startBlock: z
-    .int()
-    .min(0)
+    .union([z.int().min(0), z.literal('latest')])
     .default(0)
-    .meta({ description: 'first block to index: an integer from 0; older blocks are not covered' }),
-  traces: z.literal('off').default('off').meta({
-    description: 'indexing of internal native transfers: "off" (this version does not serve "on" yet)'
+    .meta({
+      description:
+        'first block to index: an integer from 0, or "latest" (the newest final block at the first start)'
+    }),
+  deepHistory: z.enum(['node', 'off']).default('off').meta({
+    description:
+      'who answers what lies below the first indexed block: "node" (its own index of addresses), or "off"'
+  }),
+  traces: z.enum(traceModes).default('off').meta({
+    description:
+      'indexing of internal native transfers, from traces: "on", "off", or "auto" (where a node offers them)'
   }),
   finality: z
     .union([z.literal('auto'), z.int().min(0)])
@@ -160,15 +169,10 @@ export const configSchema = z
       })
       .prefault({})
       .meta({ description: 'where to listen: { host, port, maxConnections, trustedProxies, drainMs }' }),
-    store: z
-      .string()
-      .regex(/^sqlite:./)
-      .default('sqlite:./chain-data')
-      .meta({
-        description:
-          'where the index is kept: "sqlite:<folder>", or "sqlite::memory:" for one that ends with the server ' +
-          '(this version does not serve postgres:// yet)'
-      }),
+    store: storeSchema,
+    storeReplicas: storeReplicasSchema,
+    storeConnections: storeConnectionsSchema,
+    indexing: indexingSchema,
     projects: projectsSchema.default([]).meta({
       description:
         'who may call: a list of { projectId, serverKey, serverKeys, clientKeys, ... }, at least one here or in projectsFile'
@@ -207,13 +211,20 @@ export const configSchema = z
         serveWhileSyncing: z.boolean().default(false).meta({
           description: 'answer from an incomplete index during the first backfill: true or false'
         }),
+        deepCacheBytes: positive(
+          1_073_741_824,
+          1_099_511_627_776,
+          'most bytes of a chain that the store keeps of what lies below its index, about'
+        ),
         cacheBytes: z.int().min(0).max(1_099_511_627_776).default(67_108_864).meta({
           description:
             'bytes of pages (answers with `limit`) kept in memory for who asks again: 0 to 1099511627776'
         })
       })
       .prefault({})
-      .meta({ description: 'transaction history: { maxUnpaged, serveWhileSyncing, cacheBytes }' }),
+      .meta({
+        description: 'transaction history: { maxUnpaged, serveWhileSyncing, deepCacheBytes, cacheBytes }'
+      }),
     metadata: z
       .strictObject({
         ipfsGateways: gateways('ipfs:// URIs', 'https://ipfs.io'),
@@ -342,6 +353,8 @@ export const configSchema = z
         chainIds.add(chain.chainId)
       }
     }
+    if (config.storeReplicas.length > 0 && config.store.startsWith('sqlite:')) refuse(['storeReplicas'])
+    if (!config.indexing && config.store === 'sqlite::memory:') refuse(['indexing'])
     const allowed = new Set(config.spam.allow.map(contract => contract.toLowerCase()))
     for (const [index, contract] of config.spam.deny.entries()) {
       if (allowed.has(contract.toLowerCase())) refuse(['spam', 'deny', index])

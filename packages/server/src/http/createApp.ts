@@ -17,6 +17,7 @@ import type { Rpc, RpcAnswer, TakeQuota } from '../rpc/createRpc.ts'
 import { failureText } from '../rpc/envelope.ts'
 import { toWireError } from '../rpc/toWireError.ts'
 import type { ReadClientAddress } from './clientAddress.ts'
+import { coverageHeader } from './coverageHeader.ts'
 import type { Admission } from './createAdmission.ts'
 import type { Authenticate } from './createAuthenticator.ts'
 import type { Cors } from './createCors.ts'
@@ -286,8 +287,8 @@ function chainIdOf(query: URLSearchParams): string | undefined {
   return chainIds.length === 0 ? undefined : chainIds.join(',')
 }
 
-function toHttpAnswer({ status, body, retryAfterMs }: RpcAnswer): HttpAnswer {
-  return json(status, body, retryAfter(retryAfterMs))
+function toHttpAnswer({ status, body, retryAfterMs, coverage }: RpcAnswer): HttpAnswer {
+  return json(status, body, { ...retryAfter(retryAfterMs), ...coverageHeader(coverage) })
 }
 
 function retryAfterMsOf({ data }: Refusal): number | undefined {

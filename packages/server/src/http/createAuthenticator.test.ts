@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createAuthenticator } from './createAuthenticator.ts'
 import { createKeyRing } from '../projects/createKeyRing.ts'
 import { digestKey, formatKeyDigest } from '../projects/keyDigest.ts'
+import { createAuthenticator } from './createAuthenticator.ts'
 import { readBasicCredentials } from './readBasicCredentials.ts'
 
 const origins = ['https://dapp.example']

@@ -74,15 +74,26 @@ function withoutConnection(headers: HttpAnswer['headers']): HttpAnswer['headers'
   return kept
 }
 
-/** The parts of an answer, each asked for when the ones before were taken. */
+/**
+ * The parts of an answer, each handed on when the ones before were taken. The next one is made while the last is on its way,
+ * so that neither the server nor a quick caller waits for the other; never more than one.
+ */
 function inSteps(body: BodyStream, watch: TakingWatch): AsyncIterable<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
+  let ahead: ReturnType<BodyStream['next']> | undefined
+  let isOver = false
+  const makeNext = () => {
+    ahead ??= body.next()
+    return ahead
+  }
   const steps: AsyncIterator<Buffer, undefined> = {
     async next() {
       watch.taken()
       if (rest.length === 0) {
-        const next = await body.next()
+        const next = await makeNext()
+        ahead = undefined
         if (next.done) {
+          isOver = true
           // What was written last has still to be taken; the end of the answer stops the watch.
           watch.given()
           return next
@@ -91,10 +102,18 @@ function inSteps(body: BodyStream, watch: TakingWatch): AsyncIterable<Buffer> {
       }
       const step = rest.subarray(0, stepBytes)
       rest = rest.subarray(stepBytes)
+      // Once this one has been written.
+      if (rest.length === 0) {
+        setImmediate(() => {
+          // A failure is told to whoever takes the part, and nobody may be left to do so.
+          if (!isOver) makeNext().catch(() => {})
+        })
+      }
       watch.given()
       return { done: false, value: step }
     },
     async return() {
+      isOver = true
       await body.return()
       return { done: true, value: undefined }
     }

@@ -1,5 +1,5 @@
-import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import type { EndpointPath } from '@chain-data/protocol'
+import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import type { Metrics } from '../platform/metrics.ts'
 import type { HttpAnswer } from './exchange.ts'
 import { createStatusPages } from './statusPage/createStatusPages.ts'

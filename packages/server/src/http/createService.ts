@@ -8,16 +8,16 @@ import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { createRpc } from '../rpc/createRpc.ts'
 import { atBasePath } from './atBasePath.ts'
-import { type App, createApp } from './createApp.ts'
-import { createOperatorPages, type StatusTimes } from './createOperatorPages.ts'
 import { createClientAddress } from './clientAddress.ts'
 import { countAnswers } from './countAnswers.ts'
 import { createAdmission } from './createAdmission.ts'
+import { type App, createApp } from './createApp.ts'
 import { createAuthenticator } from './createAuthenticator.ts'
 import { createCors } from './createCors.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
-import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
 import { createLongAnswers } from './createLongAnswers.ts'
+import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
+import { createOperatorPages, type StatusTimes } from './createOperatorPages.ts'
 import { createPlaces } from './createPlaces.ts'
 import { createQuota, type RateLimits } from './createQuota.ts'
 import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
@@ -58,6 +58,8 @@ export interface ServiceOptions {
     readonly streamIdleMs: number
     readonly responseBytes: number | null
   }
+  /** So many views of the store may be open at the same time; absent: 64, those of SQLite. */
+  readonly answersAtOnce?: number
   /** Which pages for operators are served beside the health pages; absent: all of them. */
   readonly pages?: { readonly status: boolean; readonly metrics: boolean }
   readonly statusTimes?: StatusTimes
@@ -78,14 +80,11 @@ export interface Service extends Pick<App, 'inFlight' | 'beginDraining' | 'begin
   close(): Promise<void>
 }
 
-/** As many views of a chain's store may be open. */
-const longAnswersAtOnce = 64
-
 /** Puts the JSON-RPC layer and the HTTP layer around a set of methods, whatever stands behind these. */
 export function createService(options: ServiceOptions): Service {
   const { handlers, chainIds, syncStatuses, nodeFigures, keyRing, methodPrefix, rateLimit, limits, logger } =
     options
-  const { login = false, overload = false } = options
+  const { login = false, overload = false, answersAtOnce = 64 } = options
   const { verifier } = options
   const solanaStatuses = options.solanaStatuses ?? (() => [])
   const registry = createMetrics({
@@ -132,7 +131,7 @@ export function createService(options: ServiceOptions): Service {
     ),
     admission,
     places: createPlaces(limits.requestsInFlight),
-    longAnswers: createLongAnswers(createPlaces(longAnswersAtOnce), options.clock),
+    longAnswers: createLongAnswers(createPlaces(answersAtOnce), options.clock),
     loginThrottle,
     quotaOf: quota.of,
     cors: createCors(() => verifier !== undefined || keyRing().hasClientKeys),

@@ -20,6 +20,8 @@ export interface EvmChainHealth {
   readonly rollingBackTo?: number
   /** Another server on the same store indexes the chain: all of this is what that one says. */
   readonly waiting?: true
+  /** This server only answers: it never takes the place of the one that indexes. */
+  readonly indexing?: false
   readonly problem?: string
 }
 
@@ -53,7 +55,7 @@ export function readiness(
 /** @param nowMs - `Date.now()`, which the age of the pool is counted to. */
 export function toChainHealth(status: SyncStatus, nowMs: number): EvmChainHealth {
   const { chainId, phase, head, finalized, indexedFrom, indexedTo, poolSeenAtMs } = status
-  const { rollingBackTo, waiting, problem } = status
+  const { rollingBackTo, waiting, indexing, problem } = status
   return {
     ...{ chainId, phase },
     ready: status.backfilled,
@@ -70,6 +72,7 @@ export function toChainHealth(status: SyncStatus, nowMs: number): EvmChainHealth
       : { poolAgeSeconds: Math.max(0, Math.round((nowMs - poolSeenAtMs) / 1_000)) }),
     ...(rollingBackTo === undefined ? {} : { rollingBackTo }),
     ...(waiting === undefined ? {} : { waiting }),
+    ...(indexing === undefined ? {} : { indexing }),
     ...(problem === undefined ? {} : { problem })
   }
 }

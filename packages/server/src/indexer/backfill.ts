@@ -1,17 +1,19 @@
-import type { BlockRef, IndexedBlock } from '../model/evm.ts'
+import type { BlockRef } from '../model/evm.ts'
+import type { BlockHeader, BlockRows } from '../records/encodeBlock.ts'
 import type { StoreWriter } from '../store/store.ts'
-import { BlockFailure, type FetchOptions, fetchInOrder } from './fetchInOrder.ts'
+import { type Commits, createCommits } from './createCommits.ts'
+import { BlockFailure, type FetchOptions, fetchInOrder, weighRows } from './fetchInOrder.ts'
 
 export interface BackfillOptions extends FetchOptions {
-  readonly store: StoreWriter
+  readonly store: Pick<StoreWriter, 'commitBlocks'>
   /** First height to store; the child of `parent`. */
   readonly from: number
   /** Newest stored block; absent in an empty store. */
   readonly parent?: BlockRef
   /** What the node calls final; passed on to the store. */
   readonly finalized?: number
-  /** Runs after each commit. */
-  onCommit(blocks: readonly IndexedBlock[]): void
+  /** Runs after each commit; the next one waits for it. */
+  onCommit(blocks: readonly BlockHeader[]): void | Promise<void>
 }
 
 /** How far a range came. All blocks before the one named are stored, as far as they surely belong to the chain. */
@@ -21,65 +23,88 @@ export type BackfillOutcome =
   | { readonly kind: 'unlinked'; readonly blockNumber: number }
   | { readonly kind: 'failed'; readonly failure: BlockFailure }
 
-/** A commit's bounds: one transaction of the store should stay short, and a crash should cost little. */
-const commitTransactions = 2_000
+/**
+ * So much is gathered for one commit; while the store is still busy with the one before, fetching waits then. Large commits
+ * cost the store less for each transaction. Small ones stay short, lose little in a crash, and bound what is in memory.
+ */
+const commitTransactions = 8_000
 const commitBytes = 8 * 1024 * 1024
-const commitBlocks = 512
+const commitBlocks = 2_048
+/** A store that has nothing to do is given what there is after this time. */
 const commitAfterMs = 500
-/** What a transaction takes besides its calldata, roughly. */
-const bytesPerTransaction = 300
 
 /**
- * Stores the blocks of a range in order, several fetched at a time.
+ * Stores the blocks of a range in order, several fetched at a time, and further ones while the last ones are being stored.
  * @throws what the store throws.
  */
 export async function backfill(options: BackfillOptions): Promise<BackfillOutcome> {
-  const { store, onCommit } = options
-  let waiting: IndexedBlock[] = []
-  let weight = { transactions: 0, bytes: 0 }
-  let waitingSinceMs = 0
-  let last = options.parent
-
-  async function commit(blocks: readonly IndexedBlock[]): Promise<void> {
-    waiting = []
-    weight = { transactions: 0, bytes: 0 }
-    if (blocks.length === 0) return
-    await store.commitBlocks(blocks, options.finalized === undefined ? {} : { finalized: options.finalized })
-    onCommit(blocks)
+  const { store, finalized, signal, onCommit } = options
+  // A store that fails ends the fetching, also in the middle of a block that takes long.
+  const leaving = new AbortController()
+  const leave = () => leaving.abort(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
+  if (signal.aborted) leave()
+  const commits = createCommits({ store, finalized, onCommit, onFailure: () => leaving.abort() })
+  try {
+    return await storeInOrder({ ...options, signal: leaving.signal }, commits)
+  } finally {
+    signal.removeEventListener('abort', leave)
+    // Whatever ends this: who asks next where the index stands must not be overtaken by a commit.
+    await commits.finish().catch(() => undefined)
   }
+}
 
+async function storeInOrder(options: BackfillOptions, commits: Commits): Promise<BackfillOutcome> {
+  const batch = createBatch()
+  let last = options.parent
   try {
     for await (const block of fetchInOrder(options)) {
       if (last !== undefined && block.parentHash !== last.hash) {
         // The block before may be the wrong one of the two: it is left out as well.
-        await commit(waiting.slice(0, -1))
+        await commits.send(batch.take().slice(0, -1))
+        await commits.finish()
         return { kind: 'unlinked', blockNumber: block.ref.number }
       }
-      if (waiting.length === 0) waitingSinceMs = performance.now()
-      waiting.push(block)
+      batch.add(block)
       last = block.ref
-      weight.transactions += block.transactions.length
-      weight.bytes += weigh(block)
-      const isFull =
-        weight.transactions >= commitTransactions ||
-        weight.bytes >= commitBytes ||
-        waiting.length >= commitBlocks ||
-        performance.now() - waitingSinceMs >= commitAfterMs
-      if (isFull) await commit(waiting)
+      if (batch.isFull() || (!commits.isBusy() && batch.ageMs() >= commitAfterMs)) {
+        await commits.send(batch.take())
+      }
     }
-    await commit(waiting)
+    await commits.send(batch.take())
+    await commits.finish()
     return { kind: 'stored' }
   } catch (error) {
     if (!(error instanceof BlockFailure)) throw error
     // The blocks before the one that failed are good.
-    await commit(waiting)
+    await commits.send(batch.take())
+    await commits.finish()
     return { kind: 'failed', failure: error }
   }
 }
 
-function weigh(block: IndexedBlock): number {
-  return block.transactions.reduce(
-    (sum, { transaction }) => sum + bytesPerTransaction + transaction.data.length / 2,
-    0
-  )
+/** Blocks gathered for the next commit. */
+function createBatch() {
+  let blocks: BlockRows[] = []
+  let transactions = 0
+  let bytes = 0
+  let sinceMs = 0
+  return {
+    add(block: BlockRows): void {
+      if (blocks.length === 0) sinceMs = performance.now()
+      blocks.push(block)
+      transactions += block.transactionCount
+      bytes += weighRows(block)
+    },
+    ageMs: () => performance.now() - sinceMs,
+    isFull: () => transactions >= commitTransactions || bytes >= commitBytes || blocks.length >= commitBlocks,
+    /** The blocks; the next ones begin another batch. */
+    take(): readonly BlockRows[] {
+      const taken = blocks
+      blocks = []
+      transactions = 0
+      bytes = 0
+      return taken
+    }
+  }
 }

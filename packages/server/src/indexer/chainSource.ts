@@ -1,4 +1,5 @@
-import type { BlockRef, Hash, IndexedBlock } from '../model/evm.ts'
+import type { BlockRef, Hash } from '../model/evm.ts'
+import type { BlockRows } from '../records/encodeBlock.ts'
 import type { PoolUpdate } from '../store/store.ts'
 
 /**
@@ -11,7 +12,7 @@ export interface ChainSource {
   /** The node's newest block, and up to which height the chain holds its blocks final. */
   head(signal?: AbortSignal): Promise<{ readonly head: BlockRef; readonly finalized?: number }>
   /** @throws {NodeContradictionError} when the node contradicts itself, or does not have the block (yet). */
-  block(number: number, signal?: AbortSignal): Promise<IndexedBlock>
+  block(number: number, signal?: AbortSignal): Promise<BlockRows>
   /** The node's canonical block at a height; absent when it has none there. */
   blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
   /** Whether the node still has this block, canonical or not. */

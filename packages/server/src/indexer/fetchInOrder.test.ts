@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import type { IndexedBlock } from '../model/evm.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../platform/errors.ts'
+import { type BlockRows, encodeBlock } from '../records/encodeBlock.ts'
 import type { ChainSource } from './chainSource.ts'
 import { BlockFailure, fetchInOrder } from './fetchInOrder.ts'
 
-const blockOf = (number: number): IndexedBlock => ({
-  ref: { number, hash: `0x${number}` },
-  parentHash: `0x${number - 1}`,
-  timestampSeconds: number,
-  transactions: []
-})
+const blockOf = (number: number): BlockRows =>
+  encodeBlock({
+    ref: { number, hash: `0x${number}` },
+    parentHash: `0x${number - 1}`,
+    timestampSeconds: number,
+    transactions: []
+  })
 
 /** Only `block` may be called. */
 function sourceOf(block: ChainSource['block']): ChainSource {
@@ -45,14 +46,33 @@ describe('fetchInOrder', () => {
     let most = 0
     const source = sourceOf(async number => {
       most = Math.max(most, ++underWay)
-      // Odd ones take longer than even ones, and none is there at once.
-      for (let turn = 0; turn < 5 + (number % 2) * 20; turn++) await Promise.resolve()
+      // The first comes soon, odd ones take longer than even ones, and none is there at once.
+      const turns = number === 5 ? 5 : 50 + (number % 2) * 20
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
       underWay--
       return blockOf(number)
     })
     const { numbers } = await collect(source, { from: 5, to: 40 }, 6)
     expect(numbers).toEqual(Array.from({ length: 36 }, (_, i) => i + 5))
     expect(most).toBe(6)
+  })
+
+  it('asks for few blocks as long as it has not seen how large they are', async () => {
+    const asked: number[] = []
+    let answerSecond: (block: BlockRows) => void = () => undefined
+    const source = sourceOf(number => {
+      asked.push(number)
+      if (number !== 2) return Promise.resolve(blockOf(number))
+      return new Promise(resolve => {
+        answerSecond = resolve
+      })
+    })
+    const collected = collect(source, { from: 1, to: 100 }, 32)
+    await new Promise(resolve => setImmediate(resolve))
+    // The first block, which is empty, says little of those behind it.
+    expect(asked).toEqual([1, 2, 3, 4, 5, 6])
+    answerSecond(blockOf(2))
+    expect((await collected).numbers).toHaveLength(100)
   })
 
   it('yields what comes before a block that cannot be had, then fails, and asks for nothing more', async () => {

@@ -1,4 +1,5 @@
 import type { BlockRef } from '../model/evm.ts'
+import { lowestStart, type StartBlock } from '../model/startBlock.ts'
 import { ChainDataError, NodeContradictionError, StoreError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { ChainIdentity, StoreWriter, WriterState } from '../store/store.ts'
@@ -18,8 +19,8 @@ export interface FollowOptions {
   readonly source: ChainSource
   readonly store: StoreWriter
   readonly identity: ChainIdentity
-  /** First block of an empty index. */
-  readonly startBlock: number
+  /** First block of an empty index; `latest` is found out as long as it is empty. */
+  readonly startBlock: StartBlock
   readonly pollIntervalMs: number
   readonly board: StatusBoard
   readonly logger: Logger
@@ -83,8 +84,11 @@ export async function follow(options: FollowOptions): Promise<void> {
   }
 
   async function runRound(): Promise<Round> {
-    if (!identityConfirmed) await confirmIdentity()
-    const { head, finalized } = await source.head(signal)
+    // At the same time: whoever takes over from another indexer is waited for.
+    const [{ head, finalized }] = await Promise.all([
+      source.head(signal),
+      identityConfirmed ? undefined : confirmIdentity()
+    ])
     const state = await store.state()
     // A lagging node must not take back what was final already.
     board.change({
@@ -96,7 +100,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       return meetLowerHead(head, state.head, state, finalized)
     }
     lowerHeadSinceMs = undefined
-    const from = state.head === undefined ? options.startBlock : state.head.number + 1
+    const from = state.head === undefined ? findStart(finalized) : state.head.number + 1
     if (from > head.number) {
       tellMoving('backfilling')
       return 'waiting'
@@ -110,12 +114,14 @@ export async function follow(options: FollowOptions): Promise<void> {
       tries: pauses.failures() === 0 ? quickTries : 1,
       ...(state.head === undefined ? {} : { parent: state.head }),
       ...(finalized === undefined ? {} : { finalized }),
-      onCommit(blocks) {
+      async onCommit(blocks) {
         pauses.reset()
         fruitlessRounds = 0
         const last = blocks.at(-1)
         if (last !== undefined) {
-          board.change({ indexedTo: last.ref, problem: undefined })
+          // Together: whoever waits for the blocks that make up for removed ones must not be told that they are not enough.
+          const degraded = board.read().degraded && (await store.state()).degraded
+          board.change({ indexedTo: last.ref, degraded, problem: undefined })
           tellMoving(phase)
         }
         progress.record(blocks, head.number)
@@ -130,8 +136,15 @@ export async function follow(options: FollowOptions): Promise<void> {
       await goBack(outcome.blockNumber - 1)
       return 'behind'
     }
-    board.change({ degraded: (await store.state()).degraded })
     return to === head.number ? 'level' : 'behind'
+  }
+
+  /** Of an empty index. What lies below the newest final block is never reorganised, so whoever reads it there may keep it. */
+  function findStart(finalized: number | undefined): number {
+    const { startBlock } = options
+    const start = startBlock === 'latest' ? (finalized ?? 0) : startBlock
+    board.change({ indexedFrom: start })
+    return start
   }
 
   /** A head at or below the stored one: a node that lags, or a chain that became another or shorter one. */
@@ -215,7 +228,7 @@ export async function follow(options: FollowOptions): Promise<void> {
     board.change({
       rollingBackTo: undefined,
       indexedTo: head,
-      indexedFrom: indexedFrom ?? options.startBlock,
+      indexedFrom: indexedFrom ?? lowestStart(options.startBlock),
       ...{ backfilled, degraded },
       // Of what was called final, what is gone: only what the node says from now on counts.
       finalized

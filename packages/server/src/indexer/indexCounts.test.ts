@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { IndexedBlock } from '../model/evm.ts'
+import { type BlockRows, encodeBlock } from '../records/encodeBlock.ts'
 import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
 import type { StoreWriter } from '../store/store.ts'
 import { buildChain, hashOf, people } from '../store/test/buildChain.ts'
+import { commitChain } from '../store/test/commitChain.ts'
 import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
 
 const alice = people[0]!
@@ -30,9 +31,9 @@ it('counts what is stored and what reorgs remove, and neither what fails nor wha
     { name: `${i}b`, parties: [alice] }
   ])
   const chain = buildChain(plans)
-  await store.commitBlocks(chain.slice(0, 4))
-  await store.commitBlocks(chain.slice(4))
-  await expect(store.commitBlocks(chain.slice(0, 1))).rejects.toThrow()
+  await commitChain(store, chain.slice(0, 4))
+  await commitChain(store, chain.slice(4))
+  await expect(commitChain(store, chain.slice(0, 1))).rejects.toThrow()
   expect(counts.read()).toMatchObject({ chainId: 1, blocks: 6, transactions: 12 })
   expect(total(counts.read().commits)).toBe(2)
   expect(total(counts.read().reorgDepths)).toBe(0)
@@ -46,18 +47,18 @@ it('counts what is stored and what reorgs remove, and neither what fails nor wha
 })
 
 it('knows how many blocks are asked for, and how large the pool was', async () => {
-  let answer: (block: IndexedBlock) => void = () => {}
+  let answer: (block: BlockRows | undefined) => void = () => {}
   const source = counts.watchSource({
     block: (_number: number) =>
-      new Promise<IndexedBlock>((resolve, reject) => {
+      new Promise<BlockRows>((resolve, reject) => {
         answer = block => (block === undefined ? reject(new Error('refused')) : resolve(block))
       })
   })
-  const [block] = buildChain([[]])
+  const [block] = buildChain([[]]).map(encodeBlock)
   for (const outcome of [block, undefined]) {
     const asked = source.block(0)
     expect(counts.read().blocksUnderWay).toBe(1)
-    answer(outcome as IndexedBlock)
+    answer(outcome)
     await asked.catch(() => undefined)
     expect(counts.read().blocksUnderWay).toBe(0)
   }

@@ -48,9 +48,11 @@ export function createIndexCounts(chainId: number): IndexCounts {
       return {
         state: () => store.state(),
         async commitBlocks(committed, options) {
+          // Afterwards they may be with another thread.
+          const [count, transactionCount] = [committed.headers.length, committed.ids.length]
           await timed(commits, () => store.commitBlocks(committed, options))
-          blocks += committed.length
-          for (const block of committed) transactions += block.transactions.length
+          blocks += count
+          transactions += transactionCount
         },
         blockRef: number => store.blockRef(number),
         rollbackTo: ancestor => countRollback(ancestor.number, () => store.rollbackTo(ancestor)),

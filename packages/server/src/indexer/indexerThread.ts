@@ -2,16 +2,16 @@
  * Entry of the worker thread that indexes one chain. Not imported by anything: `startIndexer` starts it by its URL,
  * so it is a bundle entry of its own.
  */
-import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SyncStatus } from '../model/sync.ts'
 import type { LogFields, Logger } from '../platform/logger.ts'
 import type { NodeFigures } from '../platform/upstreamFigures.ts'
-import { chainFiles } from '../store/sqlite/chainFiles.ts'
-import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
-import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
+import { openStoreReader } from '../store/openStoreReader.ts'
 import type { StoreReader } from '../store/store.ts'
+import { storeBytes } from '../store/storeBytes.ts'
+import { connectWriter } from './connectWriter.ts'
 import { describeProblem } from './describeProblem.ts'
+import { readProgress } from './readProgress.ts'
 import { runIndexer, type StoredProgress } from './runIndexer.ts'
 import { packError } from './sentError.ts'
 import type { FromThread, LogSeverity, ThreadData, ToThread } from './threadMessages.ts'
@@ -19,7 +19,8 @@ import { throttleStatus } from './throttleStatus.ts'
 
 if (parentPort === null) throw new Error('indexerThread runs as a worker thread only')
 const port = parentPort
-const { config, storeFolder } = workerData as ThreadData
+const { config, store, writerPort } = workerData as ThreadData
+const writer = connectWriter(writerPort)
 const stopping = new AbortController()
 
 const tell = (message: FromThread) => port.postMessage(message)
@@ -47,32 +48,17 @@ function forwardingLogger(bound: LogFields): Logger {
 let reader: StoreReader | undefined
 
 async function peek(): Promise<StoredProgress | undefined> {
-  reader ??= await openSqliteReader(storeFolder, config.chainId)
-  const snapshot = await reader.openSnapshot()
-  try {
-    const identity = await snapshot.identity()
-    if (identity === undefined) return undefined
-    const range = await snapshot.indexedRange()
-    const { backfilled, degraded } = await snapshot.marks()
-    const report = await snapshot.writerReport()
-    return {
-      ...{ genesisHash: identity.genesisHash, backfilled, degraded },
-      ...(range === undefined ? {} : { indexedFrom: range.from, indexedTo: range.to }),
-      ...(report === undefined ? {} : { report })
-    }
-  } finally {
-    await snapshot.close()
-  }
+  // A replica would tell late how the writer stands, and one look at a time needs one connection.
+  const primary = store.kind === 'postgres' ? { ...store, replicaUrls: [] } : store
+  reader ??= await openStoreReader(primary, config.chainId, { connections: 1 })
+  return readProgress(reader)
 }
 
-/** Without the file of an index that does not exist yet. */
+/** Where the size of the index is known. */
 function withStoreSize(figures: NodeFigures): NodeFigures {
-  if (figures.index === undefined) return figures
-  const { database } = chainFiles(storeFolder, config.chainId)
-  const sizes = [database, `${database}-wal`].map(file => statSync(file, { throwIfNoEntry: false })?.size)
-  if (sizes[0] === undefined) return figures
-  const storeBytes = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
-  return { ...figures, index: { ...figures.index, storeBytes } }
+  const bytes = storeBytes(store, config.chainId)
+  if (figures.index === undefined || bytes === undefined) return figures
+  return { ...figures, index: { ...figures.index, storeBytes: bytes } }
 }
 
 port.on('message', ({ kind }: ToThread) => {
@@ -90,7 +76,7 @@ process.on('uncaughtExceptionMonitor', tellFailure)
 try {
   await runIndexer({
     config,
-    openWriter: identity => openSqliteWriter(storeFolder, identity, { signal: stopping.signal }),
+    openWriter: (identity, wait) => writer.open(store, identity, { ...wait, signal: stopping.signal }),
     // There may be nothing yet, or something the writer will refuse with a better message.
     peek: () => peek().catch(() => undefined),
     logger: forwardingLogger({}),
@@ -106,5 +92,6 @@ try {
   flush()
   await reader?.close()
   // Nothing else may keep the thread alive.
+  writer.close()
   port.close()
 }

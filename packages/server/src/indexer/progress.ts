@@ -1,9 +1,9 @@
-import type { IndexedBlock } from '../model/evm.ts'
 import type { Logger } from '../platform/logger.ts'
+import type { BlockHeader } from '../records/encodeBlock.ts'
 
 /** Tells the log how a long catch-up is going: rates over the last interval, and the time left at this rate. */
 export interface Progress {
-  record(blocks: readonly IndexedBlock[], head: number): void
+  record(blocks: readonly Pick<BlockHeader, 'ref' | 'transactionCount'>[], head: number): void
 }
 
 /** @param options.intervalMs - at most one line in this time; nothing is written while the index keeps up. */
@@ -22,7 +22,7 @@ export function createProgress({
   return {
     record(blocks, head) {
       blockCount += blocks.length
-      transactionCount += blocks.reduce((sum, block) => sum + block.transactions.length, 0)
+      transactionCount += blocks.reduce((sum, block) => sum + block.transactionCount, 0)
       const elapsedMs = now() - since
       const indexedTo = blocks.at(-1)?.ref.number
       if (elapsedMs < intervalMs || indexedTo === undefined) return

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { NodeContradictionError, NodeUnavailableError } from '../platform/errors.ts'
+import { NodeContradictionError, NodeUnavailableError, StoreUnavailableError } from '../platform/errors.ts'
 import { createRetryPauses } from './retryPauses.ts'
 
 const times = (count: number, run: () => number) => Array.from({ length: count }, run)
 
 describe('retry pauses', () => {
-  it('grow for a node that is away, up to a few seconds', () => {
+  it.each([
+    ['a node', new NodeUnavailableError('away')],
+    ['a store', new StoreUnavailableError('away')]
+  ])('grow for %s that is away, up to a few seconds', (_, away) => {
     const pauses = createRetryPauses()
-    const waits = times(50, () => pauses.next(new NodeUnavailableError('away')))
+    const waits = times(50, () => pauses.next(away))
     expect(waits[0]).toBeLessThanOrEqual(200)
     expect(Math.max(...waits)).toBeLessThanOrEqual(5_000)
     expect(Math.min(...waits.slice(10))).toBeGreaterThanOrEqual(2_500)

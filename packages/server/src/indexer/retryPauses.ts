@@ -1,4 +1,4 @@
-import { ConfigError, NodeUnavailableError } from '../platform/errors.ts'
+import { ConfigError, NodeUnavailableError, StoreUnavailableError } from '../platform/errors.ts'
 
 /** How long an indexer waits after one failure after another. */
 export interface RetryPauses {
@@ -32,7 +32,8 @@ export function createRetryPauses(): RetryPauses {
       const jitter = 0.5 + Math.random() / 2
       if (error instanceof ConfigError) return wrongChainMs * jitter
       // A node that names its head, but cannot give one block, is not away: the block is the trouble.
-      if (error instanceof NodeUnavailableError && blockTries === undefined) {
+      const isAway = error instanceof NodeUnavailableError && blockTries === undefined
+      if (isAway || error instanceof StoreUnavailableError) {
         return Math.min(unavailableLongestMs, grown) * jitter
       }
       tries += blockTries ?? 1

@@ -3,22 +3,25 @@ import { createEvmSource } from '../chains/evm/evmSource.ts'
 import { createEvmRpc, type EvmUpstreams } from '../chains/evm/rpc.ts'
 import { createWebSocketHeads } from '../chains/evm/upstreams/webSocketHeads.ts'
 import type { BlockRef, Hash } from '../model/evm.ts'
+import { lowestStart, type StartBlock } from '../model/startBlock.ts'
 import type { SyncStatus } from '../model/sync.ts'
+import type { TraceMode } from '../model/traceMode.ts'
 import type { Waiver } from '../model/waivableChecks.ts'
-import { ConfigError, NodeContradictionError, StoreError } from '../platform/errors.ts'
+import { StoreUnavailableError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { NodeFigures } from '../platform/upstreamFigures.ts'
+import type { StoreWriterOptions } from '../store/openStoreWriter.ts'
 import { StoreInUseError } from '../store/StoreInUseError.ts'
 import type { ChainIdentity, StoreWriter, WriterReport } from '../store/store.ts'
 import type { ChainSource } from './chainSource.ts'
-import { checkIdentity } from './checkIdentity.ts'
 import { describeProblem } from './describeProblem.ts'
 import { follow } from './follow.ts'
 import { createIndexCounts } from './indexCounts.ts'
-import { type StatusReports, reportStatus } from './reportStatus.ts'
+import { type OpenedStore, openInTurn } from './openInTurn.ts'
+import { reportStatus, type StatusReports } from './reportStatus.ts'
 import { createRetryPauses } from './retryPauses.ts'
-import { showWriter } from './showWriter.ts'
 import { createStatusBoard, type StatusBoard } from './statusBoard.ts'
+import { waitForIdentity } from './waitForIdentity.ts'
 
 /** One chain's indexer, as plain data: it travels to the thread that runs it. */
 export interface IndexerConfig {
@@ -28,10 +31,12 @@ export interface IndexerConfig {
   /** WebSockets that announce new blocks; none by default. */
   readonly wsUrls?: readonly string[]
   /** First block to index; an index that exists keeps its own. */
-  readonly startBlock: number
+  readonly startBlock: StartBlock
   /** How many blocks deep is final; `auto`: what the node says. */
   readonly finality: 'auto' | number
   readonly pollIntervalMs: number
+  /** Whether blocks are indexed with their traces; `off`. */
+  readonly traces?: TraceMode
   /** Checks of blocks that this chain is allowed to break; absent: none. */
   readonly waivers?: readonly Waiver[]
   /** See `FollowOptions`. */
@@ -46,14 +51,18 @@ export interface IndexerConfig {
   readonly writerSilentMs?: number
 }
 
+/** How another writer is waited for. */
+export type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onPutOut'>
+
 export interface RunIndexerOptions {
   readonly config: IndexerConfig
   /**
    * Waits a while for another writer to end, at most until `signal` is aborted.
    * @throws {StoreInUseError} when that one is still there.
+   * @throws {StoreUnavailableError} when nobody can tell, since the store is out of reach.
    * @throws {StoreError} when the store is of another chain, or newer.
    */
-  openWriter(identity: ChainIdentity): Promise<StoreWriter>
+  openWriter(identity: ChainIdentity, wait: WriterWait): Promise<StoreWriter>
   /** What an earlier run left, readable before the node has said which chain it serves. */
   peek(): Promise<StoredProgress | undefined>
   readonly logger: Logger
@@ -78,13 +87,14 @@ export interface StoredProgress {
 
 const figuresMs = 1_000
 const reportMs = 1_000
-/** Some reports may come late before their writer counts as silent: a large commit holds its thread up. */
-const writerSilentMs = 5_000
+/** A store that was followed into for so long was not lost from the start. */
+const soundAfterMs = 10_000
 
 /**
  * Indexes one chain until `signal` is aborted: waits for the node, makes sure that it serves the configured chain,
- * opens the store and follows.
- * @throws {StoreError} when the store cannot be opened or written. It is closed whatever happens.
+ * opens the store and follows. A store that is out of reach, or lost to another writer, is opened again, at the first time
+ * at once: where the index stands is written in it, so that nothing is stored twice or left out.
+ * @throws {StoreError} when the store cannot be opened or written for another reason. It is closed whatever happens.
  */
 export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const { config, signal } = options
@@ -95,7 +105,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     {
       chainId: config.chainId,
       phase: 'starting',
-      indexedFrom: stored?.indexedFrom ?? config.startBlock,
+      indexedFrom: stored?.indexedFrom ?? lowestStart(config.startBlock),
       ...(stored?.indexedTo === undefined ? {} : { indexedTo: stored.indexedTo }),
       backfilled: stored?.backfilled ?? false,
       degraded: stored?.degraded ?? false,
@@ -114,7 +124,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     logger,
     ...(config.rpcTimeoutMs === undefined ? {} : { timeoutMs: config.rpcTimeoutMs })
   })
-  const { chainId, finality, waivers = [], wsUrls = [] } = config
+  const { chainId, finality, waivers = [], wsUrls = [], traces = 'off' } = config
   const heads = wsUrls.length > 0 ? createWebSocketHeads({ chainId, wsUrls, logger }) : undefined
   const counts = createIndexCounts(chainId)
   const tellFigures = () =>
@@ -127,37 +137,17 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const figuresTimer = setInterval(tellFigures, figuresMs)
   try {
     const source = counts.watchSource(
-      createEvmSource({ rpc, finality, waivers, logger, ...(heads ? { heads } : {}) })
+      createEvmSource({ rpc, finality, waivers, traces, logger, ...(heads ? { heads } : {}) })
     )
     const found = await waitForIdentity(source, chainId, board, logger, signal)
     if (found === undefined) return
-    const opened = await waitForTurn(options, board, logger, () => openStore(options, found, rpc))
-    if (opened === undefined) return
-    const store = counts.watchStore(opened.store)
-    const { identity } = opened
-    try {
-      rpc.expectGenesis(identity.genesisHash)
-      options.onGenesis?.(identity.genesisHash)
-      const { head, indexedFrom, backfilled, degraded } = await store.state()
-      board.change({
-        indexedTo: head,
-        backfilled,
-        degraded,
-        indexedFrom: indexedFrom ?? config.startBlock,
-        phase: 'backfilling',
-        problem: undefined,
-        // Another writer's word, until now.
-        ...{ waiting: undefined, rollingBackTo: undefined, poolCovered: false, poolSeenAtMs: undefined }
-      })
-      reports = reportStatus({
-        ...{ store, status: board.read(), everyMs: config.reportEveryMs ?? reportMs, logger }
-      })
-      logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
-      await follow({ ...config, source, store, identity, board, logger, signal })
-    } finally {
-      reports?.stop()
-      await store.close()
-    }
+    await keepFollowing({
+      ...{ options, board, rpc, source, found, logger },
+      watchStore: counts.watchStore,
+      onReports(started) {
+        reports = started
+      }
+    })
   } finally {
     clearInterval(figuresTimer)
     tellFigures()
@@ -166,101 +156,85 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   }
 }
 
-/**
- * Opens the writer. An index of another genesis block than the first upstream's may still be that of another upstream: then
- * only those count.
- */
-async function openStore(
-  { openWriter, signal }: RunIndexerOptions,
-  found: ChainIdentity,
-  rpc: EvmUpstreams
-): Promise<{ readonly store: StoreWriter; readonly identity: ChainIdentity }> {
-  try {
-    return { store: await openWriter(found), identity: found }
-  } catch (error) {
-    const stored = error instanceof StoreError ? error.context.storedGenesis : undefined
-    if (typeof stored !== 'string') throw error
-    const identity = { chainId: found.chainId, genesisHash: stored as Hash }
-    rpc.expectGenesis(identity.genesisHash)
-    const isServed = await rpc.identity(signal).then(
-      () => true,
-      () => false
-    )
-    if (!isServed) throw error
-    return { store: await openWriter(identity), identity }
-  }
+interface Following {
+  readonly options: RunIndexerOptions
+  readonly board: StatusBoard
+  readonly rpc: EvmUpstreams
+  readonly source: ChainSource
+  readonly found: ChainIdentity
+  readonly logger: Logger
+  watchStore(store: StoreWriter): StoreWriter
+  /** Told which reports the statuses of the board go to from now on; absent: none. */
+  onReports(reports: StatusReports | undefined): void
 }
 
-/**
- * Only one indexer writes a chain: the next one waits, as long as it takes, and shows how the other stands.
- * @returns `undefined` when `signal` ended the waiting.
- */
-async function waitForTurn<T>(
-  { config, peek, onGenesis, signal }: RunIndexerOptions,
-  board: StatusBoard,
-  logger: Logger,
-  open: () => Promise<T>
-): Promise<T | undefined> {
-  const { startBlock } = config
-  const silentAfterMs = config.writerSilentMs ?? writerSilentMs
-  const over = new AbortController()
-  const showing = showWriter({
-    ...{ peek, board, startBlock, silentAfterMs, signal: over.signal },
-    ...(onGenesis === undefined ? {} : { onGenesis })
-  })
-  try {
-    for (let isFirst = true; !signal.aborted; isFirst = false) {
-      try {
-        return await open()
-      } catch (error) {
-        if (signal.aborted) break
-        if (!(error instanceof StoreInUseError)) throw error
-        if (isFirst) logger.info('another indexer writes this chain; waiting for it to end')
-      }
-    }
-    return undefined
-  } finally {
-    over.abort()
-    await showing
-  }
-}
-
-/**
- * Which chain the node serves, once it has said the same twice in a row: a new index is bound to it for good, and one
- * wrong answer must not decide that.
- * @returns `undefined` when `signal` ended the waiting.
- */
-async function waitForIdentity(
-  source: ChainSource,
-  chainId: number,
-  board: StatusBoard,
-  logger: Logger,
-  signal: AbortSignal
-): Promise<ChainIdentity | undefined> {
+/** Opens the store and follows into it, again and again where it is lost. */
+async function keepFollowing(following: Following): Promise<void> {
+  const { options, board, rpc, found, logger } = following
+  const { signal } = options
   const pauses = createRetryPauses()
   while (!signal.aborted) {
+    let followedSinceMs = Number.POSITIVE_INFINITY
     try {
-      const { chainId: named, genesisHash } = await source.identity(signal)
-      checkIdentity({ chainId: named, genesisHash }, { chainId })
-      const again = await source.identity(signal)
-      if (again.chainId !== named || again.genesisHash !== genesisHash) {
-        throw new NodeContradictionError(
-          `the node names two genesis blocks, ${genesisHash} and ${again.genesisHash}; expected the same twice`
-        )
-      }
-      return { chainId, genesisHash }
+      const opened = await openInTurn(options, { board, rpc, found, logger })
+      if (opened === undefined) return
+      followedSinceMs = performance.now()
+      await followInto(opened, following)
     } catch (error) {
-      if (signal.aborted) break
+      if (signal.aborted) return
+      if (!mayBeHadAgain(error)) throw error
+      if (performance.now() - followedSinceMs > soundAfterMs) pauses.reset()
       const problem = describeProblem(error)
-      board.change({ phase: 'stalled', problem })
-      const waitMs = Math.round(pauses.next(error))
-      const fields = { problem, attempt: pauses.failures(), waitMs }
+      board.change({ phase: 'stalled', problem, rollingBackTo: undefined })
+      const pauseMs = pauses.next(error)
+      const waitMs = pauses.failures() === 1 ? 0 : Math.round(pauseMs)
       if (pauses.isMilestone()) {
-        if (error instanceof ConfigError) logger.error('the node serves another chain', fields)
-        else logger.warn('the node cannot be used yet', fields)
+        logger.warn('the store is lost and opened again', { problem, attempt: pauses.failures(), waitMs })
       }
       await sleep(waitMs, undefined, { signal }).catch(() => undefined)
     }
   }
-  return undefined
+}
+
+/** Nobody reaches the store, or another writer has taken it over: both pass. */
+function mayBeHadAgain(error: unknown): boolean {
+  return error instanceof StoreUnavailableError || error instanceof StoreInUseError
+}
+
+/** @returns when the signal is aborted. The store is closed whatever happens. */
+async function followInto(opened: OpenedStore, following: Following): Promise<void> {
+  const { options, board, rpc, source, logger, onReports } = following
+  const { config, signal, onGenesis } = options
+  const { identity } = opened
+  const store = following.watchStore(opened.store)
+  let reports: StatusReports | undefined
+  try {
+    rpc.expectGenesis(identity.genesisHash)
+    onGenesis?.(identity.genesisHash)
+    const { head, indexedFrom, backfilled, degraded } = await store.state()
+    board.change({
+      indexedTo: head,
+      backfilled,
+      degraded,
+      indexedFrom: indexedFrom ?? lowestStart(config.startBlock),
+      phase: 'backfilling',
+      problem: undefined,
+      // Another writer's word, until now.
+      ...{ waiting: undefined, rollingBackTo: undefined, poolCovered: false, poolSeenAtMs: undefined }
+    })
+    reports = reportStatus({
+      ...{ store, status: board.read(), everyMs: config.reportEveryMs ?? reportMs, logger }
+    })
+    onReports(reports)
+    logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
+    await follow({ ...config, source, store, identity, board, logger, signal })
+  } catch (error) {
+    // What went wrong first is worth telling.
+    await store.close().catch(() => undefined)
+    throw error
+  } finally {
+    reports?.stop()
+    onReports(undefined)
+  }
+  await store.close()
 }

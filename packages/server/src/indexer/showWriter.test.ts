@@ -5,6 +5,7 @@ import type { WriterReport } from '../store/store.ts'
 import type { StoredProgress } from './runIndexer.ts'
 import { showWriter } from './showWriter.ts'
 import { createStatusBoard } from './statusBoard.ts'
+import { createWriterView } from './writerView.ts'
 
 const genesisHash: Hash = `0x${'6e'.repeat(32)}`
 const blockAt = (number: number) => ({ number, hash: `0x${'00'.repeat(32)}` as const })
@@ -95,4 +96,34 @@ it('as long as nothing was heard, nothing is shown', async () => {
   while (looks < 4) await new Promise(resolve => setTimeout(resolve, 10))
   expect(statuses).toEqual([])
   expect(genesis).toEqual([])
+})
+
+/** Whoever is listened to counts as silent at the first look. */
+const impatient = { startBlock: 0, silentAfterMs: -1 }
+const goingBack: SyncStatus = {
+  ...{ chainId: 1, phase: 'backfilling', indexedFrom: 0, backfilled: true, degraded: false },
+  ...{ poolCovered: false, rollingBackTo: 3 }
+}
+
+it('of a writer that has gone silent nobody is told how far it goes back', () => {
+  const board = createStatusBoard(goingBack)
+  createWriterView({ ...impatient, board, silentProblem: 'nothing was said' })(undefined)
+  const { rollingBackTo, ...rest } = goingBack
+  expect(rollingBackTo).toBe(3)
+  expect(board.read()).toEqual({ ...rest, phase: 'stalled', waiting: true, problem: 'nothing was said' })
+})
+
+it('the board stays as it is once nobody waits any more, whatever a look under way finds', async () => {
+  const board = createStatusBoard(goingBack)
+  const over = new AbortController()
+  let found: (progress: undefined) => void = () => {}
+  const peek = () =>
+    new Promise<undefined>(resolve => {
+      found = resolve
+    })
+  const shown = showWriter({ ...impatient, board, peek, signal: over.signal })
+  over.abort()
+  found(undefined)
+  await shown
+  expect(board.read()).toEqual(goingBack)
 })

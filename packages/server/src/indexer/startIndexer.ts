@@ -1,24 +1,26 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { Hash } from '../model/evm.ts'
+import { lowestStart } from '../model/startBlock.ts'
 import type { SyncStatus } from '../model/sync.ts'
-import { ConfigError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { NodeFigures } from '../platform/upstreamFigures.ts'
+import type { StoreLocation } from '../store/parseStoreUrl.ts'
+import { createWriterThreads, type WriterThreads } from './createWriterThreads.ts'
 import type { IndexerConfig } from './runIndexer.ts'
 import { unpackError } from './sentError.ts'
+import { findThreadEntry, keepWrappers } from './threadEntry.ts'
 import type { FromThread, ThreadData, ToThread } from './threadMessages.ts'
 
 export interface StartIndexerOptions extends IndexerConfig {
-  /** Folder of the SQLite store; the thread opens its own writer there. */
-  readonly storeFolder: string
+  /** The thread opens its own writer there. */
+  readonly store: StoreLocation
   readonly logger: Logger
   /** Called with every status that differs from the one before, at most about ten times a second. */
   onStatus?(status: SyncStatus): void
   /** Called with the genesis block of the index each time that a thread has opened it. */
   onGenesis?(genesisHash: Hash): void
+  /** In which threads is written, for all chains of a server; absent: a thread of its own. */
+  readonly writers?: WriterThreads
   /** The built `indexerThread` file, for hosts that bundle this package and move files about. */
   readonly threadEntry?: URL
 }
@@ -47,13 +49,14 @@ const stopDeadlineMs = 8_000
  * @throws {ConfigError} when the thread's file cannot be found.
  */
 export function startIndexer(options: StartIndexerOptions): Indexer {
-  const { storeFolder, logger, onStatus, onGenesis, threadEntry, ...config } = options
-  const entry = threadEntry ?? findThreadEntry()
-  if (entry.pathname.endsWith('.ts')) keepWrappers()
+  const { store, logger, onStatus, onGenesis, threadEntry, ...rest } = options
+  const { writers = createWriterThreads({ logger }), ...config } = rest
+  const entry = threadEntry ?? findThreadEntry('indexerThread')
+  keepWrappers(entry)
   let status: SyncStatus = {
     chainId: config.chainId,
     phase: 'starting',
-    indexedFrom: config.startBlock,
+    indexedFrom: lowestStart(config.startBlock),
     backfilled: false,
     degraded: false,
     poolCovered: false
@@ -79,8 +82,11 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
 
   function run(): { worker: Worker; ended: Promise<void> } {
     const startedMs = performance.now()
-    const workerData: ThreadData = { config, storeFolder }
-    const worker = new Worker(entry, { workerData, name: `indexer-${config.chainId}` })
+    const writer = writers.connect()
+    const workerData: ThreadData = { config, store, writerPort: writer.port }
+    const worker = new Worker(entry, {
+      ...{ workerData, transferList: [writer.port], name: `indexer-${config.chainId}` }
+    })
     let problem = 'the indexer ended unexpectedly'
     worker.on('message', (message: FromThread) => {
       if (message.kind === 'status') reportFromThread(message.status)
@@ -115,7 +121,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
             thread = run()
           }, waitMs)
         }
-        resolve()
+        resolve(writer.release())
       })
     })
     return { worker, ended }
@@ -145,30 +151,4 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
       return stopped
     }
   }
-}
-
-/**
- * For threads that run from the sources: Node strips their types with WebAssembly, and V8 (Node 24.21) may end the
- * process when several threads compile its often made calls to JavaScript anew. So many calls are never reached.
- */
-function keepWrappers(): void {
-  setFlagsFromString('--wasm-wrapper-tiering-budget=2147483647')
-}
-
-/**
- * The thread's file lies beside this one in the sources. A bundler may put this module into a chunk or an entry at the
- * top of `dist`, or one folder below, while the thread stays an entry of its own: `dist/indexer/indexerThread.js`.
- */
-function findThreadEntry(): URL {
-  const places = [
-    './indexerThread.ts',
-    './indexerThread.js',
-    './indexer/indexerThread.js',
-    '../indexer/indexerThread.js'
-  ]
-  for (const place of places) {
-    const url = new URL(place, import.meta.url)
-    if (existsSync(fileURLToPath(url))) return url
-  }
-  throw new ConfigError('the file of the indexer thread (indexer/indexerThread) is missing; set threadEntry')
 }

@@ -1,13 +1,17 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Hash } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import type { LogFields } from '../platform/logger.ts'
 import type { NodeFigures } from '../platform/upstreamFigures.ts'
+import type { StoreLocation } from '../store/parseStoreUrl.ts'
 import type { IndexerConfig } from './runIndexer.ts'
 
 /** What a thread is started with. */
 export interface ThreadData {
   readonly config: IndexerConfig
-  readonly storeFolder: string
+  readonly store: StoreLocation
+  /** Leads to the thread in which the store is written; for `connectWriter`. */
+  readonly writerPort: MessagePort
 }
 
 export type LogSeverity = 'debug' | 'info' | 'warn' | 'error'

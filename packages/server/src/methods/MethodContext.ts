@@ -1,4 +1,5 @@
 import type { MethodHandlers } from '@chain-data/protocol'
+import type { AnswerCoverage } from '../model/coverage.ts'
 import type { ResultStream } from './ResultStream.ts'
 
 /** What a method knows of its call beside the params, which are already checked against the spec. */
@@ -9,6 +10,8 @@ export interface MethodContext {
   readonly signal: AbortSignal
   /** `Date.now()` at which the call gives up. */
   readonly deadlineMs: number
+  /** Told what the answer covers, before its first byte; the response says it in a header. */
+  readonly onCoverage?: (coverage: AnswerCoverage) => void
 }
 
 /** The server's implementation of every method of the spec. */

@@ -9,9 +9,10 @@ import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
 import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
 import type { Snapshot } from '../store/store.ts'
 import { buildChain, hashOf, people } from '../store/test/buildChain.ts'
+import { commitChain } from '../store/test/commitChain.ts'
 import { createAddressFormat } from './addressFormat.ts'
 import { createPageTexts, type ReadPageTexts } from './createPageTexts.ts'
-import { createRecordWriter } from './createRecordWriter.ts'
+import { type Attached, createRecordWriter } from './createRecordWriter.ts'
 
 const chainId = 1
 const accounts = people.slice(0, 3)
@@ -80,7 +81,7 @@ it(`gives what the store holds, whatever comes and is rolled back (CHAIN_DATA_TE
       )
       const parent = refs.at(-1)
       const blocks = buildChain(plans, { fork: String(step), ...(parent && { parent }) })
-      await writer.commitBlocks(blocks)
+      await commitChain(writer, blocks)
       refs.push(...blocks.map(({ ref }) => ref))
     }
     const snapshot = await reader.openSnapshot()
@@ -109,7 +110,7 @@ it('reads a page once while nothing of the account comes, and anew when somethin
   const { writer, reader } = await startStore()
   const [alice = '0x', bob = '0x', carol = '0x'] = accounts
   const first = buildChain([[{ name: 'a', parties: [alice, bob] }], [{ name: 'b', parties: [alice, carol] }]])
-  await writer.commitBlocks(first)
+  await commitChain(writer, first)
   const counted = vi.fn(write)
   const read = createPageTexts({ write: counted, bytes: 2 ** 20 })
   const ask = async () => {
@@ -121,9 +122,10 @@ it('reads a page once while nothing of the account comes, and anew when somethin
   expect([await ask(), await ask()]).toEqual([1, 1])
   const parent = first.at(-1)?.ref
   const others = buildChain([[{ name: 'c', parties: [bob, carol] }]], parent && { parent })
-  await writer.commitBlocks(others)
+  await commitChain(writer, others)
   expect(await ask()).toBe(1)
-  await writer.commitBlocks(
+  await commitChain(
+    writer,
     buildChain([[{ name: 'd', parties: [carol, alice] }]], others[0] && { parent: others[0].ref })
   )
   expect([await ask(), await ask()]).toEqual([2, 2])
@@ -133,11 +135,36 @@ it('keeps nothing of a page that was not read to its end', async () => {
   const { writer, reader } = await startStore()
   const [alice = '0x', bob = '0x'] = accounts
   const plans = Array.from({ length: 200 }, (_, i) => [{ name: String(i), parties: [alice, bob] }])
-  await writer.commitBlocks(buildChain(plans))
+  await commitChain(writer, buildChain(plans))
   const read = keeping(2 ** 20)
   const snapshot = await reader.openSnapshot()
   for await (const _ of read(snapshot, { chainId, address: alice, limit: 200, olderThan: undefined })) break
   const whole = await textOf(read, snapshot, alice, 200)
   expect(JSON.parse(`[${whole}]`)).toHaveLength(200)
+  await snapshot.close()
+})
+
+it('keeps a page for each choice of what is attached, and hands the choice on', async () => {
+  const { writer, reader } = await startStore()
+  const [alice = '0x', bob = '0x'] = accounts
+  await commitChain(writer, buildChain([[{ name: 'a', parties: [alice, bob] }]]))
+  const asked = vi.fn((_chunk: unknown, attached?: Attached) => JSON.stringify(attached ?? 'nothing'))
+  const read = createPageTexts({ write: asked, bytes: 2 ** 20 })
+  const choices: (Attached | undefined)[] = [
+    undefined,
+    { address: alice, transfers: true, internal: false },
+    { address: alice, transfers: false, internal: true },
+    { address: alice, transfers: true, internal: true }
+  ]
+  const snapshot = await reader.openSnapshot()
+  for (const round of [1, 2]) {
+    for (const attached of choices) {
+      const page = { chainId, address: alice, limit: 5, olderThan: undefined, attached }
+      const pieces: string[] = []
+      for await (const piece of read(snapshot, page)) pieces.push(piece)
+      expect(pieces).toEqual([JSON.stringify(attached ?? 'nothing')])
+    }
+    expect([round, asked.mock.calls.length]).toEqual([round, choices.length])
+  }
   await snapshot.close()
 })

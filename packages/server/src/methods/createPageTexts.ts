@@ -1,7 +1,9 @@
 import type { Address } from '../model/evm.ts'
 import { BoundedMap } from '../platform/boundedMap.ts'
-import type { RecordChunk, Snapshot, TransactionPosition } from '../store/store.ts'
-import { toTransactionId } from '../store/transactionId.ts'
+import type { TransactionPosition } from '../records/transactionId.ts'
+import { toTransactionId } from '../records/transactionId.ts'
+import type { Snapshot } from '../store/store.ts'
+import type { Attached, WriteRecords } from './createRecordWriter.ts'
 
 /** Which confirmed transactions: those of an address, newest first, at most `limit`. */
 export interface ConfirmedPage {
@@ -10,10 +12,17 @@ export interface ConfirmedPage {
   readonly limit: number
   /** Absent: from the newest one on. */
   readonly olderThan: TransactionPosition | undefined
+  /** What is written into the records of `address` besides; absent: nothing. */
+  readonly attached?: Attached | undefined
+  /** What lies below the index belongs to the view; absent: it ends there. */
+  readonly isDeep?: boolean
 }
 
+/** What pages are read from: a snapshot, with or without what lies below it. */
+export type HistoryView = Pick<Snapshot, 'records' | 'rollbacks'>
+
 /** The JSON texts of confirmed transactions, with commas between them, in one or more pieces. */
-export type ReadPageTexts = (snapshot: Snapshot, page: ConfirmedPage) => AsyncIterable<string>
+export type ReadPageTexts = (view: HistoryView, page: ConfirmedPage) => AsyncIterable<string>
 
 /** A page of the usual size has a quarter of it. */
 const longestText = 262_144
@@ -39,27 +48,27 @@ interface KeptPage {
  * @remarks Looking whether a kept page still holds costs one index read.
  */
 export function createPageTexts(options: {
-  readonly write: (chunk: RecordChunk) => string
+  readonly write: WriteRecords
   readonly bytes: number
 }): ReadPageTexts {
   const { write, bytes } = options
   const kept = new BoundedMap<string, KeptPage>(bytes)
 
-  return async function* read(snapshot, { chainId, address, limit, olderThan }) {
-    const newestId = olderThan === undefined ? await newestOf(snapshot, address) : toTransactionId(olderThan)
+  return async function* read(view, { chainId, address, limit, olderThan, attached, isDeep = false }) {
+    const newestId = olderThan === undefined ? await newestOf(view, address) : toTransactionId(olderThan)
     if (newestId === undefined) return
-    const rollbacks = await snapshot.rollbacks()
+    const rollbacks = await view.rollbacks()
     const from = olderThan === undefined ? 'newest' : newestId
-    const key = `${chainId} ${address} ${limit} ${from}`
+    const key = `${chainId} ${address} ${limit} ${from} ${nameOf(attached)} ${isDeep}`
     const known = kept.get(key)
     if (known !== undefined && known.rollbacks === rollbacks && known.newestId === newestId) {
       yield known.text
       return
     }
     let text: string | undefined = ''
-    const records = snapshot.records(address, { limit, ...(olderThan === undefined ? {} : { olderThan }) })
+    const records = view.records(address, { limit, ...(olderThan === undefined ? {} : { olderThan }) })
     for await (const chunk of records) {
-      const piece = write(chunk)
+      const piece = write(chunk, attached)
       if (text !== undefined) text = text === '' ? piece : `${text},${piece}`
       if (text !== undefined && text.length > longestText) text = undefined
       yield piece
@@ -69,7 +78,12 @@ export function createPageTexts(options: {
   }
 }
 
-async function newestOf(snapshot: Snapshot, address: Address): Promise<number | undefined> {
-  for await (const { ids } of snapshot.records(address, { limit: 1 })) return ids[0]
+/** One text for each choice of what is attached. */
+function nameOf(attached: Attached | undefined): string {
+  return `${attached?.transfers ? 't' : ''}${attached?.internal ? 'i' : ''}`
+}
+
+async function newestOf(view: HistoryView, address: Address): Promise<number | undefined> {
+  for await (const { ids } of view.records(address, { limit: 1 })) return ids[0]
   return undefined
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ConfirmedTransaction } from '../model/evm.ts'
+import type { RecordChunk } from '../records/record.ts'
+import { decodeRecords, encodeConfirmed } from '../records/record.ts'
+import { toTransactionId } from '../records/transactionId.ts'
 import { exactJson } from '../rpc/exactJson.ts'
-import { decodeRecords, encodeConfirmed } from '../store/record.ts'
-import type { RecordChunk } from '../store/store.ts'
 import { arbitraryConfirmed } from '../store/test/arbitraries.ts'
-import { toTransactionId } from '../store/transactionId.ts'
 import { createAddressFormat } from './addressFormat.ts'
 import { createRecordWriter } from './createRecordWriter.ts'
 import { toTransactionRecord } from './toTransactionRecord.ts'
@@ -15,7 +15,10 @@ const formatAddress = createAddressFormat()
 const writeRecords = createRecordWriter(formatAddress)
 
 function toChunk(transactions: readonly ConfirmedTransaction[]): RecordChunk {
-  return { ids: transactions.map(toTransactionId), bytes: Buffer.concat(transactions.map(encodeConfirmed)) }
+  return {
+    ids: transactions.map(toTransactionId),
+    bytes: Buffer.concat(transactions.map(each => encodeConfirmed(each)))
+  }
 }
 
 /** The slow and obvious way. */

@@ -1,15 +1,27 @@
-import type { AccessListEntry } from '../model/evm.ts'
-import { ConfirmedParts } from '../store/ConfirmedParts.ts'
-import { readAccessListAt } from '../store/record.ts'
-import { damaged } from '../store/recordBytes.ts'
-import type { RecordChunk } from '../store/store.ts'
-import { toPosition } from '../store/transactionId.ts'
+import type { AccessListEntry, Address } from '../model/evm.ts'
+import { ConfirmedParts } from '../records/ConfirmedParts.ts'
+import { addressBytes } from '../records/hexBytes.ts'
+import type { RecordChunk } from '../records/record.ts'
+import { readAccessListAt } from '../records/record.ts'
+import { damaged } from '../records/recordBytes.ts'
+import { toPosition } from '../records/transactionId.ts'
 import { AsciiWriter } from './AsciiWriter.ts'
 import type { FormatAddress } from './addressFormat.ts'
 import { createAddressWriter } from './createAddressWriter.ts'
+import { createInternalWriter, createTransfersWriter } from './writeAttached.ts'
 
-/** Writes stored records as the JSON text of as many transaction records, with commas between them. */
-export type WriteRecords = (chunk: RecordChunk) => string
+/** What is attached to each record, and to whom it has to belong. */
+export interface Attached {
+  readonly address: Address
+  readonly transfers: boolean
+  readonly internal: boolean
+}
+
+/**
+ * Writes stored records as the JSON text of as many transaction records, with commas between them.
+ * @param attached - absent: nothing.
+ */
+export type WriteRecords = (chunk: RecordChunk, attached?: Attached) => string
 
 /** More than everything of a record that has a bounded length. */
 const boundedCharacters = 2_048
@@ -18,21 +30,29 @@ const hashBytes = 32
 /**
  * The short way from the store to the wire, for histories: the bytes of a record are written out as text, field by field,
  * and no value is made of them. It gives the same text as `exactJson` does of what `toTransactionRecord` shapes; a
- * property test compares the two.
+ * property test compares the two. What is attached stands at the end of a record, and is left out where nothing is known.
  *
  * @remarks A record costs a small part of what the way over values does; bench/http measures it.
  */
 export function createRecordWriter(formatAddress: FormatAddress): WriteRecords {
   const writer = new AsciiWriter(createAddressWriter())
   const parts = new ConfirmedParts()
+  const writeTransfers = createTransfersWriter(writer)
+  const writeInternal = createInternalWriter(writer)
 
-  return ({ ids, bytes }) => {
+  return ({ ids, bytes }, attached) => {
+    const account = attached === undefined ? undefined : addressBytes(attached.address)
     writer.begin()
     let at = 0
     for (const id of ids) {
       if (at > 0) writer.text(comma)
       at = parts.locate(bytes, at)
       writeRecord(writer, bytes, parts, toPosition(id).blockNumber, formatAddress)
+      if (account !== undefined) {
+        if (attached?.transfers && parts.knowsTransfers) writeTransfers(bytes, parts, account)
+        if (attached?.internal && parts.knowsInternal) writeInternal(bytes, parts, account)
+      }
+      writer.text(end)
     }
     if (at !== bytes.length) throw damaged('it has bytes left over')
     return writer.finish()
@@ -43,6 +63,7 @@ const ascii = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
 const comma = ascii(',')
 const quote = ascii('"')
 const emptyList = ascii('[]')
+const end = ascii('}')
 const keys = {
   hash: ascii('{"hash":"0x'),
   from: ascii('","from":"0x'),
@@ -61,11 +82,10 @@ const keys = {
   gasPrice: ascii('","gasPrice":"0x'),
   fees: ascii('","fees":"0x'),
   blockNumber: ascii('","blockNumber":'),
-  contractAddress: ascii(',"contractAddress":"0x'),
-  textEnd: ascii('"}'),
-  end: ascii('}')
+  contractAddress: ascii(',"contractAddress":"0x')
 }
 
+/** All of it but the brace at its end. */
 function writeRecord(
   writer: AsciiWriter,
   bytes: Uint8Array,
@@ -119,13 +139,10 @@ function writeRecord(
   else writer.product(bytes, parts.gasPrice, parts.gasSpent)
   writer.text(keys.blockNumber)
   writer.number(blockNumber)
-  if (parts.contractAddress < 0) {
-    writer.text(keys.end)
-    return
-  }
+  if (parts.contractAddress < 0) return
   writer.text(keys.contractAddress)
   writer.address(bytes, parts.contractAddress)
-  writer.text(keys.textEnd)
+  writer.text(quote)
 }
 
 /** Most lists are empty. The others are made of values first: they are too few to be worth a way of their own. */

@@ -8,6 +8,7 @@ import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
 import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
 import type { StoreReader, StoreWriter } from '../store/store.ts'
 import { buildChain, hashOf, people } from '../store/test/buildChain.ts'
+import { commitChain } from '../store/test/commitChain.ts'
 import { openSettled } from './requireCurrent.ts'
 
 const plans = ['a', 'b', 'c'].map(name => [{ name, parties: people.slice(0, 2) }])
@@ -25,7 +26,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'chain-data-settled-'))
   writer = await openSqliteWriter(folder, { chainId: 1, genesisHash: hashOf('genesis') })
   reader = await openSqliteReader(folder, 1, { maxSnapshots: 1 })
-  await writer.commitBlocks(blocks)
+  await commitChain(writer, blocks)
 })
 afterEach(async () => {
   await reader.close()
@@ -54,7 +55,7 @@ it('a view from the middle of a reorg is never given, although the status that c
   })
   const waiting = openSettled(chain, { now: () => 0 }, signal)
   const grown = buildChain(plans.slice(1), { parent: blocks[0]!.ref, fork: 'b' })
-  await writer.commitBlocks(grown)
+  await commitChain(writer, grown)
   await writer.markSettled()
   const { snapshot } = await waiting
   expect((await snapshot.indexedRange())?.to).toEqual(grown.at(-1)?.ref)

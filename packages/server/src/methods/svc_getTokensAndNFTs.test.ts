@@ -10,6 +10,7 @@ import type { SyncStatus } from '../model/sync.ts'
 import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
 import { openSqliteWriter } from '../store/sqlite/openSqliteWriter.ts'
 import { buildChain, hashOf, people } from '../store/test/buildChain.ts'
+import { commitChain } from '../store/test/commitChain.ts'
 import { createGetTokensAndNFTs } from './svc_getTokensAndNFTs.ts'
 
 const alice = people[3]!
@@ -41,7 +42,7 @@ async function start(
   const writer = await openSqliteWriter(folder, { chainId: 1, genesisHash: hashOf('genesis') })
   cleanUps.push(() => writer.close())
   const blocks = buildChain([[{ name: 'a', parties: [alice], candidates }]], { firstNumber: 5 })
-  await writer.commitBlocks(blocks)
+  await commitChain(writer, blocks)
   if (isBackfilled) await writer.markBackfilled()
   const reader = await openSqliteReader(folder, 1, { maxSnapshots: 1 })
   cleanUps.push(() => reader.close())
@@ -76,6 +77,7 @@ async function start(
     }
   }
   const chain = {
+    chainId: 1,
     reader,
     holdings,
     current: {

@@ -9,14 +9,16 @@ import type { Address, HoldingCandidate } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import type { Clock } from '../platform/clock.ts'
 import { inTurns } from '../platform/inTurns.ts'
+import { Refusal } from '../platform/refusal.ts'
 import type { StoreReader } from '../store/store.ts'
 import { chainOf } from './chainOf.ts'
-import type { Handlers } from './MethodContext.ts'
+import type { Handlers, MethodContext } from './MethodContext.ts'
 import { metadataBudget } from './metadataBudget.ts'
+import { type BelowIndex, coverageOf, type DeepChain, openBelowIndex } from './openBelowIndex.ts'
 import { notBackfilled, openSettled, requireFollowing } from './requireCurrent.ts'
 
 /** What the holdings of one chain are read from. */
-export interface EvmHoldingsChain {
+export interface EvmHoldingsChain extends DeepChain {
   readonly reader: StoreReader
   readonly holdings: EvmHoldings
   status(): SyncStatus
@@ -48,7 +50,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     const address = anyCaseAddress.toLowerCase() as Address
     const filter = tokenAddresses.map(token => token.toLowerCase() as Address)
     const { signal, deadlineMs } = context
-    const holdings = await readHoldings(chain, { address, filter, signal, deadlineMs })
+    const holdings = await readHoldings(chain, { address, filter, signal, deadlineMs }, context)
     return shapeEvmHoldings(holdings, {
       metadata: await readMetadata(holdings.nfts, signal, deadlineMs),
       listed: chain.listed,
@@ -62,15 +64,17 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
    */
   async function readHoldings(
     chain: EvmHoldingsChain,
-    request: Required<Pick<HoldingsRequest, 'address' | 'filter' | 'signal' | 'deadlineMs'>>
+    request: Required<Pick<HoldingsRequest, 'address' | 'filter' | 'signal' | 'deadlineMs'>>,
+    context: MethodContext
   ): Promise<EvmHoldingsAtBlock> {
     const { address, signal } = request
+    const older = await readOlder(chain, address, context)
     const lastMoment = clock.now() + lostWaitMs
     for (;;) {
       try {
         return await chain.holdings.readHoldings({
           ...request,
-          ...(await readCandidates(chain, address, signal))
+          ...(await readCandidates(chain, address, older, context))
         })
       } catch (error) {
         if (!(error instanceof BlockLostError) || clock.now() >= lastMoment) throw error
@@ -79,13 +83,32 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     }
   }
 
+  /** Candidates from below the index; the snapshot is let go before nodes are asked for them. */
+  async function readOlder(
+    chain: EvmHoldingsChain,
+    owner: Address,
+    context: MethodContext
+  ): Promise<OlderCandidates | undefined> {
+    if (chain.deep === undefined) return undefined
+    const { snapshot, status } = await openSettled(chain, clock, context.signal)
+    let below: BelowIndex | undefined
+    try {
+      if (!(await snapshot.backfilled()) && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
+      below = await openBelowIndex(chain, snapshot, owner, status, context)
+    } finally {
+      await snapshot.close()
+    }
+    return below && { below: below.anchor.number, candidates: await below.readCandidates() }
+  }
+
   /** Lets the snapshot go before the node is asked, because that may take long. */
   async function readCandidates(
     chain: EvmHoldingsChain,
     owner: Address,
-    signal: AbortSignal
+    older: OlderCandidates | undefined,
+    context: MethodContext
   ): Promise<Pick<HoldingsRequest, 'candidates' | 'at' | 'branch'>> {
-    const { snapshot, status } = await openSettled(chain, clock, signal)
+    const { snapshot, status } = await openSettled(chain, clock, context.signal)
     try {
       const isBackfilled = await snapshot.backfilled()
       if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
@@ -94,6 +117,10 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
       const range = await snapshot.indexedRange()
       const candidates: HoldingCandidate[] = []
       for await (const chunk of snapshot.holdingCandidates(owner)) candidates.push(...chunk)
+      if (older !== undefined && (range?.from ?? 0) > older.below) throw indexMoved(chain.chainId)
+      candidates.push(...(older?.candidates ?? []))
+      // Logs are enough for that, which every node has.
+      context.onCoverage?.(await coverageOf(chain.chainId, snapshot, older === undefined ? 'none' : 'node'))
       // A half-built index says nothing about its last block; then the node's latest is the better one.
       if (!isBackfilled || !range) return { candidates }
       const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }
@@ -122,4 +149,19 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     const metadataOf = new Map(withUri.map((nft, index) => [nft, found[index]]))
     return nfts.map(nft => metadataOf.get(nft))
   }
+}
+
+interface OlderCandidates {
+  /** Of all blocks below this one. */
+  readonly below: number
+  readonly candidates: readonly HoldingCandidate[]
+}
+
+/** Another index has taken its place, which begins later. */
+function indexMoved(chainId: number): Refusal {
+  return new Refusal(
+    'UPSTREAM_UNAVAILABLE',
+    `The index of chain ${chainId} begins at another block by now.`,
+    {}
+  )
 }

@@ -3,19 +3,28 @@ import type { Address, Hash, PendingTransaction } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
 import type { Clock } from '../platform/clock.ts'
 import { Refusal } from '../platform/refusal.ts'
-import type { Snapshot, StoreReader, TransactionPosition } from '../store/store.ts'
+import type { TransactionPosition } from '../records/transactionId.ts'
+import type { Snapshot, StoreReader } from '../store/store.ts'
 import type { FormatAddress } from './addressFormat.ts'
 import { chainOf } from './chainOf.ts'
-import { createPageTexts } from './createPageTexts.ts'
-import { createRecordWriter } from './createRecordWriter.ts'
-import type { Handlers } from './MethodContext.ts'
+import { createPageTexts, type HistoryView } from './createPageTexts.ts'
+import { type Attached, createRecordWriter } from './createRecordWriter.ts'
+import type { Handlers, MethodContext } from './MethodContext.ts'
+import {
+  type BelowIndex,
+  coverageOf,
+  type DeepChain,
+  joinBelow,
+  type MissingBelow,
+  openBelowIndex,
+  whoAnswersBelow
+} from './openBelowIndex.ts'
 import { type ResultChunk, ResultStream } from './ResultStream.ts'
 import { notBackfilled, openSettled, requireFollowing, requireFreshPool } from './requireCurrent.ts'
 import { toTransactionRecord } from './toTransactionRecord.ts'
 
 /** What the transaction history of one chain is read from. */
-export interface HistoryChain {
-  readonly chainId: number
+export interface HistoryChain extends DeepChain {
   readonly reader: StoreReader
   status(): SyncStatus
 }
@@ -46,10 +55,24 @@ export function createGetTransactionsByAddress(
   return async ([anyCaseAddress, page = {}], context) => {
     const chain = chainOf(chains, context)
     const address = anyCaseAddress.toLowerCase() as Address
+    for (;;) {
+      const opened = await openHistory(chain, { address, page }, context)
+      if (opened instanceof ResultStream) return opened
+      await opened.read()
+    }
+  }
+
+  /** @returns what has to be read before, where something is missing below the index. */
+  async function openHistory(
+    chain: HistoryChain,
+    { address, page }: AskedHistory,
+    context: MethodContext
+  ): Promise<ResultStream | MissingBelow> {
     const isFirstPage = page.before === undefined
     const { snapshot, status } = isFirstPage
       ? await openSettled(chain, clock, context.signal)
       : { snapshot: await chain.reader.openSnapshot(), status: chain.status() }
+    let isOpen = false
     try {
       context.signal.throwIfAborted()
       const isBackfilled = await snapshot.backfilled()
@@ -58,37 +81,61 @@ export function createGetTransactionsByAddress(
         requireFollowing(status)
         requireFreshPool(status, clock.now())
       }
-      const { pending, olderThan } = await openPage(snapshot, address, page, chain.chainId)
-      if (page.limit === undefined && maxUnpaged !== null) {
-        await requireAtMost(maxUnpaged, snapshot, address, pending.length, olderThan)
-      }
+      const deepHistory = await whoAnswersBelow(chain.deep, snapshot, context.signal)
+      const below =
+        deepHistory === 'none' ? undefined : await openBelowIndex(chain, snapshot, address, status, context)
+      const { pending, olderThan } = await openPage(snapshot, below, address, page, chain.chainId)
+      const part = { address, limit: page.limit, pendingCount: pending.length, olderThan }
+      const missing = await requireWhole(snapshot, below, part, maxUnpaged)
+      if (missing !== undefined) return missing
+      context.onCoverage?.(await coverageOf(chain.chainId, snapshot, deepHistory))
+      isOpen = true
       return new ResultStream(
-        readPage(snapshot, chain.chainId, address, pending, page.limit, olderThan),
+        readPage(joinBelow(snapshot, below), {
+          ...{ chainId: chain.chainId, address, pending, limit: page.limit, olderThan },
+          ...{ attached: attachedTo(address, page), isDeep: below !== undefined }
+        }),
         () => snapshot.close()
       )
-    } catch (error) {
-      await snapshot.close()
-      throw error
+    } finally {
+      if (!isOpen) await snapshot.close()
     }
   }
 
   async function* readPage(
-    snapshot: Snapshot,
-    chainId: number,
-    address: Address,
-    pending: readonly PendingTransaction[],
-    limit: number | undefined,
-    olderThan: TransactionPosition | undefined
+    view: HistoryView,
+    { chainId, address, pending, limit, olderThan, attached, isDeep }: WrittenPage
   ): AsyncGenerator<ResultChunk> {
     const shown = pending.slice(0, limit)
     if (shown.length > 0) yield shown.map(transaction => toTransactionRecord(transaction, formatAddress))
     if (limit === undefined) {
-      const all = snapshot.records(address, olderThan === undefined ? {} : { olderThan })
-      for await (const chunk of all) yield writeRecords(chunk)
+      const all = view.records(address, olderThan === undefined ? {} : { olderThan })
+      for await (const chunk of all) yield writeRecords(chunk, attached)
     } else if (limit > shown.length) {
-      yield* pageTexts(snapshot, { chainId, address, limit: limit - shown.length, olderThan })
+      yield* pageTexts(view, {
+        ...{ chainId, address, limit: limit - shown.length, olderThan, attached, isDeep }
+      })
     }
   }
+}
+
+interface AskedHistory {
+  readonly address: Address
+  readonly page: HistoryPage
+}
+
+interface WrittenPage extends Page {
+  readonly chainId: number
+  readonly address: Address
+  /** Absent: no bound. */
+  readonly limit: number | undefined
+  readonly attached: Attached | undefined
+  readonly isDeep: boolean
+}
+
+function attachedTo(address: Address, { include = [] }: HistoryPage): Attached | undefined {
+  if (include.length === 0) return undefined
+  return { address, transfers: include.includes('transfers'), internal: include.includes('internal') }
 }
 
 interface Page {
@@ -99,6 +146,7 @@ interface Page {
 /** The first page begins with what is pending; a later one after the record that `before` names. */
 async function openPage(
   snapshot: Snapshot,
+  below: BelowIndex | undefined,
   address: Address,
   { before }: HistoryPage,
   chainId: number
@@ -118,27 +166,47 @@ async function openPage(
         }
       )
     }
-    case 'unknown':
+    case 'unknown': {
+      const olderThan = await below?.lookUpHash(before.toLowerCase() as Hash)
+      if (olderThan !== undefined) return { pending: [], olderThan }
       throw new Refusal('INVALID_PARAMS', '/params/1/before must be the hash of a confirmed transaction.', {
         path: '/params/1/before'
       })
+    }
   }
 }
 
-/** Checked before anything is sent, because a list is never cut silently. */
-async function requireAtMost(
-  maxUnpaged: number,
+interface AskedPart {
+  readonly address: Address
+  /** Absent: no bound. */
+  readonly limit: number | undefined
+  readonly pendingCount: number
+  readonly olderThan: TransactionPosition | undefined
+}
+
+/**
+ * Checked before anything is sent, because a list is never cut silently, and what lies below the index may take longer to
+ * read than a call.
+ * @returns what has to be read before, so that the part is whole.
+ */
+async function requireWhole(
   snapshot: Snapshot,
-  address: Address,
-  pendingCount: number,
-  olderThan: TransactionPosition | undefined
-): Promise<void> {
-  const atMost = maxUnpaged + 1
-  const confirmedCount =
+  below: BelowIndex | undefined,
+  { address, limit, pendingCount, olderThan }: AskedPart,
+  maxUnpaged: number | null
+): Promise<MissingBelow | undefined> {
+  const isBounded = limit === undefined && maxUnpaged !== null
+  if (below === undefined && !isBounded) return undefined
+  if (limit === undefined && maxUnpaged === null) return below?.missing(olderThan)
+  const wanted = Math.max(0, (limit ?? (maxUnpaged ?? 0) + 1) - pendingCount)
+  const indexed =
     olderThan === undefined
-      ? await snapshot.countHistory(address, atMost)
-      : await countOlder(snapshot, address, atMost, olderThan)
-  if (pendingCount + confirmedCount <= maxUnpaged) return
+      ? await snapshot.countHistory(address, wanted)
+      : await countOlder(snapshot, address, wanted, olderThan)
+  const missing = await below?.missing(olderThan, wanted - indexed)
+  if (missing !== undefined || !isBounded) return missing
+  const found = indexed + ((await below?.count(olderThan, wanted - indexed)) ?? 0)
+  if (pendingCount + found <= maxUnpaged) return undefined
   throw new Refusal(
     'TOO_MANY_RESULTS',
     `The history has more than ${maxUnpaged} records: ask for pages with limit and before.`,

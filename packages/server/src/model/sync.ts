@@ -29,10 +29,12 @@ export interface SyncStatus {
    */
   readonly poolSeenAtMs?: number
   /**
-   * Another process or thread indexes this chain, and this one waits for its place. All the rest is that one's word, as
-   * long as it is heard; `stalled` when it is not.
+   * Another process or thread indexes this chain, and this one waits for its place or only watches. All the rest is that
+   * one's word, as long as it is heard; `stalled` when it is not.
    */
   readonly waiting?: true
+  /** This process does not index, and never takes the place of the one that does. */
+  readonly indexing?: false
   /** Why the chain does not move; absent while it does. Never holds a URL. */
   readonly problem?: string
 }

@@ -48,7 +48,15 @@ export class NodeRpcError extends ChainDataError {
 
 /** The store refused: wrong chain, newer schema, broken order, disk trouble. */
 export class StoreError extends ChainDataError {
-  readonly retryable = false
+  readonly retryable: boolean = false
+}
+
+/**
+ * The store's server is away for the moment: it does not answer, restarts, or another one takes its place. What was being
+ * written is stored as a whole or not at all.
+ */
+export class StoreUnavailableError extends StoreError {
+  override readonly retryable = true
 }
 
 /** An untrusted address may not or could not be fetched. Never fails a call: fields stay absent. */

@@ -51,7 +51,8 @@ export class UpstreamError extends NodeUnavailableError {
 /** A whole HTTP answer that is not a 429; what it says is the caller's business. */
 export interface UpstreamAnswer {
   readonly status: number
-  readonly text: string
+  /** Decoded of its content encoding; nobody else holds them. */
+  readonly body: Buffer
   /** What the node asked for in `Retry-After`. */
   readonly retryAfterMs?: number
 }
@@ -120,7 +121,7 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
         signal.throwIfAborted()
         throw new UpstreamError(`${name} cannot be reached (${failureCode(error)})`, 'unreachable')
       }
-      const text = await readBody(response, name, maxResponseBytes, signal)
+      const answered = await readBody(response, name, maxResponseBytes, signal)
       const status = response.statusCode ?? 0
       const retryAfterMs = readRetryAfter(response.headers['retry-after'])
       const patience = retryAfterMs === undefined ? {} : { retryAfterMs }
@@ -130,7 +131,7 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
           ...patience
         })
       }
-      return { status, text, ...patience }
+      return { status, body: answered, ...patience }
     }
   }
 }
@@ -161,7 +162,7 @@ async function readBody(
   name: string,
   maxBytes: number,
   signal: AbortSignal
-): Promise<string> {
+): Promise<Buffer> {
   const tooLarge = () => new UpstreamError(`${name} answered more than ${maxBytes} bytes`, 'tooLarge')
   const chunks: Buffer[] = []
   let size = 0
@@ -178,7 +179,7 @@ async function readBody(
     signal.throwIfAborted()
     throw new UpstreamError(`${name} broke off its answer (${failureCode(error)})`, 'unreachable')
   }
-  return Buffer.concat(chunks, size).toString('utf8')
+  return Buffer.concat(chunks, size)
 }
 
 const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }

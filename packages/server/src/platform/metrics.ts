@@ -127,8 +127,13 @@ export function createMetrics(sources: MetricSources): Metrics {
   )
   syncGauge(
     'chain_data_sync_waiting',
-    '1 while another server on the same store indexes the chain, and this one waits for its place.',
+    '1 while another server on the same store indexes the chain.',
     status => (status.waiting ? 1 : 0)
+  )
+  syncGauge(
+    'chain_data_sync_indexing',
+    '1 where this server indexes the chain or takes its turn to; 0 where it only answers.',
+    status => (status.indexing === false ? 0 : 1)
   )
   const { nodeFigures } = sources
   if (nodeFigures !== undefined) {

@@ -29,7 +29,8 @@ export interface ProxyOptions {
   readonly basePath?: string
   /**
    * What pages may call, by the document's names. Default: the three methods and `svc_getSyncStatus`. For everything
-   * else the answer is METHOD_NOT_FOUND, and the service does not see it.
+   * else the answer is METHOD_NOT_FOUND, and the service does not see it. `svc_verifyHistory` has to be named: one call of
+   * it is many at the node.
    */
   readonly methods?: readonly MethodName[]
   /** What the service's method names begin with in place of `svc_`. */

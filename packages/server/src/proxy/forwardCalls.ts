@@ -24,7 +24,7 @@ export interface ForwardedCalls {
 
 /** Statuses that mean the caller what they say. Others, such as a refused key, are between host and service. */
 const passedOn = new Set([200, 413, 429, 503])
-const answerHeaders = ['retry-after', 'x-request-id'] as const
+const answerHeaders = ['retry-after', 'x-request-id', 'x-chain-data-coverage'] as const
 
 /**
  * Sends calls to the service with the host's key, and nothing else of what the caller sent.

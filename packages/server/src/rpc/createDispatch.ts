@@ -9,6 +9,7 @@ import {
 import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import type { Handlers, MethodContext } from '../methods/MethodContext.ts'
 import { ResultStream } from '../methods/ResultStream.ts'
+import type { AnswerCoverage } from '../model/coverage.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -32,6 +33,8 @@ export interface Answer {
   readonly body: string | PieceStream
   /** Absent on success. */
   readonly reason?: ErrorReason
+  /** What the method said of the result; absent: nothing. */
+  readonly coverage?: AnswerCoverage
 }
 
 /** Answers one request. Never rejects: whatever goes wrong is an answer too. */
@@ -67,7 +70,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       method = findMethod(request, origin)
       checkChain(method, chainId, origin)
       const params = readParams(method, request)
-      answer = { body: await run(method, params, head, chainId, origin) }
+      answer = await run(method, params, head, chainId, origin)
     } catch (failure) {
       const { reason, error } = toWireError(failure, {
         requestId: origin.requestId,
@@ -116,7 +119,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     head: AnswerHead,
     chainId: number | undefined,
     { signal: callerGone }: CallOrigin
-  ): Promise<string | PieceStream> {
+  ): Promise<Answer> {
     const { requestDeadlineMs, streamIdleMs, responseBytes } = limits
     const giveUp = new AbortController()
     const overdue = new Promise<never>((_, reject) => {
@@ -132,11 +135,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (callerGone.aborted) onCallerGone()
     else callerGone.addEventListener('abort', onCallerGone, { once: true })
 
+    let coverage: AnswerCoverage | undefined
     const work = async (): Promise<string | PieceStream> => {
       const result = await call(method, params, {
         ...(chainId === undefined || Number.isNaN(chainId) ? {} : { chainId }),
         signal: giveUp.signal,
-        deadlineMs: clock.now() + requestDeadlineMs
+        deadlineMs: clock.now() + requestDeadlineMs,
+        onCoverage: told => {
+          coverage = told
+        }
       })
       if (!(result instanceof ResultStream)) return wholeAnswer(exactJson(result), head)
       const pieces = writePieces(result, successPrefix(head), successSuffix, {
@@ -147,7 +154,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     const working = work()
     try {
-      return await Promise.race([working, overdue])
+      const body = await Promise.race([working, overdue])
+      return { body, ...(coverage === undefined ? {} : { coverage }) }
     } catch (failure) {
       // A stream that comes too late still has to be let go.
       discard(working)

@@ -1,10 +1,12 @@
 import { createErrorObject, type ErrorReason, errors } from '@chain-data/protocol'
+import type { AnswerCoverage } from '../model/coverage.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { answerBatch } from './answerBatch.ts'
 import type { CallOrigin } from './CallOrigin.ts'
 import type { Answer, Dispatch } from './createDispatch.ts'
 import { answerHead, failureText } from './envelope.ts'
+import { narrowestCoverage } from './narrowestCoverage.ts'
 import { type RawRequest, type RequestBody, readBody } from './readBody.ts'
 import { gather, type PieceStream } from './resultPieces.ts'
 import { toWireError } from './toWireError.ts'
@@ -35,6 +37,8 @@ export interface RpcAnswer {
   readonly body: string | PieceStream
   /** How long the caller has to wait before another try; only with status 429. */
   readonly retryAfterMs?: number
+  /** What the results cover, each chain once; absent where nothing was told, or not everything is known yet. */
+  readonly coverage?: readonly AnswerCoverage[]
 }
 
 /** Answers one request body, single or batch. Never rejects. */
@@ -72,17 +76,23 @@ export function createRpc(options: {
     }
     if (body.isBatch) {
       const quota = await takeQuota(body.requests.length)
-      const pieces = answerBatch(body.requests, (request, index) =>
-        answerOfBatch(request, index, origin, quota)
-      )
-      return { status: 200, body: await gather(pieces) }
+      const answers: Answer[] = []
+      const pieces = answerBatch(body.requests, async (request, index) => {
+        const answer = await answerOfBatch(request, index, origin, quota)
+        answers.push(answer)
+        return answer
+      })
+      const gathered = await gather(pieces)
+      // Of a long answer the header goes out before its last entries are worked on: their coverage may be narrower.
+      const isKnown = answers.length === body.requests.length
+      return { status: 200, body: gathered, ...(isKnown ? coverageOf(answers) : {}) }
     }
     const quota = await takeQuota(1)
     if (quota.allowed < 1) return rateLimited(quota)
     const [request] = body.requests
     if (request === undefined) throw new Error('a single body has one request')
     const answer = await dispatch(request, origin)
-    return { status: statusOf(answer.reason), body: answer.body }
+    return { status: statusOf(answer.reason), body: answer.body, ...coverageOf([answer]) }
   }
 
   async function answerOfBatch(
@@ -103,6 +113,11 @@ export function createRpc(options: {
     const status = errors.RATE_LIMITED.httpStatus
     return { status, retryAfterMs, body: failureText({ idText: undefined }, quotaError(quota, 0)) }
   }
+}
+
+function coverageOf(answers: readonly Answer[]): Pick<RpcAnswer, 'coverage'> {
+  const told = answers.map(({ coverage }) => coverage).filter(coverage => coverage !== undefined)
+  return told.length === 0 ? {} : { coverage: narrowestCoverage(told) }
 }
 
 /** @param before - refused calls of the same batch, each of which has to wait less. */

@@ -3,7 +3,9 @@ import {
   ConfigError,
   NodeContradictionError,
   NodeRpcError,
-  NodeUnavailableError
+  NodeUnavailableError,
+  StoreError,
+  StoreUnavailableError
 } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import { Refusal } from '../platform/refusal.ts'
@@ -28,9 +30,10 @@ export function toWireError(
     const { reason, message, data } = failure
     return { reason, error: createErrorObject(reason, { ...data, extraMessage: message }) }
   }
-  const upstreamMessage = describeNodeFailure(failure)
+  const upstreamMessage = describePassing(failure)
   if (upstreamMessage !== undefined) {
-    logger.warn('node failed a call', fields)
+    const failed = failure instanceof StoreError ? 'store failed a call' : 'node failed a call'
+    logger.warn(failed, fields)
     return {
       reason: 'UPSTREAM_UNAVAILABLE',
       error: createErrorObject('UPSTREAM_UNAVAILABLE', { extraMessage: upstreamMessage })
@@ -46,11 +49,17 @@ export function toWireError(
   }
 }
 
-function describeNodeFailure(failure: unknown): string | undefined {
+/** What lies behind the server and may pass. */
+function describePassing(failure: unknown): string | undefined {
   if (failure instanceof NodeUnavailableError) return "The chain's node did not answer in time."
   if (failure instanceof NodeContradictionError) return "The chain's node contradicts itself."
   // Of a running server's parts only the pool of a chain's nodes throws it, and has told the operator which one it is.
   if (failure instanceof ConfigError) return "The chain's node serves another chain."
   if (failure instanceof NodeRpcError) return "The chain's node refused a call that this method needs."
+  if (failure instanceof StoreUnavailableError) return "The chain's index cannot be read at the moment."
+  // The servers of the newer version can, to which the same call may come next: a server is not started over such an index.
+  if (failure instanceof StoreError && failure.context.storedVersion !== undefined) {
+    return "The chain's index is one of a newer version of this server."
+  }
   return undefined
 }

@@ -1,3 +1,6 @@
+import { createAccountStates } from '../chains/evm/accountState/accountStates.ts'
+import { createDeepHistory } from '../chains/evm/deepHistory/createDeepHistory.ts'
+import { createEvmSource } from '../chains/evm/evmSource.ts'
 import { createEvmHoldings } from '../chains/evm/holdings.ts'
 import { createEvmRpc } from '../chains/evm/rpc.ts'
 import { createSpamJudge } from '../chains/evm/spam/createSpamJudge.ts'
@@ -7,7 +10,7 @@ import { createSolanaRpc } from '../chains/solana/rpc.ts'
 import { createSlotWatch } from '../chains/solana/slotWatch.ts'
 import { TOKEN_PROGRAM } from '../chains/solana/solanaAddress.ts'
 import type { Config } from '../config.ts'
-import { type Indexer, startIndexer } from '../indexer/startIndexer.ts'
+import type { Indexer } from '../indexer/startIndexer.ts'
 import { createGuardedFetch } from '../metadata/guardedFetch.ts'
 import { createMetadataService } from '../metadata/metadataService.ts'
 import { createTokenLists } from '../metadata/tokenLists.ts'
@@ -18,13 +21,14 @@ import { createDiscover } from '../methods/rpc.discover.ts'
 import { createGetSyncStatus } from '../methods/svc_getSyncStatus.ts'
 import { createGetTokensAndNFTs } from '../methods/svc_getTokensAndNFTs.ts'
 import { createGetTransactionsByAddress } from '../methods/svc_getTransactionsByAddress.ts'
+import { createVerifyHistory } from '../methods/svc_verifyHistory.ts'
 import type { SolanaStatus, SyncStatus } from '../model/sync.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { MetadataFigures } from '../platform/metadataFigures.ts'
 import type { NodeFigures } from '../platform/upstreamFigures.ts'
-import { openSqliteMetadataCache } from '../store/sqlite/metadataCache/openSqliteMetadataCache.ts'
-import { openSqliteReader } from '../store/sqlite/openSqliteReader.ts'
+import type { Stores } from './openStores.ts'
+import { startIndexing } from './startIndexing.ts'
 
 interface EvmChain {
   status(): SyncStatus
@@ -43,7 +47,7 @@ export interface Parts {
 }
 
 /** Everything that has a lifetime of its own: indexers, readers, node connections, the metadata fetcher. */
-export async function startParts(config: Config, storeFolder: string, logger: Logger): Promise<Parts> {
+export async function startParts(config: Config, stores: Stores, logger: Logger): Promise<Parts> {
   // Whatever can be found wrong is found in the order in which the least is left behind: addresses, then the store.
   const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment, mplCore, dasUrl }) => {
     const openRpc = () => createSolanaRpc({ rpcUrls, commitment, logger: logger.child({ chainId }) })
@@ -80,11 +84,8 @@ export async function startParts(config: Config, storeFolder: string, logger: Lo
   } = config.metadata
   const gateways = { ipfs: ipfsGateways, arweave: arweaveGateways }
   const guardedFetch = createGuardedFetch({ allowHosts })
-  const openChains = await openReaders(nodes, storeFolder)
-  const metadataCache = openSqliteMetadataCache(storeFolder, {
-    bounds: { content: config.metadata.cacheBytes, url: config.metadata.urlCacheBytes },
-    logger
-  })
+  const openChains = await openReaders(nodes, stores)
+  const metadataCache = stores.openMetadataCache()
   const metadata = createMetadataService({
     guardedFetch,
     gateways,
@@ -107,27 +108,30 @@ export async function startParts(config: Config, storeFolder: string, logger: Lo
   tokenLists.start().catch((error: unknown) => logger.error('token lists failed', { error }))
 
   // Threads are started last: whatever is wrong with the configuration has been found by now.
-  const evmChains = openChains.map(({ chain, reader, rpc }) => {
-    const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers } = chain
-    const indexer = startIndexer({
-      chainId,
-      rpcUrls,
-      wsUrls,
-      startBlock,
-      finality,
-      pollIntervalMs,
-      waivers,
-      storeFolder,
-      logger,
-      // State is read from nodes of the same chain as the index, or not at all.
-      onGenesis: rpc.expectGenesis
-    })
+  const indexing = await startIndexing(openChains, config.indexing, stores, logger)
+  const evmChains = openChains.map(({ chain, reader, rpc }, place) => {
+    const { chainId, finality, waivers, traces, deepHistory } = chain
+    const source = createEvmSource({ rpc, finality, waivers, traces })
+    const deep =
+      deepHistory === 'node'
+        ? createDeepHistory({ rpc, source, traces, cache: stores.openDeepHistoryCache(chainId) })
+        : undefined
+    const indexer = indexing.chains[place]
+    if (indexer === undefined) throw new Error(`nothing indexes chain ${chainId}`)
+    // Not awaited: the status tells who answers as soon as it is known.
+    deep?.findOut(AbortSignal.timeout(firstLookMs)).catch(() => undefined)
     return {
       chainId,
       reader,
       rpc,
-      indexer,
       holdings: createEvmHoldings({ rpc, chainId }),
+      states: createAccountStates({
+        rpc,
+        chainId,
+        source
+      }),
+      deep,
+      deepHistory: () => (deep === undefined ? 'none' : deep.answeredBy()),
       status: () => indexer.status(),
       figures: (): NodeFigures => ({
         upstreams: [...(indexer.figures()?.upstreams ?? []), ...rpc.figures()],
@@ -172,13 +176,16 @@ export async function startParts(config: Config, storeFolder: string, logger: Lo
         metadataWaitMs
       }),
       svc_getSyncStatus: createGetSyncStatus({ evmChains: evmById, solanaChains: solanaById }),
+      svc_verifyHistory: createVerifyHistory({
+        chains: evmById,
+        formatAddress: createAddressFormat(),
+        clock: systemClock
+      }),
       'rpc.discover': createDiscover(config.methodPrefix)
     },
     metadataFigures: metadata.figures,
     solanaStatuses: () => solanaChains.map(({ watch }) => watch.status()),
-    async stopIndexing() {
-      await Promise.all(evmChains.map(({ indexer }) => indexer.stop()))
-    },
+    stopIndexing: indexing.stop,
     async close() {
       metadata.close()
       await metadataCache.close()
@@ -191,19 +198,22 @@ export async function startParts(config: Config, storeFolder: string, logger: Lo
 }
 
 /** Absent while its thread has not told yet. */
-function indexFiguresOf(indexer: Indexer): Pick<NodeFigures, 'index'> {
+function indexFiguresOf(indexer: Pick<Indexer, 'figures'>): Pick<NodeFigures, 'index'> {
   const index = indexer.figures()?.index
   return index === undefined ? {} : { index }
 }
 
+/** For so long nodes are asked at the start what they offer; later whoever needs to know asks again. */
+const firstLookMs = 30_000
+
 /** All or none. */
 async function openReaders<T extends { readonly chain: { readonly chainId: number } }>(
   nodes: readonly T[],
-  storeFolder: string
+  stores: Stores
 ) {
   const openings = nodes.map(async node => ({
     ...node,
-    reader: await openSqliteReader(storeFolder, node.chain.chainId)
+    reader: await stores.openReader(node.chain.chainId)
   }))
   try {
     return await Promise.all(openings)

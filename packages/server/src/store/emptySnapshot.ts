@@ -14,5 +14,10 @@ export const emptySnapshot: Snapshot = {
   pending: async () => [],
   lookUpHash: async () => ({ kind: 'unknown' }),
   async *holdingCandidates() {},
+  coverage: async () => ({}),
+  async *auditedRecords() {},
+  recount: async () => ({ isComplete: true, missing: [], unresolved: 0 }),
+  async *accountEvents() {},
+  blockRef: async () => undefined,
   close: async () => {}
 }

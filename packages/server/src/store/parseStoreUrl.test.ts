@@ -24,6 +24,26 @@ test('reads both spellings of postgres and leaves the URL as it is', () => {
   }
 })
 
+test('keeps the replicas of a PostgreSQL beside it, in their order', () => {
+  const replicaUrls = ['postgres://a/chain', 'postgresql://b/chain']
+  expect(parseStoreUrl('postgres://primary/chain', replicaUrls)).toEqual({
+    kind: 'postgres',
+    url: 'postgres://primary/chain',
+    replicaUrls
+  })
+})
+
+test.each([
+  ['sqlite:./folder', 'postgres://u:hunter2@a/chain', 'store is no PostgreSQL'],
+  ['postgres://primary/chain', 'mysql://u:hunter2@a/chain', 'storeReplicas'],
+  ['postgres://primary/chain', 'postgres://u:hunter2@a', 'storeReplicas']
+])('beside %j, refuses the replica %j, saying where and no password', (store, replica, part) => {
+  const refused = () => parseStoreUrl(store, [replica])
+  expect(refused).toThrow(ConfigError)
+  expect(refused).toThrow(part)
+  expect(refused).not.toThrow(/hunter2/)
+})
+
 test.each([
   ['', 'without a scheme'],
   ['./folder', 'without a scheme'],

@@ -1,25 +1,51 @@
 import { ConfigError } from '../platform/errors.ts'
 
-/** Where the configuration wants the index kept. */
+/** Where indexes are kept, as plain data: it travels to the threads that write there. */
 export type StoreLocation =
   /** One file per chain in `folder`, created when missing. */
   | { readonly kind: 'sqlite'; readonly folder: string }
-  /** Gone with the process; the caller gives it a temporary folder. */
-  | { readonly kind: 'memory' }
-  /** `url` may hold a password: never log it. */
-  | { readonly kind: 'postgres'; readonly url: string }
+  /** One schema per chain. The URLs may hold passwords: never log them. */
+  | {
+      readonly kind: 'postgres'
+      /** Where is written; read from as well. */
+      readonly url: string
+      /** Copies of that database, only ever read from; absent: none. */
+      readonly replicaUrls?: readonly string[]
+    }
+
+/** An index that is gone with the process; the caller gives it a temporary folder. */
+export interface MemoryStore {
+  readonly kind: 'memory'
+}
 
 const expected = 'expected sqlite:<folder>, sqlite::memory: or postgres://<user>@<host>/<database>'
+const expectedReplica = 'expected postgres://<user>@<host>/<database>'
 
 /**
- * Reads the `store` setting.
- * @throws {ConfigError} it is none of the known forms. The message names the scheme only: what follows it may hold a
+ * Reads the settings `store` and `storeReplicas`.
+ * @throws {ConfigError} one is none of the known forms. The message names the scheme only: what follows it may hold a
  *   password.
  */
-export function parseStoreUrl(url: string): StoreLocation {
+export function parseStoreUrl(url: string, replicaUrls: readonly string[] = []): StoreLocation | MemoryStore {
+  const location = parseLocation(url)
+  if (location.kind === 'postgres' && replicaUrls.length > 0) {
+    return {
+      ...location,
+      replicaUrls: replicaUrls.map(replica => requirePostgresUrl(replica, 'storeReplicas'))
+    }
+  }
+  if (replicaUrls.length > 0) {
+    throw new ConfigError(
+      `storeReplicas has ${replicaUrls.length} URLs, and store is no PostgreSQL; expected an empty list`
+    )
+  }
+  return location
+}
+
+function parseLocation(url: string): StoreLocation | MemoryStore {
   if (url === 'sqlite::memory:') return { kind: 'memory' }
   if (url.startsWith('sqlite:')) return parseSqliteUrl(url.slice('sqlite:'.length))
-  if (/^postgres(ql)?:\/\//.test(url)) return parsePostgresUrl(url)
+  if (isPostgres(url)) return { kind: 'postgres', url: requirePostgresUrl(url, 'store') }
   const scheme = /^[a-zA-Z][a-zA-Z0-9+.-]*(?=:)/.exec(url)?.[0]
   const seen = scheme === undefined ? 'a value without a scheme' : `the scheme "${scheme.slice(0, 32)}"`
   throw new ConfigError(`store: ${seen} is not known; ${expected}`)
@@ -36,10 +62,16 @@ function parseSqliteUrl(folder: string): StoreLocation {
   return { kind: 'sqlite', folder }
 }
 
-function parsePostgresUrl(url: string): StoreLocation {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
+function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:\/\//.test(url)
+}
+
+function requirePostgresUrl(url: string, key: 'store' | 'storeReplicas'): string {
+  const parsed = isPostgres(url) && URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || parsed.pathname.length < 2) {
-    throw new ConfigError(`store: the postgres URL names no host or no database; ${expected}`)
+    throw new ConfigError(
+      `${key}: the postgres URL names no host or no database; ${key === 'store' ? expected : expectedReplica}`
+    )
   }
-  return { kind: 'postgres', url }
+  return url
 }

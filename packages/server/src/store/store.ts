@@ -1,13 +1,17 @@
 import type {
+  AccountEvent,
   Address,
   BlockRef,
   ConfirmedTransaction,
   Hash,
   HoldingCandidate,
-  IndexedBlock,
   PendingTransaction
 } from '../model/evm.ts'
 import type { SyncStatus } from '../model/sync.ts'
+import type { PackedBlocks } from '../records/packBlocks.ts'
+import type { RecordChunk } from '../records/record.ts'
+import type { TallyDifference } from '../records/tally.ts'
+import type { TransactionPosition } from '../records/transactionId.ts'
 
 /**
  * One chain's index. Two sides that share nothing but the data: any number of readers, and one writer
@@ -22,12 +26,6 @@ export interface StoreReader {
   openSnapshot(): Promise<Snapshot>
   /** Ends every snapshot that is still open, too: its next read throws. */
   close(): Promise<void>
-}
-
-/** Place of a confirmed transaction in the chain; history is ordered by it, newest first. */
-export interface TransactionPosition {
-  readonly blockNumber: number
-  readonly index: number
 }
 
 /** What the index knows of a transaction hash. */
@@ -81,14 +79,6 @@ export interface WriterReport {
   readonly problem?: string
 }
 
-/** Stored transactions as their records, newest first: what a history is written from without making values of it. */
-export interface RecordChunk {
-  /** Place of each record in the chain, as `toTransactionId` writes it. Never empty. */
-  readonly ids: readonly number[]
-  /** One record after the other, in the order of `ids`; `ConfirmedParts` finds its way in them. */
-  readonly bytes: Uint8Array
-}
-
 /** Which part of a history is asked for. */
 export interface HistoryPart {
   /** Only what is strictly older than this place. */
@@ -97,11 +87,51 @@ export interface HistoryPart {
   readonly limit?: number
 }
 
+/**
+ * What is known of the indexed blocks besides their transactions. Each holds from its height up to the head; absent: not even
+ * of the newest block.
+ */
+export interface IndexCoverage {
+  /** Records hold the token transfers of their transactions, and account events are stored. */
+  readonly detailedFrom?: number
+  /** Blocks are traced: internal transfers are in the records, and their parties in the address index. */
+  readonly tracedFrom?: number
+  /** Rows of the address index were counted when they were written, so that it shows when one is lost. */
+  readonly talliedFrom?: number
+}
+
+/** A stretch of a history, read in spite of what is missing in it. */
+export interface AuditedChunk extends RecordChunk {
+  readonly missing: readonly MissingPart[]
+}
+
+/** Something that has to be in the store for a transaction of the address index. */
+export interface MissingPart {
+  readonly position: TransactionPosition
+  /**
+   * Its record; the row by which it is found by its hash, of which nothing is known where the record is missing, or the engine
+   * keeps no such rows; its block.
+   */
+  readonly part: 'record' | 'hash' | 'block'
+}
+
+/** What the rows of the address index say about one address, counted again. */
+export interface Recount extends TallyDifference {
+  /** False: there are too many rows to count, or the time is over; nothing is known then. */
+  readonly isComplete: boolean
+}
+
+/** What one block does to one account. */
+export interface BlockEvents {
+  readonly blockNumber: number
+  readonly events: readonly AccountEvent[]
+}
+
 /** A frozen view of one chain's index. All reads of one answer come from one snapshot. */
 export interface Snapshot {
   marks(): Promise<IndexMarks>
   /**
-   * How often blocks have been removed from this index. What was read of the chain's state before the number changed may
+   * Grows whenever blocks are removed from this index, by one or more. What was read of the chain's state before the number changed may
    * belong to a branch that is gone.
    */
   rollbacks(): Promise<number>
@@ -133,6 +163,25 @@ export interface Snapshot {
    * they were committed: they may overlap each other and the single ids.
    */
   holdingCandidates(address: Address): AsyncIterable<readonly HoldingCandidate[]>
+  coverage(): Promise<IndexCoverage>
+  /**
+   * The whole history, newest first, as `records` gives it, but with each part that is missing named in place of an error.
+   * `ids` and `bytes` leave out what has no record; a chunk may have no record at all. For each transaction its hash and its
+   * block are looked up too.
+   */
+  auditedRecords(address: Address): AsyncIterable<AuditedChunk>
+  /**
+   * Counts the rows of the part of the address index that `address` is in, and compares them with what was written.
+   * @param options.maxRows - more are not counted.
+   */
+  recount(
+    address: Address,
+    options?: { readonly maxRows?: number; readonly signal?: AbortSignal }
+  ): Promise<Recount>
+  /** What blocks did to the account besides its transactions, by block ascending, in chunks. */
+  accountEvents(address: Address): AsyncIterable<readonly BlockEvents[]>
+  /** The block at a height, as it is indexed. */
+  blockRef(number: number): Promise<BlockRef | undefined>
   close(): Promise<void>
 }
 
@@ -166,10 +215,9 @@ export interface StoreWriter {
    * that these blocks confirm disappear in the same transaction. In an empty store the first block may be any.
    * @param options.finalized - what the node calls final, on the chain of these blocks: marks stored blocks up to here
    *   as final, and undo data below it may be dropped.
-   * @throws {StoreError} when a block is not the child of the one before it or of the stored head, holds more than
-   *   65,536 transactions, or contradicts itself (numbers, order of indexes); nothing is written then.
+   * @throws {StoreError} when a block is not the child of the one before it or of the stored head; nothing is written then.
    */
-  commitBlocks(blocks: readonly IndexedBlock[], options?: { readonly finalized?: number }): Promise<void>
+  commitBlocks(blocks: PackedBlocks, options?: { readonly finalized?: number }): Promise<void>
   /** Stored hash of a block at this height; absent when not (or no longer) indexed. */
   blockRef(number: number): Promise<BlockRef | undefined>
   /**

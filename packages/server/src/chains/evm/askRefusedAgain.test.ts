@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../model/evm.ts'
 import { type AskedCandidate, askRefusedAgain } from './askRefusedAgain.ts'
-import type { Multicall } from './multicall.ts'
 import type { CallResult, ContractCall } from './multicall/contractCall.ts'
+import type { Multicall } from './multicall.ts'
 
 const owner: Address = `0x${'a1'.repeat(20)}`
 const contractAt = (place: number): Address => `0x${place.toString(16).padStart(40, '0')}`

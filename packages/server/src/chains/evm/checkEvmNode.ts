@@ -1,5 +1,7 @@
 import type { Hash } from '../../model/evm.ts'
 import type { Finding } from '../../model/finding.ts'
+import type { StartBlock } from '../../model/startBlock.ts'
+import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import { describeNodeFailure } from '../../platform/describeNodeFailure.ts'
 import { displayText } from '../../platform/displayText.ts'
@@ -11,6 +13,8 @@ import { type BlockAt, pinBlock, readLatestBlock } from './pinBlock.ts'
 import { createPoolReader } from './pool.ts'
 import { readObject } from './rawFields.ts'
 import { createEvmRpc, type EvmUpstreams } from './rpc.ts'
+import { checkTraces, tracesAdvice } from './traces/checkTraces.ts'
+import type { VerifiedBlock } from './verification/verifiedBlock.ts'
 import { createWaivers } from './verification/waivers.ts'
 
 /** What was found out about one node of an EVM chain. */
@@ -24,8 +28,12 @@ export interface EvmNodeReport {
 export interface CheckEvmNodeOptions {
   readonly url: string
   readonly chainId: number
-  readonly startBlock: number
+  readonly startBlock: StartBlock
   readonly waivers: readonly Waiver[]
+  /** Absent, or `off`: traces are not asked for. */
+  readonly traces?: TraceMode
+  /** Other nodes of the chain may have what this one lacks, if only one of them needs it. */
+  readonly hasOthers?: boolean
   /** Of this machine, to hold the node's newest block against. */
   readonly nowSeconds: number
   /** Bound on everything that is asked. */
@@ -35,6 +43,8 @@ export interface CheckEvmNodeOptions {
 /** A block from the future by more than this says that one of the two clocks is wrong. */
 const mostSkewSeconds = 15
 const oldHeadSeconds = 300
+/** About so deep an index begins whose `startBlock` is `latest`. */
+const usualFinality = 64
 /** Beside these first ones, ever rarer ones further up: the first blocks of a chain are mostly empty. */
 const neighboursLookedAt = 20
 const nobody = '0x0000000000000000000000000000000000000000'
@@ -56,9 +66,12 @@ export async function checkEvmNode(options: CheckEvmNodeOptions): Promise<EvmNod
     const looks = [
       attempt('chain', () => checkClient(rpc, chainId, genesisHash)),
       latest.value === undefined ? latest : { finding: headFinding(latest.value, options) },
-      attempt('receipts', () => checkReceipts(rpc, options, latest.value?.number)).then(adviseOnReceipts),
+      attempt('receipts', () => checkReceipts(rpc, options, latest.value?.number)).then(outcome =>
+        advise(outcome, receiptsAdvice)
+      ),
       attempt('state', () => checkState(rpc)),
-      attempt('pool', () => checkPool(rpc), 'warning')
+      attempt('pool', () => checkPool(rpc), 'warning'),
+      ...lookAtTraces(rpc, options, latest.value?.number)
     ]
     const findings = (await Promise.all(looks)).map(({ finding, value }) => finding ?? (value as Finding))
     return { findings, genesisHash, ...(latest.value && { head: latest.value.number }) }
@@ -83,10 +96,27 @@ async function attempt<T>(
 }
 
 /** A node without old receipts shows a null where they should be, which looks like a contradiction. */
-function adviseOnReceipts<T extends { readonly finding?: Finding }>(outcome: T): T {
-  if (outcome.finding === undefined) return outcome
-  const advice = 'take a node that has the receipts of old blocks, or set a later startBlock'
-  return { ...outcome, finding: { ...outcome.finding, advice } }
+const receiptsAdvice = 'take a node that has the receipts of old blocks, or set a later startBlock'
+
+function advise<T extends { readonly finding?: Finding }>(outcome: T, advice: string): T {
+  return outcome.finding === undefined ? outcome : { ...outcome, finding: { ...outcome.finding, advice } }
+}
+
+/** Only where they are asked for. Where they need not be had, or not of this node, it is no error that they are not. */
+function lookAtTraces(rpc: EvmUpstreams, options: CheckEvmNodeOptions, head: number | undefined) {
+  const { traces = 'off', hasOthers = false, waivers } = options
+  if (traces === 'off') return []
+  const look = async () => {
+    const first = firstToIndex(options, head)
+    const full = await firstWithTransactions(rpc, heightsToTry(first, Math.max(first, head ?? first)))
+    return checkTraces(rpc, full, waivers)
+  }
+  const outcome = attempt('traces', look, traces === 'auto' || hasOthers ? 'warning' : 'error')
+  return [outcome.then(found => advise(found, tracesAdvice))]
+}
+
+function firstToIndex({ startBlock }: CheckEvmNodeOptions, head: number | undefined): number {
+  return startBlock === 'latest' ? Math.max(0, (head ?? 0) - usualFinality) : startBlock
 }
 
 function checkClient(rpc: EvmUpstreams, chainId: number, genesisHash: Hash): Promise<Finding> {
@@ -128,10 +158,11 @@ function headFinding({ number, timestampSeconds }: BlockAt, { nowSeconds }: Chec
 /** Reads a block whole, as the indexer will: as near to `startBlock` as there is one with transactions. */
 async function checkReceipts(
   rpc: EvmUpstreams,
-  { startBlock, waivers }: CheckEvmNodeOptions,
+  options: CheckEvmNodeOptions,
   head: number | undefined
 ): Promise<Finding> {
   const check = 'receipts'
+  const startBlock = firstToIndex(options, head)
   if (head !== undefined && startBlock > head) {
     const found = `startBlock ${startBlock} is above the newest block ${head}`
     return { check, state: 'warning', found, advice: 'nothing is indexed until the chain has come that far' }
@@ -139,7 +170,8 @@ async function checkReceipts(
   const heights = heightsToTry(startBlock, head ?? startBlock)
   const full = await firstWithTransactions(rpc, heights)
   const number = full ?? startBlock
-  const count = await fetchBlock(rpc, number, block => block.transactions.length, createWaivers(waivers))
+  const reading = { read: ({ transactions }: VerifiedBlock) => transactions.length }
+  const count = await fetchBlock(rpc, number, reading, createWaivers(options.waivers))
   if (count === 0) {
     const found = `block ${number} is read; of ${heights.length} blocks none has transactions, so no receipt was asked for`
     return { check, state: 'ok', found }

@@ -1,8 +1,8 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { decodeBool, decodeText, decodeUint, type ReturnData } from './abi.ts'
-import type { Multicall } from './multicall.ts'
 import type { ContractCall } from './multicall/contractCall.ts'
+import type { Multicall } from './multicall.ts'
 
 /** What hardly ever changes about a contract. A fact it does not tell, or tells in a broken way, is absent. */
 export interface ContractFacts {

@@ -1,13 +1,20 @@
-import type { BlockRef, Hash, IndexedBlock } from '../../model/evm.ts'
+import type { BlockRef, Hash } from '../../model/evm.ts'
+import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
+import { type BlockRows, encodeBlock } from '../../records/encodeBlock.ts'
+import { type BlockReading, fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
+import { createHeaderScan } from './fastBlocks/scanHeader.ts'
+import { createReceiptsScan, type ScannedBlock } from './fastBlocks/scanReceipts.ts'
 import type { NodeOutcome } from './nodeCall.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createPoolReader, type PoolView } from './pool.ts'
+import { isAbsent } from './rawFields.ts'
 import type { EvmUpstreams } from './rpc.ts'
+import { createTracing } from './traces/createTracing.ts'
 import type { WebSocketHeads } from './upstreams/webSocketHeads.ts'
+import type { VerifiedBlock } from './verification/verifiedBlock.ts'
 import { createWaivers } from './verification/waivers.ts'
 
 /** A chain as its indexer sees it: blocks, refs and parents, verified and in the server's own terms. */
@@ -20,10 +27,11 @@ export interface EvmSource {
   /** The node's newest block, and up to which height the chain holds its blocks final. */
   head(signal?: AbortSignal): Promise<ChainHead>
   /**
-   * The verified block at a height.
+   * The verified block at a height, as it is stored.
    * @throws {NodeContradictionError} when its parts disagree, or the node does not have it (yet).
+   * @throws {StoreError} when a value of it has no place in what is stored.
    */
-  block(number: number, signal?: AbortSignal): Promise<IndexedBlock>
+  block(number: number, signal?: AbortSignal): Promise<BlockRows>
   /** The node's canonical block at a height; absent when it has none there. */
   blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
   /** Whether the node still has this block, canonical or not. */
@@ -45,14 +53,26 @@ export interface EvmSourceOptions {
   readonly finality: 'auto' | number
   /** Checks of blocks that this chain is allowed to break; absent: none. */
   readonly waivers?: readonly Waiver[]
+  /** Whether blocks are read with their traces; `off`. */
+  readonly traces?: TraceMode
   readonly logger?: Logger
 }
 
 /** Two epochs of Ethereum's proof of stake; what `auto` assumes of a node that names no final block. */
 const assumedFinality = 64
 
-export function createEvmSource({ rpc, heads, finality, waivers = [], logger }: EvmSourceOptions): EvmSource {
+export function createEvmSource(options: EvmSourceOptions): EvmSource {
+  const { rpc, heads, finality, waivers = [], traces = 'off', logger } = options
   const allowed = createWaivers(waivers, logger)
+  const addTraces =
+    traces === 'off' ? undefined : createTracing({ rpc, mode: traces, ...(logger ? { logger } : {}) })
+  const reading: BlockReading<ReadBlock> = {
+    read(verified) {
+      const { block, ignoredLogs } = normalizeBlock(verified)
+      return { rows: encodeBlock(block), ignoredLogs, mayReward: mayReward(verified) }
+    },
+    scan: { header: createHeaderScan(), receipts: createReceiptsScan() }
+  }
   const readPool = createPoolReader({ rpc, ...(logger ? { logger } : {}) })
 
   return {
@@ -75,13 +95,13 @@ export function createEvmSource({ rpc, heads, finality, waivers = [], logger }: 
     },
 
     async block(number, signal) {
-      const { block, ignoredLogs } = await fetchBlock(rpc, number, normalizeBlock, allowed, signal)
+      const { rows, ignoredLogs, mayReward } = await fetchBlock(rpc, number, reading, allowed, signal)
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
           blockNumber: number,
           count: ignoredLogs
         })
-      return block
+      return addTraces === undefined ? rows : addTraces(rows, mayReward ?? true, signal)
     },
 
     blockRef: (number, signal) => fetchBlockRef(rpc, number, signal),
@@ -89,6 +109,16 @@ export function createEvmSource({ rpc, heads, finality, waivers = [], logger }: 
     ...(heads ? { waitForHead: heads.wait } : {}),
     pool: readPool
   }
+}
+
+interface ReadBlock extends ScannedBlock {
+  /** Absent: not looked at, because there are transactions to be traced anyway. */
+  readonly mayReward?: boolean
+}
+
+/** Blocks of proof of work pay who found them, also empty ones. */
+function mayReward({ raw: { difficulty } }: VerifiedBlock): boolean {
+  return !isAbsent(difficulty) && !/^(0x)?0*$/i.test(String(difficulty))
 }
 
 interface ChainHead {

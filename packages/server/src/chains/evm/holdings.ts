@@ -17,8 +17,8 @@ import {
   type WantedCandidate
 } from './heldAssets.ts'
 import { isPrecompile } from './isPrecompile.ts'
-import { createMulticall, type Multicall } from './multicall.ts'
 import type { WayName } from './multicall/wayMemory.ts'
+import { createMulticall, type Multicall } from './multicall.ts'
 import type { EvmNode, NodeCallOptions } from './nodeCall.ts'
 import { ownershipReaders } from './ownershipReaders.ts'
 import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from './pinBlock.ts'

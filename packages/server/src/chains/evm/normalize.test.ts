@@ -80,10 +80,35 @@ describe('normalizeBlock', () => {
             feeWei: 2_100_000n
           },
           parties: [sender, receiver],
-          candidates: []
+          candidates: [],
+          transfers: []
         }
-      ]
+      ],
+      events: []
     })
+  })
+
+  it('gives what is paid above the base fee to the fee recipient, also by a transaction that failed', () => {
+    const miner = `0x${'d'.repeat(40)}`
+    const paid = (receipt: Raw, block: Raw = {}) =>
+      normalizeOne(baseTransaction, { ...baseReceipt, ...receipt }, { miner, ...block }).block.events
+    const tip = (amount: bigint) => [{ address: miner, events: [{ kind: 'tip', amount }] }]
+    expect(paid({}, { baseFeePerGas: '0x60' })).toEqual(tip(4n * 21_000n))
+    expect(paid({ status: '0x0' }, { baseFeePerGas: '0x60' })).toEqual(tip(4n * 21_000n))
+    expect(paid({})).toEqual(tip(100n * 21_000n))
+    expect(paid({}, { baseFeePerGas: '0x64' })).toEqual([])
+    expect(paid({ effectiveGasPrice: '0x0' }, { baseFeePerGas: '0x64' })).toEqual([])
+  })
+
+  it('has no transfers of a transaction that failed', () => {
+    const topics = [
+      '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+      hash('0'),
+      hash('0')
+    ]
+    const logs = [{ address: receiver, topics, data: hash('0'), blockHash: hash('9') }]
+    expect(normalizeOne(baseTransaction, { ...baseReceipt, logs }).transfers).toHaveLength(1)
+    expect(normalizeOne(baseTransaction, { ...baseReceipt, logs, status: '0x0' }).transfers).toEqual([])
   })
 
   it.each([

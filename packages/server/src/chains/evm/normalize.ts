@@ -8,6 +8,7 @@ import type {
   IndexedBlock,
   IndexedTransaction
 } from '../../model/evm.ts'
+import { AccountEventList, addBlockEvents, addTransactionEvents, tipPerGas } from './accountEvents.ts'
 import {
   isAbsent,
   type RawObject,
@@ -39,18 +40,25 @@ const blobType = 3
  * @throws {NodeContradictionError} when a field without which the record would be wrong is missing or malformed.
  */
 export function normalizeBlock(verified: VerifiedBlock): NormalizedBlock {
-  const baseFee = readOptionalQuantity(
-    verified.raw.baseFeePerGas,
-    `block ${verified.ref.number}: baseFeePerGas`
-  )
+  const { ref, parentHash, timestampSeconds, raw } = verified
+  const where = `block ${ref.number}`
+  const baseFee = readOptionalQuantity(raw.baseFeePerGas, `${where}: baseFeePerGas`)
+  const events = new AccountEventList()
   let ignoredLogs = 0
-  const transactions = verified.transactions.map(transaction => {
-    const { indexed, ignored } = normalizeConfirmed(transaction, verified, baseFee)
+  let tips = 0n
+  const transactions = verified.transactions.map(each => {
+    const { indexed, ignored } = normalizeConfirmed(each, verified, baseFee)
+    const { transaction } = indexed
     ignoredLogs += ignored
+    tips += transaction.gasSpent * tipPerGas(transaction.gasPrice, baseFee)
+    addTransactionEvents(events, transaction, each.raw, `${where} transaction ${each.hash}`)
     return indexed
   })
-  const { ref, parentHash, timestampSeconds } = verified
-  return { block: { ref, parentHash, timestampSeconds, transactions }, ignoredLogs }
+  addBlockEvents(events, raw, tips, where)
+  return {
+    block: { ref, parentHash, timestampSeconds, transactions, events: events.list() },
+    ignoredLogs
+  }
 }
 
 /**
@@ -135,15 +143,16 @@ function normalizeConfirmed(
     ...(contractAddress === undefined ? {} : { contractAddress })
   }
   // A failed transaction has undone whatever it logged; a node that lists such logs is not followed.
-  const transfers = readTransfers(status === 3 ? receipt.logs : [])
+  const { parties, candidates, transfers, ignored } = readTransfers(status === 3 ? receipt.logs : [])
   const direct = [common.from, common.to, contractAddress].filter(address => address !== undefined)
   return {
     indexed: {
       transaction,
-      parties: [...new Set<Address>([...direct, ...transfers.parties])],
-      candidates: transfers.candidates
+      parties: [...new Set<Address>([...direct, ...parties])],
+      candidates,
+      transfers
     },
-    ignored: transfers.ignored
+    ignored
   }
 }
 

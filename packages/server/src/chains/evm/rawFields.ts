@@ -32,6 +32,8 @@ export function isAbsent(value: unknown): value is undefined | null | '' {
  * @throws {NodeContradictionError} for anything else, and beyond 256 bits.
  */
 export function readQuantity(value: unknown, what: string): bigint {
+  const small = smallQuantity(value)
+  if (small !== undefined) return BigInt(small)
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value)
   if (typeof value === 'string') {
     const digits = /^0[xX]0*([0-9a-fA-F]*)$/.exec(value)?.[1]
@@ -48,9 +50,32 @@ export function readOptionalQuantity(value: unknown, what: string): bigint | und
 
 /** A quantity that counts blocks, places or seconds. @throws {NodeContradictionError} beyond 2^53 - 1. */
 export function readCount(value: unknown, what: string): number {
+  const small = smallQuantity(value)
+  if (small !== undefined) return small
   const quantity = readQuantity(value, what)
   if (quantity <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(quantity)
   throw unexpected(what, value, 'a number below 2^53')
+}
+
+/** Value of each lower-case hex digit by its character code; -1 for all others. */
+const digitValues = Int8Array.from({ length: 128 }, (_, code) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(code))
+)
+
+/** The most hex digits of which every number is exact as a JS number. */
+const mostSmallDigits = 13
+
+/** A number in the form in which most come; a BigInt takes several times as long. Absent: in another form, or too long. */
+function smallQuantity(value: unknown): number | undefined {
+  if (typeof value !== 'string' || value.length < 3 || value.length > 2 + mostSmallDigits) return undefined
+  if (!value.startsWith('0x')) return undefined
+  let sum = 0
+  for (let i = 2; i < value.length; i++) {
+    const digit = digitValues[value.charCodeAt(i)] ?? -1
+    if (digit < 0) return undefined
+    sum = sum * 16 + digit
+  }
+  return sum
 }
 
 /** Bytes of any length, in lower case; `0x` where the node has none. */
@@ -62,14 +87,24 @@ export function readBytes(value: unknown, what: string): Hex {
   throw unexpected(what, value, '0x-hex bytes')
 }
 
+/** Whether it is 0x and so many digits, all in lower case: then there is nothing to change, and nothing more to check. */
+function isPlainHex(value: unknown, digits: number): value is Hex {
+  if (typeof value !== 'string' || value.length !== 2 + digits || !value.startsWith('0x')) return false
+  let all = 0
+  for (let i = 2; i < value.length; i++) all |= digitValues[value.charCodeAt(i)] ?? -1
+  return all >= 0
+}
+
 /** 32 bytes, in lower case. */
 export function readHash(value: unknown, what: string): Hash {
+  if (isPlainHex(value, 64)) return value
   if (typeof value === 'string' && /^0[xX][0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase() as Hash
   throw unexpected(what, value, 'a 32-byte hash')
 }
 
 /** 20 bytes, in lower case. */
 export function readAddress(value: unknown, what: string): Address {
+  if (isPlainHex(value, 40)) return value
   if (typeof value === 'string' && /^0[xX][0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase() as Address
   throw unexpected(what, value, 'an address')
 }

@@ -8,8 +8,8 @@ import {
   labelOf,
   type OwnedCandidate
 } from './heldAssets.ts'
-import type { Multicall } from './multicall.ts'
 import type { ContractCall } from './multicall/contractCall.ts'
+import type { Multicall } from './multicall.ts'
 import { readUri } from './tokenUri.ts'
 
 /** Token URIs kept for one answer, in characters. */

@@ -185,7 +185,7 @@ export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
   }
 }
 
-function requestWork(call: NodeCall, { height, read }: NodeCallOptions): PieceOfWork<unknown> {
+function requestWork(call: NodeCall, { height, read, scan }: NodeCallOptions): PieceOfWork<unknown> {
   const { method } = call
   return {
     what: method,
@@ -193,7 +193,7 @@ function requestWork(call: NodeCall, { height, read }: NodeCallOptions): PieceOf
     method,
     height: height ?? heightOf([call]),
     async ask(node, { name }) {
-      const answer = await node.attempt(method, async () => ({ value: await node.request(call) }))
+      const answer = await node.attempt(method, async () => ({ value: await node.request(call, scan) }))
       if (answer === undefined)
         throw new NodeRpcError(`${method}: ${name} has no such method (-32601)`, -32601, undefined)
       return answer.value

@@ -34,6 +34,7 @@ describe('readTransfers', () => {
         { owner: alice, contract: token, standard: 'erc20' },
         { owner: bob, contract: token, standard: 'erc20' }
       ],
+      transfers: [{ standard: 'erc20', contract: token, from: alice, to: bob, amount: 5n }],
       ignored: 0
     })
   })
@@ -43,6 +44,7 @@ describe('readTransfers', () => {
     expect(readTransfers([log([transfer, topicOf(alice), topicOf(bob), wordOf(tokenId)])])).toEqual({
       parties: [alice, bob],
       candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId }],
+      transfers: [{ standard: 'erc721', contract: token, from: alice, to: bob, tokenId }],
       ignored: 0
     })
   })
@@ -52,6 +54,7 @@ describe('readTransfers', () => {
     expect(readTransfers([log([transfer], data)])).toEqual({
       parties: [alice, bob],
       candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId: 7n }],
+      transfers: [{ standard: 'erc721', contract: token, from: alice, to: bob, tokenId: 7n }],
       ignored: 0
     })
   })
@@ -64,12 +67,22 @@ describe('readTransfers', () => {
       { owner: alice, contract: token, standard: 'erc1155', tokenId: 9n },
       { owner: bob, contract: token, standard: 'erc1155', tokenId: 9n }
     ])
+    expect(read.transfers).toEqual([
+      { standard: 'erc1155', contract: token, from: alice, to: bob, tokenId: 9n, amount: 100n }
+    ])
   })
 
-  it('reads every id of a TransferBatch', () => {
+  it('reads every id of a TransferBatch, each as one transfer', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.bigInt(0n, 2n ** 256n - 1n), { maxLength: 20 }), ids => {
-        const read = readTransfers([batchLog(batchData(ids, ids))])
+        const values = ids.map(id => 2n ** 256n - 1n - id)
+        const read = readTransfers([batchLog(batchData(ids, values))])
+        expect(read.transfers).toEqual(
+          ids.map((tokenId, i) => ({
+            ...{ standard: 'erc1155', contract: token, from: alice, to: bob },
+            ...{ tokenId, amount: values[i] }
+          }))
+        )
         expect(read.ignored).toBe(0)
         expect(read.parties).toEqual([alice, bob])
         const owned = read.candidates.filter(({ owner }) => owner === bob).map(({ tokenId }) => tokenId)
@@ -90,6 +103,18 @@ describe('readTransfers', () => {
     const read = readTransfers([again, again, log([transfer, topicOf(bob), topicOf(alice)], wordOf(1))])
     expect(read.parties).toEqual([alice, bob])
     expect(read.candidates).toHaveLength(2)
+  })
+
+  it('lists every transfer in the order of the logs, also the same one twice', () => {
+    const again = log([transfer, topicOf(alice), topicOf(bob)], wordOf(5))
+    const nft = log([transfer, topicOf(alice), topicOf(bob), wordOf(5)])
+    const { transfers } = readTransfers([again, log([deposit, topicOf(bob)], wordOf(1)), nft, again])
+    expect(transfers.map(({ standard, amount, tokenId }) => [standard, amount, tokenId])).toEqual([
+      ['erc20', 5n, undefined],
+      ['erc20', 1n, undefined],
+      ['erc721', undefined, 5n],
+      ['erc20', 5n, undefined]
+    ])
   })
 
   it.each([
@@ -132,7 +157,7 @@ describe('readTransfers', () => {
       )
     ]
   ])('ignores and counts %s', (_, hostile) => {
-    expect(readTransfers([hostile])).toEqual({ parties: [], candidates: [], ignored: 1 })
+    expect(readTransfers([hostile])).toEqual({ parties: [], candidates: [], transfers: [], ignored: 1 })
   })
 
   describe('ConsecutiveTransfer', () => {
@@ -147,6 +172,7 @@ describe('readTransfers', () => {
       expect(readTransfers([range(tokenId, lastTokenId)])).toEqual({
         parties: [alice, bob],
         candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId, lastTokenId }],
+        transfers: [{ standard: 'erc721', contract: token, from: alice, to: bob, tokenId, lastTokenId }],
         ignored: 0
       })
     })
@@ -156,6 +182,7 @@ describe('readTransfers', () => {
       expect(readTransfers([range(tokenId, tokenId, zero)])).toEqual({
         parties: [zero, bob],
         candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId }],
+        transfers: [{ standard: 'erc721', contract: token, from: zero, to: bob, tokenId }],
         ignored: 0
       })
     })
@@ -175,12 +202,13 @@ describe('readTransfers', () => {
 
   describe('wrapped native currency', () => {
     it.each([
-      ['a deposit', deposit],
-      ['a withdrawal, which may leave a rest,', withdrawal]
-    ])('%s is a hint for its account and makes it no party', (_, topic) => {
+      ['a deposit', deposit, zero, alice],
+      ['a withdrawal, which may leave a rest,', withdrawal, alice, zero]
+    ])('%s is a hint for its account and makes it no party', (_, topic, from, to) => {
       expect(readTransfers([log([topic, topicOf(alice)], wordOf(5))])).toEqual({
         parties: [],
         candidates: [{ owner: alice, contract: token, standard: 'erc20' }],
+        transfers: [{ standard: 'erc20', contract: token, from, to, amount: 5n, isWrapping: true }],
         ignored: 0
       })
     })
@@ -200,7 +228,7 @@ describe('readTransfers', () => {
       ['no amount', log([withdrawal, topicOf(alice)])],
       ['an account with more than 20 bytes', log([deposit, wordOf(2n ** 160n)], wordOf(5))]
     ])('is something else with %s: no hint, and nothing to count', (_, other) => {
-      expect(readTransfers([other])).toEqual({ parties: [], candidates: [], ignored: 0 })
+      expect(readTransfers([other])).toEqual({ parties: [], candidates: [], transfers: [], ignored: 0 })
     })
   })
 
@@ -246,6 +274,7 @@ describe('readTransfers', () => {
           return sum + (typeof bytes === 'string' ? bytes.length / 64 : 0) + 1
         }, 0)
         expect(read.candidates.length).toBeLessThanOrEqual(2 * words)
+        expect(read.transfers.length).toBeLessThanOrEqual(words)
         for (const { owner } of read.candidates) expect(owner).toMatch(/^0x[0-9a-f]{40}$/)
       }),
       { numRuns: 2_000 }
@@ -255,7 +284,7 @@ describe('readTransfers', () => {
   it.each([undefined, null, {}, 'logs', 5, [null], [{}], [{ address: token, topics: 'x' }]])(
     'reads %j as no logs',
     raw => {
-      expect(readTransfers(raw)).toEqual({ parties: [], candidates: [], ignored: 0 })
+      expect(readTransfers(raw)).toEqual({ parties: [], candidates: [], transfers: [], ignored: 0 })
     }
   )
 })

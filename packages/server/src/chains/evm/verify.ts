@@ -1,4 +1,5 @@
 import type { BlockRef } from '../../model/evm.ts'
+import { maxTransactionsPerBlock } from '../../records/transactionId.ts'
 import {
   isAbsent,
   type RawObject,
@@ -19,9 +20,6 @@ import type {
 } from './verification/verifiedBlock.ts'
 import { verifyLogs } from './verification/verifyLogs.ts'
 import { noWaivers, type Waivers } from './verification/waivers.ts'
-
-/** Places are stored in 16 bits. */
-const mostTransactions = 65_536
 
 /**
  * Checks that an answer to `eth_getBlockByNumber(number, true)` is that block and is consistent in itself: each
@@ -157,10 +155,10 @@ function placeTransactions(
   })
   const sound = areInOrder ? placed : placed.map((transaction, index) => ({ ...transaction, index }))
   const last = sound.at(-1)
-  if (last !== undefined && last.index >= mostTransactions) {
+  if (last !== undefined && last.index >= maxTransactionsPerBlock) {
     throw contradiction(
       number,
-      `transaction ${sound.length - 1} has index ${last.index}; the index holds places up to ${mostTransactions - 1}`
+      `transaction ${sound.length - 1} has index ${last.index}; the index holds places up to ${maxTransactionsPerBlock - 1}`
     )
   }
   return sound

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../platform/boundedMap.ts'
+import { createCountedTurns } from './createCountedTurns.ts'
 import { findProgramAddress } from './rpc.ts'
 import { METAPLEX_PROGRAM, parseSolanaAddress } from './solanaAddress.ts'
-import { createCountedTurns } from './createCountedTurns.ts'
 
 /** Where Metaplex keeps the metadata of mints. */
 export interface MetadataAddresses {

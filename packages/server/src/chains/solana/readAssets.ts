@@ -1,7 +1,7 @@
 import type { AssetMetadata } from './assetMetadata.ts'
 import { AccountRefusal } from './borshReader.ts'
-import { readMetaplexMetadata } from './metaplex.ts'
 import type { MetadataAddresses } from './metadataAddresses.ts'
+import { readMetaplexMetadata } from './metaplex.ts'
 import { type Mint, readMint } from './mint.ts'
 import {
   MAX_ACCOUNTS_PER_CALL,

@@ -1,7 +1,7 @@
 import { AccountRefusal } from './borshReader.ts'
+import { createCountedTurns } from './createCountedTurns.ts'
 import type { AtSlot, SolanaCallOptions, SolanaRpc } from './rpc.ts'
 import { readTokenAccount, type TokenAccount } from './tokenAccount.ts'
-import { createCountedTurns } from './createCountedTurns.ts'
 
 /** Accounts read before other work gets a turn: some 1 ms. */
 const ACCOUNTS_PER_TURN = 100

@@ -33,8 +33,9 @@ interface Bounds {
 }
 
 function checkEvmChain(chain: EvmChain, place: string, bounds: Bounds): readonly Look[] {
-  const { chainId, startBlock, waivers } = chain
-  const reports = chain.rpcUrls.map(url => checkEvmNode({ url, chainId, startBlock, waivers, ...bounds }))
+  const { chainId, startBlock, waivers, traces } = chain
+  const asked = { chainId, startBlock, waivers, traces, hasOthers: chain.rpcUrls.length > 1, ...bounds }
+  const reports = chain.rpcUrls.map(url => checkEvmNode({ url, ...asked }))
   const nodes = lookAtNodes(chain.rpcUrls, reports, place)
   const sockets = chain.wsUrls.map((url, at): Look => {
     const socket = `${place}.wsUrls[${at}]`

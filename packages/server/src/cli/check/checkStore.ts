@@ -10,13 +10,14 @@ import { acquireWriterLock } from '../../store/sqlite/acquireWriterLock.ts'
 import { chainFiles } from '../../store/sqlite/chainFiles.ts'
 import { loadSqliteDriver } from '../../store/sqlite/loadSqliteDriver.ts'
 import { readStores } from '../readStores.ts'
+import { checkPostgres } from './checkPostgres.ts'
 
 /** An index takes some 300 bytes for each transaction, so this is not much. */
 const littleSpaceBytes = 5 * 1024 ** 3
 
 /**
- * Whether the store's folder can be written and has room, and whether each chain's index there can be used. Nothing is
- * written, made or migrated.
+ * Whether the store's folder can be written and has room, or its database suits, and whether each chain's index there can be
+ * used. Nothing is written, made or migrated.
  *
  * @param isServed - whether a server answers at the configured address; then it is it that holds the locks.
  */
@@ -33,16 +34,11 @@ export async function checkStore(config: Config, isServed: Promise<boolean>): Pr
         }
       ]
     case 'postgres':
-      return [
-        {
-          check: 'folder',
-          state: 'error',
-          found: 'this version does not serve postgres://',
-          advice: 'set store to sqlite:<folder>'
-        }
-      ]
+      return checkDatabase(config, location.url)
     case 'sqlite': {
       const folder = await checkFolder(location.folder)
+      const driver = checkDriver()
+      if (driver.length > 0) return [...folder, ...driver]
       const indexes = await checkIndexes(config)
       const locks = await Promise.all(
         config.chains.evm.map(async ({ chainId }) => checkLock(location.folder, chainId, await isServed))
@@ -50,6 +46,13 @@ export async function checkStore(config: Config, isServed: Promise<boolean>): Pr
       return [...folder, ...indexes, ...locks]
     }
   }
+}
+
+async function checkDatabase(config: Config, url: string): Promise<readonly Finding[]> {
+  const findings = await checkPostgres(config, url)
+  // What cannot be reached is not asked once more for each chain.
+  if (findings.some(({ check, state }) => check === 'database' && state === 'error')) return findings
+  return [...findings, ...(await checkIndexes(config))]
 }
 
 async function checkFolder(folder: string): Promise<readonly Finding[]> {
@@ -80,13 +83,17 @@ function nearestExisting(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path))
 }
 
-async function checkIndexes(config: Config): Promise<readonly Finding[]> {
+function checkDriver(): readonly Finding[] {
   try {
     loadSqliteDriver()
+    return []
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     return [{ check: 'driver', state: 'error', found: error.message, advice: 'install Node 22.13 or newer' }]
   }
+}
+
+async function checkIndexes(config: Config): Promise<readonly Finding[]> {
   const rows = (await readStores(config)).filter(({ kind }) => kind === 'evm')
   return rows.map(({ chainId, problem, indexedFrom, indexedTo }): Finding => {
     const check = `index ${chainId}`
@@ -96,7 +103,7 @@ async function checkIndexes(config: Config): Promise<readonly Finding[]> {
     if (indexedTo === undefined) return { check, state: 'ok', found: 'nothing is indexed yet' }
     const startBlock = config.chains.evm.find(chain => chain.chainId === chainId)?.startBlock
     const found = `blocks ${indexedFrom} to ${indexedTo} are indexed`
-    if (startBlock === indexedFrom) return { check, state: 'ok', found }
+    if (startBlock === indexedFrom || startBlock === 'latest') return { check, state: 'ok', found }
     const advice = `startBlock is ${startBlock} and has no effect on an index that exists: index into another folder`
     return { check, state: 'warning', found, advice }
   })

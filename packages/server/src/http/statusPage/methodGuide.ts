@@ -10,7 +10,7 @@ import { examples } from '@chain-data/protocol/examples'
 import { type Html, html } from './view/html.ts'
 
 /** Longest example answer on the page, in characters; the document has all of them whole. */
-const longestAnswer = 1_500
+const longestAnswer = 1_000
 
 /** Filled in by the page's script; only the browser knows by which address this server is reached. */
 const origin = html`<span data-origin>https://your-server.example</span>`

@@ -1,16 +1,11 @@
 import type { Address } from '../../model/evm.ts'
-import { decodeConfirmed } from '../record.ts'
-import { firstTransactionId, toPosition } from '../transactionId.ts'
+import { toHex } from '../../records/hexBytes.ts'
+import { decodeConfirmed } from '../../records/record.ts'
+import { firstTransactionId, toPosition } from '../../records/transactionId.ts'
+import { rememberedBlocks, SenderNonces } from '../senderNonces.ts'
 import type { SqliteConnection } from './driver.ts'
-import { toHex } from './hexBytes.ts'
 
-/** How long a node may go on listing what a block has ended. */
-const rememberedBlocks = 64
-/** Bounds the memory where blocks are full: the senders of the newest transactions are kept. */
-const mostSenders = 100_000
 const recordsAtOnce = 2_000
-/** EIP-2718 types whose nonce the protocol counts. Types of rollups' own carry nonces that end nothing. */
-const lastCountedType = 4
 
 /** What the index has confirmed since it was asked last. */
 export interface NewlyConfirmed {
@@ -26,8 +21,7 @@ export interface NewlyConfirmed {
  */
 export class ConfirmedNonces {
   readonly #statements: ReturnType<typeof prepare>
-  /** Oldest block first. */
-  readonly #bySender = new Map<Address, { readonly nonce: bigint; readonly block: number }>()
+  readonly #remembered = new SenderNonces()
   #readTo: number
   #hash: string | undefined
 
@@ -43,45 +37,27 @@ export class ConfirmedNonces {
   advance(head: number, { onlyRecent = false } = {}): NewlyConfirmed {
     const wentBack = this.#hash !== undefined && this.#hash !== this.#hashAt(this.#readTo)
     if (wentBack) {
-      this.#bySender.clear()
+      this.#remembered.clear()
       this.#readTo = head - rememberedBlocks
     }
     if (onlyRecent) this.#readTo = Math.max(this.#readTo, head - rememberedBlocks)
-    const nonces = new Map<Address, bigint>()
-    for (const { from, nonce, blockNumber } of this.#recordsAfter(this.#readTo)) {
-      const highest = (known: bigint | undefined) => (known !== undefined && known > nonce ? known : nonce)
-      nonces.set(from, highest(nonces.get(from)))
-      const known = this.#bySender.get(from)
-      this.#bySender.delete(from)
-      this.#bySender.set(from, { nonce: highest(known?.nonce), block: blockNumber })
-    }
+    const nonces = this.#remembered.note(this.#recordsAfter(this.#readTo))
     this.#readTo = head
     this.#hash = this.#hashAt(head)
-    this.#drop(head - rememberedBlocks)
+    this.#remembered.dropOld(head)
     return { nonces, wentBack }
   }
 
   /** Whether a transaction of this sender with this nonce or a higher one is in a remembered block. */
   covers(from: Address, nonce: bigint): boolean {
-    const confirmed = this.#bySender.get(from)
-    return confirmed !== undefined && nonce <= confirmed.nonce
-  }
-
-  #drop(upToBlock: number): void {
-    for (const [from, { block }] of this.#bySender) {
-      if (block > upToBlock && this.#bySender.size <= mostSenders) return
-      this.#bySender.delete(from)
-    }
+    return this.#remembered.covers(from, nonce)
   }
 
   /** A slice at a time. */
   *#recordsAfter(block: number) {
     for (let from = firstTransactionId(Math.max(0, block + 1)); ; ) {
       const rows = this.#statements.records.all([from])
-      for (const { id, rec } of rows) {
-        const transaction = decodeConfirmed(rec, toPosition(id))
-        if (transaction.type <= lastCountedType) yield transaction
-      }
+      for (const { id, rec } of rows) yield decodeConfirmed(rec, toPosition(id))
       const newest = rows.at(-1)
       if (newest === undefined) return
       from = newest.id + 1

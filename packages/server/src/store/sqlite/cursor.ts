@@ -1,8 +1,8 @@
 import type { BlockRef } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
-import type { ChainIdentity, IndexedRange, IndexMarks } from '../store.ts'
+import { hashBytes, toHex } from '../../records/hexBytes.ts'
+import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../store.ts'
 import type { SqliteConnection } from './driver.ts'
-import { hashBytes, toHex } from './hexBytes.ts'
 
 /** What the single row of `meta` says. */
 export interface ChainMeta {
@@ -10,6 +10,7 @@ export interface ChainMeta {
   readonly indexedFrom?: number
   readonly marks: IndexMarks
   readonly rollbacks: number
+  readonly coverage: IndexCoverage
 }
 
 /** Reads of a chain's own rows that writer and readers share; each sees what its connection's transaction sees. */
@@ -36,6 +37,9 @@ interface MetaColumns {
   readonly degraded_until: number | null
   readonly finalized: number | null
   readonly rollbacks: number
+  readonly detailed_from: number | null
+  readonly traced_from: number | null
+  readonly tallied_from: number | null
 }
 
 export function createCursor(connection: SqliteConnection): Cursor {
@@ -58,7 +62,12 @@ export function createCursor(connection: SqliteConnection): Cursor {
         degraded: row.degraded_until !== null,
         ...(row.finalized !== null && { finalized: row.finalized })
       },
-      rollbacks: row.rollbacks
+      rollbacks: row.rollbacks,
+      coverage: {
+        ...(row.detailed_from !== null && { detailedFrom: row.detailed_from }),
+        ...(row.traced_from !== null && { tracedFrom: row.traced_from }),
+        ...(row.tallied_from !== null && { talliedFrom: row.tallied_from })
+      }
     }
   }
 

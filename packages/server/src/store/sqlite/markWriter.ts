@@ -1,6 +1,7 @@
+import type { IndexCoverage } from '../store.ts'
 import type { SqliteConnection } from './driver.ts'
 
-/** Writes what the index says of its own blocks (`IndexMarks`). Every call runs inside the caller's transaction. */
+/** Writes what the index says of its own blocks (`IndexMarks`, `IndexCoverage`). Every call runs inside the caller's transaction. */
 export function createMarkWriter(connection: SqliteConnection) {
   // Not below the first stored block: that others before it are final says nothing of what is stored.
   const raiseFinal = connection.prepare(
@@ -15,7 +16,15 @@ export function createMarkWriter(connection: SqliteConnection) {
   )
   const unsettle = connection.prepare('UPDATE meta SET settled = 0, rollbacks = rollbacks + 1')
 
+  const setCoverage = connection.prepare(
+    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, tallied_from = ?3
+     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR tallied_from IS NOT ?3`
+  )
+
   return {
+    setCoverage({ detailedFrom, tracedFrom, talliedFrom }: IndexCoverage): void {
+      setCoverage.run([detailedFrom ?? null, tracedFrom ?? null, talliedFrom ?? null])
+    },
     /** Stored blocks up to this one are final; what was final stays so. */
     setFinal(number: number): void {
       raiseFinal.run([number, number])

@@ -1,7 +1,7 @@
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
-import { addressBytes, toHex } from './hexBytes.ts'
+import { addressBytes, toHex } from '../../records/hexBytes.ts'
+import { standardOf, tokenIdsOf } from '../../records/tokenKey.ts'
 import type { ReadConnection } from './readConnection.ts'
-import { standardOf, tokenIdsOf } from './tokenKey.ts'
 
 const rowsAtOnce = 128
 
@@ -21,9 +21,8 @@ interface HoldingRow {
 export function* mergeHoldings(reads: () => ReadConnection, owner: Address): Generator<HoldingCandidate> {
   const key = addressBytes(owner)
   const heap: EpochCursor[] = []
-  const newest = reads().newestHoldingEpoch.get([])?.epoch ?? -1
-  for (let epoch = 0; epoch <= newest; epoch++) {
-    const cursor = new EpochCursor(reads, epoch, key)
+  for (const { id } of reads().holdingEpochs.all([])) {
+    const cursor = new EpochCursor(reads, id, key)
     if (cursor.advance()) {
       heap.push(cursor)
       siftUp(heap)

@@ -1,13 +1,7 @@
-import { createHash } from 'node:crypto'
 import { StoreError } from '../../platform/errors.ts'
+import { type AppliedMigration, checkMigrations, checksumOf, type Migration } from '../checkMigrations.ts'
 import type { SqliteConnection } from './driver.ts'
 import { inTransaction } from './inTransaction.ts'
-import type { Migration } from './migrations.ts'
-
-interface AppliedMigration {
-  readonly version: number
-  readonly checksum: string
-}
 
 /**
  * Brings the schema up to the last of `migrations`, each step in a transaction of its own, so that a crash between
@@ -16,25 +10,7 @@ interface AppliedMigration {
  */
 export function migrate(connection: SqliteConnection, migrations: readonly Migration[]): void {
   const applied = readApplied(connection)
-  const newest = migrations.length
-  for (const { version, checksum } of applied) {
-    const known = migrations[version - 1]
-    if (known === undefined) {
-      const stored = applied.at(-1)?.version ?? 0
-      throw new StoreError(
-        `the store has schema version ${stored}, this program knows versions up to ${newest}: run the newer program, or index into another folder`,
-        { storedVersion: stored, knownVersion: newest }
-      )
-    }
-    if (checksumOf(known) !== checksum) {
-      throw new StoreError(
-        `schema step ${version} ("${known.name}") of the store was made by another program`,
-        {
-          version
-        }
-      )
-    }
-  }
+  checkMigrations(applied, migrations, 'folder')
   for (const migration of migrations.slice(applied.length)) {
     inTransaction(connection, () => {
       connection.exec(migration.sql)
@@ -73,10 +49,4 @@ function readApplied(connection: SqliteConnection): readonly AppliedMigration[] 
 function hasTable(connection: SqliteConnection, name: string): boolean {
   const statement = connection.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
   return statement.get([name]) !== undefined
-}
-
-function checksumOf(migration: Migration): string {
-  return createHash('sha256')
-    .update(`${migration.version}\n${migration.name}\n${migration.sql}`)
-    .digest('hex')
 }

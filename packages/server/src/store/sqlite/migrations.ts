@@ -1,15 +1,10 @@
-/** One step of the schema. Its text never changes once released: stored checksums are compared with it. */
-export interface Migration {
-  readonly version: number
-  readonly name: string
-  readonly sql: string
-}
+import type { Migration } from '../checkMigrations.ts'
 
 /**
  * Every step from an empty file to today's schema, in order. Forward only: to change a table, append a step.
  *
  * Hashes and addresses are their raw bytes. Keys of the large tables begin with the epoch, so that random inserts
- * stay inside the cache-sized newest part of each B-tree.
+ * stay inside the cache-sized newest part of each B-tree. Ids of epochs say nothing of their order: `first_block` does.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -146,6 +141,58 @@ export const migrations: readonly Migration[] = [
         pool_age_ms INTEGER,
         problem TEXT
       ) STRICT;
+    `
+  },
+  {
+    version: 6,
+    name: 'merging of epochs',
+    sql: `
+      CREATE UNIQUE INDEX epoch_first_block ON epoch (first_block);
+
+      -- Epochs whose candidates count. Candidates outlive their blocks: an epoch may be here and not in epoch
+      CREATE TABLE holding_epoch (id INTEGER PRIMARY KEY) STRICT;
+      INSERT INTO holding_epoch
+        WITH RECURSIVE found (id) AS (
+          SELECT min(epoch) FROM holding
+          UNION ALL
+          SELECT (SELECT min(epoch) FROM holding WHERE epoch > found.id) FROM found WHERE found.id IS NOT NULL
+        )
+        SELECT id FROM found WHERE id IS NOT NULL;
+
+      -- The merge under way. Rows are copied table by table; how far it came in one of them, the target's last row says
+      CREATE TABLE merge (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        target INTEGER NOT NULL,
+        tables_done INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE merge_source (epoch INTEGER PRIMARY KEY) STRICT;
+
+      -- Epochs that nobody reads any more and whose rows are still to be removed
+      CREATE TABLE dropped_epoch (id INTEGER PRIMARY KEY) STRICT;
+    `
+  },
+  {
+    version: 7,
+    name: 'verified histories',
+    sql: `
+      -- First block from which on up to the head: records hold token transfers, and account_event is written; blocks are
+      -- traced; rows of address_tx are in the tally. NULL: not even the newest block
+      ALTER TABLE meta ADD COLUMN detailed_from INTEGER;
+      ALTER TABLE meta ADD COLUMN traced_from INTEGER;
+      ALTER TABLE meta ADD COLUMN tallied_from INTEGER;
+
+      -- What a block does to an account besides its transactions
+      CREATE TABLE account_event (
+        address BLOB NOT NULL,
+        block INTEGER NOT NULL,
+        rec BLOB NOT NULL,
+        PRIMARY KEY (address, block)
+      ) STRICT, WITHOUT ROWID;
+      -- For rollbacks
+      CREATE INDEX account_event_block ON account_event (block);
+
+      -- What was written into address_tx, summed up by the first bits of the addresses
+      CREATE TABLE tally (page INTEGER PRIMARY KEY, rec BLOB NOT NULL) STRICT;
     `
   }
 ]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoreReader } from '../store.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
+import { commitChain } from '../test/commitChain.ts'
 import { gather } from '../test/readAll.ts'
 import { openSqliteReader, type SqliteReaderOptions } from './openSqliteReader.ts'
 import { openSqliteWriter } from './openSqliteWriter.ts'
@@ -15,7 +16,8 @@ let reader: StoreReader | undefined
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'chain-data-reader-'))
   const writer = await openSqliteWriter(folder, { chainId: 1, genesisHash: hashOf('genesis') })
-  await writer.commitBlocks(
+  await commitChain(
+    writer,
     buildChain([Array.from({ length: 400 }, (_, i) => ({ name: `tx ${i}`, parties: [alice] }))])
   )
   await writer.close()

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { StoreError } from '../../platform/errors.ts'
 import { emptySnapshot } from '../emptySnapshot.ts'
+import { SnapshotPlaces } from '../snapshotPlaces.ts'
 import type { Snapshot, StoreReader } from '../store.ts'
 import { type ChainFiles, chainFiles } from './chainFiles.ts'
 import type { SqliteDriver } from './driver.ts'
@@ -80,31 +81,29 @@ class SqliteReader implements StoreReader {
   readonly #files: ChainFiles
   readonly #chainId: number
   readonly #limits: PoolLimits
+  readonly #places: SnapshotPlaces
   readonly #idle: ReadConnection[] = []
   readonly #open = new Set<SqliteSnapshot>()
-  /** Calls that wait for a snapshot to close, first come first served. */
-  readonly #waiting: (() => void)[] = []
-  #taken = 0
   #closed = false
-  #looking: NodeJS.Timeout | undefined
 
   constructor(driver: SqliteDriver, files: ChainFiles, chainId: number, limits: PoolLimits) {
     this.#driver = driver
     this.#files = files
     this.#chainId = chainId
     this.#limits = limits
+    this.#places = new SnapshotPlaces({ places: limits.maxSnapshots, idleMs: limits.idleMs })
   }
 
   async openSnapshot(): Promise<Snapshot> {
     this.#checkOpen()
-    await this.#takeTurn()
+    await this.#places.take()
     try {
       this.#checkOpen()
       const snapshot = this.#startSnapshot()
-      if (snapshot === undefined) this.#giveTurn()
+      if (snapshot === undefined) this.#places.give()
       return snapshot ?? emptySnapshot
     } catch (error) {
-      this.#giveTurn()
+      this.#places.give()
       throw error
     }
   }
@@ -112,10 +111,9 @@ class SqliteReader implements StoreReader {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    clearTimeout(this.#looking)
     for (const snapshot of [...this.#open]) await snapshot.close()
     for (const { connection } of this.#idle.splice(0)) connection.close()
-    for (const wake of this.#waiting.splice(0)) wake()
+    this.#places.close()
   }
 
   #startSnapshot(): Snapshot | undefined {
@@ -124,11 +122,13 @@ class SqliteReader implements StoreReader {
     try {
       const onClose = () => {
         this.#open.delete(snapshot)
+        this.#places.forget(snapshot)
         this.#putBack(reads)
-        this.#giveTurn()
+        this.#places.give()
       }
       const snapshot: SqliteSnapshot = new SqliteSnapshot(reads, this.#limits.maxAgeMs, onClose)
       this.#open.add(snapshot)
+      this.#places.watch(snapshot)
       return snapshot
     } catch (error) {
       reads.connection.close()
@@ -152,34 +152,6 @@ class SqliteReader implements StoreReader {
     }
     if (this.#closed || this.#idle.length >= this.#limits.maxIdle) reads.connection.close()
     else this.#idle.push(reads)
-  }
-
-  async #takeTurn(): Promise<void> {
-    if (this.#taken < this.#limits.maxSnapshots) {
-      this.#taken++
-      return
-    }
-    // Whoever gives its turn leaves the count as it is: the turn passes on.
-    const turn = new Promise<void>(resolve => this.#waiting.push(resolve))
-    this.#endIdle()
-    await turn
-  }
-
-  /** One snapshot for each that is waited for, those first that were idle for longest; looks again as long as any wait. */
-  #endIdle(): void {
-    clearTimeout(this.#looking)
-    const { idleMs } = this.#limits
-    const idle = [...this.#open].filter(snapshot => snapshot.idleMs() >= idleMs)
-    idle.sort((a, b) => b.idleMs() - a.idleMs())
-    for (const snapshot of idle.slice(0, this.#waiting.length))
-      snapshot.end('gone: it was read too slowly while others waited')
-    if (this.#waiting.length > 0) this.#looking = setTimeout(() => this.#endIdle(), idleMs / 4).unref()
-  }
-
-  #giveTurn(): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#taken--
-    else next()
   }
 
   #checkOpen(): void {

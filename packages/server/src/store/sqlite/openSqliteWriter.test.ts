@@ -7,15 +7,16 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
+import { addressBytes, hashBytes } from '../../records/hexBytes.ts'
 import { testIdentity } from '../store.contract.ts'
 import type { StoreReader, StoreWriter } from '../store.ts'
 import { buildChain, hashOf, people, poolTransaction } from '../test/buildChain.ts'
+import { commitChain } from '../test/commitChain.ts'
 import { dumpStore } from '../test/dumpStore.ts'
 import { failingDriver } from '../test/failingDriver.ts'
 import { readCandidates, readHistory, readPending, withSnapshot } from '../test/readAll.ts'
 import { chainFiles } from './chainFiles.ts'
 import type { SqliteDriver } from './driver.ts'
-import { addressBytes, hashBytes } from './hexBytes.ts'
 import { availableSqliteDrivers, loadSqliteDriver } from './loadSqliteDriver.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
@@ -65,11 +66,13 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
     addresses: rowsOf('pool_address'),
     firstSeen: rowsOf('first_seen'),
     reorged: rowsOf('reorged'),
-    undo: rowsOf('undo')
+    undo: rowsOf('undo'),
+    tally: rowsOf('tally'),
+    coverage: rowsOf('meta')
   })
   const prepare = async (driver: SqliteDriver) => {
     const writer = await openWriter({ driver, epochTransactions: 3 })
-    await writer.commitBlocks(blocks.slice(0, 3))
+    await commitChain(writer, blocks.slice(0, 3))
     const entries = ['tx 3', 'tx 4', 'left'].map(name => poolTransaction(name, [alice]))
     await writer.updatePool({ present: entries, seenAtSeconds: 1, headAfter: 2 })
     return writer
@@ -82,7 +85,7 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
   }
 
   test.each<[string, (writer: StoreWriter) => Promise<void>]>([
-    ['a commit that confirms pool entries', writer => writer.commitBlocks(blocks.slice(3))],
+    ['a commit that confirms pool entries', writer => commitChain(writer, blocks.slice(3))],
     ['a rollback', writer => writer.rollbackTo(blocks[0]!.ref)],
     ['a rollback of everything', writer => writer.rollbackAll()],
     [
@@ -259,7 +262,7 @@ test('an empty file is made into a store; until then a reader shows nothing', as
   writeFileSync(chainFiles(folder, chainId).database, '')
   const reader = await openReader()
   expect(await withSnapshot(reader, snapshot => snapshot.indexedRange())).toBeUndefined()
-  await (await openWriter()).commitBlocks(buildChain(plans))
+  await commitChain(await openWriter(), buildChain(plans))
   expect((await withSnapshot(reader, snapshot => snapshot.indexedRange()))?.to.number).toBe(5)
 })
 
@@ -267,15 +270,15 @@ test('what an interrupted creation left is cleared away', async () => {
   const { unfinished } = chainFiles(folder, chainId)
   for (const suffix of ['', '-wal', '-shm']) writeFileSync(unfinished + suffix, 'half written')
   const writer = await openWriter()
-  await writer.commitBlocks(buildChain(plans))
+  await commitChain(writer, buildChain(plans))
   expect(readdirSync(folder).filter(name => name.includes('.new'))).toEqual([])
 })
 
 test('each chain has a file of its own, and two writers of two chains do not meet', async () => {
   const first = await openWriter()
   const second = kept(await openSqliteWriter(folder, { ...testIdentity, chainId: 10 }, { lockWaitMs: 0 }))
-  await first.commitBlocks(buildChain(plans))
-  await second.commitBlocks(buildChain(plans.slice(0, 1)))
+  await commitChain(first, buildChain(plans))
+  await commitChain(second, buildChain(plans.slice(0, 1)))
   expect(dumpStore(folder, chainId).counts.block).toBe(6)
   expect(dumpStore(folder, 10).counts.block).toBe(1)
   expect(readdirSync(folder)).toEqual(expect.arrayContaining(['evm-31337.sqlite', 'evm-10.sqlite']))
@@ -294,16 +297,16 @@ test('a block that finds the epoch full begins the next one, and a rollback take
       .text.split('\n')
       .filter(line => line.startsWith('epoch '))
   // Two transactions a block: each second block fills its epoch.
-  await writer.commitBlocks(blocks)
-  expect(epochs()).toEqual(['epoch 0 0 4', 'epoch 1 2 4', 'epoch 2 4 4', 'epoch 3 6 0'])
+  await commitChain(writer, blocks)
+  expect(epochs()).toEqual(['epoch -4 6 0', 'epoch -3 4 4', 'epoch -2 2 4', 'epoch -1 0 4'])
   await writer.rollbackTo(blocks[2]!.ref)
-  expect(epochs()).toEqual(['epoch 0 0 4', 'epoch 1 2 2'])
+  expect(epochs()).toEqual(['epoch -2 2 2', 'epoch -1 0 4'])
 })
 
 test('a removed hash is forgotten once it is mined again', async () => {
   const writer = await openWriter()
   const blocks = buildChain(plans)
-  await writer.commitBlocks(blocks)
+  await commitChain(writer, blocks)
   const remembered = () => {
     const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
     const count = connection.prepare<{ n: number }>('SELECT count(*) AS n FROM reorged').get([])?.n
@@ -312,16 +315,19 @@ test('a removed hash is forgotten once it is mined again', async () => {
   }
   await writer.rollbackTo(blocks[2]!.ref)
   expect(remembered()).toBe(6)
-  await writer.commitBlocks(blocks.slice(3, 5))
+  await commitChain(writer, blocks.slice(3, 5))
   expect(remembered()).toBe(2)
 })
 
-test('undo data are kept for the newest blocks only, and for all that are not final', async () => {
+test('undo data are kept of what is not final, and of the newest blocks that have become final since', async () => {
   const undoBlocks =
-    (options: { finalized?: number } = {}) =>
+    (finalAt: (block: number) => number | undefined = () => undefined) =>
     async (layout: object) => {
       const writer = await openWriter({ ...layout })
-      for (const block of buildChain(plans)) await writer.commitBlocks([block], options)
+      for (const block of buildChain(plans)) {
+        const finalized = finalAt(block.ref.number)
+        await commitChain(writer, [block], finalized === undefined ? {} : { finalized })
+      }
       await writer.close()
       const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, {
         busyTimeoutMs: 1000
@@ -332,9 +338,10 @@ test('undo data are kept for the newest blocks only, and for all that are not fi
       return rows.map(({ block }) => block)
     }
   expect(await undoBlocks()({})).toEqual([0, 1, 2, 3, 4, 5])
-  expect(await undoBlocks({ finalized: 5 })({ minUndoBlocks: 2 })).toEqual([4, 5])
-  expect(await undoBlocks({ finalized: 1 })({ minUndoBlocks: 2 })).toEqual([2, 3, 4, 5])
-  expect(await undoBlocks({ finalized: 0 })({ minUndoBlocks: 2, maxUndoBlocks: 3 })).toEqual([3, 4, 5])
+  expect(await undoBlocks(() => 5)({ minUndoBlocks: 2 })).toEqual([])
+  expect(await undoBlocks(block => block - 1)({ minUndoBlocks: 3 })).toEqual([3, 4, 5])
+  expect(await undoBlocks(() => 1)({ minUndoBlocks: 2 })).toEqual([2, 3, 4, 5])
+  expect(await undoBlocks(() => 0)({ minUndoBlocks: 2, maxUndoBlocks: 3 })).toEqual([3, 4, 5])
 })
 
 test('a pool that has not changed causes no write', async () => {
@@ -354,7 +361,7 @@ test('a pool that has not changed causes no write', async () => {
 })
 
 test('more snapshots than allowed wait for one to close, in order', async () => {
-  await (await openWriter()).commitBlocks(buildChain(plans))
+  await commitChain(await openWriter(), buildChain(plans))
   const reader = await openReader({ maxSnapshots: 2, maxIdle: 1 })
   const [first, second] = [await reader.openSnapshot(), await reader.openSnapshot()]
   const order: string[] = []
@@ -384,7 +391,7 @@ test('more snapshots than allowed wait for one to close, in order', async () => 
 
 test('a missing record fails the history instead of shortening it', async () => {
   const writer = await openWriter()
-  await writer.commitBlocks(buildChain(plans))
+  await commitChain(writer, buildChain(plans))
   await writer.close()
   tamper(`DELETE FROM tx WHERE id = ${3 * 65_536}`)
   const reader = await openReader()
@@ -395,7 +402,7 @@ test('a missing record fails the history instead of shortening it', async () => 
 
 test('a damaged record fails the history', async () => {
   const writer = await openWriter()
-  await writer.commitBlocks(buildChain(plans))
+  await commitChain(writer, buildChain(plans))
   await writer.close()
   tamper(`UPDATE tx SET rec = substr(rec, 1, 60) WHERE id = ${3 * 65_536}`)
   await withSnapshot(await openReader(), async snapshot => {

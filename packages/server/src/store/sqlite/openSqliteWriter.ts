@@ -5,10 +5,10 @@ import { makeFolder } from '../../platform/makeFolder.ts'
 import type { ChainIdentity, StoreWriter } from '../store.ts'
 import { acquireWriterLock } from './acquireWriterLock.ts'
 import { type ChainFiles, chainFiles } from './chainFiles.ts'
-import type { Layout } from './commitBlocks.ts'
 import { createCursor, writeIdentity } from './cursor.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import { inTransaction } from './inTransaction.ts'
+import { defaultLayout, type Layout } from './layout.ts'
 import { loadSqliteDriver } from './loadSqliteDriver.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
@@ -24,7 +24,6 @@ export interface SqliteWriterOptions extends Partial<Layout> {
   readonly signal?: AbortSignal
 }
 
-const defaultLayout: Layout = { epochTransactions: 400_000, minUndoBlocks: 256, maxUndoBlocks: 8192 }
 const defaultLockWaitMs = 2000
 
 /**

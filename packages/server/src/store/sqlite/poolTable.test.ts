@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { isUnchanged } from '../poolMirror.ts'
 import { testIdentity } from '../store.contract.ts'
 import { buildChain, hashOf, type PresentTransaction, people, poolTransaction } from '../test/buildChain.ts'
+import { commitChain } from '../test/commitChain.ts'
 import { failingDriver } from '../test/failingDriver.ts'
 import { readPending } from '../test/readAll.ts'
 import type { SqliteConnection, SqliteStatement } from './driver.ts'
@@ -13,7 +15,7 @@ import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { openSqliteReader } from './openSqliteReader.ts'
 import { openSqliteWriter } from './openSqliteWriter.ts'
-import { isUnchanged, PoolTable } from './poolTable.ts'
+import { PoolTable } from './poolTable.ts'
 
 const [alice = '0x', bob = '0x'] = people
 
@@ -111,12 +113,12 @@ test('a commit that fails leaves the pool as it was; the next one ends what it s
   const reader = await openSqliteReader(folder, testIdentity.chainId)
   const chain = buildChain([[], [{ name: 'mined', parties: [alice] }]])
   const replaced = poolTransaction('replaced', [alice], { nonce: 0n })
-  await writer.commitBlocks(chain.slice(0, 1))
+  await commitChain(writer, chain.slice(0, 1))
   await writer.updatePool({ present: [replaced], seenAtSeconds: 1, headAfter: 0 })
   let failures = 0
   for (let n = 1; ; n++) {
     failing.failAt(n)
-    const done = await writer.commitBlocks(chain.slice(1)).then(
+    const done = await commitChain(writer, chain.slice(1)).then(
       () => true,
       () => false
     )

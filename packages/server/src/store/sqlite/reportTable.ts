@@ -1,36 +1,15 @@
 import type { WriterReport } from '../store.ts'
+import { type ReportColumns, toWriterReport } from '../toWriterReport.ts'
 import type { SqliteConnection } from './driver.ts'
-
-interface ReportColumns {
-  readonly beat: number
-  readonly phase: string
-  readonly head: number | null
-  readonly finalized: number | null
-  readonly indexed_to: number | null
-  readonly rolling_back_to: number | null
-  readonly pool_covered: number
-  readonly pool_age_ms: number | null
-  readonly problem: string | null
-}
 
 /** Prepares the reading of what the writer has said last; it sees what the connection's transaction sees. */
 export function createReportReader(connection: SqliteConnection): () => WriterReport | undefined {
-  const select = connection.prepare<ReportColumns>('SELECT * FROM writer_report')
+  const select = connection.prepare<Omit<ReportColumns, 'pool_covered'> & { readonly pool_covered: number }>(
+    'SELECT * FROM writer_report'
+  )
   return () => {
     const row = select.get([])
-    if (row === undefined) return undefined
-    return {
-      beat: row.beat,
-      // Written by `createReportWriter` only.
-      phase: row.phase as WriterReport['phase'],
-      ...(row.head !== null && { head: row.head }),
-      ...(row.finalized !== null && { finalized: row.finalized }),
-      ...(row.indexed_to !== null && { indexedTo: row.indexed_to }),
-      ...(row.rolling_back_to !== null && { rollingBackTo: row.rolling_back_to }),
-      poolCovered: row.pool_covered === 1,
-      ...(row.pool_age_ms !== null && { poolAgeMs: row.pool_age_ms }),
-      ...(row.problem !== null && { problem: row.problem })
-    }
+    return row && toWriterReport({ ...row, pool_covered: row.pool_covered === 1 })
   }
 }
 

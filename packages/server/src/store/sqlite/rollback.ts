@@ -1,9 +1,12 @@
 import type { BlockRef, Hash } from '../../model/evm.ts'
-import { hashOfRecord, recordHeadLength } from '../record.ts'
-import { firstTransactionId, maxBlockNumber } from '../transactionId.ts'
+import { addressBytes, hashBytes, hashKey } from '../../records/hexBytes.ts'
+import { hashOfRecord, recordHeadLength } from '../../records/record.ts'
+import type { Tally } from '../../records/tally.ts'
+import { firstTransactionId, maxBlockNumber } from '../../records/transactionId.ts'
+import { type AddressEntry, decodeParties } from '../../records/undoParties.ts'
 import type { SqliteConnection } from './driver.ts'
-import { addressBytes, hashBytes, hashKey } from './hexBytes.ts'
-import { type AddressEntry, decodeParties } from './undoParties.ts'
+import { forgetMerge } from './epochMerger.ts'
+import { createEpochTable } from './epochTable.ts'
 
 const recordsAtOnce = 2000
 const undoBlocksAtOnce = 64
@@ -14,6 +17,11 @@ interface BlockSpan {
   readonly last: number
 }
 
+/** What is removed from the epoch that is left as the newest. */
+interface EpochEnd extends BlockSpan {
+  readonly epoch: number
+}
+
 interface RemovedHash {
   readonly id: number
   readonly hash: Hash
@@ -22,39 +30,47 @@ interface RemovedHash {
 /**
  * Removes every block above `ancestor`, which must be stored. Runs inside the caller's transaction.
  *
- * An epoch that begins above the ancestor is cut off as a range. In the one that keeps some blocks, undo data say what
- * to delete; where they are gone, that epoch's part of the address index is scanned.
+ * An epoch that begins above the ancestor is removed whole. In the one that keeps some blocks, undo data say what
+ * to delete; where they are gone, that epoch's part of the address index is scanned. That is as slow as the epoch is large, but
+ * merged epochs lie below all blocks with undo data.
+ *
+ * @param tally - what undo data name is taken out of it: that is what was written, of which less may be there.
+ * @returns whether undo data named all that was removed; else the tally says nothing any more.
  */
-export function rollbackTo(connection: SqliteConnection, ancestor: BlockRef): void {
+export function rollbackTo(connection: SqliteConnection, ancestor: BlockRef, tally: Tally): boolean {
   const removed: BlockSpan = { first: ancestor.number + 1, last: maxBlockNumber }
   rememberHashes(connection, removed, ancestor)
 
-  const nextEpoch = connection
-    .prepare<{ id: number; firstBlock: number }>(
-      'SELECT id, first_block AS firstBlock FROM epoch WHERE first_block > ? ORDER BY id LIMIT 1'
-    )
-    .get([ancestor.number])
-  if (nextEpoch !== undefined) {
-    for (const table of ['address_tx', 'tx_hash']) {
-      connection.prepare(`DELETE FROM ${table} WHERE epoch >= ?`).run([nextEpoch.id])
-    }
-    connection.prepare('DELETE FROM epoch WHERE id >= ?').run([nextEpoch.id])
-  }
-  trimNewestEpoch(
-    connection,
-    nextEpoch === undefined ? removed : { ...removed, last: nextEpoch.firstBlock - 1 }
-  )
+  const end = dropEpochs(connection, ancestor)
+  if (end !== undefined) trimEpoch(connection, end)
+  const isUndone = hasAllUndo(connection, removed)
+  if (isUndone) undoEntries(connection, removed, tally, end)
+  else if (end !== undefined) scanEntries(connection, end)
+  forgetMerge(connection)
 
   connection.prepare('DELETE FROM tx WHERE id >= ?').run([firstTransactionId(removed.first)])
-  connection.prepare('DELETE FROM block WHERE number > ?').run([ancestor.number])
-  connection.prepare('DELETE FROM undo WHERE block > ?').run([ancestor.number])
+  for (const table of ['block WHERE number', 'account_event WHERE block', 'undo WHERE block']) {
+    connection.prepare(`DELETE FROM ${table} > ?`).run([ancestor.number])
+  }
+  return isUndone
 }
 
 /** Removes every block and all that is known of them. Runs inside the caller's transaction. */
 export function rollbackAll(connection: SqliteConnection): void {
-  for (const table of ['tx', 'block', 'address_tx', 'tx_hash', 'epoch', 'undo', 'reorged']) {
+  for (const table of [
+    'tx',
+    'block',
+    'address_tx',
+    'tx_hash',
+    'epoch',
+    'undo',
+    'reorged',
+    'account_event',
+    'tally'
+  ]) {
     connection.exec(`DELETE FROM ${table}`)
   }
+  forgetMerge(connection)
   connection.exec('UPDATE meta SET indexed_from = NULL, backfilled = 0')
 }
 
@@ -70,31 +86,57 @@ function rememberHashes(connection: SqliteConnection, removed: BlockSpan, ancest
   }
 }
 
-/** Takes the blocks of `span` out of the keys of the newest epoch left, which holds them all. */
-function trimNewestEpoch(connection: SqliteConnection, span: BlockSpan): void {
-  const epoch = connection.prepare<{ id: number }>('SELECT max(id) AS id FROM epoch').get([])?.id
-  if (epoch === undefined) return
-  const deleteHash = connection.prepare('DELETE FROM tx_hash WHERE epoch = ? AND key = ? AND tx_id = ?')
-  for (const { id, hash } of hashesIn(connection, span)) deleteHash.run([epoch, hashKey(hash), id])
-
-  if (hasAllUndo(connection, span)) {
-    const deleteAddress = connection.prepare(
-      'DELETE FROM address_tx WHERE epoch = ? AND address = ? AND tx_id = ?'
-    )
-    for (const { address, id } of undoneEntries(connection, span)) {
-      deleteAddress.run([epoch, addressBytes(address), id])
-    }
-  } else {
-    connection
-      .prepare('DELETE FROM address_tx WHERE epoch = ? AND tx_id >= ?')
-      .run([epoch, firstTransactionId(span.first)])
+/** Removes the epochs that begin above the ancestor, with their keys. @returns nothing when no other is left. */
+function dropEpochs(connection: SqliteConnection, ancestor: BlockRef): EpochEnd | undefined {
+  const dropped = 'FROM epoch WHERE first_block > ?'
+  const next = connection
+    .prepare<{ first: number | null }>(`SELECT min(first_block) AS first ${dropped}`)
+    .get([ancestor.number])?.first
+  for (const table of ['address_tx', 'tx_hash']) {
+    connection.prepare(`DELETE FROM ${table} WHERE epoch IN (SELECT id ${dropped})`).run([ancestor.number])
   }
+  connection.prepare(`DELETE ${dropped}`).run([ancestor.number])
+  const epoch = createEpochTable(connection).newest()?.id
+  if (epoch === undefined) return undefined
+  return { epoch, first: ancestor.number + 1, last: next == null ? maxBlockNumber : next - 1 }
+}
+
+/** Takes the removed blocks out of what the epoch says of its hashes and its size. */
+function trimEpoch(connection: SqliteConnection, end: EpochEnd): void {
+  const deleteHash = connection.prepare('DELETE FROM tx_hash WHERE epoch = ? AND key = ? AND tx_id = ?')
+  for (const { id, hash } of hashesIn(connection, end)) deleteHash.run([end.epoch, hashKey(hash), id])
   connection
     .prepare(
       `UPDATE epoch SET tx_count = tx_count -
          (SELECT coalesce(sum(tx_count), 0) FROM block WHERE number BETWEEN ? AND ?) WHERE id = ?`
     )
-    .run([span.first, span.last, epoch])
+    .run([end.first, end.last, end.epoch])
+}
+
+/** Takes what was written for the removed blocks out of the tally, and what of it is in the epoch out of that. */
+function undoEntries(
+  connection: SqliteConnection,
+  removed: BlockSpan,
+  tally: Tally,
+  end: EpochEnd | undefined
+): void {
+  const deleteRow = connection.prepare('DELETE FROM address_tx WHERE epoch = ? AND address = ? AND tx_id = ?')
+  const endId = end === undefined ? 0 : idBehind(end)
+  for (const { address, id } of undoneEntries(connection, removed)) {
+    const key = addressBytes(address)
+    tally.subtract(key, 0, id)
+    if (end !== undefined && id < endId) deleteRow.run([end.epoch, key, id])
+  }
+}
+
+function scanEntries(connection: SqliteConnection, { epoch, first }: EpochEnd): void {
+  connection
+    .prepare('DELETE FROM address_tx WHERE epoch = ? AND tx_id >= ?')
+    .run([epoch, firstTransactionId(first)])
+}
+
+function idBehind({ last }: BlockSpan): number {
+  return last === maxBlockNumber ? Number.MAX_SAFE_INTEGER : firstTransactionId(last + 1)
 }
 
 function hasAllUndo(connection: SqliteConnection, { first, last }: BlockSpan): boolean {
@@ -126,7 +168,7 @@ function* hashesIn(connection: SqliteConnection, { first, last }: BlockSpan): Ge
     `SELECT id, substr(rec, 1, ${recordHeadLength}) AS head FROM tx
      WHERE id >= ? AND id < ? ORDER BY id LIMIT ${recordsAtOnce}`
   )
-  const end = last === maxBlockNumber ? Number.MAX_SAFE_INTEGER : firstTransactionId(last + 1)
+  const end = idBehind({ first, last })
   for (let from = firstTransactionId(first); ; ) {
     const rows = select.all([from, end])
     const newest = rows.at(-1)

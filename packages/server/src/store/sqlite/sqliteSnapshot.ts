@@ -1,28 +1,36 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type {
   Address,
+  BlockRef,
   ConfirmedTransaction,
   Hash,
   HoldingCandidate,
   PendingTransaction
 } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
-import { decodePending, decodeRecords } from '../record.ts'
+import { decodeAccountEvents } from '../../records/accountEvents.ts'
+import { addressBytes, hashBytes, toHex } from '../../records/hexBytes.ts'
+import { decodePending, decodeRecords, type RecordChunk } from '../../records/record.ts'
+import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../../records/transactionId.ts'
+import { inPoolOrder } from '../inPoolOrder.ts'
+import { SnapshotLife } from '../SnapshotLife.ts'
 import type {
+  AuditedChunk,
+  BlockEvents,
   ChainIdentity,
   HashLookup,
   HistoryPart,
+  IndexCoverage,
   IndexedRange,
   IndexMarks,
-  RecordChunk,
+  Recount,
   Snapshot,
   WriterReport
 } from '../store.ts'
-import { maxBlockNumber, toPosition, toTransactionId } from '../transactionId.ts'
 import type { ChainMeta } from './cursor.ts'
-import { addressBytes, hashBytes, toHex } from './hexBytes.ts'
 import { mergeHoldings } from './mergeHoldings.ts'
 import type { ReadConnection } from './readConnection.ts'
+import { recountPart } from './recountPart.ts'
 
 /**
  * A page of the usual size is one chunk. More at a time would be no quicker, but everything made of a chunk is then garbage of
@@ -31,9 +39,12 @@ import type { ReadConnection } from './readConnection.ts'
 const chunkRecords = 128
 /** Records may hold 128 KiB of calldata each: chunks aim at so many stored bytes at most. */
 const chunkBytes = 256 * 1024
-/** So many look-ups into epochs pass before other work of the thread gets its turn. */
-const epochsAtOnce = 64
+/** So many rows are counted before other work of the thread gets its turn. */
+const countedAtOnce = 20_000
 const candidatesAtOnce = 500
+const eventsAtOnce = 500
+/** What a recount takes on by itself: a few seconds. */
+const recountedRows = 5_000_000
 
 /**
  * One open read transaction. Each SQLite call blocks the thread, so long reads are cut into short calls with a pause
@@ -42,11 +53,7 @@ const candidatesAtOnce = 500
 export class SqliteSnapshot implements Snapshot {
   readonly #reads: ReadConnection
   readonly #meta: ChainMeta
-  readonly #onClose: () => void
-  readonly #lastMs: number
-  #readAtMs = performance.now()
-  /** Why there is nothing to read from any more. */
-  #ended: string | undefined
+  readonly #life: SnapshotLife
 
   /**
    * @param maxAgeMs - the first read after that ends the snapshot.
@@ -54,8 +61,7 @@ export class SqliteSnapshot implements Snapshot {
    */
   constructor(reads: ReadConnection, maxAgeMs: number, onClose: () => void) {
     this.#reads = reads
-    this.#lastMs = this.#readAtMs + maxAgeMs
-    this.#onClose = onClose
+    this.#life = new SnapshotLife(maxAgeMs, onClose)
     this.#meta = reads.begin()
   }
 
@@ -96,36 +102,28 @@ export class SqliteSnapshot implements Snapshot {
     let before = olderThan === undefined ? Number.MAX_SAFE_INTEGER : toTransactionId(olderThan)
     let left = limit ?? Number.MAX_SAFE_INTEGER
     let wanted = chunkRecords
-    let stretches: RecordChunk[] = []
-    let count = 0
-    for await (const epoch of this.#epochs(olderThan?.blockNumber)) {
-      for (let more = true; more && left > 0; ) {
-        const asked = Math.min(wanted - count, left)
-        const stretch = toStretch(this.#open().history.get([epoch, key, before, asked]))
-        if (stretch === undefined) break
-        stretches.push(stretch)
-        count += stretch.ids.length
-        left -= stretch.ids.length
-        before = stretch.ids.at(-1) ?? before
-        more = stretch.ids.length === asked
-        if (count < wanted || left === 0) continue
-        yield join(stretches)
-        await breathe()
-        wanted = nextChunkSize(stretch)
-        stretches = []
-        count = 0
-      }
-      if (left <= 0) break
+    while (left > 0) {
+      const asked = Math.min(wanted, left)
+      const chunk = toChunk(this.#open().history.get([...newestBefore(before, key), asked]))
+      if (chunk === undefined) return
+      yield chunk
+      if (chunk.ids.length < asked) return
+      left -= asked
+      before = chunk.ids.at(-1) ?? 0
+      wanted = nextChunkSize(chunk)
+      if (left > 0) await breathe()
     }
-    if (count > 0) yield join(stretches)
   }
 
   async countHistory(address: Address, atMost: number): Promise<number> {
     const key = addressBytes(address)
     let count = 0
-    for await (const epoch of this.#epochs()) {
-      if (count >= atMost) break
-      count += this.#open().count.get([epoch, key, atMost - count])?.n ?? 0
+    for (let before = Number.MAX_SAFE_INTEGER; count < atMost; await breathe()) {
+      const asked = Math.min(countedAtOnce, atMost - count)
+      const { n = 0, last } = this.#open().count.get([...newestBefore(before, key), asked]) ?? {}
+      count += n
+      if (n < asked || last == null) break
+      before = last
     }
     return count
   }
@@ -138,10 +136,8 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   async lookUpHash(hash: Hash): Promise<HashLookup> {
-    for await (const epoch of this.#epochs()) {
-      const id = this.#open().lookUp(epoch, hash)
-      if (id !== undefined) return { kind: 'confirmed', position: toPosition(id) }
-    }
+    const id = this.#open().lookUp(hash)
+    if (id !== undefined) return { kind: 'confirmed', position: toPosition(id) }
     const reorged = this.#open().reorged.get([hashBytes(hash)])
     if (reorged === undefined) return { kind: 'unknown' }
     return { kind: 'reorged', commonAncestor: { number: reorged.number, hash: toHex(reorged.hash) } }
@@ -159,68 +155,105 @@ export class SqliteSnapshot implements Snapshot {
     if (chunk.length > 0) yield chunk
   }
 
+  async coverage(): Promise<IndexCoverage> {
+    this.#open()
+    return this.#meta.coverage
+  }
+
+  async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
+    const key = addressBytes(address)
+    let before = Number.MAX_SAFE_INTEGER
+    for (let wanted = chunkRecords; ; await breathe()) {
+      const row = this.#open().audited.get([...newestBefore(before, key), wanted])
+      if (row?.last == null) return
+      const chunk = toAuditedChunk(row)
+      yield chunk
+      if (row.n < wanted) return
+      before = row.last
+      wanted = nextChunkSize(chunk)
+    }
+  }
+
+  async recount(
+    address: Address,
+    { maxRows = recountedRows, signal }: { readonly maxRows?: number; readonly signal?: AbortSignal } = {}
+  ): Promise<Recount> {
+    this.#open()
+    const { talliedFrom } = this.#meta.coverage
+    // Nothing was counted: nothing can differ from it.
+    if (talliedFrom === undefined) return { isComplete: true, missing: [], unresolved: 0 }
+    return recountPart(() => this.#open(), address, { talliedFrom, maxRows, signal })
+  }
+
+  async *accountEvents(address: Address): AsyncGenerator<readonly BlockEvents[]> {
+    const key = addressBytes(address)
+    for (let after = -1; ; await breathe()) {
+      const rows = this.#open().accountEvents.all([key, after, eventsAtOnce])
+      const last = rows.at(-1)
+      if (last === undefined) return
+      yield rows.map(({ block, rec }) => ({ blockNumber: block, events: decodeAccountEvents(rec) }))
+      if (rows.length < eventsAtOnce) return
+      after = last.block
+    }
+  }
+
+  async blockRef(number: number): Promise<BlockRef | undefined> {
+    return this.#open().cursor.block(number)
+  }
+
   async close(): Promise<void> {
     this.end('closed')
   }
 
   /** How long ago something was read last. */
   idleMs(): number {
-    return performance.now() - this.#readAtMs
+    return this.#life.idleMs()
   }
 
   /** Gives the connection back. @param why - told to whoever reads afterwards, as `the snapshot is <why>`. */
   end(why: string): void {
-    if (this.#ended !== undefined) return
-    this.#ended = why
-    this.#onClose()
-  }
-
-  /** Newest first; with `upToBlock` only those that begin at or below it. */
-  async *#epochs(upToBlock = maxBlockNumber): AsyncGenerator<number> {
-    let seen = 0
-    for (const { id } of this.#open().epochs.all([upToBlock])) {
-      yield id
-      if (++seen % epochsAtOnce === 0) await breathe()
-    }
+    this.#life.end(why)
   }
 
   #open(): ReadConnection {
-    this.#readAtMs = performance.now()
-    if (this.#readAtMs > this.#lastMs) this.end('too old: its reader took too long')
-    if (this.#ended !== undefined) throw new StoreError(`the snapshot is ${this.#ended}`)
+    this.#life.check()
     return this.#reads
   }
 }
 
+/** What the statements about one address begin with. */
+function newestBefore(before: number, address: Uint8Array): readonly [number, Uint8Array, number] {
+  return [Math.floor(before / maxTransactionsPerBlock), address, before]
+}
+
 /** @returns nothing when the stretch is empty. */
-function toStretch(row: ReturnType<ReadConnection['history']['get']>): RecordChunk | undefined {
+function toChunk(row: ReturnType<ReadConnection['history']['get']>): RecordChunk | undefined {
   if (row === undefined || row.ids === null) return undefined
   if (row.missing !== null || row.bytes === null) {
     const { index, blockNumber } = toPosition(row.missing ?? 0)
     throw new StoreError(`the store is damaged: transaction ${index} of block ${blockNumber} is missing`)
   }
-  const ids = row.ids.split(',').map(Number)
-  return { ids, bytes: row.bytes }
+  return { ids: toIds(row.ids), bytes: row.bytes }
 }
 
-function join(stretches: readonly RecordChunk[]): RecordChunk {
-  const [first] = stretches
-  if (stretches.length === 1 && first !== undefined) return first
+function toAuditedChunk(row: NonNullable<ReturnType<ReadConnection['audited']['get']>>): AuditedChunk {
+  const missing = (['record', 'hash', 'block'] as const).flatMap(part =>
+    toIds(row[part]).map(id => ({ id, part }))
+  )
   return {
-    ids: stretches.flatMap(({ ids }) => ids),
-    bytes: Buffer.concat(stretches.map(({ bytes }) => bytes))
+    ids: toIds(row.ids),
+    bytes: row.bytes ?? new Uint8Array(0),
+    missing: missing.sort((a, b) => b.id - a.id).map(({ id, part }) => ({ position: toPosition(id), part }))
   }
+}
+
+function toIds(text: string | null): readonly number[] {
+  return text === null ? [] : text.split(',').map(Number)
 }
 
 /** From the size of the records just read, as many as fill a chunk. */
 function nextChunkSize({ ids, bytes }: RecordChunk): number {
+  if (ids.length === 0) return chunkRecords
   const fitting = Math.floor((ids.length * chunkBytes) / bytes.length)
   return Math.max(1, Math.min(fitting, chunkRecords))
-}
-
-/** Next to be mined first, then by nonce descending; the hash settles what is left. */
-function inPoolOrder(a: PendingTransaction, b: PendingTransaction): number {
-  if (a.status !== b.status) return b.status - a.status
-  if (a.nonce !== b.nonce) return a.nonce < b.nonce ? 1 : -1
-  return a.hash < b.hash ? -1 : 1
 }

@@ -1,16 +1,33 @@
-import type { BlockRef, Hash, IndexedBlock } from '../../model/evm.ts'
+import { setImmediate as breathe } from 'node:timers/promises'
+import type { BlockRef, Hash } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
+import { hashLength } from '../../records/encodeBlock.ts'
+import { toHex } from '../../records/hexBytes.ts'
+import { inStoreOrder } from '../../records/inStoreOrder.ts'
+import type { PackedBlocks } from '../../records/packBlocks.ts'
+import { checkBlocks } from '../checkBlocks.ts'
+import { coverageUpTo, coverageWith } from '../indexCoverage.ts'
+import { isUnchanged } from '../poolMirror.ts'
 import type { PoolUpdate, StoreWriter, WriterReport, WriterState } from '../store.ts'
 import type { WriterLock } from './acquireWriterLock.ts'
-import { checkBlocks } from './checkBlocks.ts'
-import { createBlockAppender, type Layout } from './commitBlocks.ts'
+import { createBlockAppender } from './commitBlocks.ts'
 import { type Cursor, createCursor } from './cursor.ts'
 import type { SqliteConnection } from './driver.ts'
+import { EpochMerger } from './epochMerger.ts'
+import { createIdleWork, type IdleWork } from './idleWork.ts'
 import { inTransaction } from './inTransaction.ts'
+import type { Layout } from './layout.ts'
 import { createMarkWriter } from './markWriter.ts'
-import { isUnchanged, PoolTable } from './poolTable.ts'
+import { PoolTable } from './poolTable.ts'
 import { createReportWriter } from './reportTable.ts'
 import { rollbackAll, rollbackTo } from './rollback.ts'
+import { TallyTable } from './tallyTable.ts'
+
+/**
+ * Each row is copied once a level and removed once, and there are few levels: with so many rows merged for each that is
+ * appended, merging never falls behind.
+ */
+const mergedPerAppended = 8
 
 /**
  * The writer over an open, migrated file. Every call blocks its thread until it is done, so that calls never overlap;
@@ -20,10 +37,16 @@ export class SqliteWriter implements StoreWriter {
   readonly #connection: SqliteConnection
   readonly #lock: WriterLock
   readonly #cursor: Cursor
-  readonly #blocks: ReturnType<typeof createBlockAppender>
+  readonly #append: ReturnType<typeof createBlockAppender>
   readonly #pool: PoolTable
+  readonly #tally: TallyTable
   readonly #marks: ReturnType<typeof createMarkWriter>
   readonly #writeReport: ReturnType<typeof createReportWriter>
+  readonly #layout: Layout
+  readonly #merger: EpochMerger
+  readonly #idleWork: IdleWork
+  /** Why merging in a pause failed; told by the next commit. */
+  #failure: unknown
   #closed = false
 
   /** Owns both from now on: `close` ends the connection first, then the lock. */
@@ -31,10 +54,21 @@ export class SqliteWriter implements StoreWriter {
     this.#connection = connection
     this.#lock = lock
     this.#cursor = createCursor(connection)
-    this.#blocks = createBlockAppender(connection, layout)
+    this.#append = createBlockAppender(connection, layout)
     this.#pool = new PoolTable(connection, layout.minUndoBlocks)
+    this.#tally = new TallyTable(connection)
     this.#marks = createMarkWriter(connection)
     this.#writeReport = createReportWriter(connection)
+    this.#layout = layout
+    this.#merger = new EpochMerger(connection, layout)
+    this.#idleWork = createIdleWork(
+      () => this.#merger.step(),
+      layout.mergeAfterMs,
+      error => {
+        this.#failure = error
+      }
+    )
+    this.#idleWork.postpone()
   }
 
   async state(): Promise<WriterState> {
@@ -48,21 +82,24 @@ export class SqliteWriter implements StoreWriter {
     }
   }
 
-  async commitBlocks(
-    blocks: readonly IndexedBlock[],
-    options: { readonly finalized?: number } = {}
-  ): Promise<void> {
+  async commitBlocks(blocks: PackedBlocks, options: { readonly finalized?: number } = {}): Promise<void> {
     this.#checkOpen()
-    const last = blocks.at(-1)
+    this.#tellFailure()
+    const last = blocks.headers.at(-1)
     if (last === undefined) return
-    checkBlocks(blocks, this.#cursor.head())
-    // All encoding happens before the transaction: a value that cannot be stored never opens one.
-    const rows = this.#blocks.collect(blocks)
+    this.#idleWork.postpone()
+    checkBlocks(blocks.headers, this.#cursor.head())
+    const rows = inStoreOrder(blocks)
     this.#write(() => {
-      this.#blocks.append(rows, options.finalized)
+      this.#append(rows, options.finalized)
+      this.#tally.add(rows)
+      this.#tally.save()
+      this.#marks.setCoverage(coverageWith(this.#cursor.meta().coverage, blocks.headers))
       if (options.finalized !== undefined) this.#marks.setFinal(Math.min(options.finalized, last.ref.number))
       this.#pool.settle(hashesOf(blocks), last.ref.number)
     })
+    await this.#keepFew(blocks.partyIds.length + blocks.ids.length + blocks.candidateEnds.length)
+    this.#idleWork.postpone()
   }
 
   async blockRef(number: number): Promise<BlockRef | undefined> {
@@ -83,7 +120,7 @@ export class SqliteWriter implements StoreWriter {
     if (head === undefined || head.number === ancestor.number) return
     this.#write(() => {
       this.#marks.leave(ancestor.number, head.number)
-      rollbackTo(this.#connection, ancestor)
+      this.#removeAbove(ancestor)
     })
   }
 
@@ -93,7 +130,9 @@ export class SqliteWriter implements StoreWriter {
     this.#write(() => {
       if (head !== undefined) this.#marks.leave(undefined, head.number)
       rollbackAll(this.#connection)
+      this.#marks.setCoverage({})
     })
+    this.#tally.forget()
   }
 
   async markBackfilled(): Promise<void> {
@@ -130,6 +169,7 @@ export class SqliteWriter implements StoreWriter {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#idleWork.stop()
     try {
       this.#connection.close()
     } finally {
@@ -137,11 +177,37 @@ export class SqliteWriter implements StoreWriter {
     }
   }
 
+  #removeAbove(ancestor: BlockRef): void {
+    const { talliedFrom, ...coverage } = coverageUpTo(this.#cursor.meta().coverage, ancestor.number)
+    const tally = this.#tally.current()
+    const isTallied = rollbackTo(this.#connection, ancestor, tally) && talliedFrom !== undefined
+    if (!isTallied) tally.clear()
+    this.#tally.save()
+    this.#marks.setCoverage({ ...coverage, ...(isTallied && { talliedFrom }) })
+  }
+
+  /** Merges epochs as long as there are too many. Reports have their turn in between. */
+  async #keepFew(appendedRows: number): Promise<void> {
+    const { mostEpochs, mergeRows } = this.#layout
+    let pieces = Math.ceil((appendedRows * mergedPerAppended) / mergeRows)
+    while (pieces-- > 0 && !this.#closed && this.#merger.countEpochs() > mostEpochs) {
+      if (!this.#merger.step()) return
+      await breathe()
+    }
+  }
+
+  #tellFailure(): void {
+    const failure = this.#failure
+    this.#failure = undefined
+    if (failure !== undefined) throw failure
+  }
+
   #write(work: () => void): void {
     try {
       inTransaction(this.#connection, work)
     } catch (error) {
       this.#pool.forget()
+      this.#tally.forget()
       throw error
     }
   }
@@ -151,8 +217,6 @@ export class SqliteWriter implements StoreWriter {
   }
 }
 
-function* hashesOf(blocks: readonly IndexedBlock[]): Generator<Hash> {
-  for (const { transactions } of blocks) {
-    for (const { transaction } of transactions) yield transaction.hash
-  }
+function* hashesOf({ hashes }: PackedBlocks): Generator<Hash> {
+  for (let at = 0; at < hashes.length; at += hashLength) yield toHex(hashes.subarray(at, at + hashLength))
 }

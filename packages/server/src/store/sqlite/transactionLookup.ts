@@ -1,23 +1,37 @@
 import type { Hash } from '../../model/evm.ts'
-import { hashOfRecord, recordHeadLength } from '../record.ts'
+import { hashLength } from '../../records/encodeBlock.ts'
+import { hashBytes, hashKey } from '../../records/hexBytes.ts'
+import { recordHeadLength } from '../../records/record.ts'
 import type { SqliteConnection } from './driver.ts'
-import { hashKey } from './hexBytes.ts'
 
-/** Finds one transaction by its hash in one epoch. */
-export type TransactionLookup = (epoch: number, hash: Hash) => number | undefined
+/** Where in a record its hash begins, with which its head ends; SQLite counts from 1. */
+export const hashAt = 1 + recordHeadLength - hashLength
+/** Of each hash, `tx_hash` keeps the first bytes. */
+export const shortHashLength = 8
+
+/** Finds one transaction by its hash. */
+export type TransactionLookup = (hash: Hash) => number | undefined
 
 /**
- * Prepares the look-up by hash. The index keeps a part of each hash; the record says whether it is this one.
- * Of a hash that a broken chain lists twice, the later place is found.
+ * Prepares the look-up by hash, newest epochs first. The index keeps a part of each hash; the record says whether it is this
+ * one. Of a hash that a broken chain lists twice, the later place is found.
+ * @param newestEpochs - only so many are looked into; absent: all.
  */
-export function createTransactionLookup(connection: SqliteConnection): TransactionLookup {
-  const select = connection.prepare<{ id: number; head: Uint8Array }>(
-    `SELECT tx.id AS id, substr(tx.rec, 1, ${recordHeadLength}) AS head
-     FROM tx_hash CROSS JOIN tx ON tx.id = tx_hash.tx_id
-     WHERE tx_hash.epoch = ? AND tx_hash.key = ? ORDER BY tx_hash.tx_id DESC`
+export function createTransactionLookup(
+  connection: SqliteConnection,
+  newestEpochs?: number
+): TransactionLookup {
+  const select = connection.prepare<{ id: number }>(
+    `SELECT tx.id AS id FROM epoch
+       CROSS JOIN tx_hash ON tx_hash.epoch = epoch.id AND tx_hash.key = ?
+       CROSS JOIN tx ON tx.id = tx_hash.tx_id AND substr(tx.rec, ${hashAt}, ${hashLength}) = ?
+     WHERE epoch.first_block >= ${newestEpochs === undefined ? 0 : firstBlockOf(newestEpochs)}
+     ORDER BY epoch.first_block DESC, tx_hash.tx_id DESC LIMIT 1`
   )
-  return (epoch, hash) => {
-    const wanted = hash.toLowerCase()
-    return select.all([epoch, hashKey(hash)]).find(({ head }) => hashOfRecord(head) === wanted)?.id
-  }
+  return hash => select.get([hashKey(hash), hashBytes(hash)])?.id
+}
+
+function firstBlockOf(newestEpochs: number): string {
+  return `(SELECT min(first_block) FROM
+    (SELECT first_block FROM epoch ORDER BY first_block DESC LIMIT ${newestEpochs}))`
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { AccessListEntry, ConfirmedTransaction, Hex, HoldingCandidate } from '../../model/evm.ts'
-import type { PendingRecord } from '../record.ts'
+import type { PendingRecord } from '../../records/record.ts'
 import { people, type TransactionPlan } from './buildChain.ts'
 
 const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`

@@ -5,6 +5,7 @@ import { StoreError } from '../../platform/errors.ts'
 import type { OpenStore } from '../store.contract.ts'
 import { arbitraryPlans } from './arbitraries.ts'
 import { buildChain, hashOf, people, type TransactionPlan } from './buildChain.ts'
+import { commitChain } from './commitChain.ts'
 import { expectedHistory } from './expectedHistory.ts'
 import { gather, readHistory, readPages, withSnapshot } from './readAll.ts'
 import { useStores } from './useStore.ts'
@@ -16,12 +17,12 @@ const alicesBlocks = (count: number): readonly (readonly TransactionPlan[])[] =>
   Array.from({ length: count }, (_, i) => [{ name: `tx ${i}`, parties: [alice, bob] }])
 
 /** Appending, and reading what was appended. */
-export function describeBlocks(open: OpenStore): void {
+export function describeBlocks(open: OpenStore, share = 1): void {
   const { start } = useStores(open)
 
   test('an address never seen has an empty history', async () => {
     const { writer, reader } = await start()
-    await writer.commitBlocks(buildChain(alicesBlocks(3)))
+    await commitChain(writer, buildChain(alicesBlocks(3)))
     await withSnapshot(reader, async snapshot => {
       expect(await readHistory(snapshot, carol)).toEqual([])
       expect(await snapshot.countHistory(carol, 10)).toBe(0)
@@ -33,7 +34,7 @@ export function describeBlocks(open: OpenStore): void {
       fc.asyncProperty(arbitraryPlans, fc.integer({ min: 1, max: 6 }), async (plans, epochTransactions) => {
         const { store, writer, reader } = await start({ epochTransactions })
         const blocks = buildChain(plans, { firstNumber: 17 })
-        await writer.commitBlocks(blocks)
+        await commitChain(writer, blocks)
         await withSnapshot(reader, async snapshot => {
           for (const address of people) {
             const expected = expectedHistory(blocks, address)
@@ -44,7 +45,7 @@ export function describeBlocks(open: OpenStore): void {
         })
         await store.dispose()
       }),
-      { numRuns: 25 }
+      { numRuns: Math.ceil(25 * share) }
     )
   })
 
@@ -57,7 +58,7 @@ export function describeBlocks(open: OpenStore): void {
       }))
     )
     const blocks = buildChain(plans)
-    await writer.commitBlocks(blocks)
+    await commitChain(writer, blocks)
     const whole = expectedHistory(blocks, alice)
     await withSnapshot(reader, async snapshot => {
       for (let pageSize = 1; pageSize <= whole.length + 1; pageSize++) {
@@ -70,7 +71,7 @@ export function describeBlocks(open: OpenStore): void {
   test('a page may start at a place that is not in this history, or beyond both ends', async () => {
     const { writer, reader } = await start({ epochTransactions: 2 })
     const blocks = buildChain(alicesBlocks(6), { firstNumber: 10 })
-    await writer.commitBlocks(blocks)
+    await commitChain(writer, blocks)
     await withSnapshot(reader, async snapshot => {
       const from = async (blockNumber: number, index: number) => {
         const page = await gather(snapshot.history(alice, { olderThan: { blockNumber, index } }))
@@ -87,7 +88,7 @@ export function describeBlocks(open: OpenStore): void {
   test('an address in any case is the same address', async () => {
     const { writer, reader } = await start()
     const coffee = people[7] ?? alice
-    await writer.commitBlocks(buildChain([[{ name: 'tx', parties: [coffee] }]]))
+    await commitChain(writer, buildChain([[{ name: 'tx', parties: [coffee] }]]))
     const shouted = `0x${coffee.slice(2).toUpperCase()}` as const
     expect(await withSnapshot(reader, snapshot => readHistory(snapshot, shouted))).toHaveLength(1)
   })
@@ -97,7 +98,7 @@ export function describeBlocks(open: OpenStore): void {
     const plans = Array.from({ length: 20 }, (_, block) =>
       Array.from({ length: 100 }, (_, i) => ({ name: `${block}/${i}`, parties: [alice] }))
     )
-    await writer.commitBlocks(buildChain(plans))
+    await commitChain(writer, buildChain(plans))
     let turns = 0
     let ticking = true
     const tick = () => {
@@ -127,10 +128,10 @@ export function describeBlocks(open: OpenStore): void {
       )
     )
     const whole = await start(layout)
-    await whole.writer.commitBlocks(blocks)
+    await commitChain(whole.writer, blocks)
     for (const size of [1, 2, 4, 7]) {
       const cut = await start(layout)
-      for (let i = 0; i < blocks.length; i += size) await cut.writer.commitBlocks(blocks.slice(i, i + size))
+      for (let i = 0; i < blocks.length; i += size) await commitChain(cut.writer, blocks.slice(i, i + size))
       expect(await cut.store.dump(), `batches of ${size}`).toBe(await whole.store.dump())
     }
   })
@@ -138,7 +139,7 @@ export function describeBlocks(open: OpenStore): void {
   test('an empty batch changes nothing', async () => {
     const { store, writer } = await start()
     const before = await store.dump()
-    await writer.commitBlocks([])
+    await commitChain(writer, [])
     expect(await store.dump()).toBe(before)
     expect((await writer.state()).head).toBeUndefined()
   })
@@ -147,8 +148,8 @@ export function describeBlocks(open: OpenStore): void {
     const { writer, reader } = await start()
     const blocks = buildChain(alicesBlocks(5), { firstNumber: 100 })
     expect(await writer.state()).toEqual({ backfilled: false, settled: true, degraded: false })
-    await writer.commitBlocks(blocks.slice(0, 2))
-    await writer.commitBlocks(blocks.slice(2))
+    await commitChain(writer, blocks.slice(0, 2))
+    await commitChain(writer, blocks.slice(2))
     const last = blocks[4]
     expect(await writer.state()).toEqual({
       head: last?.ref,
@@ -173,7 +174,7 @@ export function describeBlocks(open: OpenStore): void {
     const { store, writer } = await start()
     const blocks = buildChain(alicesBlocks(6))
     const other = buildChain(alicesBlocks(6), { fork: 'other' })
-    await writer.commitBlocks(blocks.slice(0, 3))
+    await commitChain(writer, blocks.slice(0, 3))
     const before = await store.dump()
     const wrong: Record<string, readonly IndexedBlock[]> = {
       'another parent': other.slice(3),
@@ -183,10 +184,10 @@ export function describeBlocks(open: OpenStore): void {
       'another branch inside the batch': [...blocks.slice(3, 5), ...other.slice(5)]
     }
     for (const [what, batch] of Object.entries(wrong)) {
-      await expect(writer.commitBlocks(batch), what).rejects.toThrow(StoreError)
+      await expect(commitChain(writer, batch), what).rejects.toThrow(StoreError)
       expect(await store.dump(), what).toBe(before)
     }
-    await writer.commitBlocks(blocks.slice(3))
+    await commitChain(writer, blocks.slice(3))
     expect((await writer.state()).head).toEqual(blocks[5]?.ref)
   })
 
@@ -216,10 +217,10 @@ export function describeBlocks(open: OpenStore): void {
       'a broken address': [{ ...b, parties: ['0x1234' as const] }, c]
     }
     for (const [what, transactions] of Object.entries(wrong)) {
-      await expect(writer.commitBlocks([good, { ...next, transactions }]), what).rejects.toThrow(StoreError)
+      await expect(commitChain(writer, [good, { ...next, transactions }]), what).rejects.toThrow(StoreError)
       expect(await store.dump(), what).toBe(before)
     }
-    await writer.commitBlocks([good, next])
+    await commitChain(writer, [good, next])
   })
 
   test('a block with more than 65,536 transactions is refused by name', async () => {
@@ -227,14 +228,14 @@ export function describeBlocks(open: OpenStore): void {
     const [full] = buildChain([Array.from({ length: 65_537 }, () => ({ name: 'same', parties: [alice] }))])
     if (full === undefined) throw new Error('one block was built')
     const before = await store.dump()
-    await expect(writer.commitBlocks([full])).rejects.toThrow(/block 0 has 65537 transactions.*65,?536/)
+    await expect(commitChain(writer, [full])).rejects.toThrow(/block 0 has 65537 transactions.*65,?536/)
     expect(await store.dump()).toBe(before)
   })
 
   test('blocks that fail while they are being read leave nothing behind', async () => {
     const { store, writer } = await start()
     const blocks = buildChain(alicesBlocks(4))
-    await writer.commitBlocks(blocks.slice(0, 1))
+    await commitChain(writer, blocks.slice(0, 1))
     const before = await store.dump()
     const [, second, third] = blocks
     if (second === undefined || third === undefined) throw new Error('four blocks were built')
@@ -244,16 +245,16 @@ export function describeBlocks(open: OpenStore): void {
         throw new Error('the source broke')
       }
     }
-    await expect(writer.commitBlocks([second, failing])).rejects.toThrow('the source broke')
+    await expect(commitChain(writer, [second, failing])).rejects.toThrow('the source broke')
     expect(await store.dump()).toBe(before)
-    await writer.commitBlocks(blocks.slice(1))
+    await commitChain(writer, blocks.slice(1))
     expect((await writer.state()).head?.number).toBe(3)
   })
 
   test('a snapshot does not see what is committed, rolled back or pending after it was opened', async () => {
     const { writer, reader } = await start({ epochTransactions: 2 })
     const blocks = buildChain(alicesBlocks(8))
-    await writer.commitBlocks(blocks.slice(0, 4))
+    await commitChain(writer, blocks.slice(0, 4))
     const snapshot = await reader.openSnapshot()
     const view = async () => ({
       range: await snapshot.indexedRange(),
@@ -265,7 +266,7 @@ export function describeBlocks(open: OpenStore): void {
     })
     const before = await view()
     expect(before.history).toHaveLength(4)
-    await writer.commitBlocks(blocks.slice(4))
+    await commitChain(writer, blocks.slice(4))
     await writer.rollbackTo({ number: 1, hash: blocks[1]?.ref.hash ?? '0x' })
     await writer.markBackfilled()
     expect(await view()).toStrictEqual(before)
@@ -282,7 +283,7 @@ export function describeBlocks(open: OpenStore): void {
       Array.from({ length: 100 }, (_, i) => ({ name: `${block}/${i}`, parties: [alice] }))
     )
     const blocks = buildChain(plans)
-    await writer.commitBlocks(blocks)
+    await commitChain(writer, blocks)
     const seen: string[] = []
     await withSnapshot(reader, async snapshot => {
       let chunks = 0
@@ -310,7 +311,7 @@ export function describeBlocks(open: OpenStore): void {
       const hash: Hash = hashes[i] ?? '0x'
       return { ...indexed, transaction: { ...indexed.transaction, hash } }
     })
-    await writer.commitBlocks([{ ...built, transactions }])
+    await commitChain(writer, [{ ...built, transactions }])
     await withSnapshot(reader, async snapshot => {
       for (const index of [0, 1]) {
         expect(await snapshot.lookUpHash(hashes[index] ?? '0x')).toEqual({

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type {
+  AccountEvents,
   Address,
   BlockRef,
   ConfirmedTransaction,
@@ -46,7 +47,7 @@ export function hashOf(name: string): Hash {
   return `0x${createHash('sha256').update(name).digest('hex')}`
 }
 
-/** Blocks as the indexer would hand them over, one for each list of transactions. */
+/** Blocks as the indexer would hand them over, one for each list of transactions; not traced, with events of many kinds. */
 export function buildChain(
   plans: readonly (readonly TransactionPlan[])[],
   { parent, firstNumber = 0, fork = '' }: ChainStart = {}
@@ -63,10 +64,38 @@ export function buildChain(
       index += transactionPlan.gap ?? 0
       return toIndexed(transactionPlan, number, index++, timestampSeconds)
     })
-    blocks.push({ ref, parentHash, timestampSeconds, transactions })
+    blocks.push({ ref, parentHash, timestampSeconds, transactions, events: eventsOf(ref) })
     previous = ref
   }
   return blocks
+}
+
+/** Up to three accounts in each block, other ones on another branch; one kind after the other. */
+function eventsOf({ number, hash }: BlockRef): readonly AccountEvents[] {
+  const seed = Number.parseInt(hash.slice(-4), 16)
+  return Array.from({ length: seed % 4 }, (_, i): AccountEvents => {
+    const address = people[(seed + i) % people.length] ?? '0x'
+    const amount = BigInt(hash.slice(0, 4 + 2 * i))
+    if (i === 0) return { address, events: [{ kind: 'tip', amount }] }
+    if (i === 1) {
+      return {
+        address,
+        events: [
+          { kind: 'withdrawal', amount },
+          { kind: 'withdrawal', amount: 0n }
+        ]
+      }
+    }
+    return {
+      address,
+      events: [
+        { kind: 'authorization', nonce: 2n ** 64n - 1n },
+        { kind: 'creation', count: number },
+        { kind: 'reward', amount },
+        { kind: 'mint', amount }
+      ]
+    }
+  })
 }
 
 function toIndexed(

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Address, Hash, IndexedBlock } from '../../model/evm.ts'
 import { buildChain, type PresentTransaction, people, poolTransaction } from './buildChain.ts'
+import { commitChain } from './commitChain.ts'
 import { withSnapshot } from './readAll.ts'
 import type { OpenedStore } from './useStore.ts'
 
@@ -148,8 +149,13 @@ function slot({ from, nonce }: PresentTransaction): string {
 /**
  * Compares the pool of a store with {@link PoolModel} after every step of random stories.
  * @param seed - a failure names it, and it repeats the run.
+ * @param numRuns - how many stories.
  */
-export async function checkPoolModel(start: () => Promise<OpenedStore>, seed: number): Promise<void> {
+export async function checkPoolModel(
+  start: () => Promise<OpenedStore>,
+  seed: number,
+  numRuns: number
+): Promise<void> {
   await fc.assert(
     fc.asyncProperty(arbitrarySteps, async steps => {
       const { store, reader, ...opened } = await start()
@@ -167,7 +173,7 @@ export async function checkPoolModel(start: () => Promise<OpenedStore>, seed: nu
         } else if (step.kind === 'blocks') {
           const blocks = makeBlocks(model, step.rivals, `step ${number}`)
           model.commit(blocks)
-          await writer.commitBlocks(blocks)
+          await commitChain(writer, blocks)
         } else if (step.kind === 'reorg') {
           const depth = Math.min(step.depth, model.head)
           if (depth <= 0) continue
@@ -186,7 +192,7 @@ export async function checkPoolModel(start: () => Promise<OpenedStore>, seed: nu
       }
       await store.dispose()
     }),
-    { numRuns: 60, seed }
+    { numRuns, seed }
   )
 }
 

@@ -17,24 +17,45 @@ export interface StoreDump {
 
 /**
  * In the order of the dump. `holding` holds each candidate once, whatever epochs say; it may exceed what the blocks
- * say after a reorg, since candidates are never deleted.
+ * say after a reorg, since candidates are never deleted. `epoch` says how SQLite lays the rows out; other engines have none.
  */
-const sections = {
+export const dumpSections = [
+  'meta',
+  'block',
+  'epoch',
+  'tx',
+  'address_tx',
+  'tx_hash',
+  'account_event',
+  'holding'
+] as const
+export type DumpSection = (typeof dumpSections)[number]
+
+/** With the epoch of each row. */
+const laidOut: Readonly<Record<DumpSection, string>> = {
   meta: 'SELECT indexed_from FROM meta',
-  block: 'SELECT * FROM block ORDER BY number',
+  block: 'SELECT number, hash, parent_hash, timestamp_seconds, tx_count FROM block ORDER BY number',
   epoch: 'SELECT * FROM epoch ORDER BY id',
-  tx: 'SELECT * FROM tx ORDER BY id',
-  address_tx: 'SELECT * FROM address_tx ORDER BY epoch, address, tx_id',
-  tx_hash: 'SELECT * FROM tx_hash ORDER BY epoch, key, tx_id',
-  holding: `SELECT DISTINCT owner, contract, token_id, standard FROM holding
+  tx: 'SELECT id, rec FROM tx ORDER BY id',
+  address_tx: 'SELECT epoch, address, tx_id FROM address_tx ORDER BY epoch, address, tx_id',
+  tx_hash: 'SELECT epoch, key, tx_id FROM tx_hash ORDER BY epoch, key, tx_id',
+  account_event: 'SELECT address, block, rec FROM account_event ORDER BY address, block',
+  holding: `SELECT DISTINCT owner, contract, token_id, standard FROM holding WHERE epoch IN (SELECT id FROM holding_epoch)
             ORDER BY owner, contract, token_id, standard`
 }
-export type DumpSection = keyof typeof sections
+/** A row that two epochs show is there twice; what a merge of epochs is still copying or removing is not there. */
+const whateverTheLayout: Readonly<Record<DumpSection, string>> = {
+  ...laidOut,
+  address_tx:
+    'SELECT address, tx_id FROM address_tx WHERE epoch IN (SELECT id FROM epoch) ORDER BY address, tx_id',
+  tx_hash: 'SELECT key, tx_id FROM tx_hash WHERE epoch IN (SELECT id FROM epoch) ORDER BY key, tx_id'
+}
 
 /**
  * Dumps the SQLite index of one chain, also next to an open writer. Left out on purpose: what depends on when things
- * happened (pool, first-seen times, remembered reorgs, undo data, backfilled and degraded marks).
- * @param options.omit - sections to leave out.
+ * happened (pool, first-seen times, remembered reorgs, undo data, backfilled and degraded marks, since when blocks are traced and rows counted).
+ * @param options.omit - sections to leave out. Without `epoch`, no row says in which epoch it is; the text is that of
+ *   `dumpPostgresStore` then.
  * @throws {StoreError} there is no such file, or no driver.
  */
 export function dumpStore(
@@ -47,28 +68,32 @@ export function dumpStore(
   if (!existsSync(path)) throw new StoreError(`there is no index of chain ${chainId} to dump`, { chainId })
   const connection = driver.open(path, { busyTimeoutMs: 5000 })
   try {
-    const lines: string[] = []
-    const counts: Record<DumpSection, number> = {
-      meta: 0,
-      block: 0,
-      epoch: 0,
-      tx: 0,
-      address_tx: 0,
-      tx_hash: 0,
-      holding: 0
-    }
+    const selects = omit.includes('epoch') ? whateverTheLayout : laidOut
+    const lines: DumpLines = {}
     connection.exec('BEGIN')
-    for (const [name, sql] of Object.entries(sections) as [DumpSection, string][]) {
+    for (const name of dumpSections) {
       if (omit.includes(name)) continue
-      const rows = connection.prepare(sql).all([])
-      counts[name] = rows.length
-      for (const row of rows) lines.push(`${name} ${Object.values(row).map(toText).join(' ')}`)
+      const rows = connection.prepare<Record<string, SqlValue>>(selects[name]).all([])
+      lines[name] = rows.map(row => Object.values(row).map(toText).join(' '))
     }
     connection.exec('ROLLBACK')
-    const text = lines.join('\n')
-    return { text, sha256: createHash('sha256').update(text).digest('hex'), counts }
+    return toDump(lines)
   } finally {
     connection.close()
+  }
+}
+
+/** The rows of each section, in order. */
+export type DumpLines = { [section in DumpSection]?: readonly string[] }
+
+/** Makes one text of what was read, whichever engine it was read from. */
+export function toDump(lines: DumpLines): StoreDump {
+  const counts = Object.fromEntries(dumpSections.map(name => [name, lines[name]?.length ?? 0]))
+  const text = dumpSections.flatMap(name => (lines[name] ?? []).map(line => `${name} ${line}`)).join('\n')
+  return {
+    text,
+    sha256: createHash('sha256').update(text).digest('hex'),
+    counts: counts as Record<DumpSection, number>
   }
 }
 

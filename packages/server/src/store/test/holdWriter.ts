@@ -7,6 +7,7 @@ import type { Hash } from '../../model/evm.ts'
 import { availableSqliteDrivers } from '../sqlite/loadSqliteDriver.ts'
 import { openSqliteWriter } from '../sqlite/openSqliteWriter.ts'
 import { buildChain, people } from './buildChain.ts'
+import { commitChain } from './commitChain.ts'
 
 const [folder = '', chainId = '0', genesisHash = '0x', driverName] = process.argv.slice(2)
 const driver = availableSqliteDrivers().find(({ name }) => name === driverName)
@@ -16,7 +17,7 @@ const writer = await openSqliteWriter(
   { chainId: Number(chainId), genesisHash: genesisHash as Hash },
   { driver }
 )
-await writer.commitBlocks(buildChain([[{ name: 'a', parties: people.slice(0, 2) }]]))
+await commitChain(writer, buildChain([[{ name: 'a', parties: people.slice(0, 2) }]]))
 if (parentPort === null) process.stdout.write('held\n')
 else parentPort.postMessage('held')
 // Out of reach it would be collected as garbage, and its lock with it.

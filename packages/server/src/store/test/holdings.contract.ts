@@ -5,6 +5,7 @@ import { StoreError } from '../../platform/errors.ts'
 import type { OpenStore } from '../store.contract.ts'
 import { arbitraryPlans } from './arbitraries.ts'
 import { buildChain, people } from './buildChain.ts'
+import { commitChain } from './commitChain.ts'
 import { gather, readCandidates, withSnapshot } from './readAll.ts'
 import { useStores } from './useStore.ts'
 
@@ -16,7 +17,7 @@ const text = ({ owner, contract, standard, tokenId, lastTokenId }: HoldingCandid
 const maxTokenId = 2n ** 256n - 1n
 
 /** What an owner may hold, as transfer logs hinted. */
-export function describeHoldings(open: OpenStore): void {
+export function describeHoldings(open: OpenStore, share = 1): void {
   const { start } = useStores(open)
 
   test('each candidate comes once, whatever epochs and transactions repeat it', async () => {
@@ -25,7 +26,7 @@ export function describeHoldings(open: OpenStore): void {
         const { store, writer, reader } = await start({ epochTransactions })
         // The same transfers again under other names, so that every candidate repeats.
         const again = plans.map(block => block.map(plan => ({ ...plan, name: `${plan.name} again` })))
-        await writer.commitBlocks(buildChain([...plans, ...again]))
+        await commitChain(writer, buildChain([...plans, ...again]))
         const all = plans.flat().flatMap(({ candidates = [] }) => candidates)
         for (const owner of people) {
           const expected = new Set(all.filter(candidate => candidate.owner === owner).map(text))
@@ -41,7 +42,7 @@ export function describeHoldings(open: OpenStore): void {
         }
         await store.dispose()
       }),
-      { numRuns: 25 }
+      { numRuns: Math.ceil(25 * share) }
     )
   })
 
@@ -54,7 +55,8 @@ export function describeHoldings(open: OpenStore): void {
       { owner: alice, contract: low, standard: 'erc1155', tokenId: 7n },
       { owner: bob, contract: low, standard: 'erc20' }
     ]
-    await writer.commitBlocks(
+    await commitChain(
+      writer,
       buildChain(
         candidates.map((candidate, i) => [{ name: `${i}`, parties: [alice], candidates: [candidate] }])
       )
@@ -84,7 +86,8 @@ export function describeHoldings(open: OpenStore): void {
       range(maxTokenId - 1n, maxTokenId),
       id(maxTokenId)
     ]
-    await writer.commitBlocks(
+    await commitChain(
+      writer,
       buildChain(
         sorted
           .toReversed()
@@ -110,7 +113,7 @@ export function describeHoldings(open: OpenStore): void {
         { name: `${i}`, parties: [alice], candidates: [part, all, part] }
       ])
     ])
-    await writer.commitBlocks(blocks)
+    await commitChain(writer, blocks)
     expect(await readCandidates(reader, alice)).toStrictEqual([all, part])
     await writer.rollbackTo(blocks[0]?.ref ?? { number: -1, hash: '0x' })
     expect(await readCandidates(reader, alice)).toStrictEqual([all, part])
@@ -130,7 +133,7 @@ export function describeHoldings(open: OpenStore): void {
         }))
       }
     ])
-    await writer.commitBlocks(buildChain(plans))
+    await commitChain(writer, buildChain(plans))
     await withSnapshot(reader, async snapshot => {
       let chunks = 0
       const ids: (bigint | undefined)[] = []
@@ -150,7 +153,7 @@ export function describeHoldings(open: OpenStore): void {
       [{ name: 'a', parties: [bob] }],
       [{ name: 'b', parties: [alice], candidates: [candidate] }]
     ])
-    await writer.commitBlocks(blocks)
+    await commitChain(writer, blocks)
     await writer.rollbackTo(blocks[0]?.ref ?? { number: -1, hash: '0x' })
     expect(await readCandidates(reader, alice)).toEqual([candidate])
     await writer.rollbackAll()
@@ -163,9 +166,9 @@ export function describeHoldings(open: OpenStore): void {
       [],
       [{ name: 'b', parties: [alice], candidates: [{ owner: alice, contract: low, standard: 'erc20' }] }]
     ])
-    await writer.commitBlocks(blocks.slice(0, 1))
+    await commitChain(writer, blocks.slice(0, 1))
     await withSnapshot(reader, async snapshot => {
-      await writer.commitBlocks(blocks.slice(1))
+      await commitChain(writer, blocks.slice(1))
       expect(await gather(snapshot.holdingCandidates(alice))).toEqual([])
     })
   })
@@ -183,7 +186,7 @@ export function describeHoldings(open: OpenStore): void {
     const { writer } = await start()
     const candidate = { owner: alice, contract: low, standard: 'erc20' as const, ...change }
     const blocks = buildChain([[{ name: 'a', parties: [alice], candidates: [candidate] }]])
-    await expect(writer.commitBlocks(blocks)).rejects.toThrow(StoreError)
+    await expect(commitChain(writer, blocks)).rejects.toThrow(StoreError)
   })
 }
 

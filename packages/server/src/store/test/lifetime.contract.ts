@@ -3,6 +3,7 @@ import type { Address } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { type OpenStore, testIdentity } from '../store.contract.ts'
 import { buildChain, hashOf, people, poolTransaction } from './buildChain.ts'
+import { commitChain } from './commitChain.ts'
 import { gather, readHistory, readPending, withSnapshot } from './readAll.ts'
 import { useStores } from './useStore.ts'
 
@@ -26,7 +27,7 @@ export function describeLifetime(open: OpenStore): void {
     expect(await gather(early.holdingCandidates(alice))).toEqual([])
     const writer = await store.openWriter()
     expect(await withSnapshot(reader, snapshot => snapshot.indexedRange())).toBeUndefined()
-    await writer.commitBlocks(buildChain(plans))
+    await commitChain(writer, buildChain(plans))
     expect(await early.indexedRange()).toBeUndefined()
     await early.close()
     await withSnapshot(reader, async snapshot => {
@@ -38,7 +39,7 @@ export function describeLifetime(open: OpenStore): void {
   test('a second start continues where the first one stopped', async () => {
     const { store, writer, reader } = await start()
     const blocks = buildChain(plans)
-    await writer.commitBlocks(blocks.slice(0, 2))
+    await commitChain(writer, blocks.slice(0, 2))
     await writer.markBackfilled()
     await writer.markFinal(1)
     await writer.updatePool({ present: [poolTransaction('p', [alice])], seenAtSeconds: 7, headAfter: 1 })
@@ -47,7 +48,7 @@ export function describeLifetime(open: OpenStore): void {
     await writer.close()
     const second = await store.openWriter()
     expect(await second.state()).toEqual(state)
-    await second.commitBlocks(blocks.slice(2))
+    await commitChain(second, blocks.slice(2))
     expect(await readPending(reader, alice)).toMatchObject([{ firstSeenSeconds: 7 }])
     expect(await withSnapshot(reader, snapshot => readHistory(snapshot, alice))).toHaveLength(4)
   })
@@ -64,7 +65,7 @@ export function describeLifetime(open: OpenStore): void {
   test('a second writer is refused while the first one is open, and welcome after', async () => {
     const { store, writer } = await start()
     await expect(store.openWriter()).rejects.toThrow(StoreError)
-    await writer.commitBlocks(buildChain(plans))
+    await commitChain(writer, buildChain(plans))
     await writer.close()
     const second = await store.openWriter()
     expect((await second.state()).head?.number).toBe(3)
@@ -72,7 +73,7 @@ export function describeLifetime(open: OpenStore): void {
 
   test('a chain with another genesis is refused by name, and the store stays as it is', async () => {
     const { store, writer } = await start()
-    await writer.commitBlocks(buildChain(plans))
+    await commitChain(writer, buildChain(plans))
     const before = await store.dump()
     await writer.close()
     const other = { ...testIdentity, genesisHash: hashOf('another genesis') }
@@ -89,7 +90,7 @@ export function describeLifetime(open: OpenStore): void {
     await writer.close()
     await writer.close()
     await expect(writer.state()).rejects.toThrow(StoreError)
-    await expect(writer.commitBlocks(buildChain(plans))).rejects.toThrow(StoreError)
+    await expect(commitChain(writer, buildChain(plans))).rejects.toThrow(StoreError)
     await expect(writer.rollbackAll()).rejects.toThrow(StoreError)
     await expect(writer.updatePool({ present: [], seenAtSeconds: 0, headAfter: 0 })).rejects.toThrow(
       StoreError
@@ -98,7 +99,7 @@ export function describeLifetime(open: OpenStore): void {
 
   test('a closed snapshot refuses everything but another close, and so does one of a closed reader', async () => {
     const { writer, reader } = await start()
-    await writer.commitBlocks(buildChain(plans))
+    await commitChain(writer, buildChain(plans))
     const byItself = await reader.openSnapshot()
     const byReader = await reader.openSnapshot()
     await byItself.close()
@@ -118,7 +119,7 @@ export function describeLifetime(open: OpenStore): void {
     const blocks = buildChain(plans)
     const snapshots = [await reader.openSnapshot()]
     for (const block of blocks) {
-      await writer.commitBlocks([block])
+      await commitChain(writer, [block])
       snapshots.push(await reader.openSnapshot())
     }
     const lengths = await Promise.all(

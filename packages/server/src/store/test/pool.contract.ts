@@ -4,6 +4,7 @@ import type { OpenStore } from '../store.contract.ts'
 import type { PoolUpdate, StoreReader } from '../store.ts'
 import { buildChain, hashOf, type PresentTransaction, people, poolTransaction } from './buildChain.ts'
 import { checkPoolModel } from './checkPoolModel.ts'
+import { commitChain } from './commitChain.ts'
 import { readHistory, readPending, withSnapshot } from './readAll.ts'
 import { useStores } from './useStore.ts'
 
@@ -19,7 +20,7 @@ const hashes = async (reader: StoreReader, address: Address): Promise<readonly H
   (await readPending(reader, address)).map(({ hash }) => hash)
 
 /** Transactions on their way into a block. */
-export function describePool(open: OpenStore): void {
+export function describePool(open: OpenStore, share = 1): void {
   const { start } = useStores(open)
   const chain = buildChain([[], [], [{ name: 'a', parties: [alice, bob] }], [], []])
   const blocks = (from: number, to: number) => chain.slice(from, to + 1)
@@ -82,11 +83,11 @@ export function describePool(open: OpenStore): void {
 
   test('a block that holds it turns a pending transaction into a confirmed one, in one step', async () => {
     const { writer, reader } = await start()
-    await writer.commitBlocks(blocks(0, 1))
+    await commitChain(writer, blocks(0, 1))
     await writer.updatePool(
       look([poolTransaction('a', [alice, bob]), poolTransaction('b', [alice], { nonce: 1n })], 100, 1)
     )
-    await writer.commitBlocks(blocks(2, 2))
+    await commitChain(writer, blocks(2, 2))
     await withSnapshot(reader, async snapshot => {
       expect((await snapshot.pending(alice)).map(({ hash }) => hash)).toEqual([hashOf('b')])
       expect((await readHistory(snapshot, alice)).map(({ hash }) => hash)).toEqual([hashOf('a')])
@@ -96,7 +97,7 @@ export function describePool(open: OpenStore): void {
 
   test('what left the pool stays pending until the index has reached the head of that look', async () => {
     const { writer, reader } = await start()
-    await writer.commitBlocks(blocks(0, 1))
+    await commitChain(writer, blocks(0, 1))
     await writer.updatePool(
       look([poolTransaction('a', [alice]), poolTransaction('dropped', [alice], { nonce: 1n })], 100, 1)
     )
@@ -104,15 +105,15 @@ export function describePool(open: OpenStore): void {
     expect(await hashes(reader, alice)).toHaveLength(2)
     // A later look with a later head does not extend the wait.
     await writer.updatePool(look([], 102, 4))
-    await writer.commitBlocks(blocks(2, 2))
+    await commitChain(writer, blocks(2, 2))
     expect(await hashes(reader, alice)).toEqual([hashOf('dropped')])
-    await writer.commitBlocks(blocks(3, 3))
+    await commitChain(writer, blocks(3, 3))
     expect(await hashes(reader, alice)).toEqual([])
   })
 
   test('what left the pool goes at once when the index is already there', async () => {
     const { writer, reader } = await start()
-    await writer.commitBlocks(blocks(0, 1))
+    await commitChain(writer, blocks(0, 1))
     await writer.updatePool(look([poolTransaction('dropped', [alice])], 100, 1))
     await writer.updatePool(look([], 101, 1))
     expect(await hashes(reader, alice)).toEqual([])
@@ -120,12 +121,12 @@ export function describePool(open: OpenStore): void {
 
   test('what left the pool and came back keeps its first-seen second and its place', async () => {
     const { writer, reader } = await start()
-    await writer.commitBlocks(blocks(0, 1))
+    await commitChain(writer, blocks(0, 1))
     const entry = poolTransaction('back', [alice], { nonce: 1n })
     await writer.updatePool(look([entry], 100, 1))
     await writer.updatePool(look([], 101, 4))
     await writer.updatePool(look([entry], 102, 2))
-    await writer.commitBlocks(blocks(2, 4))
+    await commitChain(writer, blocks(2, 4))
     expect(await readPending(reader, alice)).toMatchObject([{ firstSeenSeconds: 100 }])
     // Gone for good this time, and back a moment later.
     await writer.updatePool(look([], 103, 4))
@@ -137,9 +138,9 @@ export function describePool(open: OpenStore): void {
   test('a transaction that a reorg throws back into the pool keeps its first-seen second', async () => {
     const { writer, reader } = await start()
     const entry = poolTransaction('a', [alice, bob])
-    await writer.commitBlocks(blocks(0, 1))
+    await commitChain(writer, blocks(0, 1))
     await writer.updatePool(look([entry], 100, 1))
-    await writer.commitBlocks(blocks(2, 2))
+    await commitChain(writer, blocks(2, 2))
     await writer.rollbackTo(chain[1]?.ref ?? { number: -1, hash: '0x' })
     expect(await hashes(reader, alice)).toEqual([])
     await writer.updatePool(look([entry], 200, 1))
@@ -148,14 +149,14 @@ export function describePool(open: OpenStore): void {
 
   test('a look that still shows what the index has confirmed does not make it pending', async () => {
     const { writer, reader } = await start({ epochTransactions: 1 })
-    await writer.commitBlocks(blocks(0, 3))
+    await commitChain(writer, blocks(0, 3))
     await writer.updatePool(look([poolTransaction('a', [alice, bob])], 100, 1))
     expect(await hashes(reader, alice)).toEqual([])
   })
 
   test('replacements and large changes end in exactly what the pool holds', async () => {
     const { writer, reader } = await start()
-    await writer.commitBlocks(blocks(0, 0))
+    await commitChain(writer, blocks(0, 0))
     const entries = Array.from({ length: 300 }, (_, i) =>
       poolTransaction(`p${i}`, [alice], { nonce: BigInt(i) })
     )
@@ -170,7 +171,7 @@ export function describePool(open: OpenStore): void {
 
     test('a block that confirms a nonce ends what its sender has with it or a lower one, and nothing else', async () => {
       const { writer, reader } = await start()
-      await writer.commitBlocks(blocks(0, 1))
+      await commitChain(writer, blocks(0, 1))
       const entries = [
         poolTransaction('lower', [alice], { nonce: 4n }),
         poolTransaction('replaced', [alice], { nonce: 5n }),
@@ -178,14 +179,14 @@ export function describePool(open: OpenStore): void {
         poolTransaction('of the receiver', [bob], { nonce: 5n })
       ]
       await writer.updatePool(look(entries, 100, 1))
-      await writer.commitBlocks(mined(5n).slice(2, 3))
+      await commitChain(writer, mined(5n).slice(2, 3))
       expect(await hashes(reader, alice)).toEqual([hashOf('next')])
       expect(await hashes(reader, bob)).toEqual([hashOf('of the receiver')])
     })
 
     test('a look that still shows what a block has ended does not bring it back, not even after a restart', async () => {
       const { store, writer, reader } = await start()
-      await writer.commitBlocks(mined(5n).slice(0, 4))
+      await commitChain(writer, mined(5n).slice(0, 4))
       const stale = look([poolTransaction('replaced', [alice], { nonce: 5n })], 100, 3)
       await writer.updatePool(stale)
       expect(await hashes(reader, alice)).toEqual([])
@@ -197,21 +198,21 @@ export function describePool(open: OpenStore): void {
     test('what a block has ended may come back once a reorg has removed that block', async () => {
       const { writer, reader } = await start()
       const chainOfFive = mined(5n)
-      await writer.commitBlocks(chainOfFive.slice(0, 2))
+      await commitChain(writer, chainOfFive.slice(0, 2))
       const replaced = poolTransaction('replaced', [alice], { nonce: 5n })
       await writer.updatePool(look([replaced], 100, 1))
-      await writer.commitBlocks(chainOfFive.slice(2, 4))
+      await commitChain(writer, chainOfFive.slice(2, 4))
       await writer.rollbackTo(chainOfFive[1]!.ref)
-      await writer.commitBlocks(buildChain([[], [], []], { parent: chainOfFive[1]!.ref, fork: 'b' }))
+      await commitChain(writer, buildChain([[], [], []], { parent: chainOfFive[1]!.ref, fork: 'b' }))
       await writer.updatePool(look([replaced], 200, 4))
       expect(await readPending(reader, alice)).toMatchObject([{ hash: replaced.hash, firstSeenSeconds: 100 }])
     })
 
     test("a rollup's own transaction types end nothing: their nonces are not counted", async () => {
       const { writer, reader } = await start()
-      await writer.commitBlocks(blocks(0, 1))
+      await commitChain(writer, blocks(0, 1))
       await writer.updatePool(look([poolTransaction('first', [alice], { nonce: 0n })], 100, 1))
-      await writer.commitBlocks(mined(0n, 0x64).slice(2, 3))
+      await commitChain(writer, mined(0n, 0x64).slice(2, 3))
       expect(await hashes(reader, alice)).toEqual([hashOf('first')])
     })
 
@@ -220,7 +221,7 @@ export function describePool(open: OpenStore): void {
       const high = { ...poolTransaction('high', [alice], { nonce: 0n }), gasPrice: 11n }
       for (const looks of [[[low, high]], [[high, low]], [[low], [low, high]], [[high], [low, high]]]) {
         const { writer, reader } = await start()
-        await writer.commitBlocks(blocks(0, 0))
+        await commitChain(writer, blocks(0, 0))
         for (const present of looks) await writer.updatePool(look(present))
         expect(await hashes(reader, alice)).toEqual([high.hash])
       }
@@ -240,7 +241,7 @@ export function describePool(open: OpenStore): void {
 
     test('what left the pool is gone at once when another has its nonce, also one with a lower price', async () => {
       const { writer, reader } = await start()
-      await writer.commitBlocks(blocks(0, 1))
+      await commitChain(writer, blocks(0, 1))
       await writer.updatePool(
         look([{ ...poolTransaction('old', [alice], { nonce: 0n }), gasPrice: 20n }], 100, 1)
       )
@@ -252,11 +253,11 @@ export function describePool(open: OpenStore): void {
   test('after a reorg, what has left the pool waits for the blocks of the next look, not of an earlier one', async () => {
     const { writer, reader } = await start()
     const entry = poolTransaction('moved', [alice], { nonce: 9n })
-    await writer.commitBlocks(blocks(0, 2))
+    await commitChain(writer, blocks(0, 2))
     await writer.updatePool(look([entry], 100, 2))
     await writer.updatePool(look([], 101, 3))
     await writer.rollbackTo(chain[0]!.ref)
-    await writer.commitBlocks(buildChain([[], [], []], { parent: chain[0]!.ref, fork: 'b' }))
+    await commitChain(writer, buildChain([[], [], []], { parent: chain[0]!.ref, fork: 'b' }))
     // The block of the new chain that holds it may be one that is still to come.
     expect(await hashes(reader, alice)).toEqual([entry.hash])
     await writer.updatePool(look([], 102, 4))
@@ -264,7 +265,8 @@ export function describePool(open: OpenStore): void {
   })
 
   test('any sequence of looks, blocks, reorgs and restarts ends in what a naive model of the pool says', async () => {
-    await checkPoolModel(() => start(), Number(process.env.CHAIN_DATA_POOL_SEED ?? Date.now() % 2 ** 31))
+    const seed = Number(process.env.CHAIN_DATA_POOL_SEED ?? Date.now() % 2 ** 31)
+    await checkPoolModel(() => start(), seed, Math.ceil(60 * share))
   })
 }
 

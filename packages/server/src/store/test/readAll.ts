@@ -1,5 +1,6 @@
 import type { Address, ConfirmedTransaction, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
-import type { Snapshot, StoreReader, TransactionPosition } from '../store.ts'
+import type { TransactionPosition } from '../../records/transactionId.ts'
+import type { AuditedChunk, BlockEvents, IndexCoverage, Snapshot, StoreReader } from '../store.ts'
 
 /** Runs `read` over a snapshot of its own. */
 export async function withSnapshot<T>(
@@ -52,4 +53,23 @@ export function readPending(reader: StoreReader, address: Address): Promise<read
 /** Holding candidates of an owner. */
 export function readCandidates(reader: StoreReader, owner: Address): Promise<readonly HoldingCandidate[]> {
   return withSnapshot(reader, snapshot => gather(snapshot.holdingCandidates(owner)))
+}
+
+/** What is known of the indexed blocks. */
+export function readCoverage(reader: StoreReader): Promise<IndexCoverage> {
+  return withSnapshot(reader, snapshot => snapshot.coverage())
+}
+
+/** What blocks did to an account besides its transactions. */
+export function readEvents(reader: StoreReader, address: Address): Promise<readonly BlockEvents[]> {
+  return withSnapshot(reader, snapshot => gather(snapshot.accountEvents(address)))
+}
+
+/** All chunks of an audited history. */
+export async function readAudit(reader: StoreReader, address: Address): Promise<readonly AuditedChunk[]> {
+  return withSnapshot(reader, async snapshot => {
+    const chunks: AuditedChunk[] = []
+    for await (const chunk of snapshot.auditedRecords(address)) chunks.push(chunk)
+    return chunks
+  })
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type OpenStore, testIdentity } from '../store.contract.ts'
 import type { StoreReader, WriterReport } from '../store.ts'
 import { buildChain, people } from './buildChain.ts'
+import { commitChain } from './commitChain.ts'
 import { withSnapshot } from './readAll.ts'
 import { useStores } from './useStore.ts'
 
@@ -26,6 +27,12 @@ export function describeReport(open: OpenStore): void {
     expect(await read(reader)).toEqual({ ...bare, beat: expect.any(Number) })
   })
 
+  test('whatever a problem holds, it is told', async () => {
+    const { writer, reader } = await start()
+    await writer.report({ ...full, problem: "a \0 \ud800 \\ ' $1 é b" })
+    expect((await read(reader))?.problem).toMatch(/^a /)
+  })
+
   test('every report has another beat, also when it says the same, and also of the next writer', async () => {
     const { store, writer, reader } = await start()
     const beats: (number | undefined)[] = []
@@ -47,7 +54,7 @@ export function describeReport(open: OpenStore): void {
     const { writer, reader } = await start()
     await writer.report(bare)
     const early = await reader.openSnapshot()
-    await writer.commitBlocks(blocks)
+    await commitChain(writer, blocks)
     await writer.report(full)
     expect(await early.writerReport()).toMatchObject(bare)
     expect(await early.indexedRange()).toBeUndefined()
@@ -60,7 +67,7 @@ export function describeReport(open: OpenStore): void {
 
   test('reports change nothing of what the blocks determine', async () => {
     const { store, writer } = await start()
-    await writer.commitBlocks(blocks)
+    await commitChain(writer, blocks)
     const [dump, state] = [await store.dump(), await writer.state()]
     await writer.report(full)
     expect(await store.dump()).toBe(dump)

@@ -19,10 +19,14 @@ export async function exchangeJson(
   return readAnswer(await upstream.post(JSON.stringify(body), signal), upstream.name)
 }
 
-function readAnswer({ status, text, retryAfterMs }: UpstreamAnswer, name: string): unknown {
+/**
+ * Parses an answer that has come.
+ * @returns and throws as `exchangeJson` does.
+ */
+export function readAnswer({ status, body, retryAfterMs }: UpstreamAnswer, name: string): unknown {
   let answer: unknown
   try {
-    answer = JSON.parse(text)
+    answer = JSON.parse(body.toString('utf8'))
   } catch {
     answer = undefined
   }

@@ -1,18 +1,21 @@
 import { NodeRpcError } from '../../../platform/errors.ts'
 import { type HttpUpstream, UpstreamError } from '../../../platform/httpUpstream.ts'
-import type { NodeCall, NodeOutcome } from '../nodeCall.ts'
+import type { NodeCall, NodeOutcome, ResultScan } from '../nodeCall.ts'
 import type { BatchSize } from './batchSize.ts'
-import { exchangeJson } from './exchangeJson.ts'
+import { exchangeJson, readAnswer } from './exchangeJson.ts'
+import { findResult } from './findResult.ts'
 import { type NodeMessageKind, readNodeMessage, speaksOfBatch } from './nodeMessages.ts'
 
 /** JSON-RPC 2.0 over one upstream: ids, batches, and the shapes real nodes answer with. No retries. */
 export interface JsonRpcChannel {
   readonly name: string
   /**
+   * @param scan - is shown the bytes of the result first, where they can be told from the rest of the answer.
+   * @returns what `scan` made of them, else the parsed result.
    * @throws {NodeRpcError} the node answered an error.
    * @throws {UpstreamError} it did not answer, or asked to come back later.
    */
-  send(call: NodeCall, signal: AbortSignal): Promise<unknown>
+  send(call: NodeCall, signal: AbortSignal, scan?: ResultScan): Promise<unknown>
   /**
    * Fills the gaps of `outcomes` (same length as `calls`), so that a repeated attempt asks only for what is missing.
    * @throws {UpstreamError} like `send`; what has been answered by then stays in `outcomes`.
@@ -38,9 +41,13 @@ export function createJsonRpcChannel(upstream: HttpUpstream, batchSize: BatchSiz
   const { name } = upstream
   let nextId = 1
 
-  async function send(call: NodeCall, signal: AbortSignal): Promise<unknown> {
+  async function send(call: NodeCall, signal: AbortSignal, scan?: ResultScan): Promise<unknown> {
     const id = nextId++
-    const answer = await exchangeJson(upstream, { jsonrpc: '2.0', id, ...call }, signal)
+    const whole = await upstream.post(JSON.stringify({ jsonrpc: '2.0', id, ...call }), signal)
+    const result = scan === undefined || whole.status !== 200 ? undefined : findResult(whole.body, id)
+    const scanned = result === undefined ? undefined : scan?.(result)
+    if (scanned !== undefined) return scanned
+    const answer = readAnswer(whole, name)
     const outcome = readOutcome(answer, call, upstream)
     if (outcome === undefined || (outcome.ok && !sameId(answer, id))) throw malformed(name, call.method)
     if (outcome.ok) return outcome.value

@@ -159,8 +159,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   function nodeFor(signal: AbortSignal): EvmNode {
     return {
-      async request(call) {
-        const value = await track(signal, () => channel.send(call, signal))
+      async request(call, scan) {
+        const value = await track(signal, () => channel.send(call, signal, scan))
         observe(call, value)
         return value
       },

@@ -18,6 +18,26 @@ export function keccakHead(value: Hex): readonly [number, number, number] {
   state.fill(0)
   for (let i = 0; i < blockBytes / 4; i++) state[i] = block.readInt32LE(4 * i)
   permuteKeccak(state)
+  return headOfState()
+}
+
+/**
+ * The same for a value that has been read already.
+ * @param words - its bytes by fours, the first one lowest; 0 behind its end.
+ * @param length - in bytes; a multiple of 4, fewer than 136.
+ */
+export function keccakHeadOf(words: Int32Array, length: number): readonly [number, number, number] {
+  const count = length >> 2
+  state.fill(0)
+  for (let i = 0; i < count; i++) state[i] = words[i] ?? 0
+  state[count] = 1
+  const last = blockBytes / 4 - 1
+  state[last] = (state[last] ?? 0) | (0x80 << 24)
+  permuteKeccak(state)
+  return headOfState()
+}
+
+function headOfState(): readonly [number, number, number] {
   const [first = 0, second = 0] = state
   return [swapped(first), swapped(first >>> 16), swapped(second)]
 }

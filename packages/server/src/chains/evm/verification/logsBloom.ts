@@ -6,6 +6,8 @@ import { keccakHead } from './keccakHead.ts'
 export type Bloom = Uint8Array
 
 const bloomBytes = 256
+/** What most receipts say, since most transactions log nothing. */
+const emptyText = `0x${'00'.repeat(bloomBytes)}`
 
 /** Three bits of a bloom, from 0 to 2047. */
 type Positions = readonly [number, number, number]
@@ -69,6 +71,7 @@ export function isEmptyBloom(bloom: Bloom): boolean {
  */
 export function readBloom(value: unknown, what: string): Bloom | undefined {
   if (isAbsent(value) || value === '0x') return undefined
+  if (value === emptyText) return createBloom()
   if (typeof value === 'string' && /^0x0+$/i.test(value)) return createBloom()
   return Buffer.from(readBytes(value, what).slice(2), 'hex')
 }

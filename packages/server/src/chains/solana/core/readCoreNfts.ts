@@ -1,11 +1,11 @@
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { CoreMetadata } from '../assetMetadata.ts'
 import { AccountRefusal } from '../borshReader.ts'
+import { createCountedTurns } from '../createCountedTurns.ts'
 import type { IncompleteHolding, NftHolding, NftSourceQuery, SourcedNfts } from '../holdings.ts'
 import { MAX_ACCOUNTS_PER_CALL, type RawAccount, type SolanaCallOptions, type SolanaRpc } from '../rpc.ts'
 import { formatSolanaAddress } from '../solanaAddress.ts'
-import { createCountedTurns } from '../createCountedTurns.ts'
-import { type CoreAsset, CORE_KEYS, MPL_CORE_PROGRAM, readCoreAsset } from './coreAsset.ts'
+import { CORE_KEYS, type CoreAsset, MPL_CORE_PROGRAM, readCoreAsset } from './coreAsset.ts'
 import { type CoreCollection, readCoreCollection } from './coreCollection.ts'
 
 /** Where AssetV1 keeps its key and its owner. */

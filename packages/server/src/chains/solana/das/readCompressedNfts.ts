@@ -1,8 +1,8 @@
 import { ChainDataError, NodeContradictionError } from '../../../platform/errors.ts'
+import { createCountedTurns } from '../createCountedTurns.ts'
 import type { IncompleteHolding, NftHolding, NftSourceQuery } from '../holdings.ts'
 import type { ReadNfts } from '../nftSource.ts'
 import { parseSolanaAddress } from '../solanaAddress.ts'
-import { createCountedTurns } from '../createCountedTurns.ts'
 import { readDasAsset } from './dasAsset.ts'
 import type { DasPage, DasPages, DasPlace } from './dasPages.ts'
 

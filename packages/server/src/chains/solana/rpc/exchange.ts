@@ -1,7 +1,7 @@
 import { type HttpUpstream, UpstreamError, type UpstreamFault } from '../../../platform/httpUpstream.ts'
+import { createCountedTurns } from '../createCountedTurns.ts'
 import { type Extent, findMembers, JsonRefusal, type JsonText, skipSpace } from './jsonExtents.ts'
 import { describeNodeError, type NodeError } from './nodeErrors.ts'
-import { createCountedTurns } from '../createCountedTurns.ts'
 
 /** The result of one call, still as text: where it stands in the whole answer. */
 export interface NodeResult extends JsonText {
@@ -34,7 +34,8 @@ export async function exchange(
   { id, method, body }: NodeCall,
   signal: AbortSignal
 ): Promise<NodeResult> {
-  const { text, ...reply } = await upstream.post(body, signal)
+  const { body: bytes, ...reply } = await upstream.post(body, signal)
+  const text = bytes.toString('utf8')
   const { status } = reply
   const answer = { text, turns: createCountedTurns(MARKS_PER_TURN) }
   const noJsonRpc = () =>

@@ -1,10 +1,10 @@
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import { parseExactJson } from '../../../platform/parseExactJson.ts'
+import { createCountedTurns } from '../createCountedTurns.ts'
 import type { AtSlot, RawAccount } from '../rpc.ts'
 import { parseSolanaAddress } from '../solanaAddress.ts'
 import type { NodeResult } from './exchange.ts'
 import { type Extent, findElements, findMembers, JsonRefusal, type JsonText } from './jsonExtents.ts'
-import { createCountedTurns } from '../createCountedTurns.ts'
 
 /** Accounts read before other work gets a turn: some 1 ms. */
 const ACCOUNTS_PER_TURN = 50

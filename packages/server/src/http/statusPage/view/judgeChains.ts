@@ -33,7 +33,8 @@ export function judgeEvmChain(chain: EvmChainStatus, format: Format): Verdict {
     return bad('Stalled', `${name} has stalled${since}`, chain.problem)
   }
   if (phase === 'starting') {
-    return waiting('Waiting', `${name} waits for its node`, chain.problem)
+    const heard = chain.indexing === false ? 'a word of the server that indexes it' : 'its node'
+    return waiting('Waiting', `${name} waits for ${heard}`, chain.problem)
   }
   if (!chain.ready) {
     const done = chain.percent === undefined ? '' : `: ${format.number(chain.percent, 1)} %`

@@ -1,6 +1,6 @@
 import type { EvmChainStatus, ServerStatus, StatusReport } from '../StatusReport.ts'
 import type { Format } from './createFormat.ts'
-import { type Html, html, type HtmlPart } from './html.ts'
+import { type Html, type HtmlPart, html } from './html.ts'
 import { judgeEvmChain, judgeServer, judgeSolanaCluster, type Tone, type Verdict } from './judgeChains.ts'
 import { renderCallCharts, renderChainCharts } from './renderCharts.ts'
 
@@ -65,7 +65,7 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart, format: Format)
     fact('Pool', pool(chain, format)),
     fact('Nodes', nodes && `${nodes.inService} of ${nodes.total} in service`),
     webSockets && fact('WebSockets', `${webSockets.connected} of ${webSockets.total} connected`),
-    chain.waiting && fact('Indexed by', 'another server on the same store'),
+    chain.waiting && fact('Indexed by', indexedBy(chain)),
     storeBytes !== undefined && fact('Index on disk', format.bytes(storeBytes)),
     lastReorg && fact('Last reorg', reorg(lastReorg, format)),
     indexedFrom === undefined || indexedFrom === 0
@@ -129,6 +129,10 @@ function number(value: number | undefined, format: Format): Html | undefined {
   return value === undefined
     ? undefined
     : html`<data value="${value}" title="${value}">${format.number(value)}</data>`
+}
+
+function indexedBy({ indexing }: EvmChainStatus): string {
+  return indexing === false ? 'another server; this one only answers' : 'another server on the same store'
 }
 
 function lag({ phase, lagBlocks, lagSeconds }: EvmChainStatus, format: Format): string | undefined {

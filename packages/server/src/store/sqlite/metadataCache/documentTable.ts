@@ -1,34 +1,19 @@
-import { createHash } from 'node:crypto'
-import type { CachedDocument, CachedFailure, MetadataKind, MetadataRecord } from '../../../model/metadata.ts'
+import type { MetadataRecord } from '../../../model/metadata.ts'
+import {
+  type DocumentRow,
+  digestOf,
+  evictedAtOnce,
+  kindNumbers,
+  type MetadataBounds,
+  type MetadataChange,
+  rowOverheadBytes,
+  toMetadataRecord
+} from '../../metadataCache/documentRow.ts'
 import type { SqliteConnection } from '../driver.ts'
-
-/** Most bytes of each kind; what was used longest ago goes first. */
-export type MetadataBounds = Readonly<Record<MetadataKind, number>>
-
-/** What is to be stored of one address. */
-export type MetadataChange =
-  | { readonly is: 'document'; readonly kind: MetadataKind; readonly document: CachedDocument }
-  | { readonly is: 'failure'; readonly kind: MetadataKind; readonly failure: CachedFailure }
-  | { readonly is: 'use' }
-
-interface Row {
-  readonly used_at: number
-  readonly fetched_at: number | null
-  readonly is_proven: number
-  readonly failures: number
-  readonly failed_at: number | null
-  readonly body: Uint8Array | null
-}
-
-const kindNumbers: Readonly<Record<MetadataKind, number>> = { content: 1, url: 2 }
-/** What a row takes beside its body, index entries included. */
-const rowOverheadBytes = 256
-/** Removed at most in one go: so that a transaction stays short, however much has to leave. */
-const evictedAtOnce = 64
 
 /** The statements over the cache's one table. Synchronous; those that change it belong into a transaction. */
 export function createDocumentTable(connection: SqliteConnection) {
-  const select = connection.prepare<Row>(
+  const select = connection.prepare<DocumentRow>(
     'SELECT used_at, fetched_at, is_proven, failures, failed_at, body FROM document WHERE key = ?'
   )
   const upsertDocument = connection.prepare(
@@ -62,7 +47,7 @@ export function createDocumentTable(connection: SqliteConnection) {
   return {
     read(key: string): { readonly record: MetadataRecord; readonly usedAtMs: number } | undefined {
       const row = select.get([digestOf(key)])
-      return row && { record: toRecord(row), usedAtMs: row.used_at }
+      return row && { record: toMetadataRecord(row), usedAtMs: row.used_at }
     },
     apply(key: string, change: MetadataChange, nowMs: number): void {
       const digest = digestOf(key)
@@ -92,17 +77,3 @@ export function createDocumentTable(connection: SqliteConnection) {
 }
 
 export type DocumentTable = ReturnType<typeof createDocumentTable>
-
-/** Addresses may be long; their hashes are not. */
-function digestOf(key: string): Uint8Array {
-  return createHash('sha256').update(key).digest()
-}
-
-function toRecord({ fetched_at, is_proven, failures, failed_at, body }: Row): MetadataRecord {
-  return {
-    ...(body === null || fetched_at === null
-      ? {}
-      : { document: { body, fetchedAtMs: fetched_at, isProven: is_proven === 1 } }),
-    ...(failed_at === null ? {} : { failure: { count: failures, atMs: failed_at } })
-  }
-}

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { type MetadataCache, noMetadataCache } from '../../../model/metadata.ts'
 import type { Logger } from '../../../platform/logger.ts'
+import type { MetadataBounds } from '../../metadataCache/documentRow.ts'
 import type { SqliteConnection, SqliteDriver } from '../driver.ts'
 import { loadSqliteDriver } from '../loadSqliteDriver.ts'
 import { migrate } from '../migrate.ts'
-import type { MetadataBounds } from './documentTable.ts'
 import { metadataMigrations } from './metadataMigrations.ts'
 import { SqliteMetadataCache } from './sqliteMetadataCache.ts'
 

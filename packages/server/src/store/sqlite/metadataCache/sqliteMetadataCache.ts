@@ -8,15 +8,12 @@ import type {
 } from '../../../model/metadata.ts'
 import { createTurns } from '../../../platform/createTurns.ts'
 import type { Logger } from '../../../platform/logger.ts'
+import type { MetadataBounds, MetadataChange } from '../../metadataCache/documentRow.ts'
+import { PendingChanges } from '../../metadataCache/pendingChanges.ts'
 import type { SqliteConnection } from '../driver.ts'
 import { inTransaction } from '../inTransaction.ts'
 import { isBusy } from '../sqliteError.ts'
-import {
-  createDocumentTable,
-  type DocumentTable,
-  type MetadataBounds,
-  type MetadataChange
-} from './documentTable.ts'
+import { createDocumentTable, type DocumentTable } from './documentTable.ts'
 
 interface Options {
   readonly bounds: MetadataBounds
@@ -25,16 +22,10 @@ interface Options {
 }
 
 const flushAfterMs = 200
-/** One transaction's share. */
-const rowsAtOnce = 64
-const bytesAtOnce = 512 * 1024
-/** Beyond this the newest are not stored: the disk cannot keep up, or somebody else holds the file. */
-const maxPendingBytes = 16 * 1024 * 1024
 /** A use is written down only where the last one is older: reading must not become writing. */
 const useGrainMs = 60 * 60 * 1000
 /** So long a locked file is left alone. */
 const lockedPauseMs = 5_000
-const changeOverheadBytes = 128
 
 /** See `openSqliteMetadataCache`. */
 export class SqliteMetadataCache implements MetadataCache {
@@ -43,9 +34,7 @@ export class SqliteMetadataCache implements MetadataCache {
   readonly #options: Options
   /** One for all reads, so that many small ones do not add up. */
   readonly #turn = createTurns()
-  /** Not stored yet, in order of arrival; an address has at most one document and one later failure. */
-  readonly #pending = new Map<string, readonly MetadataChange[]>()
-  #pendingBytes = 0
+  readonly #pending = new PendingChanges()
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> | undefined
   #lockedUntilMs = 0
@@ -67,7 +56,7 @@ export class SqliteMetadataCache implements MetadataCache {
     const found = new Map<string, MetadataRecord>()
     for (const key of keys) {
       await this.#turn()
-      const record = withChanges(this.#readStored(key), this.#pending.get(key) ?? [])
+      const record = this.#pending.laidOver(this.#readStored(key), key)
       if (record.document !== undefined || record.failure !== undefined) found.set(key, record)
     }
     return found
@@ -105,12 +94,7 @@ export class SqliteMetadataCache implements MetadataCache {
 
   #add(key: string, change: MetadataChange): void {
     if (!this.#isOpen) return
-    const before = this.#pending.get(key) ?? []
-    const kept = change.is === 'document' ? [] : before.filter(({ is }) => is !== change.is)
-    const bytes = weigh([...kept, change]) - weigh(before)
-    if (this.#pendingBytes + bytes > maxPendingBytes) return
-    this.#pending.set(key, [...kept, change])
-    this.#pendingBytes += bytes
+    if (!this.#pending.add(key, change)) return
     this.#timer ??= setTimeout(() => this.#beginFlush(), flushAfterMs).unref()
   }
 
@@ -131,7 +115,7 @@ export class SqliteMetadataCache implements MetadataCache {
     let isOver = false
     const hasWork = () => this.#pending.size > 0 || (isOver && !this.#isClosing)
     while (this.#isOpen && !this.#isLocked() && hasWork()) {
-      const batch = this.#nextBatch()
+      const batch = this.#pending.nextBatch()
       try {
         isOver = inTransaction(this.#connection, () => {
           const nowMs = this.#options.now()
@@ -144,23 +128,9 @@ export class SqliteMetadataCache implements MetadataCache {
         this.#handle(error)
         return
       }
-      for (const [key, changes] of batch) {
-        this.#pendingBytes -= weigh(changes)
-        this.#pending.delete(key)
-      }
+      this.#pending.remove(batch)
       await nextTurn()
     }
-  }
-
-  #nextBatch(): readonly (readonly [string, readonly MetadataChange[]])[] {
-    const batch: (readonly [string, readonly MetadataChange[]])[] = []
-    let bytes = 0
-    for (const entry of this.#pending) {
-      batch.push(entry)
-      bytes += weigh(entry[1])
-      if (batch.length >= rowsAtOnce || bytes >= bytesAtOnce) break
-    }
-    return batch
   }
 
   #isLocked(): boolean {
@@ -187,28 +157,10 @@ export class SqliteMetadataCache implements MetadataCache {
     this.#isOpen = false
     clearTimeout(this.#timer)
     this.#pending.clear()
-    this.#pendingBytes = 0
     try {
       this.#connection.close()
     } catch {
       // It has nothing more to lose.
     }
   }
-}
-
-function weigh(changes: readonly MetadataChange[]): number {
-  return changes.reduce(
-    (bytes, change) =>
-      bytes + changeOverheadBytes + (change.is === 'document' ? change.document.body.length : 0),
-    0
-  )
-}
-
-function withChanges(stored: MetadataRecord, changes: readonly MetadataChange[]): MetadataRecord {
-  let record = stored
-  for (const change of changes) {
-    if (change.is === 'document') record = { document: change.document }
-    if (change.is === 'failure') record = { ...record, failure: change.failure }
-  }
-  return record
 }

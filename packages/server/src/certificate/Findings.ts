@@ -1,0 +1,56 @@
+import type { Address, Hash } from '../model/evm.ts'
+
+/** What a certificate can find; see `Finding` in spec/openrpc.json. */
+export type FindingKind =
+  | 'MISSING_TRANSACTION'
+  | 'MISSING_RECORD'
+  | 'MISSING_HASH'
+  | 'MISSING_BLOCK'
+  | 'MISSING_HOLDING'
+  | 'MISSING_NONCE'
+  | 'MISSING_EVENT'
+  | 'WRONG_RECORD'
+  | 'UNEXPECTED_NONCE'
+  | 'UNEXPLAINED_BALANCE'
+  | 'INDEX_DAMAGED'
+  | 'NOT_TRACED'
+  | 'NOT_COUNTED'
+  | 'NOT_FOLLOWED'
+  | 'TRANSFERS_UNKNOWN'
+  | 'STATE_UNAVAILABLE'
+  | 'BALANCE_UNREADABLE'
+  | 'MORE_FINDINGS'
+
+export interface CertificateFinding {
+  readonly kind: FindingKind
+  readonly message: string
+  readonly blockNumber?: number
+  readonly transactionIndex?: number
+  readonly transactionHash?: Hash
+  readonly nonce?: bigint
+  readonly address?: Address
+  readonly tokenId?: bigint
+}
+
+const most = 100
+
+/** Findings in the order in which they were made, each once, and not without a bound. */
+export class Findings {
+  readonly #found = new Map<string, CertificateFinding>()
+  #others = 0
+
+  add(finding: CertificateFinding): void {
+    const { kind, blockNumber, transactionIndex, nonce, address, tokenId } = finding
+    const place = transactionIndex === undefined ? [nonce, address, tokenId, finding.message] : []
+    const key = [kind, blockNumber, transactionIndex, ...place].join(' ')
+    if (this.#found.has(key)) return
+    if (this.#found.size < most) this.#found.set(key, finding)
+    else this.#others++
+  }
+
+  list(): readonly CertificateFinding[] {
+    const found = [...this.#found.values()]
+    if (this.#others === 0) return found
+    return [...found, { kind: 'MORE_FINDINGS', message: `${this.#others} more findings were left out.` }]
+  }
+}

@@ -1,0 +1,91 @@
+import type { Audit, CheckVerdict } from './Audit.ts'
+import { nativeChange, nativeChangeOfEvents, nativeMoves } from './changes.ts'
+import { followDifference } from './followDifference.ts'
+import type { NativeSums } from './sumHistory.ts'
+
+export interface NativeResult {
+  readonly verdict: CheckVerdict
+  readonly opening?: bigint
+  readonly parts: NativeSums
+  readonly computed?: bigint
+  readonly balance: bigint
+}
+
+/** Blocks with a change that are looked at; without traces, every payment by a contract is one. */
+const mostChanges = 12
+
+/** Everything that moved native currency, against the balance. */
+export async function checkNative(audit: Audit, sentVerdict: CheckVerdict): Promise<NativeResult> {
+  const parts = audit.indexed.sums.native
+  const { balance } = audit.state.now
+  const opening = (await audit.opening())?.balance
+  if (opening === undefined) {
+    audit.missingOpening()
+    return { verdict: 'unprovable', parts, balance }
+  }
+  const computed =
+    opening +
+    nativeChange(parts) +
+    (parts.withdrawals + parts.rewards + parts.tips + parts.minted - parts.burned)
+  const result = { opening, parts, computed, balance }
+  if (computed !== balance)
+    return { ...result, verdict: await followBalance(audit, opening, balance - computed) }
+  return { ...result, verdict: judgeEqual(audit, sentVerdict) }
+}
+
+/**
+ * Whether a sum that fits is a proof. With traces, every part is known. Without, the account may have been paid by contracts,
+ * which only adds: an account that has a key and runs no code cannot pay but by its own transactions, and all of those are known
+ * when all of its nonces are. So nothing can have been added that something else took away. Code can take away what it was
+ * paid, and nothing would show.
+ */
+function judgeEqual(audit: Audit, sentVerdict: CheckVerdict): CheckVerdict {
+  if (audit.isTraced && audit.isDetailed) return 'proven'
+  const { sums } = audit.indexed
+  const hasKey = sums.sent > 0
+  const hasRunCode = audit.state.now.code !== 'none' || sums.authorizations.length > 0
+  if (audit.isDetailed && hasKey && !hasRunCode && sentVerdict === 'proven') return 'proven'
+  sayUnknown(audit)
+  return 'unprovable'
+}
+
+function sayUnknown(audit: Audit): void {
+  if (!audit.isTraced) audit.notTraced()
+  if (!audit.isDetailed) audit.transfersUnknown()
+}
+
+async function followBalance(audit: Audit, opening: bigint, difference: bigint): Promise<CheckVerdict> {
+  const { account, openingHeight } = audit.indexed
+  const { changes, end } = await followDifference(audit, {
+    quantity: {
+      change: known => nativeChange(nativeMoves(known, account)),
+      changeByEvents: nativeChangeOfEvents
+    },
+    read: async heights => (await audit.accounts(heights)).map(found => found?.balance),
+    ...{ opening, difference, mostChanges }
+  })
+  for (const { height, gained, examination } of changes) {
+    if (examination.missing.length > 0) continue
+    if (!examination.isTraced) audit.notTraced(height)
+    else {
+      audit.findings.add({
+        kind: 'UNEXPLAINED_BALANCE',
+        message: `The balance changed by ${gained} wei in block ${height} in a way that neither its transactions nor their traces tell.`,
+        blockNumber: height
+      })
+    }
+  }
+  if (changes.some(({ examination }) => examination.missing.length > 0)) return 'failed'
+  if (end === 'done') return 'unprovable'
+  if (end === 'unreadable') audit.missingState()
+  audit.findings.add({
+    kind: 'UNEXPLAINED_BALANCE',
+    message: `The balance differs by ${difference} wei from all that is known since block ${openingHeight}.`
+  })
+  if (!audit.isTraced || !audit.isDetailed) {
+    sayUnknown(audit)
+    return 'unprovable'
+  }
+  // Nothing was found missing where it could be looked: then only a row that is lost can be behind the rest.
+  return end === 'unreadable' ? 'failed' : 'unprovable'
+}

@@ -1,0 +1,259 @@
+import type { AccountAt } from '../model/accountState.ts'
+import type { Audit, CheckVerdict } from './Audit.ts'
+import { creationsIn } from './changes.ts'
+import { eventsOf } from './examineBlock.ts'
+import { NumberSet, type NumberSpan } from './NumberSet.ts'
+import type { Authorization } from './sumHistory.ts'
+
+export interface SentResult {
+  readonly verdict: CheckVerdict
+  readonly opening?: bigint
+  readonly transactions: number
+  readonly authorizations: number
+  readonly creations: bigint
+  readonly count: bigint
+}
+
+/** Nonces that nothing known has used, which are followed to their blocks. */
+const mostGaps = 8
+
+/**
+ * Every nonce of the account, against what used it: transactions say theirs; authorizations count where the state shows that
+ * they were valid; of contracts that the account's code created only the number is known; and a contract begins with
+ * nonce 1 (EIP-161).
+ */
+export async function checkSent(audit: Audit): Promise<SentResult> {
+  const { sums } = audit.indexed
+  const count = audit.state.now.nonce
+  const opening = (await audit.opening())?.nonce ?? openingOf(sums.nonces)
+  const used = await validAuthorizations(audit, opening ?? 0n, count)
+  const base: Omit<SentResult, 'verdict'> = {
+    ...(opening !== undefined && { opening }),
+    ...{ transactions: sums.sent, authorizations: used.valid.size, creations: sums.creations, count }
+  }
+  if (opening === undefined) return { ...base, verdict: await judgeUnopened(audit, count) }
+  return { ...base, verdict: await judge(audit, opening, count, used) }
+}
+
+/** Whoever has sent the transaction with nonce 0 had sent nothing before. */
+function openingOf(nonces: NumberSet): bigint | undefined {
+  return nonces.first === 0n ? 0n : undefined
+}
+
+interface UsedAuthorizations {
+  readonly valid: NumberSet
+  /** Some could not be looked at. */
+  readonly isUnsure: boolean
+}
+
+/**
+ * Nonces that authorizations have used. A tuple that is not valid changes nothing, and anybody may send one that was used
+ * up: one counts only if the state says that its block went past its nonce.
+ */
+async function validAuthorizations(
+  audit: Audit,
+  opening: bigint,
+  count: bigint
+): Promise<UsedAuthorizations> {
+  const { authorizations, nonces } = audit.indexed.sums
+  const filling = authorizations.filter(
+    ({ nonce }) => nonce >= opening && nonce < count && !nonces.has(nonce)
+  )
+  const heights = filling.flatMap(({ blockNumber }) => [blockNumber - 1, blockNumber])
+  const accounts = await audit.accounts(heights)
+  const valid = new NumberSet()
+  const unsure: Authorization[] = []
+  for (const [place, authorization] of filling.entries()) {
+    const [before, after] = [accounts[2 * place], accounts[2 * place + 1]]
+    const { nonce } = authorization
+    if (before === undefined || after === undefined) unsure.push(authorization)
+    else if (before.nonce <= nonce && nonce < after.nonce) valid.add(nonce)
+  }
+  const isUnsure = unsure.some(({ nonce }) => !valid.has(nonce))
+  for (const { nonce } of unsure) valid.add(nonce)
+  return { valid, isUnsure }
+}
+
+async function judge(
+  audit: Audit,
+  opening: bigint,
+  count: bigint,
+  { valid, isUnsure }: UsedAuthorizations
+): Promise<CheckVerdict> {
+  const { sums } = audit.indexed
+  const { now } = audit.state
+  const known = sums.nonces.countIn(opening, count) + BigInt(valid.size)
+  if (sums.hasOddNonces) return judgeOdd(audit, opening, count, valid)
+  const unexpected = BigInt(sums.nonces.size) - sums.nonces.countIn(opening, count)
+  if (unexpected > 0n) {
+    audit.findings.add({
+      kind: 'UNEXPECTED_NONCE',
+      message: `The history has ${unexpected} transactions whose nonces the account has not used.`
+    })
+    return 'failed'
+  }
+  const open = count - opening - known
+  const birth = isBorn(now, opening)
+  if (open === sums.creations || (birth && open === sums.creations + 1n)) {
+    if (!isUnsure) return 'proven'
+    audit.missingState()
+    return 'unprovable'
+  }
+  if (open < sums.creations) return judgeDestroyed(audit)
+  if (now.code === 'contract') return followCreations(audit, opening)
+  return followGaps(audit, unusedOf(sums.nonces, valid, opening, count))
+}
+
+/** It is a contract now and has used no nonce before: its first one was given to it. */
+function isBorn({ code }: AccountAt, opening: bigint): boolean {
+  return code === 'contract' && opening === 0n
+}
+
+/** A contract that has destroyed itself begins anew, or is no more: what it created before does not show in its nonce. */
+function judgeDestroyed(audit: Audit): CheckVerdict {
+  const { sums } = audit.indexed
+  const { now } = audit.state
+  if (now.nonce === 0n && now.code === 'none' && sums.sent === 0) return 'proven'
+  audit.findings.add({
+    kind: 'MISSING_NONCE',
+    message: 'The account has created more contracts than its nonce counts: it was destroyed in between.'
+  })
+  return 'unprovable'
+}
+
+/** System transactions of rollups use no nonce, or the same one: then their number decides, and nothing else can. */
+function judgeOdd(audit: Audit, opening: bigint, count: bigint, valid: NumberSet): CheckVerdict {
+  const { sums } = audit.indexed
+  if (BigInt(sums.sent) + BigInt(valid.size) + sums.creations === count - opening) return 'proven'
+  if (sums.nonces.countIn(opening, count) + BigInt(valid.size) + sums.creations === count - opening) {
+    return 'proven'
+  }
+  audit.findings.add({
+    kind: 'MISSING_NONCE',
+    message: 'The account has sent transactions of a type whose nonces follow rules of this chain.'
+  })
+  return 'unprovable'
+}
+
+/** Without the state before the index: gaps between known nonces still tell. */
+async function judgeUnopened(audit: Audit, count: bigint): Promise<CheckVerdict> {
+  audit.missingOpening()
+  const { nonces, authorizations, creations } = audit.indexed.sums
+  const { first } = nonces
+  const mayUseOthers =
+    audit.state.now.code !== 'none' || authorizations.length > 0 || creations > 0n || !audit.isDetailed
+  if (first === undefined || mayUseOthers) return 'unprovable'
+  const gaps = nonces.gapsIn(first, count)
+  return gaps.length === 0 ? 'unprovable' : followGaps(audit, gaps)
+}
+
+function unusedOf(
+  nonces: NumberSet,
+  valid: NumberSet,
+  opening: bigint,
+  count: bigint
+): readonly NumberSpan[] {
+  return nonces.gapsIn(opening, count).flatMap(({ first, last }) => valid.gapsIn(first, last + 1n))
+}
+
+/** Follows each nonce to the block in which the account used it. */
+async function followGaps(audit: Audit, gaps: readonly NumberSpan[]): Promise<CheckVerdict> {
+  const { sums } = audit.indexed
+  let isMissing = false
+  let left = mostGaps
+  for (const { first, last } of gaps) {
+    for (let nonce = first; nonce <= last && left > 0; nonce++, left--) {
+      if (await followNonce(audit, nonce)) isMissing = true
+    }
+    if (left === 0) break
+  }
+  if (isMissing) return 'failed'
+  const mayCreate = audit.state.now.code !== 'none' || sums.authorizations.length > 0 || !audit.isDetailed
+  if (mayCreate && !audit.isTraced) audit.notTraced()
+  return 'unprovable'
+}
+
+/** @returns whether the index lacks something of the block that used the nonce. */
+async function followNonce(audit: Audit, nonce: bigint): Promise<boolean> {
+  const { openingHeight, to } = audit.indexed
+  const lost = (message: string, blockNumber?: number) =>
+    audit.findings.add({
+      kind: 'MISSING_NONCE',
+      message,
+      nonce,
+      ...(blockNumber !== undefined && { blockNumber })
+    })
+  if (!audit.mayFollow()) {
+    lost(`Nothing in the index has used nonce ${nonce}.`)
+    return false
+  }
+  // As a quantity: 0 before the nonce was used, 1 since. The index has it nowhere.
+  const found = await audit.find(
+    {
+      quantity: { change: () => 0n, changeByEvents: () => 0n },
+      async read(heights) {
+        const accounts = await audit.accounts(heights)
+        return accounts.map(account => (account === undefined ? undefined : account.nonce > nonce ? 1n : 0n))
+      }
+    },
+    { low: openingHeight, high: to, offset: 0n, highDifference: 1n }
+  )
+  if (found.kind === 'unreadable') {
+    audit.missingState()
+    lost(`Nothing in the index has used nonce ${nonce}.`)
+    return !mayBeUsedOtherwise(audit)
+  }
+  const { missing, block } = await audit.examine(found.height)
+  if (missing.length > 0) return true
+  const created = block === undefined ? 0n : creationsIn(eventsOf(block, audit.indexed.account))
+  if (created === 0n) {
+    lost(`Nonce ${nonce} was used in block ${found.height}, by nothing that is known.`, found.height)
+  }
+  return false
+}
+
+/** By an authorization that was not kept, or by code of the account that created a contract. */
+function mayBeUsedOtherwise(audit: Audit): boolean {
+  const { sums } = audit.indexed
+  return audit.state.now.code !== 'none' || sums.authorizations.length > 0 || !audit.isDetailed
+}
+
+/** A contract has created more than the index knows of. */
+async function followCreations(audit: Audit, opening: bigint): Promise<CheckVerdict> {
+  if (!audit.isTraced) {
+    audit.notTraced()
+    return 'unprovable'
+  }
+  const { openingHeight, to, sums } = audit.indexed
+  let low = openingHeight
+  let offset = 0n
+  const highDifference = audit.state.now.nonce - opening - sums.creations
+  for (let step = 0; step < mostGaps && offset !== highDifference && audit.mayFollow(); step++) {
+    // The index is added up above `low`, the state from the opening on.
+    const [start] = await audit.accounts([low])
+    if (start === undefined) break
+    const found = await audit.find(
+      {
+        quantity: { change: () => 0n, changeByEvents: creationsIn },
+        async read(heights) {
+          const accounts = await audit.accounts(heights)
+          return accounts.map(account => account && account.nonce - start.nonce)
+        }
+      },
+      { low, high: to, offset: 0n, highDifference: highDifference - offset }
+    )
+    if (found.kind === 'unreadable') {
+      audit.missingState()
+      return 'unprovable'
+    }
+    const { missing } = await audit.examine(found.height)
+    if (missing.length > 0) return 'failed'
+    low = found.height
+    offset += found.difference
+  }
+  audit.findings.add({
+    kind: 'MISSING_NONCE',
+    message: 'The contract has used more nonces than are known of.'
+  })
+  return 'unprovable'
+}

@@ -1,0 +1,133 @@
+import { addressLength, type BlockHeader, type BlockRows, candidateHeadLength } from './encodeBlock.ts'
+import { firstTransactionId } from './transactionId.ts'
+
+/**
+ * Consecutive blocks on their way to a store, as few large buffers that can be handed to another thread. Every buffer is its
+ * own: `buffersOf` lists them. Rows stand as the blocks have them; `inStoreOrder` sorts them.
+ */
+export interface PackedBlocks {
+  readonly headers: readonly BlockHeader[]
+  /** Transaction id (`toTransactionId`) of each transaction, ascending. */
+  readonly ids: Float64Array<ArrayBuffer>
+  /** 32 bytes for each transaction, in the order of `ids`. */
+  readonly hashes: Uint8Array<ArrayBuffer>
+  /** One record after the other, in the order of `ids`. */
+  readonly records: Uint8Array<ArrayBuffer>
+  /** Where each record ends. */
+  readonly recordEnds: Uint32Array<ArrayBuffer>
+  /** Rows of the address index, each once: 20 bytes for each. */
+  readonly partyAddresses: Uint8Array<ArrayBuffer>
+  /** Transaction id of each of these rows. */
+  readonly partyIds: Float64Array<ArrayBuffer>
+  /** Holding candidates as in `BlockRows`. */
+  readonly candidates: Uint8Array<ArrayBuffer>
+  /** Where each candidate ends. */
+  readonly candidateEnds: Uint32Array<ArrayBuffer>
+  /** Rows of account events, by block: 20 bytes for each. */
+  readonly eventAddresses: Uint8Array<ArrayBuffer>
+  /** Block number of each of these rows. */
+  readonly eventBlocks: Float64Array<ArrayBuffer>
+  /** The events of each row, one after the other. */
+  readonly events: Uint8Array<ArrayBuffer>
+  /** Where those of each row end. */
+  readonly eventEnds: Uint32Array<ArrayBuffer>
+}
+
+/** The buffers, to be transferred: afterwards the blocks are with whoever received them, and empty here. */
+export function buffersOf(packed: PackedBlocks): readonly ArrayBuffer[] {
+  const { headers: _, ...arrays } = packed
+  return Object.values(arrays).map(({ buffer }) => buffer)
+}
+
+/** Joins the rows of consecutive blocks. */
+export function packBlocks(blocks: readonly BlockRows[]): PackedBlocks {
+  const count = blocks.reduce((sum, { transactionCount }) => sum + transactionCount, 0)
+  const ids = new Float64Array(count)
+  const recordEnds = new Uint32Array(count)
+  let at = 0
+  let recordBytes = 0
+  for (const { ref, indexes, records, recordEnds: ends } of blocks) {
+    const first = firstTransactionId(ref.number)
+    for (const [place, index] of indexes.entries()) {
+      ids[at] = first + index
+      recordEnds[at++] = recordBytes + (ends[place] ?? 0)
+    }
+    recordBytes += records.length
+  }
+  return {
+    headers: blocks.map(({ ref, parentHash, timestampSeconds, transactionCount, isTraced }) => ({
+      ref,
+      parentHash,
+      timestampSeconds,
+      transactionCount,
+      isTraced
+    })),
+    ids,
+    hashes: join(blocks.map(({ hashes }) => hashes)),
+    records: join(blocks.map(({ records }) => records)),
+    recordEnds,
+    partyAddresses: join(blocks.map(({ parties }) => parties)),
+    partyIds: partyIdsOf(blocks, ids),
+    ...joinCandidates(blocks),
+    ...joinEvents(blocks)
+  }
+}
+
+function joinEvents(
+  blocks: readonly BlockRows[]
+): Pick<PackedBlocks, 'eventAddresses' | 'eventBlocks' | 'events' | 'eventEnds'> {
+  const count = blocks.reduce((sum, { eventEnds }) => sum + eventEnds.length, 0)
+  const eventBlocks = new Float64Array(count)
+  const eventEnds = new Uint32Array(count)
+  let row = 0
+  let before = 0
+  for (const { ref, events, eventEnds: ends } of blocks) {
+    for (const end of ends) {
+      eventBlocks[row] = ref.number
+      eventEnds[row++] = before + end
+    }
+    before += events.length
+  }
+  return {
+    eventAddresses: join(blocks.map(block => block.eventAddresses)),
+    eventBlocks,
+    events: join(blocks.map(({ events }) => events)),
+    eventEnds
+  }
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
+}
+
+function partyIdsOf(blocks: readonly BlockRows[], ids: Float64Array): Float64Array<ArrayBuffer> {
+  const count = blocks.reduce((sum, { parties }) => sum + parties.length / addressLength, 0)
+  const partyIds = new Float64Array(count)
+  let row = 0
+  let transaction = 0
+  for (const { partyEnds } of blocks) {
+    let before = 0
+    for (const end of partyEnds) {
+      partyIds.fill(ids[transaction++] ?? 0, row, row + end - before)
+      row += end - before
+      before = end
+    }
+  }
+  return partyIds
+}
+
+function joinCandidates(blocks: readonly BlockRows[]): Pick<PackedBlocks, 'candidates' | 'candidateEnds'> {
+  const candidates = join(blocks.map(block => block.candidates))
+  const ends: number[] = []
+  for (let at = 0; at < candidates.length; ) {
+    at += candidateHeadLength + (candidates[at + candidateHeadLength - 1] ?? 0)
+    ends.push(at)
+  }
+  return { candidates, candidateEnds: Uint32Array.from(ends) }
+}

@@ -1,0 +1,91 @@
+import { constants } from 'node:fs'
+import { access, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import type { DeepHistoryCache } from '../model/deepHistory.ts'
+import type { MetadataCache } from '../model/metadata.ts'
+import { ConfigError } from '../platform/errors.ts'
+import type { Logger } from '../platform/logger.ts'
+import { makeFolder } from '../platform/makeFolder.ts'
+import { openDeepHistoryCaches } from '../store/openDeepHistoryCaches.ts'
+import { openStoreReaders } from '../store/openStoreReaders.ts'
+import { parseStoreUrl, type StoreLocation } from '../store/parseStoreUrl.ts'
+import { openPostgresMetadataCache } from '../store/postgres/metadataCache/openPostgresMetadataCache.ts'
+import { openSqliteMetadataCache } from '../store/sqlite/metadataCache/openSqliteMetadataCache.ts'
+import type { StoreReader } from '../store/store.ts'
+
+/** Where one server keeps everything, whatever the engine. */
+export interface Stores {
+  /** For the threads that write. */
+  readonly location: StoreLocation
+  /** So many views of it may be open at the same time: of each chain, or with PostgreSQL of all of them together. */
+  readonly answersAtOnce: number
+  /** @throws {StoreError} the index of this chain cannot be read by this program. */
+  openReader(chainId: number): Promise<StoreReader>
+  openMetadataCache(): MetadataCache
+  /** Ends with `close`. */
+  openDeepHistoryCache(chainId: number): DeepHistoryCache
+  /** Once the readers, the cache and whoever writes have ended. */
+  close(): Promise<void>
+}
+
+/** What a reader of SQLite opens at most. */
+const sqliteAnswersAtOnce = 64
+
+/**
+ * Opens what the configuration names as its store.
+ * @throws {ConfigError} it cannot be understood, or its folder cannot be written.
+ */
+export async function openStores(
+  config: Pick<Config, 'store' | 'storeReplicas' | 'storeConnections' | 'metadata' | 'history'>,
+  logger: Logger
+): Promise<Stores> {
+  const location = parseStoreUrl(config.store, config.storeReplicas)
+  if (location.kind === 'memory') {
+    const folder = await mkdtemp(join(tmpdir(), 'chain-data-'))
+    const remove = () => rm(folder, { recursive: true, force: true })
+    return createStores({ kind: 'sqlite', folder }, config, logger, remove)
+  }
+  if (location.kind === 'sqlite') await requireWritable(location.folder)
+  return createStores(location, config, logger, async () => {})
+}
+
+async function createStores(
+  location: StoreLocation,
+  { metadata, history, storeConnections }: Pick<Config, 'metadata' | 'history' | 'storeConnections'>,
+  logger: Logger,
+  remove: () => Promise<void>
+): Promise<Stores> {
+  const bounds = { content: metadata.cacheBytes, url: metadata.urlCacheBytes }
+  const readers = await openStoreReaders(location, { connections: storeConnections })
+  const deep = openDeepHistoryCaches(location, { bound: history.deepCacheBytes, logger })
+  return {
+    location,
+    answersAtOnce: location.kind === 'postgres' ? storeConnections : sqliteAnswersAtOnce,
+    openReader: readers.open,
+    openMetadataCache: () =>
+      location.kind === 'sqlite'
+        ? openSqliteMetadataCache(location.folder, { bounds, logger })
+        : openPostgresMetadataCache(location.url, { bounds, logger }),
+    openDeepHistoryCache: deep.ofChain,
+    async close() {
+      await deep.close()
+      await readers.close()
+      await remove()
+    }
+  }
+}
+
+/** The folder is made where it is missing, so that a wrong one is found now and not by the indexers. */
+async function requireWritable(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder)
+    await access(folder, constants.W_OK)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
+    throw new ConfigError(
+      `store is "sqlite:${folder.slice(0, 100)}" (${code}); expected a folder that can be written`
+    )
+  }
+}

@@ -1,0 +1,79 @@
+import type { EvmUpstreams } from '../chains/evm/rpc.ts'
+import type { Config } from '../config.ts'
+import { createWriterThreads } from '../indexer/createWriterThreads.ts'
+import { type Indexer, startIndexer } from '../indexer/startIndexer.ts'
+import { looksAtOnce, watchWriters } from '../indexer/watchWriters.ts'
+import { lowestStart } from '../model/startBlock.ts'
+import type { Logger } from '../platform/logger.ts'
+import { openStoreReaders } from '../store/openStoreReaders.ts'
+import type { StoreReader } from '../store/store.ts'
+import type { Stores } from './openStores.ts'
+
+/** Connections to PostgreSQL over which a process that only answers watches those that index. */
+export const watchConnections = looksAtOnce
+
+/** One configured EVM chain with what its queries read. */
+export interface OpenChain {
+  readonly chain: Config['chains']['evm'][number]
+  readonly reader: StoreReader
+  readonly rpc: EvmUpstreams
+}
+
+/** What keeps the statuses of the chains up to date: indexers, or in their place a look at those of other processes. */
+export interface Indexing {
+  /** In the order of the chains. */
+  readonly chains: readonly Pick<Indexer, 'status' | 'figures'>[]
+  stop(): Promise<void>
+}
+
+/** Starts a thread for each chain, and some in which they write; none where this process is not to index. */
+export async function startIndexing(
+  openChains: readonly OpenChain[],
+  isIndexing: boolean,
+  stores: Stores,
+  logger: Logger
+): Promise<Indexing> {
+  if (!isIndexing) return watchOthers(openChains, stores, logger)
+  const writers = createWriterThreads({ logger })
+  const indexers = openChains.map(({ chain, rpc }) => {
+    const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces } = chain
+    return startIndexer({
+      ...{ chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces },
+      ...{ store: stores.location, writers, logger },
+      // State is read from nodes of the same chain as the index, or not at all.
+      onGenesis: rpc.expectGenesis
+    })
+  })
+  return {
+    chains: indexers,
+    async stop() {
+      await Promise.all(indexers.map(indexer => indexer.stop()))
+    }
+  }
+}
+
+async function watchOthers(
+  openChains: readonly OpenChain[],
+  stores: Stores,
+  logger: Logger
+): Promise<Indexing> {
+  const { location } = stores
+  // A replica would tell late how the writer stands.
+  const primary = location.kind === 'postgres' ? { ...location, replicaUrls: [] } : location
+  const readers = await openStoreReaders(primary, { connections: watchConnections })
+  const watched = await Promise.all(
+    openChains.map(async ({ chain: { chainId, startBlock }, rpc }) => ({
+      ...{ chainId, startBlock: lowestStart(startBlock), onGenesis: rpc.expectGenesis },
+      reader: await readers.open(chainId)
+    }))
+  )
+  const { statuses, stop } = watchWriters(watched, { logger })
+  return {
+    chains: statuses.map(status => ({ status, figures: () => undefined })),
+    async stop() {
+      stop()
+      await Promise.all(watched.map(({ reader }) => reader.close()))
+      await readers.close()
+    }
+  }
+}

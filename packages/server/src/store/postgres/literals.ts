@@ -1,0 +1,21 @@
+/** Bytes as an SQL literal, for statements that travel together and so cannot have parameters. */
+export function bytesLiteral(bytes: Uint8Array): string {
+  return `'\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}'::bytea`
+}
+
+/** Numbers as a `bigint[]` literal. */
+export function bigintsLiteral(numbers: readonly number[]): string {
+  return `'{${numbers.join(',')}}'::bigint[]`
+}
+
+/** Values of bytes as a `bytea[]` literal. */
+export function bytesArrayLiteral(values: readonly Uint8Array[]): string {
+  return hexArrayLiteral(
+    values.map(bytes => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex'))
+  )
+}
+
+/** The same, of hex. One literal for all: the server reads it in one go, where an expression for each value would be planned. */
+export function hexArrayLiteral(values: readonly string[]): string {
+  return values.length === 0 ? "'{}'::bytea[]" : `'{"\\\\x${values.join('","\\\\x')}"}'::bytea[]`
+}

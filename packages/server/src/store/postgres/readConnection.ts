@@ -1,0 +1,108 @@
+import { StoreUnavailableError } from '../../platform/errors.ts'
+import { connect, drop } from './connect.ts'
+import type { Client } from './driver.ts'
+import { toStoreError } from './postgresError.ts'
+import type { Statement } from './readStatements.ts'
+
+/** One row of an answer; the statement's text says what is in it. */
+export type Row = Readonly<Record<string, unknown>>
+
+/**
+ * One connection of the reader, used by one snapshot at a time. Once anything has failed over it, it is broken and for
+ * nothing but `drop`: what state it is in is not worth finding out.
+ */
+export class ReadConnection {
+  readonly #client: Client
+  readonly #answerMs: number
+  /** The last call under way: the protocol answers one after the other. */
+  #last: Promise<unknown> = Promise.resolve()
+  #isBroken = false
+
+  private constructor(client: Client, answerMs: number) {
+    this.#client = client
+    this.#answerMs = answerMs
+  }
+
+  /**
+   * @param url - never logged and in no message: it may hold a password.
+   * @param answerMs - how long to wait for each answer.
+   * @param onEnd - called when the connection ends, however and whenever.
+   * @throws {StoreUnavailableError} the server does not answer.
+   * @throws {StoreError} it refuses the login, or is too old.
+   */
+  static async open(
+    url: string,
+    answerMs: number,
+    onEnd: (connection: ReadConnection) => void
+  ): Promise<ReadConnection> {
+    const client = await connect(url, 'queries')
+    const connection = new ReadConnection(client, answerMs)
+    client.once('end', () => {
+      connection.#isBroken = true
+      onEnd(connection)
+    })
+    return connection
+  }
+
+  get isBroken(): boolean {
+    return this.#isBroken
+  }
+
+  /**
+   * The rows of a prepared statement; one round trip, and one more waits until it is over.
+   * @throws {StoreUnavailableError} the server is gone, ended the call or does not answer in time.
+   * @throws {StoreError} it refuses.
+   */
+  async ask(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
+    const { rows } = await this.#call(() => this.#client.query<Row>({ ...statement, values: [...values] }))
+    return rows
+  }
+
+  /**
+   * As `ask`, in three round trips; the locks that it takes are given back at once. A transaction keeps its own to its end, and
+   * the database has room for some thousands, all its connections together.
+   */
+  async askAside(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
+    await this.run('SAVEPOINT aside')
+    const rows = await this.ask(statement, values)
+    await this.run('ROLLBACK TO SAVEPOINT aside; RELEASE SAVEPOINT aside')
+    return rows
+  }
+
+  /** The rows of the last of some statements without values. Throws as `ask`. */
+  async run(text: string): Promise<readonly Row[]> {
+    const result: { rows: Row[] } | { rows: Row[] }[] = await this.#call(() => this.#client.query(text))
+    return (Array.isArray(result) ? result.at(-1)?.rows : result.rows) ?? []
+  }
+
+  /** At once, whatever it is doing. */
+  drop(): void {
+    this.#isBroken = true
+    drop(this.#client)
+  }
+
+  #call<T>(send: () => Promise<T>): Promise<T> {
+    const answer = this.#last.then(() => this.#answerOf(send))
+    this.#last = answer.catch(() => {})
+    return answer
+  }
+
+  async #answerOf<T>(send: () => Promise<T>): Promise<T> {
+    if (this.#isBroken) throw new StoreUnavailableError('the connection to PostgreSQL has ended')
+    let timer: NodeJS.Timeout | undefined
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new StoreUnavailableError(`PostgreSQL did not answer within ${this.#answerMs} ms`)),
+        this.#answerMs
+      ).unref()
+    })
+    try {
+      return await Promise.race([send(), tooLate])
+    } catch (error) {
+      this.#isBroken = true
+      throw toStoreError(error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
