@@ -1,37 +1,53 @@
 /**
  * Load benchmarks of the server, one folder each with a README of its own.
  *
- * `npm run bench -w @chain-data/server` runs all but the soak, `-- holdings` only that one, `-- --write` keeps the figures in
- * `results/`. The soak is run by its name: `-- soak --minutes 10`.
+ * `npm run bench -w @chain-data/server` runs all but the longest, `-- holdings` only that one, `-- --write` keeps the figures in
+ * `results/`. Two are run by their names only: `-- soak --minutes 10` and `-- store --transactions 10000000`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, platform, release, totalmem } from 'node:os'
 import { version } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { benchHistory } from './history/benchHistory.ts'
 import { benchHoldings } from './holdings/benchHoldings.ts'
 import { benchHttp } from './http/benchHttp.ts'
+import { benchIngest } from './ingest/benchIngest.ts'
+import { benchProcesses } from './processes/benchProcesses.ts'
 import { benchSoak } from './soak/benchSoak.ts'
 import { benchSolana } from './solana/benchSolana.ts'
+import { benchStore } from './store/benchStore.ts'
 
 const { values, positionals: wanted } = parseArgs({
-  options: { write: { type: 'boolean', default: false }, minutes: { type: 'string', default: '10' } },
+  options: {
+    write: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: '10' },
+    transactions: { type: 'string', default: '10000000' },
+    engine: { type: 'string' }
+  },
   allowPositionals: true
 })
 
 /** Each prints what it finds and returns what is worth keeping. */
 const benches: Readonly<Record<string, (print: (line: string) => void) => Promise<object>>> = {
+  history: benchHistory,
   holdings: benchHoldings,
   http: benchHttp,
+  ingest: benchIngest,
+  processes: benchProcesses,
   solana: benchSolana,
-  soak: out => benchSoak(out, Number(values.minutes))
+  soak: out => benchSoak(out, Number(values.minutes)),
+  store: out => {
+    const { write, engine } = values
+    return benchStore(out, { write, transactions: Number(values.transactions), only: engine })
+  }
 }
-/** Takes its time whatever the machine. */
-const onlyByName = 'soak'
+/** They take a quarter of an hour or so. */
+const onlyByName: readonly string[] = ['soak', 'store']
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 for (const [name, bench] of Object.entries(benches)) {
-  if (wanted.length > 0 ? !wanted.includes(name) : name === onlyByName) continue
+  if (wanted.length > 0 ? !wanted.includes(name) : onlyByName.includes(name)) continue
   print(name)
   const figures = await bench(print)
   if (!values.write) continue

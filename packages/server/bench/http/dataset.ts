@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Address, BlockRef, ConfirmedTransaction, Hash, IndexedBlock } from '../../src/model/evm.ts'
 import { migrations } from '../../src/store/sqlite/migrations.ts'
 import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
+import { commitChain } from '../../src/store/test/commitChain.ts'
 
 /** What is in the store; a change of any figure, or of how it is made, needs another `version`. */
 export const datasetFigures = {
@@ -40,7 +41,7 @@ export async function prepareDataset(print: (line: string) => void): Promise<str
   rmSync(unfinished, { recursive: true, force: true })
   mkdirSync(unfinished, { recursive: true })
   const writer = await openSqliteWriter(unfinished, { chainId, genesisHash: hashOf('genesis') })
-  for (const blocks of chain()) await writer.commitBlocks(blocks)
+  for (const blocks of chain()) await commitChain(writer, blocks)
   await writer.markBackfilled()
   await writer.close()
   // Under its name only once it is whole.

@@ -9,7 +9,7 @@ const server = await createServer({
   listen: { host: '127.0.0.1', port: 0, trustedProxies: ['loopback'] },
   store: `sqlite:${folder}`,
   projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
-  chains: { evm: [{ chainId: Number(chainId), rpcUrls: [rpcUrl], pollIntervalMs: 500 }] },
+  chains: { evm: [{ chainId: Number(chainId), rpcUrls: [rpcUrl], traces: 'on', pollIntervalMs: 500 }] },
   rateLimit: false,
   log: { level: 'error' }
 })

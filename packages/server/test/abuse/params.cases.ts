@@ -28,6 +28,14 @@ const wrongHistory: readonly [string, string, string][] = [
   ['a limit beyond doubles', `["${address}",{"limit":1e400}]`, '/params/1/limit'],
   ['a fraction as limit', `["${address}",{"limit":1.5}]`, '/params/1/limit'],
   ['text as limit', `["${address}",{"limit":"10"}]`, '/params/1/limit'],
+  ['an include that is none', `["${address}",{"include":"transfers"}]`, '/params/1/include'],
+  ['an include of null', `["${address}",{"include":null}]`, '/params/1/include'],
+  ['something else to include', `["${address}",{"include":["transfers","logs"]}]`, '/params/1/include/1'],
+  [
+    'much to include',
+    `["${address}",{"include":[${Array(50_000).fill('"transfers"')}]}]`,
+    '/params/1/include'
+  ],
   ['a cursor that is none', `["${address}",{"before":"0x"}]`, '/params/1/before'],
   ['a cursor of null', `["${address}",{"before":null}]`, '/params/1/before'],
   ['an option __proto__', `["${address}",{"__proto__":{"limit":1}}]`, '/params/1/__proto__'],
@@ -41,6 +49,14 @@ const wrongTokens: readonly [string, string, string][] = [
   ['200,000 contracts', `["${address}",[${Array(200_000).fill('0')}]]`, '/params/1'],
   ['a contract that is none', `["${address}",["${address}",7]]`, '/params/1/1'],
   ['an object of contracts', `["${address}",{"0":"${address}","length":1}]`, '/params/1']
+]
+
+const wrongAccounts: readonly [string, string, string][] = [
+  ['no account', '[]', '/params'],
+  ['options', `["${address}",{}]`, '/params'],
+  ['an account of null', '[null]', '/params/0'],
+  ['an account too short', '["0x1"]', '/params/0'],
+  ['a NUL in the account', `["${address.slice(0, -1)}\\u0000"]`, '/params/0']
 ]
 
 const wrongChains: readonly [string, string | null][] = [
@@ -116,6 +132,11 @@ export const paramsCases: readonly CallCase[] = [
   ...wrongTokens.map(([name, params, path]) => ({
     name: `holdings for ${name}`,
     body: call({ method: '"svc_getTokensAndNFTs"', params }),
+    expect: failed('INVALID_PARAMS', '5', path)
+  })),
+  ...wrongAccounts.map(([name, params, path]) => ({
+    name: `a certificate for ${name}`,
+    body: call({ method: '"svc_verifyHistory"', params }),
     expect: failed('INVALID_PARAMS', '5', path)
   })),
   ...wrongChains.map(([name, chainId]) => ({

@@ -1,5 +1,7 @@
-import { differences, readIndex } from '../support/indexHarness.ts'
-import { type WalkedBlocks, walkChain } from '../support/walkChain.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Snapshot } from '../../src/store/store.ts'
+import { differences, readIndex, type StorePlace } from '../support/indexHarness.ts'
+import { type WalkedBlocks, type WalkedChain, walkChain } from '../support/walkChain.ts'
 import type { ChaosChain } from './createChaosChain.ts'
 
 /** In what an index and its node disagree: `count` 0 and no examples when they do not. */
@@ -16,20 +18,21 @@ const longestExample = 600
 /**
  * Compares an index, level with the head, with its node: every record of every address that was ever part of anything;
  * every hash that was ever sent, which must be confirmed if and only if the chain has it; and every token that was ever
- * received on the chain, whose receiver must be a candidate for holding it.
+ * received on the chain, whose receiver must be a candidate for holding it; what every block did to every account besides its
+ * transactions; and that the index itself says of no row that it is lost.
  *
  * @param known - blocks walked before; see `walkChain`.
  */
 export async function checkIndex(
-  folder: string,
+  place: StorePlace,
   chain: ChaosChain,
   known?: WalkedBlocks
 ): Promise<Disagreement> {
   const walked = await walkChain(chain.rpc, 0, known)
-  const found = await differences(folder, walked, chain.everAddresses)
+  const found = await differences(place, walked, chain.everAddresses)
   const inChain = new Set(walked.transactions.map(({ record }) => record.hash))
   const holdings = new Set(walked.transactions.flatMap(transaction => transaction.holdings))
-  await readIndex(folder, async snapshot => {
+  await readIndex(place, async snapshot => {
     for (const owner of new Set([...holdings].map(text => text.split(' ')[0]))) {
       for await (const chunk of snapshot.holdingCandidates(owner as `0x${string}`)) {
         for (const { contract, standard, tokenId } of chunk) {
@@ -42,9 +45,50 @@ export async function checkIndex(
       const { kind } = await snapshot.lookUpHash(hash as `0x${string}`)
       if ((kind === 'confirmed') !== inChain.has(hash)) found.push(`${hash} is ${kind} in the index`)
     }
+    found.push(...(await wrongEvents(snapshot, walked, chain.everAddresses)))
+    found.push(...(await lostRows(snapshot, new Set([...walked.addresses, ...chain.everAddresses]))))
   })
   return {
     count: found.length,
     examples: found.slice(0, mostExamples).map(text => text.slice(0, longestExample))
   }
+}
+
+async function wrongEvents(
+  snapshot: Snapshot,
+  { events }: WalkedChain,
+  alsoAsk: Iterable<string>
+): Promise<string[]> {
+  const found: string[] = []
+  for (const address of new Set([...events.keys(), ...alsoAsk])) {
+    const wanted = events.get(address) ?? []
+    const got: unknown[] = []
+    for await (const chunk of snapshot.accountEvents(address as `0x${string}`)) got.push(...chunk)
+    if (isDeepStrictEqual(got, wanted)) continue
+    found.push(`events of ${address}: ${flat(got)} instead of ${flat(wanted)}`)
+  }
+  return found
+}
+
+/** A part of the rows may never have been counted: after a rollback beyond the undo data only the newest are. */
+async function lostRows(snapshot: Snapshot, addresses: Iterable<string>): Promise<string[]> {
+  const found: string[] = []
+  const { detailedFrom, talliedFrom } = await snapshot.coverage()
+  if (detailedFrom !== 0 || talliedFrom === undefined) {
+    found.push(`details are known from block ${detailedFrom} on, rows counted from block ${talliedFrom} on`)
+  }
+  for (const address of addresses as Iterable<`0x${string}`>) {
+    const { isComplete, missing, unresolved } = await snapshot.recount(address)
+    if (!isComplete || missing.length > 0 || unresolved > 0) {
+      found.push(`rows of ${address}: ${flat({ isComplete, missing, unresolved })}`)
+    }
+    for await (const chunk of snapshot.auditedRecords(address)) {
+      if (chunk.missing.length > 0) found.push(`missing of ${address}: ${flat(chunk.missing)}`)
+    }
+  }
+  return found
+}
+
+function flat(value: unknown): string {
+  return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each))
 }

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import { faultNames } from '../support/chaosFaults.ts'
-import { type RunningIndexer, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { type RunningIndexer, runTestIndexer } from '../support/indexHarness.ts'
 import { type ChaosProxy, startChaosProxy } from '../support/startChaosProxy.ts'
-import { type ChaosNode, chaosNodes } from './chaosNodes.ts'
+import type { Engine } from '../support/testStores.ts'
+import type { ChaosNode } from './chaosNodes.ts'
+import { chaosPlaces } from './chaosPlaces.ts'
 import { isFull, report, reportSkipped, seed, sizes } from './chaosSizes.ts'
 import { checkIndex, none } from './checkIndex.ts'
 import { type ChaosChain, createChaosChain } from './createChaosChain.ts'
@@ -19,7 +21,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-describe.each(chaosNodes)('on $name', ({ name, start }) => {
+describe.each(chaosPlaces)('in $engine.name, on $node.name', ({ engine, node: { name, start } }) => {
   const { blocks, grown } = name === 'anvil' ? sizes.faults : sizes.faultsElsewhere
 
   it(
@@ -32,14 +34,14 @@ describe.each(chaosNodes)('on $name', ({ name, start }) => {
       const upstreams = [await startUpstream(node, 'first'), await startUpstream(node, 'second')]
       const target = chain.head()
 
-      const calm = await startIndexer(node, upstreams)
+      const calm = await startIndexer(node, engine, upstreams)
       const calmMs = await timeTo(calm.indexer, target)
       await calm.indexer.stop()
       const calmAnswers = total(upstreams, ({ answers }) => answers.all)
 
       for (const upstream of upstreams) upstream.setShare(faultyShare)
       upstreams[1]?.setLag(mostLag)
-      const { indexer, path } = await startIndexer(node, upstreams)
+      const { indexer, store } = await startIndexer(node, engine, upstreams)
       const faultyMs = await timeTo(indexer, target)
       for (let left = grown; left > 0; left -= 10) await chain.grow(Math.min(10, left))
       await atHead(indexer, chain)
@@ -55,6 +57,7 @@ describe.each(chaosNodes)('on $name', ({ name, start }) => {
         reportSkipped('faults.test.ts', name, 'faults of whole lists of receipts', noLists)
       report('faults.test.ts', {
         ...{
+          engine: engine.name,
           node: name,
           blocks: chain.head(),
           transactions: chain.everHashes.size,
@@ -67,7 +70,7 @@ describe.each(chaosNodes)('on $name', ({ name, start }) => {
         ratio: ratio.toFixed(2)
       })
       expect(upstreams.flatMap(({ mishaps }) => mishaps)).toEqual([])
-      expect(await checkIndex(path, chain), `seed ${seed}`).toEqual(none)
+      expect(await checkIndex(store, chain), `seed ${seed}`).toEqual(none)
       expect(indexer.status().degraded).toBe(false)
       if (!isFull || name !== 'anvil') return
       expect(Object.entries(injected).filter(([, times]) => times === 0)).toEqual([])
@@ -87,14 +90,11 @@ function total(upstreams: readonly ChaosProxy[], count: (upstream: ChaosProxy) =
   return upstreams.reduce((sum, upstream) => sum + count(upstream), 0)
 }
 
-async function startIndexer(node: ChaosNode, upstreams: readonly ChaosProxy[]) {
-  const folder = await temporaryFolder()
-  const indexer = runTestIndexer(folder.path, {
-    rpcUrls: upstreams.map(({ url }) => url),
-    ...node.config
-  })
-  cleanUps.push(folder.remove, () => indexer.stop())
-  return { indexer, path: folder.path }
+async function startIndexer(node: ChaosNode, engine: Engine, upstreams: readonly ChaosProxy[]) {
+  const { location, remove } = await engine.create()
+  const indexer = runTestIndexer(location, { rpcUrls: upstreams.map(({ url }) => url), ...node.config })
+  cleanUps.push(remove, () => indexer.stop())
+  return { indexer, store: location }
 }
 
 /** @returns milliseconds until the block is indexed. */

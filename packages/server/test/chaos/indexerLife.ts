@@ -1,80 +1,94 @@
 /**
- * A program of its own: one life of an indexer, which may end in the middle of a write. Argument: a {@link LifePlan} as
- * JSON. Prints a line for each new state, and one before it kills itself; SIGTERM ends it in good order.
+ * A program of its own: one life of an indexer, which may end in the middle of a write, or lose its database there.
+ * Argument: a {@link LifePlan} as JSON. Prints a line for each new state, and one before it kills itself or loses its
+ * database; SIGTERM ends it in good order.
  */
 import { writeSync } from 'node:fs'
 import { type IndexerConfig, runIndexer } from '../../src/indexer/runIndexer.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
-import type { SqliteConnection, SqliteDriver, SqliteStatement } from '../../src/store/sqlite/driver.ts'
+import type { StoreLocation } from '../../src/store/parseStoreUrl.ts'
+import { openPostgresWriter } from '../../src/store/postgres/openPostgresWriter.ts'
 import { loadSqliteDriver } from '../../src/store/sqlite/loadSqliteDriver.ts'
 import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
-import type { StoreWriter } from '../../src/store/store.ts'
+import type { ChainIdentity, StoreWriter } from '../../src/store/store.ts'
+import { type DatabaseDoor, startDatabaseDoor } from '../support/startDatabaseDoor.ts'
+import { mortalDriver } from './mortalDriver.ts'
+import { type Loss, takeAway } from './takeAway.ts'
 
 /** What a life writes when it dies by its own hand. */
 export type Deed = 'commit' | 'rollback' | 'pool'
 
 export interface LifePlan {
-  readonly folder: string
+  readonly store: StoreLocation
   readonly config: IndexerConfig
-  /** Dies by SIGKILL before so many writing statements inside transactions of this deed are carried out, from 1. */
-  readonly death?: { readonly in: Deed; readonly statement: number }
+  /**
+   * Happens before so many steps of this deed are carried out, from 1, over all deeds of its kind: of SQLite a step is a
+   * writing statement inside a transaction, of PostgreSQL a piece that is sent to the server.
+   */
+  readonly death?: {
+    readonly in: Deed
+    readonly step: number
+    /** Absent: it dies by SIGKILL. Else it lives on without its database, and has to find it again. */
+    readonly loses?: Loss
+  }
 }
 
-/** Small, so that a short chain has many epochs and rollbacks both with and without undo data. */
-const layout = { epochTransactions: 60, minUndoBlocks: 8, maxUndoBlocks: 24 }
+/** Small, so that a short chain has many epochs or partitions, and rollbacks both with and without undo data. */
+const epochTransactions = 60
+const partitions = { smallestPartition: 60, largestPartition: 60 }
+const undo = { minUndoBlocks: 8, maxUndoBlocks: 24 }
 
 const plan = JSON.parse(process.argv[2] ?? '{}') as LifePlan
-let doing: Deed | undefined
-let statements = 0
+/** A look at the pool may begin beside a commit. */
+const underWay: Deed[] = []
+let steps = 0
 
 /** At once and to the end, whatever happens to the process next. */
 function say(line: string): void {
   writeSync(1, `${line}\n`)
 }
 
-function step(): void {
-  if (plan.death === undefined || doing !== plan.death.in || ++statements < plan.death.statement) return
-  say(`dies in ${doing}`)
+/** @returns what is lost now, unless it dies. */
+function step(): Loss | undefined {
+  if (plan.death === undefined || !underWay.includes(plan.death.in)) return undefined
+  if (++steps !== plan.death.step) return undefined
+  const { loses } = plan.death
+  say(`${loses === undefined ? 'dies' : 'loses its database'} in ${plan.death.in}`)
+  if (loses !== undefined) return loses
   process.kill(process.pid, 'SIGKILL')
   throw new Error('still alive')
 }
 
-/** Counts what is written between BEGIN and COMMIT; the COMMIT itself is the last that counts. */
-function mortal(real: SqliteDriver): SqliteDriver {
-  const wrap = (connection: SqliteConnection): SqliteConnection => {
-    let isOpen = false
-    return {
-      exec(sql) {
-        if (isOpen) step()
-        connection.exec(sql)
-        if (sql.startsWith('BEGIN')) isOpen = true
-        if (sql === 'COMMIT' || sql === 'ROLLBACK') isOpen = false
-      },
-      prepare: <Row extends object>(sql: string): SqliteStatement<Row> => {
-        const statement = connection.prepare<Row>(sql)
-        return {
-          run(parameters) {
-            if (isOpen) step()
-            return statement.run(parameters)
-          },
-          get: parameters => statement.get(parameters),
-          all: parameters => statement.all(parameters)
-        }
-      },
-      close: () => connection.close()
-    }
+async function openWriter(identity: ChainIdentity): Promise<StoreWriter> {
+  if (plan.store.kind === 'sqlite') {
+    const driver = mortalDriver(loadSqliteDriver(), step)
+    return openSqliteWriter(plan.store.folder, identity, { epochTransactions, ...undo, driver })
   }
-  return { name: real.name, open: (path, options) => wrap(real.open(path, options)) }
+  door ??= await openDoor(plan.store.url)
+  return openPostgresWriter(door.url, identity, { ...partitions, ...undo })
 }
 
-/** The store does each of its works in one go, so that nothing else comes in between. */
+let door: DatabaseDoor | undefined
+
+function openDoor(url: string): Promise<DatabaseDoor> {
+  return startDatabaseDoor(url, async () => {
+    const loss = step()
+    if (loss === undefined) return 'pass'
+    if (loss === 'connection') return 'cut'
+    if (loss === 'answer') return 'unheard'
+    await takeAway(url, loss)
+    return 'pass'
+  })
+}
+
+/** Keeps in mind which deeds are under way. */
 function told(writer: StoreWriter): StoreWriter {
-  const during = <T>(deed: Deed, work: () => T): T => {
-    doing = deed
+  const during = async <T>(deed: Deed, work: () => Promise<T>): Promise<T> => {
+    underWay.push(deed)
     try {
-      return work()
+      return await work()
     } finally {
-      doing = undefined
+      underWay.splice(underWay.indexOf(deed), 1)
     }
   }
   const change: Partial<StoreWriter> = {
@@ -97,10 +111,10 @@ const stopping = new AbortController()
 process.once('SIGTERM', () => stopping.abort(new Error('asked to stop')))
 await runIndexer({
   config: plan.config,
-  openWriter: async identity =>
-    told(await openSqliteWriter(plan.folder, identity, { ...layout, driver: mortal(loadSqliteDriver()) })),
+  openWriter: async identity => told(await openWriter(identity)),
   peek: async () => undefined,
   logger: silentLogger,
   signal: stopping.signal,
   onStatus: ({ phase, indexedTo }) => say(`is ${phase} at ${indexedTo?.hash}`)
 })
+await door?.close()

@@ -1,14 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
-import { dumpStore, type StoreDump } from '../../src/store/test/dumpStore.ts'
-import { readIndex, temporaryFolder } from '../support/indexHarness.ts'
+import type { StoreLocation } from '../../src/store/parseStoreUrl.ts'
+import { dumpSections } from '../../src/store/test/dumpStore.ts'
+import { readIndex } from '../support/indexHarness.ts'
 import { type FaultProxy, startFaultProxy } from '../support/startFaultProxy.ts'
-import { type ChaosNode, chaosNodes, finalDepth } from './chaosNodes.ts'
+import { dumpIndex, type Engine, engines } from '../support/testStores.ts'
+import { type ChaosNode, finalDepth } from './chaosNodes.ts'
+import { chaosPlaces } from './chaosPlaces.ts'
 import { isFull, report, seed, sizes } from './chaosSizes.ts'
 import { checkIndex, none } from './checkIndex.ts'
 import { type ChaosChain, createChaosChain } from './createChaosChain.ts'
 import type { Deed, LifePlan } from './indexerLife.ts'
 import { type Death, type Life, startLife } from './startLife.ts'
+import type { Loss } from './takeAway.ts'
 
 const chainId = 31337
 
@@ -17,7 +21,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-describe.each(chaosNodes)('on $name', ({ name, start }) => {
+describe.each(chaosPlaces)('in $engine.name, on $node.name', ({ engine, node: { name, start } }) => {
   const { rounds } = name === 'anvil' ? sizes.kills : sizes.killsElsewhere
 
   it(
@@ -30,55 +34,59 @@ describe.each(chaosNodes)('on $name', ({ name, start }) => {
       await chain.grow(20)
       const proxy = await startFaultProxy(node.rpcUrl)
       cleanUps.push(() => proxy.close())
-      const [killed, straight] = [await folder(), await folder()]
+      // What one engine went through ends as what another one holds that went through nothing.
+      const [killed, straight] = [await place(engine), await place(engines[0])]
 
       const counts = { commit: 0, rollback: 0, pool: 0, elsewhere: 0, 'from outside': 0, reorgs: 0 }
+      const lost = { backend: 0, server: 0, connection: 0, answer: 0 }
       for (let round = 0; round < rounds; round++) {
-        const wish = await prepareRound(chain, killed, round, random)
-        if (wish.replaced) counts.reorgs++
+        const { death: wished, replaced } = await prepareRound(chain, killed, round, random)
+        if (replaced) counts.reorgs++
         const plan = lifePlan(node, proxy, killed)
-        const life = startLife(wish.death === undefined ? plan : { ...plan, death: wish.death })
+        const life = startLife(wished === undefined ? plan : { ...plan, death: wished })
         cleanUps.push(async () => life.kill('SIGKILL'))
-        if (wish.death === undefined) strikeFromOutside(life, proxy, random)
-        // A life that comes to the end of its work before its death is killed there.
+        if (wished === undefined) strikeFromOutside(life, proxy, random)
+        // A life that comes to the end of its work before its death, or after the loss of its database, is killed there.
         life.killAt((await headOf(chain)).hash)
         const death = await life.death
         proxy.setFault()
         expect(death, `seed ${seed}, round ${round}`).toMatchObject({ signal: 'SIGKILL', errors: '' })
-        counts[death.in ?? 'elsewhere']++
-        if (wish.death === undefined) counts['from outside']++
+        counts[death.in ?? death.lostIn ?? 'elsewhere']++
+        if (wished === undefined) counts['from outside']++
+        if (wished?.loses !== undefined && death.lostIn !== undefined) lost[wished.loses]++
       }
 
-      for (const path of [killed, straight]) {
-        const life = startLife(lifePlan(node, proxy, path))
+      for (const index of [killed, straight]) {
+        const life = startLife(lifePlan(node, proxy, index))
         cleanUps.push(async () => life.kill('SIGKILL'))
         await life.follows((await headOf(chain)).hash)
         expect(await end(life, 'SIGTERM')).toMatchObject({ code: 0, errors: '' })
       }
       report('kills.test.ts', {
-        ...{ node: name, rounds, ...counts, blocks: chain.head() },
-        'transactions sent': chain.everHashes.size
+        ...{ engine: engine.name, node: name, rounds, ...counts },
+        ...(engine.name === 'postgres' ? lost : {}),
+        ...{ blocks: chain.head(), 'transactions sent': chain.everHashes.size }
       })
       expect(await checkIndex(killed, chain)).toEqual(none)
-      const [dump, straightDump] = [dumpOf(killed), dumpOf(straight)]
+      const [dump, straightDump] = [await dumpOf(killed), await dumpOf(straight)]
       expect(dump.sha256).toBe(straightDump.sha256)
-      expect(missingHoldings(killed, straight)).toEqual([])
+      expect(await missingHoldings(killed, straight)).toEqual([])
       expect(await pendingOf(killed, chain)).toEqual(await pendingOf(straight, chain))
-      if (isFull && name === 'anvil') {
-        expect(Object.entries(counts).filter(([, times]) => times === 0)).toEqual([])
-      }
+      if (!isFull || name !== 'anvil') return
+      const wanted = { ...counts, ...(engine.name === 'postgres' ? lost : {}) }
+      expect(Object.entries(wanted).filter(([, times]) => times === 0)).toEqual([])
     },
     60_000 + rounds * 5_000
   )
 })
 
-async function folder(): Promise<string> {
-  const { path, remove } = await temporaryFolder()
+async function place(engine: Engine): Promise<StoreLocation> {
+  const { location, remove } = await engine.create()
   cleanUps.push(remove)
-  return path
+  return location
 }
 
-function lifePlan(node: ChaosNode, { url }: FaultProxy, path: string): LifePlan {
+function lifePlan(node: ChaosNode, { url }: FaultProxy, store: StoreLocation): LifePlan {
   // Short rounds: many small commits instead of a few large ones.
   const config = {
     chainId,
@@ -88,16 +96,27 @@ function lifePlan(node: ChaosNode, { url }: FaultProxy, path: string): LifePlan 
     pollIntervalMs: 20,
     roundBlocks: 4
   }
-  return { folder: path, config }
+  return { store, config }
 }
 
 /** A life that comes as far as the pool leaves an index at the head, and so the next one something to roll back. */
 const deaths: readonly [Deed | undefined, ...(Deed | undefined)[]] = ['pool', 'rollback', 'commit', undefined]
+const losses: readonly [Loss, ...Loss[]] = ['backend', 'server', 'connection', 'answer']
+/** Steps of one deed, more or less. */
+const steps = {
+  sqlite: { commit: 120, rollback: 50, pool: 8 },
+  postgres: { commit: 10, rollback: 8, pool: 4 }
+}
 
 /** Gives a life something to do, of the kind it is to die in. */
-async function prepareRound(chain: ChaosChain, path: string, round: number, random: Random) {
+async function prepareRound(
+  chain: ChaosChain,
+  store: StoreLocation,
+  round: number,
+  random: Random
+): Promise<{ readonly replaced: boolean; readonly death?: NonNullable<LifePlan['death']> }> {
   const wished = deaths[round % deaths.length]
-  const stored = (await readIndex(path, snapshot => snapshot.indexedRange()))?.to.number
+  const stored = (await readIndex(store, snapshot => snapshot.indexedRange()))?.to.number
   await chain.grow(1 + random.below(8))
   let replaced = false
   if (stored !== undefined && stored > chain.firstFree && (wished === 'rollback' || random.below(3) === 0)) {
@@ -108,12 +127,11 @@ async function prepareRound(chain: ChaosChain, path: string, round: number, rand
     if (replaced) await chain.replace(Math.min(depth, deepest))
   }
   if (wished === 'pool') await chain.fillPool(3 + random.below(6))
-  const longest = { commit: 120, rollback: replaced ? 50 : 1, pool: 8 }
   const deed = wished === 'rollback' && !replaced ? 'commit' : wished
-  return {
-    replaced,
-    ...(deed === undefined ? {} : { death: { in: deed, statement: 1 + random.below(longest[deed]) } })
-  }
+  if (deed === undefined) return { replaced }
+  const step = 1 + random.below(steps[store.kind][deed])
+  const losesDatabase = store.kind === 'postgres' && random.below(2) === 0
+  return { replaced, death: { in: deed, step, ...(losesDatabase ? { loses: random.pick(losses) } : {}) } }
 }
 
 /** Kills at a call to the node, or some time after the first one. */
@@ -139,21 +157,18 @@ async function headOf({ rpc }: ChaosChain): Promise<{ hash: string }> {
 }
 
 /** Holding candidates of blocks that are gone stay: both have those of the chain, and the killed one some more. */
-const dumpOf = (path: string): StoreDump => dumpStore(path, chainId, { omit: ['holding'] })
+const dumpOf = (store: StoreLocation) => dumpIndex(store, chainId, ['holding'])
 
-function missingHoldings(killed: string, straight: string): string[] {
-  const [all, wanted] = [killed, straight].map(path =>
-    dumpStore(path, chainId)
-      .text.split('\n')
-      .filter(line => line.startsWith('holding '))
-  )
-  const found = new Set(all)
-  return (wanted ?? []).filter(line => !found.has(line))
+async function missingHoldings(killed: StoreLocation, straight: StoreLocation): Promise<string[]> {
+  const others = dumpSections.filter(name => name !== 'holding')
+  const linesOf = async (store: StoreLocation) => (await dumpIndex(store, chainId, others)).text.split('\n')
+  const found = new Set(await linesOf(killed))
+  return (await linesOf(straight)).filter(line => !found.has(line))
 }
 
 /** Every address's part of the pool; when each entry was first seen depends on the lives. */
-function pendingOf(path: string, chain: ChaosChain): Promise<string[]> {
-  return readIndex(path, async snapshot => {
+function pendingOf(store: StoreLocation, chain: ChaosChain): Promise<string[]> {
+  return readIndex(store, async snapshot => {
     const lines: string[] = []
     for (const address of chain.everAddresses) {
       for (const { hash, status } of await snapshot.pending(address as `0x${string}`)) {

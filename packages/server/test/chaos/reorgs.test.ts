@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
-import { dumpStore } from '../../src/store/test/dumpStore.ts'
-import { type RunningIndexer, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { type RunningIndexer, runTestIndexer } from '../support/indexHarness.ts'
+import { dumpIndex, type Engine, engines } from '../support/testStores.ts'
 import type { WalkedBlocks } from '../support/walkChain.ts'
-import { type ChaosNode, chaosNodes, finalDepth } from './chaosNodes.ts'
+import { type ChaosNode, finalDepth } from './chaosNodes.ts'
+import { chaosPlaces } from './chaosPlaces.ts'
 import { report, reportSkipped, seed, sizes } from './chaosSizes.ts'
 import { checkIndex, none } from './checkIndex.ts'
 import { type ChaosChain, createChaosChain } from './createChaosChain.ts'
@@ -20,7 +21,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-describe.each(chaosNodes)('on $name', ({ name, start }) => {
+describe.each(chaosPlaces)('in $engine.name, on $node.name', ({ engine, node: { name, start } }) => {
   const { count, deeper } = name === 'anvil' ? sizes.reorgs : sizes.reorgsElsewhere
 
   it(
@@ -31,7 +32,7 @@ describe.each(chaosNodes)('on $name', ({ name, start }) => {
       const random = createRandom(seed)
       const chain = await createChaosChain(node, random)
       await chain.grow(finalDepth + 6)
-      const { indexer, path } = await startIndexer(node)
+      const { indexer, store } = await startIndexer(node, engine)
       await atHead(indexer, chain)
 
       const log: string[] = []
@@ -40,7 +41,7 @@ describe.each(chaosNodes)('on $name', ({ name, start }) => {
       const compare = async () => {
         await atHead(indexer, chain)
         looks++
-        const disagreement = await checkIndex(path, chain, known)
+        const disagreement = await checkIndex(store, chain, known)
         expect(disagreement, `seed ${seed}, after: ${log.slice(-10).join('; ')}`).toEqual(none)
         return disagreement.count
       }
@@ -73,34 +74,39 @@ describe.each(chaosNodes)('on $name', ({ name, start }) => {
       const differences = await compare()
       await indexer.stop()
 
-      const straight = await startIndexer(node)
+      const straight = await startIndexer(node, engines[0])
       await atHead(straight.indexer, chain)
       await straight.indexer.stop()
-      const [dump, straightDump] = [path, straight.path].map(folder =>
-        dumpStore(folder, chainId, { omit: ['holding'] })
-      )
+      const dump = await dumpIndex(store, chainId, ['holding'])
+      const straightDump = await dumpIndex(straight.store, chainId, ['holding'])
       if (name !== 'anvil') reportSkipped('reorgs.test.ts', name, 'reorgs without a lower head', noReorg)
       report('reorgs.test.ts', {
-        ...{ node: name, reorgs: count, 'behind final blocks': deeper, 'blocks undone': undone },
+        ...{
+          engine: engine.name,
+          node: name,
+          reorgs: count,
+          'behind final blocks': deeper,
+          'blocks undone': undone
+        },
         ...{
           blocks: chain.head(),
           'transactions sent': chain.everHashes.size,
-          confirmed: dump?.counts.tx ?? 0
+          confirmed: dump.counts.tx
         },
         comparisons: looks,
         differences
       })
-      expect(dump?.sha256).toBe(straightDump?.sha256)
+      expect(dump.sha256).toBe(straightDump.sha256)
     },
     60_000 + (count + deeper * 3) * 3_000
   )
 })
 
-async function startIndexer({ rpcUrl, config }: ChaosNode) {
-  const folder = await temporaryFolder()
-  const indexer = runTestIndexer(folder.path, { rpcUrls: [rpcUrl], ...config })
-  cleanUps.push(folder.remove, () => indexer.stop())
-  return { indexer, path: folder.path }
+async function startIndexer({ rpcUrl, config }: ChaosNode, engine: Engine) {
+  const { location, remove } = await engine.create()
+  const indexer = runTestIndexer(location, { rpcUrls: [rpcUrl], ...config })
+  cleanUps.push(remove, () => indexer.stop())
+  return { indexer, store: location }
 }
 
 async function atHead(indexer: RunningIndexer, { rpc }: ChaosChain): Promise<void> {

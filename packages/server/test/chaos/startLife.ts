@@ -9,6 +9,8 @@ export interface Death {
   readonly code: number | null
   /** In what it killed itself; absent when it was ended from outside. */
   readonly in?: Deed
+  /** In what it had lost its database before; absent when it had not. */
+  readonly lostIn?: Deed
   /** What it printed as errors. */
   readonly errors: string
 }
@@ -44,7 +46,12 @@ export function startLife(plan: LifePlan): Life {
     // Not `exit`: the last words may still be in the pipe.
     child.once('close', (code, signal) => {
       const deed = /^dies in (\w+)$/m.exec(output)?.[1] as Deed | undefined
-      resolve({ code, signal, errors, ...(deed === undefined ? {} : { in: deed }) })
+      const lostIn = /^loses its database in (\w+)$/m.exec(output)?.[1] as Deed | undefined
+      resolve({
+        ...{ code, signal, errors },
+        ...(deed === undefined ? {} : { in: deed }),
+        ...(lostIn === undefined ? {} : { lostIn })
+      })
     })
   })
   const whenFollowing = (hash: string, then: () => void) => {

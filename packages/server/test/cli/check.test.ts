@@ -8,14 +8,14 @@ import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { heightsToTry } from '../../src/chains/evm/checkEvmNode.ts'
 import { checkChains } from '../../src/cli/check/checkChains.ts'
+import { checkProjects } from '../../src/cli/check/checkProjects.ts'
+import { checkQuotaStore } from '../../src/cli/check/checkQuotaStore.ts'
 import {
   checkListen,
   checkNodeVersion,
   checkSettings,
   checkTransport
 } from '../../src/cli/check/checkSettings.ts'
-import { checkProjects } from '../../src/cli/check/checkProjects.ts'
-import { checkQuotaStore } from '../../src/cli/check/checkQuotaStore.ts'
 import { checkStore } from '../../src/cli/check/checkStore.ts'
 import { runLooks } from '../../src/cli/check/runLooks.ts'
 import { listLooks } from '../../src/cli/check.ts'
@@ -23,7 +23,7 @@ import { formatCheck } from '../../src/cli/formatCheck.ts'
 import { type Config, type ConfigInput, parseConfig } from '../../src/config.ts'
 import { startScriptedNode } from '../solana/startScriptedNode.ts'
 import { runTestIndexer } from '../support/indexHarness.ts'
-import { type Fault, startFaultProxy } from '../support/startFaultProxy.ts'
+import { type Fault, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { runCommand } from './runCommand.ts'
 
 let anvil: AnvilNode
@@ -217,6 +217,26 @@ describe('the nodes of an EVM chain', () => {
       })
     ])
   })
+})
+
+it('traces are looked at where they are asked for; a node without them is an error only where they must be had of it', async () => {
+  const proxy = await startFaultProxy(anvil.rpcUrl)
+  cleanUps.push(() => proxy.close())
+  proxy.setFault(({ method }, result) => {
+    if (/trace/.test(method)) throw new Refusal(-32601)
+    return result
+  })
+  const look = async (traces: 'on' | 'auto' | 'off', ...rpcUrls: string[]) =>
+    (await checkNodes({ evm: [{ chainId: 31337, rpcUrls, traces }] }))
+      .filter(({ check }) => check === 'traces')
+      .map(({ state, found }) => [state, found])
+  const traced = ['ok', expect.stringMatching(/^block 1 with \d+ transactions is traced by trace_block$/)]
+  const missing = (state: string) => [state, expect.stringContaining('no upstream offers traces')]
+  expect(await look('off', anvil.rpcUrl)).toEqual([])
+  expect(await look('on', anvil.rpcUrl)).toEqual([traced])
+  expect(await look('on', proxy.url)).toEqual([missing('error')])
+  expect(await look('auto', proxy.url)).toEqual([missing('warning')])
+  expect(await look('on', anvil.rpcUrl, proxy.url)).toEqual([traced, missing('warning')])
 })
 
 it('receipts are looked for in the first blocks and ever rarer above, so that old ones are tried', () => {

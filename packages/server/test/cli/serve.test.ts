@@ -178,9 +178,9 @@ describe('chain-data serve', () => {
     ],
     ['an unknown key', JSON.stringify({ ...minimal, sotre: 1 }), /sotre is not a key/],
     [
-      'something to come',
-      JSON.stringify({ ...minimal, store: 'postgres://u:pw@h/d' }),
-      /store is .*postgres/
+      'a PostgreSQL without a database',
+      JSON.stringify({ ...minimal, store: 'postgres://u:pw@h' }),
+      /^(?!.*pw)store is "postgres:…"; expected .*<database>/m
     ],
     [
       'a store that is no folder',

@@ -116,10 +116,13 @@ const contacts: Readonly<Record<string, readonly string[]>> = {
   'proxy/forwardCalls.ts': ['node:http', 'node:https', 'node:net'],
   // The operator's database that quotas are counted in.
   'http/quotaDatabase.ts': ['pg'],
+  // The operator's database that the index is kept in.
+  'store/postgres/driver.ts': ['pg'],
   // Callers, and the server's own health page.
   'http/listen.ts': ['node:http'],
   // Runs in the browser, where the page asks its own server.
   'http/statusPage/browser/pollReport.ts': ['fetch'],
+  'cli/askCertificate.ts': ['fetch'],
   'cli/askServer.ts': ['fetch']
 }
 

@@ -2,6 +2,7 @@ import type { TransactionRecord } from '@chain-data/protocol'
 import { checkFailure, checkResult } from '@chain-data/protocol/validators'
 import { afterEach, describe, expect, it } from 'vitest'
 import { buildChain, hashOf, people, poolTransaction } from '../../src/store/test/buildChain.ts'
+import { commitChain } from '../../src/store/test/commitChain.ts'
 import { type StartedHistory, startHistory } from './startHistory.ts'
 import { request } from './startService.ts'
 
@@ -23,7 +24,7 @@ async function start(options: Parameters<typeof startHistory>[0] = {}): Promise<
     { name: `${block}b`, parties: [bob] },
     { name: `${block}c`, parties: [bob, alice] }
   ])
-  await history.writer.commitBlocks(buildChain(plans))
+  await commitChain(history.writer, buildChain(plans))
   await history.writer.markBackfilled()
   await history.writer.updatePool({
     present: [
@@ -81,7 +82,7 @@ describe('a history', () => {
   it('of a chain without a pool has no pending ones, and is answered', async () => {
     const history = await startHistory()
     opened.push(history)
-    await history.writer.commitBlocks(buildChain([[{ name: 'only', parties: [alice] }]]))
+    await commitChain(history.writer, buildChain([[{ name: 'only', parties: [alice] }]]))
     await history.writer.markBackfilled()
     history.status = { ...history.status, poolCovered: false }
     expect(await hashesOf(history, alice)).toEqual([hashOf('only')])
@@ -129,7 +130,8 @@ describe('a page', () => {
     const history = await start()
     const common = (await history.writer.blockRef(6))!
     await history.writer.rollbackTo(common)
-    await history.writer.commitBlocks(
+    await commitChain(
+      history.writer,
       buildChain([[{ name: 'other', parties: [alice] }]], { parent: common, fork: 'b' })
     )
     expect(await failureOf(history, alice, { before: hashOf('8a') })).toMatchObject({
@@ -144,7 +146,7 @@ describe('a history that is not complete', () => {
   async function startSyncing(options: Parameters<typeof startHistory>[0] = {}) {
     const history = await startHistory(options)
     opened.push(history)
-    await history.writer.commitBlocks(buildChain([[{ name: 'first', parties: [alice] }]], { firstNumber: 3 }))
+    await commitChain(history.writer, buildChain([[{ name: 'first', parties: [alice] }]], { firstNumber: 3 }))
     history.status = { ...history.status, phase: 'backfilling', backfilled: false, head: 90 }
     return history
   }

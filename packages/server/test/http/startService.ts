@@ -56,6 +56,7 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       svc_getTokensAndNFTs: notCalled,
       enhancedGetTokensAndNFTs: notCalled,
       svc_getSyncStatus: notCalled,
+      svc_verifyHistory: notCalled,
       'rpc.discover': notCalled,
       ...changes.handlers
     },

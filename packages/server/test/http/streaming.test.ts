@@ -3,8 +3,9 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { TransactionRecord } from '@chain-data/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Listener } from '../../src/http/listen.ts'
-import type { RecordChunk } from '../../src/store/store.ts'
+import type { RecordChunk } from '../../src/records/record.ts'
 import { buildChain, hashOf, people } from '../../src/store/test/buildChain.ts'
+import { commitChain } from '../../src/store/test/commitChain.ts'
 import { type StartedHistory, startHistory } from './startHistory.ts'
 import { authorization, request } from './startService.ts'
 
@@ -34,7 +35,7 @@ beforeAll(async () => {
       }))
     )
     const parent = first === 0 ? undefined : await history.writer.blockRef(first - 1)
-    await history.writer.commitBlocks(buildChain(plans, parent ? { parent } : {}))
+    await commitChain(history.writer, buildChain(plans, parent ? { parent } : {}))
   }
   await history.writer.markBackfilled()
   watch()
@@ -136,7 +137,8 @@ describe('a whole history', () => {
       name: `${blockCount - 1}/${index}`,
       parties: [alice]
     }))
-    await history.writer.commitBlocks(
+    await commitChain(
+      history.writer,
       buildChain([[{ name: 'new one', parties: [alice] }, ...plans]], { parent: common, fork: 'x' })
     )
     await history.writer.markSettled()

@@ -183,6 +183,21 @@ describe('a reorg', () => {
 })
 
 describe('what was final', () => {
+  it('and replaced: whoever is told of the blocks that make up for it is told in the same breath that they do', async () => {
+    const node = createScriptedNode(30)
+    node.finalized = 20
+    const running = await run(node)
+    await running.expectLevel()
+    node.reorg(10, 22, 'b')
+    await running.expectLevel()
+    expect(running.status().degraded).toBe(true)
+    node.finalized = 30
+    node.reorg(32, 3, 'b')
+    await running.expectLevel()
+    const newest = running.statuses.filter(({ indexedTo }) => indexedTo?.number === 35)
+    expect(newest.map(({ degraded }) => degraded)).not.toContain(true)
+  })
+
   it('and is replaced all the same: the index follows, and is degraded until all that was removed is final', async () => {
     const node = createScriptedNode(40)
     node.finalized = 30

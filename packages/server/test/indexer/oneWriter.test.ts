@@ -33,7 +33,7 @@ function start(options: Partial<StartIndexerOptions> = {}) {
   const genesis: string[] = []
   const indexer = startIndexer({
     ...{ chainId: 31337, rpcUrls: [anvil.rpcUrl], startBlock: 0, finality: 'auto', pollIntervalMs: 50 },
-    ...{ storeFolder: folder, reportEveryMs: 50, writerSilentMs: 3_000 },
+    ...{ store: { kind: 'sqlite' as const, folder }, reportEveryMs: 50, writerSilentMs: 3_000 },
     logger: createLogger({ level: 'info', write: line => lines.push(JSON.parse(line)) }),
     onStatus: status => statuses.push(status),
     onGenesis: hash => genesis.push(hash),
@@ -45,6 +45,10 @@ function start(options: Partial<StartIndexerOptions> = {}) {
 
 const starts = () => lines.filter(({ msg }) => msg === 'indexing starts').length
 const isFollowing = ({ phase }: SyncStatus) => phase === 'following'
+
+/** Two threads have to start for it, which takes seconds on a machine that is busy. */
+const follows = (what: string, indexer: Indexer) =>
+  eventually(`${what} follows`, () => isFollowing(indexer.status()), 20_000)
 
 /** What both say once the one that waits has heard the other; the time of the look at the pool is rounded to the beat. */
 async function saysTheSame(waiting: Indexer, writer: Indexer): Promise<void> {
@@ -58,7 +62,7 @@ async function saysTheSame(waiting: Indexer, writer: Indexer): Promise<void> {
 
 it('a second indexer in another thread waits without writing, says what the first says, and takes over at its end', async () => {
   const first = start()
-  await eventually('the first follows', () => isFollowing(first.indexer.status()))
+  await follows('the first', first.indexer)
   const second = start()
   await eventually('the second says what the first says', () => second.indexer.status().waiting)
   await saysTheSame(second.indexer, first.indexer)
@@ -88,7 +92,7 @@ it('a second indexer in another thread waits without writing, says what the firs
   await first.indexer.stop()
   const handedOver = second.statuses.length
   await eventually('the second indexes', () => second.indexer.status().waiting === undefined)
-  await eventually('the second follows', () => isFollowing(second.indexer.status()))
+  await follows('the second', second.indexer)
   // Callers are held for a moment, and nobody is told that the chain does not move.
   expect(new Set(second.statuses.slice(handedOver).map(({ phase }) => phase))).not.toContain('stalled')
   expect(starts()).toBe(2)
@@ -101,7 +105,12 @@ it('of three, the one that still waits hears the next writer', async () => {
     indexers.filter(({ indexer }) => isFollowing(indexer.status()) && !indexer.status().waiting)
   const waiting = () =>
     indexers.filter(({ indexer }) => isFollowing(indexer.status()) && indexer.status().waiting)
-  await eventually('one writes and two wait', () => writers().length === 1 && waiting().length === 2)
+  await eventually(
+    'one writes and two wait',
+    () => writers().length === 1 && waiting().length === 2,
+    // Six threads have to start.
+    20_000
+  )
   const [writer] = writers()
   if (writer === undefined) throw new Error('nobody writes')
   indexers.splice(indexers.indexOf(writer), 1)
@@ -122,20 +131,20 @@ it('what keeps the writer from moving is told by the one that waits, and when it
   const proxy = await startFaultProxy(anvil.rpcUrl)
   cleanUps.push(() => proxy.close())
   const first = start({ rpcUrls: [proxy.url], rpcTimeoutMs: 500 })
-  await eventually('the first follows', () => isFollowing(first.indexer.status()))
+  await follows('the first', first.indexer)
   const second = start()
   await eventually('the second waits', () => second.indexer.status().waiting)
   proxy.setDown(true)
   await eventually('the second is stalled too', () => second.indexer.status().phase === 'stalled')
   expect(second.indexer.status()).toMatchObject({ waiting: true, problem: first.indexer.status().problem })
   proxy.setDown(false)
-  await eventually('the second follows', () => isFollowing(second.indexer.status()))
+  await follows('the second', second.indexer)
   expect(second.indexer.status()).not.toHaveProperty('problem')
 })
 
 it('a writer that holds the lock and says nothing is told as stalled, whatever it said last', async () => {
   const first = start()
-  await eventually('the first follows', () => isFollowing(first.indexer.status()))
+  await follows('the first', first.indexer)
   await first.indexer.stop()
   // Takes the lock and never reports, as a process does that hangs.
   const genesisHash = first.genesis[0] as Hash
@@ -149,6 +158,6 @@ it('a writer that holds the lock and says nothing is told as stalled, whatever i
   })
   expect(second.statuses.map(({ phase }) => phase)).not.toContain('following')
   await holder.close()
-  await eventually('the second follows', () => isFollowing(second.indexer.status()))
+  await follows('the second', second.indexer)
   expect(second.indexer.status()).not.toHaveProperty('waiting')
 })

@@ -2,11 +2,13 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type FollowOptions, follow } from '../../src/indexer/follow.ts'
 import { createStatusBoard } from '../../src/indexer/statusBoard.ts'
+import { lowestStart } from '../../src/model/startBlock.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { type LogFields, type Logger, silentLogger } from '../../src/platform/logger.ts'
 import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
 import type { WriterState } from '../../src/store/store.ts'
 import { hashOf } from '../../src/store/test/buildChain.ts'
+import { commitChain } from '../../src/store/test/commitChain.ts'
 import { dumpStore } from '../../src/store/test/dumpStore.ts'
 import { eventually } from '../support/indexHarness.ts'
 import type { ScriptedNode } from './scriptedNode.ts'
@@ -46,7 +48,7 @@ export async function runFollow(
   const statuses: SyncStatus[] = []
   const board = createStatusBoard(
     {
-      ...{ chainId: 31_337, phase: 'backfilling', indexedFrom: options.startBlock ?? 0 },
+      ...{ chainId: 31_337, phase: 'backfilling', indexedFrom: lowestStart(options.startBlock ?? 0) },
       ...{ backfilled, degraded, poolCovered: false },
       ...(head === undefined ? {} : { indexedTo: head })
     },
@@ -99,7 +101,7 @@ export async function runFollow(
       const other = await openSqliteWriter(straight, identity, { lockWaitMs: 0 })
       try {
         await other.rollbackAll()
-        await other.commitBlocks(node.chain.slice(startBlock))
+        await commitChain(other, node.chain.slice(startBlock))
       } finally {
         await other.close()
       }

@@ -1,6 +1,7 @@
 import type { ChainSource } from '../../src/indexer/chainSource.ts'
 import type { Hash, IndexedBlock } from '../../src/model/evm.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
+import { encodeBlock } from '../../src/records/encodeBlock.ts'
 import { buildChain, hashOf, people, type TransactionPlan } from '../../src/store/test/buildChain.ts'
 
 /** A node as an indexer sees it, whose chain the test changes at will, also in the middle of a call. */
@@ -73,7 +74,7 @@ export function createScriptedNode(length: number): ScriptedNode {
       await asked(`block ${number}`)
       const block = blocks[number]
       if (block === undefined) throw new NodeContradictionError(`block ${number}: the node does not have it`)
-      return block
+      return encodeBlock(block)
     },
     async blockRef(number) {
       await asked(`blockRef ${number}`)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createWriterThreads } from '../../src/indexer/createWriterThreads.ts'
 import { type Indexer, type StartIndexerOptions, startIndexer } from '../../src/indexer/startIndexer.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { createLogger } from '../../src/platform/logger.ts'
@@ -35,7 +36,7 @@ function start(storeFolder: string, options: Partial<StartIndexerOptions> = {}) 
   const indexer = startIndexer({
     chainId: 31337,
     rpcUrls: [anvil.rpcUrl],
-    storeFolder,
+    store: { kind: 'sqlite', folder: storeFolder },
     startBlock: 0,
     finality: 'auto',
     pollIntervalMs: 25,
@@ -131,6 +132,30 @@ describe('startIndexer', () => {
     const thread = new URL('../../src/indexer/indexerThread.ts', import.meta.url)
     await writeFile(entry, `import ${JSON.stringify(thread.href)}`)
     await atHead(indexer)
+  })
+
+  it('survives a thread of the writer that crashes', async () => {
+    const parent = await folder()
+    const entry = join(parent, 'writer.mjs')
+    const thread = JSON.stringify(new URL('../../src/indexer/writerThread.ts', import.meta.url).href)
+    await writeFile(
+      entry,
+      `import { parentPort } from 'node:worker_threads'
+       parentPort.once('message', ({ port }) => port.on('message', ({ call }) => {
+         if (call === 'markBackfilled') throw new Error('out of order')
+       }))
+       await import(${thread})`
+    )
+    const logger = createLogger({ level: 'error', write: () => {} })
+    const writers = createWriterThreads({ logger, entry: pathToFileURL(entry) })
+    const path = join(parent, 'store')
+    const { indexer, lines } = start(path, { writers })
+    await eventually('it stalls', () => indexer.status().phase === 'stalled')
+    expect(indexer.status().problem).toBe('the thread that writes the store has ended; expected it to run')
+    await writeFile(entry, `import ${thread}`)
+    await atHead(indexer)
+    expect(lines.some(({ msg }) => msg === 'the indexer is started again')).toBe(true)
+    expect(await differences(path, await walkChain(driver.rpc))).toEqual([])
   })
 
   it('tells class and place of an error that nobody caught in the thread, the place in the log only', async () => {

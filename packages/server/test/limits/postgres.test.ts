@@ -28,7 +28,7 @@ describe('the PostgreSQL of the tests', () => {
   })
 
   it('comes from the package where none is on the path', async () => {
-    const postgres = await startPostgres(findPostgres(''))
+    const postgres = await startPostgres({ programs: findPostgres('') })
     expect(await ask(await postgres.createDatabase(), 'SELECT 1 + 1')).toEqual([2])
     await postgres.stop()
     expect(existsSync(postgres.socketFolder)).toBe(false)

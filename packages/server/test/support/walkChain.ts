@@ -6,13 +6,25 @@ export interface WalkedTransaction {
   readonly parties: ReadonlySet<string>
   /** Who has received what token: owner, contract, standard and, for all but ERC-20, token id, with spaces between. */
   readonly holdings: readonly string[]
+  /** What it paid above the base fee, in wei. */
+  readonly tip: bigint
+}
+
+/** What one block does to one account besides its transactions, in the terms of the index. */
+export interface WalkedEvents {
+  readonly blockNumber: number
+  readonly events: readonly { readonly kind: 'tip' | 'withdrawal'; readonly amount: bigint }[]
 }
 
 export interface WalkedChain {
   readonly head: { readonly number: number; readonly hash: string }
   readonly lowest: number
+  /** Hashes of the walked blocks, from `lowest` to the head. */
+  readonly path: readonly string[]
   /** In chain order. */
   readonly transactions: readonly WalkedTransaction[]
+  /** By account, lower case, then by block. Authorities are not in it: the traffic of these suites names none. */
+  readonly events: ReadonlyMap<string, readonly WalkedEvents[]>
   /** Every address that is a party anywhere, lower case. */
   readonly addresses: ReadonlySet<string>
 }
@@ -21,7 +33,8 @@ export interface WalkedChain {
 export type WalkedBlocks = Map<string, readonly WalkedTransaction[]>
 
 type Log = { address: string; topics: string[]; data: string }
-type Raw = Record<string, string> & { logs: Log[]; transactions: string[] }
+type Withdrawal = { address: string; amount: string }
+type Raw = Record<string, string> & { logs: Log[]; transactions: string[]; withdrawals?: Withdrawal[] }
 type Call = (method: string, ...params: unknown[]) => Promise<unknown>
 
 /** Calls under way at the same time: a node answers them faster, and its queue stays short. */
@@ -32,12 +45,14 @@ const callsAtOnce = 16
  * each receipt alone, and decodes with ethers. Knows standard blocks only, which is all that a test node makes.
  *
  * @param known - blocks in it are not asked for again; those walked now are added.
+ * @param traces - with `on`, whoever pays or is paid inside a transaction is a party, as the node's own tracer tells.
  * @throws {Error} when the chain changes under its feet: a transaction or receipt of another block.
  */
 export async function walkChain(
   call: Call,
   lowest = 0,
-  known: WalkedBlocks = new Map()
+  known: WalkedBlocks = new Map(),
+  traces: 'on' | 'off' = 'off'
 ): Promise<WalkedChain> {
   const path: Raw[] = []
   let block = (await call('eth_getBlockByNumber', 'latest', false)) as Raw
@@ -51,7 +66,12 @@ export async function walkChain(
   const wanted = path
     .filter(({ hash }) => !known.has(hash!))
     .flatMap(parent => parent.transactions.map(hash => ({ hash, parent })))
-  const walked = await eachOf(wanted, ({ hash, parent }) => walkTransaction(call, hash, parent))
+  const walked = await eachOf(wanted, async ({ hash, parent }) => {
+    const transaction = await walkTransaction(call, hash, parent)
+    if (traces === 'off') return transaction
+    const inside = await internalParties(call, hash)
+    return { ...transaction, parties: new Set([...transaction.parties, ...inside]) }
+  })
   for (const { hash, transactions } of path) {
     if (!known.has(hash!)) known.set(hash!, walked.splice(0, transactions.length))
   }
@@ -59,9 +79,31 @@ export async function walkChain(
   return {
     head,
     lowest,
+    path: path.map(({ hash }) => hash!),
     transactions,
+    events: eventsOf(path, known),
     addresses: new Set(transactions.flatMap(({ parties }) => [...parties]))
   }
+}
+
+function eventsOf(path: readonly Raw[], known: WalkedBlocks): WalkedChain['events'] {
+  const found = new Map<string, { blockNumber: number; events: WalkedEvents['events'][number][] }[]>()
+  for (const { hash, number, miner, withdrawals = [] } of path) {
+    const blockNumber = Number(number)
+    const add = (to: string, kind: 'tip' | 'withdrawal', amount: bigint) => {
+      if (amount === 0n) return
+      const account = to.toLowerCase()
+      const blocks = found.get(account) ?? []
+      found.set(account, blocks)
+      if (blocks.at(-1)?.blockNumber !== blockNumber) blocks.push({ blockNumber, events: [] })
+      blocks.at(-1)?.events.push({ kind, amount })
+    }
+    const tips = (known.get(hash!) ?? []).map(({ tip }) => tip)
+    const sum = tips.reduce((all, tip) => all + tip, 0n)
+    add(miner!, 'tip', sum)
+    for (const { address, amount } of withdrawals) add(address, 'withdrawal', BigInt(amount) * 10n ** 9n)
+  }
+  return found
 }
 
 async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
@@ -72,6 +114,26 @@ async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>):
   }
   await Promise.all(Array.from({ length: callsAtOnce }, worker))
   return results
+}
+
+type Traced = {
+  type: string
+  from: string
+  to?: string
+  value?: string
+  error?: string
+  calls?: Traced[]
+}
+
+async function internalParties(call: Call, hash: string): Promise<string[]> {
+  const root = (await call('debug_traceTransaction', hash, { tracer: 'callTracer' })) as Traced
+  const within = ({ error, calls = [] }: Traced): string[] =>
+    error === undefined ? calls.flatMap(inner => [...partiesIn(inner), ...within(inner)]) : []
+  const partiesIn = ({ type, from, to, value, error }: Traced) => {
+    const moves = ['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'].includes(type) && error === undefined
+    return moves && to !== undefined && BigInt(value ?? 0) > 0n ? [from, to] : []
+  }
+  return within(root).map(address => address.toLowerCase())
 }
 
 async function walkTransaction(call: Call, hash: string, block: Raw): Promise<WalkedTransaction> {
@@ -87,12 +149,14 @@ async function walkTransaction(call: Call, hash: string, block: Raw): Promise<Wa
   const type = Number(raw.type)
   const gasSpent = BigInt(receipt.gasUsed!)
   const gasPrice = BigInt(receipt.effectiveGasPrice!)
+  const baseFee = BigInt(block.baseFeePerGas ?? 0)
   const blobFee = BigInt(receipt.blobGasUsed ?? 0) * BigInt(receipt.blobGasPrice ?? 0)
   const succeeded = receipt.status === '0x1'
   const created = raw.to === null && succeeded ? receipt.contractAddress : undefined
   const parties = new Set<string>([raw.from!, ...(raw.to ? [raw.to] : []), ...(created ? [created] : [])])
   if (succeeded) for (const log of receipt.logs) for (const party of partiesOf(log)) parties.add(party)
   return {
+    tip: gasPrice > baseFee ? gasSpent * (gasPrice - baseFee) : 0n,
     holdings: succeeded ? receipt.logs.flatMap(holdingsOf).map(text => text.toLowerCase()) : [],
     parties: new Set([...parties].map(party => party.toLowerCase())),
     record: {

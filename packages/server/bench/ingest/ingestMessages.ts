@@ -1,0 +1,35 @@
+/** What the bare reader is asked to do. */
+export interface ReadOrder {
+  readonly url: string
+  readonly from: number
+  readonly to: number
+  /** Blocks under way at the same time. */
+  readonly concurrency: number
+  readonly way: 'fetch' | 'node:http'
+}
+
+/** What it found. */
+export interface ReadFigures {
+  readonly ms: number
+  readonly transactions: number
+  readonly bytes: number
+  /** Processor time of all its threads. */
+  readonly cpuMs: number
+}
+
+/** One backfill of a whole server. */
+export interface IngestFigures {
+  /** From the moment at which it knew what there is to fetch, until all of it was stored and it said so. */
+  readonly backfillMs: number
+  /** From the call that creates the server until then. */
+  readonly wholeMs: number
+  /** Processor time of all its threads during the backfill. */
+  readonly cpuMs: number
+  /** Of its main thread during the backfill: how much later than due a timer came. */
+  readonly loopDelayMs: { readonly p50: number; readonly p99: number; readonly most: number }
+  /** Most of the process so far, and what it had when the backfill began. */
+  readonly peakRssBytes: number
+  readonly firstRssBytes: number
+  /** Where the index stands. */
+  readonly indexedTo: { readonly number: number; readonly hash: string }
+}

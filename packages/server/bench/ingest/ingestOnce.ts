@@ -1,0 +1,56 @@
+/**
+ * A whole server that fills an empty index, a process of its own: `ingestOnce.ts <node URL> <chain id> <store>`. Tells
+ * `IngestFigures` as a message once it is level with the node.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createServer } from '../../src/server.ts'
+import type { IngestFigures } from './ingestMessages.ts'
+
+const [, , rpcUrl = '', chainId = '', store = ''] = process.argv
+const resolutionMs = 1
+const loop = monitorEventLoopDelay({ resolution: resolutionMs })
+const lateness = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs)
+
+process.once('disconnect', () => process.exit(0))
+const createdAtMs = performance.now()
+const server = await createServer({
+  listen: { host: '127.0.0.1', port: 0 },
+  store,
+  projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+  chains: { evm: [{ chainId: Number(chainId), rpcUrls: [rpcUrl] }] },
+  log: { level: 'error' }
+})
+const status = () => {
+  const [chain] = server.status()
+  if (chain?.phase === 'stalled') throw new Error(`the backfill does not move: ${chain.problem}`)
+  return chain
+}
+
+// News of a phase comes at once, so that a short pause between looks is all that this adds.
+while (status()?.phase === 'starting') await sleep(2)
+const beganAtMs = performance.now()
+const firstRssBytes = process.memoryUsage().rss
+const usageBefore = process.cpuUsage()
+loop.enable()
+while (status()?.backfilled !== true) await sleep(2)
+const endedAtMs = performance.now()
+loop.disable()
+const { user, system } = process.cpuUsage(usageBefore)
+const indexedTo = status()?.indexedTo
+if (indexedTo === undefined) throw new Error('it is level with the node and has no block')
+process.send?.({
+  backfillMs: endedAtMs - beganAtMs,
+  wholeMs: endedAtMs - createdAtMs,
+  cpuMs: (user + system) / 1000,
+  loopDelayMs: {
+    p50: lateness(loop.percentile(50)),
+    p99: lateness(loop.percentile(99)),
+    most: lateness(loop.max)
+  },
+  // In KiB.
+  peakRssBytes: process.resourceUsage().maxRSS * 1024,
+  firstRssBytes,
+  indexedTo
+} satisfies IngestFigures)
+await server.close()

@@ -1,0 +1,101 @@
+import type { StoreLocation } from '../../src/store/parseStoreUrl.ts'
+import { connect } from '../../src/store/postgres/connect.ts'
+import { chainSchema } from '../../src/store/postgres/migrations.ts'
+import { chainFiles } from '../../src/store/sqlite/chainFiles.ts'
+import { loadSqliteDriver } from '../../src/store/sqlite/loadSqliteDriver.ts'
+
+const chainId = 31337
+
+/** Tables of which a certificate tells when a row is lost. */
+export type AuditedTable = 'address_tx' | 'tx' | 'tx_hash' | 'block' | 'account_event' | 'holding'
+
+/** A row as the engine has it: byte columns as hex without 0x, numbers as numbers. */
+export type StoredRow = Readonly<Record<string, string | number>>
+
+/** The rows of one index, past its writer. */
+export interface StoredRows {
+  /** Absent tables have none. */
+  list(table: AuditedTable): Promise<readonly StoredRow[]>
+  /** @returns puts it back. */
+  lose(table: AuditedTable, row: StoredRow): Promise<() => Promise<void>>
+}
+
+export function openStoredRows(location: StoreLocation): StoredRows {
+  return location.kind === 'sqlite' ? sqliteRows(location.folder) : postgresRows(location.url)
+}
+
+/** Epochs that nobody reads do not count. */
+const sqliteScope: Partial<Record<AuditedTable, string>> = {
+  address_tx: 'WHERE epoch IN (SELECT id FROM epoch)',
+  tx_hash: 'WHERE epoch IN (SELECT id FROM epoch)',
+  holding: 'WHERE epoch IN (SELECT id FROM holding_epoch)'
+}
+
+function sqliteRows(folder: string): StoredRows {
+  function run<T>(work: (connection: ReturnType<ReturnType<typeof loadSqliteDriver>['open']>) => T): T {
+    const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 5000 })
+    try {
+      return work(connection)
+    } finally {
+      connection.close()
+    }
+  }
+  const toValue = (value: string | number) => (typeof value === 'string' ? Buffer.from(value, 'hex') : value)
+  return {
+    async list(table) {
+      const rows = run(connection =>
+        connection.prepare(`SELECT * FROM ${table} ${sqliteScope[table] ?? ''}`).all([])
+      )
+      return rows.map(row => toRow(row))
+    },
+    async lose(table, row) {
+      const names = Object.keys(row)
+      const values = Object.values(row).map(toValue)
+      const where = names.map(name => `${name} = ?`).join(' AND ')
+      run(connection => connection.prepare(`DELETE FROM ${table} WHERE ${where}`).run(values))
+      return async () => {
+        const places = names.map(() => '?').join(', ')
+        run(connection =>
+          connection.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`).run(values)
+        )
+      }
+    }
+  }
+}
+
+function postgresRows(url: string): StoredRows {
+  async function ask(sql: string, values: unknown[] = []) {
+    const client = await connect(url, 'check')
+    try {
+      return (await client.query(sql, values)).rows as Record<string, unknown>[]
+    } finally {
+      await client.end()
+    }
+  }
+  const tableOf = (table: AuditedTable) => `${chainSchema(chainId)}.${table}`
+  const toValue = (value: string | number) => (typeof value === 'string' ? Buffer.from(value, 'hex') : value)
+  return {
+    // Hashes are found in the records themselves there.
+    list: async table =>
+      table === 'tx_hash' ? [] : (await ask(`SELECT * FROM ${tableOf(table)}`)).map(toRow),
+    async lose(table, row) {
+      const names = Object.keys(row)
+      const values = Object.values(row).map(toValue)
+      const where = names.map((name, place) => `${name} = $${place + 1}`).join(' AND ')
+      await ask(`DELETE FROM ${tableOf(table)} WHERE ${where}`, values)
+      return async () => {
+        const places = names.map((_, place) => `$${place + 1}`).join(', ')
+        await ask(`INSERT INTO ${tableOf(table)} (${names.join(', ')}) VALUES (${places})`, values)
+      }
+    }
+  }
+}
+
+function toRow(row: Readonly<Record<string, unknown>>): StoredRow {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      value instanceof Uint8Array ? Buffer.from(value).toString('hex') : Number(value)
+    ])
+  )
+}

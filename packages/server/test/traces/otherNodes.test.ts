@@ -1,0 +1,57 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { historyOf, readIndex, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
+import { startGanache } from '../support/startGanache.ts'
+import { startHardhat } from '../support/startHardhat.ts'
+
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+/** Neither traces whole blocks: ganache knows its own form only, hardhat traces single transactions. */
+describe.each([
+  ['ganache', startGanache],
+  ['hardhat', startHardhat]
+] as const)('%s', (_, start) => {
+  async function index() {
+    const node = await start()
+    cleanUps.push(() => node.stop())
+    const call = async (method: string, ...params: unknown[]) => {
+      const response = await fetch(node.rpcUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      })
+      return ((await response.json()) as { result?: unknown }).result
+    }
+    const [from = '', to = ''] = (await call('eth_accounts')) as string[]
+    await call('eth_sendTransaction', { from, to, value: '0x1' })
+    if ((await call('eth_blockNumber')) === '0x0') await call('evm_mine')
+    const folder = await temporaryFolder()
+    cleanUps.push(folder.remove)
+    return {
+      folder: folder.path,
+      to: to.toLowerCase(),
+      run(traces: 'on' | 'auto') {
+        const indexer = runTestIndexer(folder.path, { rpcUrls: [node.rpcUrl], traces })
+        cleanUps.push(() => indexer.stop())
+        return indexer
+      }
+    }
+  }
+
+  it('is indexed without traces where they are "auto"', async () => {
+    const { folder, to, run } = await index()
+    await run('auto').until('block 1 is indexed', ({ indexedTo }) => indexedTo?.number === 1)
+    expect(await historyOf(folder, to)).toHaveLength(1)
+    const coverage = await readIndex(folder, snapshot => snapshot.coverage())
+    expect(coverage.tracedFrom).toBeUndefined()
+  })
+
+  it('is not indexed where they are "on", and says why', async () => {
+    const { folder, to, run } = await index()
+    const { problem } = await run('on').until('it stalls', ({ phase }) => phase === 'stalled')
+    expect(problem).toBe('block 1: no upstream offers traces (trace_block or debug_traceBlockByHash)')
+    expect(await historyOf(folder, to)).toEqual([])
+  })
+})

@@ -1,0 +1,109 @@
+import { startAnvil } from '@chain-data/devnet'
+import { createEvmSource } from '../../src/chains/evm/evmSource.ts'
+import { createEvmRpc } from '../../src/chains/evm/rpc.ts'
+import { readTraces } from '../../src/chains/evm/traces/readTraces.ts'
+import { traceableBlock } from '../../src/chains/evm/traces/TraceableBlock.ts'
+import type { AccountEvent, Address } from '../../src/model/evm.ts'
+import { decodeAccountEvents } from '../../src/records/accountEvents.ts'
+import { type DetailedTransaction, decodeDetailed } from '../../src/records/details.ts'
+import { addressLength, type BlockRows } from '../../src/records/encodeBlock.ts'
+import { toHex } from '../../src/records/hexBytes.ts'
+import { firstTransactionId } from '../../src/records/transactionId.ts'
+import type { BlockTraces } from '../../src/records/withTraces.ts'
+import { eventually } from '../support/indexHarness.ts'
+
+export const chainId = 31_337
+
+/** A block as the index would keep it, with its traces. */
+export interface TracedBlock {
+  readonly number: number
+  readonly transactions: readonly DetailedTransaction[]
+  readonly events: ReadonlyMap<Address, readonly AccountEvent[]>
+  readonly parties: readonly Address[]
+}
+
+export interface Receipt {
+  readonly transactionHash: string
+  readonly contractAddress: string | null
+  readonly blockNumber: string
+  readonly status: string
+}
+
+/** An anvil that mines each transaction at once, read with its traces. */
+export interface TracedChain {
+  readonly rpcUrl: string
+  /** Accounts that the node signs for. */
+  readonly accounts: readonly string[]
+  call<T = unknown>(method: string, ...params: readonly unknown[]): Promise<T>
+  /** Mines one transaction of the first account, or of `from`. */
+  send(transaction: { readonly [member: string]: unknown }): Promise<Receipt>
+  /** As the source of the indexer reads it. */
+  block(number: number): Promise<TracedBlock>
+  /** The traces of a block by one of the two methods only. */
+  tracesBy(method: 'trace_block' | 'debug_traceBlockByHash', number: number): Promise<BlockTraces>
+  close(): Promise<void>
+}
+
+export async function startTracedChain(hardfork = 'prague'): Promise<TracedChain> {
+  const anvil = await startAnvil({ mining: 'auto', hardfork, chainId })
+  const rpc = createEvmRpc({ chainId, rpcUrls: [anvil.rpcUrl] })
+  const source = createEvmSource({ rpc, finality: 'auto', traces: 'on' })
+  const plain = createEvmSource({ rpc, finality: 'auto' })
+
+  async function call<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+    return (await rpc.request({ method, params })) as T
+  }
+  const accounts = await call<string[]>('eth_accounts')
+
+  return {
+    rpcUrl: anvil.rpcUrl,
+    accounts,
+    call,
+    async send(transaction) {
+      const hash = await call('eth_sendTransaction', { from: accounts[0], gas: '0x1800000', ...transaction })
+      return eventually(
+        `${hash} is mined`,
+        async () => (await call<Receipt | null>('eth_getTransactionReceipt', hash)) ?? undefined
+      )
+    },
+    block: async number => unpack(await source.block(number)),
+    async tracesBy(method, number) {
+      const block = traceableBlock(await plain.block(number))
+      return rpc.onOneNode('traces', node =>
+        readTraces(
+          {
+            ...node,
+            attempt: async (asked, ask) => (asked.includes('trace') && asked !== method ? undefined : ask())
+          },
+          block
+        )
+      )
+    },
+    async close() {
+      rpc.close()
+      await anvil.stop()
+    }
+  }
+}
+
+function unpack(rows: BlockRows): TracedBlock {
+  const { ref, indexes, records, parties, eventAddresses, events, eventEnds } = rows
+  const ids = Array.from(indexes, index => firstTransactionId(ref.number) + index)
+  return {
+    number: ref.number,
+    transactions: decodeDetailed({ ids, bytes: records }),
+    parties: addressesIn(parties),
+    events: new Map(
+      addressesIn(eventAddresses).map((address, row) => [
+        address,
+        decodeAccountEvents(events.subarray(eventEnds[row - 1] ?? 0, eventEnds[row]))
+      ])
+    )
+  }
+}
+
+function addressesIn(bytes: Uint8Array): Address[] {
+  return Array.from({ length: bytes.length / addressLength }, (_, row) =>
+    toHex(bytes.subarray(row * addressLength, (row + 1) * addressLength))
+  )
+}
