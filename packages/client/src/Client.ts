@@ -1,6 +1,7 @@
 import type {
   EndpointPath,
   EvmHoldings,
+  IncludedPart,
   MethodName,
   MethodParams,
   MethodResult,
@@ -11,6 +12,7 @@ import type {
 } from '@chain-data/protocol'
 import type { CallOptions } from './ClientOptions.ts'
 import type { ChainDataClientError } from './errors.ts'
+import type { HistoryCertificate } from './HistoryCertificate.ts'
 
 /** The chain argument of a client without a default chain. */
 export interface ChainPerCall {
@@ -32,6 +34,11 @@ export interface TransactionsArguments extends CallOptions {
   readonly limit?: number | undefined
   /** Hash of a confirmed record: only older ones are returned, and no pending ones. */
   readonly before?: string | undefined
+  /**
+   * What to attach to each confirmed record, where the host knows it: `transfers`, token transfers from or to the address;
+   * `internal`, native ones that contracts made. An extension: a host that does not know it refuses the call.
+   */
+  readonly include?: readonly IncludedPart[] | undefined
 }
 
 /** Arguments of {@link Client.iterateTransactions}, beside the chain. */
@@ -71,6 +78,12 @@ export interface SyncStatusArguments extends CallOptions {
   readonly endpoint?: EndpointPath | undefined
 }
 
+/** Arguments of {@link Client.svc_verifyHistory}, beside the chain. */
+export interface VerifyHistoryArguments extends CallOptions {
+  /** 20 bytes as 0x-hex, any case. */
+  readonly address: string
+}
+
 /** One call as it is on the wire: what {@link Client.request} takes beside options, and one entry of a batch. */
 export type WireArguments<M extends string, Chain> = {
   /** As the document writes it: `svc_` becomes the client's prefix. Names not in the document go out as they are. */
@@ -105,9 +118,11 @@ export type RequestResult<M extends string, Int64 = number> = M extends 'enhance
   ? HoldingsOf<Int64>
   : M extends 'svc_getTransactionsByAddress'
     ? TransactionHistory
-    : M extends MethodName
-      ? MethodResult<M>
-      : unknown
+    : M extends 'svc_verifyHistory'
+      ? HistoryCertificate
+      : M extends MethodName
+        ? MethodResult<M>
+        : unknown
 
 // The document's type knows numbers and bigints; text is the client's own form.
 type HoldingsOf<Int64> = Int64 extends number | string | bigint ? SolanaHoldings<Int64> : never
@@ -166,6 +181,16 @@ export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 = numb
    */
   readonly svc_getSyncStatus: (call: SyncStatusArguments & Chain) => Promise<SyncStatus>
   /**
+   * A certificate of how complete the history of an EVM address is: what the index says against the state of the chain at
+   * one block. An extension: not every host has it.
+   *
+   * @returns Amounts are `bigint`, whatever `int64` says. `verdict` first: `proven`, `failed` or `unprovable`; `findings`
+   *   name what is missing and what cannot be known.
+   * @remarks Takes calls to the node; where something differs, many. Give it a longer `timeoutMs` than other calls.
+   * @see spec/openrpc.json svc_verifyHistory
+   */
+  readonly svc_verifyHistory: (call: VerifyHistoryArguments & Chain) => Promise<HistoryCertificate>
+  /**
    * The host's OpenRPC document. An extension: not every host has it.
    *
    * @see spec/openrpc.json rpc.discover
@@ -177,6 +202,8 @@ export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 = numb
   readonly getTokensAndNFTs: (call: TokensAndNFTsArguments & Chain) => Promise<EvmHoldings>
   /** Short for `svc_getSyncStatus`. */
   readonly getSyncStatus: (call: SyncStatusArguments & Chain) => Promise<SyncStatus>
+  /** Short for `svc_verifyHistory`. */
+  readonly verifyHistory: (call: VerifyHistoryArguments & Chain) => Promise<HistoryCertificate>
   /**
    * One JSON-RPC call, as it is on the wire.
    *

@@ -96,4 +96,9 @@ export interface Answer {
   readonly attempts: number
   /** The body as it arrived, every digit of it. */
   readonly text: string
+  /**
+   * A header of the answer, by its name in lower case; nothing where it is missing, or hidden from pages. `parseCoverage`
+   * reads `x-chain-data-coverage`.
+   */
+  readonly header: (name: string) => string | null | undefined
 }

@@ -36,7 +36,7 @@ export function createAxiosTransport(
         ...(/^http:/.test(url) && { proxy: false })
       })
     } catch (error) {
-      if (isLengthError(error)) return { status: 0, text: undefined, header: () => null }
+      if (isLengthError(error)) return { status: 0, text: undefined, header: () => {} }
       throw error
     }
     const { status, data, headers: received } = response

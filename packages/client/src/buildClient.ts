@@ -1,6 +1,13 @@
 import type { EndpointPath } from '@chain-data/protocol'
-import type { ChainOptional, Client, EnhancedTokensAndNFTsArguments, Settled } from './Client.ts'
-import type { TokensAndNFTsArguments, TransactionsArguments } from './Client.ts'
+import type {
+  ChainOptional,
+  Client,
+  EnhancedTokensAndNFTsArguments,
+  Settled,
+  TokensAndNFTsArguments,
+  TransactionsArguments,
+  VerifyHistoryArguments
+} from './Client.ts'
 import type { CallOptions, ClientOptions } from './ClientOptions.ts'
 import { type ChainDataClientError, need } from './errors.ts'
 import { iterateTransactions } from './iterateTransactions.ts'
@@ -25,11 +32,12 @@ export type AnyClient = Client<ChainOptional, never>
 /** Every method of the document by its name there: how the one object of a call becomes its params. */
 export const toParams = {
   // Without an option the documented one-element form goes out, which every host understands.
-  svc_getTransactionsByAddress: ({ address, limit, before }: TransactionsArguments) =>
-    (limit ?? before) === undefined ? [address] : [address, { limit, before }],
+  svc_getTransactionsByAddress: ({ address, limit, before, include }: TransactionsArguments) =>
+    (limit ?? before ?? include) === undefined ? [address] : [address, { limit, before, include }],
   svc_getTokensAndNFTs: ({ address, tokenAddresses }: TokensAndNFTsArguments) =>
     tokenAddresses ? [address, tokenAddresses] : [address],
   svc_getSyncStatus: () => [],
+  svc_verifyHistory: ({ address }: VerifyHistoryArguments) => [address],
   enhancedGetTokensAndNFTs: ({
     address,
     accountAddress = address,
@@ -54,7 +62,7 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
     const { method, params } = call
     const known = Object.hasOwn(toParams, method)
     // Of the document, one method is served by the second endpoint alone.
-    const { endpoint = known ? endpoints[+(method === 'enhancedGetTokensAndNFTs')] : undefined } = call
+    const { endpoint = known && endpoints[+(method === 'enhancedGetTokensAndNFTs')] } = call
     need(
       endpoints.includes(endpoint as EndpointPath),
       `${method} needs an endpoint: ${endpoints.join(' or ')}`,
@@ -66,8 +74,12 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
     const wireName = known ? method.replace(/^svc_/, () => settings.methodPrefix) : method
     const id = ++lastId
     try {
-      const body = JSON.stringify({ jsonrpc: '2.0', id, method: wireName, chainId, params })
-      return { id, method, endpoint: endpoint as EndpointPath, body }
+      return {
+        id,
+        method,
+        endpoint: endpoint as EndpointPath,
+        body: JSON.stringify({ jsonrpc: '2.0', id, method: wireName, chainId, params })
+      }
     } catch {
       need(false, `${method}: params cannot be written as JSON`, invalid)
     }

@@ -1,18 +1,20 @@
 // Checked by the compiler alone: each `@ts-expect-error` fails the build when its line compiles.
+
+import { createClient as createFetchClient, type FetchLike } from './fetch.ts'
 import {
-  type Client,
   type ChainOptional,
   type ChainPerCall,
+  type Client,
   createClient,
-  hasReason,
   type EvmHoldings,
+  type HistoryCertificate,
+  hasReason,
   isPending,
   RpcError,
   type SolanaHoldings,
   type SyncStatus,
   type TransactionHistory
 } from './index.ts'
-import { createClient as createFetchClient, type FetchLike } from './fetch.ts'
 
 const credentials = { baseUrl: 'https://rpc.example.com', projectId: 'project', serverKey: 'key' }
 const address = '0x425249Cf0F2f91f488E24cF7B1AA3186748f7516'
@@ -55,16 +57,27 @@ export async function resultsAreTyped(client: Client<ChainOptional>): Promise<vo
   const history: TransactionHistory = await client.getTransactionsByAddress({
     address,
     limit: 1,
-    before: '0x'
+    before: '0x',
+    include: ['transfers', 'internal'] as const
   })
   for (const record of history) {
     // @ts-expect-error: fees exist on confirmed records only
     record.fees
     if (!isPending(record)) record.fees.slice()
+    if (!isPending(record)) record.transfers?.[0]?.amount?.slice()
+    if (!isPending(record))
+      record.internal?.[0]?.kind satisfies 'call' | 'create' | 'selfdestruct' | undefined
   }
   const evm: EvmHoldings = await client.getTokensAndNFTs({ address, tokenAddresses: [address] as const })
   const solana: SolanaHoldings = await client.enhancedGetTokensAndNFTs({ address, parseMetadataUri: true })
   const status: SyncStatus = await client.getSyncStatus({ endpoint: '/solana' })
+  const certificate: HistoryCertificate = await client.verifyHistory({ address })
+  const parts: bigint = certificate.native.parts.received + (certificate.sent.count ?? 0n)
+  const id: bigint | undefined = certificate.nfts[0]?.tokenId ?? parts
+  certificate.findings[0]?.message.slice(Number(id))
+  certificate.covers.from.toFixed(certificate.tokens[0]?.transfers)
+  // @ts-expect-error: may be absent
+  certificate.native.difference + 1n
   // @ts-expect-error: the balance is text
   evm.native.toFixed()
   solana.lamports.toFixed()
@@ -103,6 +116,8 @@ export async function requestIsTyped(client: Client<ChainOptional>): Promise<voi
 export async function unknownArgumentsAreRefused(client: Client<ChainOptional>): Promise<void> {
   // @ts-expect-error: spelled like this in no method
   await client.getTransactionsByAddress({ address, cursor: '0x' })
+  // @ts-expect-error: nothing else can be attached
+  await client.getTransactionsByAddress({ address, include: ['logs'] })
   // @ts-expect-error: one object, not positions
   await client.getTransactionsByAddress(address)
   await client.getTransactionsByAddress({ address, signal: new AbortController().signal, timeoutMs: 10 })

@@ -57,7 +57,7 @@ export class ChainDataClientError extends Error {
   constructor(message: string, details: ErrorDetails) {
     super(message)
     for (const [fact, value] of Object.entries({ retryable: false, ...details })) {
-      if (value !== undefined) Object.assign(this, { [fact]: value })
+      if (value !== undefined) (this as Record<string, unknown>)[fact] = value
     }
     // Not enumerable: it stays out of console output.
     Object.defineProperty(this, brand, { value: { name: this.name, message, ...(this as object) } })

@@ -1,9 +1,9 @@
 /** JSON in two readings that differ only in the numbers that `JSON.parse` may round. */
 export interface ExactJson {
   /** As `JSON.parse` reads it; `undefined` for what is not JSON, which has no such value. */
-  readonly plain: unknown
+  readonly plain?: unknown
   /** The same with whole numbers of 16 and more digits as texts. */
-  readonly exact: unknown
+  readonly exact?: unknown
 }
 
 // Where none of these is, both readings are the same; a hit inside a text only costs the second reading.
@@ -20,6 +20,6 @@ export function readExactJson(text: string): ExactJson {
     return { plain, exact: JSON.parse(quoted) }
   } catch {
     // The message of a syntax error quotes the text.
-    return { plain: undefined, exact: undefined }
+    return {}
   }
 }

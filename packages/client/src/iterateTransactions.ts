@@ -21,12 +21,12 @@ export async function* iterateTransactions(
     const page: TransactionHistory = await readPage({ ...call, limit, before })
     if (!Array.isArray(page)) throw protocolError('NOT_A_LIST', 'svc_getTransactionsByAddress')
     const oldest: string | undefined = page.filter(isConfirmed).at(-1)?.hash
-    const wanted: number = limit ?? Number.POSITIVE_INFINITY
-    const isFull = page.length >= wanted
-    if (isFull && !oldest) {
+    // Without a limit no page is full: nothing is at least `undefined`.
+    const isFull = page.length >= (limit as number)
+    if (limit && isFull && !oldest) {
       // Pending records alone: there is no confirmed one to go on from, and more may follow. A larger page is
       // read instead; where even the largest is not enough, the whole history.
-      limit = wanted < largestPage ? Math.min(wanted * 4, largestPage) : undefined
+      limit = limit < largestPage ? Math.min(limit * 4, largestPage) : undefined
     } else {
       // A host that knows no `before` answers the same again: it has said everything.
       if (!page.length || (before && oldest === before)) return

@@ -77,8 +77,7 @@ export function readNumber<Name extends string, Fallback extends number | undefi
   const { [name]: value = fallback } = options
   need(
     value === undefined ||
-      (value >= min &&
-        (Number.isSafeInteger(value) || (value === Number.POSITIVE_INFINITY && name !== 'chainId'))),
+      (value >= min && (Number.isSafeInteger(value) || (value === Infinity && name !== 'chainId'))),
     // A value of the wrong type may be anything, a credential put in the wrong place too.
     `${name} must be a whole number from ${min}, not ${typeof value === 'number' ? value : `a ${typeof value}`}`
   )

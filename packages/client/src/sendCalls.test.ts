@@ -107,9 +107,11 @@ describe('attempts', () => {
       status: 200,
       attempts: 2,
       text: '{"jsonrpc":"2.0","id":1,"result":"done"}',
+      header: expect.any(Function),
       requestId: 'r-1'
     }
     expect(onAnswer.mock.calls).toEqual([[answer]])
+    expect(onAnswer.mock.calls[0]?.[0].header('x-request-id')).toBe('r-1')
     await finish(clientOf([{ status: 404, text }]).call({ onAnswer }))
     expect(onAnswer).toHaveBeenCalledOnce()
   })

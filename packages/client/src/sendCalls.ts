@@ -44,7 +44,7 @@ export async function sendCalls(
   }
 
   try {
-    await withDeadline({ timeoutMs, signal: options.signal }, async signal => {
+    await withDeadline({ ...options, timeoutMs }, async signal => {
       for (let attempts = 1; ; attempts++) {
         try {
           const { headers, secrets } = await settings.sign()
@@ -60,7 +60,7 @@ export async function sendCalls(
             throw networkError(error)
           })
           if (signal.aborted) return
-          const { status, text, header } = response
+          const { text, header } = response
           if (text === undefined) {
             throw new TransportError(`the answer is larger than maxResponseBytes (${maxResponseBytes})`, {
               code: 'RESPONSE_LIMIT'
@@ -68,7 +68,7 @@ export async function sendCalls(
           }
           readAnswer(response, text, open, isBatch, settings.int64, secrets)
           const requestId = header('x-request-id')
-          answer = { status, attempts, text, ...(requestId && { requestId }) }
+          answer = { ...response, text, attempts, ...(requestId && { requestId }) }
         } catch (error) {
           // What fails after the end is a consequence of it.
           if (signal.aborted) return

@@ -24,14 +24,20 @@ export function shapeResult(method: string, plain: unknown, exact: unknown, form
     shapeEach([plain], [exact], 'lamports', form)
     shapeEach((Object(plain) as Members).tokens, (Object(exact) as Members).tokens, 'amount', form)
   }
+  if (method === 'svc_verifyHistory') {
+    // Amounts of a certificate are decimal digits in texts, and exact as they are. In words, digits are words.
+    return JSON.parse(JSON.stringify(plain), (name, value) =>
+      name !== 'message' && typeof value === 'string' && /^-?\d+$/.test(value) ? BigInt(value) : value
+    )
+  }
   return plain
 }
 
 /** @param form - Absent: a number, with a text beside it only where it is rounded. */
 function shapeEach(list: unknown, sources: unknown, name: string, form?: FromDigits): void {
   if (!Array.isArray(list)) return
-  list.forEach((item: Members | null, index) => {
-    if (typeof item !== 'object' || !item) return
+  list.forEach((item: Members, index) => {
+    if (item !== Object(item)) return
     const source = (sources as Members[])[index] as Members
     const twin = `${name}String`
     // The text of the host comes first: its number may have been rounded before it was sent.

@@ -7,6 +7,8 @@ export type {
   EvmHoldings,
   EvmNft,
   EvmToken,
+  IncludedPart,
+  InternalTransfer,
   MethodName,
   MethodParams,
   MethodResult,
@@ -16,7 +18,9 @@ export type {
   SolanaNft,
   SolanaToken,
   SpamVerdict,
-  SyncStatus
+  SyncStatus,
+  TokenTransfer,
+  Verdict
 } from '@chain-data/protocol'
 export { isConfirmed, isPending } from '@chain-data/protocol'
 export type {
@@ -34,6 +38,7 @@ export type {
   TransactionHistory,
   TransactionRecord,
   TransactionsArguments,
+  VerifyHistoryArguments,
   WireArguments
 } from './Client.ts'
 export type {
@@ -56,5 +61,7 @@ export {
   type SerializedError,
   TransportError
 } from './errors.ts'
+export type { HistoryCertificate } from './HistoryCertificate.ts'
 export { hasReason } from './hasReason.ts'
+export { type Coverage, parseCoverage } from './parseCoverage.ts'
 export type { AbortSignalLike } from './withDeadline.ts'

@@ -1,5 +1,5 @@
 import { retryableCodes, retryableReasons } from '@chain-data/protocol'
-import { type ErrorDetails, reasonOf, RpcError } from './errors.ts'
+import { type ErrorDetails, RpcError, reasonOf } from './errors.ts'
 import { redact } from './redact.ts'
 
 /** The `error` member of a JSON-RPC answer, as far as it can be relied on. */

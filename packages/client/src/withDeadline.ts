@@ -13,7 +13,7 @@ export interface AbortSignalLike {
 export interface Limits {
   /** Milliseconds for the whole call; `Infinity` for no deadline. */
   readonly timeoutMs: number
-  readonly signal: AbortSignalLike | undefined
+  readonly signal?: AbortSignalLike | undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createClient } from '../src/index.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, test, beforeAll, afterAll, afterEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createClient as createFetchClient } from '../src/fetch.ts'
 import { createClient } from '../src/index.ts'
 import { caught } from './support/caught.ts'

@@ -1,5 +1,5 @@
-import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { inspect } from 'node:util'
 import axios from 'axios'
 import { describe, expect, test } from 'vitest'

@@ -1,7 +1,9 @@
 import {
+  type ConfirmedTransaction,
   type EndpointPath,
   type HandlerResult,
   type HistoryPage,
+  type IncludedPart,
   isConfirmed,
   type MethodName,
   type MethodParams,
@@ -18,6 +20,8 @@ export interface ExampleCall<M extends MethodName> {
   readonly chainId: number | undefined
 }
 
+type HistoryRecord = TransactionHistory<number | bigint>[number]
+
 /**
  * The answer of the document's examples: to the same params the same result, to others the first example,
  * restricted to what was asked for.
@@ -26,10 +30,10 @@ export const defaultResults: {
   readonly [M in MethodName]: (call: ExampleCall<M>) => HandlerResult<M> | Fault
 } = {
   svc_getTransactionsByAddress: ({ params }) => {
-    const [address, page] = params
+    const [address, options] = params
     const example =
       findExample('svc_getTransactionsByAddress', [address]) ?? first('svc_getTransactionsByAddress')
-    return pageOf(example, page)
+    return pageOf(example.map(withDetails), options)
   },
   svc_getTokensAndNFTs: ({ params }) => {
     const [, listed = []] = params
@@ -51,11 +55,13 @@ export const defaultResults: {
     const status = example?.result ?? first('svc_getSyncStatus')
     return { ...status, ...(chainId === undefined ? {} : { chainId }) }
   },
+  svc_verifyHistory: ({ params }) =>
+    findExample('svc_verifyHistory', params) ?? { ...first('svc_verifyHistory'), address: params[0] },
   'rpc.discover': () => first('rpc.discover')
 }
 
 /**
- * One page of a history, as the service cuts it.
+ * One page of a history, as the service cuts it: records have `transfers` and `internal` only where they are asked for.
  *
  * @returns INVALID_PARAMS for a cursor that is no confirmed record of the history.
  */
@@ -63,9 +69,10 @@ export function pageOf(
   history: TransactionHistory<number | bigint>,
   page: HistoryPage = {}
 ): TransactionHistory<number | bigint> | Fault {
-  const { limit = history.length, before } = page
-  if (before === undefined) return history.slice(0, limit)
-  const confirmed = history.filter(record => isConfirmed(record))
+  const { limit = history.length, before, include = [] } = page
+  const shown = history.map(record => withAttached(record, include))
+  if (before === undefined) return shown.slice(0, limit)
+  const confirmed = shown.filter(record => isConfirmed(record))
   const index = confirmed.findIndex(({ hash }) => hash.toLowerCase() === before.toLowerCase())
   if (index < 0) {
     return rpcFault('INVALID_PARAMS', {
@@ -74,6 +81,29 @@ export function pageOf(
     })
   }
   return confirmed.slice(index + 1, index + 1 + limit)
+}
+
+/** A record with what was asked for attached, as far as it is known. */
+function withAttached(record: HistoryRecord, include: readonly IncludedPart[]): HistoryRecord {
+  const { transfers, internal, ...rest } = record as ConfirmedTransaction<number | bigint>
+  if (!isConfirmed(record)) return record
+  return {
+    ...rest,
+    ...(transfers && include.includes('transfers') && { transfers }),
+    ...(internal && include.includes('internal') && { internal })
+  }
+}
+
+/** A record of an example with everything that the examples tell of its transaction. */
+function withDetails(record: HistoryRecord): HistoryRecord {
+  if (!isConfirmed(record)) return record
+  const others = examples.svc_getTransactionsByAddress
+    .flatMap(({ result }) => result)
+    .filter(other => other.hash === record.hash)
+    .filter(other => isConfirmed(other))
+  const transfers = others.find(other => other.transfers)?.transfers ?? []
+  const internal = others.find(other => other.internal)?.internal ?? []
+  return { ...record, transfers, internal }
 }
 
 function first<M extends MethodName>(method: M): MethodResult<M> {

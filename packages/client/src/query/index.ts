@@ -9,6 +9,7 @@ export {
   enhancedGetTokensAndNFTsQuery,
   getSyncStatusQuery,
   getTokensAndNFTsQuery,
-  getTransactionsByAddressQuery
+  getTransactionsByAddressQuery,
+  verifyHistoryQuery
 } from './queries.ts'
 export { transactionPagesQuery } from './transactionPagesQuery.ts'

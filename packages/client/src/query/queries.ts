@@ -6,8 +6,10 @@ import type {
   SyncStatusArguments,
   TokensAndNFTsArguments,
   TransactionHistory,
-  TransactionsArguments
+  TransactionsArguments,
+  VerifyHistoryArguments
 } from '../Client.ts'
+import type { HistoryCertificate } from '../HistoryCertificate.ts'
 import { createKey } from './createKey.ts'
 import type { ChainDataQuery, QueryArgumentsOf } from './QueryOptions.ts'
 
@@ -81,6 +83,25 @@ export function getSyncStatusQuery(
   return {
     queryKey: createKey('svc_getSyncStatus', { ...asked, scope }),
     queryFn: ({ signal }) => client.svc_getSyncStatus({ ...asked, timeoutMs, retries, signal }),
+    retry: false
+  }
+}
+
+/**
+ * How complete the history of an EVM address is, as a query. An extension: not every host has it.
+ *
+ * @remarks Its amounts are `bigint`, which a cache that is kept as JSON cannot hold.
+ * @example
+ * useQuery({ ...verifyHistoryQuery(client, { address, chainId: 1, timeoutMs: 60_000 }), staleTime: Infinity })
+ */
+export function verifyHistoryQuery(
+  client: Pick<Client, 'svc_verifyHistory'>,
+  args: QueryArgumentsOf<VerifyHistoryArguments>
+): ChainDataQuery<HistoryCertificate> {
+  const { scope, timeoutMs, retries, ...asked } = args
+  return {
+    queryKey: createKey('svc_verifyHistory', { ...asked, scope }),
+    queryFn: ({ signal }) => client.svc_verifyHistory({ ...asked, timeoutMs, retries, signal }),
     retry: false
   }
 }

@@ -167,9 +167,12 @@ export const scenarios: readonly Scenario[] = [
     title: 'the whole answer is there for who asks',
     async run({ client }) {
       const seen: unknown[] = []
-      await read(client('answers'), { onAnswer: answer => seen.push(answer) })
+      await read(client('answers'), {
+        onAnswer: ({ header, ...answer }) => seen.push({ ...answer, type: header('content-type') })
+      })
       const text = '{"jsonrpc":"2.0","id":1,"result":[]}'
-      same(seen, [{ status: 200, attempts: 1, text, requestId: 'request-7' }], 'answers')
+      const type = 'application/json'
+      same(seen, [{ status: 200, text, attempts: 1, requestId: 'request-7', type }], 'answers')
     }
   },
   {

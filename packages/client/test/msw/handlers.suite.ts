@@ -69,9 +69,11 @@ export function describeHandlers<S extends Server>(server: S, listen: (server: S
 
   describe('default answers', () => {
     // The examples' pages leave records out; here pages are cut from the whole history, and have a test below.
+    // An account has one certificate: the first that the document shows.
     const shown = Object.entries(examples).flatMap(([method, list]) =>
       list
         .filter(({ params }) => method !== historyMethod || params.length === 1)
+        .filter((_example, place) => method !== 'svc_verifyHistory' || place === 0)
         .map(example => ({ method, title: example.name, example }))
     )
     test.each(shown)('$method: $title', async ({ method, example }) => {
@@ -94,6 +96,8 @@ export function describeHandlers<S extends Server>(server: S, listen: (server: S
         ['/evm-chain', tokensMethod, [`0x${'ab'.repeat(20)}`, []]],
         ['/solana', 'enhancedGetTokensAndNFTs', [solanaAddress, { parseMetadataUri: true }]],
         ['/solana', 'svc_getSyncStatus', []],
+        ['/evm-chain', historyMethod, [address, { include: ['transfers', 'internal'] }]],
+        ['/evm-chain', 'svc_verifyHistory', [`0x${'ab'.repeat(20)}`]],
         ['/evm-chain', 'rpc.discover', []]
       ] as const
       for (const [path, method, params] of calls) {
@@ -110,6 +114,22 @@ export function describeHandlers<S extends Server>(server: S, listen: (server: S
       expect(result.tokens.map(each => each.address)).toEqual([wanted])
       expect(result.nfts).toEqual([])
       expect(result.native).toBe(tokens.native)
+    })
+
+    test('have transfers attached where they are asked for', async () => {
+      serve()
+      const ask = async (options: object) => {
+        const { json } = await send({ ...call, method: historyMethod, params: [address, options] })
+        return (json as { result: { status: number; transfers?: unknown[]; internal?: unknown[] }[] }).result
+      }
+      for (const { transfers, internal } of await ask({ limit: 100 })) {
+        expect([transfers, internal]).toEqual([undefined, undefined])
+      }
+      const attached = (await ask({ include: ['transfers'] })).filter(({ status }) => status > 2)
+      expect(attached.flatMap(({ transfers }) => transfers)).toHaveLength(1)
+      expect(attached.every(({ internal }) => internal === undefined)).toBe(true)
+      const pending = (await ask({ include: ['transfers', 'internal'] })).filter(({ status }) => status < 2)
+      expect(pending.every(({ transfers }) => transfers === undefined)).toBe(true)
     })
 
     test('page through the history and come to its end', async () => {

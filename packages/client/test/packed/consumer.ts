@@ -1,7 +1,7 @@
 // Compiled against the packed declarations, with and without DOM types: it uses what a program of theirs would name.
-import { type Client, type ClientOptions, createClient, RpcError } from '@chain-data/client'
+import { type Client, type ClientOptions, createClient, parseCoverage, RpcError } from '@chain-data/client'
 import { type ChainPerCall, createClient as createFetchClient } from '@chain-data/client/fetch'
-import { getTokensAndNFTsQuery, transactionPagesQuery } from '@chain-data/client/query'
+import { getTokensAndNFTsQuery, transactionPagesQuery, verifyHistoryQuery } from '@chain-data/client/query'
 
 const options = { baseUrl: 'https://rpc.example.com', projectId: 'p', serverKey: 'k' } satisfies ClientOptions
 export const client: Client<ChainPerCall> = createClient(options)
@@ -16,9 +16,15 @@ export async function use(address: string): Promise<string> {
   // @ts-expect-error: no `any` on the way.
   const wrong: number = native
   for await (const page of small.iterateTransactions({ address })) if (page[0]?.hash === native) break
+  const certificate = await client.verifyHistory({ address, chainId: 1 })
+  const sum: bigint = certificate.native.parts.received + (certificate.findings[0]?.nonce ?? 0n)
+  // @ts-expect-error: amounts are exact.
+  const rounded: number = certificate.native.parts.sent
+  const covered: number | undefined = parseCoverage('1;from=0')[0]?.from
+  const proof = verifyHistoryQuery(small, { address, chainId: 1 })
   const query = getTokensAndNFTsQuery(small, { address, chainId: 1 })
   const pages = transactionPagesQuery(client, { address, chainId: 1 })
-  return [query.queryKey, pages.initialPageParam, exact, wrong].join()
+  return [query.queryKey, pages.initialPageParam, exact, wrong, sum, rounded, covered, proof.queryKey].join()
 }
 
 export function isOurs(error: unknown): error is RpcError {

@@ -10,7 +10,8 @@ import {
   getSyncStatusQuery,
   getTokensAndNFTsQuery,
   getTransactionsByAddressQuery,
-  transactionPagesQuery
+  transactionPagesQuery,
+  verifyHistoryQuery
 } from '../../src/query/index.ts'
 import { address, projectId, serverKey, solanaAddress, token } from '../support/credentials.ts'
 import { startLoopbackServer } from '../support/loopbackServer.ts'
@@ -70,6 +71,29 @@ describe.each([
     expect(holdings.nfts[0]!.metadata.data.uriData).toBeDefined()
     const status = await cache.fetchQuery(getSyncStatusQuery(client, { chainId: 103, endpoint: '/solana' }))
     expect(status.chainId).toBe(103)
+    const certificate = await cache.fetchQuery(verifyHistoryQuery(client, { address, chainId: 31337 }))
+    expect(certificate.native.parts.received).toBe(
+      BigInt(examples.svc_verifyHistory[0]!.result.native.parts.received)
+    )
+  })
+
+  test('records with something attached are another answer than those without', async () => {
+    serve()
+    using cache = createCache()
+    const ask = (include?: readonly ('transfers' | 'internal')[]) =>
+      cache.fetchQuery({
+        ...getTransactionsByAddressQuery(client, { address, chainId: 1, limit: 50, include }),
+        staleTime: Number.POSITIVE_INFINITY
+      })
+    const attached = (records: readonly object[]) => records.filter(record => 'transfers' in record).length
+    expect(attached(await ask())).toBe(0)
+    expect(attached(await ask(['transfers']))).toBe(confirmed.length)
+    expect(attached(await ask())).toBe(0)
+    expect(requests).toBe(2)
+    const pages = transactionPagesQuery(client, { address, chainId: 1, include: ['transfers'] })
+    expect(pages.queryKey).not.toEqual(transactionPagesQuery(client, { address, chainId: 1 }).queryKey)
+    const { pages: read } = await cache.fetchInfiniteQuery(pages)
+    expect(attached(read.flat())).toBe(confirmed.length)
   })
 
   test('one answer serves all who ask for the same, in whatever letter case', async () => {

@@ -1,0 +1,47 @@
+/** Which blocks an answer about an EVM account speaks of, and what is known of them. */
+export interface Coverage {
+  readonly chainId: number
+  /** First indexed block; absent while nothing is indexed. */
+  readonly from?: number
+  /** Last indexed block. */
+  readonly to?: number
+  /** First block from which on token transfers are known of each transaction; absent: of none. */
+  readonly transfersFrom?: number
+  /** First block from which on internal transfers are known; absent: not even of the newest. */
+  readonly internalFrom?: number
+  /** Who answers for what lies below `from`: the node, or nobody. Absent where nothing lies there. */
+  readonly deepHistory?: 'node' | 'none'
+}
+
+const names = { from: 'from', to: 'to', transfers: 'transfersFrom', internal: 'internalFrom' } as const
+const member = /^\d{1,15}(;[a-z*][a-z\d_.*-]*(=([a-z*][\w:/.*-]*|-?\d{1,15}))?)*$/i
+
+/**
+ * Reads the header in which the service says what an answer covers.
+ *
+ * @param header - Of `onAnswer`: `answer.header('x-chain-data-coverage')`.
+ * @returns One entry for each chain of the request; none without the header, and of one that cannot be read.
+ * @see docs/concepts.md, Coverage
+ * @example
+ * const onAnswer = answer => {
+ *   const [coverage] = parseCoverage(answer.header('x-chain-data-coverage'))
+ * }
+ */
+export function parseCoverage(header: string | null | undefined): readonly Coverage[] {
+  const members = (header ?? '').split(',').map(text => text.trim())
+  // What is broken in one place is not believed in another (RFC 9651, section 4.2).
+  return members.every(text => member.test(text)) ? members.map(readMember) : []
+}
+
+function readMember(text: string): Coverage {
+  const [chainId, ...parameters] = text.split(';')
+  const coverage: Record<string, unknown> = { chainId: Number(chainId) }
+  for (const parameter of parameters) {
+    const [name = '', value = ''] = parameter.split('=')
+    if (Object.hasOwn(names, name) && /^\d+$/.test(value)) {
+      coverage[names[name as keyof typeof names]] = Number(value)
+    }
+    if (name === 'deep' && /^(node|none)$/.test(value)) coverage.deepHistory = value
+  }
+  return coverage as unknown as Coverage
+}
