@@ -28,7 +28,7 @@ beforeAll(async () => {
     store: 'sqlite::memory:',
     projects: [credentials],
     chains: {
-      evm: [{ chainId: 31337, rpcUrls: [devnet.evm!.node.rpcUrl], pollIntervalMs: 100 }],
+      evm: [{ chainId: 31337, rpcUrls: [devnet.evm!.node.rpcUrl], traces: 'on', pollIntervalMs: 100 }],
       solana: devnet.solana === undefined ? [] : [{ chainId: 103, rpcUrls: [devnet.solana.node.rpcUrl] }]
     },
     metadata: { allowHosts: [hostPort], ipfsGateways: [url] },

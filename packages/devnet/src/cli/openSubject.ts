@@ -21,7 +21,13 @@ export interface Showcase {
 /** What the service is put over: the nodes, the folder of the index, and whose data to show. */
 export interface Subject {
   store: string
-  evm: { chainId: number; rpcUrls: string[]; startBlock?: number; pollIntervalMs?: number }[]
+  evm: {
+    chainId: number
+    rpcUrls: string[]
+    startBlock?: number
+    traces?: 'on'
+    pollIntervalMs?: number
+  }[]
   solana: { chainId: number; rpcUrls: string[] }[]
   /** `host:port` of the metadata server; it also stands in for an IPFS gateway. */
   metadataHost?: string
@@ -52,7 +58,7 @@ export async function openDevnet(options: CliOptions, shutdown: Shutdown): Promi
   }
   if (evm !== undefined) {
     const { chainId, rpcUrl } = evm.node
-    subject.evm.push({ chainId, rpcUrls: [rpcUrl], pollIntervalMs: 250 })
+    subject.evm.push({ chainId, rpcUrls: [rpcUrl], traces: 'on', pollIntervalMs: 250 })
     subject.showEvm = { chainId, address: evmAccount(evm.world, 'alice').address, name: 'alice' }
     subject.notes.push(`EVM node     ${rpcUrl} (chain id ${chainId}, ${evm.world.blocks.length} blocks)`)
   }

@@ -66,8 +66,15 @@ export interface EvmBlock {
   transactionHashes: string[]
 }
 
-/** Why a transaction belongs to the history of an address. */
-export type EvmRole = 'sender' | 'receiver' | 'created' | 'tokenFrom' | 'tokenTo'
+/** Why a transaction belongs to the history of an address; the internal roles only for a service that knows traces. */
+export type EvmRole =
+  | 'sender'
+  | 'receiver'
+  | 'created'
+  | 'tokenFrom'
+  | 'tokenTo'
+  | 'internalFrom'
+  | 'internalTo'
 
 /**
  * A change a transaction makes beside its own value. Applied only if it succeeds.

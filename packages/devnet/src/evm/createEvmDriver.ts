@@ -283,7 +283,13 @@ function setState(transaction: EvmTransaction, state: EvmTransaction['state']) {
   if (state !== 'success') return
   if (createdContract !== undefined) transaction.roles.push({ address: createdContract, role: 'created' })
   for (const effect of effects) {
-    if (effect.kind === 'uri' || effect.kind === 'internal') continue
+    if (effect.kind === 'uri') continue
+    if (effect.kind === 'internal') {
+      if (effect.valueWei === 0n) continue
+      transaction.roles.push({ address: effect.from, role: 'internalFrom' })
+      transaction.roles.push({ address: effect.to, role: 'internalTo' })
+      continue
+    }
     if (effect.from !== ZeroAddress) transaction.roles.push({ address: effect.from, role: 'tokenFrom' })
     if (effect.to !== ZeroAddress) transaction.roles.push({ address: effect.to, role: 'tokenTo' })
   }

@@ -1,5 +1,12 @@
 import { ZeroAddress } from 'ethers'
-import type { EvmBlock, EvmContract, EvmMetadataDocument, EvmTransaction, EvmWorld } from './EvmWorld.ts'
+import type {
+  EvmBlock,
+  EvmContract,
+  EvmMetadataDocument,
+  EvmRole,
+  EvmTransaction,
+  EvmWorld
+} from './EvmWorld.ts'
 
 /** What an account must hold of one ERC-20 token. */
 export interface EvmTokenTruth {
@@ -34,13 +41,24 @@ export interface EvmHoldingsTruth {
  * Dropped ones are left out.
  *
  * @param address - Any case.
+ * @param traces - Whether the service knows traces. With `off`, to pay or to be paid by a contract makes nobody a party.
  */
-export function evmHistoryOf(world: EvmWorld, address: string): EvmTransaction[] {
+export function evmHistoryOf(
+  world: EvmWorld,
+  address: string,
+  traces: 'on' | 'off' = 'on'
+): EvmTransaction[] {
   const wanted = address.toLowerCase()
   return world.transactions
     .filter(transaction => transaction.state !== 'dropped')
-    .filter(transaction => transaction.roles.some(role => role.address.toLowerCase() === wanted))
+    .filter(({ roles }) =>
+      roles.some(role => role.address.toLowerCase() === wanted && (traces === 'on' || !isInternal(role.role)))
+    )
     .sort(compareNewestFirst)
+}
+
+function isInternal(role: EvmRole): boolean {
+  return role === 'internalFrom' || role === 'internalTo'
 }
 
 function compareNewestFirst(a: EvmTransaction, b: EvmTransaction): number {

@@ -266,7 +266,11 @@ describe('a configuration that cannot be used is told on standard error, with ex
       }),
       ['chains.solana[0].chainId', String(chainId), 'used once']
     ],
-    ['traces, not served yet', () => evmWith({ traces: 'on' }), ['chains.evm[0].traces', '"on"', '"off"']],
+    [
+      'an unknown choice of traces',
+      () => evmWith({ traces: 'yes' }),
+      ['chains.evm[0].traces', '"yes"', '"auto"']
+    ],
     [
       'a start before the first block',
       () => evmWith({ startBlock: -1 }),
@@ -292,8 +296,8 @@ describe('a configuration that cannot be used is told on standard error, with ex
       ['chains', 'is missing', 'at least one chain']
     ],
     [
-      'a store that is not served yet',
-      () => ({ ...correct(), store: 'postgres://user:pw@db/x' }),
+      'a PostgreSQL without a database',
+      () => ({ ...correct(), store: 'postgres://user:pw@db' }),
       ['store', 'sqlite:<folder>', 'postgres']
     ],
     [

@@ -365,7 +365,7 @@ describe('the envelope', () => {
     )
     expect(result).toMatchObject({
       ...{ chainId, head, indexedFrom: 0, indexedTo: head, lagBlocks: 0, degraded: false },
-      covers: { transfers: true, internal: false, pool: true }
+      covers: { transfers: true, internal: true, pool: true }
     })
     const discovered = await succeed(road.baseUrl, { method: 'rpc.discover', params: [] })
     expect(discovered.result).toMatchObject({ openrpc: '1.3.2', info: { version: '1.0.0' } })

@@ -64,7 +64,7 @@ const config = (store: string) => ({
   listen: { port: 0 },
   store: `sqlite:${store}`,
   projects: [credentials],
-  chains: { evm: [{ chainId, rpcUrls: [node.url], pollIntervalMs: 100 }] },
+  chains: { evm: [{ chainId, rpcUrls: [node.url], traces: 'on', pollIntervalMs: 100 }] },
   rateLimit: false,
   overload: false
 })

@@ -30,7 +30,7 @@ export async function startRoad(
   { evmUrl = evm?.node.rpcUrl, untilReady = true, ...config }: RoadOptions = {}
 ): Promise<Road> {
   const logLines: string[] = []
-  const evmChain = { chainId: evmChainId, rpcUrls: [evmUrl ?? ''], pollIntervalMs: 50 }
+  const evmChain = { chainId: evmChainId, rpcUrls: [evmUrl ?? ''], traces: 'on' as const, pollIntervalMs: 50 }
   const server = await createServer(
     {
       listen: { port: 0 },

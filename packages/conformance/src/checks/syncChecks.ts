@@ -1,0 +1,164 @@
+import { type EndpointPath, isConfirmed, type SyncStatus } from '@chain-data/protocol'
+import { checkResult } from '@chain-data/protocol/validators'
+import { endpointPaths } from '../survey/createSubject.ts'
+import { coverageHeader } from '../survey/extensions.ts'
+import type { Reading, Subject } from '../survey/Subject.ts'
+import { parseCoverage } from '../wire/parseCoverage.ts'
+import type { Check } from './Check.ts'
+import { eachShown } from './eachShown.ts'
+import { Broken, holds, NotShown } from './verdicts.ts'
+
+const method = 'svc_getSyncStatus'
+const history = 'svc_getTransactionsByAddress'
+
+async function readStatus(subject: Subject, endpoint: EndpointPath): Promise<Reading<SyncStatus>> {
+  return subject.read(method, [], endpoint)
+}
+
+async function onEachEndpoint(
+  subject: Subject,
+  look: (status: Reading<SyncStatus>, chainId: number) => void
+) {
+  const chains = await Promise.all(endpointPaths.map(path => subject.chainOf(path)))
+  const served = endpointPaths.flatMap((path, at) =>
+    chains[at] === undefined ? [] : [[path, chains[at]] as const]
+  )
+  await eachShown(served, 'served chain', async ([path, chainId]) => {
+    look(await readStatus(subject, path), chainId)
+    return 1
+  })
+}
+
+async function checkSchema(subject: Subject): Promise<void> {
+  await onEachEndpoint(subject, ({ value, exchange }) => {
+    const mistake = checkResult(method, value)
+    if (mistake !== undefined) throw new Broken(`${mistake.path} ${mistake.message}`, exchange)
+  })
+}
+
+async function checkNumbers(subject: Subject): Promise<void> {
+  await onEachEndpoint(subject, ({ value, exchange }, chainId) => {
+    const { head, finalized, indexedFrom, indexedTo, lagBlocks, transfersFrom, internalFrom } = value
+    holds(value.chainId === chainId, () => `it is about chain ${value.chainId}`, exchange)
+    const ascends = (one: number | undefined, other: number | undefined, words: string) =>
+      holds(one === undefined || other === undefined || one <= other, () => words, exchange)
+    ascends(indexedFrom, indexedTo, 'the index ends before it begins')
+    ascends(finalized, head, 'what is final is beyond the head')
+    ascends(indexedFrom, transfersFrom, 'transfers are known below the index')
+    ascends(indexedFrom, internalFrom, 'internal transfers are known below the index')
+    if (head === undefined || indexedTo === undefined) return
+    // Head and index are of one moment, but a chain may become shorter for a while.
+    const lag = Math.max(0, head - indexedTo)
+    holds(
+      lagBlocks === undefined || lagBlocks === lag,
+      () => `${lagBlocks} blocks behind, not ${lag}`,
+      exchange
+    )
+  })
+}
+
+/** The status before and after histories are read: what it says of the index has to hold for them. */
+async function checkHistories(subject: Subject): Promise<void> {
+  const accounts = (await subject.evmAccounts()).slice(0, 4)
+  await eachShown(accounts, 'transaction', async ({ address }) => {
+    const reading = await subject.read(history, [
+      address,
+      ...((await subject.offers('pages')) ? [{ limit: 100 }] : [])
+    ])
+    const after = await readStatus(subject, '/evm-chain')
+    const { indexedFrom, indexedTo, deepHistory } = after.value
+    const blocks = reading.value.filter(isConfirmed).flatMap(({ blockNumber }) => blockNumber ?? [])
+    const [newest, oldest] = [Math.max(...blocks), Math.min(...blocks)]
+    const told = () => `blocks ${oldest} to ${newest} against an index of ${indexedFrom} to ${indexedTo}`
+    const within =
+      (indexedTo ?? Infinity) >= newest && (deepHistory === 'node' || (indexedFrom ?? 0) <= oldest)
+    holds(blocks.length === 0 || within, told, after.exchange, reading.exchange)
+    const isPending = reading.value.some(record => !isConfirmed(record))
+    holds(
+      !isPending || after.value.covers.pool,
+      () => 'there are pending ones without a pool',
+      after.exchange
+    )
+    return reading.value.length
+  })
+}
+
+async function checkCoverage(subject: Subject): Promise<void> {
+  const chainId = await subject.chainOf('/evm-chain')
+  const [account] = await subject.evmAccounts()
+  if (account === undefined) throw new NotShown('no account was there to see it on')
+  const page = (await subject.offers('pages')) ? [{ limit: 1 }] : []
+  for (const [name, params] of [
+    [history, [account.address, ...page]],
+    ['svc_getTokensAndNFTs', [account.address]]
+  ] as const) {
+    const { exchange } = await subject.read(name, params)
+    const text = exchange.received.headers[coverageHeader]
+    const coverage = text === undefined ? undefined : parseCoverage(text)
+    if (coverage === undefined) throw new Broken(`${coverageHeader} is ${JSON.stringify(text)}`, exchange)
+    const [one, ...others] = coverage
+    const isOne = one !== undefined && others.length === 0 && one.chainId === chainId
+    holds(isOne, () => `${coverageHeader} is not of this chain alone`, exchange)
+    if (await subject.offers(method)) await checkAgainstStatus(subject, one?.parameters ?? {}, exchange)
+  }
+}
+
+async function checkAgainstStatus(
+  subject: Subject,
+  told: Readonly<Record<string, string | number>>,
+  exchange: Reading<unknown>['exchange']
+): Promise<void> {
+  const { value, exchange: asked } = await readStatus(subject, '/evm-chain')
+  const fixed = {
+    from: value.indexedFrom,
+    transfers: value.transfersFrom,
+    internal: value.internalFrom,
+    deep: value.deepHistory
+  }
+  for (const [name, expected] of Object.entries(fixed)) {
+    const fits = told[name] === expected
+    holds(fits, () => `${name} is ${told[name]} in the header, ${expected} in the status`, asked, exchange)
+  }
+  const to = Number(told.to ?? 0)
+  const fits = value.indexedTo === undefined || to <= value.indexedTo
+  holds(fits, () => `the header covers block ${to}, the status ${value.indexedTo}`, asked, exchange)
+}
+
+const base = {
+  endpoints: [],
+  where: '#/components/schemas/SyncStatus',
+  extension: method
+} as const
+
+/** What holds for what a service says of its index. */
+export const syncChecks: readonly Check[] = [
+  {
+    ...base,
+    name: 'sync/schema',
+    shows: 'The status has the members, types and forms of the document, and no others.',
+    run: checkSchema
+  },
+  {
+    ...base,
+    name: 'sync/numbers',
+    shows: 'The status is of the chain that was asked for, and its blocks do not contradict each other.',
+    run: checkNumbers
+  },
+  {
+    ...base,
+    name: 'sync/histories',
+    shows: 'Histories lie within the blocks that the status names.',
+    where: '#/components/schemas/SyncStatus/properties/indexedTo',
+    endpoints: ['/evm-chain'],
+    run: checkHistories
+  },
+  {
+    ...base,
+    name: 'sync/coverage',
+    shows: 'The header of an answer says of its coverage what the status says.',
+    where: '#/x-envelope/http',
+    endpoints: ['/evm-chain'],
+    extension: 'coverage header',
+    run: checkCoverage
+  }
+]

@@ -1,0 +1,24 @@
+/** What is sent, as it leaves; the authorization among its headers. */
+export interface SentRequest {
+  readonly verb: string
+  /** Path and query below the base URL. */
+  readonly target: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Absent: no body. */
+  readonly body?: string
+}
+
+/** What came back, whole. */
+export interface ReceivedAnswer {
+  readonly status: number
+  /** Names in lower case; lines of one name joined with `, `. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/** One request and its answer: the evidence of every verdict. */
+export interface Exchange {
+  readonly sent: SentRequest
+  readonly received: ReceivedAnswer
+}

@@ -1,0 +1,108 @@
+import {
+  defaultMethodPrefix,
+  type EndpointPath,
+  errors,
+  type MethodName,
+  transport,
+  wireName
+} from '@chain-data/protocol'
+import type { Wire } from './createWire.ts'
+import type { Exchange, SentRequest } from './Exchange.ts'
+import { parseExact } from './parseExact.ts'
+
+/** One call, as the document writes it: the method without the host's prefix. */
+export interface Call {
+  readonly endpoint: EndpointPath
+  readonly method: MethodName
+  readonly chainId: number
+  readonly params: readonly unknown[]
+  /** Default 1. */
+  readonly id?: number | string
+}
+
+/** What came of a call. */
+export interface Answer {
+  readonly exchange: Exchange
+  /** The body by `JSON.parse`; `undefined` where it is no JSON. */
+  readonly body: unknown
+  /** The same with every digit: see {@link parseExact}. */
+  readonly exact: unknown
+}
+
+/** The service that is examined, as a caller with credentials sees it. */
+export interface Service {
+  /** What the host writes where the document has `svc_`. */
+  readonly methodPrefix: string
+  /** Sends what is given; credentials and media type unless other headers say otherwise (`''` leaves one out). */
+  exchange(request: Partial<SentRequest>): Promise<Exchange>
+  call(call: Call): Promise<Answer>
+  /** Calls of one endpoint in one request. */
+  batch(endpoint: EndpointPath, calls: readonly Omit<Call, 'endpoint'>[]): Promise<Answer>
+  /** Headers of credentials other than those of the caller. */
+  credentials(projectId: string, key: string): Readonly<Record<string, string>>
+  readonly projectId: string
+  /** A key of the same length and alphabet that is not that of the caller. */
+  readonly wrongKey: string
+}
+
+export interface ServiceOptions {
+  readonly send: Wire['send']
+  readonly projectId: string
+  readonly key: string
+  /** Default: that of the document. */
+  readonly methodPrefix?: string | undefined
+}
+
+/** A host that says the quota is used up is asked so often, and waited for so long each time. */
+const attempts = 6
+const longestWaitMs = 20_000
+
+/** The calls of a service, with credentials. The key stays in here. */
+export function createService(options: ServiceOptions): Service {
+  const { send, projectId, key, methodPrefix = defaultMethodPrefix } = options
+  const credentials = (user: string, password: string) => ({
+    authorization: `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`
+  })
+  const usual = { ...credentials(projectId, key), 'content-type': transport.requestContentType }
+
+  async function exchange(request: Partial<SentRequest>): Promise<Exchange> {
+    const { verb = transport.method, target = '/evm-chain', headers = {}, body } = request
+    const all = Object.entries({ ...usual, ...headers }).filter(([, value]) => value !== '')
+    const sent = { verb, target, headers: Object.fromEntries(all), ...(body === undefined ? {} : { body }) }
+    for (let attempt = 1; ; attempt++) {
+      const made = await send(sent)
+      if (made.received.status !== errors.RATE_LIMITED.httpStatus || attempt === attempts) return made
+      const waitMs = Number(made.received.headers['retry-after'] ?? '1') * 1000
+      if (!(waitMs <= longestWaitMs)) return made
+      await new Promise(resolve => setTimeout(resolve, waitMs))
+    }
+  }
+
+  function write({ method, chainId, params, id = 1 }: Omit<Call, 'endpoint'>): unknown {
+    return { jsonrpc: '2.0', id, method: wireName(method, methodPrefix), chainId, params }
+  }
+
+  async function post(endpoint: EndpointPath, body: unknown): Promise<Answer> {
+    const made = await exchange({ target: endpoint, body: JSON.stringify(body) })
+    const { text } = made.received
+    return { exchange: made, body: attempt(() => JSON.parse(text)), exact: attempt(() => parseExact(text)) }
+  }
+
+  return {
+    methodPrefix,
+    projectId,
+    wrongKey: [...key].reverse().join('') === key ? `${key}x` : [...key].reverse().join(''),
+    credentials,
+    exchange,
+    call: call => post(call.endpoint, write(call)),
+    batch: (endpoint, calls) => post(endpoint, calls.map(write))
+  }
+}
+
+function attempt(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
