@@ -15,7 +15,8 @@ const published = [
   { name: 'protocol', profile: 'node16' },
   { name: 'client', profile: 'node16' },
   { name: 'server', profile: 'esm-only' },
-  { name: 'devnet', profile: 'esm-only' }
+  { name: 'devnet', profile: 'esm-only' },
+  { name: 'conformance', profile: 'esm-only' }
 ]
 
 function run(command: string, args: readonly string[]): void {

@@ -5,6 +5,7 @@
  *   behaviour matrix, and its declarations with and without DOM types,
  * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client, on Node 20 and the
  *   repository's own,
+ * - `chain-data-conformance` against that server, which has to pass,
  * - `chain-data-devnet --once` from `@chain-data/devnet` on the same two: both nodes, the worlds and all three methods.
  *
  * Needs `npm run build` first. `node .ci/testPacked.ts client` looks at the client alone.
@@ -20,7 +21,9 @@ import { runPackedMatrix } from './runPackedMatrix.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const clientOnly = process.argv[2] === 'client'
-const packages = clientOnly ? ['protocol', 'client'] : ['protocol', 'client', 'server', 'devnet']
+const packages = clientOnly
+  ? ['protocol', 'client']
+  : ['protocol', 'client', 'server', 'devnet', 'conformance']
 const clientFixtures = join(root, 'packages/client/test/packed')
 const work = mkdtempSync(join(tmpdir(), 'chain-data-packed-'))
 const children: ChildProcess[] = []
@@ -156,6 +159,9 @@ async function serveAndAsk(folder: string, node: string, rpcUrl: string): Promis
   await waitUntilReady(url)
   run(node, ['ask.mjs', url], { cwd: folder, env })
   run(node, ['ask.cjs', url], { cwd: folder, env })
+  const access = ['--base-url', url, '--project', 'demo', '--key', 'demo-server-key']
+  const report = run(join(folder, 'node_modules/.bin/chain-data-conformance'), access, { cwd: folder, env })
+  if (!/^[1-9]\d+ passed, 0 failed,/m.test(report)) throw new Error(`the kit says of the server:\n${report}`)
   const ended = new Promise<number | null>(resolve => server.once('exit', resolve))
   server.kill('SIGTERM')
   const code = await ended
@@ -206,9 +212,14 @@ try {
       process.stdout.write('declarations of the packed client compile with and without DOM types\n')
     }
     if (clientOnly || node === node22) continue
-    const served = createProject(`server-${index}`, tarballs, ['protocol', 'client', 'server'], env)
+    const served = createProject(
+      `server-${index}`,
+      tarballs,
+      ['protocol', 'client', 'server', 'conformance'],
+      env
+    )
     await serveAndAsk(served, node, await startAnvil())
-    process.stdout.write(`packed client and server work on ${name} (${version})\n`)
+    process.stdout.write(`packed client, server and conformance kit work on ${name} (${version})\n`)
     const devnet = createProject(`devnet-${index}`, tarballs, packages, env)
     const printed = run(join(devnet, 'node_modules/.bin/chain-data-devnet'), ['--once'], { cwd: devnet, env })
     if (!printed.includes('svc_getTransactionsByAddress'))

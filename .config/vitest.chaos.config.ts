@@ -6,7 +6,7 @@ export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: ['packages/server/test/chaos/**/*.test.ts'],
+    include: ['packages/server/test/{chaos,processes}/**/*.test.ts'],
     env: { CHAOS: 'full' },
     // What is measured must not compete with a neighbour.
     fileParallelism: false
