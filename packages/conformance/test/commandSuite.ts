@@ -176,6 +176,22 @@ export function describeCommand(target: () => Target): void {
     expect(refused).toBeGreaterThan(20)
   })
 
+  it('waits for the quota of single parts of a batch', async () => {
+    let refused = 0
+    const error = {
+      code: errors.RATE_LIMITED.code,
+      message: errors.RATE_LIMITED.message,
+      data: { reason: 'RATE_LIMITED', extraMessage: 'The quota of this project is used up.', retryAfterMs: 1 }
+    }
+    proxy.change = (answer, { body }) => {
+      if (!body?.startsWith('[') || refused++ % 2 === 1) return answer
+      return { ...answer, status: 200, text: JSON.stringify([{ jsonrpc: '2.0', id: 10, error }]) }
+    }
+    const found = await report('--only', 'envelope/batch-parts', '--accounts', '1')
+    expect(found.results.map(({ outcome }) => outcome)).toEqual(['passed'])
+    expect(refused).toBeGreaterThan(1)
+  })
+
   it('gives up on answers that do not come, are cut, or refuse for too long', async () => {
     const one = ['--only', 'vectors/id/none', '--evm-chain', '31337'] as const
     proxy.change = () => {

@@ -53,7 +53,7 @@ export interface ServiceOptions {
   readonly methodPrefix?: string | undefined
 }
 
-/** A host that says the quota is used up is asked so often, and waited for so long each time. */
+/** A host that wants to be left alone is asked so often, and waited for so long each time. */
 const attempts = 6
 const longestWaitMs = 20_000
 
@@ -71,9 +71,8 @@ export function createService(options: ServiceOptions): Service {
     const sent = { verb, target, headers: Object.fromEntries(all), ...(body === undefined ? {} : { body }) }
     for (let attempt = 1; ; attempt++) {
       const made = await send(sent)
-      if (made.received.status !== errors.RATE_LIMITED.httpStatus || attempt === attempts) return made
-      const waitMs = Number(made.received.headers['retry-after'] ?? '1') * 1000
-      if (!(waitMs <= longestWaitMs)) return made
+      const waitMs = wantedWaitMs(made)
+      if (waitMs === undefined || attempt === attempts || !(waitMs <= longestWaitMs)) return made
       await new Promise(resolve => setTimeout(resolve, waitMs))
     }
   }
@@ -106,3 +105,20 @@ function attempt(read: () => unknown): unknown {
     return undefined
   }
 }
+
+/** What a host says that has no quota left for this caller, or no room for anybody. */
+const waiting = [errors.RATE_LIMITED, errors.OVERLOADED]
+
+/** How long a host wants to be left alone: the whole answer says so, or parts of a batch. */
+function wantedWaitMs({ received }: Exchange): number | undefined {
+  if (waiting.some(({ httpStatus }) => httpStatus === received.status))
+    return Number(received.headers['retry-after'] ?? '1') * 1000
+  if (!received.text.startsWith('[')) return undefined
+  const parts = attempt(() => JSON.parse(received.text)) as readonly Part[] | undefined
+  const refused = parts?.filter(part => waiting.some(({ reason }) => part?.error?.data?.reason === reason))
+  if (refused === undefined || refused.length === 0) return undefined
+  return Math.max(...refused.map(part => part?.error?.data?.retryAfterMs ?? 1000))
+}
+
+/** What an entry of a batch may be. */
+type Part = { error?: { data?: { reason?: unknown; retryAfterMs?: number } } } | null
