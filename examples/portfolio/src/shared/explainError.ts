@@ -1,0 +1,98 @@
+import { ChainDataClientError, hasReason, TransportError } from '@chain-data/client/fetch'
+import { chainById } from '../config.ts'
+import { shownInteger } from './formatAmount.ts'
+
+/** What a person is told when something could not be read. */
+export interface Explanation {
+  title: string
+  text: string
+  /** Whether asking again by itself, after a while, makes sense. */
+  passes: boolean
+}
+
+/** Says what a failed call means, by the client's reasons; the text of an error is never shown as it is. */
+export function explainError(error: unknown, chainId: number): Explanation {
+  const { name } = chainById(chainId)
+  if (hasReason(error, 'UNSUPPORTED_CHAIN')) {
+    const served = error.data.supportedChainIds.map(id => `${chainById(id).name} (${id})`).join(', ')
+    return {
+      title: `The service does not serve ${name}`,
+      text:
+        served === ''
+          ? 'It serves no chain of this kind.'
+          : `It serves ${served}. Choose one of these above.`,
+      passes: false
+    }
+  }
+  if (hasReason(error, 'NOT_SYNCED')) {
+    const { indexedTo, head } = error.data
+    const far =
+      head === undefined
+        ? 'The node has not been reached yet.'
+        : `${shownInteger(indexedTo === undefined ? 0 : indexedTo + 1)} of ${shownInteger(head + 1)} blocks are read.`
+    return {
+      title: `${name} is being read for the first time`,
+      text: `${far} This page goes on by itself when it is done.`,
+      passes: true
+    }
+  }
+  if (hasReason(error, 'UPSTREAM_UNAVAILABLE') || hasReason(error, 'OVERLOADED')) {
+    return {
+      title: `${name} cannot be read right now`,
+      text: 'The service runs, but its node does not answer well. This page tries again by itself.',
+      passes: true
+    }
+  }
+  if (hasReason(error, 'RATE_LIMITED')) {
+    return {
+      title: 'Too many questions at once',
+      text: 'The service asks for a pause. This page tries again by itself.',
+      passes: true
+    }
+  }
+  if (hasReason(error, 'UNAUTHENTICATED')) {
+    return {
+      title: 'The service does not know this page’s key',
+      text: 'The client key was revoked, or the page was built with another one. Whoever runs the page has to build it with a key that is in force.',
+      passes: false
+    }
+  }
+  if (hasReason(error, 'FORBIDDEN_ORIGIN')) {
+    return {
+      title: 'The key does not work from this address',
+      text: `The service allows this key to other origins than ${location.origin}. Whoever runs the service can add it to the key’s list.`,
+      passes: false
+    }
+  }
+  if (hasReason(error, 'RESPONSE_TOO_LARGE') || hasReason(error, 'TOO_MANY_RESULTS')) {
+    return {
+      title: 'This account has more than the service gives at once',
+      text: 'The host limits how long an answer may be.',
+      passes: false
+    }
+  }
+  if (hasReason(error, 'INVALID_PARAMS')) {
+    return {
+      title: 'The service does not take this address',
+      text: 'Check that it belongs to the chosen chain.',
+      passes: false
+    }
+  }
+  if (hasReason(error, 'METHOD_NOT_FOUND')) {
+    return { title: 'The service does not offer this', text: 'This host has left it out.', passes: false }
+  }
+  if (error instanceof TransportError) {
+    return {
+      title: error.code === 'TIMEOUT' ? 'The service takes too long' : 'The service cannot be reached',
+      text: 'It may be down, or you may be offline. This page tries again by itself.',
+      passes: true
+    }
+  }
+  const known = error instanceof ChainDataClientError
+  const id = known && error.requestId !== undefined ? ` The host finds it under ${error.requestId}.` : ''
+  return {
+    title: 'Something went wrong',
+    text: `${known && error.code === 'PROTOCOL' ? 'What answered is not this service.' : 'The service could not answer.'}${id}`,
+    passes: known && error.retryable
+  }
+}
