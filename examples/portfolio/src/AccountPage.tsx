@@ -1,13 +1,54 @@
+import { useEffect, useRef } from 'react'
+import { AccountHead } from './account/AccountHead.tsx'
+import { chainById } from './config.ts'
+import { HoldingsSections } from './holdings/HoldingsSections.tsx'
+import { useHoldings } from './holdings/useHoldings.ts'
+import { parseAddress } from './search/parseAddress.ts'
+import { rememberAccount } from './search/recentAccounts.ts'
+import { Notice } from './shared/Notice.tsx'
 import type { AccountRoute } from './shared/route.ts'
-import { ShortAddress } from './shared/ShortAddress.tsx'
+import { shorten } from './shared/ShortAddress.tsx'
 
-/** Everything about one account on one chain. */
+/** Everything about the account that the address bar names, or why there is no such account. */
 export function AccountPage({ route: { chainId, address } }: { route: AccountRoute }) {
+  const { family, name } = chainById(chainId)
+  const parsed = parseAddress(address)
+  // A link is taken at its word, whatever its case.
+  const found = 'insist' in parsed ? parsed.insist : parsed.problem === undefined ? parsed : undefined
+  if (found === undefined || found.family !== family) {
+    const problem = parsed.problem ?? 'It is one of another kind of chain. Choose that chain above.'
+    return (
+      <Notice state="failed" title={`This is no address of ${name}`}>
+        {problem}
+      </Notice>
+    )
+  }
+  return <Account chainId={chainId} address={found.address} />
+}
+
+function Account({ chainId, address }: AccountRoute) {
+  const holdings = useHoldings({ chainId, address })
+  const heading = useRef<HTMLHeadingElement>(null)
+  const { name, family } = chainById(chainId)
+
+  useEffect(() => {
+    document.title = `${shorten(address)} on ${name} – Portfolio`
+    rememberAccount({ chainId, address })
+    // Whoever reads with a screen reader begins where the new page does.
+    heading.current?.focus({ preventScroll: true })
+  }, [address, chainId, name])
+
   return (
-    <article>
-      <h1>
-        <ShortAddress address={address} /> {chainId}
-      </h1>
+    <article className="account">
+      <AccountHead chainId={chainId} address={address} holdings={holdings} heading={heading} />
+      <div className="columns">
+        <div>
+          <HoldingsSections holdings={holdings} chainId={chainId} />
+        </div>
+        <div>
+          <section className="card">{family}</section>
+        </div>
+      </div>
     </article>
   )
 }

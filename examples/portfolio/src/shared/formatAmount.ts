@@ -7,8 +7,8 @@ const decimalSign = grouped.formatToParts(1.1).find(({ type }) => type === 'deci
  * @param value - In base units, negative too.
  */
 export function exactAmount(value: bigint, decimals: number): string {
-  const { sign, whole, fraction } = parts(value, decimals)
-  return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}`
+  const { whole, fraction } = parts(value, decimals)
+  return `${value < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
 /**

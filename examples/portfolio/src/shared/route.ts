@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useMemo, useSyncExternalStore } from 'react'
 
 /** Whose account is shown. */
 export interface AccountRoute {
@@ -9,7 +9,7 @@ export interface AccountRoute {
 /** The address bar as the only place that knows what is shown: links, the back button and reloads agree with it. */
 export function useRoute(): AccountRoute | undefined {
   const hash = useSyncExternalStore(subscribe, () => location.hash)
-  return readRoute(hash)
+  return useMemo(() => readRoute(hash), [hash])
 }
 
 /** `#/31337/0x…`. */

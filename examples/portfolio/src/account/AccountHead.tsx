@@ -1,0 +1,78 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { RefObject } from 'react'
+import { chainById } from '../config.ts'
+import { blockWord } from '../holdings/HoldingsSections.tsx'
+import type { HoldingsView } from '../holdings/HoldingsView.ts'
+import { Amount } from '../shared/Amount.tsx'
+import { CopyButton } from '../shared/CopyButton.tsx'
+import { explainError } from '../shared/explainError.ts'
+import { FailedNotice } from '../shared/FailedNotice.tsx'
+import { exactAmount, shownInteger } from '../shared/formatAmount.ts'
+import { Notice } from '../shared/Notice.tsx'
+import { plural } from '../shared/plural.ts'
+import { ShortAddress } from '../shared/ShortAddress.tsx'
+import { When } from '../shared/When.tsx'
+
+/** The answer to what an account holds, in one line, and how far it can be believed. */
+export function AccountHead({
+  chainId,
+  address,
+  holdings,
+  heading
+}: {
+  chainId: number
+  address: string
+  holdings: UseQueryResult<HoldingsView>
+  heading: RefObject<HTMLHeadingElement | null>
+}) {
+  const { name, symbol, decimals } = chainById(chainId)
+  const { data, error, refetch, dataUpdatedAt } = holdings
+  return (
+    <header className="head">
+      <p className="quiet whose">
+        <span>{name}</span>
+        <ShortAddress address={address} />
+      </p>
+      <h1 ref={heading} tabIndex={-1}>
+        <span className="unseen">The account {address} holds </span>
+        {data === undefined ? (
+          <span className={error === null ? 'skeleton headline' : 'quiet'}>{error === null ? '' : '—'}</span>
+        ) : (
+          <>
+            <Amount value={data.native} decimals={decimals} unit={symbol} />
+            <CopyButton text={exactAmount(data.native, decimals)} label="exact balance" />
+          </>
+        )}
+      </h1>
+      {data !== undefined && (
+        <p className="quiet">
+          {summary(data)}
+          {data.asOf !== undefined && (
+            <>
+              , read at {blockWord(chainId)} {shownInteger(data.asOf.block)}
+              {data.asOf.seconds !== undefined && (
+                <>
+                  {' of '}
+                  <When seconds={data.asOf.seconds} />
+                </>
+              )}
+            </>
+          )}
+        </p>
+      )}
+      {error !== null && data === undefined && (
+        <FailedNotice error={error} chainId={chainId} onRetry={() => void refetch()} />
+      )}
+      {error !== null && data !== undefined && (
+        <Notice state="stale" title={explainError(error, chainId).title}>
+          What you see was read <When seconds={dataUpdatedAt / 1000} />. {explainError(error, chainId).text}
+        </Notice>
+      )}
+    </header>
+  )
+}
+
+function summary({ tokens, nfts }: HoldingsView): string {
+  if (tokens.length === 0 && nfts.length === 0) return 'No tokens and no NFTs beside it'
+  return `${plural(tokens.length, 'token', 'tokens')} and ${plural(nfts.length, 'NFT', 'NFTs')} beside it`
+}

@@ -1,0 +1,45 @@
+import { useState } from 'react'
+import { shownInteger } from '../shared/formatAmount.ts'
+import { SafeImage } from '../shared/SafeImage.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
+import type { NftView } from './HoldingsView.ts'
+import { NftDialog } from './NftDialog.tsx'
+import { nftName } from './nftName.ts'
+import { SpamBadge } from './SpamBadge.tsx'
+
+/** Cards are made in portions: a whale has thousands. */
+const portion = 60
+
+/** Pictures of NFTs, each a button that opens its details. */
+export function NftGallery({ nfts }: { nfts: readonly NftView[] }) {
+  const [shown, setShown] = useState(portion)
+  const [openKey, setOpenKey] = useState<string>()
+  const open = nfts.find(({ key }) => key === openKey)
+  return (
+    <>
+      <ul className="gallery">
+        {nfts.slice(0, shown).map(nft => (
+          <li key={nft.key}>
+            <button type="button" className="nft" aria-haspopup="dialog" onClick={() => setOpenKey(nft.key)}>
+              <SafeImage image={nft.image} name={nft.name || nft.symbol} shape="square" />
+              <span className="nftText">
+                <SafeText className="nftName" text={nftName(nft)} limit={40} />
+                <span className="quiet tiny nftKind">
+                  <SafeText text={nft.symbol || nft.standard} limit={16} />
+                  {nft.amount > 1n && <span className="count">×{shownInteger(nft.amount)}</span>}
+                </span>
+                <SpamBadge spam={nft.spam} />
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {shown < nfts.length && (
+        <button type="button" className="button" onClick={() => setShown(shown + portion)}>
+          Show more ({shownInteger(nfts.length - shown)} left)
+        </button>
+      )}
+      {open !== undefined && <NftDialog nft={open} onClose={() => setOpenKey(undefined)} />}
+    </>
+  )
+}

@@ -1,0 +1,57 @@
+import { Amount } from '../shared/Amount.tsx'
+import { SafeImage } from '../shared/SafeImage.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
+import { ShortAddress } from '../shared/ShortAddress.tsx'
+import type { TokenView } from './HoldingsView.ts'
+import { SpamBadge } from './SpamBadge.tsx'
+
+/** Tokens as a table; on narrow screens each row is a card of two lines. */
+export function TokenList({ tokens, label }: { tokens: readonly TokenView[]; label: string }) {
+  return (
+    <table className="tokens">
+      <caption className="unseen">{label}</caption>
+      <thead className="unseen">
+        <tr>
+          <th scope="col">Token</th>
+          <th scope="col">Amount</th>
+        </tr>
+      </thead>
+      <tbody>
+        {tokens.map(token => (
+          <TokenRow key={token.key} token={token} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function TokenRow({ token }: { token: TokenView }) {
+  const { name, symbol, decimals, amount, token: address, image, spam, note } = token
+  const called = name || symbol || 'Token without a name'
+  return (
+    <tr className={spam?.verdict === 'spam' ? 'doubtful' : undefined}>
+      <th scope="row">
+        <div className="tokenName">
+          <SafeImage image={image} name={name || symbol} shape="logo" />
+          <div>
+            <SafeText text={called} limit={40} /> <SpamBadge spam={spam} />
+            <div className="quiet tiny">
+              <ShortAddress address={address} label="token address" />
+            </div>
+          </div>
+        </div>
+      </th>
+      <td>
+        {decimals === undefined ? (
+          <>
+            <Amount value={amount} decimals={0} />
+            <div className="quiet tiny">base units; its decimals are unknown</div>
+          </>
+        ) : (
+          <Amount value={amount} decimals={decimals} unit={symbol} />
+        )}
+        {note !== undefined && <div className="quiet tiny">{note}</div>}
+      </td>
+    </tr>
+  )
+}

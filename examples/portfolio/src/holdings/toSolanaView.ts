@@ -1,0 +1,48 @@
+import type { SolanaHoldings, SolanaNft, SolanaToken } from '@chain-data/client/fetch'
+import type { HoldingsView } from './HoldingsView.ts'
+import { readMetadata } from './readMetadata.ts'
+
+/** Holdings of a Solana account as the page shows them. The client writes exact digits beside every number. */
+export function toSolanaView({
+  lamports,
+  lamportsString,
+  tokens,
+  nfts,
+  asOf,
+  incomplete = []
+}: SolanaHoldings): HoldingsView {
+  return {
+    native: BigInt(lamportsString ?? lamports),
+    tokens: tokens.map(token => {
+      const note = noteOf(token)
+      return {
+        ...{ key: token.address, name: token.name, symbol: token.symbol, decimals: token.decimals },
+        ...{ amount: BigInt(token.amountString ?? token.amount), token: token.mint, image: token.image },
+        ...(note !== undefined && { note })
+      }
+    }),
+    nfts: nfts.map(nft => {
+      const { uri, uriData } = nft.metadata.data
+      return {
+        ...{ key: nft.address, name: nft.name, symbol: nft.symbol, token: nft.mint, image: nft.image },
+        ...{ amount: BigInt(nft.amountString ?? 1), standard: standardOf(nft) },
+        ...readMetadata(uriData ?? {}),
+        metadata: uriData !== undefined ? 'read' : uri === '' ? 'none' : 'unavailable'
+      }
+    }),
+    ...(asOf !== undefined && { asOf: { block: asOf.slot } }),
+    incomplete
+  }
+}
+
+function standardOf({ assetStandard, isSemiFungible }: SolanaNft): string {
+  if (assetStandard === 'MplCore') return 'Metaplex Core'
+  if (assetStandard === 'Compressed') return 'Compressed NFT'
+  return isSemiFungible ? 'Semi-fungible' : 'NFT'
+}
+
+function noteOf({ scaledUiAmount, interestBearing }: SolanaToken): string | undefined {
+  if (scaledUiAmount !== undefined) return 'Held amount; wallets multiply it by a factor that the token sets.'
+  if (interestBearing !== undefined) return 'Held amount; wallets show it with interest.'
+  return undefined
+}

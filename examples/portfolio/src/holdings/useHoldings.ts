@@ -1,0 +1,26 @@
+import { enhancedGetTokensAndNFTsQuery, getTokensAndNFTsQuery } from '@chain-data/client/query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { chainById, settings } from '../config.ts'
+import { useClient } from '../shared/ClientProvider.tsx'
+import { retryEvery } from '../shared/FailedNotice.tsx'
+import type { AccountRoute } from '../shared/route.ts'
+import type { HoldingsView } from './HoldingsView.ts'
+import { toEvmView } from './toEvmView.ts'
+import { toSolanaView } from './toSolanaView.ts'
+
+/** What an account of either family holds, asked for again and again while the page is seen. */
+export function useHoldings({ chainId, address }: AccountRoute): UseQueryResult<HoldingsView> {
+  const client = useClient()
+  const isEvm = chainById(chainId).family === 'evm'
+  const refetchInterval = (query: { state: { error: Error | null } }) =>
+    retryEvery(query.state.error, chainId, settings.pollMs)
+  const evm = useQuery({
+    ...getTokensAndNFTsQuery(client, { chainId, address }),
+    ...{ select: toEvmView, enabled: isEvm, refetchInterval }
+  })
+  const solana = useQuery({
+    ...enhancedGetTokensAndNFTsQuery(client, { chainId, accountAddress: address, parseMetadataUri: true }),
+    ...{ select: toSolanaView, enabled: !isEvm, refetchInterval }
+  })
+  return isEvm ? evm : solana
+}
