@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -15,7 +16,7 @@ const results: Record<string, unknown> = {
   ]
 }
 
-test('prints what the account owns and its latest transactions', async () => {
+test('prints what an account owns and its latest transactions', async () => {
   const server = createServer(async (request, response) => {
     const { id, method, params } = JSON.parse((await request.toArray()).join(''))
     expect(params[0]).toBe('0x01')
@@ -28,5 +29,11 @@ test('prints what the account owns and its latest transactions', async () => {
     server.closeAllConnections()
     server.close()
   })
-  expect(stdout).toBe('0x01: 1500 wei, 1 tokens, 2 NFTs\n0xaa pending\n0xbb block 7\n')
+  expect(stdout).toBe("0x01 { native: '1500', tokens: 1, nfts: 2 }\n0xaa pending\n0xbb in block 7\n")
+})
+
+test('is ten lines, which the README shows as they are', () => {
+  const program = readFileSync(main, 'utf8')
+  expect(program.trimEnd().split('\n')).toHaveLength(10)
+  expect(readFileSync(new URL('README.md', import.meta.url), 'utf8')).toContain(`\`\`\`ts\n${program}\`\`\``)
 })

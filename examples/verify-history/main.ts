@@ -9,15 +9,15 @@ const client = createClient({
   chainId: 31337,
   timeoutMs: 60_000
 })
-const tell = (line: string) => process.stdout.write(`${line}\n`)
 
 // What the index says of the account, against the state of the chain at one block.
 const { verdict, asOf, index, native, tokens, findings } = await client.verifyHistory({ address })
-tell(`${address} is ${verdict} at block ${asOf.blockNumber}: ${index.transactions} transactions`)
-for (const [part, wei] of Object.entries(native.parts)) if (wei !== 0n) tell(`  ${part}: ${wei} wei`)
-tell(`  balance: ${native.balance} wei, difference ${native.difference}`)
-for (const token of tokens) tell(`  token ${token.address}: ${token.transfers} transfers, ${token.verdict}`)
-for (const { kind, message } of findings) tell(`  ${kind}: ${message}`)
+console.log(`${address} is ${verdict} at block ${asOf.blockNumber}: ${index.transactions} transactions`)
+for (const [part, wei] of Object.entries(native.parts)) if (wei !== 0n) console.log(`  ${part}: ${wei} wei`)
+console.log(`  balance: ${native.balance} wei, difference ${native.difference}`)
+for (const token of tokens)
+  console.log(`  token ${token.address}: ${token.transfers} transfers, ${token.verdict}`)
+for (const { kind, message } of findings) console.log(`  ${kind}: ${message}`)
 
 // Its latest transactions, each with what moved in it from or to the account.
 const records = await client.getTransactionsByAddress({
@@ -26,16 +26,18 @@ const records = await client.getTransactionsByAddress({
   include: ['transfers', 'internal'],
   onAnswer(answer) {
     const [coverage] = parseCoverage(answer.header('x-chain-data-coverage'))
-    tell(`blocks ${coverage?.from} to ${coverage?.to}, traced from ${coverage?.internalFrom ?? 'none'}`)
+    console.log(
+      `blocks ${coverage?.from} to ${coverage?.to}, traced from ${coverage?.internalFrom ?? 'none'}`
+    )
   }
 })
 for (const record of records.filter(isConfirmed)) {
-  tell(`${record.hash} block ${record.blockNumber}`)
+  console.log(`${record.hash} block ${record.blockNumber}`)
   for (const { standard, from, to, amount, tokenId } of record.transfers ?? []) {
-    tell(`  ${standard} ${amount ?? `id ${tokenId}`}: ${from} -> ${to}`)
+    console.log(`  ${standard} ${amount ?? `id ${tokenId}`}: ${from} -> ${to}`)
   }
   for (const { kind, from, to, value } of record.internal ?? []) {
-    tell(`  ${kind} ${BigInt(value)} wei: ${from} -> ${to}`)
+    console.log(`  ${kind} ${BigInt(value)} wei: ${from} -> ${to}`)
   }
 }
 process.exitCode = verdict === 'failed' ? 1 : 0
