@@ -17,7 +17,7 @@ export default defineConfig({
   resolve: { conditions: [sourceCondition] },
   ssr: { resolve: { conditions: [sourceCondition] } },
   test: {
-    include: ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts'],
+    include: ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts', 'docs/test/**/*.test.ts'],
     execArgv: [`--conditions=${sourceCondition}`, ...wrapperFlags],
     // A flaky test is a bug: nothing is retried.
     retry: 0,

@@ -1,0 +1,137 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkCoverage, checkYaml, isExcused } from './checkCoverage.ts'
+import { checkJson } from './checkJson.ts'
+import { checkPrinted } from './checkPrinted.ts'
+import { checkShell } from './checkShell.ts'
+import { checkTypes } from './checkTypes.ts'
+import { joinModules, type PageModule } from './joinModules.ts'
+import { type Block, listPages, type Problem, placeOf, readPage, repository } from './readBlocks.ts'
+import type { ShellCommand } from './readCommands.ts'
+import { type CommandRun, commandsToRun, runCommand } from './runCommands.ts'
+import { runModules } from './runModules.ts'
+import { type Service, startService } from './startService.ts'
+
+const pages = listPages().map(name => ({ name, ...readPage(name) }))
+const blocks = pages.flatMap(page => page.blocks)
+const joined = pages.map(page => ({ page: page.name, ...joinModules(page.blocks) }))
+
+const ofLanguage = (some: readonly Block[], language: string) =>
+  some.filter(block => block.language === language && !isExcused(block))
+
+const told = (problems: readonly Problem[]) => problems.map(({ at, message }) => `${at}: ${message}`)
+
+describe('the blocks of the pages', () => {
+  it('are found', () => {
+    expect(pages.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['README.md', 'docs/getting-started.md', 'packages/client/README.md'])
+    )
+    expect(ofLanguage(blocks, 'ts').length).toBeGreaterThan(20)
+    expect(ofLanguage(blocks, 'sh').length).toBeGreaterThan(20)
+  })
+
+  it('are closed, and find what their comments name', () => {
+    expect(told([...pages, ...joined].flatMap(({ problems }) => problems))).toEqual([])
+  })
+
+  it('are all checked, or it is said why not', () => {
+    expect(told(blocks.flatMap(checkCoverage))).toEqual([])
+  })
+
+  it('fit the document and the schema of the configuration when they are JSON', () => {
+    expect(told(pages.flatMap(page => checkJson(ofLanguage(page.blocks, 'json'))))).toEqual([])
+  })
+
+  it('parse when they are YAML', () => {
+    expect(told(ofLanguage(blocks, 'yaml').flatMap(checkYaml))).toEqual([])
+  })
+
+  it('name programs, scripts, flags and variables that exist when they are commands', () => {
+    expect(told(ofLanguage(blocks, 'sh').flatMap(checkShell))).toEqual([])
+  })
+
+  it('fit the types of the packages when they are TypeScript', () => {
+    expect(told(checkTypes(joined.flatMap(({ modules }) => modules)))).toEqual([])
+  }, 120_000)
+})
+
+const isTestFile = ({ source }: PageModule) => /from 'vitest'$/m.test(source)
+
+describe('the tests of the pages', async () => {
+  const folder = fileURLToPath(new URL('.tmp', import.meta.url))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  for (const module of joined.flatMap(({ modules }) => modules)) {
+    if (module.typesOnly !== undefined || !isTestFile(module)) continue
+    const place = relative(repository, module.path)
+    await describe(place, async () => {
+      const file = `${folder}/${place}`
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, module.source)
+      await import(file)
+    })
+  }
+})
+
+describe('against a service over a devnet', () => {
+  let service: Service
+
+  beforeAll(async () => {
+    service = await startService()
+  }, 120_000)
+
+  afterAll(() => service?.close())
+
+  const programs = joined.flatMap(({ page, modules }) => {
+    const runnable = modules.filter(module => module.typesOnly === undefined && !isTestFile(module))
+    return runnable.length > 0 ? [{ page, modules: runnable }] : []
+  })
+
+  it.each(programs)(
+    'the TypeScript of $page runs',
+    async ({ page, modules }) => {
+      const runs = await runModules(modules, service)
+      const problems = runs.flatMap(({ problem }) => problem ?? [])
+      const outputs = new Map(runs.map(({ module, output }) => [module.blocks.at(-1), output]))
+      expect(told([...problems, ...printedProblems(page, outputs)])).toEqual([])
+    },
+    120_000
+  )
+
+  // Pages say the same command in more than one place.
+  const started = new Map<string, Promise<CommandRun>>()
+  const runOnce = (block: Block, command: ShellCommand) => {
+    const name = JSON.stringify([command.words, command.environment])
+    const run = started.get(name) ?? runCommand(block, command, service)
+    started.set(name, run)
+    return run
+  }
+
+  const shellBlocks = ofLanguage(blocks, 'sh').filter(block => commandsToRun(block).length > 0)
+
+  it.each(shellBlocks.map(block => ({ place: placeOf(block), block })))(
+    'the commands of $place are answered',
+    async ({ block }) => {
+      const problems: Problem[] = []
+      let printed = ''
+      for (const command of commandsToRun(block)) {
+        const { output, problem } = await runOnce(block, command)
+        printed += output
+        if (problem !== undefined) problems.push(problem)
+      }
+      const outputs = new Map([[block, printed]])
+      expect(told([...problems, ...printedProblems(block.page, outputs)])).toEqual([])
+    },
+    120_000
+  )
+})
+
+/** Blocks that show what the block before them prints. */
+function printedProblems(page: string, outputs: ReadonlyMap<Block | undefined, string>): Problem[] {
+  const { blocks: all } = pages.find(({ name }) => name === page)!
+  return all.flatMap((block, index) => {
+    const output = outputs.get(all[index - 1])
+    return block.notes.has('printed') && output !== undefined ? checkPrinted(block, output) : []
+  })
+}

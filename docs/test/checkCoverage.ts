@@ -1,0 +1,27 @@
+import { parseAllDocuments } from 'yaml'
+import { type Block, type Problem, placeOf } from './readBlocks.ts'
+
+/** Languages that something checks, and those of output and pictures. */
+const known = new Set(['ts', 'tsx', 'json', 'yaml', 'sh', 'text', ''])
+
+/** Whether it is taken out of all checks, with a reason. */
+export const isExcused = ({ notes }: Block) => notes.has('not run')
+
+/** Finds what nothing checks and nobody excused, and excuses without a reason. */
+export function checkCoverage(block: Block): Problem[] {
+  const problems: Problem[] = []
+  const tell = (message: string) => problems.push({ at: placeOf(block), message })
+  if (!known.has(block.language) && !isExcused(block)) {
+    tell(`nothing checks ${block.language}: say why with <!-- not run: reason -->`)
+  }
+  for (const note of ['not run', 'types only'] as const) {
+    if (block.notes.get(note) === '') tell(`a reason is missing behind "${note}"`)
+  }
+  return problems
+}
+
+/** What a parser of YAML says. */
+export function checkYaml(block: Block): Problem[] {
+  const errors = parseAllDocuments(block.code).flatMap(document => document.errors)
+  return errors.map(({ message, linePos }) => ({ at: placeOf(block, linePos?.[0].line), message }))
+}

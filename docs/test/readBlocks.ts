@@ -1,0 +1,96 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** Folder of the repository, without a slash at its end. */
+export const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+
+/** A fenced block of a page, with what the comments above it say of it. */
+export interface Block {
+  /** From the folder of the repository on. */
+  readonly page: string
+  /** Line of the fence, counted from 1: the line before the first line of the code. */
+  readonly line: number
+  /** First word behind the fence; empty where there is none. */
+  readonly language: string
+  /** Without the indentation of the fence; ends with a line break. */
+  readonly code: string
+  /** Keyword of each comment and what follows its colon. */
+  readonly notes: ReadonlyMap<Note, string>
+}
+
+const keywords = ['given', 'continues', 'types only', 'not run', 'configuration', 'printed'] as const
+
+/** What a comment on the line above a fence may say; docs/test/README.md tells what each means. */
+export type Note = (typeof keywords)[number]
+
+/** Something wrong in a page. */
+export interface Problem {
+  /** `page:line`. */
+  readonly at: string
+  readonly message: string
+}
+
+/** Where a block is found, or one of its lines: the first line of its code is 1. */
+export const placeOf = ({ page, line }: Block, lineOfCode = 0) => `${page}:${line + lineOfCode}`
+
+/** The pages that people read. */
+export function listPages(): string[] {
+  const patterns = [
+    '*.md',
+    'docs/*.md',
+    'docs/{decisions,methods,test}/*.md',
+    'packages/*/README.md',
+    'examples/README.md',
+    'examples/*/README.md',
+    'spec/README.md'
+  ]
+  return globSync(patterns, { cwd: repository }).sort()
+}
+
+/** The blocks of a page of the repository. */
+export function readPage(page: string): { blocks: Block[]; problems: Problem[] } {
+  return readBlocks(page, readFileSync(`${repository}/${page}`, 'utf8'))
+}
+
+/**
+ * Takes a page apart.
+ *
+ * @returns Its fenced blocks, in order, and fences that nothing closes.
+ */
+export function readBlocks(page: string, text: string): { blocks: Block[]; problems: Problem[] } {
+  const lines = text.split('\n')
+  const blocks: Block[] = []
+  const problems: Problem[] = []
+  for (let index = 0; index < lines.length; index++) {
+    const opening = /^( *)(`{3,}|~{3,})\s*([^\s`]*)/.exec(lines[index]!)
+    if (opening === null) continue
+    const [, indentation = '', fence = '', language = ''] = opening
+    const isClosing = (line: string) => line.trim().startsWith(fence) && /^ *(`+|~+) *$/.test(line)
+    const length = lines.slice(index + 1).findIndex(isClosing)
+    if (length < 0) {
+      problems.push({ at: `${page}:${index + 1}`, message: 'nothing closes this fence' })
+      break
+    }
+    const code = lines.slice(index + 1, index + 1 + length).map(line => withoutIndentation(line, indentation))
+    const notes = readNotes(lines.slice(0, index))
+    blocks.push({ page, line: index + 1, language, code: code.map(line => `${line}\n`).join(''), notes })
+    index += length + 1
+  }
+  return { blocks, problems }
+}
+
+function withoutIndentation(line: string, indentation: string): string {
+  return line.startsWith(indentation) ? line.slice(indentation.length) : line.trimStart()
+}
+
+/** The comments that stand directly above the end of `lines`, one or more on lines of their own. */
+function readNotes(lines: readonly string[]): ReadonlyMap<Note, string> {
+  const notes = new Map<Note, string>()
+  for (let index = lines.length - 1; index >= 0; index--) {
+    const [, comment] = /^\s*<!--\s*(.*?)\s*-->\s*$/.exec(lines[index]!) ?? []
+    if (comment === undefined) break
+    const keyword = keywords.find(word => comment === word || comment.startsWith(`${word}:`))
+    if (keyword !== undefined) notes.set(keyword, comment.slice(keyword.length + 1).trim())
+  }
+  return notes
+}

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { checkSuccess } from '@chain-data/protocol/validators'
+import { type Block, type Problem, placeOf, repository } from './readBlocks.ts'
+import { readCommands, type ShellCommand } from './readCommands.ts'
+import { type Addresses, withAddresses } from './withAddresses.ts'
+
+const serviceUrl = 'http://127.0.0.1:8080'
+
+/** Programs of this project that ask a service and end, by the names that they are called by. */
+const sources: Readonly<Record<string, string>> = {
+  'chain-data': fileURLToPath(import.meta.resolve('../../packages/server/src/cli/main.ts')),
+  'chain-data-conformance': fileURLToPath(import.meta.resolve('../../packages/conformance/src/cli/main.ts'))
+}
+
+/** What a run says of one command. */
+export interface CommandRun {
+  readonly output: string
+  readonly problem?: Problem
+}
+
+/** The commands of a block that ask the service. */
+export function commandsToRun({ code }: Block): ShellCommand[] {
+  return readCommands(code).filter(({ words }) => words.some(word => word.includes(serviceUrl)))
+}
+
+/** Runs a command as it stands, without a shell, from the folder of the repository. */
+export async function runCommand(
+  block: Block,
+  { words, environment, line }: ShellCommand,
+  addresses: Addresses
+): Promise<CommandRun> {
+  const [program = '', ...args] = withSource(words.map(word => withAddresses(word, addresses)))
+  const child = spawn(program, args, {
+    cwd: repository,
+    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000
+  })
+  const ended = once(child, 'close').then(
+    ([code, signal]) => `ended with ${signal ?? code}`,
+    (error: Error) => error.message
+  )
+  const [output, complaint, end] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  const message = end !== 'ended with 0' ? `${end}: ${complaint}${output}` : answerProblem(program, output)
+  return { output, ...(message === undefined ? {} : { problem: { at: placeOf(block, line), message } }) }
+}
+
+function withSource(words: readonly string[]): readonly string[] {
+  const [program = '', ...args] = words[0] === 'npx' ? words.slice(1) : words
+  const source = sources[program]
+  if (source !== undefined) return [process.execPath, '--conditions=@chain-data/source', source, ...args]
+  return program === 'curl' ? [program, '--fail-with-body', ...args] : words
+}
+
+/** Answers of the endpoints are results; other addresses of a service answer what they like. */
+function answerProblem(program: string, output: string): string | undefined {
+  if (program !== 'curl' || !output.includes('"jsonrpc"')) return undefined
+  const mistake = checkSuccess(JSON.parse(output))
+  return mistake && `${mistake.path} ${mistake.message}: ${output.slice(0, 500)}`
+}
