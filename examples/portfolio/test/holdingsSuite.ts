@@ -1,0 +1,95 @@
+import {
+  evmAccount,
+  expectedEvmHoldings,
+  expectedSolanaHoldings,
+  surfpoolUnsupportedReason
+} from '@chain-data/devnet'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { exactAmount } from '../src/shared/formatAmount.ts'
+import type { Portfolio } from './support/startPortfolio.ts'
+
+/** Long, for a machine that does much else. */
+const patience = { timeout: 30_000, interval: 100 }
+
+/** What the page shows is what the devnet knows to be so, to the last digit. */
+export function holdingsSuite(portfolio: () => Portfolio): void {
+  for (const name of ['alice', 'frank', 'nobody']) {
+    test(`of ${name} equal the truth exactly`, async () => {
+      const { evm, open, stack } = portfolio()
+      const { world, driver } = evm
+      const { address } = evmAccount(world, name)
+      const { page, problems, close } = await open({ hash: `#/${world.chainId}/${address}` })
+      const truth = expectedEvmHoldings(world, address, stack.devnet.metadata.url)
+      const native = BigInt(String(await driver.rpc('eth_getBalance', address, 'latest')))
+
+      await expect.poll(() => exactTexts(page, 'h1'), patience).toEqual([exactAmount(native, 18)])
+      const amounts = truth.tokens.map(({ amount, decimals }) => exactAmount(BigInt(amount), decimals))
+      expect((await exactTexts(page, '.tokens')).sort()).toEqual(amounts.sort())
+      const held = await page.locator('.gallery .nftName').allTextContents()
+      expect(held).toHaveLength(truth.nfts.length)
+      for (const nft of truth.nfts) expect(held.join('\n')).toContain(nft.name)
+      expect(problems).toEqual([])
+      await close()
+    })
+  }
+
+  test('an NFT shows all that is known of it, and Esc closes it', async () => {
+    const { evm, open } = portfolio()
+    const { address } = evmAccount(evm.world, 'alice')
+    const { page, problems, close } = await open({ hash: `#/${evm.world.chainId}/${address}` })
+    const card = page.getByRole('button', { name: /Sunrise #1/ })
+    await card.click()
+    const dialog = page.getByRole('dialog', { name: 'Sunrise #1' })
+    for (const text of ['Served over HTTP.', 'Colour', 'orange', 'ERC-721']) {
+      await dialog.getByText(text).waitFor()
+    }
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await card.evaluate(button => button === document.activeElement)).toBe(true)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  test('a balance that changes is shown without a reload', async () => {
+    const { evm, open } = portfolio()
+    const { world, driver } = evm
+    const { address } = evmAccount(world, 'mallory')
+    const { page, problems, close } = await open({ hash: `#/${world.chainId}/${address}` })
+    const before = BigInt(String(await driver.rpc('eth_getBalance', address, 'latest')))
+    await expect.poll(() => exactTexts(page, 'h1'), patience).toEqual([exactAmount(before, 18)])
+    await driver.send({ label: 'to mallory, watched', from: 'carol', to: address, valueWei: 42n })
+    await driver.mine()
+    await expect.poll(() => exactTexts(page, 'h1'), patience).toEqual([exactAmount(before + 42n, 18)])
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  const noSolana = surfpoolUnsupportedReason()
+  if (noSolana !== undefined) process.stdout.write(`Skipped: Solana holdings, because ${noSolana}.\n`)
+
+  test.skipIf(noSolana !== undefined)('of a Solana account equal the truth exactly', async () => {
+    const { open, stack } = portfolio()
+    const { world } = stack.devnet.solana!
+    const truth = expectedSolanaHoldings(world, 'alice', {
+      parseMetadataUri: true,
+      origin: stack.devnet.metadata.url
+    })
+    const { page, problems, close } = await open({
+      hash: `#/${world.chainId}/${world.owners.alice!.address}`
+    })
+    await expect.poll(() => exactTexts(page, 'h1'), patience).toEqual([exactAmount(truth.lamports, 9)])
+    const amounts = truth.tokens.map(({ amount, decimals }) => exactAmount(amount, decimals))
+    expect((await exactTexts(page, '.tokens')).sort()).toEqual(amounts.sort())
+    expect(await page.locator('.gallery .nft').count()).toBe(truth.nfts.length)
+    expect(problems.filter(problem => !problem.includes('404'))).toEqual([])
+    await close()
+  })
+}
+
+/** Amounts with all of their digits, as they would be copied. */
+function exactTexts(page: Page, within: string): Promise<string[]> {
+  return page
+    .locator(`${within} [data-exact]`)
+    .evaluateAll(amounts => amounts.map(amount => amount.getAttribute('data-exact') ?? ''))
+}

@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import { holdingsSuite } from './holdingsSuite.ts'
+import { findChromium } from './support/findChromium.ts'
+import { type Portfolio, startPortfolio } from './support/startPortfolio.ts'
+
+const noChromium = findChromium() === undefined
+if (noChromium) process.stdout.write('Skipped: there is no Chromium here; CHROMIUM_PATH may name one.\n')
+
+// One devnet, one service, one built page and one browser for all of it: the parts run one after the other.
+describe.skipIf(noChromium)('the portfolio page, built and in a browser', () => {
+  let started: Portfolio | undefined
+  const portfolio = () => {
+    if (started === undefined) throw new Error('the portfolio has not been started')
+    return started
+  }
+
+  beforeAll(async () => {
+    started = await startPortfolio()
+  }, 180_000)
+  afterAll(() => started?.stop(), 60_000)
+
+  describe('holdings', () => holdingsSuite(portfolio))
+})
