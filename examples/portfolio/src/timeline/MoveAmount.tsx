@@ -1,0 +1,64 @@
+import { SpamBadge } from '../holdings/SpamBadge.tsx'
+import { Amount } from '../shared/Amount.tsx'
+import { cutText } from '../shared/cutText.ts'
+import { SafeText } from '../shared/SafeText.tsx'
+import { shorten } from '../shared/ShortAddress.tsx'
+import type { Move } from './describeRecord.ts'
+import type { Tokens } from './useTokens.ts'
+
+/** What the native currency of a chain is called and how it is written. */
+export interface Currency {
+  readonly symbol: string
+  readonly decimals: number
+}
+
+/** One thing that moved, with its sign and unit. */
+export function MoveAmount({ move, tokens, currency }: { move: Move; tokens: Tokens; currency: Currency }) {
+  const { direction, token } = move
+  const value = direction === 'out' ? -move.amount : move.amount
+  const isSigned = direction === 'in'
+  const facts = token && tokens.get(token.address.toLowerCase())
+  const tone = direction === 'in' ? 'move good' : 'move'
+  if (token === undefined) {
+    return (
+      <span className={tone}>
+        <Amount value={value} decimals={currency.decimals} unit={currency.symbol} signed={isSigned} />
+      </span>
+    )
+  }
+  // Two contracts may have one name: the address is in the title.
+  const name = cutText(facts?.symbol ?? '', 14) || shorten(token.address)
+  if (token.id !== undefined) {
+    const isMany = token.standard === 'ERC-1155' || token.lastId !== undefined
+    return (
+      <span className={tone} title={`${token.standard} ${token.address}`}>
+        {isMany ? <Amount value={value} decimals={0} signed={isSigned} /> : direction === 'out' ? '−1' : '+1'}
+        {' × '}
+        {name} <IdText id={token.id} />
+        {token.lastId !== undefined && (
+          <>
+            {' to '}
+            <IdText id={token.lastId} />
+          </>
+        )}
+        {facts?.spam && <SpamBadge spam={facts.spam} />}
+      </span>
+    )
+  }
+  return (
+    <span className={tone} title={`${token.standard} ${token.address}`}>
+      {facts?.decimals === undefined ? (
+        <>
+          <Amount value={value} decimals={0} signed={isSigned} /> base units of {name}
+        </>
+      ) : (
+        <Amount value={value} decimals={facts.decimals} unit={name} signed={isSigned} />
+      )}{' '}
+      {facts?.spam && <SpamBadge spam={facts.spam} />}
+    </span>
+  )
+}
+
+function IdText({ id }: { id: string }) {
+  return <SafeText text={`#${id}`} limit={10} />
+}

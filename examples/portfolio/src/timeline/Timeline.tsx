@@ -1,0 +1,208 @@
+import { isConfirmed, type TransactionRecord } from '@chain-data/client/fetch'
+import { getSyncStatusQuery } from '@chain-data/client/query'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { chainById } from '../config.ts'
+import { useClient } from '../shared/ClientProvider.tsx'
+import { explainError } from '../shared/explainError.ts'
+import { FailedNotice } from '../shared/FailedNotice.tsx'
+import { shownInteger } from '../shared/formatAmount.ts'
+import { Notice } from '../shared/Notice.tsx'
+import { plural } from '../shared/plural.ts'
+import type { AccountRoute } from '../shared/route.ts'
+import { Skeleton } from '../shared/Skeleton.tsx'
+import { useNow } from '../shared/useNow.ts'
+import { When } from '../shared/When.tsx'
+import { dayName } from './days.ts'
+import { emptyHistory, type History } from './History.ts'
+import { RecordRow } from './RecordRow.tsx'
+import { readOlder } from './readHistory.ts'
+import { tellChanges } from './tellChanges.ts'
+import { type LiveHistory, useHistory } from './useHistory.ts'
+import { useTokens } from './useTokens.ts'
+import './timeline.css'
+
+/** Every transaction of an account, newest first; older ones come as the reader goes on. */
+export function Timeline({ chainId, address }: AccountRoute) {
+  const { family, name } = chainById(chainId)
+  return (
+    <section className="card timeline" aria-labelledby="transactions">
+      {family === 'evm' ? (
+        <EvmTimeline chainId={chainId} address={address} />
+      ) : (
+        <>
+          <h2 id="transactions">Transactions</h2>
+          <Notice state="empty" title={`No history for ${name}`}>
+            The service tells what an account on Solana holds, and not how it came to it.
+          </Notice>
+        </>
+      )}
+    </section>
+  )
+}
+
+function EvmTimeline({ chainId, address }: AccountRoute) {
+  const live = useHistory({ chainId, address })
+  const { history, isRead, error } = live
+  const { records, isComplete, gone } = history
+  const hasRows = records.length + gone.length > 0
+  const said = useChangesSaid(history)
+  return (
+    <>
+      <h2 id="transactions">
+        Transactions{' '}
+        {isRead && (
+          <span className="quiet">
+            {shownInteger(records.length)}
+            {!isComplete && ' newest'}
+          </span>
+        )}
+      </h2>
+      <p className="unseen" role="status">
+        {said}
+      </p>
+      {error !== null && !hasRows && <FailedNotice {...{ error, chainId }} onRetry={live.refresh} />}
+      {error !== null && hasRows && (
+        <Notice state="stale" title={explainError(error, chainId).title}>
+          What you see was read <When seconds={live.readAtMs / 1000} />. {explainError(error, chainId).text}
+        </Notice>
+      )}
+      {!isRead && error === null && !hasRows && <Skeleton rows={4} />}
+      {isRead && !hasRows && <NoTransactions chainId={chainId} />}
+      {hasRows && (
+        <>
+          <Rows {...{ chainId, address, history }} />
+          <End {...{ chainId, live }} />
+        </>
+      )}
+    </>
+  )
+}
+
+function NoTransactions({ chainId }: { chainId: number }) {
+  const { data } = useQuery(getSyncStatusQuery(useClient(), { chainId }))
+  const known =
+    data?.indexedTo === undefined
+      ? ''
+      : `From block ${shownInteger(data.indexedFrom ?? 0)} to block ${shownInteger(data.indexedTo)} nothing was sent by this account or to it.`
+  return (
+    <Notice state="empty" title="No transactions">
+      {known}
+    </Notice>
+  )
+}
+
+function Rows({ chainId, address, history }: AccountRoute & { history: History }) {
+  const { records, gone, returned, arrived } = history
+  const currency = chainById(chainId)
+  const tokens = useTokens({ chainId, address }, records)
+  const nowSeconds = useNow() / 1000
+  const common = { address, chainId, currency, tokens }
+  let heading = ''
+  const underHeading = (text: string) => {
+    if (text === heading) return undefined
+    heading = text
+    return text
+  }
+  return (
+    <ol className="records">
+      {gone.map(record => (
+        <RecordRow
+          key={record.hash}
+          {...{ record, ...common }}
+          day={underHeading('Taken out')}
+          isNew={false}
+          note={whyGone(record, records)}
+          isGone
+        />
+      ))}
+      {records.map(record => (
+        <RecordRow
+          key={record.hash}
+          {...{ record, ...common }}
+          day={underHeading(
+            isConfirmed(record) ? dayName(record.timestamp, nowSeconds) : 'Waiting for a block'
+          )}
+          isNew={arrived.has(record.hash)}
+          note={whyReturned(returned.get(record.hash))}
+        />
+      ))}
+    </ol>
+  )
+}
+
+function whyReturned(block: number | undefined): string | undefined {
+  if (block === undefined) return undefined
+  return `It was in block ${shownInteger(block)}, which the chain has replaced (a reorg). It waits for a new one.`
+}
+
+function whyGone(record: TransactionRecord, records: readonly TransactionRecord[]): string {
+  const other = records.find(({ from, nonce }) => from === record.from && nonce === record.nonce)
+  if (other !== undefined) return 'Another transaction of the sender has taken its place.'
+  return isConfirmed(record)
+    ? `It was in block ${shownInteger(record.blockNumber ?? 0)}, which the chain has replaced (a reorg). It may come back.`
+    : 'The node does not hold it any more. It may come back.'
+}
+
+/** Reads on when the reader comes to the end; by a button for those who do not scroll. */
+function End({ chainId, live: { history, source } }: { chainId: number; live: LiveHistory }) {
+  const older = useMutation({ mutationFn: () => readOlder(source) })
+  const end = useRef<HTMLDivElement>(null)
+  const { isComplete, records } = history
+  const canRead = !isComplete && older.isIdle
+  const { mutate, reset } = older
+
+  // Asked again as soon as it is done, in case that the end is still in sight.
+  useEffect(() => {
+    if (older.isSuccess) reset()
+  }, [older.isSuccess, reset])
+
+  useEffect(() => {
+    if (end.current === null || !canRead) return
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && mutate(), {
+      rootMargin: '600px'
+    })
+    observer.observe(end.current)
+    return () => observer.disconnect()
+  }, [canRead, mutate])
+
+  const first = records.findLast(record => isConfirmed(record))
+  return (
+    <div className="end" ref={end}>
+      {isComplete && (
+        <p className="quiet">
+          That is all: {plural(records.length, 'transaction', 'transactions')}
+          {first !== undefined && (
+            <>
+              , the first <When seconds={first.timestamp} />
+            </>
+          )}
+          .
+        </p>
+      )}
+      {older.isError && <FailedNotice error={older.error} chainId={chainId} onRetry={() => older.mutate()} />}
+      {!isComplete && !older.isError && (
+        <button
+          type="button"
+          className="button"
+          // Not `disabled`: that would take the focus from whoever pressed it.
+          aria-disabled={older.isPending}
+          onClick={() => older.isPending || older.mutate()}
+        >
+          {older.isPending ? 'Loading older ones …' : 'Load older'}
+        </button>
+      )}
+    </div>
+  )
+}
+
+function useChangesSaid(history: History): string {
+  const before = useRef<History>(emptyHistory)
+  const [said, setSaid] = useState('')
+  useEffect(() => {
+    const text = tellChanges(before.current, history)
+    before.current = history
+    if (text !== '') setSaid(text)
+  }, [history])
+  return said
+}
