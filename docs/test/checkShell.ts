@@ -147,7 +147,8 @@ let found: ReadonlySet<string> | undefined
 function namesInSources(): ReadonlySet<string> {
   found ??= new Set(
     globSync(['packages/*/{src,bench}/**/*.ts', 'examples/*/{*,{src,app}/**/*}.{ts,tsx}'], {
-      cwd: repository
+      cwd: repository,
+      exclude: ['**/*.test.ts']
     })
       .map(file => readFileSync(`${repository}/${file}`, 'utf8'))
       .flatMap(text => text.match(/\b(VITE_)?CHAIN_DATA_[A-Z_]+/g) ?? [])

@@ -33,7 +33,12 @@ export async function runModules(
   const child = fork(program, {
     cwd: folder,
     execArgv: ['--conditions=@chain-data/source', '--no-warnings'],
-    env: { PATH: process.env.PATH ?? '' },
+    // As pages have it where a key comes from the environment.
+    env: {
+      PATH: process.env.PATH,
+      CHAIN_DATA_KEY: 'demo-server-key',
+      CHAIN_DATA_SERVER_KEY: 'demo-server-key'
+    },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc']
   })
   const killer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)

@@ -13,6 +13,8 @@ export interface Service extends Addresses {
 export async function startService(): Promise<Service> {
   const devnet = await startDevnet()
   const { evm, solana, metadata } = devnet
+  // As `npm start` leaves it once its answers are shown.
+  await evm!.driver.setAutomine(true)
   const server = await createServer({
     listen: { port: 0 },
     store: 'sqlite::memory:',
