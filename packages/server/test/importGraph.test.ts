@@ -2,44 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { readImportTable } from './importTable.ts'
 
 const source = fileURLToPath(new URL('../src', import.meta.url))
 
 /**
- * Which module may import which, as docs/architecture.md draws it. Every module may also import `platform`,
- * `model` and itself. `server`, `cli` and `index` stand above the picture: they compose it.
+ * Which module may import which, as docs/architecture.md tells. Every module may also import `platform`, `model` and
+ * itself. `server`, `cli` and `index` stand above the picture: they compose it.
  */
-const allowed: Readonly<Record<string, readonly string[]>> = {
-  platform: [],
-  model: [],
-  config: [],
-  projects: ['config'],
-  records: [],
-  store: ['records'],
-  metadata: [],
-  'chains/evm': ['records'],
-  'chains/solana': [],
-  indexer: ['chains/evm', 'records', 'store'],
-  certificate: ['records', 'store'],
-  methods: ['records', 'store', 'certificate', 'chains/evm', 'chains/solana', 'metadata'],
-  rpc: ['methods'],
-  http: ['rpc', 'projects'],
-  proxy: ['http', 'rpc'],
-  server: [
-    'config',
-    'store',
-    'metadata',
-    'chains/evm',
-    'chains/solana',
-    'indexer',
-    'methods',
-    'rpc',
-    'http',
-    'projects'
-  ],
-  cli: ['config', 'server', 'http', 'projects', 'store', 'chains/evm', 'chains/solana', 'metadata'],
-  index: ['config', 'server', 'http', 'projects']
-}
+const allowed = readImportTable()
 
 const everyoneMayUse = ['platform', 'model']
 

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { unnamedFolders, wrongNames } from './readArchitecture.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+const examplesPage = readFileSync(join(root, 'examples/README.md'), 'utf8')
+
+/** What git knows, so that caches, builds and indexes lying about count for nothing. */
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+  maxBuffer: 64 * 1024 * 1024
+})
+  .split('\n')
+  .filter(file => file !== '')
+
+describe('docs/architecture.md', () => {
+  it('names every folder of the repository, of each package and of each of their modules', () => {
+    expect(unnamedFolders(page, files)).toEqual([])
+  })
+
+  it('names nothing that is not there', () => {
+    expect(wrongNames(page, files)).toEqual([])
+  })
+
+  it.each([
+    ['packages/server/src/ledger/open.ts', 'packages/server/src/ledger/'],
+    ['packages/server/src/chains/evm/gas/read.ts', 'packages/server/src/chains/evm/gas/'],
+    ['packages/server/src/chains/near/rpc.ts', 'packages/server/src/chains/near/'],
+    ['packages/client/src/vue/index.ts', 'packages/client/src/vue/'],
+    ['packages/wallet/src/index.ts', 'packages/wallet/'],
+    ['tools/tidy.ts', 'tools/']
+  ])('would miss the folder of %s', (file, folder) => {
+    expect(unnamedFolders(page, [...files, file])).toEqual([folder])
+  })
+
+  it.each([
+    'packages/server/src/indexer/',
+    'packages/server/src/chains/evm/traces/',
+    'packages/server/src/proxy/',
+    'packages/devnet/src/evm/story/',
+    'packages/conformance/src/report/',
+    'packages/client/src/native.ts',
+    'rpc/toWireError.ts',
+    'examples/'
+  ])('would be wrong without %s', name => {
+    const others = files.filter(file => !file.startsWith(name) && !file.endsWith(`/${name}`))
+    expect(others.length).toBeLessThan(files.length)
+    expect(wrongNames(page, others)).toContain(name)
+  })
+})
+
+describe('examples/README.md', () => {
+  const listed = [...examplesPage.matchAll(/\[([\w-]+)\]\(\1\/README\.md\)/g)].map(([, name]) => name)
+
+  it('lists every example, and nothing else', () => {
+    const folders = files
+      .map(file => /^examples\/([\w-]+)\//.exec(file)?.[1])
+      .filter(name => name !== undefined)
+    expect([...listed].sort()).toEqual([...new Set(folders)].sort())
+  })
+
+  it.each(listed)('%s has a README and a test', name => {
+    const own = files.filter(file => file.startsWith(`examples/${name}/`))
+    expect(own).toContain(`examples/${name}/README.md`)
+    expect(own.filter(file => /\.test\.tsx?$/.test(file))).not.toEqual([])
+  })
+})
