@@ -76,6 +76,7 @@ export interface ErrorCase {
   message: string
   retryable: boolean
   when: string
+  remedy: string
   data: Reference
   example: { error: { code: number; message: string; data: { reason: string } } }
 }

@@ -1,6 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
+/** The folder in which every file is generated, whatever its name. */
+const generatedPages = 'docs/methods'
+
 /**
  * Which generated files on disk are not what they should be: changed, missing, or left over from an
  * earlier version of the generator.
@@ -16,7 +19,8 @@ export async function findDrift(root: string, files: Map<string, string>): Promi
   }
   for (const folder of new Set([...files.keys()].map(path => dirname(path)))) {
     for (const name of await namesIn(join(root, folder))) {
-      if (name.endsWith('.gen.ts') && !files.has(`${folder}/${name}`)) drift.add(`${folder}/${name}`)
+      const generated = name.endsWith('.gen.ts') || folder === generatedPages
+      if (generated && !files.has(`${folder}/${name}`)) drift.add(`${folder}/${name}`)
     }
   }
   return [...drift].sort()

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { InvalidDocumentError } from './check/InvalidDocumentError.ts'
 import { findDrift } from './findDrift.ts'
-import { generate, specPath } from './generate.ts'
+import { errorsPage, generate, specPath } from './generate.ts'
 import { readVectors } from './readVectors.ts'
 
 /**
@@ -21,7 +21,8 @@ export async function runCodegen(root: string, args: string[], say: (line: strin
     return 2
   }
   try {
-    const files = await generate(await readFile(join(root, specPath), 'utf8'), await readVectors(root))
+    const read = (path: string) => readFile(join(root, path), 'utf8')
+    const files = await generate(await read(specPath), await readVectors(root), await read(errorsPage))
     const drift = await findDrift(root, files)
     return args.length > 0 ? reportDrift(drift, say) : await writeFiles(root, files, drift, say)
   } catch (error) {

@@ -145,6 +145,11 @@ describe('refuses', () => {
       /error RATE_LIMITED: the data of its example/
     ],
     [
+      'an error without a word on what to do',
+      d => (d['x-errors'].INTERNAL!.remedy = ''),
+      /error INTERNAL: needs "remedy"/
+    ],
+    [
       'two errors with one message',
       d => (d['x-errors'].OVERLOADED!.message = 'Chain node unavailable'),
       /error OVERLOADED: has the message of UPSTREAM_UNAVAILABLE/

@@ -11,6 +11,7 @@ export function checkErrors(document: ServiceDocument): string[] {
     const say = (problem: string) => problems.push(`error ${reason}: ${problem}`)
     if (!/^[A-Z][A-Z0-9_]*$/.test(reason)) say('the reason must be upper case')
     if (!each.when) say('needs "when"')
+    if (!each.remedy) say('needs "remedy"')
     const other = messages.get(each.message)
     if (other !== undefined) say(`has the message of ${other}`)
     messages.set(each.message, reason)

@@ -4,9 +4,9 @@ import { docstring, literal } from './typeScript.ts'
 /** `errors.gen.ts`: the error table by reason, and which data each reason carries. */
 export function emitErrors(document: ServiceDocument): string {
   const cases = Object.entries(document['x-errors'])
-  const rows = cases.map(([reason, { code, httpStatus, message, retryable, when }]) => {
+  const rows = cases.map(([reason, { code, httpStatus, message, retryable, when, remedy }]) => {
     const row = literal({ reason, code, httpStatus, message, retryable }, '  ')
-    return `${docstring(when, '  ')}\n  ${reason}: ${row}`
+    return `${docstring(`${when} ${remedy}`, '  ')}\n  ${reason}: ${row}`
   })
   const data = cases.map(([reason, { data }]) => `  ${reason}: ${nameOf(data)}`)
   const codes = [...new Set(cases.map(([, { code }]) => code))].filter(code =>

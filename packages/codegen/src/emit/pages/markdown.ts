@@ -13,6 +13,11 @@ export function code(text: string): string {
   return `\`${text}\``
 }
 
+/** Text that opens on demand. */
+export function folded(title: string, text: string): string {
+  return `<details><summary>${title}</summary>\n\n${text}\n\n</details>`
+}
+
 /** A block of JSON: small objects and lists stay on one line. */
 export function json(value: unknown): string {
   return `\`\`\`json\n${format(value, '')}\n\`\`\``

@@ -1,0 +1,80 @@
+/**
+ * What TypeDoc's options cannot say: guides are called by their heading, grouped in reading order and found under the
+ * path that they have here; packages are called as they are imported.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import {
+  type Application,
+  type Context,
+  Converter,
+  type DeclarationReflection,
+  type DocumentReflection,
+  KindRouter,
+  ParameterType,
+  type ProjectReflection,
+  type Reflection,
+  ReflectionKind
+} from 'typedoc'
+
+/** The path of each guide below `docs`, without its ending. */
+const paths = new WeakMap<Reflection, string>()
+
+/** Pages of guides lie as in the repository: `documents/decisions/0001-….html`. */
+class GuideRouter extends KindRouter {
+  protected override getIdealBaseName(reflection: Reflection): string {
+    const path = paths.get(reflection)
+    return path === undefined ? super.getIdealBaseName(reflection) : `documents/${path}`
+  }
+}
+
+/** The plugin. */
+export function load(app: Application): void {
+  app.options.addDeclaration({
+    name: 'guideGroups',
+    help: 'The first page of each group of guides, in the order of projectDocuments',
+    type: ParameterType.Object,
+    defaultValue: {}
+  })
+  app.renderer.defineRouter('guides', GuideRouter)
+  let group = ''
+  app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_, document) => {
+    const path = document.name
+    paths.set(document, path)
+    document.name = headingOf(document)
+    const begun = Object.entries(app.options.getValue('guideGroups') as Record<string, string>)
+    group = begun.find(([, first]) => first === `${path}.md`)?.[0] ?? group
+    document.frontmatter.group = group
+  })
+  app.converter.on(Converter.EVENT_CREATE_DECLARATION, (context, declaration) => {
+    if (declaration.kindOf(ReflectionKind.Module)) declaration.name = importedAs(context, declaration)
+  })
+  app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => callModulesPackages(project))
+}
+
+function headingOf(document: DocumentReflection): string {
+  const text = document.content.map(part => part.text).join('')
+  const heading = /^# +(.+)$/m.exec(text)?.[1]
+  if (heading === undefined) throw new Error(`${document.name} needs a heading of the first rank.`)
+  return heading.replaceAll('`', '')
+}
+
+/** The specifier under which a package exports the file of a module. */
+function importedAs(context: Context, module: DeclarationReflection): string {
+  const file = context.project.getSymbolIdFromReflection(module)?.fileName ?? ''
+  let folder = dirname(file)
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
+  const { name, exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const path = `./${relative(folder, file)}`
+  const entry = Object.entries<Record<string, unknown> | string>(exports).find(
+    ([, targets]) => typeof targets === 'object' && targets['@chain-data/source'] === path
+  )
+  if (entry === undefined) throw new Error(`${file} is not exported by ${name}.`)
+  return `${name}${entry[0].slice(1)}`
+}
+
+function callModulesPackages(project: ProjectReflection): void {
+  for (const group of project.groups ?? []) {
+    if (group.title === 'Modules') group.title = 'Packages'
+  }
+}
