@@ -21,6 +21,18 @@ export interface History {
   readonly returned: ReadonlyMap<string, number>
   /** Hashes of what came after the first read. */
   readonly arrived: ReadonlySet<string>
+  /** A balance of which every transaction is known: it was read before the records. */
+  readonly anchor?: Anchor | undefined
+  /** Block of a balance that a reorg may have outdated. */
+  readonly outdated?: string | undefined
+}
+
+/** The native balance at the end of a block. */
+export interface Anchor {
+  readonly balanceWei: bigint
+  readonly blockNumber: number
+  readonly blockHash: string
+  readonly timestampSeconds: number
 }
 
 /** Records as they were read: from the newest one down, or from below a cursor. */
@@ -113,6 +125,19 @@ function asFarAsHeld(history: History, { records, isLast }: ReadRecords): readon
   const lowest = cursorOf(history.records)
   const place = records.findIndex(record => isConfirmed(record) && record.hash === lowest?.hash)
   return place < 0 ? records : records.slice(0, place + 1)
+}
+
+/**
+ * Ties what is held to a balance, so that older balances follow from it.
+ *
+ * @param before - What was held before the newest records were laid over it.
+ * @param anchor - Read before these.
+ */
+export function anchorAt(history: History, before: History, anchor: Anchor | undefined): History {
+  const lost = new Set([...history.gone.map(({ hash }) => hash), ...history.returned.keys()])
+  const isReorged = before.records.some(record => isConfirmed(record) && lost.has(record.hash))
+  const outdated = isReorged ? anchor?.blockHash : history.outdated
+  return { ...history, outdated, anchor: anchor?.blockHash === outdated ? undefined : anchor }
 }
 
 /** The same object for a record that has not changed, so that nothing is drawn again for it. */

@@ -20,6 +20,7 @@ function createReader(chain: Chain, meanwhile: () => void = () => {}) {
       meanwhile()
       return chain.finalized()
     },
+    readAnchor: () => undefined,
     held: () => history,
     hold: next => {
       history = next

@@ -1,5 +1,7 @@
 import { hasReason, isConfirmed } from '@chain-data/client/fetch'
 import {
+  type Anchor,
+  anchorAt,
   appendOlder,
   blockOf,
   countUnsettled,
@@ -28,6 +30,8 @@ export interface HistorySource {
   readonly read: (page: { limit: number; before?: string }) => Promise<ReadRecords>
   /** Newest block that is final; nothing where nobody says. */
   readonly readFinalized: () => Promise<number | undefined>
+  /** The balance that was read last; nothing when none was. */
+  readonly readAnchor: () => Anchor | undefined
   readonly held: () => History
   readonly hold: (history: History) => void
 }
@@ -40,10 +44,12 @@ export interface HistorySource {
 export async function refreshHistory(source: HistorySource): Promise<void> {
   // Asked first: what was final before the records were read cannot have changed since.
   const finalized = await source.readFinalized()
+  const anchor = source.readAnchor()
   const newest = await readNewest(source)
   const top = newest.records.find(record => isConfirmed(record))
   const settled = finalized ?? (top === undefined ? -1 : blockOf(top) - usualDepth)
-  source.hold(foldNewest(source.held(), newest, settled))
+  const before = source.held()
+  source.hold(anchorAt(foldNewest(before, newest, settled), before, anchor))
 }
 
 /** The newest records, down to what is held. */

@@ -1,12 +1,12 @@
-import { type Client, hasReason, type IncludedPart } from '@chain-data/client/fetch'
-import { getSyncStatusQuery, transactionPagesQuery } from '@chain-data/client/query'
+import { type Client, type EvmHoldings, hasReason, type IncludedPart } from '@chain-data/client/fetch'
+import { getSyncStatusQuery, getTokensAndNFTsQuery, transactionPagesQuery } from '@chain-data/client/query'
 import { type QueryClient, skipToken, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { settings } from '../config.ts'
 import { useClient } from '../shared/ClientProvider.tsx'
 import { retryEvery } from '../shared/FailedNotice.tsx'
 import type { AccountRoute } from '../shared/route.ts'
-import { emptyHistory, type History, type ReadRecords } from './History.ts'
+import { type Anchor, emptyHistory, type History, type ReadRecords } from './History.ts'
 import { type HistorySource, refreshHistory } from './readHistory.ts'
 
 /** A history that is kept up to date while the page is seen. */
@@ -66,6 +66,7 @@ function createSource({
 }: AccountRoute & { client: Client; queryClient: QueryClient; key: readonly unknown[] }) {
   let include: readonly IncludedPart[] | undefined = ['transfers', 'internal']
   const status = getSyncStatusQuery(client, { chainId })
+  const holdings = getTokensAndNFTsQuery(client, { chainId, address })
 
   async function read(
     { limit, before }: { limit: number; before?: string },
@@ -93,9 +94,17 @@ function createSource({
     return finalized
   }
 
+  function readAnchor(): Anchor | undefined {
+    const { native, asOf } = queryClient.getQueryData<EvmHoldings>(holdings.queryKey) ?? {}
+    if (native === undefined || asOf === undefined) return undefined
+    const { blockNumber, blockHash, timestamp } = asOf
+    return { balanceWei: BigInt(native), blockNumber, blockHash, timestampSeconds: timestamp }
+  }
+
   return (signal: AbortSignal = new AbortController().signal): HistorySource => ({
     read: page => read(page, signal),
     readFinalized,
+    readAnchor,
     held: () => queryClient.getQueryData<History>(key) ?? emptyHistory,
     hold: history => void queryClient.setQueryData(key, history)
   })
