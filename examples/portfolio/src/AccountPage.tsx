@@ -5,9 +5,11 @@ import { HoldingsSections } from './holdings/HoldingsSections.tsx'
 import { useHoldings } from './holdings/useHoldings.ts'
 import { parseAddress } from './search/parseAddress.ts'
 import { rememberAccount } from './search/recentAccounts.ts'
+import { ErrorBoundary } from './shared/ErrorBoundary.tsx'
 import { Notice } from './shared/Notice.tsx'
 import type { AccountRoute } from './shared/route.ts'
 import { shorten } from './shared/ShortAddress.tsx'
+import { Timeline } from './timeline/Timeline.tsx'
 
 /** Everything about the account that the address bar names, or why there is no such account. */
 export function AccountPage({ route: { chainId, address } }: { route: AccountRoute }) {
@@ -29,7 +31,7 @@ export function AccountPage({ route: { chainId, address } }: { route: AccountRou
 function Account({ chainId, address }: AccountRoute) {
   const holdings = useHoldings({ chainId, address })
   const heading = useRef<HTMLHeadingElement>(null)
-  const { name, family } = chainById(chainId)
+  const { name } = chainById(chainId)
 
   useEffect(() => {
     document.title = `${shorten(address)} on ${name} – Portfolio`
@@ -43,10 +45,14 @@ function Account({ chainId, address }: AccountRoute) {
       <AccountHead chainId={chainId} address={address} holdings={holdings} heading={heading} />
       <div className="columns">
         <div>
-          <HoldingsSections holdings={holdings} chainId={chainId} />
+          <ErrorBoundary>
+            <HoldingsSections holdings={holdings} chainId={chainId} />
+          </ErrorBoundary>
         </div>
         <div>
-          <section className="card">{family}</section>
+          <ErrorBoundary>
+            <Timeline chainId={chainId} address={address} />
+          </ErrorBoundary>
         </div>
       </div>
     </article>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Devnet, startDevnet } from '@chain-data/devnet'
 import { createServer, type Server } from '@chain-data/server'
-import { addCollector } from './addCollector.ts'
+import { addAccounts } from './addAccounts.ts'
 import { createPageEnvironment } from './createPageEnvironment.ts'
 import { createTokenList } from './createTokenList.ts'
 import { paintPictures } from './paintPictures.ts'
@@ -51,7 +51,7 @@ export async function startStack({ port, pageOrigins, tell = () => {} }: StackOp
     ends.push(() => devnet.stop())
     const { evm, solana, metadata, solanaUnavailable } = devnet
     if (evm === undefined) throw new Error('the devnet came without its EVM node')
-    await addCollector(evm.driver, metadata)
+    await addAccounts(evm.driver, metadata)
     paintPictures(metadata)
     tell(`EVM node     ${evm.node.rpcUrl} (${evm.world.blocks.length} blocks)`)
     if (solana !== undefined) tell(`Solana node  ${solana.node.rpcUrl}`)

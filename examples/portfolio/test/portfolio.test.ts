@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe } from 'vitest'
+import { failureSuite } from './failureSuite.ts'
 import { holdingsSuite } from './holdingsSuite.ts'
+import { hostileSuite } from './hostileSuite.ts'
+import { keyboardSuite } from './keyboardSuite.ts'
 import { findChromium } from './support/findChromium.ts'
 import { type Portfolio, startPortfolio } from './support/startPortfolio.ts'
 
@@ -20,4 +23,7 @@ describe.skipIf(noChromium)('the portfolio page, built and in a browser', () => 
   afterAll(() => started?.stop(), 60_000)
 
   describe('holdings', () => holdingsSuite(portfolio))
+  describe('what strangers wrote', () => hostileSuite(portfolio))
+  describe('when something fails', () => failureSuite(portfolio))
+  describe('with the keyboard and a screen reader', () => keyboardSuite(portfolio))
 })

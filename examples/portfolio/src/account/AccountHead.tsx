@@ -1,8 +1,8 @@
-import type { UseQueryResult } from '@tanstack/react-query'
 import type { RefObject } from 'react'
 import { chainById } from '../config.ts'
 import { blockWord } from '../holdings/HoldingsSections.tsx'
 import type { HoldingsView } from '../holdings/HoldingsView.ts'
+import type { HoldingsState } from '../holdings/useHoldings.ts'
 import { Amount } from '../shared/Amount.tsx'
 import { CopyButton } from '../shared/CopyButton.tsx'
 import { explainError } from '../shared/explainError.ts'
@@ -22,11 +22,11 @@ export function AccountHead({
 }: {
   chainId: number
   address: string
-  holdings: UseQueryResult<HoldingsView>
+  holdings: HoldingsState
   heading: RefObject<HTMLHeadingElement | null>
 }) {
   const { name, symbol, decimals } = chainById(chainId)
-  const { data, error, refetch, dataUpdatedAt } = holdings
+  const { data, error, readAtSeconds, retry } = holdings
   return (
     <header className="head">
       <p className="quiet whose">
@@ -52,7 +52,7 @@ export function AccountHead({
               , read at {blockWord(chainId)} {shownInteger(data.asOf.block)}
               {data.asOf.seconds !== undefined && (
                 <>
-                  {' of '}
+                  {', '}
                   <When seconds={data.asOf.seconds} />
                 </>
               )}
@@ -61,11 +61,11 @@ export function AccountHead({
         </p>
       )}
       {error !== null && data === undefined && (
-        <FailedNotice error={error} chainId={chainId} onRetry={() => void refetch()} />
+        <FailedNotice error={error} chainId={chainId} onRetry={retry} />
       )}
       {error !== null && data !== undefined && (
         <Notice state="stale" title={explainError(error, chainId).title}>
-          What you see was read <When seconds={dataUpdatedAt / 1000} />. {explainError(error, chainId).text}
+          What you see was read <When seconds={readAtSeconds} />. {explainError(error, chainId).text}
         </Notice>
       )}
     </header>

@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query'
 import { chainById } from '../config.ts'
 import { shownInteger } from '../shared/formatAmount.ts'
 import { Notice } from '../shared/Notice.tsx'
@@ -9,13 +8,14 @@ import type { HoldingsView } from './HoldingsView.ts'
 import { NftGallery } from './NftGallery.tsx'
 import { missingReason } from './reasons.ts'
 import { TokenList } from './TokenList.tsx'
+import type { HoldingsState } from './useHoldings.ts'
 
 /** Tokens, NFTs, and what could not be read of them. */
 export function HoldingsSections({
   holdings: { data, error },
   chainId
 }: {
-  holdings: UseQueryResult<HoldingsView>
+  holdings: HoldingsState
   chainId: number
 }) {
   // The head of the page says why.

@@ -28,6 +28,8 @@ export function NftGallery({ nfts }: { nfts: readonly NftView[] }) {
                   <SafeText text={nft.symbol || nft.standard} limit={16} />
                   {nft.amount > 1n && <span className="count">×{shownInteger(nft.amount)}</span>}
                 </span>
+                {nft.metadata === 'unavailable' && <span className="quiet tiny">metadata not available</span>}
+                {nft.metadata === 'none' && <span className="quiet tiny">has no metadata</span>}
                 <SpamBadge spam={nft.spam} />
               </span>
             </button>

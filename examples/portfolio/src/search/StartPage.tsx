@@ -13,7 +13,7 @@ export function StartPage() {
   const chains = settings.chains.map(({ name }) => name)
   return (
     <div className="start">
-      <h1>What does an address hold, and what did it do?</h1>
+      <h1>What does an address hold?</h1>
       <p className="quiet">
         Enter an address above. Balances, tokens, NFTs and transactions come from{' '}
         {settings.serviceUrl.replace(/^https?:\/\//, '')}, for {new Intl.ListFormat('en').format(chains)}.

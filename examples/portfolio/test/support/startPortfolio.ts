@@ -39,7 +39,7 @@ export interface OpenOptions {
   /** Default no preference. */
   reducedMotion?: 'reduce' | 'no-preference'
   /** Called before the page is loaded: for routes that break something. */
-  prepare?: (page: Page) => Promise<void>
+  prepare?: (page: Page) => Promise<unknown>
 }
 
 /** A page, and what went wrong in it. */

@@ -34,8 +34,49 @@ export const hostileImages = {
   page: 'data:text/html,<script>document.title=5</script>'
 } as const
 
-/** Adds an account to the devnet that holds hostile tokens and NFTs beside an honest one, in blocks of its own. */
-export async function addCollector(driver: EvmDriver, metadata: MetadataHost): Promise<void> {
+/** Adds what the devnet's story leaves out, in blocks of their own: more for `alice`, and the `collector`. */
+export async function addAccounts(driver: EvmDriver, metadata: MetadataHost): Promise<void> {
+  await addToAlice(driver)
+  await addCollector(driver, metadata)
+}
+
+async function addToAlice(driver: EvmDriver): Promise<void> {
+  const calls = createEvmCalls(driver.world)
+  const items = evmContract(driver.world, 'items')
+  const silver = {
+    label: 'silver',
+    kind: 'erc20',
+    name: 'Devnet Silver',
+    symbol: 'SLV',
+    decimals: 8
+  } as const
+  await driver.send({
+    ...{ label: 'creation of silver', from: 'deployer' },
+    ...createContract('DevToken', [silver.name, silver.symbol, silver.decimals], silver)
+  })
+  await driver.mine()
+  const mints = {
+    'dollars for alice': calls.erc20Mint(
+      'deployer',
+      evmContract(driver.world, 'dollar'),
+      'alice',
+      2_519_750_000n
+    ),
+    'silver for alice': calls.erc20Mint(
+      'deployer',
+      evmContract(driver.world, 'silver'),
+      'alice',
+      1_234_567_890n
+    ),
+    'shields for alice': calls.erc1155Mint('deployer', items, 'alice', 2n, 120n),
+    'a potion for alice': calls.erc1155Mint('deployer', items, 'alice', 0xabcn, 1n)
+  }
+  for (const [label, mint] of Object.entries(mints)) await driver.send({ label, ...mint })
+  await driver.mine()
+}
+
+/** An account that holds hostile tokens and NFTs. */
+async function addCollector(driver: EvmDriver, metadata: MetadataHost): Promise<void> {
   const { world } = driver
   world.accounts.collector = collector
   const calls = createEvmCalls(world)
