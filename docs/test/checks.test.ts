@@ -118,6 +118,7 @@ describe('TypeScript', () => {
       ...['```ts', 'const none: { deep?: { value: string } } = {}', '', 'none.deep!.value', '```'],
       ...['```ts', "void Promise.reject(new Error('late'))", 'await new Promise(setImmediate)', '```'],
       ...['```ts', "console.log(new URL('http://127.0.0.1:8080/evm-chain').host, process.cwd())", '```'],
+      ...['```ts', "await fetch('https://node.example')", '```'],
       ...['```ts', 'process.exit(0)', '```', '```ts', "console.log('too late')", '```']
     )
     const { modules } = joinModules(blocks)
@@ -129,12 +130,14 @@ describe('TypeScript', () => {
       'docs/wrong.md:11',
       undefined,
       'docs/wrong.md:17',
-      'docs/wrong.md:20'
+      'docs/wrong.md:20',
+      'docs/wrong.md:23'
     ])
     expect(runs[0]!.output).toBe('fine\n')
     expect(runs[2]!.problem!.message).toContain('late')
     expect(runs[3]!.output).toMatch(/^127\.0\.0\.1:1234 .*chain-data-page-/)
-    expect(runs[4]!.problem!.message).toContain('its process ended with 0')
+    expect(runs[4]!.problem!.message).toContain('ask no other hosts, such as node.example')
+    expect(runs[5]!.problem!.message).toContain('its process ended with 0')
   }, 60_000)
 })
 

@@ -1,5 +1,6 @@
+import dns from 'node:dns'
 import { registerHooks } from 'node:module'
-import { Server } from 'node:net'
+import { isIP, Server } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { type Addresses, withAddresses } from '../withAddresses.ts'
@@ -47,6 +48,15 @@ Server.prototype.listen = function (this: Server, first: unknown, ...rest: unkno
   const isOptions = typeof first === 'object' && first !== null && 'port' in first
   return listen.call(this, isPort ? 0 : isOptions ? { ...first, port: 0 } : first, ...rest)
 }
+
+// A test asks nobody outside this machine, whatever hosts a page names.
+const lookUp = dns.lookup as (...args: unknown[]) => void
+const lookUpHere = (host: string, ...rest: unknown[]) => {
+  if (host === 'localhost' || isIP(host) !== 0) return lookUp(host, ...rest)
+  const callback = rest.at(-1) as (error: Error) => void
+  callback(new Error(`blocks that are run ask no other hosts, such as ${host}`))
+}
+dns.lookup = lookUpHere as typeof dns.lookup
 
 // A client key is for pages: its requests come from one.
 const { fetch } = globalThis
