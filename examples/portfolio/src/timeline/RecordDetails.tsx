@@ -41,7 +41,7 @@ export function RecordDetails({
           ))}
         </ul>
       )}
-      <dl className="facts">
+      <dl className="recordFacts">
         <Fact name="From">
           <ShortAddress address={record.from} chainId={chainId} />
         </Fact>

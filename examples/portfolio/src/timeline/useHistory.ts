@@ -1,7 +1,7 @@
 import { type Client, type EvmHoldings, hasReason, type IncludedPart } from '@chain-data/client/fetch'
 import { getSyncStatusQuery, getTokensAndNFTsQuery, transactionPagesQuery } from '@chain-data/client/query'
 import { type QueryClient, skipToken, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useCallback, useMemo } from 'react'
 import { settings } from '../config.ts'
 import { useClient } from '../shared/ClientProvider.tsx'
 import { retryEvery } from '../shared/FailedNotice.tsx'
@@ -48,11 +48,12 @@ export function useHistory({ chainId, address }: AccountRoute): LiveHistory {
     retry: false,
     refetchInterval: query => retryEvery(query.state.error, chainId, settings.pollMs)
   })
+  const { refetch } = newest
+  const refresh = useCallback(() => void refetch(), [refetch])
   const older = useMemo(() => source(), [source])
   return {
     ...{ history, source: older, error: newest.error, readAtMs: newest.dataUpdatedAt },
-    isRead: newest.data !== undefined,
-    refresh: () => void newest.refetch()
+    ...{ refresh, isRead: newest.data !== undefined }
   }
 }
 

@@ -1,0 +1,87 @@
+import { getSyncStatusQuery, getTokensAndNFTsQuery } from '@chain-data/client/query'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo } from 'react'
+import { useCertificate } from '../completeness/useCertificate.ts'
+import { type ChainSettings, chainById } from '../config.ts'
+import { useClient } from '../shared/ClientProvider.tsx'
+import { Notice } from '../shared/Notice.tsx'
+import { plural } from '../shared/plural.ts'
+import type { AccountRoute } from '../shared/route.ts'
+import { useHistory } from '../timeline/useHistory.ts'
+import { type BalanceSeries, balanceSeries, type Obstacle, type UnlistedPart } from './balanceSeries.ts'
+import { chartTitle } from './chartTitle.ts'
+import { StepChart } from './StepChart.tsx'
+import './balanceChart.css'
+
+/** The native balance over the history that is loaded; why it cannot be told where that is so; nothing on Solana. */
+export function BalanceChart(route: AccountRoute) {
+  return chainById(route.chainId).family === 'evm' ? <EvmBalanceChart {...route} /> : null
+}
+
+function EvmBalanceChart({ chainId, address }: AccountRoute) {
+  const client = useClient()
+  const chain = chainById(chainId)
+  const live = useHistory({ chainId, address })
+  const { history, isRead, refresh } = live
+  const { certificate } = useCertificate({ chainId, address }, live)
+  const { data: status } = useQuery(getSyncStatusQuery(client, { chainId }))
+  const holdings = useQuery(getTokensAndNFTsQuery(client, { chainId, address }))
+  // Transactions that were read before the first balance do not lead up to it.
+  const lacksAnchor = isRead && holdings.data?.asOf !== undefined && history.anchor === undefined
+  useEffect(() => {
+    if (lacksAnchor) refresh()
+  }, [lacksAnchor, refresh])
+
+  const series = useMemo(
+    () => balanceSeries(history, address, { internalFrom: status?.internalFrom, certificate }),
+    [history, address, status?.internalFrom, certificate]
+  )
+  if (series === undefined || history.records.length === 0) return null
+  if ('kind' in series) {
+    return (
+      <section className="card" aria-labelledby="balance">
+        <h2 id="balance">Balance over time</h2>
+        <Notice state="partial" title="Cannot be told from these transactions">
+          {whyNot(series, chain)}
+        </Notice>
+      </section>
+    )
+  }
+  // One moment is no course of things.
+  if (series.points.length < 2) return null
+  return (
+    <section className="card balanceChart" aria-labelledby="balance">
+      <h2 id="balance">{chartTitle(series, chain)}</h2>
+      <StepChart series={series} currency={chain} />
+      <p className="quiet tiny">{caption(series, history.records.length)}</p>
+    </section>
+  )
+}
+
+function caption({ isWhole, trust }: BalanceSeries, count: number): string {
+  const over = isWhole
+    ? `After every one of ${plural(count, 'transaction', 'transactions')}, counted back from the balance of now.`
+    : `Over the newest transactions, counted back from the balance of now. Load older ones to see further.`
+  return trust === 'proven'
+    ? `${over} Proven: it adds up to what the chain says.`
+    : `${over} Right unless something came without a transaction, such as validator withdrawals.`
+}
+
+const partWords: Record<UnlistedPart, string> = {
+  withdrawals: 'validator withdrawals',
+  rewards: 'block rewards',
+  tips: 'tips of blocks',
+  minted: 'deposits of the rollup',
+  burned: 'what was burned with a contract'
+}
+
+function whyNot(obstacle: Obstacle, { name }: ChainSettings): string {
+  switch (obstacle.kind) {
+    case 'untraced':
+      return `The service does not know what contracts on ${name} have paid to this account: it runs without traces. A line without that would be wrong.`
+    case 'unlisted':
+      return `Its balance also has ${obstacle.parts.map(part => partWords[part]).join(' and ')}, which no transaction shows. A line without that would be wrong.`
+    case 'contradiction':
+      return 'They do not add up to what the chain says. A line would be wrong.'
+  }
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { chartTitle } from './chartTitle.ts'
+
+const ether = { symbol: 'ETH', decimals: 18 }
+const point = (moment: string, balanceWei: bigint) => ({
+  ...{ blockNumber: 1, balanceWei, changeWei: 0n },
+  timestampSeconds: new Date(moment).getTime() / 1000
+})
+
+describe('the title of the chart', () => {
+  it('states what came of it, since when', () => {
+    const first = point('2026-05-03T10:00:00', 10n ** 18n)
+    expect(chartTitle({ points: [first, point('2026-06-01T10:00:00', 142n * 10n ** 16n)] }, ether)).toBe(
+      '0.42 ETH more than on May 3'
+    )
+    expect(chartTitle({ points: [first, point('2027-06-01T10:00:00', 10n ** 17n)] }, ether)).toBe(
+      '0.9 ETH less than on May 3, 2026'
+    )
+    expect(chartTitle({ points: [first, point('2026-05-03T22:00:00', 10n ** 18n)] }, ether)).toBe(
+      'As much as at 10:00'
+    )
+  })
+})
