@@ -1,5 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { AccountHead } from './account/AccountHead.tsx'
+import { BalanceChart } from './balanceChart/BalanceChart.tsx'
+import { Completeness } from './completeness/Completeness.tsx'
 import { chainById } from './config.ts'
 import { HoldingsSections } from './holdings/HoldingsSections.tsx'
 import { useHoldings } from './holdings/useHoldings.ts'
@@ -43,6 +45,9 @@ function Account({ chainId, address }: AccountRoute) {
   return (
     <article className="account">
       <AccountHead chainId={chainId} address={address} holdings={holdings} heading={heading} />
+      <ErrorBoundary>
+        <Completeness chainId={chainId} address={address} />
+      </ErrorBoundary>
       <div className="columns">
         <div>
           <ErrorBoundary>
@@ -50,6 +55,9 @@ function Account({ chainId, address }: AccountRoute) {
           </ErrorBoundary>
         </div>
         <div>
+          <ErrorBoundary>
+            <BalanceChart chainId={chainId} address={address} />
+          </ErrorBoundary>
           <ErrorBoundary>
             <Timeline chainId={chainId} address={address} />
           </ErrorBoundary>
