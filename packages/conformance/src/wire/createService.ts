@@ -63,18 +63,34 @@ export function createService(options: ServiceOptions): Service {
   const credentials = (user: string, password: string) => ({
     authorization: `Basic ${Buffer.from(`${user}:${password}`, 'utf8').toString('base64')}`
   })
+  /** While what was refused is sent again, nothing else is: else that would take the quota it waits for. */
+  let repeating: Promise<unknown> = Promise.resolve()
   const usual = { ...credentials(projectId, key), 'content-type': transport.requestContentType }
 
   async function exchange(request: Partial<SentRequest>): Promise<Exchange> {
     const { verb = transport.method, target = '/evm-chain', headers = {}, body } = request
     const all = Object.entries({ ...usual, ...headers }).filter(([, value]) => value !== '')
     const sent = { verb, target, headers: Object.fromEntries(all), ...(body === undefined ? {} : { body }) }
-    for (let attempt = 1; ; attempt++) {
-      const made = await send(sent)
-      const waitMs = wantedWaitMs(made)
-      if (waitMs === undefined || attempt === attempts || !(waitMs <= longestWaitMs)) return made
-      await new Promise(resolve => setTimeout(resolve, waitMs))
+    for (let awaited: unknown; awaited !== repeating; await repeating) awaited = repeating
+    const made = await send(sent)
+    const until = refusedUntil(made)
+    if (until === undefined) return made
+    const repeated = repeating.then(() => repeat(sent, made, until))
+    repeating = repeated.catch(() => {})
+    return repeated
+  }
+
+  /** Sends a refused request again, once the host wants that. */
+  async function repeat(sent: SentRequest, refused: Exchange, firstUntil: number): Promise<Exchange> {
+    let [made, until]: [Exchange, number | undefined] = [refused, firstUntil]
+    for (let attempt = 1; until !== undefined && attempt < attempts; attempt++) {
+      const waitMs = until - performance.now()
+      if (!(waitMs <= longestWaitMs)) break
+      await new Promise(resolve => setTimeout(resolve, Math.max(0, waitMs)))
+      made = await send(sent)
+      until = refusedUntil(made)
     }
+    return made
   }
 
   function write({ method, chainId, params, id = 1 }: Omit<Call, 'endpoint'>): unknown {
@@ -109,16 +125,22 @@ function attempt(read: () => unknown): unknown {
 /** What a host says that has no quota left for this caller, or no room for anybody. */
 const waiting = [errors.RATE_LIMITED, errors.OVERLOADED]
 
-/** How long a host wants to be left alone: the whole answer says so, or parts of a batch. */
-function wantedWaitMs({ received }: Exchange): number | undefined {
-  if (waiting.some(({ httpStatus }) => httpStatus === received.status))
-    return Number(received.headers['retry-after'] ?? '1') * 1000
-  if (!received.text.startsWith('[')) return undefined
-  const parts = attempt(() => JSON.parse(received.text)) as readonly Part[] | undefined
-  const refused = parts?.filter(part => waiting.some(({ reason }) => part?.error?.data?.reason === reason))
-  if (refused === undefined || refused.length === 0) return undefined
-  return Math.max(...refused.map(part => part?.error?.data?.retryAfterMs ?? 1000))
+/** When a refused request may come again, by `performance.now()`; `undefined` where nothing was refused for now. */
+function refusedUntil({ received }: Exchange): number | undefined {
+  const isWhole = waiting.some(({ httpStatus }) => httpStatus === received.status)
+  if (!isWhole && !received.text.startsWith('[')) return undefined
+  const body = attempt(() => JSON.parse(received.text)) as Part | readonly Part[] | undefined
+  const parts = [body].flat() as readonly (Part | undefined)[]
+  const refused = parts.flatMap(part => {
+    const { reason, retryAfterMs } = part?.error?.data ?? {}
+    return waiting.some(known => known.reason === reason) ? [retryAfterMs ?? 1000] : []
+  })
+  if (isWhole)
+    return performance.now() + (refused[0] ?? Number(received.headers['retry-after'] ?? '1') * 1000)
+  if (refused.length === 0) return undefined
+  // The parts that were taken used quota up as well, and will again; a few refused ones tell the pace only roughly.
+  return performance.now() + (2 * Math.max(...refused) * parts.length) / refused.length
 }
 
-/** What an entry of a batch may be. */
+/** What a body, or an entry of a batch, may be. */
 type Part = { error?: { data?: { reason?: unknown; retryAfterMs?: number } } } | null
