@@ -7,22 +7,41 @@ export interface PolicySources {
 }
 
 /**
- * The Content-Security-Policy of the page: nothing but its own files, calls to the one service, and pictures.
+ * The Content-Security-Policy of the built page: nothing but its own files, calls to the one service, and pictures.
  *
  * @remarks Scripts run from files only and text never becomes markup (`require-trusted-types-for`), so that a name
  *   from a chain stays a name even where the page has a bug.
  */
-export function contentSecurityPolicy({ serviceUrl, imageOrigins }: PolicySources): string {
-  const service = URL.canParse(serviceUrl) ? new URL(serviceUrl).origin : "'self'"
+export function contentSecurityPolicy(sources: PolicySources): string {
   return [
-    "default-src 'none'",
+    ...common(sources),
     "script-src 'self'",
     "style-src 'self'",
-    `img-src ${["'self'", 'https:', 'data:', ...imageOrigins].join(' ')}`,
-    `connect-src ${service}`,
-    "base-uri 'none'",
-    "form-action 'none'",
+    `connect-src ${service(sources)}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'"
   ].join('; ')
+}
+
+/** While developing: hot reload needs scripts and styles inside the page, and a socket. */
+export function developmentPolicy(sources: PolicySources): string {
+  return [
+    ...common(sources),
+    "script-src 'self' 'unsafe-inline'",
+    "style-src 'self' 'unsafe-inline'",
+    `connect-src ${service(sources)} 'self' ws:`
+  ].join('; ')
+}
+
+function common({ imageOrigins }: PolicySources): string[] {
+  return [
+    "default-src 'none'",
+    `img-src ${["'self'", 'https:', 'data:', ...imageOrigins].join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'"
+  ]
+}
+
+function service({ serviceUrl }: PolicySources): string {
+  return URL.canParse(serviceUrl) ? new URL(serviceUrl).origin : "'self'"
 }

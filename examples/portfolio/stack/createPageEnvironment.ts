@@ -1,5 +1,5 @@
 import { type Devnet, evmAccount, solanaOwner } from '@chain-data/devnet'
-import type { ChainSettings, SampleAccount } from '../src/config.ts'
+import type { ChainSettings, SampleAccount } from '../src/settings.ts'
 
 /** What the page is told of a devnet and the service over it. */
 export function createPageEnvironment({

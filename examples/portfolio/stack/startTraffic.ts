@@ -33,13 +33,18 @@ export function startTraffic(driver: EvmDriver, failed: (error: unknown) => void
       })
   ]
 
+  async function mine() {
+    // The devnet's story is set in the past; what happens now happens now.
+    latest = Math.max(latest + 1, Math.floor(Date.now() / 1000))
+    await driver.mine({ timestampSeconds: latest })
+  }
+
   async function run() {
+    await mine()
     for (let turn = 0; !end.signal.aborted; turn++) {
       await turns[turn % turns.length]?.(`traffic ${turn}`)
       await wait(pauses.pendingMs, undefined, { signal: end.signal })
-      // The devnet's story is set in the past; what happens now happens now.
-      latest = Math.max(latest + 1, Math.floor(Date.now() / 1000))
-      await driver.mine({ timestampSeconds: latest })
+      await mine()
       await wait(pauses.quietMs, undefined, { signal: end.signal })
     }
   }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
+import { buildSuite } from './buildSuite.ts'
 import { failureSuite } from './failureSuite.ts'
 import { holdingsSuite } from './holdingsSuite.ts'
 import { hostileSuite } from './hostileSuite.ts'
@@ -22,6 +23,7 @@ describe.skipIf(noChromium)('the portfolio page, built and in a browser', () => 
   }, 180_000)
   afterAll(() => started?.stop(), 60_000)
 
+  describe('what is built', () => buildSuite(portfolio))
   describe('holdings', () => holdingsSuite(portfolio))
   describe('what strangers wrote', () => hostileSuite(portfolio))
   describe('when something fails', () => failureSuite(portfolio))

@@ -27,7 +27,8 @@ export function toSolanaView({
         ...{ key: nft.address, name: nft.name, symbol: nft.symbol, token: nft.mint, image: nft.image },
         ...{ amount: BigInt(nft.amountString ?? 1), standard: standardOf(nft) },
         ...readMetadata(uriData ?? {}),
-        metadata: uriData !== undefined ? 'read' : uri === '' ? 'none' : 'unavailable'
+        // Without an address, what is on chain is all there is.
+        metadata: uriData !== undefined || uri === '' ? 'read' : 'unavailable'
       }
     }),
     ...(asOf !== undefined && { asOf: { block: asOf.slot } }),

@@ -1,6 +1,6 @@
 import { type Client, createClient } from '@chain-data/client/fetch'
 import { createContext, type ReactNode, useContext } from 'react'
-import type { PageSettings } from '../config.ts'
+import type { PageSettings } from '../settings.ts'
 
 const ClientContext = createContext<Client | undefined>(undefined)
 
