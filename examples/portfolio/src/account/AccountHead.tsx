@@ -1,12 +1,10 @@
 import type { RefObject } from 'react'
-import { Completeness } from '../completeness/Completeness.tsx'
 import { chainById } from '../config.ts'
 import { blockWord } from '../holdings/HoldingsSections.tsx'
 import type { HoldingsView } from '../holdings/HoldingsView.ts'
 import type { HoldingsState } from '../holdings/useHoldings.ts'
 import { Amount } from '../shared/Amount.tsx'
 import { CopyButton } from '../shared/CopyButton.tsx'
-import { ErrorBoundary } from '../shared/ErrorBoundary.tsx'
 import { explainError } from '../shared/explainError.ts'
 import { FailedNotice } from '../shared/FailedNotice.tsx'
 import { exactAmount, shownInteger } from '../shared/formatAmount.ts'
@@ -62,9 +60,6 @@ export function AccountHead({
           )}
         </p>
       )}
-      <ErrorBoundary>
-        <Completeness chainId={chainId} address={address} />
-      </ErrorBoundary>
       {error !== null && data === undefined && (
         <FailedNotice error={error} chainId={chainId} onRetry={retry} />
       )}

@@ -1,4 +1,5 @@
 import { Amount } from '../shared/Amount.tsx'
+import { cutText } from '../shared/cutText.ts'
 import { SafeImage } from '../shared/SafeImage.tsx'
 import { SafeText } from '../shared/SafeText.tsx'
 import { ShortAddress } from '../shared/ShortAddress.tsx'
@@ -27,14 +28,14 @@ export function TokenList({ tokens, label }: { tokens: readonly TokenView[]; lab
 
 function TokenRow({ token }: { token: TokenView }) {
   const { name, symbol, decimals, amount, token: address, image, spam, note } = token
-  const called = name || symbol || 'Token without a name'
+  const called = cutText(name, 40) || cutText(symbol, 40) || 'Token without a name'
   return (
     <tr className={spam?.verdict === 'spam' ? 'doubtful' : undefined}>
       <th scope="row">
         <div className="tokenName">
           <SafeImage image={image} name={name || symbol} shape="logo" />
           <div>
-            <SafeText text={called} limit={40} /> <SpamBadge spam={spam} />
+            <SafeText text={cutText(name, 40) === '' ? called : name} limit={40} /> <SpamBadge spam={spam} />
             <div className="quiet tiny">
               <ShortAddress address={address} label="token address" />
             </div>

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { settings } from '../config.ts'
-import { cutText } from './cutText.ts'
+import { initials } from './initials.ts'
 import { safeImageUrl } from './safeImageUrl.ts'
 
 /** What a {@link SafeImage} shows. */
@@ -38,11 +38,4 @@ export function SafeImage({ image, name, shape }: SafeImageProps) {
       )}
     </span>
   )
-}
-
-/** The first letters of the first two words. */
-export function initials(name: string): string {
-  const words = cutText(name, 60).match(/[\p{L}\p{N}]+/gu) ?? []
-  const letters = words.slice(0, 2).map(word => [...word][0] ?? '')
-  return letters.join('').toUpperCase() || '?'
 }
