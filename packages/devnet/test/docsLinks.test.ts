@@ -4,7 +4,16 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
-const skipped = new Set(['node_modules', 'dist', 'site', '.git', 'chain-data', '.tmp', '.changeset'])
+const skipped = new Set([
+  'node_modules',
+  'dist',
+  'site',
+  '.git',
+  'chain-data',
+  '.tmp',
+  '.changeset',
+  'CHANGELOG.md'
+])
 
 function markdownFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
