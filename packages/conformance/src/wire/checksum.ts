@@ -1,4 +1,4 @@
-import { keccak256 } from './keccak256.ts'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 
 const known = new Map<string, string>()
 
@@ -11,7 +11,7 @@ export function checksum(address: string): string {
   const digits = address.slice(2).toLowerCase()
   const found = known.get(digits)
   if (found !== undefined) return found
-  const hash = Buffer.from(keccak256(digits)).toString('hex')
+  const hash = Buffer.from(keccak_256(Buffer.from(digits))).toString('hex')
   const letters = [...digits].map((digit, at) =>
     Number.parseInt(hash[at] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit
   )
