@@ -1,11 +1,14 @@
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react'
 import { Amount } from '../shared/Amount.tsx'
+import { cutText } from '../shared/cutText.ts'
 import { shownAmount, shownInteger } from '../shared/formatAmount.ts'
 import { axisTicks } from './axisTicks.ts'
 import type { BalancePoint, BalanceSeries } from './balanceSeries.ts'
 
 const height = 200
-const margin = { top: 12, right: 8, bottom: 24, left: 4 }
+const margin = { top: 24, right: 8, bottom: 24 }
+/** Of a digit on the axis, at its size. */
+const digitWidth = 7.2
 const mostRows = 500
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
@@ -97,20 +100,23 @@ function Plot({
         <g key={String(value)}>
           <line
             className="grid"
-            x1={margin.left}
+            x1={scale.left}
             x2={width - margin.right}
             y1={scale.y(value)}
             y2={scale.y(value)}
           />
-          <text x={margin.left} y={scale.y(value) - 4}>
-            {shownAmount(value, currency.decimals, scale.ticks.fraction)} {currency.symbol}
+          <text className="end" x={scale.left - 8} y={scale.y(value) + 4}>
+            {shownAmount(value, currency.decimals, scale.ticks.fraction)}
           </text>
         </g>
       ))}
+      <text className="end" x={scale.left - 8} y={12}>
+        {cutText(currency.symbol, 8)}
+      </text>
       <path className="area" d={`${line}V${floor}H${scale.x(first.blockNumber)}Z`} />
       <path className="curve" d={line} />
-      <line className="base" x1={margin.left} x2={width - margin.right} y1={floor} y2={floor} />
-      <text x={margin.left} y={height - 6}>
+      <line className="base" x1={scale.left} x2={width - margin.right} y1={floor} y2={floor} />
+      <text x={scale.left} y={height - 6}>
         Block {shownInteger(first.blockNumber)}, {dates.format(first.timestampSeconds * 1000)}
       </text>
       <text className="end" x={width - margin.right} y={height - 6}>
@@ -184,6 +190,8 @@ function unitOf({ symbol, decimals }: StepChartProps['currency']) {
 }
 
 interface Scale {
+  /** Where the plot begins, right of the labels. */
+  readonly left: number
   readonly x: (blockNumber: number) => number
   readonly y: (balanceWei: bigint) => number
   readonly ticks: ReturnType<typeof axisTicks>
@@ -198,14 +206,17 @@ function createScale({ points, openingWei, isWhole }: BalanceSeries, width: numb
   const top = high + room
   const from = points[0]?.blockNumber ?? 0
   const span = Math.max(1, (points.at(-1)?.blockNumber ?? 0) - from)
-  const wide = width - margin.left - margin.right
+  const ticks = axisTicks(bottom + (top - bottom) / 20n, top, 4, decimals)
+  const labels = ticks.values.map(value => shownAmount(value, decimals, ticks.fraction).length)
+  const left = Math.ceil(Math.max(...labels) * digitWidth) + 8
+  const wide = width - left - margin.right
   const tall = height - margin.top - margin.bottom
   return {
-    x: blockNumber => round(margin.left + ((blockNumber - from) / span) * wide),
+    ...{ left, ticks },
+    x: blockNumber => round(left + ((blockNumber - from) / span) * wide),
     // Pixels need no more than a double holds; the amounts themselves stay exact.
     y: balanceWei =>
-      round(height - margin.bottom - (Number(balanceWei - bottom) / Number(top - bottom)) * tall),
-    ticks: axisTicks(bottom + (top - bottom) / 20n, top, 4, decimals)
+      round(height - margin.bottom - (Number(balanceWei - bottom) / Number(top - bottom)) * tall)
   }
 }
 

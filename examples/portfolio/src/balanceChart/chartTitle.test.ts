@@ -10,14 +10,10 @@ const point = (moment: string, balanceWei: bigint) => ({
 describe('the title of the chart', () => {
   it('states what came of it, since when', () => {
     const first = point('2026-05-03T10:00:00', 10n ** 18n)
-    expect(chartTitle({ points: [first, point('2026-06-01T10:00:00', 142n * 10n ** 16n)] }, ether)).toBe(
-      '0.42 ETH more than on May 3'
-    )
-    expect(chartTitle({ points: [first, point('2027-06-01T10:00:00', 10n ** 17n)] }, ether)).toBe(
-      '0.9 ETH less than on May 3, 2026'
-    )
-    expect(chartTitle({ points: [first, point('2026-05-03T22:00:00', 10n ** 18n)] }, ether)).toBe(
-      'As much as at 10:00'
-    )
+    const told = (balanceWei: bigint, now: string) =>
+      chartTitle({ points: [first, point(now, balanceWei)] }, ether, new Date(now).getTime() / 1000)
+    expect(told(142n * 10n ** 16n, '2026-06-01T10:00:00')).toBe('0.42 ETH more than on May 3')
+    expect(told(10n ** 17n, '2027-06-01T10:00:00')).toBe('0.9 ETH less than on May 3, 2026')
+    expect(told(10n ** 18n, '2026-05-03T22:00:00')).toBe('As much as at 10:00')
   })
 })

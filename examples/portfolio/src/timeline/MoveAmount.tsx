@@ -12,6 +12,25 @@ export interface Currency {
   readonly decimals: number
 }
 
+/** An amount of the native currency, in a unit small enough that not all of its digits are cut. */
+export function NativeAmount({
+  value,
+  currency,
+  signed = false
+}: {
+  value: bigint
+  currency: Currency
+  signed?: boolean
+}) {
+  return <Amount value={value} signed={signed} {...unitFor(value, currency)} />
+}
+
+function unitFor(value: bigint, { symbol, decimals }: Currency): { unit: string; decimals: number } {
+  const size = value < 0n ? -value : value
+  if (decimals !== 18 || size === 0n || size >= 10n ** 12n) return { unit: symbol, decimals }
+  return size < 10n ** 6n ? { unit: 'wei', decimals: 0 } : { unit: 'gwei', decimals: 9 }
+}
+
 /** One thing that moved, with its sign and unit. */
 export function MoveAmount({ move, tokens, currency }: { move: Move; tokens: Tokens; currency: Currency }) {
   const { direction, token } = move
@@ -22,7 +41,7 @@ export function MoveAmount({ move, tokens, currency }: { move: Move; tokens: Tok
   if (token === undefined) {
     return (
       <span className={tone}>
-        <Amount value={value} decimals={currency.decimals} unit={currency.symbol} signed={isSigned} />
+        <NativeAmount value={value} currency={currency} signed={isSigned} />
       </span>
     )
   }

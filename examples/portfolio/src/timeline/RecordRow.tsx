@@ -1,13 +1,12 @@
 import { isConfirmed, type TransactionRecord } from '@chain-data/client/fetch'
 import { memo, useId, useState } from 'react'
-import { Amount } from '../shared/Amount.tsx'
 import { CopyButton } from '../shared/CopyButton.tsx'
 import { shownInteger } from '../shared/formatAmount.ts'
 import { Icon, type IconName } from '../shared/Icon.tsx'
 import { ShortAddress, shorten } from '../shared/ShortAddress.tsx'
 import { When } from '../shared/When.tsx'
 import { type Deed, type Description, describeRecord } from './describeRecord.ts'
-import { type Currency, MoveAmount } from './MoveAmount.tsx'
+import { type Currency, MoveAmount, NativeAmount } from './MoveAmount.tsx'
 import { RecordDetails } from './RecordDetails.tsx'
 import type { Tokens } from './useTokens.ts'
 
@@ -58,26 +57,28 @@ export const RecordRow = memo(function RecordRow(props: RecordRowProps) {
           <Icon name={icon} />
         </span>
         <div className="recordMain">
-          <span className="recordWord">{word}</span>
-          <span className="moves">
-            {shown.map((move, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: moves of a record never change their places.
-              <MoveAmount key={place} move={move} tokens={tokens} currency={currency} />
-            ))}
-            {told.moves.length > shown.length && (
-              <span className="quiet">{shownInteger(told.moves.length - shown.length)} more</span>
-            )}
-          </span>
-          <span className="quiet party">
-            <Party told={told} chainId={chainId} />
-          </span>
-          <span className="quiet fee">
+          <div className="recordLine">
+            <span className="recordWord">{word}</span>
+            <span className="moves">
+              {shown.map((move, place) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: moves of a record never change their places.
+                <MoveAmount key={place} move={move} tokens={tokens} currency={currency} />
+              ))}
+              {told.moves.length > shown.length && (
+                <span className="quiet">{shownInteger(told.moves.length - shown.length)} more</span>
+              )}
+            </span>
+          </div>
+          <div className="recordLine quiet">
+            <span>
+              <Party told={told} chainId={chainId} />
+            </span>
             {told.feeWei !== undefined && (
-              <>
-                fee <Amount value={told.feeWei} decimals={currency.decimals} unit={currency.symbol} />
-              </>
+              <span>
+                fee <NativeAmount value={told.feeWei} currency={currency} />
+              </span>
             )}
-          </span>
+          </div>
           <div className="recordFoot quiet tiny">
             <StateWord state={state} />
             {!isGone && <When seconds={record.timestamp} />}
