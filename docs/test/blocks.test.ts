@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { surfpoolUnsupportedReason } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkCoverage, checkYaml, isExcused } from './checkCoverage.ts'
 import { checkJson } from './checkJson.ts'
@@ -8,10 +9,19 @@ import { checkPrinted } from './checkPrinted.ts'
 import { checkShell } from './checkShell.ts'
 import { checkTypes } from './checkTypes.ts'
 import { joinModules, type PageModule } from './joinModules.ts'
-import { type Block, listPages, type Problem, placeOf, readPage, repository } from './readBlocks.ts'
+import {
+  type Block,
+  listPages,
+  type Problem,
+  placeOf,
+  readBlocks,
+  readPage,
+  repository
+} from './readBlocks.ts'
 import type { ShellCommand } from './readCommands.ts'
 import { type CommandRun, commandsToRun, runCommand } from './runCommands.ts'
 import { runModules } from './runModules.ts'
+import { runSql } from './runSql.ts'
 import { type Service, startService } from './startService.ts'
 
 const pages = listPages().map(name => ({ name, ...readPage(name) }))
@@ -52,9 +62,41 @@ describe('the blocks of the pages', () => {
     expect(told(ofLanguage(blocks, 'sh').flatMap(checkShell))).toEqual([])
   })
 
-  it('fit the types of the packages when they are TypeScript', () => {
-    expect(told(checkTypes(joined.flatMap(({ modules }) => modules)))).toEqual([])
+  it('run on PostgreSQL when they are SQL', async () => {
+    const statements = ofLanguage(blocks, 'sql')
+    expect(statements).not.toEqual([])
+    expect(told(await runSql(statements))).toEqual([])
+  }, 60_000)
+})
+
+describe('the TypeScript of the pages', () => {
+  /** Wrong on purpose, and part of the same program, which takes seconds to make. */
+  const wrongPage = [
+    ...[
+      '```ts',
+      "import { errors, isPending } from '@chain-data/protocol'",
+      'const row = errors.NO_SUCH',
+      '```'
+    ],
+    ...['<!-- continues -->', '<!-- given: address -->', '```ts', '', 'isPending(address)', '```'],
+    ...['```ts', 'const alone: string = errors', '```'],
+    ...['```tsx', 'export const one = <p>{address}</p>', '```']
+  ]
+  const wrong = joinModules(readBlocks('docs/wrong.md', wrongPage.join('\n')).blocks)
+  let problems: readonly Problem[]
+
+  beforeAll(() => {
+    problems = checkTypes([...joined, wrong].flatMap(({ modules }) => modules))
   }, 120_000)
+
+  it('fits the types of the packages', () => {
+    expect(told(problems.filter(({ at }) => !at.startsWith('docs/wrong.md')))).toEqual([])
+  })
+
+  it('would be refused if it did not, at its line', () => {
+    const places = problems.map(({ at }) => at).filter(at => at.startsWith('docs/wrong.md'))
+    expect(places).toEqual([3, 9, 12, 15].map(line => `docs/wrong.md:${line}`))
+  })
 })
 
 const isTestFile = ({ source }: PageModule) => /from 'vitest'$/m.test(source)
@@ -76,6 +118,10 @@ describe('the tests of the pages', async () => {
 
 describe('against a service over a devnet', () => {
   let service: Service
+  const noSolana = surfpoolUnsupportedReason()
+  const canRun = (code: string) => noSolana === undefined || !/chainId: 103|"chainId":\s*103/.test(code)
+
+  if (noSolana !== undefined) it('asks the Solana cluster', context => context.skip(noSolana))
 
   beforeAll(async () => {
     service = await startService()
@@ -84,7 +130,9 @@ describe('against a service over a devnet', () => {
   afterAll(() => service?.close())
 
   const programs = joined.flatMap(({ page, modules }) => {
-    const runnable = modules.filter(module => module.typesOnly === undefined && !isTestFile(module))
+    const runnable = modules.filter(
+      module => module.typesOnly === undefined && !isTestFile(module) && canRun(module.source)
+    )
     return runnable.length > 0 ? [{ page, modules: runnable }] : []
   })
 
@@ -108,7 +156,9 @@ describe('against a service over a devnet', () => {
     return run
   }
 
-  const shellBlocks = ofLanguage(blocks, 'sh').filter(block => commandsToRun(block).length > 0)
+  const shellBlocks = ofLanguage(blocks, 'sh').filter(
+    block => commandsToRun(block).length > 0 && canRun(block.code)
+  )
 
   it.each(shellBlocks.map(block => ({ place: placeOf(block), block })))(
     'the commands of $place are answered',

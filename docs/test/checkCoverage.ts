@@ -2,7 +2,7 @@ import { parseAllDocuments } from 'yaml'
 import { type Block, type Problem, placeOf } from './readBlocks.ts'
 
 /** Languages that something checks, and those of output and pictures. */
-const known = new Set(['ts', 'tsx', 'json', 'yaml', 'sh', 'text', ''])
+const known = new Set(['ts', 'tsx', 'json', 'yaml', 'sh', 'sql', 'text', ''])
 
 /** Whether it is taken out of all checks, with a reason. */
 export const isExcused = ({ notes }: Block) => notes.has('not run')

@@ -60,7 +60,14 @@ function npmProblem(args: readonly string[], command: ShellCommand): string | un
   if (script === undefined || !Object.hasOwn(readPackage(folder).scripts ?? {}, script)) {
     return `${folder}/package.json has no script ${script}`
   }
-  return script === 'start' && folder === '.' ? devnetProblem(passed, command) : undefined
+  const binary = folder === '.' ? rootScripts[script] : undefined
+  return binary === undefined ? undefined : binaryProblem([binary, ...passed], command)
+}
+
+/** Scripts of the repository that hand their arguments to a program of this project. */
+const rootScripts: Readonly<Record<string, string>> = {
+  start: 'chain-data-devnet',
+  'chain-data': 'chain-data'
 }
 
 /** Programs of this project by the names that they are called by, each with the one that reads its arguments. */

@@ -3,11 +3,11 @@ import { checkCoverage, checkYaml } from './checkCoverage.ts'
 import { checkJson } from './checkJson.ts'
 import { checkPrinted } from './checkPrinted.ts'
 import { checkShell } from './checkShell.ts'
-import { checkTypes } from './checkTypes.ts'
 import { joinModules } from './joinModules.ts'
 import { type Block, readBlocks } from './readBlocks.ts'
 import { commandsToRun, runCommand } from './runCommands.ts'
 import { runModules } from './runModules.ts'
+import { runSql } from './runSql.ts'
 
 // Pages that are wrong, to see that the checks say so, and where.
 
@@ -69,9 +69,9 @@ describe('reading a page', () => {
 
   it('refuses languages that nothing checks, and excuses without a reason', () => {
     expect(checkCoverage(block('text', 'anything'))).toEqual([])
-    expect(checkCoverage(block('sql', 'SELECT 1', '<!-- not run: it needs a database -->'))).toEqual([])
-    expect(places(checkCoverage(block('sql', 'SELECT 1')))).toEqual(['docs/wrong.md:2'])
-    expect(messages(checkCoverage(block('sql', 'SELECT 1', '<!-- not run -->')))).toEqual([
+    expect(checkCoverage(block('nginx', 'listen 80;', '<!-- not run: there is no nginx -->'))).toEqual([])
+    expect(places(checkCoverage(block('nginx', 'listen 80;')))).toEqual(['docs/wrong.md:2'])
+    expect(messages(checkCoverage(block('nginx', 'listen 80;', '<!-- not run -->')))).toEqual([
       'a reason is missing behind "not run"'
     ])
     expect(messages(checkCoverage(block('ts', 'a', '<!-- types only: -->')))).toEqual([
@@ -81,29 +81,6 @@ describe('reading a page', () => {
 })
 
 describe('TypeScript', () => {
-  it('is refused where it does not fit the types, at the line of the page', () => {
-    const { blocks } = page(
-      ...[
-        '```ts',
-        "import { errors, isPending } from '@chain-data/protocol'",
-        'const row = errors.NO_SUCH',
-        '```'
-      ],
-      ...['<!-- continues -->', '<!-- given: address -->', '```ts', 'isPending(address)', '```'],
-      ...['```ts', 'const alone: string = errors', '```'],
-      ...['```tsx', 'export const one = <p>{address}</p>', '```']
-    )
-    const { modules, problems } = joinModules(blocks)
-    expect(problems).toEqual([])
-    expect(places(checkTypes(modules))).toEqual([
-      'docs/wrong.md:3',
-      'docs/wrong.md:8',
-      'docs/wrong.md:11',
-      'docs/wrong.md:14'
-    ])
-    expect(modules.map(({ typesOnly }) => typesOnly)).toEqual([undefined, undefined, 'Node runs no JSX'])
-  }, 120_000)
-
   it('cannot continue nothing, and is given only what there is', () => {
     const { blocks } = page('<!-- continues -->', '```ts', '```', '<!-- given: nobody -->', '```ts', '```')
     expect(joinModules(blocks).problems).toEqual([
@@ -186,6 +163,15 @@ describe('JSON', () => {
   })
 })
 
+it('SQL is refused where PostgreSQL refuses it', async () => {
+  const blocks = [
+    block('sql', "CREATE ROLE somebody;\nSELECT 'fine'\n  FROM chain_data_1.meta;"),
+    block('sql', 'SELECT 1 FROM chain_data_1.no_such_table;\n\nVACUUM chain_data_1.tx;')
+  ]
+  const problems = await runSql(blocks)
+  expect(problems).toEqual([{ at: 'docs/wrong.md:2', message: expect.stringContaining('no_such_table') }])
+}, 60_000)
+
 it('YAML is refused where it does not parse', () => {
   expect(checkYaml(block('yaml', 'a: 1\nb: [1, 2]'))).toEqual([])
   expect(places(checkYaml(block('yaml', 'a: 1\na: 2')))).toEqual(['docs/wrong.md:4'])
@@ -199,6 +185,7 @@ describe('commands', () => {
     'npm start -- --once \\\n  --port 0',
     'npm install @chain-data/client msw',
     'npm run codegen -- --check',
+    'npm run chain-data -- status --watch',
     'npm start -w examples/quickstart -- http://127.0.0.1:8080',
     "CHAIN_DATA_EVM_1=https://your-node CHAIN_DATA_PROJECT='demo:a key' npm start",
     'npx chain-data serve --config chain-data.json',
@@ -217,6 +204,7 @@ describe('commands', () => {
     ['npm start -- --port 70000', '65535'],
     ['npm install no-such-package', 'knows no package no-such-package'],
     ['npx chain-data serv', "unknown command 'serv'"],
+    ['npm run chain-data -- serv', "unknown command 'serv'"],
     ['npx chain-data verify 1 0x12', '40 digits'],
     ['npx chain-data serve --konfig a.json', "unknown option '--konfig'"],
     ['npx chain-data-conformance --base-url http://127.0.0.1:8080', '--project is missing'],

@@ -37,7 +37,7 @@ export async function runCommand(
     cwd: repository,
     env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000
+    timeout: 100_000
   })
   const ended = once(child, 'close').then(
     ([code, signal]) => `ended with ${signal ?? code}`,

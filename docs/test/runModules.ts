@@ -27,7 +27,7 @@ export interface ModuleRun {
 export async function runModules(
   modules: readonly PageModule[],
   addresses: Addresses,
-  timeoutMs = 60_000
+  timeoutMs = 100_000
 ): Promise<ModuleRun[]> {
   const folder = await mkdtemp(join(tmpdir(), 'chain-data-page-'))
   const child = fork(program, {

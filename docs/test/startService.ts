@@ -4,8 +4,6 @@ import type { Addresses } from './withAddresses.ts'
 
 /** What `npm start` shows, on ports of its own. */
 export interface Service extends Addresses {
-  /** Why there is no Solana node; its accounts have no answers then. */
-  readonly solanaUnavailable: string | undefined
   close(): Promise<void>
 }
 
@@ -42,7 +40,6 @@ export async function startService(): Promise<Service> {
   return {
     baseUrl,
     nodeUrl: evm!.node.rpcUrl,
-    solanaUnavailable: devnet.solanaUnavailable,
     async close() {
       await server.close()
       await devnet.stop()
