@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util'
-import { createServer } from 'vite'
 import { freePort } from './stack/freePort.ts'
-import { type Stack, startStack } from './stack/startStack.ts'
-import { startTraffic, type Traffic } from './stack/startTraffic.ts'
+import type { Stack } from './stack/startStack.ts'
 
 const help = `Starts a devnet, the chain-data service over it, and this page.
 
@@ -45,6 +43,12 @@ async function start({ port, traffic }: Options, ends: (() => Promise<unknown>)[
   const began = performance.now()
   const pagePort = await freePort(port)
   if (pagePort !== port) say(`Port ${port} is taken: the page gets ${pagePort}.`)
+  // Loaded now, so that help and complaints come at once.
+  const [{ startStack }, { startTraffic }, { createServer }] = await Promise.all([
+    import('./stack/startStack.ts'),
+    import('./stack/startTraffic.ts'),
+    import('vite')
+  ])
   const stack = await startStack({
     port: await freePort(8080),
     // Whoever writes localhost comes from another origin.
@@ -52,9 +56,10 @@ async function start({ port, traffic }: Options, ends: (() => Promise<unknown>)[
     tell: say
   })
   ends.push(() => stack.stop())
-  if (traffic) {
-    const running = startStackTraffic(stack)
-    if (running !== undefined) ends.push(() => running.stop())
+  const { evm } = stack.devnet
+  if (traffic && evm !== undefined) {
+    const running = startTraffic(evm.driver, error => say(`The traffic has ended: ${String(error)}`))
+    ends.push(() => running.stop())
   }
   // As if they stood in a file .env: Vite builds them into the page.
   Object.assign(process.env, stack.environment)
@@ -73,11 +78,6 @@ async function start({ port, traffic }: Options, ends: (() => Promise<unknown>)[
   say(
     `\n${traffic ? 'A transaction comes every few seconds and is mined a moment later. ' : ''}Ctrl-C stops everything.`
   )
-}
-
-function startStackTraffic({ devnet: { evm } }: Stack): Traffic | undefined {
-  if (evm === undefined) return undefined
-  return startTraffic(evm.driver, error => say(`The traffic has ended: ${String(error)}`))
 }
 
 function showSamples({ environment }: Stack, pageUrl: string): void {

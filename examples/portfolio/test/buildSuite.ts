@@ -37,6 +37,8 @@ export function buildSuite(portfolio: () => Portfolio): void {
           thrown.push((error as Error).name)
         }
       }
+      // They are told a moment after what they stopped.
+      while (violations.length < tries.length) await new Promise(resolve => setTimeout(resolve, 10))
       return { violations, thrown }
     })
     expect(stopped.thrown).toEqual(['TypeError', 'TypeError', 'TypeError'])

@@ -35,7 +35,7 @@ export function failureSuite(portfolio: () => Portfolio): void {
     await balance(page).waitFor()
     await page.route(`${stack.serviceUrl}/**`, route => route.abort('connectionrefused'))
     await title(page, 'The service cannot be reached').waitFor()
-    await page.getByText('What you see was read').waitFor()
+    await page.locator('.head').getByText('What you see was read').waitFor()
     expect(await balance(page).count()).toBe(1)
     await page.unrouteAll()
     // By itself.
