@@ -49,7 +49,7 @@ export function load(app: Application): void {
   app.converter.on(Converter.EVENT_CREATE_DECLARATION, (context, declaration) => {
     if (declaration.kindOf(ReflectionKind.Module)) declaration.name = importedAs(context, declaration)
   })
-  app.converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => callModulesPackages(project))
+  app.converter.on(Converter.EVENT_END, ({ project }) => callModulesPackages(project))
 }
 
 function headingOf(document: DocumentReflection): string {
