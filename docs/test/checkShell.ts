@@ -60,8 +60,9 @@ function npmProblem(args: readonly string[], command: ShellCommand): string | un
   if (script === undefined || !Object.hasOwn(readPackage(folder).scripts ?? {}, script)) {
     return `${folder}/package.json has no script ${script}`
   }
-  const binary = folder === '.' ? rootScripts[script] : undefined
-  return binary === undefined ? undefined : binaryProblem([binary, ...passed], command)
+  if (folder !== '.') return undefined
+  const binary = rootScripts[script]
+  return binary === undefined ? pathProblem(passed) : binaryProblem([binary, ...passed], command)
 }
 
 /** Scripts of the repository that hand their arguments to a program of this project. */

@@ -185,6 +185,7 @@ describe('commands', () => {
     'npm start -- --once \\\n  --port 0',
     'npm install @chain-data/client msw',
     'npm run codegen -- --check',
+    'npm test -- packages/client -t cursor',
     'npm run chain-data -- status --watch',
     'npm start -w examples/quickstart -- http://127.0.0.1:8080',
     "CHAIN_DATA_EVM_1=https://your-node CHAIN_DATA_PROJECT='demo:a key' npm start",
@@ -199,6 +200,7 @@ describe('commands', () => {
 
   it.each([
     ['npm run no-such-script', 'no script no-such-script'],
+    ['npm test -- packages/no-such-package', 'no file packages/no-such-package'],
     ['npm start -w examples/no-such-example', 'no package in examples/no-such-example'],
     ['npm start -- --onse', "unknown option '--onse'"],
     ['npm start -- --port 70000', '65535'],

@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Folder of the repository, without a slash at its end. */
@@ -33,18 +34,13 @@ export interface Problem {
 /** Where a block is found, or one of its lines: the first line of its code is 1. */
 export const placeOf = ({ page, line }: Block, lineOfCode = 0) => `${page}:${line + lineOfCode}`
 
-/** The pages that people read. */
+/** Folders of what others wrote or what is made from pages. */
+const skipped = new Set(['node_modules', 'dist', 'site', '.tmp'])
+
+/** The pages that people read: all but changesets, which become pages later. */
 export function listPages(): string[] {
-  const patterns = [
-    '*.md',
-    'docs/*.md',
-    'docs/{decisions,methods,test}/*.md',
-    'packages/*/README.md',
-    'examples/README.md',
-    'examples/*/README.md',
-    'spec/README.md'
-  ]
-  return globSync(patterns, { cwd: repository }).sort()
+  const exclude = (path: string) => skipped.has(basename(path))
+  return globSync('**/*.md', { cwd: repository, exclude }).sort()
 }
 
 /** The blocks of a page of the repository. */
