@@ -6,6 +6,7 @@ import { hostileSuite } from './hostileSuite.ts'
 import { keyboardSuite } from './keyboardSuite.ts'
 import { findChromium } from './support/findChromium.ts'
 import { type Portfolio, startPortfolio } from './support/startPortfolio.ts'
+import { timelineSuite } from './timelineSuite.ts'
 
 const noChromium = findChromium() === undefined
 if (noChromium) process.stdout.write('Skipped: there is no Chromium here; CHROMIUM_PATH may name one.\n')
@@ -25,6 +26,7 @@ describe.skipIf(noChromium)('the portfolio page, built and in a browser', () => 
 
   describe('what is built', () => buildSuite(portfolio))
   describe('holdings', () => holdingsSuite(portfolio))
+  describe('transactions', () => timelineSuite(portfolio))
   describe('what strangers wrote', () => hostileSuite(portfolio))
   describe('when something fails', () => failureSuite(portfolio))
   describe('with the keyboard and a screen reader', () => keyboardSuite(portfolio))

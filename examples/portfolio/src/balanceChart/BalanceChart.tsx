@@ -60,8 +60,8 @@ function EvmBalanceChart({ chainId, address }: AccountRoute) {
 
 function caption({ isWhole, trust }: BalanceSeries, count: number): string {
   const over = isWhole
-    ? `After every one of ${plural(count, 'transaction', 'transactions')}, counted back from the balance of now.`
-    : `Over the newest transactions, counted back from the balance of now. Load older ones to see further.`
+    ? `After every one of ${plural(count, 'transaction', 'transactions')}, from left to right by block, counted back from the balance of now.`
+    : 'Over the newest transactions, from left to right by block, counted back from the balance of now. Load older ones to see further.'
   return trust === 'proven'
     ? `${over} Proven: it adds up to what the chain says.`
     : `${over} Right unless something came without a transaction, such as validator withdrawals.`

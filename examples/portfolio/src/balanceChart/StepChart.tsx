@@ -10,7 +10,9 @@ const margin = { top: 24, right: 8, bottom: 24 }
 /** Of a digit on the axis, at its size. */
 const digitWidth = 7.2
 const mostRows = 500
+const oneDay = 86_400
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** What a {@link StepChart} shows. */
@@ -94,6 +96,7 @@ function Plot({
   const start = `M${scale.x(first.blockNumber)} ${scale.y(isWhole ? openingWei : first.balanceWei)}V${scale.y(first.balanceWei)}`
   const line = start + steps.join('')
   const floor = height - margin.bottom
+  const edges = last.timestampSeconds - first.timestampSeconds < oneDay ? times : dates
   return (
     <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       {scale.ticks.values.map(value => (
@@ -117,10 +120,10 @@ function Plot({
       <path className="curve" d={line} />
       <line className="base" x1={scale.left} x2={width - margin.right} y1={floor} y2={floor} />
       <text x={scale.left} y={height - 6}>
-        Block {shownInteger(first.blockNumber)}, {dates.format(first.timestampSeconds * 1000)}
+        {edges.format(first.timestampSeconds * 1000)}
       </text>
       <text className="end" x={width - margin.right} y={height - 6}>
-        {shownInteger(last.blockNumber)}, {dates.format(last.timestampSeconds * 1000)}
+        {edges.format(last.timestampSeconds * 1000)}
       </text>
       <line
         className="cursor"

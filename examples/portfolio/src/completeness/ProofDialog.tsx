@@ -1,4 +1,4 @@
-import type { HistoryCertificate } from '@chain-data/client/fetch'
+import type { HistoryCertificate, TransactionRecord } from '@chain-data/client/fetch'
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { chainById } from '../config.ts'
 import { Amount } from '../shared/Amount.tsx'
@@ -8,6 +8,7 @@ import { plural } from '../shared/plural.ts'
 import { SafeText } from '../shared/SafeText.tsx'
 import { ShortAddress } from '../shared/ShortAddress.tsx'
 import { When } from '../shared/When.tsx'
+import { type TokenFacts, useTokens } from '../timeline/useTokens.ts'
 import { findingWords, proofWords } from './proofWords.ts'
 import type { Proof } from './useCertificate.ts'
 
@@ -40,6 +41,8 @@ const nativeLines: readonly [name: keyof NativeParts, words: string, sign: 1n | 
 ]
 
 const mostTokens = 100
+/** What the account holds is named; of the rest the contract says enough. */
+const noRecords: readonly TransactionRecord[] = []
 
 /** The sums behind a proof: what the history adds up to, beside what the chain says. */
 export function ProofDialog({
@@ -60,7 +63,8 @@ export function ProofDialog({
     dialog.current?.showModal()
   }, [])
   const close = () => dialog.current?.close()
-  const { asOf, index, tokens, nfts, findings } = certificate
+  const { address, asOf, index, tokens, nfts, findings } = certificate
+  const known = useTokens({ chainId, address }, noRecords)
   const assets = [...tokens, ...nfts]
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: a press beside it closes it, as Esc does.
@@ -98,8 +102,7 @@ export function ProofDialog({
               <thead>
                 <tr>
                   <th scope="col">Contract</th>
-                  <th scope="col">Added up</th>
-                  <th scope="col">Chain</th>
+                  <th scope="col">Balance</th>
                   <th scope="col">Verdict</th>
                 </tr>
               </thead>
@@ -108,6 +111,7 @@ export function ProofDialog({
                   <AssetRow
                     key={`${asset.address} ${'tokenId' in asset ? asset.tokenId : ''}`}
                     asset={asset}
+                    facts={known.get(asset.address.toLowerCase())}
                   />
                 ))}
               </tbody>
@@ -224,9 +228,11 @@ function NativeCheck({ native, chainId }: { native: HistoryCertificate['native']
 
 type Asset = HistoryCertificate['tokens'][number] | HistoryCertificate['nfts'][number]
 
-function AssetRow({ asset }: { asset: Asset }) {
+function AssetRow({ asset, facts }: { asset: Asset; facts: TokenFacts | undefined }) {
   const { address, received, sent, opening = 0n, balance, verdict, explanation } = asset
   const tokenId = 'tokenId' in asset ? asset.tokenId : undefined
+  const unit = { unit: facts?.symbol ?? '', decimals: facts?.decimals ?? 0 }
+  const total = opening + received - sent
   return (
     <tr>
       <th scope="row">
@@ -234,13 +240,11 @@ function AssetRow({ asset }: { asset: Asset }) {
         {tokenId !== undefined && <SafeText text={` #${tokenId}`} limit={12} />}
       </th>
       <td>
-        <Amount value={opening + received - sent} decimals={0} />
-      </td>
-      <td>
-        {balance === undefined ? (
-          <span className="quiet">no answer</span>
-        ) : (
-          <Amount value={balance} decimals={0} />
+        {balance === undefined ? 'no answer' : <Amount value={balance} maxFraction={18} {...unit} />}
+        {total !== balance && (
+          <div className="quiet">
+            adds up to <Amount value={total} maxFraction={18} {...unit} />
+          </div>
         )}
       </td>
       <td>

@@ -75,8 +75,11 @@ export function reaches(history: History, newest: ReadRecords): boolean {
   if (newest.isLast) return true
   // With nothing below them, pending ones are all that is held: a whole history, or the beginning of one.
   if (cursorOf(history.records) === undefined) return !history.isComplete
-  const oldest = cursorOf(newest.records)
-  return history.records.some(record => isConfirmed(record) && record.hash === oldest?.hash)
+  return holds(history.records, cursorOf(newest.records)) || holds(newest.records, cursorOf(history.records))
+}
+
+function holds(records: readonly TransactionRecord[], wanted: ConfirmedTransaction | undefined): boolean {
+  return records.some(record => isConfirmed(record) && record.hash === wanted?.hash)
 }
 
 /** Whether records that were read after a cursor can stand below it: a reorg between two reads may have moved it. */

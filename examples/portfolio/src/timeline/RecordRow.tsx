@@ -64,6 +64,11 @@ export const RecordRow = memo(function RecordRow(props: RecordRowProps) {
                 // biome-ignore lint/suspicious/noArrayIndexKey: moves of a record never change their places.
                 <MoveAmount key={place} move={move} tokens={tokens} currency={currency} />
               ))}
+              {told.moves.length === 0 && told.deed !== 'called' && told.deed !== 'created' && (
+                <span className="quiet">
+                  <NativeAmount value={0n} currency={currency} />
+                </span>
+              )}
               {told.moves.length > shown.length && (
                 <span className="quiet">{shownInteger(told.moves.length - shown.length)} more</span>
               )}

@@ -53,6 +53,15 @@ describe('reading a history', () => {
     expect(reader.reads()).toBe(4)
   })
 
+  it('stays as long as it is until older records are asked for', async () => {
+    const chain = createFakeChain()
+    chain.mine(90)
+    const reader = createReader(chain)
+    for (let refresh = 0; refresh < 3; refresh++) await reader.refresh()
+    expect(reader.hashes()).toHaveLength(25)
+    expect(reader.reads()).toBe(3)
+  })
+
   it('turns a pending record into a confirmed one, and keeps the others as they are', async () => {
     const chain = createFakeChain()
     chain.mine(3)
