@@ -225,6 +225,16 @@ describe('commands', () => {
     expect(places(problems)).toEqual(['docs/wrong.md:6', 'docs/wrong.md:8'])
   })
 
+  it('are run when they ask the service', () => {
+    const code = [
+      'npm start',
+      'npm start -w examples/node-http',
+      'npm start -w examples/quickstart',
+      'curl http://127.0.0.1:8080/health/ready'
+    ]
+    expect(commandsToRun(block('sh', code.join('\n'))).map(({ line }) => line)).toEqual([3, 4])
+  })
+
   it('fail where the service refuses or is not there', async () => {
     const curl = block('sh', 'curl -s http://127.0.0.1:8080/evm-chain\nnpm ci')
     const commands = commandsToRun(curl)

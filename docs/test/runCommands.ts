@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { checkSuccess } from '@chain-data/protocol/validators'
@@ -23,7 +24,17 @@ export interface CommandRun {
 
 /** The commands of a block that ask the service. */
 export function commandsToRun({ code }: Block): ShellCommand[] {
-  return readCommands(code).filter(({ words }) => words.some(word => word.includes(serviceUrl)))
+  const commands = readCommands(code).map(command => ({ ...command, words: withService(command.words) }))
+  return commands.filter(({ words }) => words.some(word => word.includes(serviceUrl)))
+}
+
+/** Examples that ask the usual address unless another one is given are given it. */
+function withService(words: readonly string[]): readonly string[] {
+  const [, folder] = /^npm start -w (examples\/[\w-]+)$/.exec(words.join(' ')) ?? []
+  const program = `${repository}/${folder}/main.ts`
+  if (folder === undefined || !existsSync(program)) return words
+  const source = readFileSync(program, 'utf8')
+  return source.includes(serviceUrl) && source.includes('process.argv') ? [...words, '--', serviceUrl] : words
 }
 
 /** Runs a command as it stands, without a shell, from the folder of the repository. */
@@ -35,7 +46,7 @@ export async function runCommand(
   const [program = '', ...args] = withSource(words.map(word => withAddresses(word, addresses)))
   const child = spawn(program, args, {
     cwd: repository,
-    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...environment },
+    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', npm_config_loglevel: 'silent', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 100_000
   })
