@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { checkCoverage, checkYaml } from './checkCoverage.ts'
 import { checkJson } from './checkJson.ts'
@@ -78,6 +79,13 @@ describe('reading a page', () => {
       'a reason is missing behind "types only"'
     ])
   })
+})
+
+it('a file is shown as it is', () => {
+  const shown = { ...block('json', '{}', '<!-- file: tsconfig.json -->'), page: 'docs/test/wrong.md' }
+  expect(messages(checkCoverage(shown))).toEqual(['differs from tsconfig.json'])
+  const code = readFileSync(new URL('tsconfig.json', import.meta.url), 'utf8')
+  expect(checkCoverage({ ...shown, code })).toEqual([])
 })
 
 describe('TypeScript', () => {

@@ -49,7 +49,7 @@ function toModule(blocks: readonly Block[]): PageModule {
   const first = blocks[0]!
   const isTsx = blocks.some(({ language }) => language === 'tsx')
   const path = `${repository}/${first.page}.${first.line}.${isTsx ? 'tsx' : 'ts'}`
-  const reason = isTsx ? 'Node runs no JSX' : noteOf(blocks, 'types only')
+  const reason = isTsx ? 'Node runs no JSX' : (noteOf(blocks, 'types only') ?? noteOf(blocks, 'file'))
   const names = new Set(blocks.flatMap(givenNames))
   const imports = [...names].map(
     name => `import { ${name} } from './${relative(dirname(path), givenFile(name))}'; `

@@ -19,7 +19,7 @@ export interface Block {
   readonly notes: ReadonlyMap<Note, string>
 }
 
-const keywords = ['given', 'continues', 'types only', 'not run', 'configuration', 'printed'] as const
+const keywords = ['given', 'continues', 'types only', 'not run', 'configuration', 'printed', 'file'] as const
 
 /** What a comment on the line above a fence may say; docs/test/README.md tells what each means. */
 export type Note = (typeof keywords)[number]
