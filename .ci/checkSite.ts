@@ -60,6 +60,7 @@ function attributes(html: string, tags: string, names: string): string[] {
   return [...found].map(([, value = '']) => unescape(value))
 }
 
+const say = (line: string) => process.stdout.write(`${line}\n`)
 const pages = new Map<string, { html: string; anchors: Set<string> }>()
 
 function pageAt(path: string): { html: string; anchors: Set<string> } {
@@ -163,7 +164,7 @@ async function openPage(
     })
     await page.goto(base + name, { waitUntil: 'load' })
     await page.locator('#tsd-nav-container a').first().waitFor({ state: 'attached' })
-    const width = await page.evaluate(() => document.documentElement.scrollWidth)
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (width > viewport.width) faults.push(`is ${width} px wide in a window of ${viewport.width} px`)
     if (pictures !== undefined) {
       await page.screenshot({
@@ -193,11 +194,11 @@ async function openPages(pictures: string | undefined): Promise<string[]> {
 
 const [flag, pictures] = process.argv.slice(2)
 if (flag !== undefined && (flag !== '--pictures' || pictures === undefined)) {
-  console.error('Usage: node .ci/checkSite.ts [--pictures <folder>]')
+  say('Usage: node .ci/checkSite.ts [--pictures <folder>]')
   process.exit(2)
 }
 if (!existsSync(join(site, 'index.html'))) {
-  console.error(`There is no site in ${relative(process.cwd(), site)}: npm run docs`)
+  say(`There is no site in ${relative(process.cwd(), site)}: npm run docs`)
   process.exit(1)
 }
 if (pictures !== undefined) mkdirSync(pictures, { recursive: true })
@@ -208,11 +209,11 @@ const faults = [
   ...files.filter(name => name.endsWith('.css')).flatMap(faultsOfStyle)
 ]
 if (existsSync(chromiumPath)) faults.push(...(await openPages(pictures)))
-else console.log(`Skipped: pages are not opened, because there is no ${chromiumPath}.`)
-for (const fault of new Set(faults)) console.error(fault)
+else say(`Skipped: pages are not opened, because there is no ${chromiumPath}.`)
+for (const fault of new Set(faults)) say(fault)
 const links = html.reduce(
   (sum, name) => sum + attributes(pageAt(join(site, name)).html, 'a', 'href').length,
   0
 )
-console.log(`${html.length} pages, ${links} links, ${new Set(faults).size} faults.`)
+say(`${html.length} pages, ${links} links, ${new Set(faults).size} faults.`)
 process.exitCode = faults.length > 0 ? 1 : 0

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import {
-  type Application,
+  Application,
   type Context,
   Converter,
   type DeclarationReflection,
@@ -49,6 +49,7 @@ export function load(app: Application): void {
   app.converter.on(Converter.EVENT_CREATE_DECLARATION, (context, declaration) => {
     if (declaration.kindOf(ReflectionKind.Module)) declaration.name = importedAs(context, declaration)
   })
+  app.on(Application.EVENT_VALIDATE_PROJECT, project => warnOfSilentMembers(app, project))
   app.converter.on(Converter.EVENT_END, ({ project }) => callModulesPackages(project))
 }
 
@@ -76,5 +77,30 @@ function importedAs(context: Context, module: DeclarationReflection): string {
 function callModulesPackages(project: ProjectReflection): void {
   for (const group of project.groups ?? []) {
     if (group.title === 'Modules') group.title = 'Packages'
+  }
+}
+
+/**
+ * Members of interfaces and classes, too, say what the type cannot. TypeDoc's own rule for properties also asks the members
+ * of every nested literal, of the configuration's inferred type and of constants, which are described as a whole; so this
+ * one is narrower. Devnet's worlds are mostly named after what they hold.
+ */
+function warnOfSilentMembers(app: Application, project: ProjectReflection): void {
+  const strict = app.options.getValue('packagesRequiringDocumentation')
+  const properties = project.getReflectionsByKind(ReflectionKind.Property) as DeclarationReflection[]
+  for (const property of properties) {
+    const owner = property.parent
+    const source = project.getSymbolIdFromReflection(property)?.packageName ?? ''
+    if (!owner?.kindOf(ReflectionKind.ClassOrInterface) || property.hasComment()) continue
+    if (!strict.includes(source) || source === '@chain-data/devnet') continue
+    // `serverKey?: undefined` only says that alternatives exclude each other.
+    if (String(property.type) === 'undefined') continue
+    if (
+      property.type?.type === 'reflection' &&
+      property.type.declaration.signatures?.some(each => each.hasComment())
+    ) {
+      continue
+    }
+    app.logger.validationWarning(`${property.getFriendlyFullName()} does not have any documentation` as never)
   }
 }

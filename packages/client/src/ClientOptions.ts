@@ -20,6 +20,7 @@ export interface ClientKeyCredentials {
   readonly clientKey: string
   readonly serverKey?: undefined
   readonly auth?: undefined
+  /** Without meaning here: no server key is given. */
   readonly dangerouslyAllowBrowser?: boolean | undefined
 }
 
@@ -33,6 +34,7 @@ export interface OtherCredentials {
   readonly projectId?: undefined
   readonly serverKey?: undefined
   readonly clientKey?: undefined
+  /** Without meaning here: no server key is given. */
   readonly dangerouslyAllowBrowser?: boolean | undefined
 }
 

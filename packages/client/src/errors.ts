@@ -8,19 +8,29 @@ type TransportErrorCode = 'ABORTED' | 'TIMEOUT' | 'NETWORK' | 'RESPONSE_LIMIT' |
 
 /** What an error is built from; absent members stay absent. */
 export interface ErrorDetails {
+  /** Which kind of failure. */
   readonly code: ErrorCode
+  /** Name of the case. */
   readonly reason?: string | undefined
+  /** True when the same call may succeed later; default false. */
   readonly retryable?: boolean
+  /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined
+  /** HTTP status of the answer. */
   readonly status?: number | undefined
+  /** The answer's `x-request-id`. */
   readonly requestId?: string | undefined
+  /** JSON-RPC error code. */
   readonly rpcCode?: number | undefined
+  /** `error.data` of the JSON-RPC error. */
   readonly data?: unknown
 }
 
 /** What `JSON.stringify` and loggers that honour `toJSON` see of an error. */
 export interface SerializedError extends ErrorDetails {
+  /** Name of the class. */
   readonly name: string
+  /** What went wrong, for people. */
   readonly message: string
 }
 
@@ -54,6 +64,7 @@ export class ChainDataClientError extends Error {
   /** `error.data` of the JSON-RPC error, credentials blanked out; only with `code: 'RPC'`. */
   declare readonly data?: unknown
 
+  /** Made by this client only; a class of your own may derive from it. */
   constructor(message: string, details: ErrorDetails) {
     super(message)
     for (const [fact, value] of Object.entries({ retryable: false, ...details })) {
@@ -73,6 +84,7 @@ export class ChainDataClientError extends Error {
     return this === ChainDataClientError ? !!facts : facts?.name === this.kind
   }
 
+  /** Name of the class, also where a minifier renamed it. */
   // On the prototype: the stack's first line needs it before any field is set.
   override get name(): string {
     return (this.constructor as typeof ChainDataClientError).kind

@@ -2,15 +2,23 @@ import type { Transport } from './transport.ts'
 
 /** The part of `fetch` this client uses, so that its types need neither DOM nor Node types. */
 export interface FetchLike {
+  /** Sends one request. `init` has `method`, `headers`, `body`, `signal` and `redirect`. */
   // A method, not a property: the parameters of every runtime's `fetch` then fit.
   fetch(url: string, init: object): Promise<FetchedResponse>
 }
 
 /** The part of a `Response` this client uses. */
 export interface FetchedResponse {
+  /** HTTP status; 0 where a page was redirected. */
   readonly status: number
-  readonly headers: { get(name: string): string | null }
+  /** The headers that the page may see, by any case of their names. */
+  readonly headers: {
+    /** `null`: not there, or hidden from the page. */
+    get(name: string): string | null
+  }
+  /** A stream of bytes; absent in runtimes without streams, such as React Native. */
   readonly body?: unknown
+  /** The whole body, where there is no stream. */
   text(): Promise<string>
 }
 

@@ -1,5 +1,6 @@
 /** Which blocks an answer about an EVM account speaks of, and what is known of them. */
 export interface Coverage {
+  /** The chain it speaks of. */
   readonly chainId: number
   /** First indexed block; absent while nothing is indexed. */
   readonly from?: number

@@ -2,6 +2,7 @@ import { TransportError } from './errors.ts'
 
 /** The part of an `AbortSignal` this client uses, so that its types need neither DOM nor Node types. */
 export interface AbortSignalLike {
+  /** True from the moment on in which it fired. */
   readonly aborted: boolean
   /** The listener may be called at any time until it is removed. */
   addEventListener(type: 'abort', listener: () => void): void

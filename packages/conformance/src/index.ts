@@ -1,3 +1,8 @@
+/**
+ * Examines any service over HTTP, by what the document says.
+ *
+ * @packageDocumentation
+ */
 export { type CheckResult, countOf, type Outcome, type Report } from './report/Report.ts'
 export {
   type CheckFacts,

@@ -16,6 +16,7 @@ import { createWire, type Wire, WireError } from './wire/createWire.ts'
 export interface ConformanceOptions {
   /** Its base address: the endpoints are below. */
   readonly baseUrl: string
+  /** The project whose key is used. */
   readonly projectId: string
   /** A server key of the project; never part of a report. */
   readonly key: string
@@ -23,6 +24,7 @@ export interface ConformanceOptions {
   readonly methodPrefix?: string
   /** Default: the lowest that the service names when it is asked for one that it does not serve. */
   readonly evmChain?: number
+  /** As `evmChain`, for Solana. */
   readonly solanaChain?: number
   /** EVM (`0x…`) and Solana addresses to look at. Without any, EVM ones are searched for on the chain. */
   readonly addresses?: readonly string[]
@@ -40,8 +42,11 @@ export interface ConformanceOptions {
 
 /** What a check is, without running it. */
 export interface CheckFacts {
+  /** Stable name of the check. */
   readonly name: string
+  /** What holds where it passes. */
   readonly shows: string
+  /** JSON Pointer to the part of the document that says so. */
   readonly where: string
   /** Endpoints without which there is nothing to look at. */
   readonly endpoints: readonly string[]

@@ -11,6 +11,7 @@ export type DevnetErrorReason = 'UNSUPPORTED_PLATFORM' | 'NODE_DID_NOT_START' | 
 export class DevnetError extends Error {
   readonly reason: DevnetErrorReason
 
+  /** `message` says what to do about it. */
   constructor(reason: DevnetErrorReason, message: string) {
     super(message)
     this.name = 'DevnetError'

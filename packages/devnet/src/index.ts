@@ -1,3 +1,9 @@
+/**
+ * Chains for tests and trials: nodes of EVM and Solana, seeded with known worlds and their ground truth, and a server over
+ * them.
+ *
+ * @packageDocumentation
+ */
 export { DevnetError, type DevnetErrorReason } from './DevnetError.ts'
 export {
   createEvmDriver,

@@ -1,3 +1,8 @@
+/**
+ * The OpenRPC document itself, as `rpc.discover` returns it.
+ *
+ * @packageDocumentation
+ */
 import { openRpcDocument } from './generated/document.gen.ts'
 import { defaultMethodPrefix } from './generated/methods.gen.ts'
 import type { JsonObject, OpenRpcDocument } from './generated/types.gen.ts'

@@ -3,10 +3,15 @@ import type { EndpointPath, ErrorReason, MethodName, MethodParams, MethodResult 
 
 /** One call with its result. */
 export interface MethodExample<M extends MethodName> {
+  /** What the call shows. */
   readonly name: string
+  /** `chainId` of the request. */
   readonly chainId: number
+  /** The endpoint it is sent to. */
   readonly endpoint: EndpointPath
+  /** By position. */
   readonly params: MethodParams<M>
+  /** `result` of the answer. */
   readonly result: MethodResult<M>
 }
 

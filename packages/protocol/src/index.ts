@@ -1,3 +1,9 @@
+/**
+ * What client and server agree on: types, errors, limits and names, generated from the OpenRPC document. Pure, without
+ * dependencies.
+ *
+ * @packageDocumentation
+ */
 export { createErrorObject } from './createErrorObject.ts'
 export { type ErrorDataOf, errors, retryableCodes, retryableReasons } from './generated/errors.gen.ts'
 export { isConfirmed, isPending } from './generated/guards.gen.ts'

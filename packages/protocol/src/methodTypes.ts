@@ -21,6 +21,7 @@ export type ErrorReason = keyof typeof errors
 
 /** What is true of a method beside its params and result. */
 export interface MethodFacts {
+  /** The paths it is served on. */
   readonly endpoints: readonly EndpointPath[]
   /** Whether its name begins with the host's method prefix. */
   readonly prefixed: boolean

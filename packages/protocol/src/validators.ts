@@ -1,3 +1,9 @@
+/**
+ * Whether params, results, requests and answers fit the document. Apart from the main entry, because few callers need it and
+ * it is large.
+ *
+ * @packageDocumentation
+ */
 import { errors } from './generated/errors.gen.ts'
 import { paramsValidators, requestValidators } from './generated/paramsValidators.gen.ts'
 import { answerValidators, errorDataValidators, resultValidators } from './generated/resultValidators.gen.ts'
@@ -32,6 +38,7 @@ export function checkParams(method: MethodName, params: unknown): Mistake | unde
 
 /** A mistake in a request's envelope, and the error case it is. */
 export interface RequestMistake extends Mistake {
+  /** The error case that answers it. */
   readonly reason: 'INVALID_REQUEST' | 'INVALID_PARAMS'
 }
 

@@ -1,3 +1,8 @@
+/**
+ * The server as a library: indexes plain nodes, answers the methods, and mounts into a host of any framework.
+ *
+ * @packageDocumentation
+ */
 export {
   type Config,
   type ConfigInput,

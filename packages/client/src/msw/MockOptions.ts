@@ -3,8 +3,11 @@ import type { Fault } from './Fault.ts'
 
 /** One call that reached a handler. Its params fit the document's schema. */
 export interface MockCall<M extends MethodName> {
+  /** Its name in the document, whatever prefix the host has. */
   readonly method: M
+  /** By position, as sent. */
   readonly params: MethodParams<M>
+  /** The endpoint it was sent to. */
   readonly endpoint: EndpointPath
   /** Absent only where a method needs none and the caller named none. */
   readonly chainId: number | undefined
@@ -31,6 +34,7 @@ export type MockMethods = {
 
 /** One HTTP request that reached a handler. */
 export interface MockExchange {
+  /** The endpoint it was sent to. */
   readonly endpoint: EndpointPath
   /** How many requests these handlers have received, this one included. */
   readonly count: number

@@ -1,3 +1,8 @@
+/**
+ * The service as request handlers for msw: for tests of a dApp without a node and without a server.
+ *
+ * @packageDocumentation
+ */
 export { createHandlers } from './createHandlers.ts'
 export {
   delayFault,

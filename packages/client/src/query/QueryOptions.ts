@@ -12,6 +12,7 @@ export type ChainDataKey = readonly ['chain-data', MethodName | 'pages', Readonl
 
 /** What TanStack Query's `useQuery`, `fetchQuery` and their kin take, of version 5. */
 export interface ChainDataQuery<Data> {
+  /** Names the answer in the cache. */
   readonly queryKey: ChainDataKey
   /** Sends the call; the signal ends it, and with it the HTTP exchange. */
   readonly queryFn: (context: { readonly signal: AbortSignalLike }) => Promise<Data>
@@ -21,12 +22,14 @@ export interface ChainDataQuery<Data> {
 
 /** What `useInfiniteQuery`, `fetchInfiniteQuery` and their kin take. The page parameter is the call's `before`. */
 export interface ChainDataInfiniteQuery<Page> {
+  /** Names all pages of the answer in the cache. */
   readonly queryKey: ChainDataKey
   /** Sends the call for one page; the signal ends it. */
   readonly queryFn: (context: {
     readonly signal: AbortSignalLike
     readonly pageParam: string | undefined
   }) => Promise<Page>
+  /** `before` of the first page: `undefined`, or where the caller wants to begin. */
   readonly initialPageParam: string | undefined
   /** `undefined` after the last page. */
   readonly getNextPageParam: (
@@ -35,6 +38,7 @@ export interface ChainDataInfiniteQuery<Page> {
     lastPageParam: string | undefined,
     allPageParams: readonly (string | undefined)[]
   ) => string | undefined
+  /** The client sends again by itself what may pass, and knows how long to wait. */
   readonly retry: false
 }
 

@@ -1,3 +1,8 @@
+/**
+ * Options for `useQuery` and `useInfiniteQuery` of TanStack Query 5: keys, cancelling, pages and retries taken care of.
+ *
+ * @packageDocumentation
+ */
 export type {
   ChainDataInfiniteQuery,
   ChainDataKey,

@@ -8,7 +8,9 @@ export function emitErrors(document: ServiceDocument): string {
     const row = literal({ reason, code, httpStatus, message, retryable }, '  ')
     return `${docstring(`${when} ${remedy}`, '  ')}\n  ${reason}: ${row}`
   })
-  const data = cases.map(([reason, { data }]) => `  ${reason}: ${nameOf(data)}`)
+  const data = cases.map(
+    ([reason, { data, message }]) => `${docstring(`With *${message}*.`, '  ')}\n  ${reason}: ${nameOf(data)}`
+  )
   const codes = [...new Set(cases.map(([, { code }]) => code))].filter(code =>
     cases.every(([, entry]) => entry.code !== code || entry.retryable)
   )

@@ -8,11 +8,13 @@ export type Outcome = 'passed' | 'failed' | 'not-offered' | 'not-shown'
 
 /** What became of one check. */
 export interface CheckResult {
+  /** Stable name of the check. */
   readonly name: string
   /** What holds where it passed. */
   readonly shows: string
   /** JSON Pointer to the part of the document that says so. */
   readonly where: string
+  /** What became of it. */
   readonly outcome: Outcome
   /** Why it did not pass; absent where it did. */
   readonly reason?: string
@@ -22,9 +24,11 @@ export interface CheckResult {
 
 /** What was found out about one service. */
 export interface Report {
+  /** Base address of the service. */
   readonly baseUrl: string
   /** Absent where the service has none, or was not asked. */
   readonly evmChain?: number
+  /** Absent where the service has none, or was not asked. */
   readonly solanaChain?: number
   /** What was looked at: EVM accounts with their transactions, and Solana accounts. */
   readonly accounts: readonly string[]

@@ -1,5 +1,6 @@
 /** What is sent, as it leaves; the authorization among its headers. */
 export interface SentRequest {
+  /** HTTP method. */
   readonly verb: string
   /** Path and query below the base URL. */
   readonly target: string
@@ -11,14 +12,18 @@ export interface SentRequest {
 
 /** What came back, whole. */
 export interface ReceivedAnswer {
+  /** HTTP status. */
   readonly status: number
   /** Names in lower case; lines of one name joined with `, `. */
   readonly headers: Readonly<Record<string, string>>
+  /** The body, every digit of it. */
   readonly text: string
 }
 
 /** One request and its answer: the evidence of every verdict. */
 export interface Exchange {
+  /** What was asked. */
   readonly sent: SentRequest
+  /** What was answered. */
   readonly received: ReceivedAnswer
 }

@@ -228,23 +228,42 @@ export const retryableReasons: readonly string[] = ['RATE_LIMITED']
 
 /** `error.data` of each case. */
 export interface ErrorDataOf {
+  /** With *Parse error*. */
   PARSE_ERROR: ErrorData
+  /** With *Invalid request*. */
   INVALID_REQUEST: PathErrorData
+  /** With *Method not found*. */
   METHOD_NOT_FOUND: ErrorData
+  /** With *Invalid params*. */
   INVALID_PARAMS: InvalidParamsData
+  /** With *Internal error*. */
   INTERNAL: InternalErrorData
+  /** With *Unsupported chainId*. */
   UNSUPPORTED_CHAIN: UnsupportedChainData
+  /** With *Chain node unavailable*. */
   UPSTREAM_UNAVAILABLE: RetryErrorData
+  /** With *Chain not synced*. */
   NOT_SYNCED: NotSyncedData
+  /** With *Response too large*. */
   RESPONSE_TOO_LARGE: ErrorData
+  /** With *Cursor removed by a reorg*. */
   CURSOR_REORGED: CursorReorgedData
+  /** With *Rate limit exceeded*. */
   RATE_LIMITED: RateLimitedData
+  /** With *Too many results*. */
   TOO_MANY_RESULTS: TooManyResultsData
+  /** With *Origin not allowed*. */
   FORBIDDEN_ORIGIN: ErrorData
+  /** With *Authentication required*. */
   UNAUTHENTICATED: ErrorData
+  /** With *Unknown path*. */
   NOT_FOUND: ErrorData
+  /** With *HTTP method not allowed*. */
   METHOD_NOT_ALLOWED: ErrorData
+  /** With *Unsupported media type*. */
   UNSUPPORTED_MEDIA_TYPE: ErrorData
+  /** With *Request body too large*. */
   BODY_TOO_LARGE: ErrorData
+  /** With *Server overloaded*. */
   OVERLOADED: RetryErrorData
 }

@@ -2,6 +2,7 @@ import type { BlockRef } from './evm.ts'
 
 /** Where one chain's index stands, as its indexer last reported it. */
 export interface SyncStatus {
+  /** The chain it speaks of. */
   readonly chainId: number
   /** `starting` until the node has answered once; `stalled` while it does not, or contradicts itself. */
   readonly phase: 'starting' | 'backfilling' | 'following' | 'stalled'
@@ -9,6 +10,7 @@ export interface SyncStatus {
   readonly head?: number
   /** Newest block the chain holds final; absent where it names none. */
   readonly finalized?: number
+  /** First block of the index; while nothing is indexed, the one that the configuration names. */
   readonly indexedFrom: number
   /** Absent while nothing is indexed. */
   readonly indexedTo?: BlockRef

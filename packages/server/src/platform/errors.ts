@@ -8,8 +8,10 @@ export type ErrorContext = Readonly<Record<string, string | number | boolean | r
 export abstract class ChainDataError extends Error {
   /** The same call may succeed later without any change. */
   abstract readonly retryable: boolean
+  /** The facts behind the message; never a secret. */
   readonly context: ErrorContext
 
+  /** `message` names the thing, the value and what was expected; `context` holds the facts for the log. */
   constructor(message: string, context: ErrorContext = {}, options?: { readonly cause?: unknown }) {
     super(message, options)
     this.name = new.target.name

@@ -8,31 +8,55 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
  * dropped at run time as well, so that no key, header or body can slip in through a spread object.
  */
 export interface LogFields {
+  /** The part of the server that speaks. */
   readonly component?: string
+  /** Of the answer: the `x-request-id` that the caller saw. */
   readonly requestId?: string
+  /** The caller. */
   readonly projectId?: string
+  /** The HTTP method of a request, or the name of the method that was called. */
   readonly method?: string
+  /** The chain it is about. */
   readonly chainId?: number
+  /** HTTP status. */
   readonly status?: number
+  /** JSON-RPC error code. */
   readonly code?: number
+  /** Stable name of an error case. */
   readonly reason?: string
+  /** Milliseconds of the request or call; of a stream, until it began. */
   readonly durationMs?: number
   /** The server's own address; a node's is reduced to its origin. */
   readonly url?: string
+  /** The chain's phase, as in `status()`. */
   readonly phase?: string
+  /** Newest block the node has named. */
   readonly head?: number
+  /** Last indexed block. */
   readonly indexedTo?: number
+  /** The block it is about. */
   readonly blockNumber?: number
+  /** The block's hash. */
   readonly blockHash?: string
+  /** How many blocks a reorg removed. */
   readonly depth?: number
+  /** How many of what the message names. */
   readonly count?: number
+  /** Which attempt it was, from 1. */
   readonly attempt?: number
+  /** Milliseconds until the next attempt. */
   readonly waitMs?: number
+  /** Speed of the index. */
   readonly blocksPerSecond?: number
+  /** Speed of the index. */
   readonly transactionsPerSecond?: number
+  /** Seconds until the index reaches the head at this speed. */
   readonly etaSeconds?: number
+  /** Why something does not move. */
   readonly problem?: string
+  /** The signal that ends the process. */
   readonly signal?: string
+  /** Version of the server. */
   readonly version?: string
   /** Written as name, message and stack, each scrubbed. */
   readonly error?: unknown

@@ -1,3 +1,8 @@
+/**
+ * A handler that lets the pages of a host call a service without holding a key.
+ *
+ * @packageDocumentation
+ */
 export type { FetchHandler, FetchOrigin } from '../http/createFetchHandler.ts'
 export type { NodeHandler } from '../http/createNodeHandler.ts'
 export { ConfigError } from '../platform/errors.ts'

@@ -18,22 +18,26 @@ export function pageOf(method: string): string {
  * @returns Names of schema components by page, in the order in which a reader of the method meets them.
  */
 export function placeTypes(document: ServiceDocument): Map<string, string[]> {
-  const places = new Map<string, string[]>(document.methods.map(({ name }) => [pageOf(name), []]))
+  const places = new Map<string, string[]>()
   const common: string[] = []
   const uses = document.methods.map(method => ({
     page: pageOf(method.name),
     names: namesWithin(document, [method['x-params-schema'], method.result.schema])
   }))
+  const { request, batch, success, failure } = document['x-envelope']
+  const errorData = Object.values(document['x-errors']).map(({ data }) => data)
+  uses.push({
+    page: typesPage,
+    names: namesWithin(document, [request, batch, success, failure, ...errorData])
+  })
   for (const name of Object.keys(document.components.schemas)) {
     if (uses.filter(({ names }) => names.has(name)).length !== 1) common.push(name)
   }
   for (const { page, names } of uses) {
-    places.set(
-      page,
-      [...names].filter(name => !common.includes(name))
-    )
+    const own = [...names].filter(name => !common.includes(name))
+    places.set(page, page === typesPage ? [...own, ...common] : own)
   }
-  return places.set(typesPage, common)
+  return places
 }
 
 /** The components that some schemas refer to, however deep. */

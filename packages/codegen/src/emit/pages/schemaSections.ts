@@ -2,21 +2,20 @@ import { type ContentDescriptor, nameOf, resolve, type Schema, type ServiceDocum
 import { code, table } from './markdown.ts'
 import { createLinks, type Links, placeTypes } from './placeTypes.ts'
 
-/** One section per type of a page that has members or forms; simple ones share a table at the end. */
+/** One section per type of a page that has members or forms; simple ones follow at the end. */
 export function schemaSections(document: ServiceDocument, page: string): string[] {
   const links = createLinks(document, page)
   const sections: string[] = []
-  const simple: string[][] = []
+  const simple: string[] = []
   const methods = new Map(document.methods.map(method => [nameOf(method['x-params-schema']), method]))
   for (const name of placeTypes(document).get(page) ?? []) {
     const schema = document.components.schemas[name] ?? {}
     const labels = methods.get(name)?.params.map(param => resolve<ContentDescriptor>(document, param).name)
     if (labels) sections.push(`${heading(name, schema)}\n\n${paramForms(links, schema, labels)}`)
     else if (schema.properties) sections.push(`${heading(name, schema)}\n\n${memberTable(links, schema)}`)
-    else
-      simple.push([`<a id="${name.toLowerCase()}"></a>${name}`, links.type(schema), schema.description ?? ''])
+    else simple.push(`#### ${name}\n\n${links.type(schema)}. ${schema.description ?? ''}`)
   }
-  if (simple.length > 0) sections.push(`### Simple types\n\n${table(['type', 'JSON', 'meaning'], simple)}`)
+  if (simple.length > 0) sections.push('### Simple types', ...simple)
   return sections
 }
 

@@ -8,10 +8,13 @@ import type { EvmChainHealth } from '../healthAnswers.ts'
 export interface StatusReport {
   /** Of this shape: it grows when a reader of the older shape would be misled. */
   readonly formatVersion: 1
+  /** The process and its callers. */
   readonly server: ServerStatus
   /** In the order of the configuration. */
   readonly evm: readonly EvmChainStatus[]
+  /** In the order of the configuration. */
   readonly solana: readonly SolanaStatus[]
+  /** What moved over the last half hour, for drawing. */
   readonly charts: StatusCharts
 }
 
