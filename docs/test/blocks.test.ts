@@ -23,6 +23,7 @@ import { type CommandRun, commandsToRun, runCommand } from './runCommands.ts'
 import { runModules } from './runModules.ts'
 import { runSql } from './runSql.ts'
 import { type Service, startService } from './startService.ts'
+import { withoutAddresses } from './withAddresses.ts'
 
 const pages = listPages().map(name => ({ name, ...readPage(name) }))
 const blocks = pages.flatMap(page => page.blocks)
@@ -136,13 +137,27 @@ describe('against a service over a devnet', () => {
     return runnable.length > 0 ? [{ page, modules: runnable }] : []
   })
 
+  const shellBlocks = ofLanguage(blocks, 'sh').filter(
+    block => commandsToRun(block).length > 0 && canRun(block.code)
+  )
+
+  it('shows as printed only what is run', () => {
+    const run = new Set([
+      ...programs.flatMap(({ modules }) => modules.map(({ blocks }) => blocks.at(-1))),
+      ...shellBlocks
+    ])
+    const shown = pages.flatMap(({ name }) => printedBlocks(name)).filter(({ before }) => !run.has(before))
+    // Without the Solana node less is run.
+    expect(noSolana === undefined ? shown.map(each => placeOf(each.shown)) : []).toEqual([])
+  })
+
   it.each(programs)(
     'the TypeScript of $page runs',
     async ({ page, modules }) => {
       const runs = await runModules(modules, service)
       const problems = runs.flatMap(({ problem }) => problem ?? [])
-      const outputs = new Map(runs.map(({ module, output }) => [module.blocks.at(-1), output]))
-      expect(told([...problems, ...printedProblems(page, outputs)])).toEqual([])
+      const outputs = new Map(runs.map(({ module, output }) => [module.blocks.at(-1)!, output]))
+      expect(told([...problems, ...printedProblems(page, outputs, service)])).toEqual([])
     },
     120_000
   )
@@ -156,10 +171,6 @@ describe('against a service over a devnet', () => {
     return run
   }
 
-  const shellBlocks = ofLanguage(blocks, 'sh').filter(
-    block => commandsToRun(block).length > 0 && canRun(block.code)
-  )
-
   it.each(shellBlocks.map(block => ({ place: placeOf(block), block })))(
     'the commands of $place are answered',
     async ({ block }) => {
@@ -171,17 +182,23 @@ describe('against a service over a devnet', () => {
         if (problem !== undefined) problems.push(problem)
       }
       const outputs = new Map([[block, printed]])
-      expect(told([...problems, ...printedProblems(block.page, outputs)])).toEqual([])
+      expect(told([...problems, ...printedProblems(block.page, outputs, service)])).toEqual([])
     },
     120_000
   )
 })
 
-/** Blocks that show what the block before them prints. */
-function printedProblems(page: string, outputs: ReadonlyMap<Block | undefined, string>): Problem[] {
-  const { blocks: all } = pages.find(({ name }) => name === page)!
-  return all.flatMap((block, index) => {
-    const output = outputs.get(all[index - 1])
-    return block.notes.has('printed') && output !== undefined ? checkPrinted(block, output) : []
+/** Blocks of a page that show what the block before them prints, where that was run. */
+function printedProblems(page: string, outputs: ReadonlyMap<Block, string>, service: Service): Problem[] {
+  return printedBlocks(page).flatMap(({ shown, before }) => {
+    const output = before && outputs.get(before)
+    return output === undefined ? [] : checkPrinted(shown, withoutAddresses(output, service))
   })
+}
+
+function printedBlocks(page: string): { shown: Block; before: Block | undefined }[] {
+  const { blocks: all } = pages.find(({ name }) => name === page)!
+  return all.flatMap((shown, index) =>
+    shown.notes.has('printed') ? [{ shown, before: all[index - 1] }] : []
+  )
 }

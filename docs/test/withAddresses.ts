@@ -10,3 +10,8 @@ export function withAddresses(text: string, { baseUrl, nodeUrl }: Addresses): st
     .replace(/http:\/\/(127\.0\.0\.1|localhost):8080/g, baseUrl)
     .replace(/http:\/\/(127\.0\.0\.1|localhost):8545/g, nodeUrl)
 }
+
+/** What was printed, with the usual addresses in place of these. */
+export function withoutAddresses(text: string, { baseUrl, nodeUrl }: Addresses): string {
+  return text.replaceAll(baseUrl, 'http://127.0.0.1:8080').replaceAll(nodeUrl, 'http://127.0.0.1:8545')
+}
