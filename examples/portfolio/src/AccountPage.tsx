@@ -4,10 +4,11 @@ import { BalanceChart } from './balanceChart/BalanceChart.tsx'
 import { Completeness } from './completeness/Completeness.tsx'
 import { chainById } from './config.ts'
 import { HoldingsSections } from './holdings/HoldingsSections.tsx'
-import { useHoldings } from './holdings/useHoldings.ts'
+import { type HoldingsState, useHoldings } from './holdings/useHoldings.ts'
 import { parseAddress } from './search/parseAddress.ts'
 import { rememberAccount } from './search/recentAccounts.ts'
 import { ErrorBoundary } from './shared/ErrorBoundary.tsx'
+import { explainError } from './shared/explainError.ts'
 import { Notice } from './shared/Notice.tsx'
 import type { AccountRoute } from './shared/route.ts'
 import { shorten } from './shared/ShortAddress.tsx'
@@ -34,6 +35,9 @@ function Account({ chainId, address }: AccountRoute) {
   const holdings = useHoldings({ chainId, address })
   const heading = useRef<HTMLHeadingElement>(null)
   const { name } = chainById(chainId)
+  // Where nothing can be read at all, the head says it once for all parts.
+  const { data, error } = holdings
+  const concernsAll = data === undefined && error !== null && explainError(error, chainId).concernsAll
 
   useEffect(() => {
     document.title = `${shorten(address)} on ${name} – Portfolio`
@@ -45,6 +49,14 @@ function Account({ chainId, address }: AccountRoute) {
   return (
     <article className="account">
       <AccountHead chainId={chainId} address={address} holdings={holdings} heading={heading} />
+      {concernsAll ? null : <Parts chainId={chainId} address={address} holdings={holdings} />}
+    </article>
+  )
+}
+
+function Parts({ chainId, address, holdings }: AccountRoute & { holdings: HoldingsState }) {
+  return (
+    <>
       <ErrorBoundary>
         <Completeness chainId={chainId} address={address} />
       </ErrorBoundary>
@@ -63,6 +75,6 @@ function Account({ chainId, address }: AccountRoute) {
           </ErrorBoundary>
         </div>
       </div>
-    </article>
+    </>
   )
 }

@@ -15,7 +15,7 @@ export function drawPicture(hue: number, size: number): Uint8Array {
       const inDisc = across ** 2 + (down - 0.52) ** 2 < 0.055
       const isGround = down > 0.68 + 0.06 * Math.sin(across * 9 + hue)
       const light = isGround ? 0.3 : inDisc ? 0.94 : 0.62 + 0.22 * down
-      const colour = toRgb(inDisc ? hue + 30 : hue, isGround ? 0.45 : 0.6, light)
+      const colour = toRgb(inDisc && !isGround ? hue + 30 : hue, isGround ? 0.45 : 0.6, light)
       rows.set(colour, y * (1 + size * 3) + 1 + x * 3)
     }
   }

@@ -13,6 +13,6 @@ const pictures: Readonly<Record<string, number>> = {
 /** Gives NFTs pictures worth looking at in place of the devnet's plain labels; their addresses stay. */
 export function paintPictures(metadata: MetadataHost): void {
   for (const [path, hue] of Object.entries(pictures)) {
-    metadata.put(path, { status: 200, contentType: 'image/png', body: drawPicture(hue, 240) })
+    metadata.put(path, { status: 200, contentType: 'image/png', body: drawPicture(hue, 480) })
   }
 }

@@ -8,10 +8,17 @@ export interface Traffic {
 }
 
 /** How long a transaction waits in the pool, and how long nothing happens after its block. */
-const pauses = { pendingMs: 5000, quietMs: 4000 }
+export interface TrafficPace {
+  pendingMs: number
+  quietMs: number
+}
 
 /** Sends something from or to `alice` again and again, waits, and mines it. @param failed - Told once, and it ends. */
-export function startTraffic(driver: EvmDriver, failed: (error: unknown) => void): Traffic {
+export function startTraffic(
+  driver: EvmDriver,
+  failed: (error: unknown) => void,
+  pauses: TrafficPace = { pendingMs: 5000, quietMs: 4000 }
+): Traffic {
   const end = new AbortController()
   const { world } = driver
   const calls = createEvmCalls(world)

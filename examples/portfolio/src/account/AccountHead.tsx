@@ -33,13 +33,14 @@ export function AccountHead({
         <span>{name}</span>
         <ShortAddress address={address} />
       </p>
-      <h1 ref={heading} tabIndex={-1}>
-        <span className="unseen">The account {address} holds </span>
-        {data === undefined ? (
-          <span className={error === null ? 'skeleton headline' : 'quiet'}>{error === null ? '' : '—'}</span>
-        ) : (
+      <h1 ref={heading} tabIndex={-1} className={data === undefined && error !== null ? 'unseen' : undefined}>
+        <span className="unseen">
+          The account {address} {data === undefined && error !== null ? 'could not be read' : 'holds '}
+        </span>
+        {data === undefined && error === null && <span className="skeleton headline" />}
+        {data !== undefined && (
           <>
-            <Amount value={data.native} decimals={decimals} unit={symbol} />
+            <Amount value={data.native} decimals={decimals} unit={symbol} maxFraction={4} />
             <CopyButton text={exactAmount(data.native, decimals)} label="exact balance" />
           </>
         )}
@@ -61,7 +62,9 @@ export function AccountHead({
         </p>
       )}
       {error !== null && data === undefined && (
-        <FailedNotice error={error} chainId={chainId} onRetry={retry} />
+        <div className="card">
+          <FailedNotice error={error} chainId={chainId} onRetry={retry} />
+        </div>
       )}
       {error !== null && data !== undefined && (
         <Notice state="stale" title={explainError(error, chainId).title}>

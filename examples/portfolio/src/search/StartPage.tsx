@@ -51,7 +51,7 @@ function AccountLinks({ accounts }: { accounts: readonly (AccountRoute & { reado
         <li key={`${chainId} ${address}`}>
           <a href={accountHref({ chainId, address })} title={address}>
             <span className="address">{shorten(address)}</span>
-            {name !== undefined && <span>{name}</span>}
+            {name !== undefined && <span className="called">{name}</span>}
             <span className="quiet">{chainById(chainId).name}</span>
           </a>
         </li>

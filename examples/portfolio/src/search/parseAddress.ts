@@ -1,5 +1,5 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { base58Length } from './base58Length.ts'
-import { keccak256 } from './keccak256.ts'
 
 /** What somebody typed, understood or not. */
 export type ParsedAddress =
@@ -28,9 +28,11 @@ export function parseAddress(typed: string): ParsedAddress {
 
 /** The address with the upper and lower case that EIP-55 gives it. */
 export function checksummed(address: string): string {
-  const digits = address.slice(2).toLowerCase()
-  const hash = keccak256(digits)
-  return `0x${[...digits].map((digit, at) => (Number.parseInt(hash[at] ?? '0', 16) > 7 ? digit.toUpperCase() : digit)).join('')}`
+  const digits = [...address.slice(2).toLowerCase()]
+  const hash = keccak_256(new TextEncoder().encode(digits.join('')))
+  // Each digit's case hangs on one half of a byte.
+  const isUpper = (at: number) => (((hash[at >> 1] ?? 0) >> (at % 2 === 0 ? 4 : 0)) & 15) > 7
+  return `0x${digits.map((digit, at) => (isUpper(at) ? digit.toUpperCase() : digit)).join('')}`
 }
 
 function parseEvm(text: string): ParsedAddress {

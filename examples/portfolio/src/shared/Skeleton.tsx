@@ -18,7 +18,7 @@ export function Skeleton({ rows = 0, squares = 0 }: { rows?: number; squares?: n
           <div key={at} className="skeleton square" />
         ))}
       </div>
-      <p className="quiet tiny" role="status">
+      <p className="quiet tiny asking" role="status">
         {slow ? 'Asking the service …' : ''}
       </p>
     </>

@@ -8,6 +8,8 @@ export interface Explanation {
   text: string
   /** Whether asking again by itself, after a while, makes sense. */
   passes: boolean
+  /** Whether it concerns all that the service says of the chain: then it is told once. */
+  concernsAll: boolean
 }
 
 /** Says what a failed call means, by the client's reasons; the text of an error is never shown as it is. */
@@ -21,7 +23,8 @@ export function explainError(error: unknown, chainId: number): Explanation {
         served === ''
           ? 'It serves no chain of this kind.'
           : `It serves ${served}. Choose one of these above.`,
-      passes: false
+      passes: false,
+      concernsAll: true
     }
   }
   if (hasReason(error, 'NOT_SYNCED')) {
@@ -33,59 +36,72 @@ export function explainError(error: unknown, chainId: number): Explanation {
     return {
       title: `${name} is being read for the first time`,
       text: `${far} This page goes on by itself when it is done.`,
-      passes: true
+      passes: true,
+      concernsAll: true
     }
   }
   if (hasReason(error, 'UPSTREAM_UNAVAILABLE') || hasReason(error, 'OVERLOADED')) {
     return {
       title: `${name} cannot be read right now`,
       text: 'The service runs, but its node does not answer well. This page tries again by itself.',
-      passes: true
+      passes: true,
+      concernsAll: false
     }
   }
   if (hasReason(error, 'RATE_LIMITED')) {
     return {
       title: 'Too many questions at once',
       text: 'The service asks for a pause. This page tries again by itself.',
-      passes: true
+      passes: true,
+      concernsAll: true
     }
   }
   if (hasReason(error, 'UNAUTHENTICATED')) {
     return {
       title: 'The service does not know this page’s key',
       text: 'The client key was revoked, or the page was built with another one. Whoever runs the page has to build it with a key that is in force.',
-      passes: false
+      passes: false,
+      concernsAll: true
     }
   }
   if (hasReason(error, 'FORBIDDEN_ORIGIN')) {
     return {
       title: 'The key does not work from this address',
       text: `The service allows this key to other origins than ${location.origin}. Whoever runs the service can add it to the key’s list.`,
-      passes: false
+      passes: false,
+      concernsAll: true
     }
   }
   if (hasReason(error, 'RESPONSE_TOO_LARGE') || hasReason(error, 'TOO_MANY_RESULTS')) {
     return {
       title: 'This account has more than the service gives at once',
       text: 'The host limits how long an answer may be.',
-      passes: false
+      passes: false,
+      concernsAll: false
     }
   }
   if (hasReason(error, 'INVALID_PARAMS')) {
     return {
       title: 'The service does not take this address',
       text: 'Check that it belongs to the chosen chain.',
-      passes: false
+      passes: false,
+      concernsAll: false
     }
   }
   if (hasReason(error, 'METHOD_NOT_FOUND')) {
-    return { title: 'The service does not offer this', text: 'This host has left it out.', passes: false }
+    return {
+      title: 'The service does not offer this',
+      text: 'This host has left it out.',
+      passes: false,
+      concernsAll: false
+    }
   }
   if (error instanceof TransportError) {
     return {
       title: error.code === 'TIMEOUT' ? 'The service takes too long' : 'The service cannot be reached',
       text: 'It may be down, or you may be offline. This page tries again by itself.',
-      passes: true
+      passes: true,
+      concernsAll: true
     }
   }
   const known = error instanceof ChainDataClientError
@@ -93,6 +109,7 @@ export function explainError(error: unknown, chainId: number): Explanation {
   return {
     title: 'Something went wrong',
     text: `${known && error.code === 'PROTOCOL' ? 'What answered is not this service.' : 'The service could not answer.'}${id}`,
-    passes: known && error.retryable
+    passes: known && error.retryable,
+    concernsAll: false
   }
 }
