@@ -63,6 +63,16 @@ describe('the blocks of the pages', () => {
     expect(told(ofLanguage(blocks, 'sh').flatMap(checkShell))).toEqual([])
   })
 
+  it('are joined by commands in the text that exist as well', () => {
+    const spans = pages.flatMap(page => page.spans)
+    expect(spans.length).toBeGreaterThan(20)
+    // A command that is only named may lack its arguments.
+    const problems = spans
+      .flatMap(checkShell)
+      .filter(({ message }) => !message.includes('missing required argument'))
+    expect(told(problems)).toEqual([])
+  })
+
   it('run on PostgreSQL when they are SQL', async () => {
     const statements = ofLanguage(blocks, 'sql')
     expect(statements).not.toEqual([])

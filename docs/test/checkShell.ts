@@ -48,10 +48,12 @@ function npmProblem(args: readonly string[], command: ShellCommand): string | un
   const own = dashes < 0 ? [...args] : args.slice(0, dashes)
   const passed = dashes < 0 ? [] : args.slice(dashes + 1)
   const flag = own.findIndex(arg => arg === '-w' || arg === '--workspace')
-  const [, folder = '.'] = flag < 0 ? [] : own.splice(flag, 2)
+  const [, workspace = '.'] = flag < 0 ? [] : own.splice(flag, 2)
+  const isName = existsSync(`${repository}/node_modules/${workspace}/package.json`)
+  const folder = isName ? `node_modules/${workspace}` : workspace
   if (!existsSync(`${repository}/${folder}/package.json`)) return `there is no package in ${folder}`
   const [subcommand = '', ...rest] = own.filter(arg => !arg.startsWith('-'))
-  if (subcommand === 'ci') return undefined
+  if (subcommand === 'ci' || subcommand === 'pack') return undefined
   if (subcommand === 'install') {
     const missing = rest.find(name => !existsSync(`${repository}/node_modules/${name}/package.json`))
     return missing === undefined ? undefined : `the project knows no package ${missing}`

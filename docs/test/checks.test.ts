@@ -5,7 +5,7 @@ import { checkJson } from './checkJson.ts'
 import { checkPrinted } from './checkPrinted.ts'
 import { checkShell } from './checkShell.ts'
 import { joinModules } from './joinModules.ts'
-import { type Block, readBlocks } from './readBlocks.ts'
+import { type Block, readBlocks, readSpans } from './readBlocks.ts'
 import { commandsToRun, runCommand } from './runCommands.ts'
 import { runModules } from './runModules.ts'
 import { runSql } from './runSql.ts'
@@ -195,6 +195,7 @@ describe('commands', () => {
     'npm run codegen -- --check',
     'npm test -- packages/client -t cursor',
     'npm run chain-data -- status --watch',
+    'npm run size -w @chain-data/client',
     'npm start -w examples/quickstart -- http://127.0.0.1:8080',
     "CHAIN_DATA_EVM_1=https://your-node CHAIN_DATA_PROJECT='demo:a key' npm start",
     'npx chain-data serve --config chain-data.json',
@@ -226,6 +227,21 @@ describe('commands', () => {
     ["npm ci 'open", 'cannot be read']
   ])('are refused: %s', (code, message) => {
     expect(problemsOf(code)).toEqual([expect.stringContaining(message)])
+  })
+
+  it('are found in the text too', () => {
+    const lines = [
+      'Run `npm run one`.',
+      '```sh',
+      '`npm run two`',
+      '```',
+      'Or `A=b npx three` and `npm run <name>`'
+    ]
+    const spans = readSpans('docs/wrong.md', lines.join('\n'))
+    expect(spans.map(({ line, code }) => [line, code])).toEqual([
+      [1, 'npm run one\n'],
+      [5, 'A=b npx three\n']
+    ])
   })
 
   it('are told by their line', () => {

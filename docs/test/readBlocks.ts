@@ -43,9 +43,10 @@ export function listPages(): string[] {
   return globSync('**/*.md', { cwd: repository, exclude }).sort()
 }
 
-/** The blocks of a page of the repository. */
-export function readPage(page: string): { blocks: Block[]; problems: Problem[] } {
-  return readBlocks(page, readFileSync(`${repository}/${page}`, 'utf8'))
+/** The blocks of a page of the repository, and the commands in its text. */
+export function readPage(page: string): { blocks: Block[]; spans: Block[]; problems: Problem[] } {
+  const text = readFileSync(`${repository}/${page}`, 'utf8')
+  return { ...readBlocks(page, text), spans: readSpans(page, text) }
 }
 
 /**
@@ -73,6 +74,19 @@ export function readBlocks(page: string, text: string): { blocks: Block[]; probl
     index += length + 1
   }
   return { blocks, problems }
+}
+
+/** Commands of npm in the text of a page, each as a block; those with a place for something are left out. */
+export function readSpans(page: string, text: string): Block[] {
+  const blocks: Block[] = []
+  // Fenced blocks stay as empty lines, so that lines keep their numbers.
+  const prose = text.replace(/^( *)(```|~~~)[\s\S]*?^\1\2 *$/gm, fenced => fenced.replace(/[^\n]/g, ''))
+  for (const [index, line] of prose.split('\n').entries()) {
+    for (const [, code = ''] of line.matchAll(/`((?:[A-Z_\d]+=\S+ )*np[mx] [^`<[…]+)`/g)) {
+      blocks.push({ page, line: index + 1, language: 'sh', code: `${code}\n`, notes: new Map() })
+    }
+  }
+  return blocks
 }
 
 function withoutIndentation(line: string, indentation: string): string {
