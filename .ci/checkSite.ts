@@ -46,7 +46,7 @@ function filesOf(folder: string): string[] {
 }
 
 /** What stands in an attribute, entities of HTML put back. */
-function unescape(text: string): string {
+function textOf(text: string): string {
   return text
     .replaceAll('&quot;', '"')
     .replaceAll('&lt;', '<')
@@ -57,7 +57,7 @@ function unescape(text: string): string {
 /** The values of some attributes of a page, in the tags whose name fits. */
 function attributes(html: string, tags: string, names: string): string[] {
   const found = html.matchAll(new RegExp(`<(?:${tags})\\b[^>]*?\\s(?:${names})="([^"]*)"`, 'g'))
-  return [...found].map(([, value = '']) => unescape(value))
+  return [...found].map(([, value = '']) => textOf(value))
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
