@@ -26,13 +26,13 @@ function cases(document: ServiceDocument): string {
   const entries = Object.entries(document['x-errors'])
   const rows = entries.map(([reason, each]) => [
     links.reason(reason),
-    String(each.code),
-    String(each.httpStatus),
+    each.remedy,
     each.retryable ? 'yes' : 'no',
-    each.remedy
+    String(each.code),
+    String(each.httpStatus)
   ])
   const sections = entries.map(([reason, each]) => section(reason, each, links.type(each.data)))
-  return [table(['reason', 'code', 'HTTP', 'retry', 'what to do'], rows), ...sections].join('\n\n')
+  return [table(['reason', 'what to do', 'retry', 'code', 'HTTP'], rows), ...sections].join('\n\n')
 }
 
 function section(reason: string, each: ErrorCase, data: string): string {
