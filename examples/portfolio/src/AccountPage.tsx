@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import { AccountHead } from './account/AccountHead.tsx'
+import { ChainState } from './account/ChainState.tsx'
 import { BalanceChart } from './balanceChart/BalanceChart.tsx'
 import { Completeness } from './completeness/Completeness.tsx'
 import { chainById } from './config.ts'
@@ -58,6 +59,7 @@ function Parts({ chainId, address, holdings }: AccountRoute & { holdings: Holdin
   return (
     <>
       <ErrorBoundary>
+        <ChainState chainId={chainId} />
         <Completeness chainId={chainId} address={address} />
       </ErrorBoundary>
       <div className="columns">

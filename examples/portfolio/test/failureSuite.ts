@@ -22,7 +22,7 @@ export function failureSuite(portfolio: () => Portfolio): void {
     })
     await title(page, 'The service cannot be reached').waitFor()
     expect(await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).count()).toBeGreaterThan(0)
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     // By itself.
     await balance(page).waitFor()
     await close()
@@ -37,7 +37,7 @@ export function failureSuite(portfolio: () => Portfolio): void {
     await title(page, 'The service cannot be reached').waitFor()
     await page.locator('.head').getByText('What you see was read').waitFor()
     expect(await balance(page).count()).toBe(1)
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     // By itself.
     await title(page, 'The service cannot be reached').waitFor({ state: 'detached' })
     await close()
@@ -64,7 +64,7 @@ export function failureSuite(portfolio: () => Portfolio): void {
     // Twice the pace of the page.
     await page.waitForTimeout(1000)
     expect(calls).toBe(before)
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.locator('.head').getByRole('button', { name: 'Try again' }).click()
     await balance(page).waitFor()
     await close()
@@ -95,8 +95,28 @@ export function failureSuite(portfolio: () => Portfolio): void {
     })
     await title(page, 'Devnet is being read for the first time').waitFor()
     await page.locator('.head').getByText('1,234 of 5,000 blocks are read').waitFor()
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     await balance(page).waitFor()
+    await close()
+  })
+
+  test('an index that is behind, and a node that does not answer well, are named', async () => {
+    const { open, stack } = portfolio()
+    const { chainId, address } = alice()
+    const { page, close } = await open({ hash: `#/${chainId}/${address}` })
+    await balance(page).waitFor()
+    const covers = { transfers: true, internal: true, pool: true }
+    const status = { chainId, head: 1250, indexedTo: 1238, lagBlocks: 12, covers, indexedFrom: 0 }
+    await answerInstead(page, stack.serviceUrl, 'svc_getSyncStatus', {
+      result: { ...status, degraded: false }
+    })
+    await page.getByText('The history is 12 blocks behind').waitFor()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.getByText('The history is 12 blocks behind').waitFor({ state: 'detached' })
+    await answerInstead(page, stack.serviceUrl, 'svc_getSyncStatus', {
+      result: { ...status, degraded: true }
+    })
+    await page.getByText('The node of Devnet does not answer well').waitFor()
     await close()
   })
 

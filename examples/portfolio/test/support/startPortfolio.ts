@@ -121,5 +121,10 @@ async function openPage(browser: Browser, pageUrl: string, options: OpenOptions 
   page.on('request', request => requests.push(request.url()))
   await options.prepare?.(page)
   await page.goto(pageUrl + (options.hash ?? ''))
-  return { page, context, problems, requests, close: () => context.close() }
+  const close = async () => {
+    // A call that is being answered by a test has nobody to answer any more.
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  }
+  return { page, context, problems, requests, close }
 }
