@@ -43,7 +43,7 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       limit,
       async () => {
         const { evm } = portfolio()
-        const { page, problems, requests, close } = await openAccount(scrolled)
+        const { page, problems, close } = await openAccount(scrolled)
         const truth = evmHistoryOf(evm.world, scrolled).map(({ hash }) => hash)
         expect(truth).toHaveLength(longHistory)
         await expect.poll(() => hashesOf(page), patience).toEqual(truth.slice(0, 25))
@@ -55,7 +55,6 @@ export function timelineSuite(portfolio: () => Portfolio): void {
           }, patience)
           .toBe(1)
         expect(await hashesOf(page)).toEqual(truth)
-        expect(requests.length).toBeGreaterThan(4)
         expect(problems).toEqual([])
         await close()
       }
@@ -82,6 +81,32 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       await close()
     })
 
+    test('reads on where the browser tells late that the end was seen', limit, async () => {
+      const { page, close } = await openAccount(scrolled, {
+        prepare: async each => {
+          await each.addInitScript(() => {
+            // On a busy machine what was seen before and after comes in one go.
+            class Late {
+              tell: (entries: object[]) => void
+              constructor(tell: (entries: object[]) => void) {
+                this.tell = tell
+              }
+              observe(element: Element) {
+                const boundingClientRect = element.getBoundingClientRect()
+                const seen = [false, true].map(isIntersecting => ({ isIntersecting, boundingClientRect }))
+                setTimeout(() => this.tell(seen))
+              }
+              disconnect() {}
+            }
+            Object.assign(globalThis, { IntersectionObserver: Late })
+          })
+        }
+      })
+      await page.getByText('That is all: 90 transactions').waitFor()
+      expect(new Set(await hashesOf(page)).size).toBe(longHistory)
+      await close()
+    })
+
     test('keeps its place when something new comes, and says so', limit, async () => {
       const { driver } = portfolio().evm
       const { page, close } = await openAccount(scrolled, { height: 600 })
@@ -93,7 +118,7 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       const { hash } = await driver.send({ label: 'scrolled, new', from: 'dave', to: scrolled, valueWei: 1n })
       await page.locator(`[data-hash="${hash}"]`).waitFor({ state: 'attached' })
       await page.getByRole('status').filter({ hasText: '1 new transaction' }).waitFor({ state: 'attached' })
-      expect(Math.abs((await topOf(page, row)) - before)).toBeLessThan(2)
+      await expect.poll(async () => Math.abs((await topOf(page, row)) - before), patience).toBeLessThan(2)
       await driver.mine()
       await close()
     })

@@ -107,7 +107,8 @@ export function foldNewest(history: History, newest: ReadRecords, finalized: num
   const records = [...read, ...older]
   const isWhole = older.every(record => blockOf(record) <= history.settledTo)
   return {
-    records,
+    // Where nothing has changed, nothing is worked out again either.
+    records: isSameList(history.records, records) ? history.records : records,
     isComplete: newest.isLast || (endIsSettled(history) && reaches(history, newest)),
     settledTo: isWhole ? finalized : Math.min(finalized, history.settledTo),
     gone: goneNow(history, records, newest.isLast ? undefined : cursorOf(read)),
@@ -141,6 +142,10 @@ export function anchorAt(history: History, before: History, anchor: Anchor | und
   const isReorged = before.records.some(record => isConfirmed(record) && lost.has(record.hash))
   const outdated = isReorged ? anchor?.blockHash : history.outdated
   return { ...history, outdated, anchor: anchor?.blockHash === outdated ? undefined : anchor }
+}
+
+function isSameList(one: readonly TransactionRecord[], other: readonly TransactionRecord[]): boolean {
+  return one.length === other.length && one.every((record, place) => record === other[place])
 }
 
 /** The same object for a record that has not changed, so that nothing is drawn again for it. */

@@ -1,7 +1,7 @@
 import { isConfirmed, type TransactionRecord } from '@chain-data/client/fetch'
 import { getSyncStatusQuery } from '@chain-data/client/query'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { chainById } from '../config.ts'
 import { useClient } from '../shared/ClientProvider.tsx'
 import { explainError } from '../shared/explainError.ts'
@@ -13,9 +13,10 @@ import type { AccountRoute } from '../shared/route.ts'
 import { Skeleton } from '../shared/Skeleton.tsx'
 import { useNow } from '../shared/useNow.ts'
 import { When } from '../shared/When.tsx'
-import { dayName } from './days.ts'
+import { dayOf, underDays } from './days.ts'
 import { emptyHistory, type History } from './History.ts'
 import { RecordRow } from './RecordRow.tsx'
+import { RowBlock, useOldRows } from './RowBlock.tsx'
 import { readOlder } from './readHistory.ts'
 import { tellChanges } from './tellChanges.ts'
 import { type LiveHistory, useHistory } from './useHistory.ts'
@@ -96,38 +97,37 @@ function Rows({ chainId, address, history }: AccountRoute & { history: History }
   const { records, gone, returned, arrived } = history
   const currency = chainById(chainId)
   const tokens = useTokens({ chainId, address }, records)
-  const nowSeconds = useNow() / 1000
+  const today = dayOf(useNow() / 1000)
+  const rows = useMemo(() => underDays(records, today), [records, today])
+  const [live, old] = useOldRows(rows)
   const common = { address, chainId, currency, tokens }
-  let heading = ''
-  const underHeading = (text: string) => {
-    if (text === heading) return undefined
-    heading = text
-    return text
-  }
   return (
-    <ol className="records">
-      {gone.map(record => (
-        <RecordRow
-          key={record.hash}
-          {...{ record, ...common }}
-          day={underHeading('Taken out')}
-          isNew={false}
-          note={whyGone(record, records)}
-          isGone
-        />
+    <>
+      <ol className="records">
+        {gone.map((record, place) => (
+          <RecordRow
+            key={record.hash}
+            {...{ record, ...common }}
+            day={place === 0 ? 'Taken out' : undefined}
+            isNew={false}
+            note={whyGone(record, records)}
+            isGone
+          />
+        ))}
+        {live.map(({ record, day }) => (
+          <RecordRow
+            key={record.hash}
+            {...{ record, day, ...common }}
+            isNew={arrived.has(record.hash)}
+            note={whyReturned(returned.get(record.hash))}
+          />
+        ))}
+      </ol>
+      {old.map((part, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: older rows are only added at their end.
+        <RowBlock key={place} rows={part} {...common} />
       ))}
-      {records.map(record => (
-        <RecordRow
-          key={record.hash}
-          {...{ record, ...common }}
-          day={underHeading(
-            isConfirmed(record) ? dayName(record.timestamp, nowSeconds) : 'Waiting for a block'
-          )}
-          isNew={arrived.has(record.hash)}
-          note={whyReturned(returned.get(record.hash))}
-        />
-      ))}
-    </ol>
+    </>
   )
 }
 
@@ -159,9 +159,11 @@ function End({ chainId, live: { history, source } }: { chainId: number; live: Li
 
   useEffect(() => {
     if (end.current === null || !canRead) return
-    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && mutate(), {
-      rootMargin: '600px'
-    })
+    const read: IntersectionObserverCallback = entries => {
+      // On a busy machine several may come at once.
+      if (entries.some(({ isIntersecting }) => isIntersecting)) mutate()
+    }
+    const observer = new IntersectionObserver(read, { rootMargin: '600px' })
     observer.observe(end.current)
     return () => observer.disconnect()
   }, [canRead, mutate])

@@ -10,7 +10,7 @@ describe('days of the timeline', () => {
   })
 
   it('are called as people call them', () => {
-    const now = at('2026-05-04T00:10:00')
+    const now = dayOf(at('2026-05-04T00:10:00'))
     expect(dayName(at('2026-05-04T00:00:00'), now)).toBe('Today')
     expect(dayName(at('2026-05-03T00:00:00'), now)).toBe('Yesterday')
     expect(dayName(at('2026-05-02T23:59:59'), now)).not.toContain('2026')
