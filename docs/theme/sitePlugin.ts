@@ -17,7 +17,7 @@ import {
   ReflectionKind
 } from 'typedoc'
 
-/** The path of each guide below `docs`, without its ending. */
+/** The path of each guide below `docs`, or else from the top, without its ending. */
 const paths = new WeakMap<Reflection, string>()
 
 /** Pages of guides lie as in the repository: `documents/decisions/0001-….html`. */
@@ -39,7 +39,7 @@ export function load(app: Application): void {
   app.renderer.defineRouter('guides', GuideRouter)
   let group = ''
   app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_, document) => {
-    const path = document.name
+    const path = document.name.replace(/^docs\//, '')
     paths.set(document, path)
     document.name = headingOf(document)
     const begun = Object.entries(app.options.getValue('guideGroups') as Record<string, string>)
