@@ -26,8 +26,9 @@ async function main(): Promise<number> {
   let exitCode = 0
   const work = start(options, ends)
   try {
-    await Promise.race([work, interrupted])
+    const first = await Promise.race([work, interrupted.then(() => 'interrupted' as const)])
     // What is still starting has to be there before it can be ended.
+    if (first === 'interrupted') say('\nStopping, as soon as everything has started.')
     await work
     await interrupted
     say('\nStopping.')
@@ -42,7 +43,7 @@ async function main(): Promise<number> {
 async function start({ port, traffic }: Options, ends: (() => Promise<unknown>)[]): Promise<void> {
   const began = performance.now()
   const pagePort = await freePort(port)
-  if (pagePort !== port) say(`Port ${port} is taken: the page gets ${pagePort}.`)
+  if (port !== 0 && pagePort !== port) say(`Port ${port} is taken: the page gets ${pagePort}.`)
   // Loaded now, so that help and complaints come at once.
   const [{ startStack }, { startTraffic }, { createServer }] = await Promise.all([
     import('./stack/startStack.ts'),

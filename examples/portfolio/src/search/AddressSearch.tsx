@@ -23,7 +23,7 @@ export function AddressSearch({ route }: { route: AccountRoute | undefined }) {
 
   const parsed = parseAddress(typed)
   // What is still being typed is not complained of.
-  const problem = asked === typed ? parsed.problem : undefined
+  const problem = asked === typed ? (parsed.problem ?? unoffered(parsed.family)) : undefined
   const insist = 'insist' in parsed ? parsed.insist : undefined
 
   const type = (text: string) => {
@@ -38,7 +38,7 @@ export function AddressSearch({ route }: { route: AccountRoute | undefined }) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setAsked(typed)
-    if (parsed.problem === undefined) open(parsed)
+    if (parsed.problem === undefined && unoffered(parsed.family) === undefined) open(parsed)
     else input.current?.focus()
   }
   const chooseChain = (next: number) => {
@@ -125,6 +125,12 @@ export function AddressSearch({ route }: { route: AccountRoute | undefined }) {
       </div>
     </search>
   )
+}
+
+/** What is wrong with an address of a family that this page has no chain of. */
+function unoffered(family: 'evm' | 'solana'): string | undefined {
+  if (settings.chains.some(chain => chain.family === family)) return undefined
+  return `This is an address of ${family === 'evm' ? 'an EVM chain' : 'Solana'}, and this page offers no such chain.`
 }
 
 /** The chosen chain where it is of that family, else the first that is. */
