@@ -206,7 +206,7 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       const badge = page.getByRole('button', { name: /Complete, proven to block/ })
       await readAll(page)
       await badge.waitFor()
-      await page.getByRole('heading', { name: /ETH (more|less) than on November 14, 2023/ }).waitFor()
+      await page.getByRole('heading', { name: /ETH (more|less) than before November 14, 2023/ }).waitFor()
       await page.getByText('Proven: it adds up to what the chain says.').waitFor()
 
       await page.getByText('As a table').click()

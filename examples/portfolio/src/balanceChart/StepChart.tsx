@@ -113,7 +113,7 @@ function Plot({
           </text>
         </g>
       ))}
-      <text className="end" x={scale.left - 8} y={12}>
+      <text x={0} y={12}>
         {cutText(currency.symbol, 8)}
       </text>
       <path className="area" d={`${line}V${floor}H${scale.x(first.blockNumber)}Z`} />
