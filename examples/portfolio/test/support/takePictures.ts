@@ -41,6 +41,7 @@ try {
     await page.getByText('Complete, proven to block').waitFor()
     // Pictures of the first screen are there.
     await page.waitForFunction(() => [...document.images].slice(0, 4).every(({ complete }) => complete))
+    await page.evaluate(() => window.scrollTo({ top: 0, behavior: 'instant' }))
     await page.screenshot({ path: join(folder, `${name}.png`) })
     process.stdout.write(`${join(folder, `${name}.png`)}\n`)
     await close()
