@@ -4,18 +4,19 @@
  *
  * `node .ci/check.ts types` runs the steps whose names begin with that, which is `npm run types`.
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const cache = join(root, 'node_modules/.cache/types')
+const env = { ...process.env, PATH: join(root, 'node_modules/.bin') + delimiter + process.env.PATH }
 
 interface Step {
   readonly name: string
-  /** Looked up in `node_modules/.bin`, where npm has it on the path. */
+  /** Looked up in `node_modules/.bin` first. */
   readonly command: readonly string[]
 }
 
@@ -53,7 +54,7 @@ const steps: readonly Step[] = [
 
 /** @returns How it ended and what it printed, in the order of printing. */
 function run({ command: [program = '', ...args] }: Step): Promise<{ code: number | null; output: string }> {
-  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -93,13 +94,15 @@ function uncheckedFiles(): string[] {
       return fileNames.map(file => resolve(dirname(info), file))
     })
   )
-  const { stdout } = spawnSync('git', ['ls-files', '--', '*.ts', '*.tsx'], { cwd: root, encoding: 'utf8' })
-  const files = stdout.split('\n').filter(file => file !== '' && existsSync(join(root, file)))
+  const listed = execFileSync('git', ['ls-files', '--', '*.ts', '*.tsx'], { cwd: root, encoding: 'utf8' })
+  const files = listed.split('\n').filter(file => file !== '' && existsSync(join(root, file)))
   return files.filter(file => !checked.has(join(root, file)))
 }
 
 const [part = ''] = process.argv.slice(2)
-let isGood = await runAll(steps.filter(({ name }) => name.startsWith(part)))
+const chosen = steps.filter(({ name }) => name.startsWith(part))
+if (chosen.length === 0) process.stdout.write(`FAIL no step begins with "${part}"\n`)
+let isGood = chosen.length > 0 && (await runAll(chosen))
 if (isGood && 'types'.startsWith(part)) {
   const unchecked = uncheckedFiles()
   if (unchecked.length > 0)
