@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { freePort } from './stack/freePort.ts'
+import { holdPort } from './stack/holdPort.ts'
 import type { Stack } from './stack/startStack.ts'
 
 const help = `Starts a devnet, the chain-data service over it, and this page.
@@ -42,7 +42,9 @@ async function main(): Promise<number> {
 
 async function start({ port, traffic }: Options, ends: (() => Promise<unknown>)[]): Promise<void> {
   const began = performance.now()
-  const pagePort = await freePort(port)
+  // Held until the page listens: the service has to know it, and others look for free ports too.
+  const held = await holdPort(port)
+  const pagePort = held.port
   if (port !== 0 && pagePort !== port) say(`Port ${port} is taken: the page gets ${pagePort}.`)
   // Loaded now, so that help and complaints come at once.
   const [{ startStack }, { startTraffic }, { createServer }] = await Promise.all([
@@ -51,7 +53,7 @@ async function start({ port, traffic }: Options, ends: (() => Promise<unknown>)[
     import('vite')
   ])
   const stack = await startStack({
-    port: await freePort(8080),
+    port: 8080,
     // Whoever writes localhost comes from another origin.
     pageOrigins: [`http://127.0.0.1:${pagePort}`, `http://localhost:${pagePort}`],
     tell: say
@@ -72,6 +74,7 @@ async function start({ port, traffic }: Options, ends: (() => Promise<unknown>)[
     logLevel: 'warn'
   })
   ends.push(() => page.close())
+  await held.release()
   await page.listen()
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   say(`\nThe page     http://127.0.0.1:${pagePort}/   (ready after ${seconds} s)\n`)

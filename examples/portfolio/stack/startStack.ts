@@ -6,6 +6,7 @@ import { createServer, type Server } from '@chain-data/server'
 import { addAccounts } from './addAccounts.ts'
 import { createPageEnvironment } from './createPageEnvironment.ts'
 import { createTokenList } from './createTokenList.ts'
+import { holdPort } from './holdPort.ts'
 import { paintPictures } from './paintPictures.ts'
 
 /** Everything behind the page: nodes with known contents, the service over them, and what the page is told of it. */
@@ -21,7 +22,7 @@ export interface Stack {
 
 /** What varies. */
 export interface StackOptions {
-  /** Of the service; 0 for a free one. */
+  /** Of the service, or another one while that is taken; 0 for any. */
   port: number
   /** From which the page is opened: the client key works from there and from nowhere else. */
   pageOrigins: readonly string[]
@@ -60,8 +61,9 @@ export async function startStack({ port, pageOrigins, tell = () => {} }: StackOp
 
     const tokenList = join(folder, 'tokens.json')
     await writeFile(tokenList, JSON.stringify(createTokenList(evm.world)))
+    const held = port === 0 ? undefined : await holdPort(port)
     const server = await createServer({
-      listen: { host: '127.0.0.1', port },
+      listen: { host: '127.0.0.1', port: held?.port ?? 0 },
       store: `sqlite:${folder}/store`,
       projects: [{ projectId, clientKeys: [{ key: clientKey, origins: [...pageOrigins] }] }],
       chains: {
@@ -79,6 +81,7 @@ export async function startStack({ port, pageOrigins, tell = () => {} }: StackOp
       log: { level: 'error' }
     })
     ends.push(() => server.close())
+    await held?.release()
     const serviceUrl = await server.listen()
     tell(`Service      ${serviceUrl}`)
     await untilIndexed(serviceUrl)

@@ -24,7 +24,8 @@ function dev(...args: string[]) {
   }
   child.stdout.setEncoding('utf8').on('data', read)
   child.stderr.setEncoding('utf8').on('data', read)
-  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  // Not `exit`, which may come before the last words.
+  const ended = once(child, 'close').then(([code]) => code as number | null)
   return { child, ended, output: () => output }
 }
 

@@ -15,8 +15,7 @@ export function keyboardSuite(portfolio: () => Portfolio): void {
     await page.getByRole('heading', { name: 'What does an address hold?' }).waitFor()
     const input = page.getByLabel('Address', { exact: true })
 
-    await page.keyboard.press('/')
-    expect(await isFocused(input)).toBe(true)
+    await enterSearch(page)
     await page.keyboard.type('0x12')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').filter({ hasText: 'has 40 hex digits' }).waitFor()
@@ -48,7 +47,7 @@ export function keyboardSuite(portfolio: () => Portfolio): void {
     const wrong = address.replace(/[A-Fa-f](?=[^A-Fa-f]*$)/, letter =>
       letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()
     )
-    await page.keyboard.press('/')
+    await enterSearch(page)
     await page.keyboard.type(wrong)
     await page.keyboard.press('Enter')
     await page.getByRole('alert').filter({ hasText: 'EIP-55' }).waitFor()
@@ -62,6 +61,8 @@ export function keyboardSuite(portfolio: () => Portfolio): void {
     const { evm, open } = portfolio()
     const { page, close } = await open({ hash: `#/${evm.world.chainId}/${aliceOf()}`, width: 360 })
     await page.locator('.gallery .nft').first().waitFor()
+    // Nothing comes between any more.
+    await page.getByRole('button', { name: 'Prove it' }).waitFor()
     await page.getByRole('link', { name: 'Portfolio' }).focus()
     const places: { label: string; top: number; outline: string }[] = []
     for (let step = 0; step < 12; step++) {
@@ -140,7 +141,16 @@ export function keyboardSuite(portfolio: () => Portfolio): void {
       }
     }
     await close()
-  }, 90_000)
+  })
+}
+
+/** By its key, which is heard a moment after the page is there. */
+async function enterSearch(page: Page): Promise<void> {
+  const enter = async () => {
+    await page.keyboard.press('/')
+    return await isFocused(page.getByLabel('Address', { exact: true }))
+  }
+  await expect.poll(enter, { timeout: 30_000, interval: 100 }).toBe(true)
 }
 
 function isFocused(field: ReturnType<Page['getByLabel']>): Promise<boolean> {

@@ -12,8 +12,8 @@ const noChromium = findChromium() === undefined
 if (noChromium) process.stdout.write('Skipped: there is no Chromium here; CHROMIUM_PATH may name one.\n')
 
 // One devnet, one service, one built page and one browser for all of it: the parts run one after the other.
-// Half a minute is little for a browser on a machine that does much else.
-describe.skipIf(noChromium)('the portfolio page, built and in a browser', { timeout: 90_000 }, () => {
+// Each wait in a test may take as long as a machine that does much else needs.
+describe.skipIf(noChromium)('the portfolio page, built and in a browser', { timeout: 240_000 }, () => {
   let started: Portfolio | undefined
   const portfolio = () => {
     if (started === undefined) throw new Error('the portfolio has not been started')

@@ -111,8 +111,8 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       const { driver } = portfolio().evm
       const { page, close } = await openAccount(scrolled, { height: 600 })
       await expect.poll(async () => (await hashesOf(page)).length, patience).toBeGreaterThan(20)
-      await page.mouse.move(900, 300)
-      await page.mouse.wheel(0, 1500)
+      // At once: a wheel scrolls on for a while, and on a busy machine may seem to have come to rest.
+      await page.evaluate(() => scrollTo({ top: 1500, behavior: 'instant' }))
       const row = await settledRow(page)
       const before = await topOf(page, row)
       const { hash } = await driver.send({ label: 'scrolled, new', from: 'dave', to: scrolled, valueWei: 1n })
@@ -210,14 +210,15 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       await page.getByText('Proven: it adds up to what the chain says.').waitFor()
 
       await page.getByText('As a table').click()
-      const rows = await page
-        .locator('.pointTable tbody tr')
-        .evaluateAll(each =>
-          each.map(row => [
-            Number(row.getAttribute('data-block')),
-            row.querySelector('td:last-child [data-exact]')?.getAttribute('data-exact') ?? ''
-          ])
-        )
+      const table = page.locator('.pointTable tbody tr')
+      // Its rows come a moment after it is opened.
+      await table.first().waitFor()
+      const rows = await table.evaluateAll(each =>
+        each.map(row => [
+          Number(row.getAttribute('data-block')),
+          row.querySelector('td:last-child [data-exact]')?.getAttribute('data-exact') ?? ''
+        ])
+      )
       const blocks = new Set(
         evmHistoryOf(world, address).flatMap(({ position }) => position?.blockNumber ?? [])
       )
@@ -229,6 +230,8 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       }
       expect(rows[0]?.[1]).toBe(exactAmount(await balanceAt(driver, address, 'latest'), 18))
 
+      // The pointer chooses too, wherever the page moves below it.
+      await page.mouse.move(0, 0)
       const slider = page.getByRole('slider', { name: 'Balance after each block' })
       await slider.focus()
       await page.keyboard.press('Home')

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
 
 const types: Readonly<Record<string, string>> = {
@@ -11,12 +12,14 @@ const types: Readonly<Record<string, string>> = {
 
 /** A host of static files, as any is. */
 export interface PageHost {
+  /** With a slash at its end. */
+  readonly url: string
   /** Closes the port and every connection. */
   stop(): Promise<void>
 }
 
-/** Serves a folder on 127.0.0.1. */
-export async function servePage(folder: string, port: number): Promise<PageHost> {
+/** Serves a folder on a free port of 127.0.0.1. */
+export async function servePage(folder: string): Promise<PageHost> {
   const server = createServer(async (request, response) => {
     const path = normalize((request.url ?? '/').split('?')[0] ?? '/')
     const file = join(folder, path === '/' ? 'index.html' : path)
@@ -29,9 +32,10 @@ export async function servePage(folder: string, port: number): Promise<PageHost>
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
+    server.listen(0, '127.0.0.1', resolve)
   })
   return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     stop: () =>
       new Promise(resolve => {
         server.close(() => resolve())

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EvmDevnet } from '@chain-data/devnet'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { freePort } from '../../stack/freePort.ts'
 import { type Stack, startStack } from '../../stack/startStack.ts'
 import { buildPage } from './buildPage.ts'
 import { findChromium } from './findChromium.ts'
@@ -62,17 +61,17 @@ export async function startPortfolio(): Promise<Portfolio> {
     for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end()
   }
   try {
-    const port = await freePort(0)
-    const pageUrl = `http://127.0.0.1:${port}/`
+    const folder = await mkdtemp(join(tmpdir(), 'portfolio-page-'))
+    ends.push(() => rm(folder, { recursive: true, force: true }))
+    // First, so that nobody else gets its port before the page is built.
+    const host = await servePage(folder)
+    ends.push(() => host.stop())
+    const pageUrl = host.url
     const stack = await startStack({ port: 0, pageOrigins: [new URL(pageUrl).origin] })
     ends.push(() => stack.stop())
     const { evm } = stack.devnet
     if (evm === undefined) throw new Error('the devnet came without its EVM node')
-    const folder = await mkdtemp(join(tmpdir(), 'portfolio-page-'))
-    ends.push(() => rm(folder, { recursive: true, force: true }))
     await buildPage(pageEnvironment(stack), folder)
-    const host = await servePage(folder, port)
-    ends.push(() => host.stop())
     const browser = await startChromium(executablePath)
     ends.push(() => browser.close())
     return { stack, evm, pageUrl, folder, open: options => openPage(browser, pageUrl, options), stop }
