@@ -19,7 +19,7 @@ import {
   repository
 } from './readBlocks.ts'
 import type { ShellCommand } from './readCommands.ts'
-import { type CommandRun, commandsToRun, runCommand } from './runCommands.ts'
+import { type CommandRun, commandsToRun, curlMissingReason, runCommand } from './runCommands.ts'
 import { runModules } from './runModules.ts'
 import { runSql } from './runSql.ts'
 import { type Service, startService } from './startService.ts'
@@ -134,6 +134,9 @@ describe('against a service over a devnet', () => {
 
   if (noSolana !== undefined) it('asks the Solana cluster', context => context.skip(noSolana))
 
+  const noCurl = curlMissingReason()
+  if (noCurl !== undefined) it('is asked by curl', context => context.skip(noCurl))
+
   beforeAll(async () => {
     service = await startService()
   }, 120_000)
@@ -147,9 +150,11 @@ describe('against a service over a devnet', () => {
     return runnable.length > 0 ? [{ page, modules: runnable }] : []
   })
 
-  const shellBlocks = ofLanguage(blocks, 'sh').filter(
-    block => commandsToRun(block).length > 0 && canRun(block.code)
-  )
+  const shellBlocks = ofLanguage(blocks, 'sh').filter(block => {
+    const commands = commandsToRun(block)
+    const hasPrograms = noCurl === undefined || commands.every(({ words }) => words[0] !== 'curl')
+    return commands.length > 0 && hasPrograms && canRun(block.code)
+  })
 
   it('shows as printed only what is run', () => {
     const run = new Set([

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
@@ -37,6 +37,11 @@ function withService(words: readonly string[]): readonly string[] {
   return source.includes(serviceUrl) && source.includes('process.argv') ? [...words, '--', serviceUrl] : words
 }
 
+/** Why commands of curl cannot be run here; `undefined` where they can. */
+export function curlMissingReason(): string | undefined {
+  return spawnSync('curl', ['--version']).error === undefined ? undefined : 'there is no curl on this machine'
+}
+
 /** Runs a command as it stands, without a shell, from the folder of the repository. */
 export async function runCommand(
   block: Block,
@@ -63,7 +68,7 @@ function withSource(words: readonly string[]): readonly string[] {
   const [program = '', ...args] = words[0] === 'npx' ? words.slice(1) : words
   const source = sources[program]
   if (source !== undefined) return [process.execPath, '--conditions=@chain-data/source', source, ...args]
-  return program === 'curl' ? [program, '--fail-with-body', ...args] : words
+  return program === 'curl' ? [program, '--fail', '--show-error', ...args] : words
 }
 
 /** Answers of the endpoints are results; other addresses of a service answer what they like. */

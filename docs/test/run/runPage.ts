@@ -88,7 +88,8 @@ process.on('message', async (task: Task) => {
   sources.set(url, task)
   addresses = task.addresses
   const error: unknown = await import(url).then(
-    () => late,
+    // What was thrown and not waited for is told a turn later.
+    () => new Promise(done => setImmediate(() => done(late))),
     (thrown: unknown) => thrown ?? new Error('it threw nothing')
   )
   late = undefined
