@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -9,6 +9,7 @@ import { seedEvmWorld, startAnvil, surfpoolUnsupportedReason } from '../src/inde
 
 const main = new URL('../src/cli/main.ts', import.meta.url).pathname
 const solana = surfpoolUnsupportedReason() === undefined
+const hasCurl = spawnSync('curl', ['--version']).error === undefined
 const running: ChildProcess[] = []
 let folder: string
 
@@ -68,7 +69,8 @@ test('--once shows the answer of every method with its curl line, ends with 0 an
   expect(await readdir(folder)).toEqual([])
 }, 60_000)
 
-test('otherwise it stays up: the printed curl lines work, and Ctrl-C ends it with 0 and nothing left behind', async () => {
+test('otherwise it stays up: the printed curl lines work, and Ctrl-C ends it with 0 and nothing left behind', async context => {
+  if (!hasCurl) context.skip('there is no curl on this machine')
   const { child, seen, ended } = start(['--port', '0', '--seed', '2'])
   const deadline = Date.now() + 50_000
   while (!seen.out.includes('Everything is up') && child.exitCode === null && Date.now() < deadline) {
