@@ -29,8 +29,11 @@ export function useCertificate({ chainId, address }: AccountRoute, { history, is
   const { records, isComplete } = history
   const isCheap = isRead && isComplete && records.length <= cheap
   const newest = records.find(record => isConfirmed(record))
+  const { queryKey, ...query } = verifyHistoryQuery(client, { chainId, address, timeoutMs })
   const proof = useQuery({
-    ...verifyHistoryQuery(client, { chainId, address, timeoutMs }),
+    ...query,
+    // One of before a reorg speaks of blocks that are gone.
+    queryKey: [...queryKey, history.reorgs],
     enabled: isCheap,
     staleTime: Number.POSITIVE_INFINITY,
     // Its amounts are integers of any size, which cannot be compared as JSON.

@@ -1,3 +1,4 @@
+import { cutText } from './cutText.ts'
 import { exactAmount, shownAmount } from './formatAmount.ts'
 import { SafeText } from './SafeText.tsx'
 
@@ -19,7 +20,11 @@ export function Amount({ value, decimals, unit = '', maxFraction = 6, signed = f
   const exact = exactAmount(value, decimals)
   const plus = signed && value > 0n ? '+' : ''
   return (
-    <span className="amount" title={`${exact}${unit === '' ? '' : ` ${cut(unit)}`}`} data-exact={exact}>
+    <span
+      className="amount"
+      title={`${exact}${unit === '' ? '' : ` ${cutText(unit, 40)}`}`}
+      data-exact={exact}
+    >
       {plus}
       {shownAmount(value, decimals, maxFraction)}
       {unit !== '' && (
@@ -30,8 +35,4 @@ export function Amount({ value, decimals, unit = '', maxFraction = 6, signed = f
       )}
     </span>
   )
-}
-
-function cut(unit: string): string {
-  return [...unit].slice(0, 40).join('')
 }

@@ -7,15 +7,18 @@ const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['hour', 3600],
   ['minute', 60]
 ]
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const relative = new Intl.RelativeTimeFormat('en')
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'long' })
 
 /** A moment as people say it, with the exact one in the title. @param seconds - Unix time. */
 export function When({ seconds }: { seconds: number }) {
   const now = useNow()
   const moment = new Date(seconds * 1000)
+  // A host may say anything.
+  if (Number.isNaN(moment.getTime())) return <>at an unknown time</>
   return (
-    <time dateTime={moment.toISOString()} title={absolute.format(moment)}>
+    // It moves on by itself: nobody is to be told each time.
+    <time aria-live="off" dateTime={moment.toISOString()} title={absolute.format(moment)}>
       {ago(seconds, now / 1000)}
     </time>
   )

@@ -3,14 +3,15 @@ export function copyExactAmounts(): void {
   document.addEventListener('copy', event => {
     const selection = getSelection()
     if (selection === null || selection.isCollapsed) return
-    const exact = amountOf(selection.anchorNode)
-    if (exact === undefined || exact !== amountOf(selection.focusNode)) return
+    const amount = amountOf(selection.anchorNode)
+    const exact = amount?.dataset.exact
+    if (exact === undefined || amount !== amountOf(selection.focusNode)) return
     event.clipboardData?.setData('text/plain', exact)
     event.preventDefault()
   })
 }
 
-function amountOf(node: Node | null): string | undefined {
+function amountOf(node: Node | null): HTMLElement | null | undefined {
   const element = node instanceof Element ? node : node?.parentElement
-  return element?.closest<HTMLElement>('[data-exact]')?.dataset.exact
+  return element?.closest<HTMLElement>('[data-exact]')
 }

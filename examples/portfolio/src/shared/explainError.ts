@@ -88,6 +88,14 @@ export function explainError(error: unknown, chainId: number): Explanation {
       concernsAll: false
     }
   }
+  if (hasReason(error, 'CURSOR_REORGED')) {
+    return {
+      title: 'The chain has just replaced its newest blocks',
+      text: 'What was read may have moved (a reorg). This page tries again by itself.',
+      passes: true,
+      concernsAll: false
+    }
+  }
   if (hasReason(error, 'METHOD_NOT_FOUND')) {
     return {
       title: 'The service does not offer this',

@@ -30,6 +30,7 @@ test.each([
   'ipfs://bafy/1.png',
   'ftp://names.art/1.png',
   'blob:https://names.art/1',
+  `blob:${devnet}/1`,
   '//names.art/1.png',
   '/1.png'
 ])('%s is not', image => {

@@ -18,5 +18,7 @@ export function safeImageUrl(image: string, imageOrigins: readonly string[]): st
   if (!URL.canParse(image)) return undefined
   const url = new URL(image)
   if (url.username !== '' || url.password !== '') return undefined
-  return url.protocol === 'https:' || imageOrigins.includes(url.origin) ? url.href : undefined
+  // The origin of a blob is that of the page it is from.
+  const isNamed = url.protocol === 'http:' && imageOrigins.includes(url.origin)
+  return url.protocol === 'https:' || isNamed ? url.href : undefined
 }

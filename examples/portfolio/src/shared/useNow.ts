@@ -7,15 +7,25 @@ let timer: ReturnType<typeof setInterval> | undefined
 
 /** Milliseconds since 1970, renewed every few seconds; one clock for the whole page. */
 export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => now)
+  return useSyncExternalStore(watchClock, readClock, readClock)
 }
 
-function subscribe(listener: () => void): () => void {
+/** When the clock was renewed last, in milliseconds since 1970. */
+export function readClock(): number {
+  return now
+}
+
+/** Keeps the clock going. @returns Ends that; it stands while nobody watches. */
+export function watchClock(listener: () => void): () => void {
   listeners.add(listener)
-  timer ??= setInterval(() => {
+  if (timer === undefined) {
+    // It may have stood for long.
     now = Date.now()
-    for (const each of listeners) each()
-  }, everyMs)
+    timer = setInterval(() => {
+      now = Date.now()
+      for (const each of listeners) each()
+    }, everyMs)
+  }
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0) return

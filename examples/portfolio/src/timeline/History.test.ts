@@ -39,7 +39,22 @@ describe('what is held of a history', () => {
     const told = anchorAt(after, before, anchor)
     expect(told.anchor).toBeUndefined()
     expect(anchorAt(told, told, anchor).anchor).toBeUndefined()
+    // Also when it is read again before the balance is.
+    const next = foldNewest(told, { records: records.slice(1), isLast: true }, 0)
+    expect(anchorAt(next, told, anchor).anchor).toBeUndefined()
     const fresh = { ...anchor, blockHash: '0xnew' }
     expect(anchorAt(told, told, fresh).anchor).toBe(fresh)
+  })
+
+  it('counts a reorg that moves a record to another block, and nothing else', () => {
+    const first = foldNewest(emptyHistory, { records: records.slice(1), isLast: true }, 0)
+    const grown = foldNewest(first, { records, isLast: true }, 0)
+    expect(grown.reorgs).toBe(0)
+    const moved = records.map((record, place) => (place === 0 ? { ...record, blockNumber: 9 } : record))
+    const after = foldNewest(grown, { records: moved as typeof records, isLast: true }, 0)
+    expect(after.reorgs).toBe(1)
+    const anchor = { balanceWei: 1n, blockNumber: 9, blockHash: '0xold', timestampSeconds: 1 }
+    expect(anchorAt(after, grown, anchor).anchor).toBeUndefined()
+    expect(foldNewest(after, { records: moved as typeof records, isLast: true }, 0).reorgs).toBe(1)
   })
 })

@@ -25,6 +25,8 @@ export interface History {
   readonly anchor?: Anchor | undefined
   /** Block of a balance that a reorg may have outdated. */
   readonly outdated?: string | undefined
+  /** How many reorgs were seen that took or moved what is held. */
+  readonly reorgs: number
 }
 
 /** The native balance at the end of a block. */
@@ -49,7 +51,8 @@ export const emptyHistory: History = {
   settledTo: -1,
   gone: [],
   returned: new Map(),
-  arrived: new Set()
+  arrived: new Set(),
+  reorgs: 0
 }
 
 /** Most transactions that are remembered as gone. */
@@ -105,16 +108,35 @@ export function foldNewest(history: History, newest: ReadRecords, finalized: num
   const read = asFarAsHeld(history, newest).map(record => keepSame(before.get(record.hash), record))
   const older = newest.isLast ? [] : keptBelow(history.records, read)
   const records = [...read, ...older]
+  const gone = goneNow(history, records, newest.isLast ? undefined : cursorOf(read))
   const isWhole = older.every(record => blockOf(record) <= history.settledTo)
   return {
     // Where nothing has changed, nothing is worked out again either.
     records: isSameList(history.records, records) ? history.records : records,
     isComplete: newest.isLast || (endIsSettled(history) && reaches(history, newest)),
     settledTo: isWhole ? finalized : Math.min(finalized, history.settledTo),
-    gone: goneNow(history, records, newest.isLast ? undefined : cursorOf(read)),
+    gone,
     returned: returnedNow(history, read),
-    arrived: arrivedNow(history, read)
+    arrived: arrivedNow(history, read),
+    outdated: history.outdated,
+    reorgs: history.reorgs + (isReorged(history, records, gone) ? 1 : 0)
   }
+}
+
+/** Whether a record that was held has left its block. */
+function isReorged(
+  history: History,
+  records: readonly TransactionRecord[],
+  gone: readonly TransactionRecord[]
+): boolean {
+  const now = new Map(records.map(record => [record.hash, record]))
+  const lost = new Set(gone.map(({ hash }) => hash))
+  return history.records.some(record => {
+    if (!isConfirmed(record)) return false
+    const found = now.get(record.hash)
+    if (found === undefined) return lost.has(record.hash)
+    return !isConfirmed(found) || blockOf(found) !== blockOf(record)
+  })
 }
 
 /** Whether no reorg can put anything below the account's first record any more. */
@@ -138,9 +160,7 @@ function asFarAsHeld(history: History, { records, isLast }: ReadRecords): readon
  * @param anchor - Read before these.
  */
 export function anchorAt(history: History, before: History, anchor: Anchor | undefined): History {
-  const lost = new Set([...history.gone.map(({ hash }) => hash), ...history.returned.keys()])
-  const isReorged = before.records.some(record => isConfirmed(record) && lost.has(record.hash))
-  const outdated = isReorged ? anchor?.blockHash : history.outdated
+  const outdated = (history.reorgs > before.reorgs ? anchor?.blockHash : undefined) ?? history.outdated
   return { ...history, outdated, anchor: anchor?.blockHash === outdated ? undefined : anchor }
 }
 
@@ -233,6 +253,7 @@ export function dropAbove(history: History, block: number): History {
     records: history.records.filter(isLeft),
     isComplete: false,
     settledTo: Math.min(history.settledTo, block),
-    gone: [...dropped, ...history.gone]
+    gone: [...dropped, ...history.gone],
+    reorgs: history.reorgs + 1
   }
 }

@@ -31,6 +31,9 @@ function unitFor(value: bigint, { symbol, decimals }: Currency): { unit: string;
   return size < 10n ** 6n ? { unit: 'wei', decimals: 0 } : { unit: 'gwei', decimals: 9 }
 }
 
+/** An ERC-721 token, which is one of its kind. */
+const oneOf = { in: '+1', out: '−1', self: '1' } as const
+
 /** One thing that moved, with its sign and unit. */
 export function MoveAmount({ move, tokens, currency }: { move: Move; tokens: Tokens; currency: Currency }) {
   const { direction, token } = move
@@ -47,13 +50,14 @@ export function MoveAmount({ move, tokens, currency }: { move: Move; tokens: Tok
   }
   // Two contracts may have one name: the address is in the title.
   const name = cutText(facts?.symbol ?? '', 14) || shorten(token.address)
+  const shownName = <SafeText text={name} limit={14} />
   if (token.id !== undefined) {
     const isMany = token.standard === 'ERC-1155' || token.lastId !== undefined
     return (
       <span className={tone} title={`${token.standard} ${token.address}`}>
-        {isMany ? <Amount value={value} decimals={0} signed={isSigned} /> : direction === 'out' ? '−1' : '+1'}
+        {isMany ? <Amount value={value} decimals={0} signed={isSigned} /> : oneOf[direction]}
         {' × '}
-        {name} <IdText id={token.id} />
+        {shownName} <IdText id={token.id} />
         {token.lastId !== undefined && (
           <>
             {' to '}
@@ -68,7 +72,7 @@ export function MoveAmount({ move, tokens, currency }: { move: Move; tokens: Tok
     <span className={tone} title={`${token.standard} ${token.address}`}>
       {facts?.decimals === undefined ? (
         <>
-          <Amount value={value} decimals={0} signed={isSigned} /> base units of {name}
+          <Amount value={value} decimals={0} signed={isSigned} /> base units of {shownName}
         </>
       ) : (
         <Amount value={value} decimals={facts.decimals} unit={name} signed={isSigned} />

@@ -35,7 +35,8 @@ const deeds: Record<Deed, { word: string; icon: IconName; to: string }> = {
   self: { word: 'Sent to itself', icon: 'both', to: '' },
   called: { word: 'Called a contract', icon: 'code', to: 'at' },
   created: { word: 'Created a contract', icon: 'plus', to: 'at' },
-  wasCreated: { word: 'Was created', icon: 'plus', to: 'by' }
+  wasCreated: { word: 'Was created', icon: 'plus', to: 'by' },
+  involved: { word: 'Took part', icon: 'question', to: 'in one of' }
 }
 
 const mostMoves = 3
@@ -66,7 +67,11 @@ export const RecordRow = memo(function RecordRow(props: RecordRowProps) {
               ))}
               {told.moves.length === 0 && told.deed !== 'called' && told.deed !== 'created' && (
                 <span className="quiet">
-                  <NativeAmount value={0n} currency={currency} />
+                  {told.deed === 'involved' ? (
+                    'what moved is not known'
+                  ) : (
+                    <NativeAmount value={0n} currency={currency} />
+                  )}
                 </span>
               )}
               {told.moves.length > shown.length && (

@@ -96,6 +96,11 @@ describe('what a transaction was for the account', () => {
     })
   })
 
+  it('does not say who got what where transfers are not known', () => {
+    const told = describeRecord(confirmed({ from: friend, to: contract, data: '0x12' }), me)
+    expect(told).toEqual({ deed: 'involved', counterparty: friend, moves: [] })
+  })
+
   it('names no fee before it is paid', () => {
     const { gasSpent: _, fees: __, ...rest } = confirmed()
     const pending: PendingTransaction = { ...rest, status: 1 }

@@ -5,8 +5,16 @@ import {
   type TransactionRecord
 } from '@chain-data/client/fetch'
 
-/** What a transaction was for the account that is looked at. */
-export type Deed = 'sent' | 'received' | 'exchanged' | 'self' | 'called' | 'created' | 'wasCreated'
+/** What a transaction was for the account that is looked at. `involved`: it is not known how. */
+export type Deed =
+  | 'sent'
+  | 'received'
+  | 'exchanged'
+  | 'self'
+  | 'called'
+  | 'created'
+  | 'wasCreated'
+  | 'involved'
 
 /** Native currency or a token that moved, from the account's view. */
 export interface Move {
@@ -64,7 +72,9 @@ function deedOf(record: TransactionRecord, account: string, moves: readonly Move
   if (isSender && same(record.to, account)) return 'self'
   // Value that goes along with a call is part of the call.
   if (isSender && record.data !== '0x' && (paysAlone || !goes)) return 'called'
-  return goes || isSender ? 'sent' : 'received'
+  if (goes || isSender) return 'sent'
+  // Transfers of tokens are not known of every block.
+  return same(record.to, account) ? 'received' : 'involved'
 }
 
 function counterpartyOf(

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFakeChain, type Fate } from './fakeChain.ts'
-import { emptyHistory, type History } from './History.ts'
+import { type Anchor, emptyHistory, type History } from './History.ts'
 import { type HistorySource, readOlder, refreshHistory } from './readHistory.ts'
 
 type Chain = ReturnType<typeof createFakeChain>
 
 /** A reader of a chain; `meanwhile` runs before each of its reads. */
-function createReader(chain: Chain, meanwhile: () => void = () => {}) {
+function createReader(chain: Chain, meanwhile: () => void = () => {}, anchor?: Anchor) {
   let history: History = emptyHistory
   let reads = 0
   const source: HistorySource = {
@@ -20,7 +20,7 @@ function createReader(chain: Chain, meanwhile: () => void = () => {}) {
       meanwhile()
       return chain.finalized()
     },
-    readAnchor: () => undefined,
+    readAnchor: () => anchor,
     held: () => history,
     hold: next => {
       history = next
@@ -117,6 +117,36 @@ describe('reading a history', () => {
     await reader.refresh()
     expect(reader.hashes().slice(0, 1225)).toEqual(hashesOf(chain).slice(0, 1225))
     expect(reader.reads()).toBe(4)
+  })
+
+  it('goes on where a reorg removes the record that a gap is being closed from', async () => {
+    const chain = createFakeChain()
+    chain.mine(100)
+    let reads = 0
+    const reader = createReader(chain, () => {
+      if (++reads === 5) chain.reorg(1, ['gone'])
+    })
+    await reader.refresh()
+    for (let block = 0; block < 8; block++) chain.mine(150)
+    await reader.refresh()
+    expect(reads).toBe(5)
+    await reader.refresh()
+    expect(hashesOf(chain).slice(0, reader.hashes().length)).toEqual(reader.hashes())
+  })
+
+  it('does not take a balance of before a reorg that the next page has told of', async () => {
+    const chain = createFakeChain()
+    chain.mine(40)
+    chain.mine(30)
+    const anchor = { balanceWei: 1n, blockNumber: 2, blockHash: '0xold', timestampSeconds: 1 }
+    const reader = createReader(chain, () => {}, anchor)
+    await reader.refresh()
+    expect(reader.history().anchor).toBe(anchor)
+    chain.reorg(1, ['gone'])
+    await reader.older()
+    expect(reader.history()).toMatchObject({ reorgs: 1, anchor: undefined })
+    await reader.refresh()
+    expect(reader.history()).toMatchObject({ reorgs: 1, anchor: undefined })
   })
 
   it('reads what a reorg replaced anew when it removed the record that the next page begins after', async () => {

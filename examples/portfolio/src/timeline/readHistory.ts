@@ -59,12 +59,20 @@ async function readNewest(source: HistorySource): Promise<ReadRecords> {
   for (let bridges = 0; bridges < mostBridges && !reaches(source.held(), newest); bridges++) {
     const cursor = cursorOf(newest.records)
     if (cursor === undefined) break
-    const { records, isLast } = await source.read({ limit: mostAtOnce, before: cursor.hash })
+    const below = await readBelow(source, cursor.hash)
     // A reorg came between: the next refresh sees it whole.
-    if (!fitsBelow(newest.records, cursor, records)) break
-    newest = { records: [...newest.records, ...records], isLast }
+    if (below === undefined || !fitsBelow(newest.records, cursor, below.records)) break
+    newest = { records: [...newest.records, ...below.records], isLast: below.isLast }
   }
   return newest
+}
+
+/** @returns Nothing where a reorg has removed the record. */
+async function readBelow({ read }: HistorySource, hash: string): Promise<ReadRecords | undefined> {
+  return await read({ limit: mostAtOnce, before: hash }).catch((error: unknown) => {
+    if (hasReason(error, 'CURSOR_REORGED')) return undefined
+    throw error
+  })
 }
 
 /**
@@ -93,6 +101,10 @@ export async function readOlder(source: HistorySource): Promise<void> {
 
 /** Reads anew what a reorg has replaced. What was shown stays until that is there. */
 async function refreshAbove(source: HistorySource, lastCommonBlock: number): Promise<void> {
-  const held = () => dropAbove(source.held(), lastCommonBlock)
-  await refreshHistory({ ...source, held })
+  // A balance that was read before may be that of a block which is gone.
+  const held = () => ({
+    ...dropAbove(source.held(), lastCommonBlock),
+    outdated: source.readAnchor()?.blockHash
+  })
+  await refreshHistory({ ...source, held, readAnchor: () => undefined })
 }
