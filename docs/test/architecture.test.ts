@@ -9,8 +9,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
 const examplesPage = readFileSync(join(root, 'examples/README.md'), 'utf8')
 
-/** What git knows, so that caches, builds and indexes lying about count for nothing. */
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+/** What git has or would take, so that caches, builds, indexes and the settings of editors count for nothing. */
+const listing = ['ls-files', '--cached', '--others', '--exclude-standard', '--exclude=.*/']
+const files = execFileSync('git', listing, {
   cwd: root,
   encoding: 'utf8',
   maxBuffer: 64 * 1024 * 1024
