@@ -71,7 +71,11 @@ export function createService(options: ServiceOptions): Service {
     const { verb = transport.method, target = '/evm-chain', headers = {}, body } = request
     const all = Object.entries({ ...usual, ...headers }).filter(([, value]) => value !== '')
     const sent = { verb, target, headers: Object.fromEntries(all), ...(body === undefined ? {} : { body }) }
-    for (let awaited: unknown; awaited !== repeating; await repeating) awaited = repeating
+    let awaited: unknown
+    while (awaited !== repeating) {
+      awaited = repeating
+      await repeating
+    }
     const made = await send(sent)
     const until = refusedUntil(made)
     if (until === undefined) return made
