@@ -29,7 +29,11 @@ export function AccountPage({ route: { chainId, address } }: { route: AccountRou
       </Notice>
     )
   }
-  return <Account chainId={chainId} address={found.address} />
+  return (
+    <ErrorBoundary>
+      <Account chainId={chainId} address={found.address} />
+    </ErrorBoundary>
+  )
 }
 
 function Account({ chainId, address }: AccountRoute) {

@@ -100,6 +100,34 @@ export function failureSuite(portfolio: () => Portfolio): void {
     await close()
   })
 
+  test('a history that cannot be read is named as long as that is so, beside what can', async () => {
+    const { open, stack } = portfolio()
+    const { chainId, address } = alice()
+    let calls = 0
+    const data = { reason: 'UPSTREAM_UNAVAILABLE', extraMessage: 'The node is down.' }
+    const { page, close } = await open({
+      hash: `#/${chainId}/${address}`,
+      async prepare(each) {
+        const error = { code: -32002, message: 'Chain node unavailable', data }
+        await answerInstead(each, stack.serviceUrl, 'svc_getTransactionsByAddress', { error })
+        each.on('request', request => {
+          if (request.postData()?.includes('svc_getTransactionsByAddress')) calls++
+        })
+      }
+    })
+    const notice = page.locator('.timeline .notice')
+    await notice.filter({ hasText: 'Devnet cannot be read right now' }).waitFor()
+    expect(await balance(page).count()).toBe(1)
+    await notice.evaluate(each => each.setAttribute('data-same', 'yes'))
+    const before = calls
+    await expect.poll(() => calls, { timeout: 45_000, interval: 50 }).toBeGreaterThan(before)
+    // While it is being asked for again, and afterwards, it is the very same.
+    expect(await notice.getAttribute('data-same')).toBe('yes')
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.locator('.record').first().waitFor()
+    await close()
+  })
+
   test('an index that is behind, and a node that does not answer well, are named', async () => {
     const { open, stack } = portfolio()
     const { chainId, address } = alice()

@@ -39,6 +39,7 @@ export function hostileSuite(portfolio: () => Portfolio): void {
         answerInstead(page, stack.serviceUrl, 'svc_getTokensAndNFTs', {
           result: {
             native: '1',
+            asOf: { blockNumber: 1, blockHash: '0x', timestamp: 1e18 },
             tokens: [
               ...images.map((image, at) => ({
                 ...{ address: `0x${String(at).repeat(40)}`, name: long, symbol: hostileNames.bidi },

@@ -5,10 +5,8 @@ import type { HoldingsView } from '../holdings/HoldingsView.ts'
 import type { HoldingsState } from '../holdings/useHoldings.ts'
 import { Amount } from '../shared/Amount.tsx'
 import { CopyButton } from '../shared/CopyButton.tsx'
-import { explainError } from '../shared/explainError.ts'
-import { FailedNotice } from '../shared/FailedNotice.tsx'
+import { FailedNotice, StaleNotice } from '../shared/FailedNotice.tsx'
 import { exactAmount, shownInteger } from '../shared/formatAmount.ts'
-import { Notice } from '../shared/Notice.tsx'
 import { plural } from '../shared/plural.ts'
 import { ShortAddress } from '../shared/ShortAddress.tsx'
 import { When } from '../shared/When.tsx'
@@ -67,15 +65,15 @@ export function AccountHead({
         </div>
       )}
       {error !== null && data !== undefined && (
-        <Notice state="stale" title={explainError(error, chainId).title}>
-          What you see was read <When seconds={readAtSeconds} />. {explainError(error, chainId).text}
-        </Notice>
+        <StaleNotice {...{ error, chainId, readAtSeconds }} onRetry={retry} />
       )}
     </header>
   )
 }
 
-function summary({ tokens, nfts }: HoldingsView): string {
-  if (tokens.length === 0 && nfts.length === 0) return 'No tokens and no NFTs beside it'
+function summary({ tokens, nfts, incomplete }: HoldingsView): string {
+  if (tokens.length === 0 && nfts.length === 0) {
+    return `No tokens and no NFTs ${incomplete.length > 0 ? 'that could be read ' : ''}beside it`
+  }
   return `${plural(tokens.length, 'token', 'tokens')} and ${plural(nfts.length, 'NFT', 'NFTs')} beside it`
 }

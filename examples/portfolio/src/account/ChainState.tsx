@@ -1,3 +1,4 @@
+import { hasReason } from '@chain-data/client/fetch'
 import { getSyncStatusQuery } from '@chain-data/client/query'
 import { useQuery } from '@tanstack/react-query'
 import { chainById, settings } from '../config.ts'
@@ -14,10 +15,12 @@ export function ChainState({ chainId }: { chainId: number }) {
   const { family, name } = chainById(chainId)
   const { data } = useQuery({
     ...getSyncStatusQuery(client, { chainId, ...(family === 'solana' && { endpoint: '/solana' as const }) }),
-    refetchInterval: settings.pollMs
+    // A host without it has not got it later either.
+    refetchInterval: ({ state: { error } }) =>
+      hasReason(error, 'METHOD_NOT_FOUND') ? false : settings.pollMs
   })
   if (data === undefined) return null
-  const { degraded, lagBlocks = 0, indexedTo = 0 } = data
+  const { degraded, lagBlocks = 0, indexedTo } = data
   if (degraded) {
     return (
       <Notice state="stale" title={`The node of ${name} does not answer well`}>
@@ -28,7 +31,8 @@ export function ChainState({ chainId }: { chainId: number }) {
   if (lagBlocks <= usualLag) return null
   return (
     <Notice state="stale" title={`The history is ${shownInteger(lagBlocks)} blocks behind`}>
-      It is known up to block {shownInteger(indexedTo)}; newer transactions follow.
+      {indexedTo !== undefined &&
+        `It is known up to block ${shownInteger(indexedTo)}; newer transactions follow.`}
     </Notice>
   )
 }

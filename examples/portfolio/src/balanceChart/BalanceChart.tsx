@@ -1,3 +1,4 @@
+import { isConfirmed } from '@chain-data/client/fetch'
 import { getSyncStatusQuery, getTokensAndNFTsQuery } from '@chain-data/client/query'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
@@ -53,7 +54,9 @@ function EvmBalanceChart({ chainId, address }: AccountRoute) {
     <section className="card balanceChart" aria-labelledby="balance">
       <h2 id="balance">{chartTitle(series, chain)}</h2>
       <StepChart series={series} currency={chain} />
-      <p className="quiet tiny">{caption(series, history.records.length)}</p>
+      <p className="quiet tiny">
+        {caption(series, history.records.filter(record => isConfirmed(record)).length)}
+      </p>
     </section>
   )
 }

@@ -38,12 +38,14 @@ function EvmCompleteness({ chainId, address }: AccountRoute) {
   if (certificate !== undefined) {
     const { tone, text } = proofWords(certificate)
     return (
-      <div className="proof" role="status">
-        <button type="button" className={`proofBadge ${tone}`} onClick={() => setOpen(true)}>
-          <Icon name={icons[tone]} />
-          <SafeText text={text} limit={140} />
-          <span className="unseen">. Show the proof</span>
-        </button>
+      <div className="proof">
+        <div role="status">
+          <button type="button" className={`proofBadge ${tone}`} onClick={() => setOpen(true)}>
+            <Icon name={icons[tone]} />
+            <SafeText text={text} limit={140} />
+            <span className="unseen">. Show the proof</span>
+          </button>
+        </div>
         {isOpen && <ProofDialog {...{ chainId, proof, certificate }} onClose={() => setOpen(false)} />}
       </div>
     )

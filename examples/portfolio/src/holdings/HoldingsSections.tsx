@@ -1,6 +1,6 @@
 import { chainById } from '../config.ts'
 import { shownInteger } from '../shared/formatAmount.ts'
-import { Notice } from '../shared/Notice.tsx'
+import { Notice, type NoticeProps } from '../shared/Notice.tsx'
 import { plural } from '../shared/plural.ts'
 import { ShortAddress } from '../shared/ShortAddress.tsx'
 import { Skeleton } from '../shared/Skeleton.tsx'
@@ -31,7 +31,7 @@ export function HoldingsSections({
           Tokens <Count of={data?.tokens.length} />
         </h2>
         {data === undefined && <Skeleton rows={3} />}
-        {data?.tokens.length === 0 && <Notice state="empty" title={`No tokens${proven}`} />}
+        {data?.tokens.length === 0 && <Notice {...none(data, 'tokens', proven)} />}
         {real.length > 0 && <TokenList tokens={real} label="Tokens" />}
         {spam.length > 0 && (
           <details className="set">
@@ -45,12 +45,18 @@ export function HoldingsSections({
           NFTs <Count of={data?.nfts.length} />
         </h2>
         {data === undefined && <Skeleton squares={3} />}
-        {data?.nfts.length === 0 && <Notice state="empty" title={`No NFTs${proven}`} />}
+        {data?.nfts.length === 0 && <Notice {...none(data, 'NFTs', proven)} />}
         {data !== undefined && data.nfts.length > 0 && <NftGallery nfts={data.nfts} />}
       </section>
       {data !== undefined && data.incomplete.length > 0 && <Incomplete items={data.incomplete} />}
     </>
   )
+}
+
+/** What could not be read may be one of them. */
+function none({ incomplete }: HoldingsView, what: string, proven: string): NoticeProps {
+  if (incomplete.length > 0) return { state: 'partial', title: `No ${what} that could be read${proven}` }
+  return { state: 'empty', title: `No ${what}${proven}` }
 }
 
 function Count({ of }: { of: number | undefined }) {

@@ -26,6 +26,11 @@ export function AddressSearch({ route }: { route: AccountRoute | undefined }) {
   const problem = asked === typed ? (parsed.problem ?? unoffered(parsed.family)) : undefined
   const insist = 'insist' in parsed ? parsed.insist : undefined
 
+  const clear = () => {
+    setTyped('')
+    setAsked(undefined)
+    input.current?.blur()
+  }
   const type = (text: string) => {
     setTyped(text)
     const next = parseAddress(text)
@@ -33,7 +38,8 @@ export function AddressSearch({ route }: { route: AccountRoute | undefined }) {
   }
   const open = (account: { family: 'evm' | 'solana'; address: string }) => {
     location.hash = accountHref({ chainId: chainOf(account.family, chainId), address: account.address })
-    input.current?.blur()
+    // That may be the one which is shown already.
+    clear()
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -91,9 +97,7 @@ export function AddressSearch({ route }: { route: AccountRoute | undefined }) {
           onChange={event => type(event.target.value)}
           onKeyDown={event => {
             if (event.key !== 'Escape') return
-            setTyped('')
-            setAsked(undefined)
-            input.current?.blur()
+            clear()
           }}
         />
         <datalist id={`${id}recent`}>

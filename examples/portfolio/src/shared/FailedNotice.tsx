@@ -1,5 +1,6 @@
 import { explainError } from './explainError.ts'
 import { Notice } from './Notice.tsx'
+import { When } from './When.tsx'
 
 /** Says why something could not be read, and offers to ask again. */
 export function FailedNotice({
@@ -15,6 +16,27 @@ export function FailedNotice({
   return (
     <Notice state="failed" title={title} action={{ label: 'Try again', onPress: onRetry }}>
       {text}
+    </Notice>
+  )
+}
+
+/** Says why what is shown could not be renewed, and since when; to be asked again by hand where that is not done anyway. */
+export function StaleNotice({
+  error,
+  chainId,
+  readAtSeconds,
+  onRetry
+}: {
+  error: unknown
+  chainId: number
+  readAtSeconds: number
+  onRetry: () => void
+}) {
+  const { title, text, passes } = explainError(error, chainId)
+  const action = passes ? {} : { action: { label: 'Try again', onPress: onRetry } }
+  return (
+    <Notice state="stale" title={title} {...action}>
+      What you see was read <When seconds={readAtSeconds} />. {text}
     </Notice>
   )
 }

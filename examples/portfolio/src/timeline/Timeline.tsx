@@ -2,16 +2,16 @@ import { isConfirmed, type TransactionRecord } from '@chain-data/client/fetch'
 import { getSyncStatusQuery } from '@chain-data/client/query'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { chainById } from '../config.ts'
+import { chainById, settings } from '../config.ts'
 import { useClient } from '../shared/ClientProvider.tsx'
-import { explainError } from '../shared/explainError.ts'
-import { FailedNotice } from '../shared/FailedNotice.tsx'
+import { FailedNotice, retryEvery, StaleNotice } from '../shared/FailedNotice.tsx'
 import { shownInteger } from '../shared/formatAmount.ts'
 import { Notice } from '../shared/Notice.tsx'
 import { plural } from '../shared/plural.ts'
 import type { AccountRoute } from '../shared/route.ts'
 import { Skeleton } from '../shared/Skeleton.tsx'
 import { useNow } from '../shared/useNow.ts'
+import { useSteadyError } from '../shared/useSteadyError.ts'
 import { When } from '../shared/When.tsx'
 import { dayOf, underDays } from './days.ts'
 import { emptyHistory, type History } from './History.ts'
@@ -64,9 +64,7 @@ function EvmTimeline({ chainId, address }: AccountRoute) {
       </p>
       {error !== null && !hasRows && <FailedNotice {...{ error, chainId }} onRetry={live.refresh} />}
       {error !== null && hasRows && (
-        <Notice state="stale" title={explainError(error, chainId).title}>
-          What you see was read <When seconds={live.readAtMs / 1000} />. {explainError(error, chainId).text}
-        </Notice>
+        <StaleNotice {...{ error, chainId }} readAtSeconds={live.readAtMs / 1000} onRetry={live.refresh} />
       )}
       {!isRead && error === null && !hasRows && <Skeleton rows={4} />}
       {isRead && !hasRows && <NoTransactions chainId={chainId} />}
@@ -157,6 +155,14 @@ function End({ chainId, live: { history, source } }: { chainId: number; live: Li
     if (older.isSuccess) reset()
   }, [older.isSuccess, reset])
 
+  const error = useSteadyError(older)
+  const againMs = older.isError && retryEvery(older.error, chainId, settings.pollMs)
+  useEffect(() => {
+    if (againMs === false) return
+    const timer = setTimeout(mutate, againMs)
+    return () => clearTimeout(timer)
+  }, [againMs, mutate])
+
   useEffect(() => {
     if (end.current === null || !canRead) return
     const read: IntersectionObserverCallback = entries => {
@@ -182,8 +188,8 @@ function End({ chainId, live: { history, source } }: { chainId: number; live: Li
           .
         </p>
       )}
-      {older.isError && <FailedNotice error={older.error} chainId={chainId} onRetry={() => older.mutate()} />}
-      {!isComplete && !older.isError && (
+      {error !== null && <FailedNotice {...{ error, chainId }} onRetry={() => older.mutate()} />}
+      {!isComplete && error === null && (
         <button
           type="button"
           className="button"

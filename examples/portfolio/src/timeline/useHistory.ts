@@ -6,6 +6,7 @@ import { settings } from '../config.ts'
 import { useClient } from '../shared/ClientProvider.tsx'
 import { retryEvery } from '../shared/FailedNotice.tsx'
 import type { AccountRoute } from '../shared/route.ts'
+import { useSteadyError } from '../shared/useSteadyError.ts'
 import { type Anchor, emptyHistory, type History, type ReadRecords } from './History.ts'
 import { type HistorySource, refreshHistory } from './readHistory.ts'
 
@@ -36,7 +37,7 @@ export function useHistory({ chainId, address }: AccountRoute): LiveHistory {
     () => createSource({ client, queryClient, chainId, address, key: [...key, 'records'] }),
     [client, queryClient, chainId, address, key]
   )
-  const { data: history = emptyHistory } = useQuery<History>({
+  const { data: held } = useQuery<History>({
     // Only ever put there by the two readers.
     ...{ queryKey: [...key, 'records'], queryFn: skipToken, staleTime: Number.POSITIVE_INFINITY },
     structuralSharing: false
@@ -48,12 +49,13 @@ export function useHistory({ chainId, address }: AccountRoute): LiveHistory {
     retry: false,
     refetchInterval: query => retryEvery(query.state.error, chainId, settings.pollMs)
   })
+  const error = useSteadyError(newest)
   const { refetch } = newest
   const refresh = useCallback(() => void refetch(), [refetch])
   const older = useMemo(() => source(), [source])
   return {
-    ...{ history, source: older, error: newest.error, readAtMs: newest.dataUpdatedAt },
-    ...{ refresh, isRead: newest.data !== undefined }
+    ...{ history: held ?? emptyHistory, source: older, error, readAtMs: newest.dataUpdatedAt },
+    ...{ refresh, isRead: newest.data !== undefined && held !== undefined }
   }
 }
 
