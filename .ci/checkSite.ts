@@ -13,10 +13,10 @@ import type { AddressInfo } from 'node:net'
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type * as Playwright from 'playwright-core'
+import { findChromium } from '../examples/portfolio/test/support/findChromium.ts'
 import { inspectSite } from './inspectSite.ts'
 
 const site = fileURLToPath(new URL('../docs/site/', import.meta.url))
-const chromiumPath = '/usr/bin/chromium'
 const narrow = { width: 360, height: 800 }
 const wide = { width: 1280, height: 900 }
 /** One page of each kind. */
@@ -94,12 +94,12 @@ async function openPage(
   return faults.map(fault => `${name}: ${fault}`)
 }
 
-async function openPages(pictures: string | undefined): Promise<string[]> {
+async function openPages(executablePath: string, pictures: string | undefined): Promise<string[]> {
   // Playwright belongs to the example that is tested in a browser.
   const require = createRequire(new URL('../examples/portfolio/package.json', import.meta.url))
   const { chromium } = require('playwright-core') as typeof Playwright
   const { server, base } = await serve()
-  const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
   try {
     const faults: string[] = []
     for (const name of openedPages) faults.push(...(await openPage(browser, base, name, pictures)))
@@ -122,8 +122,9 @@ if (!existsSync(join(site, 'index.html'))) {
 if (pictures !== undefined) mkdirSync(pictures, { recursive: true })
 const { pages, links, faults: inFiles } = inspectSite(site)
 const faults = [...inFiles]
-if (existsSync(chromiumPath)) faults.push(...(await openPages(pictures)))
-else say(`Skipped: pages are not opened, because there is no ${chromiumPath}.`)
+const chromiumPath = findChromium()
+if (chromiumPath !== undefined) faults.push(...(await openPages(chromiumPath, pictures)))
+else say('Skipped: pages are not opened, because there is no Chromium here; CHROMIUM_PATH may name one.')
 for (const fault of new Set(faults)) say(fault)
 say(`${pages} pages, ${links} links, ${new Set(faults).size} faults.`)
 process.exitCode = faults.length > 0 ? 1 : 0
