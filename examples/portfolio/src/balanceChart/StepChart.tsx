@@ -209,7 +209,9 @@ function createScale({ points, openingWei, isWhole }: BalanceSeries, width: numb
   const top = high + room
   const from = points[0]?.blockNumber ?? 0
   const span = Math.max(1, (points.at(-1)?.blockNumber ?? 0) - from)
-  const ticks = axisTicks(bottom + (top - bottom) / 20n, top, 4, decimals)
+  // Beside nothing there is nothing to compare with.
+  const ticks =
+    high === 0n ? axisTicks(0n, 0n, 1, decimals) : axisTicks(bottom + (top - bottom) / 20n, top, 4, decimals)
   const labels = ticks.values.map(value => shownAmount(value, decimals, ticks.fraction).length)
   const left = Math.ceil(Math.max(...labels) * digitWidth) + 8
   const wide = width - left - margin.right
