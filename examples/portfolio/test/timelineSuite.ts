@@ -3,6 +3,7 @@ import { type EvmDriver, type EvmTransaction, evmAccount, evmHistoryOf } from '@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { exactAmount } from '../src/shared/formatAmount.ts'
+import { answerInstead } from './support/answerInstead.ts'
 import type { Portfolio } from './support/startPortfolio.ts'
 
 /** Long, for a machine that does much else. */
@@ -163,6 +164,17 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       await close()
     }
   )
+
+  test('where the index begins later than the chain, its beginning is named', limit, async () => {
+    const { evm, stack } = portfolio()
+    const covers = { transfers: true, internal: true, pool: true }
+    const status = { chainId: evm.world.chainId, indexedFrom: 7, degraded: false, covers }
+    const { page, close } = await openAccount(watched, {
+      prepare: each => answerInstead(each, stack.serviceUrl, 'svc_getSyncStatus', { result: status })
+    })
+    await page.getByText('That is all since block 7, where the index begins: 1 transaction').waitFor()
+    await close()
+  })
 
   test(
     'the rows of alice are what the devnet knows, with failed ones marked and details on demand',

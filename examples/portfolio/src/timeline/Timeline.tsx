@@ -83,7 +83,7 @@ function NoTransactions({ chainId }: { chainId: number }) {
   const known =
     data?.indexedTo === undefined
       ? ''
-      : `From block ${shownInteger(data.indexedFrom ?? 0)} to block ${shownInteger(data.indexedTo)} nothing was sent by this account or to it.`
+      : `From block ${shownInteger(data.indexedFrom ?? 0)} to block ${shownInteger(data.indexedTo)} nothing was sent by this account or to it.${data.covers.internal ? '' : ' What contracts may have paid to it is not known.'}`
   return (
     <Notice state="empty" title="No transactions">
       {known}
@@ -174,12 +174,15 @@ function End({ chainId, live: { history, source } }: { chainId: number; live: Li
     return () => observer.disconnect()
   }, [canRead, mutate])
 
+  // Where the index begins later than the chain, older transactions are not known.
+  const from = useQuery(getSyncStatusQuery(useClient(), { chainId })).data?.indexedFrom ?? 0
   const first = records.findLast(record => isConfirmed(record))
   return (
     <div className="end" ref={end}>
       {isComplete && (
         <p className="quiet">
-          That is all: {plural(records.length, 'transaction', 'transactions')}
+          That is all{from > 0 && ` since block ${shownInteger(from)}, where the index begins`}:{' '}
+          {plural(records.length, 'transaction', 'transactions')}
           {first !== undefined && (
             <>
               , the first <When seconds={first.timestamp} />
