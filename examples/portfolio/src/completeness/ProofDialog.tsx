@@ -1,7 +1,8 @@
 import type { HistoryCertificate, TransactionRecord } from '@chain-data/client/fetch'
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import type { ReactNode } from 'react'
 import { chainById } from '../config.ts'
 import { Amount } from '../shared/Amount.tsx'
+import { Dialog } from '../shared/Dialog.tsx'
 import { shownInteger } from '../shared/formatAmount.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { plural } from '../shared/plural.ts'
@@ -56,97 +57,66 @@ export function ProofDialog({
   proof: Proof
   onClose: () => void
 }) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  const titleId = useId()
-  useEffect(() => {
-    // As a modal it keeps the focus, gives it back, and closes on Esc by itself.
-    dialog.current?.showModal()
-  }, [])
-  const close = () => dialog.current?.close()
   const { address, asOf, index, tokens, nfts, findings } = certificate
   const known = useTokens({ chainId, address }, noRecords)
   const assets = [...tokens, ...nfts]
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a press beside it closes it, as Esc does.
-    <dialog
-      ref={dialog}
-      className="dialog proofDialog"
-      aria-labelledby={titleId}
-      onClose={onClose}
-      onClick={event => {
-        if (event.target === dialog.current) close()
-      }}
-    >
-      <div className="dialogBody">
-        <header>
-          <h2 id={titleId}>
-            <SafeText text={proofWords(certificate).text} limit={300} />
-          </h2>
-          <button type="button" className="iconButton" onClick={close} aria-label="Close" title="Close (Esc)">
-            <Icon name="cross" />
-          </button>
-        </header>
-        <p className="quiet">
-          What the service has of this account is added up and compared with what the chain’s node says at
-          block {shownInteger(asOf.blockNumber)}, <When seconds={asOf.timestamp} />.
-        </p>
-        <Check title="Index" verdict={index.verdict}>
-          <Line words="Transactions that were written and are there">{shownInteger(index.transactions)}</Line>
-        </Check>
-        <NonceCheck sent={certificate.sent} />
-        <NativeCheck native={certificate.native} chainId={chainId} />
-        {assets.length > 0 && (
-          <>
-            <h3>Tokens and NFTs</h3>
-            <table className="sums">
-              <thead>
-                <tr>
-                  <th scope="col">Contract</th>
-                  <th scope="col">Balance</th>
-                  <th scope="col">Verdict</th>
-                </tr>
-              </thead>
-              <tbody>
-                {assets.slice(0, mostTokens).map(asset => (
-                  <AssetRow
-                    key={`${asset.address} ${'tokenId' in asset ? asset.tokenId : ''}`}
-                    asset={asset}
-                    facts={known.get(asset.address.toLowerCase())}
-                  />
-                ))}
-              </tbody>
-            </table>
-            {assets.length > mostTokens && (
-              <p className="quiet">{plural(assets.length - mostTokens, 'more', 'more')} not shown here.</p>
-            )}
-          </>
-        )}
-        {findings.length > 0 && (
-          <>
-            <h3>What keeps it from being proven</h3>
-            <ul className="findings">
-              {findings.map((finding, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: they have no names, and the list never changes its order.
-                <li key={at}>
-                  <SafeText className="wrap" text={findingWords(finding)} limit={300} />
-                  {finding.blockNumber !== undefined && (
-                    <span className="quiet"> (block {shownInteger(finding.blockNumber)})</span>
-                  )}
-                </li>
+    <Dialog title={proofWords(certificate).text} titleLimit={300} className="proofDialog" onClose={onClose}>
+      <p className="quiet">
+        What the service has of this account is added up and compared with what the chain’s node says at block{' '}
+        {shownInteger(asOf.blockNumber)}, <When seconds={asOf.timestamp} />.
+      </p>
+      <Check title="Index" verdict={index.verdict}>
+        <Line words="Transactions that were written and are there">{shownInteger(index.transactions)}</Line>
+      </Check>
+      <NonceCheck sent={certificate.sent} />
+      <NativeCheck native={certificate.native} chainId={chainId} />
+      {assets.length > 0 && (
+        <>
+          <h3>Tokens and NFTs</h3>
+          <table className="sums">
+            <thead>
+              <tr>
+                <th scope="col">Contract</th>
+                <th scope="col">Balance</th>
+                <th scope="col">Verdict</th>
+              </tr>
+            </thead>
+            <tbody>
+              {assets.slice(0, mostTokens).map(asset => (
+                <AssetRow
+                  key={`${asset.address} ${'tokenId' in asset ? asset.tokenId : ''}`}
+                  asset={asset}
+                  facts={known.get(asset.address.toLowerCase())}
+                />
               ))}
-            </ul>
-          </>
-        )}
-        <button
-          type="button"
-          className="button"
-          aria-disabled={isProving}
-          onClick={() => isProving || prove()}
-        >
-          {isProving ? 'Proving …' : 'Prove it again'}
-        </button>
-      </div>
-    </dialog>
+            </tbody>
+          </table>
+          {assets.length > mostTokens && (
+            <p className="quiet">{plural(assets.length - mostTokens, 'more', 'more')} not shown here.</p>
+          )}
+        </>
+      )}
+      {findings.length > 0 && (
+        <>
+          <h3>What keeps it from being proven</h3>
+          <ul className="findings">
+            {findings.map((finding, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: they have no names, and the list never changes its order.
+              <li key={at}>
+                <SafeText className="wrap" text={findingWords(finding)} limit={300} />
+                {finding.blockNumber !== undefined && (
+                  <span className="quiet"> (block {shownInteger(finding.blockNumber)})</span>
+                )}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <button type="button" className="button" aria-disabled={isProving} onClick={() => isProving || prove()}>
+        {isProving ? 'Proving …' : 'Prove it again'}
+      </button>
+    </Dialog>
   )
 }
 

@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import type { ReactNode } from 'react'
 import { CopyButton } from '../shared/CopyButton.tsx'
+import { Dialog } from '../shared/Dialog.tsx'
 import { shownInteger } from '../shared/formatAmount.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { SafeImage } from '../shared/SafeImage.tsx'
@@ -17,87 +18,58 @@ const metadataWords = {
 
 /** Everything known of one NFT. What strangers wrote is text: their links can be copied, not followed. */
 export function NftDialog({ nft, onClose }: { nft: NftView; onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  const titleId = useId()
-  useEffect(() => {
-    // As a modal it keeps the focus, gives it back, and closes on Esc by itself.
-    dialog.current?.showModal()
-  }, [])
   const missing = metadataWords[nft.metadata]
-  const close = () => dialog.current?.close()
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a press beside it closes it, as Esc does.
-    <dialog
-      ref={dialog}
-      className="dialog"
-      aria-labelledby={titleId}
-      onClose={onClose}
-      onClick={event => {
-        if (event.target === dialog.current) close()
-      }}
-    >
-      <div className="dialogBody">
-        <header>
-          <h2 id={titleId}>
-            <SafeText text={nftName(nft)} limit={120} />
-          </h2>
-          <button type="button" className="iconButton" onClick={close} aria-label="Close" title="Close (Esc)">
-            <Icon name="cross" />
-          </button>
-        </header>
-        <SafeImage image={nft.image} name={nft.name || nft.symbol} shape="square" />
-        {nft.spam !== undefined && nft.spam.verdict !== 'ok' && (
-          <p className="waiting spamWords">
-            <Icon name="flag" /> Looks like {nft.spam.verdict === 'spam' ? 'spam' : 'it may be spam'}:{' '}
-            {spamReasons(nft.spam.reasons)}.
-          </p>
-        )}
-        {missing !== undefined && <p className="quiet">{missing}</p>}
-        {nft.description !== '' && (
-          <p className="description">
-            <SafeText text={nft.description} limit={1000} />
-          </p>
-        )}
-        <dl className="facts">
-          {nft.symbol !== '' && (
-            <Fact label="Collection">
-              <SafeText text={nft.symbol} limit={60} />
-            </Fact>
-          )}
-          <Fact label={nft.tokenId === undefined ? 'Mint' : 'Contract'}>
-            <ShortAddress
-              address={nft.token}
-              label={nft.tokenId === undefined ? 'mint' : 'contract address'}
-            />
+    <Dialog title={nftName(nft)} titleLimit={120} onClose={onClose}>
+      <SafeImage image={nft.image} name={nft.name || nft.symbol} shape="square" />
+      {nft.spam !== undefined && nft.spam.verdict !== 'ok' && (
+        <p className="waiting spamWords">
+          <Icon name="flag" /> Looks like {nft.spam.verdict === 'spam' ? 'spam' : 'it may be spam'}:{' '}
+          {spamReasons(nft.spam.reasons)}.
+        </p>
+      )}
+      {missing !== undefined && <p className="quiet">{missing}</p>}
+      {nft.description !== '' && (
+        <p className="description">
+          <SafeText text={nft.description} limit={1000} />
+        </p>
+      )}
+      <dl className="facts">
+        {nft.symbol !== '' && (
+          <Fact label="Collection">
+            <SafeText text={nft.symbol} limit={60} />
           </Fact>
-          {nft.tokenId !== undefined && (
-            <Fact label="Token id">
-              <span className="wrap">{nft.tokenId}</span> <CopyButton text={nft.tokenId} label="token id" />
-            </Fact>
-          )}
-          <Fact label="Standard">{nft.standard}</Fact>
-          <Fact label="Held">{shownInteger(nft.amount)}</Fact>
-          {nft.links.map(([label, url]) => (
-            <Fact key={label} label={label}>
-              <SafeText className="wrap" text={url} limit={200} /> <CopyButton text={url} label={label} />
-            </Fact>
-          ))}
-        </dl>
-        {nft.attributes.length > 0 && (
-          <>
-            <h3>Attributes</h3>
-            <dl className="facts">
-              {nft.attributes.map(([name, value], at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: names repeat, and the list never changes its order.
-                <Fact key={at} label={<SafeText text={name} limit={40} />}>
-                  <SafeText className="wrap" text={value} limit={200} />
-                </Fact>
-              ))}
-            </dl>
-          </>
         )}
-      </div>
-    </dialog>
+        <Fact label={nft.tokenId === undefined ? 'Mint' : 'Contract'}>
+          <ShortAddress address={nft.token} label={nft.tokenId === undefined ? 'mint' : 'contract address'} />
+        </Fact>
+        {nft.tokenId !== undefined && (
+          <Fact label="Token id">
+            <span className="wrap">{nft.tokenId}</span> <CopyButton text={nft.tokenId} label="token id" />
+          </Fact>
+        )}
+        <Fact label="Standard">{nft.standard}</Fact>
+        <Fact label="Held">{shownInteger(nft.amount)}</Fact>
+        {nft.links.map(([label, url]) => (
+          <Fact key={label} label={label}>
+            <SafeText className="wrap" text={url} limit={200} /> <CopyButton text={url} label={label} />
+          </Fact>
+        ))}
+      </dl>
+      {nft.attributes.length > 0 && (
+        <>
+          <h3>Attributes</h3>
+          <dl className="facts">
+            {nft.attributes.map(([name, value], at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: names repeat, and the list never changes its order.
+              <Fact key={at} label={<SafeText text={name} limit={40} />}>
+                <SafeText className="wrap" text={value} limit={200} />
+              </Fact>
+            ))}
+          </dl>
+        </>
+      )}
+    </Dialog>
   )
 }
 
