@@ -78,11 +78,18 @@ export function reaches(history: History, newest: ReadRecords): boolean {
   if (newest.isLast) return true
   // With nothing below them, pending ones are all that is held: a whole history, or the beginning of one.
   if (cursorOf(history.records) === undefined) return !history.isComplete
-  return holds(history.records, cursorOf(newest.records)) || holds(newest.records, cursorOf(history.records))
+  const [oldest, lowest] = [cursorOf(newest.records), cursorOf(history.records)]
+  return settledPlace(history, oldest) >= 0 || newest.records.some(record => isSame(record, lowest))
 }
 
-function holds(records: readonly TransactionRecord[], wanted: ConfirmedTransaction | undefined): boolean {
-  return records.some(record => isConfirmed(record) && record.hash === wanted?.hash)
+function isSame(record: TransactionRecord, wanted: ConfirmedTransaction | undefined): boolean {
+  return isConfirmed(record) && record.hash === wanted?.hash
+}
+
+/** Where a record is held that no reorg can have moved; -1 where it is not. Only below such a one what is held goes on. */
+function settledPlace({ records, settledTo }: History, wanted: ConfirmedTransaction | undefined): number {
+  if (wanted === undefined || blockOf(wanted) > settledTo) return -1
+  return records.findIndex(record => isSame(record, wanted))
 }
 
 /** Whether records that were read after a cursor can stand below it: a reorg between two reads may have moved it. */
@@ -106,15 +113,14 @@ export function fitsBelow(
 export function foldNewest(history: History, newest: ReadRecords, finalized: number): History {
   const before = new Map(history.records.map(record => [record.hash, record]))
   const read = asFarAsHeld(history, newest).map(record => keepSame(before.get(record.hash), record))
-  const older = newest.isLast ? [] : keptBelow(history.records, read)
+  const older = newest.isLast ? [] : keptBelow(history, read)
   const records = [...read, ...older]
   const gone = goneNow(history, records, newest.isLast ? undefined : cursorOf(read))
-  const isWhole = older.every(record => blockOf(record) <= history.settledTo)
   return {
     // Where nothing has changed, nothing is worked out again either.
     records: isSameList(history.records, records) ? history.records : records,
     isComplete: newest.isLast || (endIsSettled(history) && reaches(history, newest)),
-    settledTo: isWhole ? finalized : Math.min(finalized, history.settledTo),
+    settledTo: finalized,
     gone,
     returned: returnedNow(history, read),
     arrived: arrivedNow(history, read),
@@ -174,18 +180,9 @@ function keepSame(known: TransactionRecord | undefined, record: TransactionRecor
 }
 
 /** What is held below the newest records. Whatever a reorg has moved among these is theirs to tell. */
-function keptBelow(
-  held: readonly TransactionRecord[],
-  newest: readonly TransactionRecord[]
-): ConfirmedTransaction[] {
-  const oldest = cursorOf(newest)
-  const place = held.findIndex(record => isConfirmed(record) && record.hash === oldest?.hash)
-  if (oldest === undefined || place < 0) return []
-  const listed = new Set(newest.map(({ hash }) => hash))
-  return held
-    .slice(place + 1)
-    .filter(record => isConfirmed(record))
-    .filter(record => !listed.has(record.hash) && blockOf(record) <= blockOf(oldest))
+function keptBelow(history: History, newest: readonly TransactionRecord[]): ConfirmedTransaction[] {
+  const place = settledPlace(history, cursorOf(newest))
+  return place < 0 ? [] : history.records.slice(place + 1).filter(record => isConfirmed(record))
 }
 
 /** @param oldest - Of the newest records: what is held below it was not looked at. */

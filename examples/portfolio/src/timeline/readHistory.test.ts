@@ -149,6 +149,21 @@ describe('reading a history', () => {
     expect(reader.history()).toMatchObject({ reorgs: 1, anchor: undefined })
   })
 
+  it('does not go on below a record that a reorg has moved into an older block', async () => {
+    const chain = createFakeChain()
+    chain.mine(1)
+    for (let block = 0; block < 4; block++) chain.mine(1)
+    const reader = createReader(chain)
+    await reader.refresh()
+    expect(reader.history()).toMatchObject({ isComplete: true, settledTo: 1 })
+    // 0x5 comes to stand below 0x2; what is new leaves no room for it in the next read.
+    chain.reorg(4, ['mined again'])
+    chain.mine(26)
+    await reader.refresh()
+    await readWhole(reader)
+    expect(reader.hashes()).toEqual(hashesOf(chain))
+  })
+
   it('reads what a reorg replaced anew when it removed the record that the next page begins after', async () => {
     const chain = createFakeChain()
     chain.mine(40)
