@@ -30,8 +30,8 @@ describe('docs/architecture.md', () => {
 
   it.each([
     ['packages/server/src/ledger/open.ts', 'packages/server/src/ledger/'],
-    ['packages/server/src/chains/evm/gas/read.ts', 'packages/server/src/chains/evm/gas/'],
-    ['packages/server/src/chains/near/rpc.ts', 'packages/server/src/chains/near/'],
+    ['packages/server/src/evm/gas/read.ts', 'packages/server/src/evm/gas/'],
+    ['packages/server/src/server/queue/open.ts', 'packages/server/src/server/queue/'],
     ['packages/client/src/vue/index.ts', 'packages/client/src/vue/'],
     ['packages/wallet/src/index.ts', 'packages/wallet/'],
     ['tools/tidy.ts', 'tools/']
@@ -40,13 +40,13 @@ describe('docs/architecture.md', () => {
   })
 
   it.each([
-    'packages/server/src/indexer/',
-    'packages/server/src/chains/evm/traces/',
-    'packages/server/src/proxy/',
+    'packages/server/src/server/indexer/',
+    'packages/server/src/evm/blocks/traces/',
+    'packages/server/src/server/proxy/',
     'packages/devnet/src/evm/story/',
     'packages/conformance/src/report/',
     'packages/client/src/native.ts',
-    'rpc/toWireError.ts',
+    'server/rpc/toWireError.ts',
     'examples/'
   ])('would be wrong without %s', name => {
     const others = files.filter(file => !file.startsWith(name) && !file.endsWith(`/${name}`))

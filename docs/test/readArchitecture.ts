@@ -47,7 +47,7 @@ function foldersIn(folder: string, files: readonly string[]): string[] {
   return [...new Set(names)].map(name => folder + name)
 }
 
-/** A folder whose own folders are the modules, such as `chains/`. */
+/** A folder whose own folders are the modules, such as `packages/`. */
 const isShelf = (folder: string, names: ReadonlySet<string>) =>
   !names.has(folder) && [...names].some(name => name.startsWith(folder))
 

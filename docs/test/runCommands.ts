@@ -12,7 +12,7 @@ const serviceUrl = 'http://127.0.0.1:8080'
 
 /** Programs of this project that ask a service and end, by the names that they are called by. */
 const sources: Readonly<Record<string, string>> = {
-  'chain-data': fileURLToPath(import.meta.resolve('../../packages/server/src/cli/main.ts')),
+  'chain-data': fileURLToPath(import.meta.resolve('../../packages/server/src/server/cli/main.ts')),
   'chain-data-conformance': fileURLToPath(import.meta.resolve('../../packages/conformance/src/cli/main.ts'))
 }
 

@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { createRequire } from 'node:module'
 import { argv } from 'node:process'
+import { fileURLToPath } from 'node:url'
 
 /** What a committed artifact holds: enough to deploy and call, nothing that changes without a reason. */
 export interface Artifact {

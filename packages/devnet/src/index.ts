@@ -11,28 +11,28 @@ export {
   type MineOptions,
   type ReorgOptions
 } from './evm/createEvmDriver.ts'
+export type * from './evm/EvmWorld.ts'
 export { developmentPhrase } from './evm/evmAccounts.ts'
 export { createContract, createEvmCalls, type EvmCall, type EvmCalls } from './evm/evmIntents.ts'
 export * from './evm/evmTruth.ts'
-export type * from './evm/EvmWorld.ts'
-export { createEmptyWorld, seedEvmWorld, type EvmSeedOptions } from './evm/seedEvmWorld.ts'
+export { createEmptyWorld, type EvmSeedOptions, seedEvmWorld } from './evm/seedEvmWorld.ts'
 export type { EvmIntent } from './evm/signIntent.ts'
-export { startAnvil, type AnvilNode, type AnvilOptions } from './evm/startAnvil.ts'
+export { type AnvilNode, type AnvilOptions, startAnvil } from './evm/startAnvil.ts'
 export {
   createUnservedMetadata,
-  putImage,
-  putJson,
   type MetadataDocument,
-  type MetadataHost
+  type MetadataHost,
+  putImage,
+  putJson
 } from './metadata/MetadataHost.ts'
-export { startMetadataServer, type MetadataServer } from './metadata/startMetadataServer.ts'
+export { type MetadataServer, startMetadataServer } from './metadata/startMetadataServer.ts'
 export {
-  coreProgram,
-  encodeCoreAsset,
-  encodeCoreCollection,
   type CoreAsset,
   type CoreCollection,
-  type CorePlugin
+  type CorePlugin,
+  coreProgram,
+  encodeCoreAsset,
+  encodeCoreCollection
 } from './solana/coreAccounts.ts'
 export { createSolanaDriver, type MintIntent, type SolanaDriver } from './solana/createSolanaDriver.ts'
 export {
@@ -41,17 +41,17 @@ export {
   metadataAddress,
   metadataProgram
 } from './solana/metaplexAccounts.ts'
-export { mintExtensions, type MintExtension } from './solana/mintExtensions.ts'
-export { seedSolanaWorld, type SolanaSeedOptions } from './solana/seedSolanaWorld.ts'
+export { type MintExtension, mintExtensions } from './solana/mintExtensions.ts'
 export * from './solana/SolanaWorld.ts'
+export { type SolanaSeedOptions, seedSolanaWorld } from './solana/seedSolanaWorld.ts'
 export * from './solana/solanaTruth.ts'
-export { startSurfpool, surfpoolUnsupportedReason, type SurfpoolNode } from './solana/startSurfpool.ts'
+export { type SurfpoolNode, startSurfpool, surfpoolUnsupportedReason } from './solana/startSurfpool.ts'
 export {
-  startDevnet,
   type Devnet,
   type DevnetOptions,
   type EvmDevnet,
-  type SolanaDevnet
+  type SolanaDevnet,
+  startDevnet
 } from './startDevnet.ts'
-export { expectedEvmHoldings, expectedRecord, type ExpectedRecord } from './wire/expectedEvmAnswers.ts'
-export { expectedSolanaHoldings, type ExpectedSolanaHoldings } from './wire/expectedSolanaHoldings.ts'
+export { type ExpectedRecord, expectedEvmHoldings, expectedRecord } from './wire/expectedEvmAnswers.ts'
+export { type ExpectedSolanaHoldings, expectedSolanaHoldings } from './wire/expectedSolanaHoldings.ts'

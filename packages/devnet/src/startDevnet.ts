@@ -1,12 +1,12 @@
 import type { EvmDriver } from './evm/createEvmDriver.ts'
 import type { EvmWorld } from './evm/EvmWorld.ts'
 import { seedEvmWorld } from './evm/seedEvmWorld.ts'
-import { startAnvil, type AnvilNode, type AnvilOptions } from './evm/startAnvil.ts'
-import { startMetadataServer, type MetadataServer } from './metadata/startMetadataServer.ts'
+import { type AnvilNode, type AnvilOptions, startAnvil } from './evm/startAnvil.ts'
+import { type MetadataServer, startMetadataServer } from './metadata/startMetadataServer.ts'
 import type { SolanaDriver } from './solana/createSolanaDriver.ts'
-import { seedSolanaWorld } from './solana/seedSolanaWorld.ts'
 import type { SolanaWorld } from './solana/SolanaWorld.ts'
-import { startSurfpool, surfpoolUnsupportedReason, type SurfpoolNode } from './solana/startSurfpool.ts'
+import { seedSolanaWorld } from './solana/seedSolanaWorld.ts'
+import { type SurfpoolNode, startSurfpool, surfpoolUnsupportedReason } from './solana/startSurfpool.ts'
 
 /** What is started and how it is seeded. */
 export interface DevnetOptions {

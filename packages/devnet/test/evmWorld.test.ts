@@ -1,4 +1,4 @@
-import { Contract, JsonRpcProvider, ZeroAddress, id } from 'ethers'
+import { Contract, id, JsonRpcProvider, ZeroAddress } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { devContract } from '../src/evm/contracts.ts'
 import type { EvmDriver } from '../src/evm/createEvmDriver.ts'
@@ -15,8 +15,8 @@ import {
   fillUriTemplate
 } from '../src/evm/evmTruth.ts'
 import { seedEvmWorld } from '../src/evm/seedEvmWorld.ts'
-import { startAnvil, type AnvilNode } from '../src/evm/startAnvil.ts'
-import { startMetadataServer, type MetadataServer } from '../src/metadata/startMetadataServer.ts'
+import { type AnvilNode, startAnvil } from '../src/evm/startAnvil.ts'
+import { type MetadataServer, startMetadataServer } from '../src/metadata/startMetadataServer.ts'
 
 interface Receipt {
   transactionHash: string

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
+  type AnvilNode,
+  type EvmWorld,
   evmAccount,
   evmContract,
   evmTransaction,
   expectedEvmHoldings,
   expectedRecord,
   seedEvmWorld,
-  startAnvil,
-  type AnvilNode,
-  type EvmWorld
+  startAnvil
 } from '../src/index.ts'
 
 let node: AnvilNode

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { putImage, putJson } from '../src/metadata/MetadataHost.ts'
-import { startMetadataServer, type MetadataServer } from '../src/metadata/startMetadataServer.ts'
+import { type MetadataServer, startMetadataServer } from '../src/metadata/startMetadataServer.ts'
 
 let server: MetadataServer
 

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openRemoteChains } from '../src/cli/openSubject.ts'
 import {
+  type AnvilNode,
   createEmptyWorld,
   createEvmDriver,
+  type EvmDriver,
   evmAccount,
-  startAnvil,
-  type AnvilNode,
-  type EvmDriver
+  startAnvil
 } from '../src/index.ts'
 
 let node: AnvilNode

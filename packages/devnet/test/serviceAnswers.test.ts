@@ -2,6 +2,7 @@ import { createClient, isConfirmed } from '@chain-data/client'
 import { createServer, type Server } from '@chain-data/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  type Devnet,
   evmAccount,
   evmAddressesOf,
   evmHistoryOf,
@@ -10,8 +11,7 @@ import {
   expectedRecord,
   expectedSolanaHoldings,
   startDevnet,
-  surfpoolUnsupportedReason,
-  type Devnet
+  surfpoolUnsupportedReason
 } from '../src/index.ts'
 
 const credentials = { projectId: 'demo', serverKey: 'demo-server-key' }

@@ -1,13 +1,13 @@
 import { PublicKey } from '@solana/web3.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startMetadataServer, type MetadataServer } from '../src/metadata/startMetadataServer.ts'
+import { type MetadataServer, startMetadataServer } from '../src/metadata/startMetadataServer.ts'
 import type { SolanaDriver } from '../src/solana/createSolanaDriver.ts'
 import { editionAddress, metadataAddress, metadataProgram } from '../src/solana/metaplexAccounts.ts'
 import { seedSolanaWorld } from '../src/solana/seedSolanaWorld.ts'
-import { tokenPrograms } from '../src/solana/splInstructions.ts'
 import { solanaHoldingsOf, solanaMint } from '../src/solana/solanaTruth.ts'
+import { tokenPrograms } from '../src/solana/splInstructions.ts'
+import { type SurfpoolNode, startSurfpool, surfpoolUnsupportedReason } from '../src/solana/startSurfpool.ts'
 import { expectedSolanaHoldings } from '../src/wire/expectedSolanaHoldings.ts'
-import { startSurfpool, surfpoolUnsupportedReason, type SurfpoolNode } from '../src/solana/startSurfpool.ts'
 
 const unsupported = surfpoolUnsupportedReason()
 if (unsupported !== undefined) process.stdout.write(`skipped: ${unsupported}\n`)

@@ -3,7 +3,7 @@ import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { build, transform } from 'esbuild'
 
-const folder = new URL('../src/http/statusPage/', import.meta.url)
+const folder = new URL('../src/server/http/statusPage/', import.meta.url)
 
 /** Where style and script of the status page are kept as the text that is served. */
 export const assetsFile = new URL('statusPageAssets.gen.ts', folder)

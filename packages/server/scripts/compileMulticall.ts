@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const sourceFile = new URL('../contracts/Multicall.yul', import.meta.url)
 
 /** Where the compiled bytes are kept. */
-export const programFile = new URL('../src/chains/evm/multicall/multicallProgram.gen.ts', import.meta.url)
+export const programFile = new URL('../src/evm/state/multicallProgram.gen.ts', import.meta.url)
 
 /** A Yul object has no pragma: its compiler is pinned here. */
 const compilerVersion = '0.8.37'

@@ -13,8 +13,8 @@ import {
   solanaOwner,
   startSurfpool
 } from '@chain-data/devnet'
-import { findElements, findMembers } from '../src/chains/solana/rpc/jsonExtents.ts'
-import { createCountedTurns } from '../src/chains/solana/createCountedTurns.ts'
+import { createCountedTurns } from '../src/nodes/solana/createCountedTurns.ts'
+import { findElements, findMembers } from '../src/nodes/solana/jsonExtents.ts'
 import { comparable } from '../test/solana/comparable.ts'
 import type { Recording } from '../test/solana/replayNode.ts'
 import { startScriptedNode } from '../test/solana/startScriptedNode.ts'

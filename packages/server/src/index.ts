@@ -3,6 +3,10 @@
  *
  * @packageDocumentation
  */
+
+export type { SyncStatus } from './model/sync.ts'
+export { ChainDataError, ConfigError, StoreError } from './platform/errors.ts'
+export type { LogFields, Logger } from './platform/logger.ts'
 export {
   type Config,
   type ConfigInput,
@@ -10,12 +14,9 @@ export {
   loadConfig,
   type ProjectInput,
   parseConfig
-} from './config.ts'
-export type { FetchHandler, FetchOrigin } from './http/createFetchHandler.ts'
-export type { NodeHandler } from './http/createNodeHandler.ts'
-export type { StatusReport } from './http/statusPage/StatusReport.ts'
-export type { SyncStatus } from './model/sync.ts'
-export { ChainDataError, ConfigError, StoreError } from './platform/errors.ts'
-export type { LogFields, Logger } from './platform/logger.ts'
-export type { VerifiedProject, VerifyLimits, VerifyProject } from './projects/VerifyProject.ts'
-export { createServer, type Server, type ServerOptions } from './server.ts'
+} from './server/config/config.ts'
+export { createServer, type Server, type ServerOptions } from './server/createServer.ts'
+export type { FetchHandler, FetchOrigin } from './server/http/createFetchHandler.ts'
+export type { NodeHandler } from './server/http/createNodeHandler.ts'
+export type { StatusReport } from './server/http/statusPage/StatusReport.ts'
+export type { VerifiedProject, VerifyLimits, VerifyProject } from './server/projects/VerifyProject.ts'

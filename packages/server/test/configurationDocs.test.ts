@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { environmentVariables } from '../src/config/environment.ts'
-import { configSchema } from '../src/config/schema.ts'
-import { listKeys } from '../src/config/schemaDocs.ts'
+import { environmentVariables } from '../src/server/config/environment.ts'
+import { configSchema } from '../src/server/config/schema.ts'
+import { listKeys } from '../src/server/config/schemaDocs.ts'
 
 const page = readFileSync(fileURLToPath(new URL('../../../docs/configuration.md', import.meta.url)), 'utf8')
 

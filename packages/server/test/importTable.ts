@@ -8,7 +8,7 @@ export function readImportTable(): Readonly<Record<string, readonly string[]>> {
   const rows = [...section.split(/^## /m, 1)[0]!.matchAll(/^\| (`.+?) \| .* \| (.+) \|$/gm)]
   return Object.fromEntries(
     rows.flatMap(([, modules = '', cell = '']) => {
-      const names = [...modules.matchAll(/`([^`]+?)(?:\/|\.ts)`/g)].map(([, name = '']) => name)
+      const names = [...modules.matchAll(/`([^`]+?)\/?`/g)].map(([, name = '']) => name)
       return names.map(name => [name, modulesOf(cell)])
     })
   )
@@ -16,6 +16,5 @@ export function readImportTable(): Readonly<Record<string, readonly string[]>> {
 
 function modulesOf(cell: string): string[] {
   if (cell === '—' || cell === 'nothing') return []
-  const names = cell.replace(/ \([^)]*\)/g, '').split(/, | and /)
-  return names.flatMap(name => (name === 'chains' ? ['chains/evm', 'chains/solana'] : [name]))
+  return cell.split(', ')
 }

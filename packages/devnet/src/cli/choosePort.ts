@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 
 /** Where the service is when nothing else was asked for. */
 export const preferredPort = 8080

@@ -1,5 +1,5 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { readFileSync } from 'node:fs'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { packageFile } from '../packageFile.ts'
 
 /** A chain to serve instead of the devnet. */

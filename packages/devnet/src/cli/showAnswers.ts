@@ -1,7 +1,7 @@
 import { evmHoldingsTables, solanaHoldingsTables, transactionsTable } from './answerTables.ts'
+import type { ProgressOutput } from './createProgress.ts'
 import { curlLine, type WireCall } from './curlLine.ts'
 import type { Subject } from './openSubject.ts'
-import type { ProgressOutput } from './createProgress.ts'
 import type { CliOptions } from './readOptions.ts'
 import type { Service } from './startService.ts'
 

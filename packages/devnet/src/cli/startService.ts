@@ -1,4 +1,4 @@
-import { RpcError, createClient } from '@chain-data/client'
+import { createClient, RpcError } from '@chain-data/client'
 import { createServer } from '@chain-data/server'
 import { ZeroAddress } from 'ethers'
 import type { Shutdown } from './createShutdown.ts'

@@ -1,4 +1,4 @@
-import { concat, sha256, dataSlice } from 'ethers'
+import { concat, dataSlice, sha256 } from 'ethers'
 
 /** The point at infinity of BLS12-381: commitment and proof of a blob of zeros, so no trusted setup is needed. */
 const infinity = concat(['0xc0', new Uint8Array(47)])

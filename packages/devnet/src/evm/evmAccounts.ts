@@ -1,4 +1,4 @@
-import { HDNodeWallet, Mnemonic, getAddress, id } from 'ethers'
+import { getAddress, HDNodeWallet, id, Mnemonic } from 'ethers'
 import type { EvmAccount } from './EvmWorld.ts'
 
 /** The phrase every development node uses: its keys are public, never send anything of value to them. */

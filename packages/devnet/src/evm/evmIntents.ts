@@ -1,8 +1,8 @@
-import { ZeroAddress, concat } from 'ethers'
-import { devContract, type DevContractName } from './contracts.ts'
+import { concat, ZeroAddress } from 'ethers'
+import { type DevContractName, devContract } from './contracts.ts'
 import type { EvmContract, EvmWorld } from './EvmWorld.ts'
-import type { EvmIntent } from './signIntent.ts'
 import { evmAccount } from './evmTruth.ts'
+import type { EvmIntent } from './signIntent.ts'
 
 /** What a call of one of our contracts adds to an intent: its target, its data and what it changes. */
 export type EvmCall = Required<Pick<EvmIntent, 'to' | 'data'>> &

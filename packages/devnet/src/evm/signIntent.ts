@@ -1,9 +1,9 @@
-import { Transaction, Wallet, getAddress, getCreateAddress, type TransactionLike } from 'ethers'
+import { getAddress, getCreateAddress, Transaction, type TransactionLike, Wallet } from 'ethers'
 import { DevnetError } from '../DevnetError.ts'
-import { emptyBlob, gasPerBlob } from './emptyBlob.ts'
 import type { EvmContract, EvmEffect, EvmTransaction, EvmWorld } from './EvmWorld.ts'
-import { evmAccount } from './evmTruth.ts'
+import { emptyBlob, gasPerBlob } from './emptyBlob.ts'
 import { plainGasUsed } from './evmGas.ts'
+import { evmAccount } from './evmTruth.ts'
 
 const gwei = 10n ** 9n
 

@@ -1,5 +1,5 @@
 import { PublicKey } from '@solana/web3.js'
-import { createByteWriter, type ByteWriter } from './ByteWriter.ts'
+import { type ByteWriter, createByteWriter } from './ByteWriter.ts'
 
 /** Metaplex Core. The program itself is not needed to read what it once wrote. */
 export const coreProgram = new PublicKey('CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d')

@@ -1,7 +1,7 @@
 import type { EvmHoldings, TransactionRecord } from '@chain-data/client'
 import { toQuantity } from 'ethers'
-import { evmBlockOf, evmFeeOf, evmHoldingsOf, wireStatusOf } from '../evm/evmTruth.ts'
 import type { EvmTransaction, EvmWorld } from '../evm/EvmWorld.ts'
+import { evmBlockOf, evmFeeOf, evmHoldingsOf, wireStatusOf } from '../evm/evmTruth.ts'
 import { expectedImage } from './expectedImage.ts'
 
 /** A record of which what intent cannot know is left out. */

@@ -1,6 +1,6 @@
 import type { SolanaHoldings, SolanaNft } from '@chain-data/client'
-import { describedBy, type SolanaHoldingTruth, solanaHoldingsOf } from '../solana/solanaTruth.ts'
 import type { SolanaMint, SolanaWorld } from '../solana/SolanaWorld.ts'
+import { describedBy, type SolanaHoldingTruth, solanaHoldingsOf } from '../solana/solanaTruth.ts'
 import { expectedImage } from './expectedImage.ts'
 
 /** Holdings with their 64-bit numbers as bigints, as an exact reader of the JSON sees them. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startDevnet, type Devnet } from '../../src/index.ts'
-import { evmChainId, type ExpectedRefusal, expectRefusal, post } from './support/callService.ts'
+import { type Devnet, startDevnet } from '../../src/index.ts'
+import { type ExpectedRefusal, evmChainId, expectRefusal, post } from './support/callService.ts'
 import { refuses, request, rows, someAddress } from './support/refusals.ts'
-import { startRoad, type Road } from './support/startRoad.ts'
+import { type Road, startRoad } from './support/startRoad.ts'
 
 let devnet: Devnet
 let road: Road

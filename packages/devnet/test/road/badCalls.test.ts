@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { evmTransaction, startDevnet, surfpoolUnsupportedReason, type Devnet } from '../../src/index.ts'
+import { type Devnet, evmTransaction, startDevnet, surfpoolUnsupportedReason } from '../../src/index.ts'
 import {
   basicHeader,
   credentials,
-  evmChainId,
   type ExpectedRefusal,
+  evmChainId,
   post,
   solanaChainId
 } from './support/callService.ts'
@@ -12,15 +12,15 @@ import { expectNoSecret } from './support/expectNoSecret.ts'
 import {
   history,
   onSolana,
+  type Row,
   refuses,
   request,
-  type Row,
   rows,
   someAccount,
   someAddress,
   told
 } from './support/refusals.ts'
-import { startRoad, type Road } from './support/startRoad.ts'
+import { type Road, startRoad } from './support/startRoad.ts'
 
 const clientKey = 'a-publishable-key'
 const origin = 'https://dapp.example'

@@ -2,12 +2,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TransactionRecord } from '@chain-data/client'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { evmAccount, evmHistoryOf, startDevnet, type Devnet } from '../../src/index.ts'
+import { type Devnet, evmAccount, evmHistoryOf, startDevnet } from '../../src/index.ts'
 import {
   basicHeader,
   bodyOf,
-  credentials,
   evmChainId as chainId,
+  credentials,
   expectRefusal,
   post,
   solanaChainId,
@@ -15,8 +15,8 @@ import {
 } from './support/callService.ts'
 import { expectNoSecret } from './support/expectNoSecret.ts'
 import { endServeProcesses, startCommand, startServe } from './support/serveCommand.ts'
-import { startSlowNode, type SlowNode } from './support/startSlowNode.ts'
 import { eventually, temporaryFolder, untilStatus } from './support/startRoad.ts'
+import { type SlowNode, startSlowNode } from './support/startSlowNode.ts'
 
 let devnet: Devnet
 let slow: SlowNode

@@ -2,6 +2,8 @@ import type { EvmHoldings, SyncStatus, TransactionRecord } from '@chain-data/cli
 import { getAddress } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  type Devnet,
+  type EvmDevnet,
   evmAccount,
   evmAddressesOf,
   evmContract,
@@ -9,13 +11,11 @@ import {
   evmHoldingsOf,
   evmNativeBalanceOf,
   expectedEvmHoldings,
-  startDevnet,
-  type Devnet,
-  type EvmDevnet
+  startDevnet
 } from '../../src/index.ts'
 import { evmChainId as chainId, post, succeed, successResult } from './support/callService.ts'
 import { expectedHistory, feeOf, gasUsedOf } from './support/confirmedTruth.ts'
-import { eventually, startRoad, type Road } from './support/startRoad.ts'
+import { eventually, type Road, startRoad } from './support/startRoad.ts'
 
 let devnet: Devnet
 let evm: EvmDevnet

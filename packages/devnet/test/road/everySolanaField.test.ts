@@ -1,16 +1,16 @@
 import type { SolanaHoldings } from '@chain-data/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  type Devnet,
   expectedSolanaHoldings,
+  type SolanaDevnet,
   solanaMint,
   startDevnet,
-  surfpoolUnsupportedReason,
-  type Devnet,
-  type SolanaDevnet
+  surfpoolUnsupportedReason
 } from '../../src/index.ts'
 import { solanaChainId as chainId, post, succeed, successResult } from './support/callService.ts'
 import { asParsed, parseExact } from './support/parseExact.ts'
-import { startRoad, type Road } from './support/startRoad.ts'
+import { type Road, startRoad } from './support/startRoad.ts'
 
 const method = 'enhancedGetTokensAndNFTs'
 const endpoint = '/solana'

@@ -2,21 +2,21 @@ import { randomInt } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { dumpStore } from '../../../server/src/store/test/dumpStore.ts'
+import { dumpStore } from '../../../server/src/index/test/dumpStore.ts'
 import {
   createEvmCalls,
+  type Devnet,
+  type EvmDevnet,
   evmAddressesOf,
   evmContract,
-  startDevnet,
-  type Devnet,
-  type EvmDevnet
+  startDevnet
 } from '../../src/index.ts'
 import { createRandom } from '../../src/platform/createRandom.ts'
-import { credentials, evmChainId as chainId, succeed } from './support/callService.ts'
+import { evmChainId as chainId, credentials, succeed } from './support/callService.ts'
 import { expectedHistory, gasUsedOf } from './support/confirmedTruth.ts'
 import { endServeProcesses, startServe } from './support/serveCommand.ts'
-import { startSlowNode, type SlowNode } from './support/startSlowNode.ts'
 import { temporaryFolder, untilStatus } from './support/startRoad.ts'
+import { type SlowNode, startSlowNode } from './support/startSlowNode.ts'
 
 /** Blocks to index beside those of the story. */
 const extraBlocks = 330

@@ -1,24 +1,24 @@
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { RpcError, type SolanaHoldings, type TransactionRecord } from '@chain-data/client'
 import { errors } from '@chain-data/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Refusal, startFaultProxy } from '../../../server/test/support/startFaultProxy.ts'
 import {
+  type AnvilNode,
+  type Devnet,
   evmAccount,
   evmHistoryOf,
   seedEvmWorld,
   startAnvil,
   startDevnet,
-  surfpoolUnsupportedReason,
-  type AnvilNode,
-  type Devnet
+  surfpoolUnsupportedReason
 } from '../../src/index.ts'
 import {
   bodyOf,
   type Call,
-  credentials,
   evmChainId as chainId,
+  credentials,
   type ExpectedRefusal,
   expectRefusal,
   post,
@@ -26,7 +26,7 @@ import {
   succeed
 } from './support/callService.ts'
 import { expectNoSecret } from './support/expectNoSecret.ts'
-import { eventually, startRoad, untilStatus, type Road } from './support/startRoad.ts'
+import { eventually, type Road, startRoad, untilStatus } from './support/startRoad.ts'
 import { startSlowNode } from './support/startSlowNode.ts'
 
 const seed = 37

@@ -1,7 +1,7 @@
 import { createClient, TransportError } from '@chain-data/client'
 import { errors } from '@chain-data/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { evmAccount, evmHistoryOf, startDevnet, type Devnet, type EvmDevnet } from '../../src/index.ts'
+import { type Devnet, type EvmDevnet, evmAccount, evmHistoryOf, startDevnet } from '../../src/index.ts'
 import { credentials, evmChainId, expectRefusal, post, succeed } from './support/callService.ts'
 import { expectNoSecret } from './support/expectNoSecret.ts'
 import {
@@ -12,7 +12,7 @@ import {
   someAccount,
   someAddress
 } from './support/refusals.ts'
-import { eventually, startRoad, type Road } from './support/startRoad.ts'
+import { eventually, type Road, startRoad } from './support/startRoad.ts'
 
 const clientKey = 'a-publishable-key'
 const project = { ...credentials, clientKeys: [{ key: clientKey, origins: ['https://dapp.example'] }] }

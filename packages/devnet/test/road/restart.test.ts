@@ -2,16 +2,16 @@ import type { TransactionRecord } from '@chain-data/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type FaultProxy, startFaultProxy } from '../../../server/test/support/startFaultProxy.ts'
 import {
+  type Devnet,
+  type EvmDevnet,
   evmAccount,
   evmAddressesOf,
   evmTransaction,
-  startDevnet,
-  type Devnet,
-  type EvmDevnet
+  startDevnet
 } from '../../src/index.ts'
 import { evmChainId as chainId, succeed } from './support/callService.ts'
 import { expectedHistory, gasUsedOf } from './support/confirmedTruth.ts'
-import { eventually, startRoad, temporaryFolder, type Road } from './support/startRoad.ts'
+import { eventually, type Road, startRoad, temporaryFolder } from './support/startRoad.ts'
 
 let devnet: Devnet
 let evm: EvmDevnet

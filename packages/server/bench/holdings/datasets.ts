@@ -1,5 +1,5 @@
-import type { EvmRpc } from '../../src/chains/evm/rpc.ts'
 import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
+import type { EvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { assembleContract, returnsText, returnsWord, selectors } from '../../test/evm/assembleContract.ts'
 
 /** Whose holdings are read. */

@@ -4,9 +4,9 @@
  */
 import { subscribe } from 'node:diagnostics_channel'
 import { argv } from 'node:process'
-import { createEvmHoldings } from '../../src/chains/evm/holdings.ts'
-import { type WayName, wayNames } from '../../src/chains/evm/multicall/wayMemory.ts'
-import { createEvmRpc } from '../../src/chains/evm/rpc.ts'
+import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
+import { type WayName, wayNames } from '../../src/nodes/evm/wayMemory.ts'
+import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { datasets, owner } from './datasets.ts'
 
 /** What one run has shown. */

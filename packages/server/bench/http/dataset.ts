@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { commitChain } from '../../src/index/test/commitChain.ts'
+import { migrations } from '../../src/index/sqlite/migrations.ts'
+import { openSqliteWriter } from '../../src/index/sqlite/openSqliteWriter.ts'
 import type { Address, BlockRef, ConfirmedTransaction, Hash, IndexedBlock } from '../../src/model/evm.ts'
-import { migrations } from '../../src/store/sqlite/migrations.ts'
-import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
-import { commitChain } from '../../src/store/test/commitChain.ts'
 
 /** What is in the store; a change of any figure, or of how it is made, needs another `version`. */
 export const datasetFigures = {

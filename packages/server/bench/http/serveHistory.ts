@@ -1,9 +1,10 @@
 /** The server under test, a process of its own: `serveHistory.ts <store folder>`. Tells its URL as a message. */
-import { startService } from '../../test/http/startService.ts'
-import { createAddressFormat } from '../../src/methods/addressFormat.ts'
-import { createGetTransactionsByAddress } from '../../src/methods/svc_getTransactionsByAddress.ts'
+
+import { openSqliteReader } from '../../src/index/sqlite/openSqliteReader.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { openSqliteReader } from '../../src/store/sqlite/openSqliteReader.ts'
+import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
+import { createGetTransactionsByAddress } from '../../src/server/methods/svc_getTransactionsByAddress.ts'
+import { startService } from '../../test/http/startService.ts'
 import { chainId } from './dataset.ts'
 import type { Listening } from './messages.ts'
 import { tellUsage } from './tellUsage.ts'

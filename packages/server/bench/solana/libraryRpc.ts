@@ -1,5 +1,5 @@
 import { Connection, PublicKey } from '@solana/web3.js'
-import { createSolanaRpc, type SolanaRpc } from '../../src/chains/solana/rpc.ts'
+import { createSolanaRpc, type SolanaRpc } from '../../src/nodes/solana/rpc.ts'
 
 /** The other way: every call worded, checked and read by `Connection` of @solana/web3.js, as it comes out of the box. */
 export function createLibraryRpc(rpcUrl: string): SolanaRpc {

@@ -4,11 +4,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PublicKey } from '@solana/web3.js'
-import { createMetadataAddresses, type MetadataAddresses } from '../../src/chains/solana/metadataAddresses.ts'
-import { readOwned } from '../../src/chains/solana/readOwned.ts'
-import { createSolanaRpc } from '../../src/chains/solana/rpc.ts'
-import { METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
-import { createServer } from '../../src/server.ts'
+import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
+import { METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
+import { createServer } from '../../src/server/createServer.ts'
+import { createMetadataAddresses, type MetadataAddresses } from '../../src/solana/metadataAddresses.ts'
+import { readOwned } from '../../src/solana/readOwned.ts'
 import { createLibraryRpc } from './libraryRpc.ts'
 
 /** What one way cost. */

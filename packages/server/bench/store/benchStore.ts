@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { type Spread, spread } from '../http/spread.ts'
 import { drawScaling } from './drawScaling.ts'
 import { measureStore, type Point, type StoreFigures } from './measureStore.ts'
-import { chainFigures } from './syntheticChain.ts'
 import { type Engine, engines, makeStore } from './stores.ts'
+import { chainFigures } from './syntheticChain.ts'
 
 /** Goals of this project, printed beside what was measured. */
 const goals = {

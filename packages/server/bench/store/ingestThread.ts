@@ -1,10 +1,10 @@
 /** Writes the synthetic chain into a store, as a thread of its own, and tells how quick that was. */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { BlockRows } from '../../src/records/encodeBlock.ts'
-import { packBlocks } from '../../src/records/packBlocks.ts'
-import { openStoreWriter } from '../../src/store/openStoreWriter.ts'
-import type { StoreLocation } from '../../src/store/parseStoreUrl.ts'
-import type { ChainIdentity, StoreWriter } from '../../src/store/store.ts'
+import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
+import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
+import type { ChainIdentity, StoreWriter } from '../../src/index/port/store.ts'
+import type { BlockRows } from '../../src/index/record/encodeBlock.ts'
+import { packBlocks } from '../../src/index/record/packBlocks.ts'
 import { blockHash, chainFigures, createSyntheticChain } from './syntheticChain.ts'
 
 export interface IngestTask {

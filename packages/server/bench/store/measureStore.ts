@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
+import type { StoreReader } from '../../src/index/port/store.ts'
 import type { Address } from '../../src/model/evm.ts'
-import type { StoreLocation } from '../../src/store/parseStoreUrl.ts'
-import type { StoreReader } from '../../src/store/store.ts'
 import type { IngestMessage, IngestTask } from './ingestThread.ts'
 import { accountAddress, createNumbers, skewedBelow, strangerAddress, whale } from './syntheticChain.ts'
 

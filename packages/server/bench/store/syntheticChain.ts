@@ -1,3 +1,4 @@
+import { type BlockRows, encodeBlock } from '../../src/index/record/encodeBlock.ts'
 import type {
   Address,
   ConfirmedTransaction,
@@ -5,7 +6,6 @@ import type {
   HoldingCandidate,
   IndexedTransaction
 } from '../../src/model/evm.ts'
-import { type BlockRows, encodeBlock } from '../../src/records/encodeBlock.ts'
 
 /** What the chain looks like; a change of any figure makes other results. */
 export const chainFigures = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { limits, transport } from '@chain-data/protocol'
 import { afterAll, expect, it } from 'vitest'
-import { memberNames } from '../../src/rpc/scanBody.ts'
+import { memberNames } from '../../src/server/rpc/scanBody.ts'
 import { authorization, startService } from '../http/startService.ts'
 import { call } from './AbuseCase.ts'
 import { converse } from './converse.ts'

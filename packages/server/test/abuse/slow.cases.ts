@@ -1,5 +1,5 @@
 import { authorization } from '../http/startService.ts'
-import { answered, call, failed, refused, type AnyExpectation } from './AbuseCase.ts'
+import { type AnyExpectation, answered, call, failed, refused } from './AbuseCase.ts'
 import { chunk, requestBytes } from './wire.ts'
 
 /** A caller who does not finish what it began. */

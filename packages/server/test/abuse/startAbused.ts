@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { digestKey, formatKeyDigest } from '../../src/projects/keyDigest.ts'
-import type { Listener, ListenOptions } from '../../src/http/listen.ts'
-import { ResultStream } from '../../src/methods/ResultStream.ts'
+import type { Listener, ListenOptions } from '../../src/server/http/listen.ts'
+import { ResultStream } from '../../src/server/methods/ResultStream.ts'
+import { digestKey, formatKeyDigest } from '../../src/server/projects/keyDigest.ts'
 import {
   authorization,
   projects,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { verifyHeader, verifyReceipts } from '../../src/chains/evm/verify.ts'
+import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
 import { type Raw, type RawBlock, type RawLog, rawBlock, referenceBloom, transferTopic } from './rawBlock.ts'
 

@@ -1,8 +1,8 @@
-import { createHeaderScan } from '../../src/chains/evm/fastBlocks/scanHeader.ts'
-import { createReceiptsScan, type ScannedBlock } from '../../src/chains/evm/fastBlocks/scanReceipts.ts'
-import { normalizeBlock } from '../../src/chains/evm/normalize.ts'
-import { verifyHeader, verifyReceipts } from '../../src/chains/evm/verify.ts'
-import { encodeBlock } from '../../src/records/encodeBlock.ts'
+import { createHeaderScan } from '../../src/evm/blocks/fastBlocks/scanHeader.ts'
+import { createReceiptsScan, type ScannedBlock } from '../../src/evm/blocks/fastBlocks/scanReceipts.ts'
+import { normalizeBlock } from '../../src/evm/blocks/normalize.ts'
+import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
+import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
 
 /** One block and its receipts, as the bytes of the two results. */
 export interface BlockBytes {

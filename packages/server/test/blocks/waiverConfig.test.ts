@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseConfig } from '../../src/config.ts'
 import { waivableCheckNames } from '../../src/model/waivableChecks.ts'
 import { ConfigError } from '../../src/platform/errors.ts'
+import { parseConfig } from '../../src/server/config/config.ts'
 
 function parse(...waivers: unknown[]) {
   return parseConfig({

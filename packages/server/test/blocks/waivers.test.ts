@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createWaivers } from '../../src/chains/evm/verification/waivers.ts'
-import { verifyHeader, verifyReceipts } from '../../src/chains/evm/verify.ts'
+import { createWaivers } from '../../src/evm/blocks/verification/waivers.ts'
+import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
 import { type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
 import { address, blockHash, erc20Transfer, type RawBlock, rawBlock } from './rawBlock.ts'

@@ -1,8 +1,8 @@
-import type { StoreLocation } from '../../src/store/parseStoreUrl.ts'
-import { connect } from '../../src/store/postgres/connect.ts'
-import { chainSchema } from '../../src/store/postgres/migrations.ts'
-import { chainFiles } from '../../src/store/sqlite/chainFiles.ts'
-import { loadSqliteDriver } from '../../src/store/sqlite/loadSqliteDriver.ts'
+import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
+import { connect } from '../../src/index/postgres/connect.ts'
+import { chainSchema } from '../../src/index/postgres/migrations.ts'
+import { chainFiles } from '../../src/index/sqlite/chainFiles.ts'
+import { loadSqliteDriver } from '../../src/index/sqlite/loadSqliteDriver.ts'
 
 const chainId = 31337
 

@@ -1,5 +1,5 @@
 import { startAnvil } from '@chain-data/devnet'
-import type { IndexerConfig } from '../../src/indexer/runIndexer.ts'
+import type { IndexerConfig } from '../../src/server/indexer/runIndexer.ts'
 import { startGanache } from '../support/startGanache.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startAnvil } from '@chain-data/devnet'
 import { afterEach, expect, it } from 'vitest'
-import { createRate } from '../../src/cli/rate.ts'
+import { createRate } from '../../src/server/cli/rate.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 import { runCommand } from './runCommand.ts'
@@ -44,7 +44,7 @@ async function prepare() {
   return { proxy, file }
 }
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../src/server/cli/main.ts', import.meta.url))
 const hasScript = spawnSync('script', ['--version']).status === 0
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal's commands begin with; these two clear a line.
 const cleared = /\u001b\[2K|\u001b\[0J|[\r\n]+/

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /** The command as it is in the sources. */
-export const mainFile = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+export const mainFile = fileURLToPath(new URL('../../src/server/cli/main.ts', import.meta.url))
 
 /** A `chain-data` command in a process of its own. */
 export interface RunningCommand {

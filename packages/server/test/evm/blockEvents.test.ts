@@ -1,8 +1,8 @@
 import { startAnvil } from '@chain-data/devnet'
 import { JsonRpcProvider, Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { normalizeBlock } from '../../src/chains/evm/normalize.ts'
-import { verifyHeader, verifyReceipts } from '../../src/chains/evm/verify.ts'
+import { normalizeBlock } from '../../src/evm/blocks/normalize.ts'
+import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
 
 const authority = new Wallet(`0x${'71'.repeat(32)}`)
 const feeRecipient = `0x${'fe'.repeat(20)}`

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { compileMulticall, programFile } from '../../scripts/compileMulticall.ts'
-import { multicallProgram } from '../../src/chains/evm/multicall/multicallProgram.gen.ts'
+import { multicallProgram } from '../../src/evm/state/multicallProgram.gen.ts'
 
 test('compiling the multicall again gives the committed bytes', async () => {
   expect(await compileMulticall()).toBe(await readFile(programFile, 'utf8'))

@@ -1,8 +1,8 @@
 import { startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { wayNames } from '../../src/chains/evm/multicall/wayMemory.ts'
-import { createEvmRpc, type EvmUpstreams } from '../../src/chains/evm/rpc.ts'
+import { wayNames } from '../../src/nodes/evm/wayMemory.ts'
 import type { Address } from '../../src/model/evm.ts'
+import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { startGanache } from '../support/startGanache.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 import {

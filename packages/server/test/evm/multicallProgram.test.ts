@@ -1,14 +1,10 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ContractCall } from '../../src/chains/evm/multicall/contractCall.ts'
-import { encodeCalls } from '../../src/chains/evm/multicall/encodeCalls.ts'
-import {
-  type ProgramWay,
-  programCall,
-  readProgramOutcome
-} from '../../src/chains/evm/multicall/sendProgram.ts'
-import { createEvmRpc, type EvmUpstreams } from '../../src/chains/evm/rpc.ts'
+import type { ContractCall } from '../../src/evm/state/contractCall.ts'
+import { encodeCalls } from '../../src/evm/state/encodeCalls.ts'
+import { type ProgramWay, programCall, readProgramOutcome } from '../../src/evm/state/sendProgram.ts'
 import type { Address } from '../../src/model/evm.ts'
+import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import {
   afterRounds,
   assembleContract,

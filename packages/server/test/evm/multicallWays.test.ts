@@ -1,9 +1,9 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { MulticallOptions } from '../../src/chains/evm/multicall.ts'
-import type { ContractCall } from '../../src/chains/evm/multicall/contractCall.ts'
-import { createEvmRpc, type EvmUpstreams } from '../../src/chains/evm/rpc.ts'
+import type { ContractCall } from '../../src/evm/state/contractCall.ts'
+import type { MulticallOptions } from '../../src/evm/state/multicall.ts'
 import type { Address } from '../../src/model/evm.ts'
+import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import {
   type NodeProxy,
   type ProxiedCall,

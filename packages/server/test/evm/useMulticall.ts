@@ -1,8 +1,8 @@
-import { createMulticall, type Multicall, type MulticallOptions } from '../../src/chains/evm/multicall.ts'
-import type { CallResult, ContractCall } from '../../src/chains/evm/multicall/contractCall.ts'
-import { pinBlock, readLatestBlock } from '../../src/chains/evm/pinBlock.ts'
-import type { EvmUpstreams } from '../../src/chains/evm/rpc.ts'
+import type { CallResult, ContractCall } from '../../src/evm/state/contractCall.ts'
+import { createMulticall, type Multicall, type MulticallOptions } from '../../src/evm/state/multicall.ts'
+import { pinBlock, readLatestBlock } from '../../src/evm/state/pinBlock.ts'
 import type { Address, Hex } from '../../src/model/evm.ts'
+import type { EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 
 /** Somebody for whom nothing is held. */
 export const nobody: Address = '0x00000000000000000000000000000000000a11ce'

@@ -1,7 +1,7 @@
 import { evmAccount, evmContract } from '@chain-data/devnet'
 import { getAddress } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { assembleContract, reverts, returnsText, returnsWord, selectors } from '../evm/assembleContract.ts'
+import { assembleContract, returnsText, returnsWord, reverts, selectors } from '../evm/assembleContract.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { type HoldingsService, startHoldingsService } from './startHoldingsService.ts'
 

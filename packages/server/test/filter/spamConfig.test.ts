@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseConfig } from '../../src/config.ts'
+import { parseConfig } from '../../src/server/config/config.ts'
 
 const base = {
   projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],

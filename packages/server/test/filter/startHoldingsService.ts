@@ -8,10 +8,10 @@ import {
 } from '@chain-data/devnet'
 import type { EvmHoldings } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
-import type { ConfigInput } from '../../src/config.ts'
-import { createEvmRpc } from '../../src/chains/evm/rpc.ts'
+import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { createServer, type Server } from '../../src/server.ts'
+import type { ConfigInput } from '../../src/server/config/config.ts'
+import { createServer, type Server } from '../../src/server/createServer.ts'
 import { eventually } from '../support/indexHarness.ts'
 
 /** The whole service over anvil with the devnet's world, asked over the wire. */

@@ -4,8 +4,8 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
-import { dialAddress } from '../../src/metadata/dialAddress.ts'
-import { createGuardedFetch, type GuardedFetchOptions } from '../../src/metadata/guardedFetch.ts'
+import { dialAddress } from '../../src/server/metadata/dialAddress.ts'
+import { createGuardedFetch, type GuardedFetchOptions } from '../../src/server/metadata/guardedFetch.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { createCertificate } from './createCertificate.ts'
 

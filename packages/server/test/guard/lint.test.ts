@@ -43,7 +43,7 @@ async function refusedOf(sources: ReadonlyMap<string, string>): Promise<Readonly
   }
 }
 
-const places = ['metadata', 'metadata/deeper', 'chains/evm', 'chains/solana', 'methods'].map(
+const places = ['server/metadata', 'server/metadata/deeper', 'evm/blocks', 'solana', 'server/methods'].map(
   folder => `packages/server/src/${folder}`
 )
 
@@ -97,33 +97,36 @@ test('every way to the network is refused by the lint, in every folder that may 
 test('what contacts nobody, tests and the free files pass the lint', async () => {
   const sources = new Map(harmless.map((code, i) => [`${places[0]}/harmless${i}.ts`, code]))
   sources.set(`${places[0]}/some.test.ts`, waysOut.join('\n'))
-  sources.set('packages/server/src/metadata/dialAddress.ts', "import { connect } from 'node:net'; connect(1)")
-  sources.set('packages/server/src/metadata/refused.ts', waysOut[0] ?? '')
-  expect([...(await refusedOf(sources))]).toEqual(['packages/server/src/metadata/refused.ts'])
+  sources.set(
+    'packages/server/src/server/metadata/dialAddress.ts',
+    "import { connect } from 'node:net'; connect(1)"
+  )
+  sources.set('packages/server/src/server/metadata/refused.ts', waysOut[0] ?? '')
+  expect([...(await refusedOf(sources))]).toEqual(['packages/server/src/server/metadata/refused.ts'])
 })
 
 /** Every file that is free of the rule, with what it may use of the network and for whom. */
 const contacts: Readonly<Record<string, readonly string[]>> = {
   // Strangers' hosts.
-  'metadata/guardedFetch.ts': ['node:http', 'node:net'],
-  'metadata/dialAddress.ts': ['node:net', 'node:tls'],
-  'metadata/resolveHost.ts': ['node:dns/promises', 'node:net'],
+  'server/metadata/guardedFetch.ts': ['node:http', 'node:net'],
+  'server/metadata/dialAddress.ts': ['node:net', 'node:tls'],
+  'server/metadata/resolveHost.ts': ['node:dns/promises', 'node:net'],
   // The operator's own nodes.
-  'platform/httpUpstream.ts': ['node:http', 'node:https'],
-  'chains/evm/upstreams/webSocketHeads.ts': ['ws'],
-  'chains/solana/rpc.ts': ['@solana/web3.js'],
+  'nodes/httpUpstream.ts': ['node:http', 'node:https'],
+  'nodes/evm/webSocketHeads.ts': ['ws'],
+  'nodes/solana/rpc.ts': ['@solana/web3.js'],
   // The service that a host passes calls on to.
-  'proxy/forwardCalls.ts': ['node:http', 'node:https', 'node:net'],
+  'server/proxy/forwardCalls.ts': ['node:http', 'node:https', 'node:net'],
   // The operator's database that quotas are counted in.
-  'http/quotaDatabase.ts': ['pg'],
+  'server/http/quotaDatabase.ts': ['pg'],
   // The operator's database that the index is kept in.
-  'store/postgres/driver.ts': ['pg'],
+  'index/postgres/driver.ts': ['pg'],
   // Callers, and the server's own health page.
-  'http/listen.ts': ['node:http'],
+  'server/http/listen.ts': ['node:http'],
   // Runs in the browser, where the page asks its own server.
-  'http/statusPage/browser/pollReport.ts': ['fetch'],
-  'cli/askCertificate.ts': ['fetch'],
-  'cli/askServer.ts': ['fetch']
+  'server/http/statusPage/browser/pollReport.ts': ['fetch'],
+  'server/cli/askCertificate.ts': ['fetch'],
+  'server/cli/askServer.ts': ['fetch']
 }
 
 test('exactly the named files are free of the rule, and each uses what it is free for', () => {
@@ -159,8 +162,8 @@ test('nothing is loaded by a way that the lint does not see, and no file excuses
     return [...loads, ...excuses].map(text => `${file}: ${text}`)
   })
   expect(found.sort()).toEqual([
-    "store/sqlite/libsqlDriver.ts: createRequire(import.meta.url)('libsql')",
-    "store/sqlite/nodeSqliteDriver.ts: getBuiltinModule('node:sqlite')"
+    "index/sqlite/libsqlDriver.ts: createRequire(import.meta.url)('libsql')",
+    "index/sqlite/nodeSqliteDriver.ts: getBuiltinModule('node:sqlite')"
   ])
 })
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { DialTarget } from '../../src/metadata/dialAddress.ts'
-import { createGuardedFetch } from '../../src/metadata/guardedFetch.ts'
-import { readJsonObject } from '../../src/metadata/readJsonObject.ts'
-import { imageOf } from '../../src/metadata/resolveImage.ts'
-import { resolveUri } from '../../src/metadata/resolveUri.ts'
+import type { DialTarget } from '../../src/server/metadata/dialAddress.ts'
+import { createGuardedFetch } from '../../src/server/metadata/guardedFetch.ts'
+import { readJsonObject } from '../../src/server/metadata/readJsonObject.ts'
+import { imageOf } from '../../src/server/metadata/resolveImage.ts'
+import { resolveUri } from '../../src/server/metadata/resolveUri.ts'
 
 // Token URIs and images as a hostile contract gives them, on their way to a socket. Look-ups and sockets are intercepted.
 

@@ -1,6 +1,6 @@
 import { createHostileStage } from '../../../devnet/src/evm/hostile/createHostileStage.ts'
-import { callOf, creationOf } from '../../../devnet/src/evm/hostile/hostileContract.ts'
 import type { HostileStage } from '../../../devnet/src/evm/hostile/HostileToken.ts'
+import { callOf, creationOf } from '../../../devnet/src/evm/hostile/hostileContract.ts'
 import { createJsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
 import type { ChaosNode } from '../chaos/chaosNodes.ts'
 import { createUndo } from '../chaos/createUndo.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { requireBasePath } from '../../src/http/atBasePath.ts'
 import { ConfigError } from '../../src/platform/errors.ts'
+import { requireBasePath } from '../../src/server/http/atBasePath.ts'
 import { request, startService } from '../http/startService.ts'
 
 const handlers = {

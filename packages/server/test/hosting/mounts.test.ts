@@ -2,7 +2,7 @@ import express from 'express'
 import createFastify from 'fastify'
 import { Hono } from 'hono'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createProxyHandler } from '../../src/proxy/index.ts'
+import { createProxyHandler } from '../../src/server/proxy/index.ts'
 import { authorization, request, startService } from '../http/startService.ts'
 import { listenOn } from './startProxy.ts'
 

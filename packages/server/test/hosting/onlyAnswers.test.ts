@@ -1,8 +1,8 @@
 import { type AnvilNode, type EvmDriver, evmAddressesOf, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import type { HealthReport } from '../../src/http/healthAnswers.ts'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
+import type { HealthReport } from '../../src/server/http/healthAnswers.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { createTestDatabase } from '../support/startPostgres.ts'
 

@@ -13,9 +13,9 @@ import {
 } from '@chain-data/devnet'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ConfigInput } from '../../src/config.ts'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
+import type { ConfigInput } from '../../src/server/config/config.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { createTestDatabase } from '../support/startPostgres.ts'
 

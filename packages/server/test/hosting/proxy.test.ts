@@ -155,7 +155,7 @@ it('slow senders keep nobody else from being answered', async () => {
 
 it('brings nothing along but modules of Node and the protocol', async () => {
   const { metafile } = await build({
-    entryPoints: [fileURLToPath(new URL('../../src/proxy/index.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('../../src/server/proxy/index.ts', import.meta.url))],
     bundle: true,
     write: false,
     metafile: true,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { HostRequest, ProxyOptions } from '../../src/proxy/index.ts'
+import type { HostRequest, ProxyOptions } from '../../src/server/proxy/index.ts'
 import { startTarget } from './startProxy.ts'
 import { call, handlers, ownPage, post, useProxies } from './useProxies.ts'
 

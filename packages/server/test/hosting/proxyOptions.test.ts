@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, createProxyHandler, type ProxyOptions } from '../../src/proxy/index.ts'
+import { ConfigError, createProxyHandler, type ProxyOptions } from '../../src/server/proxy/index.ts'
 
 describe('options that cannot work are refused when the handler is made', () => {
   const good: ProxyOptions = {

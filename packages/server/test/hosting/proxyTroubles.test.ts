@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createTcpServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import type { ProxyOptions } from '../../src/proxy/index.ts'
+import type { ProxyOptions } from '../../src/server/proxy/index.ts'
 import { startTarget } from './startProxy.ts'
 import { call, post, useProxies } from './useProxies.ts'
 

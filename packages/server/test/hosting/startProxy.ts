@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { createProxyHandler, type ProxyHandler, type ProxyOptions } from '../../src/proxy/index.ts'
+import { createProxyHandler, type ProxyHandler, type ProxyOptions } from '../../src/server/proxy/index.ts'
 
 /** A plain listener of node:http on loopback. */
 export interface Listening {

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest'
-import type { ProxyOptions } from '../../src/proxy/index.ts'
+import type { ProxyOptions } from '../../src/server/proxy/index.ts'
 import { request, type ServiceChanges, startService } from '../http/startService.ts'
 import { startProxy } from './startProxy.ts'
 

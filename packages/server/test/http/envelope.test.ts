@@ -1,7 +1,6 @@
 import type { SyncStatus } from '@chain-data/protocol'
 import { checkFailure } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
-import { ResultStream } from '../../src/methods/ResultStream.ts'
 import {
   NodeContradictionError,
   NodeRpcError,
@@ -9,6 +8,7 @@ import {
   StoreError
 } from '../../src/platform/errors.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
+import { ResultStream } from '../../src/server/methods/ResultStream.ts'
 import { address, request, solanaAddress, startService } from './startService.ts'
 
 const covers = { transfers: false, internal: false, pool: false }

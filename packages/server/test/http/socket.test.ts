@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Listener } from '../../src/http/listen.ts'
+import type { Listener } from '../../src/server/http/listen.ts'
 import { authorization, request, type ServiceChanges, startService } from './startService.ts'
 
 const covers = { transfers: false, internal: false, pool: false }

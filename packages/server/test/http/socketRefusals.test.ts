@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Listener } from '../../src/http/listen.ts'
-import { ResultStream } from '../../src/methods/ResultStream.ts'
+import type { Listener } from '../../src/server/http/listen.ts'
+import { ResultStream } from '../../src/server/methods/ResultStream.ts'
 import {
   address,
   authorization,

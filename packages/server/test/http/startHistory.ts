@@ -1,16 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAddressFormat } from '../../src/methods/addressFormat.ts'
+import { hashOf } from '../../src/index/test/buildChain.ts'
+import type { StoreReader, StoreWriter } from '../../src/index/port/store.ts'
+import { openSqliteReader } from '../../src/index/sqlite/openSqliteReader.ts'
+import { openSqliteWriter } from '../../src/index/sqlite/openSqliteWriter.ts'
+import type { SyncStatus } from '../../src/model/sync.ts'
+import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
 import {
   createGetTransactionsByAddress,
   type HistoryOptions
-} from '../../src/methods/svc_getTransactionsByAddress.ts'
-import type { SyncStatus } from '../../src/model/sync.ts'
-import { openSqliteReader } from '../../src/store/sqlite/openSqliteReader.ts'
-import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
-import type { StoreReader, StoreWriter } from '../../src/store/store.ts'
-import { hashOf } from '../../src/store/test/buildChain.ts'
+} from '../../src/server/methods/svc_getTransactionsByAddress.ts'
 import { type ServiceChanges, type StartedService, startService } from './startService.ts'
 
 export interface StartedHistory {

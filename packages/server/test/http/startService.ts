@@ -1,9 +1,9 @@
 import { limits } from '@chain-data/protocol'
-import { createService, type Service, type ServiceOptions } from '../../src/http/createService.ts'
-import { type Listener, type ListenOptions, listen } from '../../src/http/listen.ts'
-import type { Handlers } from '../../src/methods/MethodContext.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { createKeyRing, type ProjectKeys } from '../../src/projects/createKeyRing.ts'
+import { createService, type Service, type ServiceOptions } from '../../src/server/http/createService.ts'
+import { type Listener, type ListenOptions, listen } from '../../src/server/http/listen.ts'
+import type { Handlers } from '../../src/server/methods/MethodContext.ts'
+import { createKeyRing, type ProjectKeys } from '../../src/server/projects/createKeyRing.ts'
 
 export const projects: readonly ProjectKeys[] = [
   {

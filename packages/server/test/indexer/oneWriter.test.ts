@@ -1,10 +1,14 @@
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { type Indexer, type StartIndexerOptions, startIndexer } from '../../src/indexer/startIndexer.ts'
+import { openSqliteWriter } from '../../src/index/sqlite/openSqliteWriter.ts'
 import type { Hash } from '../../src/model/evm.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { openSqliteWriter } from '../../src/store/sqlite/openSqliteWriter.ts'
+import {
+  type Indexer,
+  type StartIndexerOptions,
+  startIndexer
+} from '../../src/server/indexer/startIndexer.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 

@@ -1,8 +1,8 @@
-import type { ChainSource } from '../../src/indexer/chainSource.ts'
+import { buildChain, hashOf, people, type TransactionPlan } from '../../src/index/test/buildChain.ts'
+import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
 import type { Hash, IndexedBlock } from '../../src/model/evm.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
-import { encodeBlock } from '../../src/records/encodeBlock.ts'
-import { buildChain, hashOf, people, type TransactionPlan } from '../../src/store/test/buildChain.ts'
+import type { ChainSource } from '../../src/server/indexer/chainSource.ts'
 
 /** A node as an indexer sees it, whose chain the test changes at will, also in the middle of a call. */
 export interface ScriptedNode extends ChainSource {

@@ -3,10 +3,14 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createWriterThreads } from '../../src/indexer/createWriterThreads.ts'
-import { type Indexer, type StartIndexerOptions, startIndexer } from '../../src/indexer/startIndexer.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { createLogger } from '../../src/platform/logger.ts'
+import { createWriterThreads } from '../../src/server/indexer/createWriterThreads.ts'
+import {
+  type Indexer,
+  type StartIndexerOptions,
+  startIndexer
+} from '../../src/server/indexer/startIndexer.ts'
 import { differences, eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 import { walkChain } from '../support/walkChain.ts'
@@ -129,7 +133,7 @@ describe('startIndexer', () => {
     expect(indexer.status().problem).toBe('the indexer ended unexpectedly')
     const crash = lines.find(({ msg }) => msg === 'the indexer crashed')
     expect(crash).toMatchObject({ chainId: 31337, error: { message: 'out of order' } })
-    const thread = new URL('../../src/indexer/indexerThread.ts', import.meta.url)
+    const thread = new URL('../../src/server/indexer/indexerThread.ts', import.meta.url)
     await writeFile(entry, `import ${JSON.stringify(thread.href)}`)
     await atHead(indexer)
   })
@@ -137,7 +141,7 @@ describe('startIndexer', () => {
   it('survives a thread of the writer that crashes', async () => {
     const parent = await folder()
     const entry = join(parent, 'writer.mjs')
-    const thread = JSON.stringify(new URL('../../src/indexer/writerThread.ts', import.meta.url).href)
+    const thread = JSON.stringify(new URL('../../src/server/indexer/writerThread.ts', import.meta.url).href)
     await writeFile(
       entry,
       `import { parentPort } from 'node:worker_threads'
@@ -161,7 +165,7 @@ describe('startIndexer', () => {
   it('tells class and place of an error that nobody caught in the thread, the place in the log only', async () => {
     const parent = await folder()
     const entry = join(parent, 'thread.mjs')
-    const thread = new URL('../../src/indexer/indexerThread.ts', import.meta.url)
+    const thread = new URL('../../src/server/indexer/indexerThread.ts', import.meta.url)
     await writeFile(
       entry,
       `class StrangeError extends Error {}

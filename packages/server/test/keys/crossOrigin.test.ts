@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChromium, startChromium } from '../../../client/test/runtimes/chromium.ts'
-import type { Listener } from '../../src/http/listen.ts'
+import type { Listener } from '../../src/server/http/listen.ts'
 import { request, startService } from '../http/startService.ts'
 
 const executable = findChromium()

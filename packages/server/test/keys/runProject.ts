@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import { createProgram } from '../../src/cli/createProgram.ts'
+import { createProgram } from '../../src/server/cli/createProgram.ts'
 
 /** What a `chain-data project` command wrote, and its exit code. */
 export interface ProjectOutcome {

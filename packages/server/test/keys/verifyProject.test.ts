@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ResultStream } from '../../src/methods/ResultStream.ts'
 import { ConfigError } from '../../src/platform/errors.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { createKeyRing } from '../../src/projects/createKeyRing.ts'
-import { createProjectVerifier } from '../../src/projects/createProjectVerifier.ts'
-import type { VerifyLimits, VerifyProject } from '../../src/projects/VerifyProject.ts'
-import { createServer, type Server } from '../../src/server.ts'
+import { createServer, type Server } from '../../src/server/createServer.ts'
+import { ResultStream } from '../../src/server/methods/ResultStream.ts'
+import { createKeyRing } from '../../src/server/projects/createKeyRing.ts'
+import { createProjectVerifier } from '../../src/server/projects/createProjectVerifier.ts'
+import type { VerifyLimits, VerifyProject } from '../../src/server/projects/VerifyProject.ts'
 import { address, request, startService } from '../http/startService.ts'
 
 const covers = { transfers: false, internal: false, pool: false }

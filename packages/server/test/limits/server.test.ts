@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
-import { silentLogger } from '../../src/platform/logger.ts'
 import { type ConfigInput, createServer, type Server } from '../../src/index.ts'
+import { silentLogger } from '../../src/platform/logger.ts'
 
 let server: Server | undefined
 afterEach(async () => {

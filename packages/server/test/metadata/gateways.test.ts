@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { CID } from 'multiformats/cid'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { expect, it, vi } from 'vitest'
-import { createGuardedFetch, type GuardedFetch } from '../../src/metadata/guardedFetch.ts'
+import { createGuardedFetch, type GuardedFetch } from '../../src/server/metadata/guardedFetch.ts'
 import { after, json, type RogueHost, silent, status } from './startRogueHost.ts'
 import { useMetadataService } from './useMetadataService.ts'
 

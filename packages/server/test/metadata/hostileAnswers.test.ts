@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
-import { exactJson } from '../../src/rpc/exactJson.ts'
+import { exactJson } from '../../src/server/rpc/exactJson.ts'
 import {
   type Answer,
   after,

@@ -1,10 +1,10 @@
 import { afterEach } from 'vitest'
-import { createGuardedFetch, type GuardedFetchLimits } from '../../src/metadata/guardedFetch.ts'
+import { createGuardedFetch, type GuardedFetchLimits } from '../../src/server/metadata/guardedFetch.ts'
 import {
   type CountedMetadataService,
   createMetadataService,
   type MetadataServiceOptions
-} from '../../src/metadata/metadataService.ts'
+} from '../../src/server/metadata/metadataService.ts'
 import { type RogueHost, startRogueHost } from './startRogueHost.ts'
 
 export interface ServiceUnderTest {

@@ -1,6 +1,6 @@
-import type { StoreWriter } from '../../src/store/store.ts'
-import { buildChain, people, poolTransaction } from '../../src/store/test/buildChain.ts'
-import { commitChain } from '../../src/store/test/commitChain.ts'
+import { buildChain, people, poolTransaction } from '../../src/index/test/buildChain.ts'
+import { commitChain } from '../../src/index/test/commitChain.ts'
+import type { StoreWriter } from '../../src/index/port/store.ts'
 
 export type LeaderDeed = 'commit' | 'rollback' | 'pool update' | 'report'
 

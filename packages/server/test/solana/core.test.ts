@@ -14,11 +14,11 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   addressOf,
+  answerFrom,
   clusterSlot,
   putNft,
   type ScriptedCluster,
-  startScriptedCluster,
-  answerFrom
+  startScriptedCluster
 } from './startScriptedCluster.ts'
 import {
   answerOf,

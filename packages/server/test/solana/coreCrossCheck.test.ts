@@ -1,8 +1,8 @@
 import {
-  type CoreAsset as Written,
   type CorePlugin,
   encodeCoreAsset,
-  encodeCoreCollection
+  encodeCoreCollection,
+  type CoreAsset as Written
 } from '@chain-data/devnet'
 import {
   deserializeAssetV1,
@@ -20,11 +20,11 @@ import { getCollectionV1AccountDataSerializer } from '@metaplex-foundation/mpl-c
 import { lamports, none, type PublicKey, publicKey, type RpcAccount, some } from '@metaplex-foundation/umi'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AccountRefusal } from '../../src/chains/solana/borshReader.ts'
-import { MPL_CORE_PROGRAM, readCoreAsset } from '../../src/chains/solana/core/coreAsset.ts'
-import { readCoreCollection } from '../../src/chains/solana/core/coreCollection.ts'
-import type { CorePlugins } from '../../src/chains/solana/core/corePlugins.ts'
-import { formatSolanaAddress } from '../../src/chains/solana/solanaAddress.ts'
+import { formatSolanaAddress } from '../../src/nodes/solana/solanaAddress.ts'
+import { AccountRefusal } from '../../src/solana/borshReader.ts'
+import { MPL_CORE_PROGRAM, readCoreAsset } from '../../src/solana/core/coreAsset.ts'
+import { readCoreCollection } from '../../src/solana/core/coreCollection.ts'
+import type { CorePlugins } from '../../src/solana/core/corePlugins.ts'
 
 const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)
 const runs = (numRuns: number) => ({ seed, numRuns, endOnFailure: true })

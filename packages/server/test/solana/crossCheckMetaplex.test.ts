@@ -6,10 +6,10 @@ import {
 import { type Option, type PublicKey, publicKey, unwrapOption } from '@metaplex-foundation/umi'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from '../../src/chains/solana/assetMetadata.ts'
-import { AccountRefusal } from '../../src/chains/solana/borshReader.ts'
-import { readMetaplexMetadata } from '../../src/chains/solana/metaplex.ts'
-import { formatSolanaAddress, METAPLEX_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
+import { formatSolanaAddress, METAPLEX_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
+import { type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from '../../src/solana/assetMetadata.ts'
+import { AccountRefusal } from '../../src/solana/borshReader.ts'
+import { readMetaplexMetadata } from '../../src/solana/metaplex.ts'
 
 const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)
 process.stdout.write(`crossCheckMetaplex: CHAIN_DATA_TEST_SEED=${seed}\n`)

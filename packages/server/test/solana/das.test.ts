@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type DasServer, answerPage, dasAsset, dasResult, startDasServer } from './dasServer.ts'
+import { answerPage, type DasServer, dasAsset, dasResult, startDasServer } from './dasServer.ts'
 import {
   addressOf,
   clusterSlot,

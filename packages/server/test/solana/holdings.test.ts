@@ -15,11 +15,11 @@ import {
 import { checkResult } from '@chain-data/protocol/validators'
 import { PublicKey, SystemProgram } from '@solana/web3.js'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createSolanaHoldings } from '../../src/chains/solana/holdings.ts'
-import { createSolanaRpc } from '../../src/chains/solana/rpc.ts'
-import { shapeSolanaHoldings } from '../../src/chains/solana/shapeSolanaHoldings.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
+import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../src/platform/errors.ts'
+import { createSolanaHoldings } from '../../src/solana/holdings.ts'
+import { shapeSolanaHoldings } from '../../src/solana/shapeSolanaHoldings.ts'
 import {
   extendedMintBytes,
   metadataPointer,

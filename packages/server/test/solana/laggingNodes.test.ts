@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createSolanaHoldings } from '../../src/chains/solana/holdings.ts'
-import { createSolanaRpc } from '../../src/chains/solana/rpc.ts'
-import { TOKEN_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
+import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
+import { TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { NodeUnavailableError } from '../../src/platform/errors.ts'
+import { createSolanaHoldings } from '../../src/solana/holdings.ts'
 import { createLargeAccount } from './largeAccount.ts'
 import {
   answerOf,

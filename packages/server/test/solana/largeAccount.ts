@@ -1,6 +1,6 @@
-import { encodeMetadata, metadataAddress, metadataProgram, type MetaplexMetadata } from '@chain-data/devnet'
+import { encodeMetadata, type MetaplexMetadata, metadataAddress, metadataProgram } from '@chain-data/devnet'
 import { PublicKey } from '@solana/web3.js'
-import { TOKEN_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
+import { TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { mintBytes, tokenAccountBytes } from './accountBytes.ts'
 import { answerOf, errorOf, type Reaction, type RpcCall } from './startScriptedNode.ts'
 

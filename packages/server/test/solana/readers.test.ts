@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { PublicKey } from '@solana/web3.js'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createSolanaHoldings } from '../../src/chains/solana/holdings.ts'
-import type { RawAccount, SolanaRpc } from '../../src/chains/solana/rpc.ts'
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
+import type { RawAccount, SolanaRpc } from '../../src/nodes/solana/rpc.ts'
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { NodeRpcError } from '../../src/platform/errors.ts'
+import { createSolanaHoldings } from '../../src/solana/holdings.ts'
 import {
   extendedMintBytes,
   metadataPointer,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createSolanaHoldings } from '../../src/chains/solana/holdings.ts'
-import { createSolanaRpc } from '../../src/chains/solana/rpc.ts'
+import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
+import { createSolanaHoldings } from '../../src/solana/holdings.ts'
 import { createLargeAccount, type LargeAccount } from './largeAccount.ts'
 import { type RpcCall, type ScriptedNode, startScriptedNode } from './startScriptedNode.ts'
 

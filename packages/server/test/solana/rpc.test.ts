@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createSolanaRpc, type SolanaRpc, type SolanaRpcOptions } from '../../src/chains/solana/rpc.ts'
-import { METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/chains/solana/solanaAddress.ts'
+import { createSolanaRpc, type SolanaRpc, type SolanaRpcOptions } from '../../src/nodes/solana/rpc.ts'
+import { METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import {
   ConfigError,
   NodeContradictionError,

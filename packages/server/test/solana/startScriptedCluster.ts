@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto'
-import { encodeMetadata, metadataAddress, type MetaplexMetadata } from '@chain-data/devnet'
+import { encodeMetadata, type MetaplexMetadata, metadataAddress } from '@chain-data/devnet'
 import { PublicKey } from '@solana/web3.js'
-import {
-  formatSolanaAddress,
-  METAPLEX_PROGRAM,
-  TOKEN_PROGRAM
-} from '../../src/chains/solana/solanaAddress.ts'
+import { formatSolanaAddress, METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { mintBytes, tokenAccountBytes } from './accountBytes.ts'
 import {
   answerOf,

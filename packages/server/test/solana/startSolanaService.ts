@@ -1,8 +1,8 @@
 import type { SolanaHoldings } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
-import type { ConfigInput } from '../../src/config.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { createServer } from '../../src/server.ts'
+import type { ConfigInput } from '../../src/server/config/config.ts'
+import { createServer } from '../../src/server/createServer.ts'
 
 type SolanaChain = NonNullable<NonNullable<ConfigInput['chains']>['solana']>[number]
 

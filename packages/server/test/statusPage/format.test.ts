@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createFormat } from '../../src/http/statusPage/view/createFormat.ts'
+import { createFormat } from '../../src/server/http/statusPage/view/createFormat.ts'
 
 const format = createFormat('en', 'UTC')
 

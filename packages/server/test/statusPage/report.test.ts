@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { createCallWindow } from '../../src/http/statusPage/createCallWindow.ts'
-import { createStatusRecorder, type StatusSources } from '../../src/http/statusPage/createStatusRecorder.ts'
-import type { StatusReport } from '../../src/http/statusPage/StatusReport.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
+import type { UpstreamFigures } from '../../src/nodes/upstreamFigures.ts'
 import type { IndexFigures } from '../../src/platform/indexFigures.ts'
-import type { UpstreamFigures } from '../../src/platform/upstreamFigures.ts'
+import { createCallWindow } from '../../src/server/http/statusPage/createCallWindow.ts'
+import {
+  createStatusRecorder,
+  type StatusSources
+} from '../../src/server/http/statusPage/createStatusRecorder.ts'
+import type { StatusReport } from '../../src/server/http/statusPage/StatusReport.ts'
 import { authorization, request, startService } from '../http/startService.ts'
 
 const hash = `0x${'ab'.repeat(32)}` as const

@@ -1,4 +1,4 @@
-import type { EvmChainStatus, StatusReport } from '../../src/http/statusPage/StatusReport.ts'
+import type { EvmChainStatus, StatusReport } from '../../src/server/http/statusPage/StatusReport.ts'
 
 /** 2026-11-21 14:32:05 UTC. */
 export const nowSeconds = 1_795_271_525

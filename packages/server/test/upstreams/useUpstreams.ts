@@ -1,7 +1,7 @@
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import { createEvmSource, type EvmSource } from '../../src/chains/evm/evmSource.ts'
-import { createEvmRpc, type EvmRpcOptions, type EvmUpstreams } from '../../src/chains/evm/rpc.ts'
+import { createEvmSource, type EvmSource } from '../../src/evm/blocks/evmSource.ts'
+import { createEvmRpc, type EvmRpcOptions, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { type NodeProxy, startNodeProxy } from './startNodeProxy.ts'
 

@@ -1,4 +1,4 @@
-import { toUtf8Bytes, hexlify } from 'ethers'
+import { hexlify, toUtf8Bytes } from 'ethers'
 import type { Stage } from './Stage.ts'
 
 const ether = 10n ** 18n

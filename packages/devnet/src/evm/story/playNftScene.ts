@@ -1,7 +1,7 @@
 import { putImage, putJson, svgImage } from '../../metadata/MetadataHost.ts'
+import type { EvmMetadataDocument } from '../EvmWorld.ts'
 import { createContract } from '../evmIntents.ts'
 import { evmContract } from '../evmTruth.ts'
-import type { EvmMetadataDocument } from '../EvmWorld.ts'
 import type { Stage } from './Stage.ts'
 
 const cid = 'bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi'

@@ -4,7 +4,7 @@ import { metadataAddress, metadataProgram } from '../metaplexAccounts.ts'
 import type { SolanaMint } from '../SolanaWorld.ts'
 import { solanaOwner } from '../solanaTruth.ts'
 import { tokenPrograms } from '../splInstructions.ts'
-import { encodeMint, encodeTokenAccount, type ExtensionBytes } from '../tokenBytes.ts'
+import { type ExtensionBytes, encodeMint, encodeTokenAccount } from '../tokenBytes.ts'
 
 /** A mint and one token account of it that are written as bytes, because no instruction would make them. */
 export interface PlacedHolding extends Partial<Omit<SolanaMint, 'label' | 'address'>> {

@@ -1,6 +1,5 @@
 import { PublicKey } from '@solana/web3.js'
 import { putImage, putJson } from '../../metadata/MetadataHost.ts'
-import { mintExtensions as made } from '../mintExtensions.ts'
 import {
   editionAddress,
   encodeEdition,
@@ -9,6 +8,7 @@ import {
   metadataAddress,
   metadataProgram
 } from '../metaplexAccounts.ts'
+import { mintExtensions as made } from '../mintExtensions.ts'
 import {
   type MetaplexMetadata,
   type SolanaKind,

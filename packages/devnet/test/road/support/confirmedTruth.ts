@@ -1,9 +1,9 @@
 import type { TransactionRecord } from '@chain-data/client'
 import {
-  evmFeeOf,
-  evmHistoryOf,
   type EvmDriver,
   type EvmTransaction,
+  evmFeeOf,
+  evmHistoryOf,
   expectedRecord
 } from '../../../src/index.ts'
 

@@ -3,8 +3,8 @@ import { errors } from '@chain-data/protocol'
 import { expect } from 'vitest'
 import {
   credentials,
-  evmChainId,
   type ExpectedRefusal,
+  evmChainId,
   expectRefusal,
   post,
   type RawAnswer,

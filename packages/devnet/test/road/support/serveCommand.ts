@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eventually } from './startRoad.ts'
 
-const main = new URL('../../../../server/src/cli/main.ts', import.meta.url).pathname
+const main = new URL('../../../../server/src/server/cli/main.ts', import.meta.url).pathname
 
 /** The command `chain-data serve` as a process of its own. */
 export interface ServeProcess {

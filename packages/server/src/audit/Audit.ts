@@ -1,0 +1,184 @@
+import type { IndexCoverage, Recount, Snapshot } from '../index/port/store.ts'
+import type { AccountAt, AccountState, TokenName } from '../model/accountState.ts'
+import type { Address } from '../model/evm.ts'
+import { type Examination, examineBlock } from './examineBlock.ts'
+import { Findings } from './Findings.ts'
+import { type Differing, type Followed, type FoundChange, findChange } from './findChange.ts'
+import { readLedger } from './readLedger.ts'
+import type { HistorySums } from './sumHistory.ts'
+
+export type CheckVerdict = 'proven' | 'explained' | 'failed' | 'unprovable'
+
+/** What the index says of an account: read once, before the node is asked. */
+export interface IndexedAccount {
+  readonly account: Address
+  /** Indexed blocks. */
+  readonly from: number
+  readonly to: number
+  /** After this block the sums begin: the one below the index, or the genesis block, which no transaction explains. */
+  readonly openingHeight: number
+  readonly coverage: IndexCoverage
+  readonly sums: HistorySums
+  readonly recount: Recount
+  /** Tokens that should be among the candidates for holdings, and are not; keys of `candidateKey`. */
+  readonly missingHoldings: readonly string[]
+  /** Tokens among the candidates that the history does not speak of. */
+  readonly hintedTokens: readonly TokenName[]
+  /** There are more of them. */
+  readonly isHintedMore: boolean
+}
+
+export interface AuditOptions {
+  /**
+   * The index again, on the branch that `indexed` is of; asked for only where something differs. Closed before the node is asked: a
+   * snapshot that waits for it would be taken away for others.
+   */
+  openSnapshot(): Promise<Snapshot>
+  readonly indexed: IndexedAccount
+  readonly state: AccountState
+  /** `Date.now()` after which no further difference is followed. */
+  readonly followUntilMs: number
+  readonly now: () => number
+}
+
+/** How many differences are followed in one certificate: each takes some dozen calls. */
+const mostFollowed = 40
+
+/** One certificate in the making: what is read once and used by several checks, and what was found. */
+export class Audit {
+  readonly indexed: IndexedAccount
+  readonly state: AccountState
+  readonly findings = new Findings()
+  readonly #options: AuditOptions
+  readonly #examinations = new Map<number, Examination>()
+  readonly #accounts = new Map<number, AccountAt | undefined>()
+  #followed = 0
+
+  constructor(options: AuditOptions) {
+    this.#options = options
+    this.indexed = options.indexed
+    this.state = options.state
+  }
+
+  /** The account before the first block that counts. */
+  async opening(): Promise<AccountAt | undefined> {
+    const [opening] = await this.accounts([this.indexed.openingHeight])
+    return opening
+  }
+
+  /** As `AccountState.accounts`; each height is asked for once. */
+  async accounts(heights: readonly number[]): Promise<readonly (AccountAt | undefined)[]> {
+    this.#accounts.set(this.indexed.to, this.state.now)
+    const unknown = [...new Set(heights)].filter(height => !this.#accounts.has(height))
+    if (unknown.length > 0) {
+      const found = await this.state.accounts(unknown)
+      for (const [place, height] of unknown.entries()) this.#accounts.set(height, found[place])
+    }
+    return heights.map(height => this.#accounts.get(height))
+  }
+
+  /** What is known of blocks holds for all blocks that count. */
+  get isTraced(): boolean {
+    return reachesDown(this.indexed.coverage.tracedFrom, this.indexed)
+  }
+
+  get isDetailed(): boolean {
+    return reachesDown(this.indexed.coverage.detailedFrom, this.indexed)
+  }
+
+  /** Whether another difference may be followed; says once when not. */
+  mayFollow(): boolean {
+    if (this.#followed < mostFollowed && this.#options.now() < this.#options.followUntilMs) return true
+    this.findings.add({
+      kind: 'NOT_FOLLOWED',
+      message: 'There are more differences than could be followed to the blocks where they began.'
+    })
+    return false
+  }
+
+  async find(followed: Followed, range: Differing): Promise<FoundChange> {
+    this.#followed++
+    const { account } = this.indexed
+    return findChange(
+      heights => this.#read(snapshot => readLedger(snapshot, account, followed.quantity, heights)),
+      followed.read,
+      range
+    )
+  }
+
+  async #read<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    const snapshot = await this.#options.openSnapshot()
+    try {
+      return await work(snapshot)
+    } finally {
+      await snapshot.close()
+    }
+  }
+
+  /** Reads a block again; what it has and the index lacks becomes a finding. */
+  async examine(height: number): Promise<Examination> {
+    const known = this.#examinations.get(height)
+    if (known !== undefined) return known
+    const { tracedFrom = Number.POSITIVE_INFINITY, detailedFrom = Number.POSITIVE_INFINITY } =
+      this.indexed.coverage
+    const { account } = this.indexed
+    const block = await this.state.block(height)
+    const examination: Examination =
+      block === undefined
+        ? { missing: [], isTraced: false }
+        : await this.#read(snapshot =>
+            examineBlock(snapshot, account, block, {
+              isTraced: tracedFrom <= height,
+              isDetailed: detailedFrom <= height
+            })
+          )
+    for (const finding of examination.missing) this.findings.add(finding)
+    this.#examinations.set(height, examination)
+    return examination
+  }
+
+  missingState(): void {
+    this.findings.add({
+      kind: 'STATE_UNAVAILABLE',
+      message: `The node does not have the state of the blocks that would have to be looked at.`
+    })
+  }
+
+  missingOpening(): void {
+    const { openingHeight } = this.indexed
+    this.findings.add({
+      kind: 'STATE_UNAVAILABLE',
+      message: `The node does not have the state of block ${openingHeight}, after which the index begins.`,
+      blockNumber: openingHeight
+    })
+  }
+
+  notTraced(blockNumber?: number): void {
+    this.findings.add({
+      kind: 'NOT_TRACED',
+      message:
+        blockNumber === undefined
+          ? 'What happens inside of transactions is not known, because not all blocks are traced.'
+          : `What happened inside of the transactions of block ${blockNumber} is not known.`,
+      ...(blockNumber !== undefined && { blockNumber })
+    })
+  }
+
+  transfersUnknown(): void {
+    this.findings.add({
+      kind: 'TRANSFERS_UNKNOWN',
+      message:
+        'Older blocks were indexed by a version that did not keep token transfers and events of accounts.'
+    })
+  }
+}
+
+function reachesDown(height: number | undefined, { openingHeight, from }: IndexedAccount): boolean {
+  return height !== undefined && height <= Math.max(openingHeight + 1, from)
+}
+
+/** `failed` when one of them is, else `unprovable` when one is, else `proven`. */
+export function worstOf(verdicts: readonly CheckVerdict[]): CheckVerdict {
+  if (verdicts.includes('failed')) return 'failed'
+  return verdicts.includes('unprovable') ? 'unprovable' : 'proven'
+}

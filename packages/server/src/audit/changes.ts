@@ -1,0 +1,78 @@
+import type { RecordDetails } from '../index/record/details.ts'
+import type { TokenName } from '../model/accountState.ts'
+import type { AccountEvent, Address, ConfirmedTransaction, TokenTransfer } from '../model/evm.ts'
+import { movedBy, tokenKey, tokenOf } from './tokenOf.ts'
+
+/** A transaction with what is known of what happened in it. */
+export interface KnownTransaction extends RecordDetails {
+  readonly transaction: ConfirmedTransaction
+}
+
+/** What one transaction does to the native balance of an account, in wei. */
+export interface NativeMoves {
+  readonly received: bigint
+  readonly sent: bigint
+  readonly fees: bigint
+  readonly internalReceived: bigint
+  readonly internalSent: bigint
+}
+
+/** Value moves only where the transaction succeeded; its fee is paid either way. Value sent to oneself counts on both sides. */
+export function nativeMoves({ transaction, internal = [] }: KnownTransaction, account: Address): NativeMoves {
+  const { from, to, contractAddress, status, value, feeWei } = transaction
+  const isMoved = status === 3
+  const receiver = to ?? contractAddress
+  return {
+    received: isMoved && receiver === account ? value : 0n,
+    sent: isMoved && from === account ? value : 0n,
+    fees: from === account ? feeWei : 0n,
+    internalReceived: sumOf(internal, transfer => (transfer.to === account ? transfer.value : 0n)),
+    internalSent: sumOf(internal, transfer => (transfer.from === account ? transfer.value : 0n))
+  }
+}
+
+export function nativeChange(moves: NativeMoves): bigint {
+  return moves.received - moves.sent - moves.fees + moves.internalReceived - moves.internalSent
+}
+
+/** What the events of one block change of the native balance. */
+export function nativeChangeOfEvents(events: readonly AccountEvent[]): bigint {
+  return sumOf(events, event => {
+    if (!('amount' in event)) return 0n
+    return event.kind === 'burn' ? -event.amount : event.amount
+  })
+}
+
+/** How many contracts the account's code has created in one block. */
+export function creationsIn(events: readonly AccountEvent[]): bigint {
+  return sumOf(events, event => (event.kind === 'creation' ? BigInt(event.count) : 0n))
+}
+
+/** How transfers of one token change the balance of an account. */
+export interface TokenChange {
+  /** As logged transfers say it. */
+  readonly logged: bigint
+  /** As wrapping says it, which a contract may log instead of transfers, or beside them. */
+  readonly wrapped: bigint
+}
+
+export function tokenChange(
+  transfers: readonly TokenTransfer[],
+  token: TokenName,
+  account: Address
+): TokenChange {
+  const key = tokenKey(token)
+  const own = transfers.filter(transfer => tokenKey(tokenOf(transfer)) === key)
+  const netOf = (transfer: TokenTransfer) =>
+    (transfer.to === account ? movedBy(transfer) : 0n) - (transfer.from === account ? movedBy(transfer) : 0n)
+  return {
+    logged: sumOf(own, transfer => (transfer.isWrapping ? 0n : netOf(transfer))),
+    wrapped: sumOf(own, transfer => (transfer.isWrapping ? netOf(transfer) : 0n))
+  }
+}
+
+export function sumOf<T>(items: Iterable<T>, amountOf: (item: T) => bigint): bigint {
+  let sum = 0n
+  for (const item of items) sum += amountOf(item)
+  return sum
+}

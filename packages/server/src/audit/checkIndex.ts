@@ -1,0 +1,125 @@
+import { isRowOf } from '../index/record/tally.ts'
+import type { TransactionPosition } from '../index/record/transactionId.ts'
+import type { Audit, CheckVerdict } from './Audit.ts'
+import { missingRecordMessage, missingTransaction } from './examineBlock.ts'
+import type { CertificateFinding } from './Findings.ts'
+
+export interface IndexResult {
+  readonly verdict: CheckVerdict
+  readonly transactions: number
+}
+
+/** Blocks that are read again only to name what is missing in them. */
+const mostNamed = 16
+
+/** Whether everything that was once written about the account is still there. */
+export async function checkIndex(audit: Audit): Promise<IndexResult> {
+  const { sums, recount, missingHoldings } = audit.indexed
+  const { findings } = audit
+  const naming = new Set<number>()
+  for (const position of recount.missing) {
+    await nameMissing(audit, position, naming, 'transaction')
+  }
+  for (const { part, position } of sums.missing) {
+    if (part === 'block') {
+      const { blockNumber } = position
+      findings.add({ kind: 'MISSING_BLOCK', message: `The index lacks block ${blockNumber}.`, blockNumber })
+    } else await nameMissing(audit, position, naming, part)
+  }
+  for (const key of missingHoldings) findings.add(missingHolding(key))
+  const unresolved = recount.unresolved + (await countUnfit(audit))
+  if (unresolved > 0) {
+    findings.add({
+      kind: 'INDEX_DAMAGED',
+      message: `Rows of the index are lost or too many, at least ${unresolved} among this account and those that are counted with it.`
+    })
+  }
+  const isDamaged = recount.missing.length + sums.missing.length + missingHoldings.length + unresolved > 0
+  return {
+    verdict: isDamaged ? 'failed' : isCounted(audit) ? 'proven' : 'unprovable',
+    transactions: sums.transactions
+  }
+}
+
+/** Says why not. */
+function isCounted({ indexed, findings }: Audit): boolean {
+  const { recount, coverage, from, sums } = indexed
+  if (!recount.isComplete) {
+    findings.add({ kind: 'NOT_COUNTED', message: 'The rows of the index are too many to be counted again.' })
+    return false
+  }
+  if (coverage.talliedFrom === undefined || coverage.talliedFrom > from) {
+    findings.add({
+      kind: 'NOT_COUNTED',
+      message: 'Rows of older blocks were written without being counted: whether one is lost does not show.'
+    })
+    return false
+  }
+  if (sums.isWantedMore || indexed.isHintedMore) {
+    findings.add({
+      kind: 'NOT_COUNTED',
+      message: 'The account has had too many tokens to look for each among the candidates for its holdings.'
+    })
+    return false
+  }
+  return true
+}
+
+/**
+ * That one row of another account is lost is believed when the transaction has to do with such an account. Otherwise several rows
+ * are lost or too many, and some of them may be this account's.
+ */
+async function countUnfit({ indexed, state }: Audit): Promise<number> {
+  const { ofOther } = indexed.recount
+  if (ofOther === undefined) return 0
+  const { blockNumber, index } = ofOther.position
+  const block = blockNumber <= indexed.to ? await state.block(blockNumber) : undefined
+  const actual = block?.transactions.find(({ transaction }) => transaction.index === index)
+  return actual?.parties.some(party => isRowOf(ofOther, party)) ? 0 : 1
+}
+
+/** The block is read again for the hash of what is missing in it. */
+async function nameMissing(
+  audit: Audit,
+  { blockNumber, index }: TransactionPosition,
+  naming: Set<number>,
+  part: 'transaction' | 'record' | 'hash'
+): Promise<void> {
+  if (naming.size < mostNamed) naming.add(blockNumber)
+  const block = naming.has(blockNumber) ? await audit.state.block(blockNumber) : undefined
+  const actual = block?.transactions.find(({ transaction }) => transaction.index === index)
+  const place = {
+    ...{ blockNumber, transactionIndex: index },
+    ...(actual && { transactionHash: actual.transaction.hash })
+  }
+  audit.findings.add(
+    part === 'record'
+      ? { kind: 'MISSING_RECORD', message: missingRecordMessage(blockNumber, index), ...place }
+      : part === 'hash'
+        ? {
+            kind: 'MISSING_HASH',
+            message: `Transaction ${index} of block ${blockNumber} cannot be found by its hash.`,
+            ...place
+          }
+        : actual
+          ? missingTransaction(actual, audit.indexed.account)
+          : { kind: 'MISSING_TRANSACTION', message: lacks(blockNumber, index), ...place }
+  )
+}
+
+function lacks(blockNumber: number, index: number): string {
+  return `The history lacks transaction ${index} of block ${blockNumber}.`
+}
+
+/** @param key - see `candidateKey`. */
+function missingHolding(key: string): CertificateFinding {
+  const [contract, standard, id, last] = key.split(' ')
+  const tokenId = standard === 'erc20' || id === undefined ? undefined : BigInt(id)
+  const range = last === '-1' ? '' : ` to ${last}`
+  return {
+    kind: 'MISSING_HOLDING',
+    message: `Token ${tokenId === undefined ? '' : `${tokenId}${range} `}of ${contract} is not among those the account's holdings are looked for.`,
+    address: contract as `0x${string}`,
+    ...(tokenId !== undefined && { tokenId })
+  }
+}

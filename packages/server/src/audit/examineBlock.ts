@@ -1,0 +1,235 @@
+import type { Snapshot } from '../index/port/store.ts'
+import { decodeDetailed } from '../index/record/details.ts'
+import { firstTransactionId, toPosition } from '../index/record/transactionId.ts'
+import type { AccountEvent, Address, IndexedBlock, IndexedTransaction } from '../model/evm.ts'
+import { creationsIn, type KnownTransaction, nativeChange, nativeMoves, sumOf } from './changes.ts'
+import type { CertificateFinding } from './Findings.ts'
+
+/** What a block of the chain has of an account beside what the index has of it there. */
+export interface Examination {
+  /** The block as the node gives it now; absent where no node does. */
+  readonly block?: IndexedBlock
+  /** What the index lacks, or has otherwise than the chain; empty when it has everything the block has. */
+  readonly missing: readonly CertificateFinding[]
+  /** What happens inside its transactions is known, to the index as well. */
+  readonly isTraced: boolean
+}
+
+/** What an index keeps of a block besides its transactions. */
+export interface KnownOfBlock {
+  readonly isTraced: boolean
+  /** Transfers are in the records, and events are kept. */
+  readonly isDetailed: boolean
+}
+
+/** What the index has of an account in one block. */
+interface IndexedPart {
+  readonly transactions: ReadonlyMap<number, KnownTransaction>
+  /** Places of transactions that the index names and has no record of. */
+  readonly unread: ReadonlySet<number>
+  readonly events: readonly AccountEvent[]
+}
+
+/**
+ * Looks for everything that a block of the chain has of an account and the index has not, and the other way round.
+ *
+ * @param known - what the index has of this block: what older versions did not keep is unknown, not missing.
+ * @remarks One pass over the history down to the block.
+ */
+export async function examineBlock(
+  snapshot: Snapshot,
+  account: Address,
+  block: IndexedBlock,
+  known: KnownOfBlock
+): Promise<Examination> {
+  const height = block.ref.number
+  const indexed = await readIndexed(snapshot, account, height)
+  const transactions = block.transactions.filter(transaction => isParty(transaction, account, known))
+  const events = eventsOf(block, account).filter(({ kind }) => isKept(kind, known))
+  return {
+    block,
+    missing: [
+      ...transactions.flatMap(transaction => compareTransaction(transaction, indexed, account)),
+      ...compareEvents(events, indexed.events, height),
+      ...findSurplus(block, indexed, account, known)
+    ],
+    isTraced: known.isTraced && block.isTraced === true
+  }
+}
+
+/** Whoever is one only inside of a transaction is none where blocks are not traced. */
+function isParty(
+  { transaction, parties, transfers = [], internal = [] }: IndexedTransaction,
+  account: Address,
+  { isTraced }: KnownOfBlock
+): boolean {
+  if (isTraced || !parties.includes(account)) return parties.includes(account)
+  const { from, to, contractAddress } = transaction
+  const isOutside =
+    [from, to, contractAddress].includes(account) ||
+    transfers.some(moved => !moved.isWrapping && (moved.from === account || moved.to === account))
+  return isOutside || !internal.some(moved => moved.from === account || moved.to === account)
+}
+
+const tracedKinds: readonly AccountEvent['kind'][] = ['reward', 'creation', 'burn']
+
+function isKept(kind: AccountEvent['kind'], { isTraced, isDetailed }: KnownOfBlock): boolean {
+  return tracedKinds.includes(kind) ? isTraced : isDetailed
+}
+
+export function eventsOf({ events = [] }: IndexedBlock, account: Address): readonly AccountEvent[] {
+  return events.filter(({ address }) => address === account).flatMap(entry => entry.events)
+}
+
+export function missingTransaction(
+  { transaction }: IndexedTransaction,
+  account: Address
+): CertificateFinding {
+  const { hash, blockNumber, index, from, nonce } = transaction
+  const isSender = from === account
+  return {
+    kind: 'MISSING_TRANSACTION',
+    message: `The history lacks transaction ${index} of block ${blockNumber}${isSender ? ', which this account sent' : ''}.`,
+    ...{ blockNumber, transactionIndex: index, transactionHash: hash },
+    ...(isSender && { nonce })
+  }
+}
+
+async function readIndexed(snapshot: Snapshot, account: Address, height: number): Promise<IndexedPart> {
+  const transactions = new Map<number, KnownTransaction>()
+  const unread = new Set<number>()
+  const first = firstTransactionId(height)
+  for await (const chunk of snapshot.auditedRecords(account)) {
+    for (const { part, position } of chunk.missing) {
+      if (part === 'record' && position.blockNumber === height) unread.add(position.index)
+    }
+    const ids = chunk.ids
+    if (ids.some(id => toPosition(id).blockNumber === height)) {
+      for (const { transaction, details } of decodeDetailed(chunk)) {
+        if (transaction.blockNumber === height)
+          transactions.set(transaction.index, { transaction, ...details })
+      }
+    }
+    const oldest = ids.at(-1)
+    if (oldest !== undefined && oldest < first) break
+  }
+  const events: AccountEvent[] = []
+  for await (const blocks of snapshot.accountEvents(account)) {
+    for (const found of blocks) if (found.blockNumber === height) events.push(...found.events)
+    if ((blocks.at(-1)?.blockNumber ?? 0) > height) break
+  }
+  return { transactions, unread, events }
+}
+
+function compareTransaction(
+  actual: IndexedTransaction,
+  { transactions, unread }: IndexedPart,
+  account: Address
+): readonly CertificateFinding[] {
+  const { hash, blockNumber, index } = actual.transaction
+  const place = { blockNumber, transactionIndex: index, transactionHash: hash }
+  if (unread.has(index)) {
+    return [{ kind: 'MISSING_RECORD', message: missingRecordMessage(blockNumber, index), ...place }]
+  }
+  const indexed = transactions.get(index)
+  if (indexed === undefined) return [missingTransaction(actual, account)]
+  if (isSame(indexed, actual, account)) return []
+  return [
+    {
+      kind: 'WRONG_RECORD',
+      message: `The record of transaction ${index} of block ${blockNumber} says something else than the chain.`,
+      ...place
+    }
+  ]
+}
+
+export function missingRecordMessage(blockNumber: number, index: number): string {
+  return `The index names transaction ${index} of block ${blockNumber} and has no record of it.`
+}
+
+/** As far as both know of it: what older versions did not store is unknown, not wrong. */
+function isSame(indexed: KnownTransaction, actual: KnownTransaction, account: Address): boolean {
+  if (indexed.transaction.hash !== actual.transaction.hash) return false
+  const areTransfersSame =
+    indexed.transfers === undefined || asText(indexed.transfers) === asText(actual.transfers ?? [])
+  const isInternalKnown = indexed.internal !== undefined && actual.internal !== undefined
+  const [ofIndex, ofChain] = [indexed, actual].map(known =>
+    nativeChange(nativeMoves(isInternalKnown ? known : { transaction: known.transaction }, account))
+  )
+  return areTransfersSame && ofIndex === ofChain
+}
+
+function asText(value: unknown): string {
+  return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : part))
+}
+
+function compareEvents(
+  actual: readonly AccountEvent[],
+  indexed: readonly AccountEvent[],
+  blockNumber: number
+): readonly CertificateFinding[] {
+  const missing: CertificateFinding[] = []
+  for (const kind of amountKinds) {
+    const lacking = amountOf(actual, kind) - amountOf(indexed, kind)
+    if (lacking <= 0n) continue
+    const message = `The index lacks ${lacking} wei of ${eventNames[kind]} in block ${blockNumber}.`
+    missing.push({ kind: 'MISSING_EVENT', message, blockNumber })
+  }
+  const creations = creationsIn(actual) - creationsIn(indexed)
+  if (creations > 0n) {
+    const message = `The index lacks ${creations} contracts that the account created in block ${blockNumber}.`
+    missing.push({ kind: 'MISSING_EVENT', message, blockNumber })
+  }
+  const known = new Set(indexed.flatMap(event => (event.kind === 'authorization' ? [event.nonce] : [])))
+  for (const event of actual) {
+    if (event.kind !== 'authorization' || known.has(event.nonce)) continue
+    const message = `The index lacks an authorization that the account signed, in block ${blockNumber}.`
+    missing.push({ kind: 'MISSING_EVENT', message, blockNumber, nonce: event.nonce })
+  }
+  return missing
+}
+
+/** What the index has, and the chain has not. Inside of transactions nothing is too much where the block could not be traced again. */
+function findSurplus(
+  block: IndexedBlock,
+  { transactions, events }: IndexedPart,
+  account: Address,
+  known: KnownOfBlock
+): readonly CertificateFinding[] {
+  const blockNumber = block.ref.number
+  const isSeen = block.isTraced === true || !known.isTraced
+  const found: CertificateFinding[] = []
+  for (const index of isSeen ? transactions.keys() : []) {
+    const actual = block.transactions.find(({ transaction }) => transaction.index === index)
+    if (actual?.parties.includes(account)) continue
+    const message = `The history has transaction ${index} of block ${blockNumber}, which has nothing to do with this account.`
+    found.push({ kind: 'WRONG_RECORD', message, blockNumber, transactionIndex: index })
+  }
+  const ofChain = eventsOf(block, account)
+  for (const kind of amountKinds) {
+    const surplus = amountOf(events, kind) - amountOf(ofChain, kind)
+    if (surplus <= 0n || (tracedKinds.includes(kind) && !isSeen)) continue
+    const message = `The index has ${surplus} wei of ${eventNames[kind]} in block ${blockNumber} that the chain does not have.`
+    found.push({ kind: 'WRONG_RECORD', message, blockNumber })
+  }
+  const creations = creationsIn(events) - creationsIn(ofChain)
+  if (creations > 0n && isSeen) {
+    const message = `The index has ${creations} contracts too many that the account created in block ${blockNumber}.`
+    found.push({ kind: 'WRONG_RECORD', message, blockNumber })
+  }
+  return found
+}
+
+const amountKinds = ['withdrawal', 'tip', 'reward', 'mint', 'burn'] as const
+
+function amountOf(events: readonly AccountEvent[], kind: AccountEvent['kind']): bigint {
+  return sumOf(events, event => (event.kind === kind && 'amount' in event ? event.amount : 0n))
+}
+
+const eventNames = {
+  withdrawal: 'withdrawals',
+  tip: 'tips',
+  reward: 'rewards',
+  mint: 'minted deposits',
+  burn: 'what was burned'
+} as const

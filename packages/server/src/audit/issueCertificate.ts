@@ -1,0 +1,91 @@
+import type { IndexedRange, Snapshot } from '../index/port/store.ts'
+import type { TokenName } from '../model/accountState.ts'
+import type { Address } from '../model/evm.ts'
+import { Audit, type AuditOptions, type CheckVerdict, type IndexedAccount, worstOf } from './Audit.ts'
+import { checkIndex, type IndexResult } from './checkIndex.ts'
+import { checkNative, type NativeResult } from './checkNative.ts'
+import { checkSent, type SentResult } from './checkSent.ts'
+import { checkTokens, type TokenResult } from './checkTokens.ts'
+import type { CertificateFinding } from './Findings.ts'
+import { candidateKey, type HistorySums, sumHistory } from './sumHistory.ts'
+import { tokenKey, tokenOf } from './tokenOf.ts'
+
+/** What proves that the history of an account is complete; see `HistoryCertificate` in spec/openrpc.json. */
+export interface Certificate {
+  readonly verdict: CheckVerdict
+  readonly index: IndexResult
+  readonly sent: SentResult
+  readonly native: NativeResult
+  /** Of all standards. */
+  readonly tokens: readonly TokenResult[]
+  readonly findings: readonly CertificateFinding[]
+}
+
+/** Tokens of candidates that no record speaks of: left by reorgs, or because a record is lost. */
+const mostHinted = 20_000
+
+/**
+ * Reads all that the index has of an account.
+ *
+ * @param options.onBlock - told how far down the history is read.
+ * @throws {Refusal} see `sumHistory`.
+ * @throws the signal's reason when aborted.
+ */
+export async function readIndexedAccount(
+  snapshot: Snapshot,
+  account: Address,
+  { from, to }: IndexedRange,
+  { signal, onBlock }: { readonly signal: AbortSignal; readonly onBlock: (blockNumber: number) => void }
+): Promise<IndexedAccount> {
+  const openingHeight = Math.max(0, from - 1)
+  const sums = await sumHistory(snapshot, account, openingHeight, blockNumber => {
+    signal.throwIfAborted()
+    onBlock(blockNumber)
+  })
+  return {
+    ...{ account, from, openingHeight, sums },
+    to: to.number,
+    coverage: await snapshot.coverage(),
+    recount: await snapshot.recount(account, { signal }),
+    ...(await readCandidates(snapshot, account, sums))
+  }
+}
+
+/** Candidates are rows of their own: what the history knows and they do not is lost there, and the other way round. */
+async function readCandidates(
+  snapshot: Snapshot,
+  account: Address,
+  { wanted, tokens }: HistorySums
+): Promise<Pick<IndexedAccount, 'missingHoldings' | 'hintedTokens' | 'isHintedMore'>> {
+  const missing = new Set(wanted)
+  const hinted = new Map<string, TokenName>()
+  let isHintedMore = false
+  for await (const chunk of snapshot.holdingCandidates(account)) {
+    for (const candidate of chunk) {
+      missing.delete(candidateKey(candidate))
+      const token = tokenOf(candidate)
+      const key = tokenKey(token)
+      if (tokens.has(key) || hinted.has(key)) continue
+      if (hinted.size < mostHinted) hinted.set(key, token)
+      else isHintedMore = true
+    }
+  }
+  return { missingHoldings: [...missing], hintedTokens: [...hinted.values()], isHintedMore }
+}
+
+/**
+ * Compares what the index has of an account with the chain's state at the newest indexed block, and follows each difference
+ * to where it began.
+ *
+ * @param options.followUntilMs - `Date.now()` after which no further difference is followed.
+ * @remarks Two exchanges for every account, some more with its tokens; some dozen for each difference.
+ */
+export async function issueCertificate(options: AuditOptions): Promise<Certificate> {
+  const audit = new Audit(options)
+  const index = await checkIndex(audit)
+  const sent = await checkSent(audit)
+  const native = await checkNative(audit, sent.verdict)
+  const tokens = await checkTokens(audit, index.verdict)
+  const verdicts = [index, sent, native, ...tokens].map(({ verdict }) => verdict)
+  return { verdict: worstOf(verdicts), index, sent, native, tokens, findings: audit.findings.list() }
+}

@@ -1,0 +1,237 @@
+import type { MissingPart, Snapshot } from '../index/port/store.ts'
+import { decodeDetailed } from '../index/record/details.ts'
+import { toPosition } from '../index/record/transactionId.ts'
+import type { TokenName } from '../model/accountState.ts'
+import type { AccountEvent, Address, TokenTransfer } from '../model/evm.ts'
+import { Refusal } from '../platform/refusal.ts'
+import { type KnownTransaction, nativeMoves } from './changes.ts'
+import { NumberSet } from './NumberSet.ts'
+import { movedBy, tokenKey, tokenOf } from './tokenOf.ts'
+
+/** What was logged about one balance. */
+export interface TokenSums {
+  readonly token: TokenName
+  transfers: number
+  received: bigint
+  sent: bigint
+  /** Wrapping and unwrapping, which stand beside the transfers or in place of them. */
+  wrappings: number
+  wrapped: bigint
+  unwrapped: bigint
+}
+
+/** A tuple that names the account as authority, and the block that it came in. */
+export interface Authorization {
+  readonly nonce: bigint
+  readonly blockNumber: number
+}
+
+export interface NativeSums {
+  received: bigint
+  sent: bigint
+  fees: bigint
+  internalReceived: bigint
+  internalSent: bigint
+  withdrawals: bigint
+  rewards: bigint
+  tips: bigint
+  minted: bigint
+  burned: bigint
+}
+
+/** What the index says of an account above one height, added up. */
+export interface HistorySums {
+  /** All that the address index names, also at that height and below. */
+  readonly transactions: number
+  readonly missing: readonly MissingPart[]
+  /** More than `missing` lists. */
+  readonly isMissingMore: boolean
+  readonly sent: number
+  readonly nonces: NumberSet
+  /** Some were sent by transactions of types whose nonces follow rules of their chain. */
+  readonly hasOddNonces: boolean
+  readonly authorizations: readonly Authorization[]
+  readonly creations: bigint
+  readonly native: NativeSums
+  readonly tokens: ReadonlyMap<string, TokenSums>
+  /** Keys of `candidateKey`: tokens that are to be among the candidates for holdings. */
+  readonly wanted: ReadonlySet<string>
+  /** There are more than `wanted` holds. */
+  readonly isWantedMore: boolean
+}
+
+const amountParts = {
+  withdrawal: 'withdrawals',
+  reward: 'rewards',
+  tip: 'tips',
+  mint: 'minted',
+  burn: 'burned'
+} as const
+
+/** Types whose nonce counts as Ethereum counts: legacy to set code. */
+const lastKnownType = 4
+const mostMissing = 1_000
+const mostTokens = 20_000
+const mostWanted = 200_000
+const mostAuthorizations = 1_000
+/** Blocks in which one nonce is tried: whoever sends a tuple again does so after it was used, and blocks come in order. */
+const mostOfOneNonce = 8
+
+/**
+ * Reads the whole history of an account once.
+ *
+ * @param above - sums begin above this height.
+ * @throws {Refusal} RESPONSE_TOO_LARGE: the account has had more tokens than can be checked in one answer.
+ * @remarks Memory grows with the number of tokens, not of transactions.
+ */
+export async function sumHistory(
+  snapshot: Snapshot,
+  account: Address,
+  above: number,
+  onBlock: (blockNumber: number) => void
+): Promise<HistorySums> {
+  const sums = new Sums(account)
+  for await (const chunk of snapshot.auditedRecords(account)) {
+    sums.addMissing(chunk.missing)
+    for (const known of decodeDetailed(chunk)) {
+      if (known.transaction.blockNumber > above)
+        sums.add({ transaction: known.transaction, ...known.details })
+    }
+    sums.transactions += chunk.ids.length
+    const oldest = chunk.ids.at(-1)
+    if (oldest !== undefined) onBlock(toPosition(oldest).blockNumber)
+  }
+  for await (const blocks of snapshot.accountEvents(account)) {
+    for (const { blockNumber, events } of blocks) if (blockNumber > above) sums.addEvents(blockNumber, events)
+  }
+  return sums
+}
+
+class Sums implements HistorySums {
+  transactions = 0
+  sent = 0
+  hasOddNonces = false
+  creations = 0n
+  isMissingMore = false
+  isWantedMore = false
+  readonly missing: MissingPart[] = []
+  readonly nonces = new NumberSet()
+  readonly authorizations: Authorization[] = []
+  readonly native: NativeSums = {
+    ...{ received: 0n, sent: 0n, fees: 0n, internalReceived: 0n, internalSent: 0n },
+    ...{ withdrawals: 0n, rewards: 0n, tips: 0n, minted: 0n, burned: 0n }
+  }
+  readonly tokens = new Map<string, TokenSums>()
+  readonly wanted = new Set<string>()
+  readonly #account: Address
+  /** Blocks of each nonce. */
+  readonly #authorized = new Map<bigint, readonly number[]>()
+
+  constructor(account: Address) {
+    this.#account = account
+  }
+
+  addMissing(parts: readonly MissingPart[]): void {
+    for (const part of parts) {
+      if (part.part === 'record') this.transactions++
+      if (this.missing.length < mostMissing) this.missing.push(part)
+      else this.isMissingMore = true
+    }
+  }
+
+  add(known: KnownTransaction): void {
+    const { from, nonce, type } = known.transaction
+    if (from === this.#account) {
+      this.sent++
+      if (type > lastKnownType) this.hasOddNonces = true
+      this.nonces.add(nonce)
+    }
+    const moves = nativeMoves(known, this.#account)
+    const { native } = this
+    native.received += moves.received
+    native.sent += moves.sent
+    native.fees += moves.fees
+    native.internalReceived += moves.internalReceived
+    native.internalSent += moves.internalSent
+    for (const transfer of known.transfers ?? []) this.#addTransfer(transfer)
+  }
+
+  addEvents(blockNumber: number, events: readonly AccountEvent[]): void {
+    for (const event of events) {
+      if (event.kind === 'authorization') this.#addAuthorization({ blockNumber, nonce: event.nonce })
+      else if (event.kind === 'creation') this.creations += BigInt(event.count)
+      else this.native[amountParts[event.kind]] += event.amount
+    }
+  }
+
+  /** A tuple may be sent again by anybody: it is remembered once for a block, and for few of its blocks, so that others find room. */
+  #addAuthorization(authorization: Authorization): void {
+    const { nonce, blockNumber } = authorization
+    const heights = this.#authorized.get(nonce) ?? []
+    if (heights.at(-1) === blockNumber || heights.length >= mostOfOneNonce) return
+    if (this.authorizations.length >= mostAuthorizations) return
+    this.#authorized.set(nonce, [...heights, blockNumber])
+    this.authorizations.push(authorization)
+  }
+
+  #addTransfer(transfer: TokenTransfer): void {
+    const { from, to, isWrapping } = transfer
+    const isTo = to === this.#account
+    const isFrom = from === this.#account
+    // Wrapping names nobody but its account: the zero address stands in the place of the currency.
+    if ((!isTo && !isFrom) || (isWrapping && isZero(this.#account))) return
+    const sums = this.#sumsOf(tokenOf(transfer))
+    const amount = movedBy(transfer)
+    if (isWrapping) {
+      sums.wrappings++
+      if (isTo) sums.wrapped += amount
+      else sums.unwrapped += amount
+    } else {
+      sums.transfers++
+      if (isTo) sums.received += amount
+      if (isFrom) sums.sent += amount
+    }
+    if (isCandidate(transfer, this.#account)) this.#want(candidateKey(transfer))
+  }
+
+  #sumsOf(token: TokenName): TokenSums {
+    const key = tokenKey(token)
+    const known = this.tokens.get(key)
+    if (known !== undefined) return known
+    if (this.tokens.size >= mostTokens) {
+      throw new Refusal(
+        'RESPONSE_TOO_LARGE',
+        `The account has had more than ${mostTokens} tokens: they cannot be checked in one answer.`,
+        {}
+      )
+    }
+    const sums = { token, transfers: 0, received: 0n, sent: 0n, wrappings: 0, wrapped: 0n, unwrapped: 0n }
+    this.tokens.set(key, sums)
+    return sums
+  }
+
+  #want(key: string): void {
+    if (this.wanted.size < mostWanted) this.wanted.add(key)
+    else if (!this.wanted.has(key)) this.isWantedMore = true
+  }
+}
+
+/** What a candidate for holdings is about, in one text; see `HoldingCandidate`. */
+export function candidateKey({
+  contract,
+  standard,
+  tokenId = -1n,
+  lastTokenId = -1n
+}: Pick<TokenTransfer, 'contract' | 'standard' | 'tokenId' | 'lastTokenId'>): string {
+  return `${contract} ${standard} ${tokenId} ${lastTokenId}`
+}
+
+/** Whether a transfer makes the account a candidate: receivers always; who sends erc20 or erc1155 may have kept a rest. */
+function isCandidate({ from, to, standard }: TokenTransfer, account: Address): boolean {
+  if (to === account) return true
+  return standard !== 'erc721' && from === account && !isZero(account)
+}
+
+function isZero(account: Address): boolean {
+  return BigInt(account) === 0n
+}

@@ -1,0 +1,106 @@
+import { type BlockRows, hashLength } from '../../index/record/encodeBlock.ts'
+import { toHex } from '../../index/record/hexBytes.ts'
+import type { DeepHistoryCache, DeepRecord } from '../../model/deepHistory.ts'
+import type { Address } from '../../model/evm.ts'
+import { NodeContradictionError } from '../../platform/errors.ts'
+import type { EvmSource } from '../blocks/evmSource.ts'
+import type { FoundBlock } from './DownwardSearch.ts'
+import { recordsOf } from './recordsOf.ts'
+import type { Searches } from './searches.ts'
+
+/** So many blocks are fetched at the same time, and kept together: a page reads little more than it shows. */
+const blocksAtOnce = 16
+
+/** Takes searches further down, step by step, and keeps what they find. */
+export function createAccountReader({
+  source,
+  cache
+}: {
+  readonly source: Pick<EvmSource, 'block'>
+  readonly cache: Pick<DeepHistoryCache, 'save'>
+}) {
+  /** Lets the search that is behind look further where nothing found is left, and keeps some of what was found. */
+  async function step(searches: Searches, signal: AbortSignal): Promise<void> {
+    searches.found ??= await look(searches, signal)
+    if (searches.found === undefined) return
+    try {
+      await keepSome(searches, searches.found, signal)
+    } catch (error) {
+      // It may have been found by a node that lies: what was not kept is searched again.
+      searches.below = Number.NaN
+      throw error
+    }
+  }
+
+  async function keepSome(
+    searches: Searches,
+    { bottom, blocks }: NonNullable<Searches['found']>,
+    signal: AbortSignal
+  ): Promise<void> {
+    const { address, anchor, below, direct } = searches
+    const portion = direct === undefined ? blocks : blocks.slice(0, blocksAtOnce)
+    const left = blocks.slice(portion.length)
+    const from = left.length === 0 ? bottom : (portion.at(-1)?.number ?? bottom)
+    const records = direct && (await Promise.all(portion.map(block => readBlock(block, address, signal))))
+    await cache.save(address, anchor, {
+      ...{ from, below, candidates: portion.flatMap(({ candidates }) => candidates) },
+      ...(records && { records: records.flat() })
+    })
+    searches.below = from
+    searches.found = left.length === 0 ? undefined : { bottom, blocks: left }
+  }
+
+  /** @returns `undefined`: the searches have not been through any blocks together yet. */
+  async function look({ logs, direct, below }: Searches, signal: AbortSignal): Promise<Searches['found']> {
+    const isLogs = direct === undefined || logs.from >= direct.from
+    const isDirect = direct !== undefined && direct.from >= logs.from
+    await Promise.all([isLogs && logs.advance(signal), isDirect && direct.advance(signal)])
+    const bottom = Math.max(logs.from, direct?.from ?? 0)
+    if (bottom >= below) return undefined
+    return { bottom, blocks: merge(logs.take(bottom), direct?.take(bottom) ?? []) }
+  }
+
+  async function readBlock(
+    { number, hashes }: FoundBlock,
+    address: Address,
+    signal: AbortSignal
+  ): Promise<readonly DeepRecord[]> {
+    if (hashes.length === 0) return []
+    const rows = await source.block(number, signal)
+    requireNamed(rows, hashes)
+    return recordsOf(rows, address)
+  }
+
+  return { step }
+}
+
+/** @throws {NodeContradictionError} a transaction was named that is not in its block. */
+function requireNamed({ ref, hashes, transactionCount }: BlockRows, named: readonly string[]): void {
+  const there = new Set<string>(
+    Array.from({ length: transactionCount }, (_, place) =>
+      toHex(hashes.subarray(place * hashLength, (place + 1) * hashLength))
+    )
+  )
+  const strange = named.find(hash => !there.has(hash))
+  if (strange === undefined) return
+  throw new NodeContradictionError(
+    `block ${ref.number}: it has no transaction ${strange}, which the node names there`,
+    {
+      number: ref.number
+    }
+  )
+}
+
+/** Each block once, newest first. */
+function merge(one: readonly FoundBlock[], other: readonly FoundBlock[]): readonly FoundBlock[] {
+  const blocks = new Map<number, FoundBlock>()
+  for (const block of [...one, ...other]) {
+    const known = blocks.get(block.number)
+    blocks.set(block.number, {
+      number: block.number,
+      hashes: [...(known?.hashes ?? []), ...block.hashes],
+      candidates: [...(known?.candidates ?? []), ...block.candidates]
+    })
+  }
+  return [...blocks.values()].sort((a, b) => b.number - a.number)
+}

@@ -1,0 +1,99 @@
+import type { Address, Hex } from '../../model/evm.ts'
+import { type RawObject, readCount, readHash, readList, readObject } from '../../nodes/evm/rawFields.ts'
+import type { EvmRpc } from '../../nodes/evm/rpc.ts'
+import { NodeContradictionError } from '../../platform/errors.ts'
+import { quantity } from '../blocks/blocks.ts'
+import {
+  consecutiveTransferTopic,
+  depositTopic,
+  readTransfers,
+  transferBatchTopic,
+  transferSingleTopic,
+  transferTopic,
+  withdrawalTopic
+} from '../blocks/transfers.ts'
+import { createSpanSearch, type Span } from './createSpanSearch.ts'
+import type { DownwardSearch, Wanted } from './DownwardSearch.ts'
+import type { FoundBlocks } from './FoundBlocks.ts'
+import type { SpanSize } from './SpanSize.ts'
+
+export interface LogSearchOptions {
+  readonly rpc: Pick<EvmRpc, 'request'>
+  readonly size: SpanSize
+  /** Look at every `Transfer`, also at those of contracts whose event has no indexed members. */
+  readonly isThorough: boolean
+  /** The logs of all transactions of a block, in the form of `eth_getLogs`. */
+  logsOfBlock(number: number, signal: AbortSignal): Promise<readonly unknown[]>
+}
+
+/** Finds the token transfers that name an account, and what it may hold, by the topics of their logs. */
+export function createLogSearch(
+  { rpc, size, isThorough, logsOfBlock }: LogSearchOptions,
+  { address, below }: Wanted
+): DownwardSearch {
+  const filters = topicFilters(address, isThorough)
+  return createSpanSearch({
+    below,
+    size,
+    async ask(span, found, signal) {
+      const answers = await Promise.all(filters.map(topics => askForLogs(rpc, span, topics, signal)))
+      const logs = answers.flat()
+      addLogs(logs, address, found)
+      return logs.length
+    },
+    async searchBlock(number, found, signal) {
+      addLogs(await logsOfBlock(number, signal), address, found)
+    }
+  })
+}
+
+type Topics = readonly (readonly Hex[] | null)[]
+
+/** Each event keeps its parties at other places; a `Transfer` without indexed members has them in its data. */
+function topicFilters(address: Address, isThorough: boolean): readonly Topics[] {
+  const party: readonly Hex[] = [`0x${address.slice(2).padStart(64, '0')}`]
+  const multi = [transferSingleTopic, transferBatchTopic] as const
+  const ownFilters: readonly Topics[] = [
+    [[transferTopic, depositTopic, withdrawalTopic], party],
+    [[transferTopic, consecutiveTransferTopic, ...multi], null, party],
+    [[consecutiveTransferTopic, ...multi], null, null, party]
+  ]
+  return isThorough ? [...ownFilters, [[transferTopic]]] : ownFilters
+}
+
+async function askForLogs(
+  rpc: Pick<EvmRpc, 'request'>,
+  { from, to }: Span,
+  topics: Topics,
+  signal: AbortSignal
+): Promise<readonly RawObject[]> {
+  const filter = { fromBlock: quantity(from), toBlock: quantity(to), topics }
+  const read = (raw: unknown) => {
+    const what = `logs of blocks ${from} to ${to}`
+    return readList(raw, what).map(entry => {
+      const log = readObject(entry, what)
+      const number = readCount(log.blockNumber, `${what}: blockNumber`)
+      if (number < from || number > to) {
+        throw new NodeContradictionError(`${what}: the node answered one of block ${number}`, { number })
+      }
+      readHash(log.transactionHash, `${what}: transactionHash`)
+      return log
+    })
+  }
+  return (await rpc.request(
+    { method: 'eth_getLogs', params: [filter] },
+    { signal, height: to, read }
+  )) as readonly RawObject[]
+}
+
+function addLogs(logs: readonly unknown[], address: Address, found: FoundBlocks): void {
+  for (const log of logs) {
+    const { blockNumber, transactionHash } = log as RawObject
+    const { parties, candidates } = readTransfers([log])
+    const number = readCount(blockNumber, 'log: blockNumber')
+    if (parties.includes(address))
+      found.addTransaction(number, readHash(transactionHash, 'log: transactionHash'))
+    const own = candidates.filter(({ owner }) => owner === address)
+    if (own.length > 0) found.addCandidates(number, own)
+  }
+}

@@ -1,0 +1,95 @@
+import { hashLength } from '../../index/record/encodeBlock.ts'
+import { toHex } from '../../index/record/hexBytes.ts'
+import type { Address, BlockRef } from '../../model/evm.ts'
+import type { TraceMode } from '../../model/traceMode.ts'
+import { readList, readObject } from '../../nodes/evm/rawFields.ts'
+import type { EvmRpc } from '../../nodes/evm/rpc.ts'
+import { quantity } from '../blocks/blocks.ts'
+import type { EvmSource } from '../blocks/evmSource.ts'
+import { createLogSearch } from './createLogSearch.ts'
+import { createOtsSearch } from './createOtsSearch.ts'
+import { createTraceSearch } from './createTraceSearch.ts'
+import type { DownwardSearch, FoundBlock } from './DownwardSearch.ts'
+import type { AddressIndex } from './findAddressIndex.ts'
+import { SpanSize } from './SpanSize.ts'
+
+/** What looks for one account below one block. */
+export interface Searches {
+  readonly address: Address
+  readonly anchor: BlockRef
+  /** All that was found above has been kept. */
+  below: number
+  /** What was found from `bottom` up to `below` and is not kept yet, newest first; absent: nothing was looked for there. */
+  found?: { readonly bottom: number; readonly blocks: readonly FoundBlock[] } | undefined
+  /** Token transfers, and what may be held. */
+  readonly logs: DownwardSearch
+  /** Everything else; absent: only what may be held is looked for. */
+  readonly direct?: DownwardSearch
+  /** The node was seen to have the index's first block. */
+  isOfBranch: boolean
+}
+
+/**
+ * A chain with so few blocks below its index is looked at as a whole for transfers that no topic names. On longer ones they
+ * are found only as far as the account's own calls show them.
+ */
+export const thoroughBlocks = 10_000
+
+/** Begins searches of a chain; what nodes refuse is learnt for all of them together. */
+export function createSearches(options: {
+  readonly rpc: Pick<EvmRpc, 'request'>
+  readonly source: Pick<EvmSource, 'block'>
+  readonly traces: TraceMode
+}) {
+  const { rpc, source, traces } = options
+  const withCalls = traces !== 'off'
+  const logSpans = new SpanSize()
+  const thoroughLogSpans = new SpanSize()
+  const traceSpans = new SpanSize()
+
+  async function hashesOfBlock(number: number, signal: AbortSignal) {
+    const { hashes, transactionCount } = await source.block(number, signal)
+    return Array.from({ length: transactionCount }, (_, place) =>
+      toHex(hashes.subarray(place * hashLength, (place + 1) * hashLength))
+    )
+  }
+
+  /** For a block with more logs than the node gives at once. */
+  async function logsOfBlock(number: number, signal: AbortSignal) {
+    const receipts = await Promise.all(
+      (await hashesOfBlock(number, signal)).map(hash =>
+        rpc.request({ method: 'eth_getTransactionReceipt', params: [hash] }, { signal, height: number })
+      )
+    )
+    return receipts.flatMap(receipt =>
+      readList(readObject(receipt, `block ${number}: receipt`).logs, 'logs').map(log => ({
+        ...readObject(log, 'log'),
+        blockNumber: quantity(number)
+      }))
+    )
+  }
+
+  return ({
+    address,
+    below,
+    index,
+    anchor
+  }: {
+    readonly address: Address
+    readonly below: number
+    readonly index: AddressIndex
+    readonly anchor: BlockRef
+  }): Searches => {
+    const wanted = { address, below }
+    const isThorough = anchor.number <= thoroughBlocks
+    const size = isThorough ? thoroughLogSpans : logSpans
+    return {
+      ...{ address, anchor, below, isOfBranch: false },
+      logs: createLogSearch({ rpc, size, isThorough, logsOfBlock }, wanted),
+      ...(index === 'ots' ? { direct: createOtsSearch({ rpc, withCalls }, wanted) } : {}),
+      ...(index === 'trace'
+        ? { direct: createTraceSearch({ rpc, size: traceSpans, withCalls, hashesOfBlock }, wanted) }
+        : {})
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import { isMethodMissing } from '../../nodes/evm/capabilities.ts'
+import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
+import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
+import { createWayMemory } from '../../nodes/evm/wayMemory.ts'
+import { createEvmSource } from './evmSource.ts'
+
+const hash = (digit: string) => `0x${digit.repeat(64)}`
+const headBlock = (number: number) => ({ number: `0x${number.toString(16)}`, hash: hash('a') })
+
+/** A node that answers each call with `answer`; what that throws is the node's error. */
+function sourceOver(answer: (call: NodeCall) => unknown, finality: 'auto' | number = 'auto') {
+  const asked: NodeCall[] = []
+  const lacking = new Set<string>()
+  const ask = async (call: NodeCall) => {
+    asked.push(call)
+    return answer(call)
+  }
+  const askAll = (calls: readonly NodeCall[]) =>
+    Promise.all(
+      calls.map(call =>
+        ask(call).then(
+          (value): NodeOutcome => ({ ok: true, value }),
+          (error): NodeOutcome => ({ ok: false, error })
+        )
+      )
+    )
+  const node: EvmNode = {
+    request: ask,
+    batch: askAll,
+    async attempt(method, run) {
+      if (lacking.has(method)) return undefined
+      try {
+        return await run()
+      } catch (error) {
+        if (!isMethodMissing(error)) throw error
+        lacking.add(method)
+        return undefined
+      }
+    },
+    doubt: () => undefined,
+    within: (_, ask) => ask(node),
+    ways: createWayMemory(systemClock)
+  }
+  const read = <T>(value: T, options: { read?: (value: unknown, node: EvmNode) => unknown } = {}) =>
+    (options.read === undefined ? value : options.read(value, node)) as T
+  const rpc: EvmUpstreams = {
+    request: async (call, options) => read(await ask(call), options),
+    batch: async (calls, options) => read(await askAll(calls), options),
+    onOneNode: (_, work) => work(node),
+    identity: async () => ({ chainId: 2n ** 53n + 1n, genesisHash: hash('a') as `0x${string}` }),
+    expectGenesis: () => undefined,
+    figures: () => [],
+    close: () => undefined
+  }
+  return { source: createEvmSource({ rpc, finality }), asked }
+}
+
+const missing = () => {
+  throw new NodeRpcError('nope', -32601, undefined)
+}
+
+describe('head', () => {
+  const tags = (latest: unknown, finalized: () => unknown) => (call: NodeCall) =>
+    call.params[0] === 'latest' ? latest : finalized()
+
+  it.each<[string, number, () => unknown, number | undefined]>([
+    ['what the node calls final', 1_000, () => headBlock(900), 900],
+    ['64 blocks where the node answers null', 1_000, () => null, 936],
+    ['64 blocks where the node refuses the tag', 1_000, missing, 936],
+    ['nothing in a chain of less than 64 blocks', 63, () => null, undefined],
+    ['never more than the head', 1_000, () => headBlock(1_001), 1_000]
+  ])('takes as final %s', async (_, latest, finalized, expected) => {
+    const { head, finalized: found } = await sourceOver(tags(headBlock(latest), finalized)).source.head()
+    expect(head).toEqual({ number: latest, hash: hash('a') })
+    expect(found).toBe(expected)
+  })
+
+  it('asks for no tag when the depth is configured', async () => {
+    const { source, asked } = sourceOver(() => headBlock(1_000), 10)
+    expect(await source.head()).toMatchObject({ finalized: 990 })
+    expect(asked.map(({ params }) => params[0])).toEqual(['latest'])
+  })
+
+  it('refuses a node without a newest block', async () => {
+    await expect(sourceOver(tags(null, () => null)).source.head()).rejects.toThrow(NodeContradictionError)
+  })
+})
+
+describe('block', () => {
+  const transaction = { hash: hash('1'), from: `0x${'b'.repeat(40)}`, to: `0x${'c'.repeat(40)}` }
+  const block = (transactions: object[], change: object = {}) => ({
+    ...{ number: '0x5', hash: hash('5'), parentHash: hash('4'), timestamp: '0x1', transactions },
+    ...change
+  })
+  const receipt = { transactionHash: hash('1'), blockHash: hash('5') }
+  const methods = (asked: NodeCall[]) => asked.map(({ method }) => method)
+
+  it('asks for receipts by the hash of the block', async () => {
+    const { source, asked } = sourceOver(({ method }) =>
+      method === 'eth_getBlockByNumber' ? block([transaction]) : [receipt]
+    )
+    expect((await source.block(5)).transactionCount).toBe(1)
+    expect(asked[1]).toEqual({ method: 'eth_getBlockReceipts', params: [hash('5')] })
+  })
+
+  it.each([-32601, -32602])(
+    'asks for single receipts when eth_getBlockReceipts is refused with %i',
+    async code => {
+      const { source, asked } = sourceOver(({ method }) => {
+        if (method === 'eth_getBlockReceipts') throw new NodeRpcError('no', code, undefined)
+        return method === 'eth_getBlockByNumber' ? block([transaction]) : receipt
+      })
+      await source.block(5)
+      await source.block(5)
+      expect(methods(asked)).toEqual([
+        'eth_getBlockByNumber',
+        'eth_getBlockReceipts',
+        'eth_getTransactionReceipt',
+        'eth_getBlockByNumber',
+        'eth_getTransactionReceipt'
+      ])
+    }
+  )
+
+  it('asks for no receipts of a block that is provably empty, and for those of one that only seems so', async () => {
+    const transactionsRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+    const empty = sourceOver(() => block([], { transactionsRoot }))
+    expect((await empty.source.block(5)).transactionCount).toBe(0)
+    expect(empty.asked).toHaveLength(1)
+    const odd = sourceOver(({ method }) => (method === 'eth_getBlockByNumber' ? block([]) : [receipt]))
+    await expect(odd.source.block(5)).rejects.toThrow('1 receipts for 0 transactions')
+    const cut = sourceOver(() => block([], { transactionsRoot: hash('7') }))
+    await expect(cut.source.block(5)).rejects.toThrow('(waiver emptyRoot)')
+  })
+
+  it('passes the error of a single receipt on', async () => {
+    const { source } = sourceOver(({ method }) => {
+      if (method === 'eth_getBlockByNumber') return block([transaction])
+      throw new NodeRpcError('broken', method === 'eth_getBlockReceipts' ? -32601 : -32000, undefined)
+    })
+    await expect(source.block(5)).rejects.toThrow('broken')
+  })
+
+  it('is an error, not an empty block, where the node has none', async () => {
+    await expect(sourceOver(() => null).source.block(5)).rejects.toThrow('block 5: the node does not have it')
+  })
+})

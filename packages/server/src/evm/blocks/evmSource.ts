@@ -1,0 +1,139 @@
+import { type BlockRows, encodeBlock } from '../../index/record/encodeBlock.ts'
+import type { BlockRef, Hash } from '../../model/evm.ts'
+import type { TraceMode } from '../../model/traceMode.ts'
+import type { Waiver } from '../../model/waivableChecks.ts'
+import type { NodeOutcome } from '../../nodes/evm/nodeCall.ts'
+import { isAbsent } from '../../nodes/evm/rawFields.ts'
+import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
+import type { WebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
+import { NodeContradictionError } from '../../platform/errors.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { createPoolReader, type PoolView } from '../pool/pool.ts'
+import { type BlockReading, fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
+import { createHeaderScan } from './fastBlocks/scanHeader.ts'
+import { createReceiptsScan, type ScannedBlock } from './fastBlocks/scanReceipts.ts'
+import { normalizeBlock } from './normalize.ts'
+import { createTracing } from './traces/createTracing.ts'
+import type { VerifiedBlock } from './verification/verifiedBlock.ts'
+import { createWaivers } from './verification/waivers.ts'
+
+/** A chain as its indexer sees it: blocks, refs and parents, verified and in the server's own terms. */
+export interface EvmSource {
+  /**
+   * What the node says of the chain it serves.
+   * @returns `chainId` is exact also beyond 2^53.
+   */
+  identity(signal?: AbortSignal): Promise<{ readonly chainId: bigint; readonly genesisHash: Hash }>
+  /** The node's newest block, and up to which height the chain holds its blocks final. */
+  head(signal?: AbortSignal): Promise<ChainHead>
+  /**
+   * The verified block at a height, as it is stored.
+   * @throws {NodeContradictionError} when its parts disagree, or the node does not have it (yet).
+   * @throws {StoreError} when a value of it has no place in what is stored.
+   */
+  block(number: number, signal?: AbortSignal): Promise<BlockRows>
+  /** The node's canonical block at a height; absent when it has none there. */
+  blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
+  /** Whether the node still has this block, canonical or not. */
+  knowsBlock(hash: Hash, signal?: AbortSignal): Promise<boolean>
+  /** Waits for an announcement of a new block; absent without WebSockets. */
+  waitForHead?(pauseMs: number, signal: AbortSignal): Promise<void>
+  /** One look at the pool; `undefined` when the node shows none. */
+  pool(signal?: AbortSignal): Promise<PoolView | undefined>
+}
+
+export interface EvmSourceOptions {
+  readonly rpc: EvmUpstreams
+  /** Absent: nothing announces new blocks. */
+  readonly heads?: WebSocketHeads
+  /**
+   * How deep a block must lie to count as final: a number of blocks, or `auto` for what the node's `finalized` tag
+   * says, and 64 blocks where it has none.
+   */
+  readonly finality: 'auto' | number
+  /** Checks of blocks that this chain is allowed to break; absent: none. */
+  readonly waivers?: readonly Waiver[]
+  /** Whether blocks are read with their traces; `off`. */
+  readonly traces?: TraceMode
+  readonly logger?: Logger
+}
+
+/** Two epochs of Ethereum's proof of stake; what `auto` assumes of a node that names no final block. */
+const assumedFinality = 64
+
+export function createEvmSource(options: EvmSourceOptions): EvmSource {
+  const { rpc, heads, finality, waivers = [], traces = 'off', logger } = options
+  const allowed = createWaivers(waivers, logger)
+  const addTraces =
+    traces === 'off' ? undefined : createTracing({ rpc, mode: traces, ...(logger ? { logger } : {}) })
+  const reading: BlockReading<ReadBlock> = {
+    read(verified) {
+      const { block, ignoredLogs } = normalizeBlock(verified)
+      return { rows: encodeBlock(block), ignoredLogs, mayReward: mayReward(verified) }
+    },
+    scan: { header: createHeaderScan(), receipts: createReceiptsScan() }
+  }
+  const readPool = createPoolReader({ rpc, ...(logger ? { logger } : {}) })
+
+  return {
+    async identity(signal) {
+      const { chainId, genesisHash } = await rpc.identity(signal)
+      if (genesisHash === undefined) throw new NodeContradictionError('block 0: the node does not have it')
+      return { chainId, genesisHash }
+    },
+
+    async head(signal) {
+      const tags = finality === 'auto' ? ['latest', 'finalized'] : ['latest']
+      const head = await rpc.batch(
+        tags.map(tag => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
+        {
+          read: outcomes => readHead(outcomes as readonly NodeOutcome[], finality),
+          ...(signal ? { signal } : {})
+        }
+      )
+      return head as unknown as ChainHead
+    },
+
+    async block(number, signal) {
+      const { rows, ignoredLogs, mayReward } = await fetchBlock(rpc, number, reading, allowed, signal)
+      if (ignoredLogs > 0)
+        logger?.debug('ignored logs that only look like transfers', {
+          blockNumber: number,
+          count: ignoredLogs
+        })
+      return addTraces === undefined ? rows : addTraces(rows, mayReward ?? true, signal)
+    },
+
+    blockRef: (number, signal) => fetchBlockRef(rpc, number, signal),
+    knowsBlock: (hash, signal) => knowsBlock(rpc, hash, signal),
+    ...(heads ? { waitForHead: heads.wait } : {}),
+    pool: readPool
+  }
+}
+
+interface ReadBlock extends ScannedBlock {
+  /** Absent: not looked at, because there are transactions to be traced anyway. */
+  readonly mayReward?: boolean
+}
+
+/** Blocks of proof of work pay who found them, also empty ones. */
+function mayReward({ raw: { difficulty } }: VerifiedBlock): boolean {
+  return !isAbsent(difficulty) && !/^(0x)?0*$/i.test(String(difficulty))
+}
+
+interface ChainHead {
+  readonly head: BlockRef
+  readonly finalized?: number
+}
+
+/** @throws {NodeContradictionError} the node has no newest block, or names one that is none. */
+function readHead([latest, final]: readonly NodeOutcome[], finality: 'auto' | number): ChainHead {
+  if (latest === undefined || !latest.ok) throw latest?.error ?? new NodeContradictionError('no latest block')
+  const head = readBlockRef(latest.value, 'latest block')
+  if (head === undefined) throw new NodeContradictionError('the node has no latest block')
+  // An error about the tag and null mean the same: the node names no final block.
+  const named = final?.ok ? readBlockRef(final.value, 'finalized block')?.number : undefined
+  const depth = finality === 'auto' ? assumedFinality : finality
+  const finalized = named ?? head.number - depth
+  return finalized < 0 ? { head } : { head, finalized: Math.min(finalized, head.number) }
+}

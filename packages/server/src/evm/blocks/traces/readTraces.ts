@@ -1,0 +1,142 @@
+import type { BlockTraces } from '../../../index/record/withTraces.ts'
+import type { AccountEvents, Address } from '../../../model/evm.ts'
+import { isMethodMissing } from '../../../nodes/evm/capabilities.ts'
+import { messageKindOf } from '../../../nodes/evm/jsonRpcChannel.ts'
+import type { EvmNode, NodeCall } from '../../../nodes/evm/nodeCall.ts'
+import { isAbsent, readObject } from '../../../nodes/evm/rawFields.ts'
+import { NodeRpcError } from '../../../platform/errors.ts'
+import { quantity } from '../blocks.ts'
+import { contradiction } from '../verification/contradiction.ts'
+import { foldFrames, type InnerEffects } from './foldFrames.ts'
+import { isEntangled } from './isEntangled.ts'
+import { readCallTracer } from './readCallTracer.ts'
+import { type ListedTraces, readTraceBlock } from './readTraceBlock.ts'
+import type { TraceableBlock } from './TraceableBlock.ts'
+import { verifyRoot } from './verifyRoot.ts'
+
+/**
+ * What happened inside the transactions of a block, as one node traces it: by `trace_block`, which tells rewards too, else
+ * by `debug_traceBlockByHash`, also where the former is entangled (`isEntangled`).
+ *
+ * @param tell - is told the bytes of the answer, where they can be told from the rest.
+ * @throws {NodeContradictionError} the traces are not of this block, contradict themselves or its transactions, or the node
+ *   failed to make them; another one may do better.
+ * @throws {NodeRpcError} the node offers neither method (see `isMethodMissing`), or no longer has the state of that block.
+ * @remarks One call; another one for a block in which contracts destroy themselves, and for each transaction that failed
+ *   although its receipt does not say so.
+ */
+export async function readTraces(
+  node: EvmNode,
+  block: TraceableBlock,
+  tell?: TellBytes
+): Promise<BlockTraces> {
+  const listed = await listTraces(node, block, tell)
+  if (listed === undefined) {
+    throw new NodeRpcError(
+      'the node offers neither trace_block nor debug_traceBlockByHash',
+      -32601,
+      undefined
+    )
+  }
+  let effects = listed.frames.map(frames => foldFrames(frames, false))
+  if (effects.some(({ endsOlder }) => endsOlder) && (await isBeforeCancun(node, block))) {
+    effects = listed.frames.map(frames => foldFrames(frames, true))
+  }
+  return { internal: effects.map(({ internal }) => internal), events: collectEvents(effects, listed.rewards) }
+}
+
+type TellBytes = (bytes: number) => void
+
+/** `undefined`: the node offers no traces. */
+async function listTraces(
+  node: EvmNode,
+  block: TraceableBlock,
+  tell: TellBytes | undefined
+): Promise<ListedTraces | undefined> {
+  const { number, hash } = block.ref
+  const ask = async (call: NodeCall, read: (answer: unknown) => ListedTraces) => {
+    const listed = await node.attempt(call.method, async () => read(await request(node, call, number, tell)))
+    if (listed !== undefined) await verifyRoots(node, block, listed)
+    return listed
+  }
+  const flat = await ask({ method: 'trace_block', params: [quantity(number)] }, answer =>
+    readTraceBlock(answer, block)
+  )
+  // The other method tells no rewards, which are all there is to know of a block without transactions.
+  if (block.transactions.length === 0) return flat
+  if (flat !== undefined && !flat.frames.some(isEntangled)) return flat
+  const call = { method: 'debug_traceBlockByHash', params: [hash, { tracer: 'callTracer' }] }
+  const trees = await ask(call, answer => ({
+    frames: readCallTracer(answer, block),
+    rewards: flat?.rewards ?? new Map()
+  }))
+  if ((trees ?? flat)?.frames.some(isEntangled)) {
+    throw contradiction(number, 'its traces tell steps of accounts that did not take them')
+  }
+  return trees
+}
+
+/** Whatever else a node says instead of an answer (its tracer ran out of time or memory) is no word on the block. */
+async function request(node: EvmNode, call: NodeCall, blockNumber: number, tell: TellBytes | undefined) {
+  try {
+    return await node.request(call, ({ length }) => {
+      tell?.(length)
+      return undefined
+    })
+  } catch (error) {
+    const isPlain =
+      error instanceof NodeRpcError && !isMethodMissing(error) && messageKindOf(error) === undefined
+    throw isPlain ? contradiction(blockNumber, `the node cannot trace it: ${error.message}`) : error
+  }
+}
+
+async function verifyRoots(node: EvmNode, { ref, transactions }: TraceableBlock, { frames }: ListedTraces) {
+  for (const [place, transaction] of transactions.entries()) {
+    if (verifyRoot(frames[place]?.[0], transaction, ref.number)) continue
+    // Before Byzantium receipts do not say whether a transaction failed, and success is assumed.
+    const { hash, hasFailed } = transaction
+    const isUnsaid = !hasFailed && (await hasNoStatus(node, hash))
+    if (!isUnsaid) {
+      const said = hasFailed ? 'failed' : 'succeeded'
+      throw contradiction(ref.number, `the trace of ${hash} does not end as its receipt says: it ${said}`)
+    }
+  }
+}
+
+async function hasNoStatus(node: EvmNode, hash: string): Promise<boolean> {
+  const receipt = await node.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+  return receipt !== null && isAbsent(readObject(receipt, `receipt of ${hash}`).status)
+}
+
+/** Whether contracts that destroy themselves are gone whatever their age; blocks since then have a count of blob gas. */
+async function isBeforeCancun(node: EvmNode, { ref }: TraceableBlock): Promise<boolean> {
+  const header = await node.request({ method: 'eth_getBlockByHash', params: [ref.hash, false] })
+  if (header === null) throw contradiction(ref.number, 'the node that traced it does not have it')
+  return isAbsent(readObject(header, `block ${ref.number}`).excessBlobGas)
+}
+
+/** Each account once. */
+function collectEvents(
+  effects: readonly InnerEffects[],
+  rewards: ReadonlyMap<Address, bigint>
+): readonly AccountEvents[] {
+  const accounts = new Map<Address, { reward: bigint; burn: bigint; creations: number }>()
+  const of = (account: Address) => {
+    const known = accounts.get(account) ?? { reward: 0n, burn: 0n, creations: 0 }
+    accounts.set(account, known)
+    return known
+  }
+  for (const [account, amount] of rewards) of(account).reward += amount
+  for (const { burnt, creations } of effects) {
+    for (const [account, amount] of burnt) of(account).burn += amount
+    for (const [account, count] of creations) of(account).creations += count
+  }
+  return Array.from(accounts, ([address, { reward, burn, creations }]) => ({
+    address,
+    events: [
+      ...(reward > 0n ? [{ kind: 'reward', amount: reward } as const] : []),
+      ...(burn > 0n ? [{ kind: 'burn', amount: burn } as const] : []),
+      ...(creations > 0 ? [{ kind: 'creation', count: creations } as const] : [])
+    ]
+  })).filter(({ events }) => events.length > 0)
+}

@@ -1,0 +1,241 @@
+import type { Address, Hex, HoldingCandidate, TokenTransfer } from '../../model/evm.ts'
+import type { RawObject } from '../../nodes/evm/rawFields.ts'
+
+/** What the logs of one transaction tell about tokens and who may hold them. */
+export interface LoggedTransfers {
+  /** Every sender and receiver of a token transfer, each once, the zero address included. */
+  readonly parties: readonly Address[]
+  /** Each once. */
+  readonly candidates: readonly HoldingCandidate[]
+  /** In log order; the ids of a batch one by one. */
+  readonly transfers: readonly TokenTransfer[]
+  /** Logs that carry a transfer's first topic but not the shape of a transfer. */
+  readonly ignored: number
+}
+
+/** keccak256 of `Transfer(address,address,uint256)`; ERC-20 and ERC-721 share it. */
+export const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+/** keccak256 of `TransferSingle(address,address,address,uint256,uint256)`, EIP-1155. */
+export const transferSingleTopic = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62'
+/** keccak256 of `TransferBatch(address,address,address,uint256[],uint256[])`, EIP-1155. */
+export const transferBatchTopic = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb'
+/** keccak256 of `ConsecutiveTransfer(uint256,uint256,address,address)`, EIP-2309. */
+export const consecutiveTransferTopic = '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d'
+const transferTopics: ReadonlySet<string> = new Set([
+  transferTopic,
+  transferSingleTopic,
+  transferBatchTopic,
+  consecutiveTransferTopic
+])
+/** keccak256 of `Deposit(address,uint256)`, WETH9: native currency was wrapped. */
+export const depositTopic = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c'
+/** keccak256 of `Withdrawal(address,uint256)`, WETH9: it was unwrapped. */
+export const withdrawalTopic = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65'
+const readTopics: ReadonlySet<string> = new Set([...transferTopics, depositTopic, withdrawalTopic])
+
+const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
+/** Hex digits in one ABI word. */
+const word = 64
+
+interface Transfer {
+  readonly from: Address
+  readonly to: Address
+  readonly standard: HoldingCandidate['standard']
+  readonly tokens: readonly MovedTokens[]
+}
+
+/** What one transfer is about: an amount for ERC-20, an id or a range of them for ERC-721, both for ERC-1155. */
+type MovedTokens = Pick<TokenTransfer, 'amount' | 'tokenId' | 'lastTokenId'>
+
+/**
+ * Reads a transaction's logs for token transfers and for wrapped native currency. Any contract may log anything, so nothing
+ * here is trusted: a log that does not have the exact shape of a transfer is ignored and counted, and no list is built
+ * before the bytes it would need are known to be there.
+ *
+ * Shapes: ERC-20 has 3 topics and 32 bytes; ERC-721 4 topics and no data; the contracts before ERC-721
+ * (CryptoKitties) 1 topic and 96 bytes; ERC-1155 4 topics and two numbers, or two lists of the same length; a range of
+ * ERC-721 ids 4 topics and the last id, not below the first.
+ *
+ * Candidates: both sides of ERC-20 and ERC-1155 (an index that starts late has not seen how the sender got its
+ * rest), the receiver of ERC-721 tokens (the sender has given away the ones that are named). The zero address as
+ * sender stands for a mint and holds nothing.
+ *
+ * Wrapping logs no transfer: a `Deposit` or `Withdrawal` of WETH9's shape, 2 topics and 32 bytes, makes its account an
+ * ERC-20 candidate, a withdrawal for the rest that it may leave. It makes nobody a party, and is listed among the transfers
+ * as what it is. Other contracts have events of these names: any other shape is passed over and not counted.
+ *
+ * @param rawLogs - a receipt's `logs`, as the node sent them.
+ * @remarks Never throws. Time and memory are linear in the size of the logs.
+ * @see EIP-20, EIP-721, EIP-1155, EIP-2309
+ */
+export function readTransfers(rawLogs: unknown): LoggedTransfers {
+  const parties = new Set<Address>()
+  const transfers: TokenTransfer[] = []
+  const candidates = new Map<string, HoldingCandidate>()
+  let ignored = 0
+  const add = (candidate: HoldingCandidate) => {
+    const { owner, contract, standard, tokenId = '', lastTokenId = '' } = candidate
+    candidates.set(`${owner}${contract}${standard}${tokenId}-${lastTokenId}`, candidate)
+  }
+  for (const rawLog of Array.isArray(rawLogs) ? rawLogs : []) {
+    const log = readLog(rawLog)
+    if (log === undefined) continue
+    const contract = log.address
+    if (!transferTopics.has(log.topics[0] ?? '')) {
+      const wrapped = readWrapper(log)
+      if (wrapped !== undefined) {
+        add({ owner: wrapped.owner, contract, standard: 'erc20' })
+        transfers.push(wrapped.transfer)
+      }
+      continue
+    }
+    const transfer = readTransfer(log)
+    if (transfer === undefined) {
+      ignored++
+      continue
+    }
+    const { from, to, standard, tokens } = transfer
+    parties.add(from).add(to)
+    const owners = standard === 'erc721' || from === zeroAddress ? [to] : [from, to]
+    for (const owner of owners) {
+      for (const { amount: _, ...ids } of tokens) add({ owner, contract, standard, ...ids })
+    }
+    for (const token of tokens) transfers.push({ standard, contract, from, to, ...token })
+  }
+  return { parties: [...parties], candidates: [...candidates.values()], transfers, ignored }
+}
+
+interface Log {
+  readonly address: Address
+  readonly topics: readonly Hex[]
+  /** Without the 0x. */
+  readonly data: string
+}
+
+/** The log if it is well-formed and of an event that is read here; most logs are not, which shows in their first topic. */
+function readLog(raw: unknown): Log | undefined {
+  if (typeof raw !== 'object' || raw === null) return undefined
+  const { address, topics, data } = raw as RawObject
+  if (!Array.isArray(topics) || typeof topics[0] !== 'string') return undefined
+  if (!readTopics.has(topics[0].toLowerCase())) return undefined
+  if (typeof address !== 'string' || !/^0[xX][0-9a-fA-F]{40}$/.test(address)) return undefined
+  if (!topics.every(isTopic)) return undefined
+  const bytes = data ?? '0x'
+  if (typeof bytes !== 'string' || bytes.length % 2 !== 0 || !/^0[xX][0-9a-fA-F]*$/.test(bytes))
+    return undefined
+  return {
+    address: address.toLowerCase() as Address,
+    topics: topics.map(topic => topic.toLowerCase() as Hex),
+    data: bytes.slice(2).toLowerCase()
+  }
+}
+
+function isTopic(value: unknown): value is string {
+  return typeof value === 'string' && /^0[xX][0-9a-fA-F]{64}$/.test(value)
+}
+
+/** Who wrapped or unwrapped native currency, and how much. */
+function readWrapper({
+  address: contract,
+  topics,
+  data
+}: Log): { readonly owner: Address; readonly transfer: TokenTransfer } | undefined {
+  const [signature, account] = topics
+  if (signature !== depositTopic && signature !== withdrawalTopic) return undefined
+  if (topics.length !== 2 || data.length !== word) return undefined
+  const owner = addressInWord(account)
+  if (owner === undefined) return undefined
+  const [from, to] = signature === depositTopic ? [zeroAddress, owner] : [owner, zeroAddress]
+  const amount = BigInt(`0x${data}`)
+  return { owner, transfer: { standard: 'erc20', contract, from, to, amount, isWrapping: true } }
+}
+
+function readTransfer({ topics, data }: Log): Transfer | undefined {
+  const [signature, second, third, fourth] = topics
+  if (signature === transferTopic) {
+    if (topics.length === 3 && data.length === word) {
+      return between(second, third, 'erc20', [{ amount: BigInt(`0x${data}`) }])
+    }
+    if (topics.length === 4 && data === '' && fourth !== undefined) {
+      return between(second, third, 'erc721', [{ tokenId: BigInt(fourth) }])
+    }
+    if (topics.length === 1 && data.length === 3 * word) {
+      const tokenId = BigInt(wordAt(data, 2 * word))
+      return between(wordAt(data, 0), wordAt(data, word), 'erc721', [{ tokenId }])
+    }
+    return undefined
+  }
+  if (topics.length !== 4) return undefined
+  if (signature === consecutiveTransferTopic) {
+    const range = readRange(second, data)
+    return range === undefined ? undefined : between(third, fourth, 'erc721', [range])
+  }
+  // The second topic is the operator, who is no party to the transfer.
+  const tokens = signature === transferSingleTopic ? readSingle(data) : readBatch(data)
+  return tokens === undefined ? undefined : between(third, fourth, 'erc1155', tokens)
+}
+
+function between(
+  from: string | undefined,
+  to: string | undefined,
+  standard: Transfer['standard'],
+  tokens: readonly MovedTokens[]
+): Transfer | undefined {
+  const sender = addressInWord(from)
+  const receiver = addressInWord(to)
+  return sender && receiver ? { from: sender, to: receiver, standard, tokens } : undefined
+}
+
+/** An address takes the lower 20 bytes of a word; a word with more in it is no address. */
+function addressInWord(value: string | undefined): Address | undefined {
+  return value?.startsWith(`0x${'0'.repeat(24)}`) ? `0x${value.slice(26)}` : undefined
+}
+
+/** Both ends belong to the range; a range of one id is that id. */
+function readRange(first: Hex | undefined, data: string): MovedTokens | undefined {
+  if (first === undefined || data.length !== word) return undefined
+  const [tokenId, lastTokenId] = [BigInt(first), BigInt(wordAt(data, 0))]
+  if (lastTokenId < tokenId) return undefined
+  return lastTokenId === tokenId ? { tokenId } : { tokenId, lastTokenId }
+}
+
+function readSingle(data: string): readonly MovedTokens[] | undefined {
+  if (data.length !== 2 * word) return undefined
+  return [{ tokenId: BigInt(wordAt(data, 0)), amount: BigInt(wordAt(data, word)) }]
+}
+
+/** `(uint256[] ids, uint256[] values)`: both lists lie inside the data and are equally long. */
+function readBatch(data: string): readonly MovedTokens[] | undefined {
+  const ids = listAt(data, 0)
+  const values = listAt(data, word)
+  if (ids === undefined || values === undefined || ids.length !== values.length) return undefined
+  return Array.from({ length: ids.length }, (_, i) => ({
+    tokenId: BigInt(wordAt(data, ids.start + i * word)),
+    amount: BigInt(wordAt(data, values.start + i * word))
+  }))
+}
+
+/** Finds the list whose offset stands at `place`; all places count hex digits. */
+function listAt(
+  data: string,
+  place: number
+): { readonly start: number; readonly length: number } | undefined {
+  const offset = sizeAt(data, place)
+  // The first two words are the offsets themselves.
+  if (offset === undefined || offset < word) return undefined
+  const length = sizeAt(data, offset * 2)
+  if (length === undefined) return undefined
+  const start = offset * 2 + word
+  return length <= (data.length - start) / word ? { start, length } : undefined
+}
+
+/** The word at `place` if it can be a size inside `data`. */
+function sizeAt(data: string, place: number): number | undefined {
+  if (place + word > data.length) return undefined
+  const size = BigInt(wordAt(data, place))
+  return size <= BigInt(data.length) ? Number(size) : undefined
+}
+
+function wordAt(data: string, place: number): Hex {
+  return `0x${data.slice(place, place + word)}`
+}

@@ -1,0 +1,121 @@
+import type { BlockRef, Hash } from '../../../model/evm.ts'
+import { isAbsent, type RawObject, readCount, readHash, readObject } from '../../../nodes/evm/rawFields.ts'
+import { contradiction, expectSameBlock, insist } from './contradiction.ts'
+import { isEmptyRoot, isZeroHash } from './tries.ts'
+import type { VerifiedHeader, VerifiedTransaction } from './verifiedBlock.ts'
+import type { Waivers } from './waivers.ts'
+
+/** Transactions with their receipts, in block order. */
+export interface MatchedReceipts {
+  readonly transactions: readonly VerifiedTransaction[]
+  /** Receipts of the block that are nobody's, or were followed by another one for the same hash. */
+  readonly leftOver: readonly RawObject[]
+}
+
+/**
+ * Gives each transaction of a block its receipt: as many, in the same order, each naming the transaction and the
+ * block. With the waivers `duplicateHash`, `missingReceipt` and `extraReceipt`, what has no counterpart is left out.
+ * @throws {NodeContradictionError} naming the block, the place and the disagreement.
+ */
+export function matchReceipts(
+  header: VerifiedHeader,
+  rawReceipts: readonly unknown[],
+  waivers: Waivers
+): MatchedReceipts {
+  const receipts = readReceipts(header, rawReceipts, waivers)
+  const { number } = header.ref
+  const listed = new Set(header.transactions.map(({ hash }) => hash))
+  const counts = `the node gave ${rawReceipts.length} receipts for ${listed.size} transactions`
+  const byHash = new Map<Hash, RawObject>()
+  const repeated = new Set<Hash>()
+  const leftOver: RawObject[] = []
+  for (const { place, hash, receipt } of receipts) {
+    const earlier = byHash.get(hash)
+    if (!listed.has(hash)) {
+      insist(
+        'extraReceipt',
+        number,
+        waivers,
+        `${counts}; receipt ${place} is for ${hash}, which the block does not list`
+      )
+      leftOver.push(receipt)
+    } else {
+      if (earlier !== undefined) {
+        insist('duplicateHash', number, waivers, `${counts}; receipt ${place} is the second one for ${hash}`)
+        leftOver.push(earlier)
+        repeated.add(hash)
+      }
+      byHash.set(hash, receipt)
+    }
+  }
+  if (byHash.size < listed.size) insistOnSome(header, byHash.size, counts, waivers)
+  const transactions = header.transactions.flatMap(transaction => {
+    const receipt = byHash.get(transaction.hash)
+    return receipt === undefined ? [] : [{ ...transaction, receipt }]
+  })
+  // Of a hash that comes twice either place may be the one it is listed at.
+  const inOrder = transactions.filter(({ hash }) => !repeated.has(hash))
+  const given = receipts.filter(({ hash }) => listed.has(hash) && !repeated.has(hash))
+  for (const [i, { hash }] of inOrder.entries()) {
+    const found = given[i]
+    if (found?.hash !== hash)
+      throw contradiction(number, `receipt ${found?.place} is for ${found?.hash}, not for ${hash}`)
+  }
+  return { transactions, leftOver }
+}
+
+interface ReadReceipt {
+  readonly place: number
+  readonly hash: Hash
+  readonly receipt: RawObject
+}
+
+function readReceipts(
+  header: VerifiedHeader,
+  rawReceipts: readonly unknown[],
+  waivers: Waivers
+): ReadReceipt[] {
+  const { ref } = header
+  return rawReceipts.flatMap((raw, place) => {
+    const where = `block ${ref.number} receipt ${place}`
+    if (raw === null) {
+      insist('missingReceipt', ref.number, waivers, `${where} is null`)
+      return []
+    }
+    const receipt = readObject(raw, where)
+    const hash = readHash(receipt.transactionHash, `${where}: transactionHash`)
+    const elsewhere = otherHeight(receipt, ref, where)
+    if (elsewhere !== undefined) {
+      insist('missingReceipt', ref.number, waivers, `${where} is of block ${elsewhere}`)
+      return []
+    }
+    expectSameBlock(receipt, ref, where)
+    if (isAbsent(receipt.blockHash)) {
+      insist('receiptBlockHash', ref.number, waivers, `${where}: blockHash is missing`)
+    }
+    return [{ place, hash, receipt }]
+  })
+}
+
+/**
+ * Asked for by its hash, the receipt of a transaction that is listed in two blocks comes from the one it ran in. Were
+ * it a reorg instead, the block asked about has left the chain, and the index will leave it too.
+ */
+function otherHeight(
+  { blockHash, blockNumber }: RawObject,
+  ref: BlockRef,
+  where: string
+): number | undefined {
+  if (isAbsent(blockHash) || isAbsent(blockNumber)) return undefined
+  if (readHash(blockHash, `${where}: blockHash`) === ref.hash) return undefined
+  const number = readCount(blockNumber, `${where}: blockNumber`)
+  return number === ref.number ? undefined : number
+}
+
+/** A node that lags has no receipts yet: where the block itself says that there are some, none is never the truth. */
+function insistOnSome({ ref, raw }: VerifiedHeader, found: number, counts: string, waivers: Waivers): void {
+  const { receiptsRoot } = raw
+  const mayBeNone = isAbsent(receiptsRoot) || isEmptyRoot(receiptsRoot) || isZeroHash(receiptsRoot)
+  if (found === 0 && !mayBeNone) throw contradiction(ref.number, counts)
+  insist('missingReceipt', ref.number, waivers, counts)
+}

@@ -1,0 +1,29 @@
+import type { BlockRef, Hash } from '../../../model/evm.ts'
+import type { RawObject } from '../../../nodes/evm/rawFields.ts'
+
+/** A block whose own parts agree; its receipts have not been seen. */
+export interface VerifiedHeader {
+  readonly ref: BlockRef
+  readonly parentHash: Hash
+  readonly timestampSeconds: number
+  /** As the node sent it. */
+  readonly raw: RawObject
+  /** In block order. */
+  readonly transactions: readonly VerifiedHeaderTransaction[]
+}
+
+export interface VerifiedHeaderTransaction {
+  readonly hash: Hash
+  /** The node's `transactionIndex`, which may leave gaps (system transactions); else the place in the list. */
+  readonly index: number
+  readonly raw: RawObject
+}
+
+/** A block and its receipts, known to belong together. */
+export interface VerifiedBlock extends Omit<VerifiedHeader, 'transactions'> {
+  readonly transactions: readonly VerifiedTransaction[]
+}
+
+export interface VerifiedTransaction extends VerifiedHeaderTransaction {
+  readonly receipt: RawObject
+}

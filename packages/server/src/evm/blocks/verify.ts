@@ -1,0 +1,180 @@
+import { maxTransactionsPerBlock } from '../../index/record/transactionId.ts'
+import type { BlockRef } from '../../model/evm.ts'
+import {
+  isAbsent,
+  type RawObject,
+  readCount,
+  readHash,
+  readList,
+  readObject,
+  readOptionalAddress,
+  readOptionalQuantity
+} from '../../nodes/evm/rawFields.ts'
+import { contradiction, expectSameBlock, insist } from './verification/contradiction.ts'
+import { matchReceipts } from './verification/matchReceipts.ts'
+import { isEmptyRoot, isZeroHash } from './verification/tries.ts'
+import type {
+  VerifiedBlock,
+  VerifiedHeader,
+  VerifiedHeaderTransaction
+} from './verification/verifiedBlock.ts'
+import { verifyLogs } from './verification/verifyLogs.ts'
+import { noWaivers, type Waivers } from './verification/waivers.ts'
+
+/**
+ * Checks that an answer to `eth_getBlockByNumber(number, true)` is that block and is consistent in itself: each
+ * transaction once, in ascending places, naming no other block, and an empty transactions root exactly where there
+ * are none. Uncles hold nothing that is indexed: they are not read, and an uncle is no block, since it has no list of
+ * transactions. `gasUsed` is not compared with the receipts: from EIP-7778 on they count differently.
+ * @throws {NodeContradictionError} naming the block, the place, the disagreement, and the waiver where there is one.
+ * @see https://ethereum.github.io/execution-apis/api-documentation
+ */
+export function verifyHeader(
+  rawBlock: unknown,
+  number: number,
+  waivers: Waivers = noWaivers
+): VerifiedHeader {
+  const block = `block ${number}`
+  const raw = readObject(rawBlock, block)
+  const ref: BlockRef = {
+    number: readCount(raw.number, `${block}: number`),
+    hash: readHash(raw.hash, `${block}: hash`)
+  }
+  if (ref.number !== number) throw contradiction(number, `the node answered block ${ref.number}`)
+  const listed = readList(raw.transactions, `${block}: transactions`).map((entry, place) => {
+    const where = `${block} transaction ${place}`
+    const transaction = readObject(entry, where)
+    expectSameBlock(transaction, ref, where)
+    return { hash: readHash(transaction.hash, `${where}: hash`), raw: transaction }
+  })
+  verifyRoots(raw, number, listed.length, waivers)
+  return {
+    ref,
+    parentHash: readHash(raw.parentHash, `${block}: parentHash`),
+    timestampSeconds: readCount(raw.timestamp, `${block}: timestamp`),
+    raw,
+    transactions: takeEachOnce(placeTransactions(listed, number, waivers), number, waivers)
+  }
+}
+
+/**
+ * Binds receipts to their block: one for each transaction, in the same order, each naming the transaction and the
+ * block's hash, with the same place and parties, gas that adds up, and logs that are the block's own and match its
+ * bloom. A lagging node answers null or an empty list, which is refused here like any other disagreement.
+ * @throws {NodeContradictionError} naming the block, the place, the disagreement, and the waiver where there is one.
+ * @remarks Linear in the size of the receipts; a hash for each address and topic that was not seen lately.
+ */
+export function verifyReceipts(
+  header: VerifiedHeader,
+  rawReceipts: unknown,
+  waivers: Waivers = noWaivers
+): VerifiedBlock {
+  const { ref } = header
+  const receipts = readList(rawReceipts, `block ${ref.number}: receipts`)
+  const { transactions, leftOver } = matchReceipts(header, receipts, waivers)
+  // Gas that what was left out has used is in the sums of what follows.
+  const isWhole = [receipts, header.transactions].every(({ length }) => length === transactions.length)
+  let gasBefore = 0n
+  for (const [place, { hash, index, raw, receipt }] of transactions.entries()) {
+    const where = `block ${ref.number} receipt ${place}`
+    if (!isAbsent(receipt.transactionIndex) && !isAbsent(raw.transactionIndex)) {
+      const named = readCount(receipt.transactionIndex, `${where}: transactionIndex`)
+      if (named !== index) {
+        insist(
+          'transactionIndex',
+          ref.number,
+          waivers,
+          `${where} has index ${named}, its transaction ${index}`
+        )
+      }
+    }
+    for (const party of ['from', 'to'] as const) {
+      const [wanted, named] = [raw, receipt].map(part =>
+        readOptionalAddress(part[party], `${where}: ${party}`)
+      )
+      if (wanted !== undefined && named !== undefined && wanted !== named) {
+        insist(
+          'receiptParties',
+          ref.number,
+          waivers,
+          `${where} has ${party} ${named}, transaction ${hash} ${wanted}`
+        )
+      }
+    }
+    const gasUsed = readOptionalQuantity(receipt.gasUsed, `${where}: gasUsed`)
+    const gasSoFar = readOptionalQuantity(receipt.cumulativeGasUsed, `${where}: cumulativeGasUsed`)
+    if (isWhole && gasUsed !== undefined && gasSoFar !== undefined && gasSoFar !== gasBefore + gasUsed) {
+      const text = `${where} has cumulativeGasUsed ${gasSoFar} after ${gasBefore} with gasUsed ${gasUsed}`
+      insist('cumulativeGas', ref.number, waivers, text)
+    }
+    gasBefore = gasSoFar ?? gasBefore + (gasUsed ?? 0n)
+  }
+  const block = { ...header, transactions }
+  verifyLogs(block, leftOver, waivers)
+  return block
+}
+
+function verifyRoots(raw: RawObject, number: number, count: number, waivers: Waivers): void {
+  const { transactionsRoot, receiptsRoot } = raw
+  if (count > 0) {
+    for (const [name, root] of Object.entries({ transactionsRoot, receiptsRoot })) {
+      if (isEmptyRoot(root)) {
+        const text = `${name} is the one of an empty block, but it has ${count} transactions`
+        insist('emptyRoot', number, waivers, text)
+      }
+    }
+    return
+  }
+  // A genesis block has no transactions; hardhat gives it the hash of nothing for a root.
+  const saysEmpty =
+    isAbsent(transactionsRoot) || isEmptyRoot(transactionsRoot) || isZeroHash(transactionsRoot)
+  if (number > 0 && !saysEmpty) {
+    const text = 'transactionsRoot is not the one of an empty block, but it has no transactions'
+    insist('emptyRoot', number, waivers, text)
+  }
+}
+
+function placeTransactions(
+  listed: readonly Omit<VerifiedHeaderTransaction, 'index'>[],
+  number: number,
+  waivers: Waivers
+): VerifiedHeaderTransaction[] {
+  let previous = -1
+  let areInOrder = true
+  const placed = listed.map(({ hash, raw }, place) => {
+    const index = isAbsent(raw.transactionIndex)
+      ? place
+      : readCount(raw.transactionIndex, `block ${number} transaction ${place}: transactionIndex`)
+    if (index <= previous) {
+      const text = `transaction ${place} has index ${index} after index ${previous}`
+      insist('transactionIndex', number, waivers, text)
+      areInOrder = false
+    }
+    previous = index
+    return { hash, index, raw }
+  })
+  const sound = areInOrder ? placed : placed.map((transaction, index) => ({ ...transaction, index }))
+  const last = sound.at(-1)
+  if (last !== undefined && last.index >= maxTransactionsPerBlock) {
+    throw contradiction(
+      number,
+      `transaction ${sound.length - 1} has index ${last.index}; the index holds places up to ${maxTransactionsPerBlock - 1}`
+    )
+  }
+  return sound
+}
+
+/** Of a hash that is listed twice, the last place counts. */
+function takeEachOnce(
+  transactions: readonly VerifiedHeaderTransaction[],
+  number: number,
+  waivers: Waivers
+): readonly VerifiedHeaderTransaction[] {
+  const last = new Map(transactions.map(transaction => [transaction.hash, transaction]))
+  if (last.size === transactions.length) return transactions
+  return transactions.filter(transaction => {
+    const isLast = last.get(transaction.hash) === transaction
+    if (!isLast) insist('duplicateHash', number, waivers, `transaction ${transaction.hash} is listed twice`)
+    return isLast
+  })
+}

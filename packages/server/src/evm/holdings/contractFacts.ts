@@ -1,0 +1,160 @@
+import type { Address, Hex } from '../../model/evm.ts'
+import { BoundedMap } from '../../platform/boundedMap.ts'
+import { decodeBool, decodeText, decodeUint, type ReturnData } from '../state/abi.ts'
+import type { ContractCall } from '../state/contractCall.ts'
+import type { Multicall } from '../state/multicall.ts'
+
+/** What hardly ever changes about a contract. A fact it does not tell, or tells in a broken way, is absent. */
+export interface ContractFacts {
+  /** 0 to 255. */
+  readonly decimals?: number
+  /** As the contract gives it, cut at 2,048 characters: not to be shown as it is. */
+  readonly name?: string
+  readonly symbol?: string
+  /** By ERC-165. */
+  readonly isErc721?: boolean
+  readonly isErc1155?: boolean
+}
+
+export type FactName = keyof ContractFacts
+
+/** Facts of one chain's contracts, for one snapshot. */
+export interface ContractFactsReader {
+  /**
+   * @returns the wanted facts of each contract.
+   * @throws what `multicall` throws.
+   * @remarks One call per contract and fact that is not remembered; untold ones are asked for every time.
+   */
+  read(
+    multicall: Multicall,
+    contracts: Iterable<Address>,
+    names: readonly FactName[]
+  ): Promise<ReadonlyMap<Address, ContractFacts>>
+  /** Remembers what was told, once the snapshot is known to be sound: a node that is left for another may have lied. */
+  keep(): void
+}
+
+/** What was told of one chain's contracts, for ten minutes: contracts behind proxies do change it. */
+export interface ContractFactsMemory {
+  recall(key: string): Fact | undefined
+  remember(key: string, fact: Fact): void
+}
+
+/** What was told on one branch of a chain: after a reorg another contract may stand at the same address. */
+export interface BranchedFactsMemory {
+  /** @param branch - grows with each reorg. What was told on an older one is forgotten; an older one itself has no memory. */
+  ofBranch(branch: number): ContractFactsMemory
+}
+
+type Fact = string | number | boolean
+
+interface FactQuestion {
+  readonly data: Hex
+  readonly decode: (data: ReturnData) => Fact | undefined
+}
+
+const maxTextCharacters = 2_048
+const text = (data: ReturnData) => decodeText(data)?.slice(0, maxTextCharacters)
+
+/** Hex digits of one ABI word: all that an honest number takes. */
+const wordDigits = 64
+
+/** A number above 255 is no `uint8`, whatever its lowest byte says; nor is the 32 with which a string begins. */
+const uint8 = (data: ReturnData) => {
+  const value = decodeUint(data)
+  const isString = data.length > wordDigits && value === 32n && decodeText(data) !== undefined
+  return value === undefined || value > 255n || isString ? undefined : Number(value)
+}
+
+/** `supportsInterface(bytes4)` */
+const supportsInterface = (id: string): Hex => `0x01ffc9a7${id.padEnd(64, '0')}`
+
+const questions: Readonly<Record<FactName, FactQuestion>> = {
+  decimals: { data: '0x313ce567', decode: uint8 },
+  name: { data: '0x06fdde03', decode: text },
+  symbol: { data: '0x95d89b41', decode: text },
+  isErc721: { data: supportsInterface('80ac58cd'), decode: decodeBool },
+  isErc1155: { data: supportsInterface('d9b67a26'), decode: decodeBool }
+}
+
+const factGas = 300_000
+/** Far more than is shown, so that a long name is cut rather than lost. */
+const maxFactReturnBytes = 64 * 1024
+/** Of all names and symbols of one snapshot; the rest counts as not told. Thousands of the longest, millions of usual ones. */
+const maxCharacters = 16 * 1024 * 1024
+const keptForMs = 10 * 60 * 1000
+
+interface WantedFact {
+  readonly contract: Address
+  readonly name: FactName
+}
+
+function factCall({ contract, name }: WantedFact): ContractCall {
+  return { to: contract, data: questions[name].data, gas: factGas, maxReturnBytes: maxFactReturnBytes }
+}
+
+/** @param options.maxFacts - how many facts are remembered. */
+export function createContractFactsMemory(
+  options: { readonly maxFacts?: number; readonly now?: () => number } = {}
+): ContractFactsMemory {
+  const { maxFacts = 50_000, now = Date.now } = options
+  const known = new BoundedMap<string, { readonly fact: Fact; readonly untilMs: number }>(maxFacts)
+  return {
+    recall(key) {
+      const remembered = known.get(key)
+      return remembered !== undefined && now() < remembered.untilMs ? remembered.fact : undefined
+    },
+    remember: (key, fact) => known.set(key, { fact, untilMs: now() + keptForMs })
+  }
+}
+
+export function createBranchedFactsMemory(): BranchedFactsMemory {
+  let newest = { branch: -1, memory: createContractFactsMemory() }
+  return {
+    ofBranch(branch) {
+      if (branch > newest.branch) newest = { branch, memory: createContractFactsMemory() }
+      return branch === newest.branch ? newest.memory : createContractFactsMemory()
+    }
+  }
+}
+
+export function createContractFactsReader(
+  memory: ContractFactsMemory = createContractFactsMemory()
+): ContractFactsReader {
+  const toldNow = new Map<string, Fact>()
+  let characters = 0
+
+  return {
+    async read(multicall, contracts, names) {
+      const facts = new Map<Address, Partial<Record<FactName, Fact>>>()
+      const missing: WantedFact[] = []
+      for (const contract of contracts) {
+        const told: Partial<Record<FactName, Fact>> = {}
+        facts.set(contract, told)
+        for (const name of names) {
+          const key = `${contract} ${name}`
+          const remembered = toldNow.get(key) ?? memory.recall(key)
+          if (remembered !== undefined) told[name] = remembered
+          else missing.push({ contract, name })
+        }
+      }
+      await multicall.callAll(missing, factCall, (result, { contract, name }) => {
+        const fact = result.kind === 'returned' ? questions[name].decode(result.data) : undefined
+        const told = facts.get(contract)
+        if (fact === undefined || told === undefined) return
+        if (typeof fact === 'string') {
+          characters += fact.length
+          if (characters > maxCharacters) return
+        }
+        told[name] = fact
+        toldNow.set(`${contract} ${name}`, fact)
+      })
+      // Each fact was decoded by its own question, so it has its own type.
+      return facts as ReadonlyMap<Address, ContractFacts>
+    },
+    keep() {
+      for (const [key, fact] of toldNow) memory.remember(key, fact)
+      toldNow.clear()
+    }
+  }
+}

@@ -1,0 +1,236 @@
+import type { Address, HoldingCandidate } from '../../model/evm.ts'
+import type { EvmNode, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
+import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
+import { NodeUnavailableError } from '../../platform/errors.ts'
+import { createMulticall, type Multicall } from '../state/multicall.ts'
+import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from '../state/pinBlock.ts'
+import type { WayName } from '../../nodes/evm/wayMemory.ts'
+import { type AskedCandidate, askRefusedAgain } from './askRefusedAgain.ts'
+import {
+  type ContractFactsReader,
+  createBranchedFactsMemory,
+  createContractFactsMemory,
+  createContractFactsReader
+} from './contractFacts.ts'
+import { expandRanges } from './expandRanges.ts'
+import {
+  byContractThenId,
+  contractsOf,
+  type HeldNft,
+  type HeldToken,
+  type IncompleteHolding,
+  type WantedCandidate
+} from './heldAssets.ts'
+import { isPrecompile } from './isPrecompile.ts'
+import { ownershipReaders } from './ownershipReaders.ts'
+import { readNfts } from './readNfts.ts'
+import { readTokens } from './readTokens.ts'
+
+/** What one account holds at one block. Lists are ordered by contract, then token id. */
+export interface EvmHoldingsAtBlock {
+  readonly asOf: BlockAt
+  readonly nativeWei: bigint
+  readonly tokens: readonly HeldToken[]
+  readonly nfts: readonly HeldNft[]
+  readonly incomplete: readonly IncompleteHolding[]
+}
+
+export interface HoldingsRequest {
+  readonly address: Address
+  /** Hints, in any order; those of other owners are not looked at. Read to the end before the first node call. */
+  readonly candidates: AsyncIterable<readonly HoldingCandidate[]> | Iterable<HoldingCandidate>
+  /** Only these contracts, lower case; absent or empty: all. ERC-20 contracts in it are read even without a candidate. */
+  readonly filter?: readonly Address[]
+  /** The block up to which the candidates are complete. State is read there; absent: at the node's latest block. */
+  readonly at?: BlockAt
+  /**
+   * Grows with each reorg that the candidates' index has seen. Facts of contracts are remembered per branch; absent: not at
+   * all.
+   */
+  readonly branch?: number
+  readonly signal?: AbortSignal
+  /** `Date.now()` by which all must be done. */
+  readonly deadlineMs?: number
+}
+
+/** Reads balances and owners from state; logs only say where to look. */
+export interface EvmHoldings {
+  /**
+   * Everything in the answer is read at one block of one upstream. One that does not have the block, loses it, fails or
+   * contradicts itself is left for another, which begins anew. What a contract does wrong stays its own trouble:
+   *
+   * | the contract | outcome |
+   * |---|---|
+   * | balance or owner says zero, or somebody else | left out |
+   * | `ownerOf` reverts | left out: the token does not exist (EIP-721) |
+   * | has no code (any more) | left out |
+   * | does not answer (reverts, returns nothing), and `decimals` or ERC-165 do not speak for a token | left out |
+   * | does not answer, but they do | incomplete, BALANCE_UNREADABLE or OWNER_UNREADABLE |
+   * | loops, invalid code, short or huge return, dirty address, no answer in time, or no time left to ask | incomplete, the same |
+   * | ERC-20 with a balance, or listed in `filter`, without `decimals` or with one above 255 | incomplete, DECIMALS_UNREADABLE |
+   * | logged ranges of ERC-721 ids, and the owner may hold ids in them beyond those that were looked at | incomplete, RANGE_NOT_READ |
+   * | name or symbol broken | listed with "" |
+   * | has no token URI (reverts, returns nothing) | listed with "" |
+   * | token URI loops, is broken or beyond 512 KiB, or all together beyond 32 MiB | listed with "", and incomplete, TOKEN_URI_UNREADABLE |
+   *
+   * A contract in `filter` without an ERC-20 candidate counts as ERC-20 when `balanceOf` and `decimals` answer and
+   * ERC-165 does not say that it is ERC-721 or ERC-1155. Precompiled functions in `filter` are not asked.
+   *
+   * @throws {BlockLostError} no upstream reads the block `at`: the candidates belong to another branch by now, or will soon.
+   * @throws {NodeUnavailableError} the node failed, was too slow, or did not hold still for one block. Never a
+   *   partial answer.
+   * @throws the signal's reason when aborted.
+   * @remarks One read per candidate (ranges: see `expandRanges`), up to three more per contract and one per NFT, hundreds
+   *   of them in one call where the node allows it (`createMulticall`). Memory grows with the candidates.
+   */
+  readHoldings(request: HoldingsRequest): Promise<EvmHoldingsAtBlock>
+}
+
+export interface EvmHoldingsOptions {
+  readonly rpc: Pick<EvmUpstreams, 'onOneNode'>
+  readonly chainId: number
+  /** The ways in which many reads may travel; all. */
+  readonly ways?: readonly WayName[]
+  /** How long one exchange of many reads may take; 3 s. */
+  readonly exchangeTimeoutMs?: number
+}
+
+const attempts = 3
+
+export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
+  const { rpc, chainId } = options
+  const factsMemory = createBranchedFactsMemory()
+
+  async function readSnapshot(
+    node: EvmNode,
+    { address, at, branch, deadlineMs }: HoldingsRequest,
+    candidates: readonly WantedCandidate[],
+    listed: ReadonlySet<Address>
+  ): Promise<EvmHoldingsAtBlock> {
+    const block = at ?? (await readLatestBlock(node))
+    const { pinned, nativeWei } = await pinBlock(node, block, address)
+    const multicall = createMulticall({ ...options, node, block: pinned, deadlineMs })
+    const memory = branch === undefined ? createContractFactsMemory() : factsMemory.ofBranch(branch)
+    const contractFacts = createContractFactsReader(memory)
+    const found = await readContracts(multicall, contractFacts, candidates, listed, deadlineMs)
+    await confirmPinned(node, pinned)
+    contractFacts.keep()
+    return { asOf: block, nativeWei, ...found }
+  }
+
+  return {
+    async readHoldings(request) {
+      const { at, filter = [], signal, deadlineMs } = request
+      const listed = new Set(filter)
+      const candidates = await collectCandidates(request, listed)
+      let lost: BlockLostError | undefined
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        const callOptions = nodeCallOptions(chainId, signal, deadlineMs)
+        try {
+          return await rpc.onOneNode(
+            workName(candidates),
+            node => readSnapshot(node, request, candidates, listed),
+            { ...callOptions, ...(at && { height: at.number }) }
+          )
+        } catch (error) {
+          // Another block would hold what these candidates do not know of.
+          if (at !== undefined || !(error instanceof BlockLostError)) throw error
+          lost = error
+        }
+      }
+      throw new NodeUnavailableError(
+        `chain ${chainId}: no block held still for ${attempts} attempts`,
+        { chainId },
+        { cause: lost }
+      )
+    }
+  }
+}
+
+/**
+ * Upstreams compare the time that work of one name takes; so accounts of different sizes must not share a name. How much
+ * work a range is shows only while it is done.
+ */
+function workName(candidates: readonly WantedCandidate[]): string {
+  const most = 2 ** Math.ceil(Math.log2(candidates.length + 1))
+  return `holdings of up to ${most} candidates${candidates.some(isRange) ? ' and ranges' : ''}`
+}
+
+/** @throws {NodeUnavailableError} no time is left. */
+function nodeCallOptions(
+  chainId: number,
+  signal: AbortSignal | undefined,
+  deadlineMs: number | undefined
+): NodeCallOptions {
+  signal?.throwIfAborted()
+  const timeoutMs = deadlineMs === undefined ? undefined : deadlineMs - Date.now()
+  if (timeoutMs !== undefined && timeoutMs <= 0) {
+    throw new NodeUnavailableError(`chain ${chainId}: holdings were not read in time`, { chainId })
+  }
+  return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) }
+}
+
+/** Each once, those of the listed contracts only, with one ERC-20 candidate for every listed contract; in order. */
+async function collectCandidates(
+  { address, candidates }: HoldingsRequest,
+  listed: ReadonlySet<Address>
+): Promise<readonly WantedCandidate[]> {
+  const collected = new Map<string, WantedCandidate>()
+  const add = (candidate: HoldingCandidate) => {
+    const { owner, contract, standard, tokenId, lastTokenId } = candidate
+    if (owner !== address || (listed.size > 0 && !listed.has(contract))) return
+    if (standard !== 'erc20' && tokenId === undefined) return
+    collected.set(`${contract} ${standard} ${tokenId} ${lastTokenId}`, { ...candidate, origin: 'log' })
+  }
+  if (Symbol.asyncIterator in candidates) {
+    for await (const chunk of candidates) chunk.forEach(add)
+  } else {
+    for (const candidate of candidates) add(candidate)
+  }
+  for (const contract of listed) {
+    const key = `${contract} erc20 undefined undefined`
+    if (collected.has(key) || isPrecompile(contract)) continue
+    collected.set(key, { owner: address, contract, standard: 'erc20', origin: 'filter' })
+  }
+  return [...collected.values()].sort(byContractThenId)
+}
+
+function isRange({ lastTokenId }: HoldingCandidate): boolean {
+  return lastTokenId !== undefined
+}
+
+type Found = Omit<EvmHoldingsAtBlock, 'asOf' | 'nativeWei'>
+
+async function readContracts(
+  multicall: Multicall,
+  contractFacts: ContractFactsReader,
+  candidates: readonly WantedCandidate[],
+  listed: ReadonlySet<Address>,
+  deadlineMs: number | undefined
+): Promise<Found> {
+  const ranges = candidates.filter(isRange)
+  const asked = await multicall.callAll(
+    candidates.filter(candidate => !isRange(candidate)),
+    candidate => ownershipReaders[candidate.standard].call(candidate),
+    (result, candidate): AskedCandidate => ({
+      ...candidate,
+      ownership: ownershipReaders[candidate.standard].read(result, candidate),
+      isRefusal: result.kind === 'reverted'
+    })
+  )
+  const owned = await askRefusedAgain(multicall, asked)
+  const tokens = owned.filter(item => item.standard === 'erc20')
+  const untilMs = deadlineMs === undefined ? undefined : (Date.now() + deadlineMs) / 2
+  const inRanges = await expandRanges(multicall, contractFacts, ranges, owned, { untilMs })
+  const nfts = [...owned.filter(item => item.standard !== 'erc20'), ...inRanges.owned].sort(byContractThenId)
+  const nftContracts = contractsOf([...nfts, ...ranges])
+  const foundTokens = await readTokens(multicall, contractFacts, tokens, listed, nftContracts)
+  const foundNfts = await readNfts(multicall, contractFacts, nfts)
+  return {
+    tokens: foundTokens.tokens,
+    nfts: foundNfts.nfts,
+    incomplete: [...foundTokens.incomplete, ...foundNfts.incomplete, ...inRanges.incomplete].sort((a, b) =>
+      byContractThenId({ ...a, contract: a.address }, { ...b, contract: b.address })
+    )
+  }
+}

@@ -1,0 +1,121 @@
+import type { Address } from '../../../model/evm.ts'
+import type { CallResult } from '../../state/contractCall.ts'
+import { erc721Ownership } from '../erc721.ts'
+import type { OwnedCandidate, WantedCandidate } from '../heldAssets.ts'
+import type { IdRange } from './mergeRanges.ts'
+
+/** The first look at an id has the gas of any other read; the second one far more. */
+export type LookDepth = 'first' | 'second'
+
+export interface RangeWalkOptions {
+  readonly ranges: readonly IdRange[]
+  /** Ids that need no look. */
+  readonly passOver: ReadonlySet<bigint | undefined>
+  /** How many ids there are to find: the walk ends with the last of them. */
+  readonly wanted: bigint
+  /** The most ids that are looked at. */
+  readonly maxIds: number
+}
+
+/** Ids of the first turn; doubled with each turn in which no look ran out of gas. */
+const firstPace = 64
+/** So many first looks that ran out of gas show that the others will: the rest is left to second looks. */
+const maxShortOfGas = 16
+/** So many ids that no look could read show that the contract does not mean to be read. */
+const maxUnreadable = 16
+/** So many ids refused twice, and none that second looks have changed: a refusal was the contract's word then. */
+const maxRefusedAgain = 64
+
+/**
+ * A walk over the ids of one contract's ranges, in turns: `take` says what to ask for, `note` is told the answers.
+ *
+ * A refusal (revert) may mean that the id does not exist, or that a proxy's call ran out of gas. So refused ids get a
+ * second look too, as long as not all is found that there is to find.
+ */
+export class RangeWalk {
+  readonly contract: Address
+  /** Ids that the owner holds. */
+  readonly held: OwnedCandidate[] = []
+  readonly #candidate: WantedCandidate
+  readonly #wanted: bigint
+  readonly #ids: Iterator<bigint>
+  #next: IteratorResult<bigint>
+  #left: number
+  #pace = firstPace
+  #shortOfGas: bigint[] = []
+  #refused: bigint[] = []
+  #refusedAgain = 0
+  #unreadable = 0
+  #secondLooksHelp = false
+
+  /** @param candidate - any one of the contract's; tells owner and contract. */
+  constructor(candidate: WantedCandidate, { ranges, passOver, wanted, maxIds }: RangeWalkOptions) {
+    const { lastTokenId: _, ...single } = candidate
+    this.#candidate = single
+    this.contract = candidate.contract
+    this.#wanted = wanted
+    this.#ids = idsOf(ranges, passOver)
+    this.#next = this.#ids.next()
+    this.#left = maxIds
+  }
+
+  /** There is something to ask for, and a reason to. */
+  isOpen(depth: LookDepth): boolean {
+    if (this.#isComplete() || this.#unreadable >= maxUnreadable) return false
+    const hasIds = !this.#next.done && this.#left > 0
+    if (depth === 'first') return hasIds && this.#shortOfGas.length < maxShortOfGas
+    return hasIds || this.#shortOfGas.length > 0 || this.#refused.length > 0
+  }
+
+  /** The owner may hold ids of these ranges beyond those that were found. */
+  isUnfinished(): boolean {
+    if (this.#isComplete()) return false
+    const open = this.#shortOfGas.length + this.#refused.length + this.#unreadable
+    return open > 0 || !this.#next.done
+  }
+
+  /** The next ids, at most so many. */
+  take(depth: LookDepth, most: number): readonly WantedCandidate[] {
+    const ids: bigint[] = []
+    if (depth === 'second') ids.push(...this.#shortOfGas.splice(0, most))
+    const wanted = depth === 'first' ? Math.min(most, this.#pace) : most
+    if (depth === 'first') this.#pace *= 2
+    for (; ids.length < wanted && this.#left > 0 && !this.#next.done; this.#next = this.#ids.next()) {
+      ids.push(this.#next.value)
+      this.#left--
+    }
+    if (depth === 'second') ids.push(...this.#refused.splice(0, most - ids.length))
+    return ids.map(tokenId => ({ ...this.#candidate, tokenId }))
+  }
+
+  /** Takes the answer to one of the taken ids. */
+  note(depth: LookDepth, candidate: WantedCandidate, result: CallResult): void {
+    const { tokenId } = candidate
+    if (tokenId === undefined) return
+    if (result.kind === 'returned') {
+      const ownership = erc721Ownership.read(result, candidate)
+      if (ownership.kind === 'held') this.held.push({ ...candidate, ownership })
+      if (ownership.kind === 'unreadable') this.#unreadable++
+      if (depth === 'second') this.#secondLooksHelp = true
+    } else if (depth === 'first') {
+      const doubtful = result.kind === 'failed' ? this.#shortOfGas : this.#refused
+      doubtful.push(tokenId)
+      if (result.kind === 'failed') this.#pace = firstPace
+    } else if (result.kind === 'failed') {
+      this.#unreadable++
+    } else if (++this.#refusedAgain >= maxRefusedAgain && !this.#secondLooksHelp) {
+      this.#refused = []
+    }
+  }
+
+  #isComplete(): boolean {
+    return BigInt(this.held.length) >= this.#wanted
+  }
+}
+
+/** One after the other: a range may have more ids than any list. */
+function* idsOf(ranges: readonly IdRange[], passOver: ReadonlySet<bigint | undefined>): Generator<bigint> {
+  for (const { first, last } of ranges) {
+    for (let id = first; id <= last; id++) if (!passOver.has(id)) yield id
+  }
+}

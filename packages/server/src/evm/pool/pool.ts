@@ -1,0 +1,109 @@
+import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
+import { readCount } from '../../nodes/evm/rawFields.ts'
+import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
+import { UpstreamError } from '../../nodes/httpUpstream.ts'
+import { type Clock, systemClock } from '../../platform/clock.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { limitPool } from './limitPool.ts'
+import { readPendingBlock } from './readPendingBlock.ts'
+import { readPendingList } from './readPendingList.ts'
+import type { FoundPool, PoolTransaction } from './readPoolEntries.ts'
+import { movingUp, readTxpool } from './readTxpool.ts'
+
+/** A look at the node's pool; what the store takes as its `PoolUpdate`. */
+export interface PoolView {
+  /** Each transaction once. */
+  readonly present: readonly PoolTransaction[]
+  readonly seenAtSeconds: number
+  /** The node's head, asked after the pool was read. */
+  readonly headAfter: number
+  /** The source of this look shows the node's whole pool, not only a part of it. */
+  readonly complete: boolean
+  /** Entries of the source beyond the bound, which `present` does not have. */
+  readonly leftOut: number
+}
+
+export interface PoolReaderOptions {
+  readonly rpc: Pick<EvmUpstreams, 'onOneNode'>
+  readonly logger?: Logger
+  /**
+   * Most entries of a look; 50,000: ten times what a node keeps by default, and a size whose comparison with the store
+   * does not hold up the blocks.
+   */
+  readonly mostEntries?: number
+  readonly clock?: Clock
+}
+
+/** Best first. */
+const sources: readonly {
+  readonly name: string
+  readonly read: (node: EvmNode, logger: Logger | undefined) => Promise<FoundPool | undefined>
+}[] = [
+  { name: 'txpool_content', read: readTxpool },
+  { name: 'eth_pendingTransactions', read: readPendingList },
+  { name: 'the pending block', read: readPendingBlock }
+]
+
+/** A pool whose answer was too large is not small again at the next look, and every try costs as much as may be read. */
+const restMs = 10 * 60_000
+
+/**
+ * Reads the pool in the best way the node offers: `txpool_content`, else `eth_pendingTransactions`, else the pending
+ * block. All of one look comes from one node and one source. A source whose answer is larger than may be read rests for
+ * ten minutes, and the next one takes its place.
+ *
+ * @returns a function that reads the pool once; `undefined` when the node does not show any.
+ * @throws {NodeUnavailableError}
+ * @throws {NodeRpcError} the node refuses a method that it has.
+ * @throws {NodeContradictionError} when the answer is not a pool. Single malformed entries are left out.
+ */
+export function createPoolReader({
+  rpc,
+  logger,
+  mostEntries = 50_000,
+  clock = systemClock
+}: PoolReaderOptions): (signal?: AbortSignal) => Promise<PoolView | undefined> {
+  const restsUntilMs = new Map<string, number>()
+  let queuedBefore: readonly PoolTransaction[] = []
+  let wasCut = false
+
+  /** Two nodes may be asked at the same time: what is remembered is remembered of the answer that counts. */
+  async function lookAt(node: EvmNode) {
+    for (const { name, read } of sources) {
+      if ((restsUntilMs.get(name) ?? 0) > clock.now()) continue
+      const found = await read(node, logger).catch(error => {
+        if (!(error instanceof UpstreamError) || error.fault !== 'tooLarge') throw error
+        restsUntilMs.set(name, clock.now() + restMs)
+        logger?.warn('the pool is larger than an answer may be', { method: name, waitMs: restMs })
+        return undefined
+      })
+      if (found === undefined) continue
+      const seenAtSeconds = Math.floor(clock.now() / 1000)
+      // After the pool: what has left it by now is in a block up to this height.
+      const head = await node.request({ method: 'eth_blockNumber', params: [] })
+      return { ...found, name, seenAtSeconds, headAfter: readCount(head, 'eth_blockNumber') }
+    }
+    return undefined
+  }
+
+  return async signal => {
+    const look = await rpc.onOneNode('pool', lookAt, signal ? { signal } : {})
+    const comesInLists = look?.name === 'txpool_content'
+    const before = comesInLists ? queuedBefore : []
+    queuedBefore = comesInLists ? look.entries.filter(({ status }) => status === 0) : []
+    if (look === undefined) return undefined
+    const all = [...look.entries, ...movingUp(before, look.entries)]
+    const present = limitPool(all, mostEntries)
+    const leftOut = all.length - present.length
+    if (leftOut > 0 && !wasCut)
+      logger?.warn('entries of a pool beyond the bound are left out', { count: leftOut })
+    wasCut = leftOut > 0
+    return {
+      present,
+      seenAtSeconds: look.seenAtSeconds,
+      headAfter: look.headAfter,
+      complete: look.complete,
+      leftOut
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import type { Address } from '../../model/evm.ts'
+import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
+import { createWayChooser } from './chooseWay.ts'
+import type { CallResult, ContractCall } from './contractCall.ts'
+import { createPatientNode } from './patientNode.ts'
+import type { PinnedBlock } from './pinBlock.ts'
+import { type WayName, wayNames } from '../../nodes/evm/wayMemory.ts'
+import { createWorker } from './workOff.ts'
+
+/** Reads many contracts at one block of one node; the one place that sends many calls, whatever way they travel. */
+export interface Multicall {
+  /**
+   * Asks one question about each item.
+   * @param read - makes of each result what is kept of it; called once per item, in any order.
+   * @param options.way - only this way, where the node takes it. In plain calls it is nobody who asks; in the others, a
+   *   contract.
+   * @returns what `read` made, in the order of the items; one hostile contract never changes another's result. Failed
+   *   without being sent are the rest of a contract's calls once very many of them have failed and few have not, and
+   *   what was not sent within half of the time that was left.
+   * @throws {BlockLostError} the node no longer reads the pinned block.
+   * @throws {NodeContradictionError} the node's answers cannot be true.
+   * @throws {UpstreamError} the node failed.
+   * @remarks Holds some megabytes of answers at a time, however many calls there are.
+   */
+  callAll<Item, T>(
+    items: readonly Item[],
+    callOf: (item: Item) => ContractCall,
+    read: (result: CallResult, item: Item) => T,
+    options?: { readonly way?: WayName }
+  ): Promise<readonly T[]>
+}
+
+export interface MulticallOptions {
+  readonly node: EvmNode
+  readonly block: PinnedBlock
+  /** Those that may be taken; all. */
+  readonly ways?: readonly WayName[] | undefined
+  /** After this time one exchange is given up and its calls are sent in smaller ones; 3 s. */
+  readonly exchangeTimeoutMs?: number | undefined
+  /** `Date.now()` by which all must be done. Absent: no call is left out for want of time. */
+  readonly deadlineMs?: number | undefined
+}
+
+/** A second look is for the odd honest contract; a crowd of broken ones must not use up the node's time. */
+const maxSecondLooks = 64
+/** The same for reads that were seen to burn all they were given. */
+const maxLooksAtBurnt = 8
+const secondLooksPerExchange = 8
+/** So many failures of a contract, and more than it has answers, show that asking it is a waste. */
+const maxFailures = 32
+/** The same for second looks: each may cost ten times as much. */
+const maxFailuresOfSecondLooks = 4
+
+/** A call to be looked at again. */
+interface Doubtful {
+  readonly place: number
+  readonly call: ContractCall
+  readonly wasBurnt: boolean
+}
+
+/**
+ * Many reads in one `eth_call` where the node allows it, see `nodes/evm/wayMemory.ts`. What failed among others is looked
+ * at once more by a plain call, with more gas where it has it in store.
+ */
+export function createMulticall(options: MulticallOptions): Multicall {
+  const {
+    node,
+    block,
+    ways = wayNames,
+    exchangeTimeoutMs = 3_000,
+    deadlineMs = Number.POSITIVE_INFINITY
+  } = options
+  const patient = createPatientNode(node, block, exchangeTimeoutMs)
+  const chooser = createWayChooser(node, patient, block, ways)
+  const workOff = createWorker({ node, patient, chooser, block })
+
+  return {
+    async callAll<Item, T>(
+      items: readonly Item[],
+      callOf: (item: Item) => ContractCall,
+      read: (result: CallResult, item: Item) => T,
+      { way }: { readonly way?: WayName } = {}
+    ) {
+      const calls = items.map(callOf)
+      const kept = new Array<T>(items.length)
+      const keep = (place: number, result: CallResult) => {
+        kept[place] = read(result, items[place] as Item)
+      }
+      const doubtful: Doubtful[] = []
+      let burnt = 0
+      const untilMs = (Date.now() + deadlineMs) / 2
+      const tally = createTally(maxFailures)
+      await workOff({
+        calls,
+        ...(way && { way }),
+        isWorthwhile: place => Date.now() < untilMs && tally.isWorthwhile(calls[place]?.to),
+        settle(place, result, hope, wasBurnt = false) {
+          tally.note(calls[place]?.to, result)
+          const { gas, generousGas = gas, ...call } = calls[place] as ContractCall
+          const isLooked = hope === 'some' || (hope === 'little' && burnt++ < maxLooksAtBurnt)
+          if (!isLooked || doubtful.length >= maxSecondLooks) keep(place, result)
+          else doubtful.push({ place, call: { ...call, gas: generousGas }, wasBurnt })
+        }
+      })
+      const secondTally = createTally(maxFailuresOfSecondLooks)
+      await workOff({
+        calls: doubtful.map(({ call }) => call),
+        way: 'plain',
+        mostPerExchange: secondLooksPerExchange,
+        isWorthwhile: i => Date.now() < untilMs && secondTally.isWorthwhile(doubtful[i]?.call.to),
+        settle(i, result) {
+          secondTally.note(doubtful[i]?.call.to, result)
+          const { place, wasBurnt } = doubtful[i] as Doubtful
+          // A proxy reverts without a word when its implementation has burnt all gas, and a plain call does not show that.
+          const isDoubtful = wasBurnt && result.kind === 'reverted'
+          keep(place, isDoubtful ? { kind: 'failed' } : result)
+        }
+      })
+      return kept
+    }
+  }
+}
+
+/** Counts how often contracts have failed, so that one that burns all it is given is not given more and more. */
+function createTally(most: number) {
+  const counts = new Map<Address | undefined, { failed: number; other: number }>()
+  return {
+    note(contract: Address | undefined, { kind }: CallResult): void {
+      const count = counts.get(contract) ?? { failed: 0, other: 0 }
+      counts.set(contract, count)
+      count[kind === 'failed' ? 'failed' : 'other']++
+    },
+    isWorthwhile(contract: Address | undefined): boolean {
+      const { failed, other } = counts.get(contract) ?? { failed: 0, other: 0 }
+      return failed < most || failed <= other
+    }
+  }
+}

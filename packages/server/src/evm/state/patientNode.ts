@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
+import { UpstreamError } from '../../nodes/httpUpstream.ts'
+import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
+
+/** One node during one snapshot, which is not begun anew for a bad moment, nor held up by what takes too long. */
+export interface PatientNode {
+  /**
+   * @returns `undefined` when it took too long, although the node is well.
+   * @throws {BlockLostError} the node does not read the block any more.
+   * @throws {UpstreamError} the node failed.
+   */
+  ask<T>(ask: (node: EvmNode) => Promise<T>): Promise<{ readonly value: T } | undefined>
+  /** A node that reads the block is well: what it did not answer was the fault of the call. @throws like `ask`. */
+  requireWell(): Promise<void>
+}
+
+/** How often something is sent again after a reset connection or a short "come back later". */
+const mostRepeats = 3
+const firstPauseMs = 50
+const longestPauseMs = 2_000
+
+export function createPatientNode(node: EvmNode, block: PinnedBlock, timeoutMs: number): PatientNode {
+  let repeatsLeft = mostRepeats
+
+  async function repeating<T>(ask: () => Promise<T>): Promise<T> {
+    for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error
+        const mayPass = error.fault === 'unreachable' || error.fault === 'throttled'
+        const waitMs = error.retryAfterMs ?? pauseMs
+        if (!mayPass || waitMs > longestPauseMs || repeatsLeft-- <= 0) throw error
+        await sleep(waitMs)
+      }
+    }
+  }
+
+  async function requireWell(): Promise<void> {
+    // It may still be busy with what was given up.
+    const outcomes = await repeating(() => node.within(timeoutMs * 2, own => own.batch([canaryOf(block)])))
+    if (outcomes === undefined) throw new UpstreamError('an upstream did not answer in time', 'timedOut')
+    requireCanary(outcomes[0], block)
+  }
+
+  return {
+    requireWell,
+    async ask(ask) {
+      const done = await repeating(() => node.within(timeoutMs, async own => ({ value: await ask(own) })))
+      if (done === undefined) await requireWell()
+      return done
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import type { Address, Hash, Hex } from '../../model/evm.ts'
+import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
+import { NodeContradictionError } from '../../platform/errors.ts'
+
+/** A block at which something is read, as far as its reader needs it. */
+export interface BlockAt {
+  readonly number: number
+  readonly hash: Hash
+  readonly timestampSeconds: number
+}
+
+/** A block that the node was seen to read state of. */
+export interface PinnedBlock extends BlockAt {
+  /** The block parameter of every read: EIP-1898 `{ blockHash }`, or the height where the node does not know that. */
+  readonly parameter: { readonly blockHash: Hash } | Hex
+  /** False: the hash must be checked beside the reads, because a height can change its block. */
+  readonly byHash: boolean
+}
+
+/** The node does not read the wanted block, or not any more: reorg, pruned state, another upstream. */
+export class BlockLostError extends NodeContradictionError {
+  constructor(block: BlockAt) {
+    super(`the node does not read block ${block.number} ${block.hash}`, { blockNumber: block.number })
+  }
+}
+
+/** What a node is asked through here. */
+export type BlockReader = Pick<EvmNode, 'request' | 'batch'>
+
+/** No block has this hash: a node that reads state for it does not look at the hash. */
+export const noHash: Hash = `0x${'00'.repeat(31)}01`
+
+/**
+ * Finds out how this node reads one block, by reading `owner`'s balance in each way. One batch; nothing is remembered,
+ * because behind one address there may be several nodes.
+ *
+ * @throws {BlockLostError} it reads the block in neither way, or does not have it at its height (any more).
+ */
+export async function pinBlock(
+  node: BlockReader,
+  block: BlockAt,
+  owner: Address
+): Promise<{ readonly pinned: PinnedBlock; readonly nativeWei: bigint }> {
+  const byHash = { blockHash: block.hash }
+  const byNumber: Hex = `0x${block.number.toString(16)}`
+  const [hashBalance, wrongHashBalance, numberBalance, blockNow] = await node.batch([
+    { method: 'eth_getBalance', params: [owner, byHash] },
+    { method: 'eth_getBalance', params: [owner, { blockHash: noHash }] },
+    { method: 'eth_getBalance', params: [owner, byNumber] },
+    { method: 'eth_getBlockByNumber', params: [byNumber, false] }
+  ])
+  // Nodes still read blocks that a reorg has put aside; nobody should be told of those.
+  if (!blockNow?.ok || hashOfBlock(blockNow.value) !== block.hash) throw new BlockLostError(block)
+  const atHash = wrongHashBalance?.ok === false ? quantityOf(hashBalance) : undefined
+  if (atHash !== undefined) {
+    return { pinned: { ...block, parameter: byHash, byHash: true }, nativeWei: atHash }
+  }
+  const atNumber = quantityOf(numberBalance)
+  if (atNumber === undefined) throw new BlockLostError(block)
+  return { pinned: { ...block, parameter: byNumber, byHash: false }, nativeWei: atNumber }
+}
+
+/** To be asked after the last read. @throws {BlockLostError} the height belongs to another block now. */
+export async function confirmPinned(node: BlockReader, block: PinnedBlock): Promise<void> {
+  const byNumber = `0x${block.number.toString(16)}`
+  const answer = await node.request({ method: 'eth_getBlockByNumber', params: [byNumber, false] })
+  if (hashOfBlock(answer) !== block.hash) throw new BlockLostError(block)
+}
+
+/**
+ * A call to send beside reads: what it answers tells whether the node that answered all of them reads this block at all.
+ * Only then do failures beside it speak of contracts.
+ */
+export function canaryOf(block: PinnedBlock): NodeCall {
+  if (block.byHash) {
+    return {
+      method: 'eth_getBalance',
+      params: ['0x0000000000000000000000000000000000000000', block.parameter]
+    }
+  }
+  return { method: 'eth_getBlockByNumber', params: [block.parameter, false] }
+}
+
+/** @throws {BlockLostError} the canary says that the node does not read the block. */
+export function requireCanary(outcome: NodeOutcome | undefined, block: PinnedBlock): void {
+  const isAlive =
+    outcome?.ok &&
+    (block.byHash ? typeof outcome.value === 'string' : hashOfBlock(outcome.value) === block.hash)
+  if (!isAlive) throw new BlockLostError(block)
+}
+
+/** @throws {NodeContradictionError} the node's newest block is not one. */
+export async function readLatestBlock(node: BlockReader): Promise<BlockAt> {
+  const answer = await node.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })
+  const { number, hash, timestamp } = (answer ?? {}) as Readonly<Record<string, unknown>>
+  const block = { number: safeNumber(number), hash, timestampSeconds: safeNumber(timestamp) }
+  if (block.number === undefined || block.timestampSeconds === undefined || !isHash(hash)) {
+    throw new NodeContradictionError('the latest block has no number, hash or timestamp')
+  }
+  return { number: block.number, hash: hash.toLowerCase() as Hash, timestampSeconds: block.timestampSeconds }
+}
+
+function quantityOf(outcome: NodeOutcome | undefined): bigint | undefined {
+  if (!outcome?.ok || typeof outcome.value !== 'string') return undefined
+  return /^0x[0-9a-f]{1,64}$/i.test(outcome.value) ? BigInt(outcome.value) : undefined
+}
+
+/** Lower case; absent when `block` is no block. */
+export function hashOfBlock(block: unknown): string | undefined {
+  const hash = (block as { hash?: unknown } | null)?.hash
+  return isHash(hash) ? hash.toLowerCase() : undefined
+}
+
+function isHash(value: unknown): value is string {
+  return typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)
+}
+
+function safeNumber(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(value)) return undefined
+  return Number(value)
+}

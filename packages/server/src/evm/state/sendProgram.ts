@@ -1,0 +1,115 @@
+import type { Address, Hex } from '../../model/evm.ts'
+import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
+import { UpstreamError } from '../../nodes/httpUpstream.ts'
+import { NodeRpcError } from '../../platform/errors.ts'
+import type { ContractCall } from './contractCall.ts'
+import { encodeCalls } from './encodeCalls.ts'
+import { multicallProgram } from './multicallProgram.gen.ts'
+import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
+import { type AttemptResult, readResults } from './readResults.ts'
+
+/** The ways in which our code runs on the node. */
+export type ProgramWay = 'stateOverride' | 'deployless'
+
+/** Nobody's address: the last 20 bytes of keccak256("chain-data multicall"). */
+const programAddress: Address = '0xf6dda6d1c936edce369a86270b2ef347d8ac94b2'
+const programBytes = (multicallProgram.length - 2) / 2
+/** What the call itself costs, and a byte of it at most (EIP-7623), before our code has run. */
+const callGas = 60_000
+const gasPerInputByte = 40
+/**
+ * The longest input of one call: what initcode may have (EIP-3860) without our code. In hex this also stays below 100 kB,
+ * the longest body that some proxies take.
+ */
+export const maxInputBytes = 49_152 - programBytes
+
+/**
+ * @param input - hex digits without `0x`.
+ * @param parameter - names the block.
+ */
+export function programCall(
+  way: ProgramWay,
+  input: string,
+  gas: number,
+  parameter: PinnedBlock['parameter']
+): NodeCall {
+  const gasHex: Hex = `0x${gas.toString(16)}`
+  if (way === 'deployless') {
+    return { method: 'eth_call', params: [{ data: multicallProgram + input, gas: gasHex }, parameter] }
+  }
+  return {
+    method: 'eth_call',
+    params: [
+      { to: programAddress, data: `0x${input}`, gas: gasHex },
+      parameter,
+      { [programAddress]: { code: multicallProgram } }
+    ]
+  }
+}
+
+/**
+ * Reads what the node made of a {@link programCall}.
+ * @returns `undefined` when our code did not write it.
+ * @throws {NodeContradictionError}
+ */
+export function readProgramOutcome(
+  outcome: NodeOutcome | undefined,
+  calls: number
+): readonly AttemptResult[] | undefined {
+  if (outcome === undefined) return undefined
+  if (outcome.ok) return readHex(outcome.value, calls)
+  return outcome.error instanceof NodeRpcError ? readErrorData(outcome.error.rpcData, calls, 3) : undefined
+}
+
+export interface ProgramLimits {
+  /** For the reads themselves. */
+  readonly workGas: number
+  /** The most that the call may name. */
+  readonly mostGas: number
+  readonly maxResultBytes: number
+}
+
+/**
+ * Many reads in one `eth_call`.
+ * @returns `undefined` when the node did not take it: too large, or not in this way (any more).
+ * @throws {BlockLostError}
+ */
+export async function sendProgram(
+  node: EvmNode,
+  way: ProgramWay,
+  block: PinnedBlock,
+  calls: readonly ContractCall[],
+  limits: ProgramLimits
+): Promise<readonly AttemptResult[] | undefined> {
+  const input = encodeCalls(calls, limits.maxResultBytes)
+  const inputGas = callGas + (input.length / 2 + programBytes) * gasPerInputByte
+  const call = programCall(way, input, Math.min(limits.mostGas, limits.workGas + inputGas), block.parameter)
+  try {
+    const outcomes = await node.batch(block.byHash ? [call] : [canaryOf(block), call])
+    if (!block.byHash) requireCanary(outcomes[0], block)
+    return readProgramOutcome(outcomes.at(-1), calls.length)
+  } catch (error) {
+    if (error instanceof UpstreamError && isAboutSize(error)) return undefined
+    throw error
+  }
+}
+
+function isAboutSize({ fault, httpStatus }: UpstreamError): boolean {
+  return fault === 'tooLarge' || (fault === 'refused' && [400, 413, 414, 422].includes(httpStatus ?? 0))
+}
+
+/** Nodes give the data of a revert as it is, after words, or inside an object that they name as they like. */
+function readErrorData(data: unknown, calls: number, depth: number): readonly AttemptResult[] | undefined {
+  if (typeof data === 'string') return readHex(data, calls)
+  if (typeof data !== 'object' || data === null || depth === 0) return undefined
+  for (const value of Object.values(data)) {
+    const found = readErrorData(value, calls, depth - 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function readHex(value: unknown, calls: number): readonly AttemptResult[] | undefined {
+  const digits = typeof value === 'string' ? /(?:^|\s)0x([0-9a-f]+)$/i.exec(value)?.[1] : undefined
+  return digits === undefined ? undefined : readResults(digits.toLowerCase(), calls)
+}

@@ -1,0 +1,190 @@
+import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
+import { inTurns } from '../../platform/inTurns.ts'
+import type { ChosenWay, WayChooser } from './chooseWay.ts'
+import { chunkPlaces, piecesOf } from './chunkPlaces.ts'
+import type { CallResult, ContractCall } from './contractCall.ts'
+import type { PatientNode } from './patientNode.ts'
+import type { PinnedBlock } from './pinBlock.ts'
+import type { AttemptResult } from './readResults.ts'
+import { sendPlain } from './sendPlain.ts'
+import { sendProgram } from './sendProgram.ts'
+import type { WayName } from '../../nodes/evm/wayMemory.ts'
+
+/** Calls that are sent until each has a result. */
+export interface Work {
+  readonly calls: readonly ContractCall[]
+  /** Only this way; absent: the best one. */
+  readonly way?: WayName
+  /** Calls per exchange; absent: as many as fit. */
+  readonly mostPerExchange?: number
+  /** Asked when a call's turn has come: false, and it has failed without being sent. */
+  isWorthwhile(place: number): boolean
+  /**
+   * @param hope - whether another look may come to another result.
+   * @param isBurnt - the contract was seen to burn what it was given.
+   */
+  settle(place: number, result: CallResult, hope: 'none' | 'little' | 'some', isBurnt?: boolean): void
+}
+
+/** Calls that travel together. */
+interface Exchange {
+  readonly places: readonly number[]
+  /** Part of an exchange that was taken apart. */
+  readonly isPiece: boolean
+}
+
+/** What became of one exchange. */
+interface Exchanged {
+  /** To be sent again, with others. */
+  readonly left: readonly number[]
+  /** To be sent again like this. */
+  readonly pieces: readonly Exchange[]
+}
+
+/** Smaller exchanges in place of ones that took too long or were refused, for one snapshot. */
+const maxPieces = 256
+/** Where gas ran out, no exchange of the next round is smaller. */
+const leastPerExchange = 8
+
+export interface WorkerOptions {
+  readonly node: EvmNode
+  readonly patient: PatientNode
+  readonly chooser: WayChooser
+  readonly block: PinnedBlock
+}
+
+/**
+ * Sends calls in rounds: what one round left over goes into the next. Every exchange settles its first call at least, or
+ * is taken apart; so it ends. Contracts take turns, so that one with very many calls does not stand before the others.
+ */
+export function createWorker({
+  node,
+  patient,
+  chooser,
+  block
+}: WorkerOptions): (work: Work) => Promise<void> {
+  let piecesLeft = maxPieces
+
+  async function run(work: Work, way: ChosenWay, { places: planned, isPiece }: Exchange): Promise<Exchanged> {
+    const places = planned.filter(place => {
+      const isWorthwhile = work.isWorthwhile(place)
+      if (!isWorthwhile) work.settle(place, { kind: 'failed' }, 'none')
+      return isWorthwhile
+    })
+    if (places.length === 0) return { left: [], pieces: [] }
+    const exchange = { places, isPiece }
+    const calls = places.flatMap(place => work.calls[place] ?? [])
+    const size = node.ways.size.current()
+    const done = await patient.ask(own => send(own, way, calls))
+    if (done === undefined) return takeApart(work, exchange, 'none')
+    if (done.value !== undefined) return accept(work, way, places, done.value)
+    await patient.requireWell()
+    if (!(await chooser.stillWorks(way.name))) return { left: places, pieces: [] }
+    // What is refused although it is small says nothing about sizes.
+    if (places.length > node.ways.calls() / 2) node.ways.size.refused(size)
+    return takeApart(work, exchange, 'some')
+  }
+
+  function send(own: EvmNode, way: ChosenWay, calls: readonly ContractCall[]) {
+    const { name, gas, workGas } = way
+    const capped = calls.map(call => ({ ...call, gas: Math.min(call.gas, mostCallGas(way)) }))
+    if (name === 'plain') return sendPlain(own, block, capped)
+    const limits = { workGas, mostGas: gas, maxResultBytes: node.ways.resultBytes() }
+    return sendProgram(own, name, block, capped, limits)
+  }
+
+  function accept(
+    work: Work,
+    way: ChosenWay,
+    places: readonly number[],
+    results: readonly AttemptResult[]
+  ): Exchanged {
+    const left: number[] = []
+    places.forEach((place, i) => {
+      const result = results[i]
+      const call = work.calls[place]
+      // Only the first one is sure to have been attempted: it was, with all the gas that this node gives.
+      if (result === undefined && i > 0) left.push(place)
+      else if (call !== undefined) work.settle(place, ...judge(result, call, mostCallGas(way)))
+    })
+    return { left, pieces: [] }
+  }
+
+  function takeApart(work: Work, { places, isPiece }: Exchange, hope: 'none' | 'some'): Exchanged {
+    const pieces = piecesOf(places, isPiece)
+    if (places.length > 1 && pieces.length <= piecesLeft) {
+      piecesLeft -= pieces.length
+      return { left: [], pieces: pieces.map(piece => ({ places: piece, isPiece: true })) }
+    }
+    for (const place of places) work.settle(place, { kind: 'failed' }, hope)
+    return { left: [], pieces: [] }
+  }
+
+  return async work => {
+    const places = work.calls.map((_, place) => place)
+    let left = inTurns(places, place => work.calls[place]?.to)
+    let pieces: readonly Exchange[] = []
+    let mostPerExchange = work.mostPerExchange ?? Number.POSITIVE_INFINITY
+    while (left.length + pieces.length > 0) {
+      const way = await chooser.choose(work.way)
+      const limits =
+        way.name === 'plain'
+          ? { calls: mostPerExchange, gas: way.workGas * 2 }
+          : { calls: Math.min(mostPerExchange, node.ways.calls()) }
+      const exchanges = chunkPlaces(work.calls, left, limits).map(places => ({ places, isPiece: false }))
+      const outcomes = await inLanes(way.lanes, [...exchanges, ...pieces], exchange =>
+        run(work, way, exchange)
+      )
+      const sent = left.length
+      left = outcomes.flatMap(outcome => outcome.left)
+      pieces = outcomes.flatMap(outcome => outcome.pieces)
+      // Where gas ran out early, more and smaller exchanges go on side by side.
+      const settled = (sent - left.length) / Math.max(1, exchanges.length)
+      if (left.length > 0) mostPerExchange = Math.max(leastPerExchange, Math.ceil(settled * 1.5))
+    }
+  }
+}
+
+/** One call must not use up the gas of a whole exchange, unless it is alone in one. */
+function mostCallGas({ name, gas, workGas }: ChosenWay): number {
+  return name === 'plain' ? Math.min(gas, workGas * 2) : workGas / 2
+}
+
+/**
+ * A failure may have been the exchange's, honest work cut short, or a contract that writes while it is read, which plain
+ * calls allow. A revert is final, unless the call has more gas in store: a contract that runs out of gas inside a call of
+ * its own reverts.
+ */
+function judge(
+  result: AttemptResult,
+  call: ContractCall,
+  mostGas: number
+): [result: CallResult, hope: 'none' | 'little' | 'some', isBurnt?: boolean] {
+  const hasMoreGas = call.generousGas !== undefined || call.gas > mostGas
+  switch (result?.kind) {
+    case 'returned':
+      return [result, 'none']
+    case 'reverted':
+      return [result, hasMoreGas ? 'some' : 'none']
+    case 'tooLong':
+      return [{ kind: 'failed' }, 'none']
+    case 'burnt':
+      return [{ kind: 'failed' }, hasMoreGas ? 'some' : 'little', true]
+    default:
+      return [{ kind: 'failed' }, 'some']
+  }
+}
+
+async function inLanes<T, R>(
+  lanes: number,
+  items: readonly T[],
+  run: (item: T) => Promise<R>
+): Promise<readonly R[]> {
+  const results = new Array<R>(items.length)
+  const queue = items.entries()
+  const lane = async () => {
+    for (const [place, item] of queue) results[place] = await run(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(lanes, items.length) }, lane))
+  return results
+}

@@ -1,0 +1,42 @@
+import type { StoreLocation } from './parseStoreUrl.ts'
+import type { StoreReader } from './port/store.ts'
+
+export interface StoreReadersOptions {
+  /** Of PostgreSQL: most connections, to the primary and its replicas together; as many snapshots may be open at once. */
+  readonly connections?: number
+}
+
+/** What one process reads all its chains over. */
+export interface StoreReaders {
+  /**
+   * Opens the index of one chain, next to its writer wherever that runs. It need not exist yet: snapshots are empty until it
+   * does.
+   * @throws {StoreError} the engine cannot be used, or the index was made by a newer program.
+   */
+  open(chainId: number): Promise<StoreReader>
+  /** After the readers: ends what they shared. */
+  close(): Promise<void>
+}
+
+/**
+ * The engine of `location`, for reading.
+ * @remarks Only the engine that is used is loaded. Connections are opened when they are needed.
+ */
+export async function openStoreReaders(
+  location: StoreLocation,
+  options: StoreReadersOptions = {}
+): Promise<StoreReaders> {
+  switch (location.kind) {
+    case 'sqlite': {
+      const { openSqliteReader } = await import('./sqlite/openSqliteReader.ts')
+      const { folder } = location
+      return { open: chainId => openSqliteReader(folder, chainId), close: async () => {} }
+    }
+    case 'postgres': {
+      const { createPostgresPool } = await import('./postgres/createPostgresPool.ts')
+      const { openPostgresReader } = await import('./postgres/openPostgresReader.ts')
+      const pool = createPostgresPool([location.url, ...(location.replicaUrls ?? [])], options)
+      return { open: chainId => openPostgresReader(pool, chainId), close: () => pool.close() }
+    }
+  }
+}

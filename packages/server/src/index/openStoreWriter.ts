@@ -1,0 +1,35 @@
+import type { StoreLocation } from './parseStoreUrl.ts'
+import type { PutOut } from './port/PutOut.ts'
+import type { ChainIdentity, StoreWriter } from './port/store.ts'
+
+export interface StoreWriterOptions {
+  /** How long to wait for another writer of the same chain to end; absent: the engine's default, some seconds. */
+  readonly lockWaitMs?: number
+  /** Ends that waiting; the reason is thrown. */
+  readonly signal?: AbortSignal
+  /** Told when a writer on another machine had gone silent, and was put out so that this one could take its place. */
+  onPutOut?(putOut: PutOut): void
+}
+
+/**
+ * Opens the index of one chain for writing, with the engine of `location`; makes it when it is missing.
+ * @throws {StoreInUseError} another writer has it.
+ * @throws {StoreError} it holds another chain, its schema is newer than this program, or the engine refuses.
+ * @remarks Only the engine that is used is loaded: threads stay small.
+ */
+export async function openStoreWriter(
+  location: StoreLocation,
+  identity: ChainIdentity,
+  options: StoreWriterOptions = {}
+): Promise<StoreWriter> {
+  switch (location.kind) {
+    case 'sqlite': {
+      const { openSqliteWriter } = await import('./sqlite/openSqliteWriter.ts')
+      return openSqliteWriter(location.folder, identity, options)
+    }
+    case 'postgres': {
+      const { openPostgresWriter } = await import('./postgres/openPostgresWriter.ts')
+      return openPostgresWriter(location.url, identity, options)
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
+import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../port/store.ts'
+import { toHex } from '../record/hexBytes.ts'
+import { maxTransactionsPerBlock } from '../record/transactionId.ts'
+import { type MetaColumns, toMeta } from './meta.ts'
+import { migrations } from './migrations.ts'
+import { sqlStateOf } from './postgresError.ts'
+import type { ReadConnection } from './readConnection.ts'
+import type { ReadStatements } from './readStatements.ts'
+
+/** What a view says of the index as a whole; read in the round trip that opens it. */
+export interface ViewFacts {
+  readonly identity: ChainIdentity
+  readonly marks: IndexMarks
+  readonly coverage: IndexCoverage
+  readonly rollbacks: number
+  /** Absent while nothing is indexed. */
+  readonly range: IndexedRange | undefined
+  /** The server copies another one, which may be ahead of it. */
+  readonly isReplica: boolean
+  /**
+   * Of a replica: how long ago the primary committed what it replayed last. Writers of indexes say something every second, so
+   * more than that is lag. Infinite while it has replayed nothing, and of a server that replays nothing: a replica that was
+   * promoted may have been left behind by its primary for good.
+   */
+  readonly lagMs: number
+}
+
+/** The id above all that the view can have; 0 while nothing is indexed. */
+export function endOfNewest({ range }: ViewFacts): number {
+  return range === undefined ? 0 : (range.to.number + 1) * maxTransactionsPerBlock
+}
+
+interface ViewColumns extends MetaColumns {
+  readonly version: number
+  readonly isReplica: boolean
+  readonly lagMs: number | null
+  /** Of the newest block; null while nothing is indexed. */
+  readonly number: number | null
+  readonly hash: Buffer
+  readonly timestamp_seconds: number
+}
+
+/** No such schema, table or column: it is not, or no longer, the schema that this program reads. */
+const otherSchema = ['3F000', '42P01', '42703']
+
+/**
+ * Makes what begins the views of one chain.
+ * @returns a function that begins a transaction in which all reads see the same state. It gives nothing while the writer
+ *   has not made the store, or not yet brought it to this program's schema, and throws a {StoreError} when the schema is newer
+ *   than this program or holds another chain.
+ */
+export function createBeginView(
+  chainId: number,
+  statements: ReadStatements
+): (connection: ReadConnection) => Promise<ViewFacts | undefined> {
+  let isThere = false
+  return async connection => {
+    isThere ||= await hasKnownSchema(connection, statements)
+    if (!isThere) return undefined
+    try {
+      const [row] = await connection.run(statements.begin)
+      return toFacts(row as unknown as ViewColumns, chainId)
+    } catch (error) {
+      if (!otherSchema.includes(sqlStateOf(error) ?? '')) throw error
+      isThere = false
+      throw new StoreUnavailableError(
+        `the store of chain ${chainId} is being made anew`,
+        {},
+        { cause: error }
+      )
+    }
+  }
+}
+
+async function hasKnownSchema(connection: ReadConnection, statements: ReadStatements): Promise<boolean> {
+  const [found] = await connection.run(statements.isThere)
+  if (found?.isThere !== true) return false
+  const [migrated] = await connection.run(statements.version)
+  const version = Number(migrated?.version ?? 0)
+  if (version >= migrations.length) refuseNewer(version)
+  return version === migrations.length
+}
+
+function refuseNewer(version: number): void {
+  if (version === migrations.length) return
+  throw new StoreError(
+    `the store has schema version ${version}, this program knows versions up to ${migrations.length}: run the newer program, or index into another database`,
+    { storedVersion: version, knownVersion: migrations.length }
+  )
+}
+
+function toFacts(row: ViewColumns | undefined, chainId: number): ViewFacts | undefined {
+  // The writer has made the tables, and not yet said for which chain.
+  if (row === undefined || row.rollbacks === null) return undefined
+  refuseNewer(row.version)
+  const { identity, indexedFrom, marks, coverage, rollbacks } = toMeta(row)
+  if (identity.chainId !== chainId) {
+    throw new StoreError(`the store holds chain ${identity.chainId}, chain ${chainId} was asked for`, {
+      stored: identity.chainId,
+      chainId
+    })
+  }
+  const { isReplica, lagMs } = row
+  return {
+    ...{ identity, marks, coverage, rollbacks, range: toRange(indexedFrom, row), isReplica },
+    lagMs: isReplica && lagMs !== null ? lagMs : Number.POSITIVE_INFINITY
+  }
+}
+
+function toRange(from: number | undefined, { number, hash, timestamp_seconds }: ViewColumns) {
+  if (from === undefined || number === null) return undefined
+  return { from, to: { number, hash: toHex(hash) }, toTimestampSeconds: timestamp_seconds }
+}

@@ -1,0 +1,54 @@
+import type { BlockRef } from '../../model/evm.ts'
+import { hashBytes } from '../record/hexBytes.ts'
+import { firstTransactionId } from '../record/transactionId.ts'
+import { bytesLiteral } from './literals.ts'
+
+/**
+ * Removes every block above `ancestor`, which must be stored. Rows are deleted, and partitions never emptied or dropped:
+ * that would show in views that are open, and wait for them.
+ *
+ * @param hasUndo - the undo data of all these blocks are there: the keys to delete are known. Else the newest partitions
+ *   are scanned for them.
+ */
+export function rollbackStatements(ancestor: BlockRef, hasUndo: boolean): readonly string[] {
+  const { number } = ancestor
+  const firstId = firstTransactionId(number + 1)
+  const hash = bytesLiteral(hashBytes(ancestor.hash))
+  return [
+    // What earlier reorgs remembered moves down, so that the ancestor is always a block of the index.
+    `UPDATE reorged SET ancestor_number = ${number}, ancestor_hash = ${hash} WHERE ancestor_number > ${number}`,
+    `INSERT INTO reorged SELECT DISTINCT substring(rec from 2 for 32), ${number}, ${hash} FROM tx WHERE id >= ${firstId}
+       ON CONFLICT (hash) DO UPDATE
+       SET ancestor_number = excluded.ancestor_number, ancestor_hash = excluded.ancestor_hash`,
+    ...(hasUndo ? deletePartiesByKey(number, firstId) : [`DELETE FROM address_tx WHERE tx_id >= ${firstId}`]),
+    `DELETE FROM tx WHERE id >= ${firstId}`,
+    ...walkingIndexes([`DELETE FROM account_event WHERE block + 0 > ${number}`]),
+    `UPDATE meta SET transactions = transactions -
+       (SELECT coalesce(sum(tx_count), 0) FROM block WHERE number > ${number})`,
+    `DELETE FROM block WHERE number > ${number}`,
+    `DELETE FROM undo WHERE block > ${number}`
+  ]
+}
+
+/** Removes every block and all that is known of them. */
+export const rollbackAllStatements: readonly string[] = [
+  ...['tx', 'address_tx', 'block', 'undo', 'reorged', 'account_event'].map(table => `DELETE FROM ${table}`),
+  'UPDATE meta SET indexed_from = NULL, transactions = 0, backfilled = false'
+]
+
+function deletePartiesByKey(number: number, firstId: number): readonly string[] {
+  return walkingIndexes([
+    `DELETE FROM address_tx a USING undo, unnest(undo.addresses, undo.tx_ids) AS gone (address, tx_id)
+       WHERE undo.block > ${number} AND a.address = gone.address AND a.tx_id = gone.tx_id AND a.tx_id >= ${firstId}`
+  ])
+}
+
+/** Row by row through the index, whatever the planner believes of tables that it may know nothing of yet. */
+function walkingIndexes(statements: readonly string[]): readonly string[] {
+  const scans = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
+  return [
+    ...scans.map(scan => `SET LOCAL ${scan} = off`),
+    ...statements,
+    ...scans.map(scan => `SET LOCAL ${scan} TO DEFAULT`)
+  ]
+}

@@ -1,0 +1,32 @@
+import type { AccountEvent } from '../../model/evm.ts'
+import { ByteReader, ByteWriter, damaged } from './recordBytes.ts'
+
+/** Numbers of the kinds, as they are stored: never given another meaning. */
+const kinds = ['withdrawal', 'tip', 'reward', 'mint', 'authorization', 'creation', 'burn'] as const
+
+/** What one block does to one account: kind (1), then its amount, nonce or count (integer), again and again. */
+export function encodeAccountEvents(events: readonly AccountEvent[]): Buffer {
+  const writer = new ByteWriter(16 * events.length)
+  for (const event of events) {
+    writer.byte(kinds.indexOf(event.kind))
+    if (event.kind === 'authorization') writer.integer(event.nonce)
+    else if (event.kind === 'creation') writer.integer(BigInt(event.count))
+    else writer.integer(event.amount)
+  }
+  return writer.finish()
+}
+
+/** @throws {StoreError} the bytes are damaged, or written by a newer version. */
+export function decodeAccountEvents(bytes: Uint8Array): readonly AccountEvent[] {
+  const reader = new ByteReader(bytes)
+  const events: AccountEvent[] = []
+  while (!reader.atEnd) {
+    const kind = kinds[reader.byte()]
+    if (kind === undefined) throw damaged('it has an unknown kind of event')
+    const value = reader.integer()
+    if (kind === 'authorization') events.push({ kind, nonce: value })
+    else if (kind === 'creation') events.push({ kind, count: Number(value) })
+    else events.push({ kind, amount: value })
+  }
+  return events
+}

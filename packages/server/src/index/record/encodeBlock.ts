@@ -1,0 +1,148 @@
+import type {
+  AccountEvents,
+  BlockRef,
+  Hash,
+  HoldingCandidate,
+  IndexedBlock,
+  IndexedTransaction
+} from '../../model/evm.ts'
+import { StoreError } from '../../platform/errors.ts'
+import { encodeAccountEvents } from './accountEvents.ts'
+import { addressBytes, hashBytes } from './hexBytes.ts'
+import { encodeConfirmed } from './record.ts'
+import { standardNumber, tokenIdsKey } from './tokenKey.ts'
+import { maxTransactionsPerBlock, toTransactionId } from './transactionId.ts'
+
+export const hashLength = 32
+export const addressLength = 20
+/** Owner, contract, standard and length of the key: what every entry of a candidate begins with. */
+export const candidateHeadLength = 2 * addressLength + 2
+
+/** What is known of a block besides its transactions. */
+export interface BlockHeader {
+  readonly ref: BlockRef
+  readonly parentHash: Hash
+  readonly timestampSeconds: number
+  readonly transactionCount: number
+  /** What happened inside its transactions is known: records, parties and events hold it. */
+  readonly isTraced: boolean
+}
+
+/** One verified block in the form in which it is stored. Who hands it on need not look into it. */
+export interface BlockRows extends BlockHeader {
+  /** Place in the block of each transaction, ascending. */
+  readonly indexes: Uint16Array
+  /** 32 bytes for each transaction. */
+  readonly hashes: Uint8Array
+  /** One record after the other, as `encodeConfirmed` writes them. */
+  readonly records: Uint8Array
+  /** Where each record ends. */
+  readonly recordEnds: Uint32Array
+  /** 20 bytes for each address associated with a transaction, transaction after transaction, each once in a transaction. */
+  readonly parties: Uint8Array
+  /** How many parties there are up to and with each transaction. */
+  readonly partyEnds: Uint32Array
+  /** Owner (20 bytes), contract (20), standard (1), length of the key (1), `tokenIdsKey`, again and again. */
+  readonly candidates: Uint8Array
+  /** 20 bytes for each account that the block does something to besides its transactions; each once. */
+  readonly eventAddresses: Uint8Array
+  /** What it does to each of them, one after the other, as `encodeAccountEvents` writes it. */
+  readonly events: Uint8Array
+  /** Where the events of each account end. */
+  readonly eventEnds: Uint32Array
+}
+
+/**
+ * @throws {StoreError} the block holds more than 65,536 transactions, contradicts itself (numbers, order of indexes), or has
+ *   a value that has no place in the format.
+ */
+export function encodeBlock(block: IndexedBlock): BlockRows {
+  const { ref, parentHash, timestampSeconds, transactions } = block
+  checkTransactions(block)
+  const records = joinCounted(
+    transactions.map(({ transaction, transfers = [], internal }) =>
+      encodeConfirmed(transaction, internal === undefined ? { transfers } : { transfers, internal })
+    )
+  )
+  let partyCount = 0
+  return {
+    ref,
+    parentHash,
+    timestampSeconds,
+    transactionCount: transactions.length,
+    isTraced: block.isTraced ?? false,
+    indexes: Uint16Array.from(transactions, ({ transaction }) => transaction.index),
+    hashes: Buffer.concat(transactions.map(({ transaction }) => hashBytes(transaction.hash))),
+    records: records.bytes,
+    recordEnds: records.ends,
+    parties: Buffer.concat(transactions.flatMap(({ parties }) => uniqueParties(parties).map(addressBytes))),
+    partyEnds: Uint32Array.from(transactions, ({ parties }) => {
+      partyCount += uniqueParties(parties).length
+      return partyCount
+    }),
+    candidates: Buffer.concat(transactions.flatMap(({ candidates }) => candidates.map(candidateEntry))),
+    ...encodeEvents(block.events ?? [])
+  }
+}
+
+/** The rows of account events. */
+export function encodeEvents(
+  accounts: readonly AccountEvents[]
+): Pick<BlockRows, 'eventAddresses' | 'events' | 'eventEnds'> {
+  const { bytes, ends } = joinCounted(accounts.map(({ events }) => encodeAccountEvents(events)))
+  return {
+    eventAddresses: Buffer.concat(accounts.map(({ address }) => addressBytes(address))),
+    events: bytes,
+    eventEnds: ends
+  }
+}
+
+function uniqueParties(parties: IndexedTransaction['parties']): IndexedTransaction['parties'] {
+  return [...new Set(parties)]
+}
+
+function candidateEntry(candidate: HoldingCandidate): Buffer {
+  const { owner, contract, standard, tokenId, lastTokenId } = candidate
+  const isStrange =
+    (tokenId === undefined) !== (standard === 'erc20') || (lastTokenId !== undefined && standard !== 'erc721')
+  if (isStrange) {
+    throw new StoreError(
+      `a holding candidate of ${contract} has standard ${standard} and token id ${tokenId}, last ${lastTokenId}`
+    )
+  }
+  const key = tokenIdsKey(candidate)
+  const shape = Buffer.from([standardNumber(standard), key.length])
+  return Buffer.concat([addressBytes(owner), addressBytes(contract), shape, key])
+}
+
+function joinCounted(parts: readonly Uint8Array[]): {
+  readonly bytes: Uint8Array
+  readonly ends: Uint32Array
+} {
+  let end = 0
+  const ends = Uint32Array.from(parts, ({ length }) => {
+    end += length
+    return end
+  })
+  return { bytes: Buffer.concat(parts, end), ends }
+}
+
+function checkTransactions({ ref, transactions }: IndexedBlock): void {
+  if (transactions.length > maxTransactionsPerBlock) {
+    throw new StoreError(
+      `block ${ref.number} has ${transactions.length} transactions; the store holds at most ${maxTransactionsPerBlock} a block`,
+      { blockNumber: ref.number, transactions: transactions.length }
+    )
+  }
+  let previous = -1
+  for (const { transaction } of transactions) {
+    toTransactionId(transaction)
+    if (transaction.blockNumber !== ref.number || transaction.index <= previous) {
+      throw new StoreError(
+        `transaction ${transaction.hash} (block ${transaction.blockNumber}, index ${transaction.index}) is out of place in block ${ref.number} after index ${previous}`,
+        { blockNumber: ref.number, hash: transaction.hash, index: transaction.index }
+      )
+    }
+    previous = transaction.index
+  }
+}

@@ -1,0 +1,30 @@
+import type { Address, Hash, Hex } from '../../model/evm.ts'
+import { StoreError } from '../../platform/errors.ts'
+
+/** The 20 bytes of an address in any case, as keys hold them. */
+export function addressBytes(address: Address): Buffer {
+  return exactBytes(address, 20)
+}
+
+/** The 32 bytes of a hash. */
+export function hashBytes(hash: Hash): Buffer {
+  return exactBytes(hash, 32)
+}
+
+/** Short key of a transaction hash: even in billions of transactions two rarely share one, and then the record decides. */
+export function hashKey(hash: Hash): Buffer {
+  return hashBytes(hash).subarray(0, 8)
+}
+
+/** Lower-case hex of bytes read from a row. */
+export function toHex(bytes: Uint8Array): Hex {
+  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
+}
+
+function exactBytes(hex: Hex, length: number): Buffer {
+  const bytes = Buffer.from(hex.slice(2), 'hex')
+  if (bytes.length !== length || hex.length !== 2 + length * 2) {
+    throw new StoreError(`"${hex.slice(0, 80)}" cannot be a key: expected ${length} bytes of hex`)
+  }
+  return bytes
+}

@@ -1,0 +1,55 @@
+import type { Address } from '../../model/evm.ts'
+import { addressLength } from './encodeBlock.ts'
+import type { PackedBlocks } from './packBlocks.ts'
+import { ByteReader, ByteWriter } from './recordBytes.ts'
+import { firstTransactionId, toPosition } from './transactionId.ts'
+
+/** One row of the address index, by what its key is made of. */
+export interface AddressEntry {
+  readonly address: Address
+  readonly id: number
+}
+
+/**
+ * The address index entries of single blocks: records name sender and receiver, but not the parties of logged transfers,
+ * and a rollback must find those too. Transaction after transaction: index, count, addresses.
+ * @param aboveBlock - only of blocks above this one.
+ * @returns by block number; blocks without entries are left out.
+ */
+export function encodeParties(
+  { partyIds, partyAddresses }: PackedBlocks,
+  aboveBlock: number
+): ReadonlyMap<number, Buffer> {
+  const first = firstTransactionId(Math.max(0, aboveBlock + 1))
+  const rowsOf = new Map<number, number[]>()
+  for (let row = 0; row < partyIds.length; row++) {
+    const id = partyIds[row] ?? 0
+    if (id < first) continue
+    const rows = rowsOf.get(id)
+    if (rows === undefined) rowsOf.set(id, [row])
+    else rows.push(row)
+  }
+  const writers = new Map<number, ByteWriter>()
+  for (const [id, rows] of [...rowsOf].sort(([a], [b]) => a - b)) {
+    const { blockNumber, index } = toPosition(id)
+    const writer = writers.get(blockNumber) ?? new ByteWriter(1024)
+    writers.set(blockNumber, writer)
+    writer.varint(index)
+    writer.varint(rows.length)
+    for (const row of rows)
+      writer.bytes(partyAddresses.subarray(row * addressLength, (row + 1) * addressLength))
+  }
+  return new Map([...writers].map(([number, writer]) => [number, writer.finish()]))
+}
+
+/** @throws {StoreError} the bytes are damaged. */
+export function decodeParties(blockNumber: number, bytes: Uint8Array): readonly AddressEntry[] {
+  const reader = new ByteReader(bytes)
+  const firstId = firstTransactionId(blockNumber)
+  const entries: AddressEntry[] = []
+  while (!reader.atEnd) {
+    const id = firstId + reader.varint()
+    for (let left = reader.varint(); left > 0; left--) entries.push({ address: reader.fixed(20), id })
+  }
+  return entries
+}

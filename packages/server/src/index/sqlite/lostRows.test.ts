@@ -1,0 +1,213 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { StoreError } from '../../platform/errors.ts'
+import { buildChain, hashOf, people } from '../test/buildChain.ts'
+import { commitChain } from '../test/commitChain.ts'
+import { expectedHistory } from '../test/expectedHistory.ts'
+import { loseSqliteRow, type SqliteRow } from '../test/loseSqliteRow.ts'
+import { readAudit, readCoverage, readEvents, readHistory, withSnapshot } from '../test/readAll.ts'
+import { testIdentity } from '../test/store.contract.ts'
+import type { StoreReader } from '../port/store.ts'
+import { addressBytes, hashBytes } from '../record/hexBytes.ts'
+import { decodeRecords, encodeConfirmed } from '../record/record.ts'
+import { tallyPlace } from '../record/tally.ts'
+import { chainFiles } from './chainFiles.ts'
+import type { SqliteDriver } from './driver.ts'
+import { availableSqliteDrivers, loadSqliteDriver } from './loadSqliteDriver.ts'
+import { migrate } from './migrate.ts'
+import { migrations } from './migrations.ts'
+import { openSqliteReader } from './openSqliteReader.ts'
+import { openSqliteWriter, type SqliteWriterOptions } from './openSqliteWriter.ts'
+
+const { chainId } = testIdentity
+const [alice = '0x', bob = '0x', , dave = '0x'] = people
+const nothingLost = { isComplete: true, missing: [], unresolved: 0 }
+
+let folder: string
+let opened: { close(): Promise<void> }[]
+
+const kept = <T extends { close(): Promise<void> }>(made: T): T => {
+  opened.push(made)
+  return made
+}
+const openWriter = async (options: SqliteWriterOptions = {}) =>
+  kept(await openSqliteWriter(folder, testIdentity, { lockWaitMs: 0, mergeAfterMs: null, ...options }))
+const openReader = async (options: Parameters<typeof openSqliteReader>[2] = {}) =>
+  kept(await openSqliteReader(folder, chainId, options))
+const lose = (row: SqliteRow, driver?: SqliteDriver) => loseSqliteRow(folder, chainId, row, driver)
+const recount = (reader: StoreReader, address = alice) =>
+  withSnapshot(reader, snapshot => snapshot.recount(address))
+
+function onFile<T>(work: (connection: ReturnType<ReturnType<typeof loadSqliteDriver>['open']>) => T): T {
+  const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 1000 })
+  try {
+    return work(connection)
+  } finally {
+    connection.close()
+  }
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'chain-data-sqlite-'))
+  opened = []
+})
+afterEach(async () => {
+  for (const each of opened) await each.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** One transaction of alice and bob in each block. */
+const plans = Array.from({ length: 6 }, (_, i) => [{ name: `tx ${i}`, parties: [alice, bob] }])
+
+test.each(availableSqliteDrivers())(
+  'a row of the hash index that is lost is named to exactly the parties, over $name',
+  async driver => {
+    const blocks = buildChain(plans.map(([plan], i) => [plan!, { name: `too ${i}`, parties: [bob, dave] }]))
+    const writer = await openWriter({ driver, epochTransactions: 3 })
+    await commitChain(writer, blocks)
+    const reader = await openReader({ driver })
+    const missing = async (address: typeof alice) =>
+      (await readAudit(reader, address)).flatMap(chunk => chunk.missing)
+    for (const { transaction } of blocks.flatMap(block => block.transactions)) {
+      const { hash, blockNumber, index } = transaction
+      const putBack = lose({ table: 'tx_hash', hash, position: { blockNumber, index } }, driver)
+      const expected = [{ position: { blockNumber, index }, part: 'hash' }]
+      expect(await missing(alice)).toEqual(index === 0 ? expected : [])
+      expect(await missing(bob)).toEqual(expected)
+      expect(await missing(dave)).toEqual(index === 1 ? expected : [])
+      expect((await readAudit(reader, bob)).flatMap(decodeRecords)).toStrictEqual(
+        expectedHistory(blocks, bob)
+      )
+      putBack()
+    }
+    expect(await missing(bob)).toEqual([])
+  }
+)
+
+test('without the record nothing is said of the hash; what else is gone is named', async () => {
+  await commitChain(await openWriter(), buildChain(plans))
+  const position = { blockNumber: 2, index: 0 }
+  lose({ table: 'tx_hash', hash: hashOf('tx 2'), position })
+  lose({ table: 'tx', position })
+  lose({ table: 'block', number: 2 })
+  const chunks = await readAudit(await openReader(), alice)
+  expect(chunks.flatMap(({ missing }) => missing)).toEqual([
+    { position, part: 'record' },
+    { position, part: 'block' }
+  ])
+})
+
+test('an index of the version before opens with its data, and says what it does not know', async () => {
+  const blocks = buildChain(plans)
+  makeOldIndex(blocks.slice(0, 4))
+  const reader = await openReader()
+  const writer = await openWriter()
+  expect(await writer.state()).toMatchObject({ head: blocks[3]!.ref, indexedFrom: 0 })
+  expect(await readCoverage(reader)).toEqual({})
+  expect(await withSnapshot(reader, snapshot => readHistory(snapshot, alice))).toHaveLength(4)
+  expect(await recount(reader)).toEqual(nothingLost)
+  expect(await readEvents(reader, alice)).toEqual([])
+  expect((await readAudit(reader, alice)).flatMap(({ missing }) => missing)).toEqual([])
+
+  await commitChain(writer, blocks.slice(4))
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 4, talliedFrom: 4 })
+  expect(await recount(reader)).toEqual(nothingLost)
+  const lostAt = async (blockNumber: number) => {
+    const position = { blockNumber, index: 0 }
+    const putBack = lose({ table: 'address_tx', address: alice, position })
+    const found = await recount(reader)
+    putBack()
+    return found
+  }
+  expect(await lostAt(3)).toEqual(nothingLost)
+  expect(await lostAt(4)).toEqual({ ...nothingLost, missing: [{ blockNumber: 4, index: 0 }] })
+
+  await writer.rollbackTo(blocks[4]!.ref)
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 4, talliedFrom: 4 })
+  await writer.rollbackTo(blocks[3]!.ref)
+  expect(await readCoverage(reader)).toEqual({})
+  await writer.rollbackTo(blocks[1]!.ref)
+  const grown = buildChain([[{ name: 'new', parties: [alice] }]], { parent: blocks[1]!.ref, fork: 'b' })
+  await commitChain(writer, grown)
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 2, talliedFrom: 2 })
+  expect(await recount(reader)).toEqual(nothingLost)
+  expect(await lostAt(2)).toEqual({ ...nothingLost, missing: [{ blockNumber: 2, index: 0 }] })
+})
+
+/** A file as the program with schema 6 left it: rows in one epoch, undo data, nothing of what came later. */
+function makeOldIndex(blocks: ReturnType<typeof buildChain>): void {
+  onFile(connection => {
+    migrate(connection, migrations.slice(0, 6))
+    const run = (sql: string, values: readonly (number | Uint8Array)[]) => connection.prepare(sql).run(values)
+    run('INSERT INTO meta (id, chain_id, genesis_hash, indexed_from) VALUES (1, ?, ?, 0)', [
+      chainId,
+      hashBytes(testIdentity.genesisHash)
+    ])
+    run('INSERT INTO epoch VALUES (-1, 0, ?)', [blocks.length])
+    for (const { ref, parentHash, timestampSeconds, transactions } of blocks) {
+      const [{ transaction, parties } = expect.fail('a block has one transaction')] = transactions
+      const id = ref.number * 65_536
+      run('INSERT INTO block VALUES (?, ?, ?, ?, 1)', [
+        ref.number,
+        hashBytes(ref.hash),
+        hashBytes(parentHash),
+        timestampSeconds
+      ])
+      run('INSERT INTO tx VALUES (?, ?)', [id, encodeConfirmed(transaction)])
+      run('INSERT INTO tx_hash VALUES (-1, ?, ?)', [hashBytes(transaction.hash).subarray(0, 8), id])
+      const addresses = parties.map(addressBytes)
+      for (const address of addresses) run('INSERT INTO address_tx VALUES (-1, ?, ?)', [address, id])
+      const undo = Buffer.concat([Buffer.from([0, addresses.length]), ...addresses])
+      run('INSERT INTO undo VALUES (?, ?)', [ref.number, undo])
+    }
+  })
+}
+
+test('what an old and a new version wrote into one epoch is kept apart', async () => {
+  const blocks = buildChain(plans)
+  makeOldIndex(blocks.slice(0, 4))
+  const writer = await openWriter()
+  await commitChain(writer, blocks.slice(4))
+  expect(onFile(file => file.prepare('SELECT id FROM epoch').all([]))).toHaveLength(1)
+  expect(await recount(await openReader())).toEqual(nothingLost)
+})
+
+test('a page of the tally that is lost shows as rows that nobody has written; a torn one is an error', async () => {
+  const writer = await openWriter()
+  await commitChain(writer, buildChain(plans))
+  await writer.close()
+  const reader = await openReader()
+  const { page } = tallyPlace(alice)
+  onFile(file => file.exec(`UPDATE tally SET rec = substr(rec, 1, 100) WHERE page = ${page}`))
+  await expect(recount(reader)).rejects.toThrow(StoreError)
+  const again = await openWriter()
+  await expect(commitChain(again, buildChain([[]], { parent: buildChain(plans)[5]!.ref }))).rejects.toThrow(
+    /tally/
+  )
+  onFile(file => file.exec(`DELETE FROM tally WHERE page = ${page}`))
+  expect(await recount(reader)).toEqual({ isComplete: true, missing: [], unresolved: 12 })
+})
+
+test('merged epochs, and those that are being merged, are counted once', async () => {
+  const writer = await openWriter({
+    epochTransactions: 1,
+    mergeFanOut: 2,
+    mergeRows: 1,
+    mostEpochs: 0,
+    minUndoBlocks: 0
+  })
+  const many = Array.from({ length: 30 }, (_, i) => [{ name: `tx ${i}`, parties: [alice, bob] }])
+  const reader = await openReader()
+  for (const block of buildChain(many)) {
+    await commitChain(writer, [block], { finalized: block.ref.number })
+    expect(await recount(reader)).toEqual(nothingLost)
+  }
+  expect(onFile(file => file.prepare('SELECT 1 FROM epoch WHERE id > 0').all([])).length).toBeGreaterThan(0)
+  expect(
+    onFile(file =>
+      file.prepare('SELECT epoch FROM merge_source UNION ALL SELECT id FROM dropped_epoch').all([])
+    )
+  ).not.toEqual([])
+})

@@ -1,0 +1,40 @@
+import type { IndexCoverage } from '../port/store.ts'
+import type { SqliteConnection } from './driver.ts'
+
+/** Writes what the index says of its own blocks (`IndexMarks`, `IndexCoverage`). Every call runs inside the caller's transaction. */
+export function createMarkWriter(connection: SqliteConnection) {
+  // Not below the first stored block: that others before it are final says nothing of what is stored.
+  const raiseFinal = connection.prepare(
+    'UPDATE meta SET finalized = max(coalesce(finalized, -1), ?) WHERE indexed_from <= ?'
+  )
+  const endDegraded = connection.prepare(
+    'UPDATE meta SET degraded_until = NULL WHERE degraded_until <= finalized'
+  )
+  const lowerFinal = connection.prepare('UPDATE meta SET finalized = ? WHERE finalized > ?')
+  const degrade = connection.prepare(
+    `UPDATE meta SET degraded_until = max(coalesce(degraded_until, -1), ?) WHERE finalized > ?`
+  )
+  const unsettle = connection.prepare('UPDATE meta SET settled = 0, rollbacks = rollbacks + 1')
+
+  const setCoverage = connection.prepare(
+    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, tallied_from = ?3
+     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR tallied_from IS NOT ?3`
+  )
+
+  return {
+    setCoverage({ detailedFrom, tracedFrom, talliedFrom }: IndexCoverage): void {
+      setCoverage.run([detailedFrom ?? null, tracedFrom ?? null, talliedFrom ?? null])
+    },
+    /** Stored blocks up to this one are final; what was final stays so. */
+    setFinal(number: number): void {
+      raiseFinal.run([number, number])
+      endDegraded.run([])
+    },
+    /** Blocks above `kept`, all of them when it is absent, up to `head` are being removed. */
+    leave(kept: number | undefined, head: number): void {
+      unsettle.run([])
+      degrade.run([head, kept ?? -1])
+      lowerFinal.run([kept ?? null, kept ?? -1])
+    }
+  }
+}

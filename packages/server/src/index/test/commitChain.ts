@@ -1,0 +1,13 @@
+import type { IndexedBlock } from '../../model/evm.ts'
+import type { StoreWriter } from '../port/store.ts'
+import { encodeBlock } from '../record/encodeBlock.ts'
+import { packBlocks } from '../record/packBlocks.ts'
+
+/** Commits blocks in one transaction as the indexer does: encoded, and packed together. */
+export async function commitChain(
+  writer: StoreWriter,
+  blocks: readonly IndexedBlock[],
+  options?: { readonly finalized?: number }
+): Promise<void> {
+  await writer.commitBlocks(packBlocks(blocks.map(encodeBlock)), options)
+}

@@ -1,0 +1,107 @@
+import type { WayMemory } from './wayMemory.ts'
+
+/** One JSON-RPC call to a chain node. `method` keeps the node's name. */
+export interface NodeCall {
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/** What was read from the bytes of a result, which was not parsed. */
+export class Scanned<T> {
+  readonly value: T
+
+  constructor(value: T) {
+    this.value = value
+  }
+}
+
+/**
+ * Reads a result from its bytes.
+ * @param bytes - one value of JSON and nothing else, as long as `scan` finds it sound.
+ * @returns `undefined` for what has to be parsed; only sound JSON may be taken.
+ */
+export type ResultScan<T = unknown> = (bytes: Uint8Array) => Scanned<T> | undefined
+
+export interface NodeCallOptions {
+  /** Aborting rejects the call with the signal's reason. */
+  readonly signal?: AbortSignal
+  /** Bound on the whole exchange, retries included. */
+  readonly timeoutMs?: number
+  /**
+   * The block that the call is about: an upstream that has not shown this height is asked only when no other has. Absent:
+   * taken from the params where they name a height.
+   */
+  readonly height?: number
+  /**
+   * Reads the answer (the outcomes of a batch); what it returns is returned. A NodeContradictionError from it counts as
+   * the fault of `node`, and another one is asked.
+   */
+  readonly read?: (value: unknown, node: EvmNode) => unknown
+  /** Single calls only: has the first look at the result. `read` is handed what it took, in place of the parsed value. */
+  readonly scan?: ResultScan
+}
+
+/** Outcome of one entry of a batch; entries fail alone. */
+export type NodeOutcome =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: Error }
+
+/** One upstream, for the length of one piece of work. */
+export interface EvmNode {
+  /**
+   * @param scan - see `NodeCallOptions`.
+   * @throws {NodeRpcError} the node answered an error.
+   */
+  request(call: NodeCall, scan?: ResultScan): Promise<unknown>
+  /**
+   * @param known - outcomes of an earlier attempt at the same node that broke off; only its gaps are asked for, and filled.
+   * @returns one outcome per call, in order.
+   */
+  batch(calls: readonly NodeCall[], known?: (NodeOutcome | undefined)[]): Promise<readonly NodeOutcome[]>
+  /** Runs `ask` unless this node lacks `method`; `undefined` when it does. */
+  attempt<T>(method: string, ask: () => Promise<T>): Promise<T | undefined>
+  /** What it said of this height has turned out to be wrong: for a minute others are asked for that height first. */
+  doubt(height: number): void
+  /**
+   * Asks the same node with less time.
+   * @returns `undefined` when that time was up before `ask` was done. It is not held against the node: what it was asked
+   *   for may take as long anywhere.
+   */
+  within<T>(timeoutMs: number, ask: (node: EvmNode) => Promise<T>): Promise<T | undefined>
+  /** What is known of how it takes many reads at once. */
+  readonly ways: WayMemory
+}
+
+/** Methods whose null says "I do not have it", which another node may. */
+const nullMeansAbsent = new Set([
+  'eth_getBlockByNumber',
+  'eth_getBlockByHash',
+  'eth_getBlockReceipts',
+  'eth_getTransactionByHash',
+  'eth_getTransactionReceipt'
+])
+
+export function isAbsentAnswer({ method }: NodeCall, value: unknown): boolean {
+  return value === null && nullMeansAbsent.has(method)
+}
+
+/** Where each method keeps its block parameter. */
+const blockParameter: Readonly<Record<string, number>> = {
+  eth_getBlockByNumber: 0,
+  eth_getBlockReceipts: 0,
+  eth_getBalance: 1,
+  eth_call: 1,
+  eth_getCode: 1,
+  eth_getTransactionCount: 1
+}
+
+/** The highest height that the calls name; absent when they name tags or hashes only. */
+export function heightOf(calls: readonly NodeCall[]): number | undefined {
+  let highest: number | undefined
+  for (const { method, params } of calls) {
+    const value = params[blockParameter[method] ?? -1]
+    if (typeof value !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(value)) continue
+    highest = Math.max(highest ?? 0, Number(value))
+  }
+  return highest
+}

@@ -1,0 +1,172 @@
+import WebSocket from 'ws'
+import { ConfigError } from '../../platform/errors.ts'
+import type { Logger } from '../../platform/logger.ts'
+import type { WebSocketFigures } from '../upstreamFigures.ts'
+
+/** An alarm clock that nodes ring at every new block. Nothing that comes over it is believed or kept. */
+export interface WebSocketHeads {
+  /**
+   * Waits until a new block has been announced since the last call, at most `pauseMs`. Returns at once when `signal` is
+   * aborted; never rejects.
+   */
+  wait(pauseMs: number, signal: AbortSignal): Promise<void>
+  figures(): readonly WebSocketFigures[]
+  /** Ends the connection and all attempts at one. */
+  close(): void
+}
+
+export interface WebSocketHeadsOptions {
+  readonly chainId: number
+  /** ws or wss; one at a time is used, the next one when it fails. */
+  readonly wsUrls: readonly string[]
+  readonly logger?: Logger
+  /** Between two pings; a socket that says nothing at all until the next one is due is given up. 15 s. */
+  readonly pingMs?: number
+  /** First pause after a failure; doubles up to a minute, each drawn with jitter. 500 ms. */
+  readonly firstPauseMs?: number
+}
+
+const longestPauseMs = 60_000
+const handshakeTimeoutMs = 10_000
+/** A block header is some kilobytes. */
+const maxMessageBytes = 1024 * 1024
+const subscribe = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] })
+
+/**
+ * Subscribes to `newHeads` with `eth_subscribe`.
+ * @throws {ConfigError} for a URL that is none; the message never repeats it.
+ * @remarks The package `ws` and not the global WebSocket, whose parser is WebAssembly (see `httpUpstream.ts`).
+ */
+export function createWebSocketHeads(options: WebSocketHeadsOptions): WebSocketHeads {
+  const { chainId, wsUrls, logger, pingMs = 15_000, firstPauseMs = 500 } = options
+  wsUrls.forEach(requireWebSocketUrl)
+  let place = 0
+  let failures = 0
+  let isClosed = false
+  let connectedPlace: number | undefined
+  let socket: WebSocket | undefined
+  let pingTimer: NodeJS.Timeout | undefined
+  let reconnectTimer: NodeJS.Timeout | undefined
+  let hasRung = false
+  let wake: (() => void) | undefined
+
+  function ring(): void {
+    hasRung = true
+    wake?.()
+  }
+
+  function connect(): void {
+    const url = wsUrls[place]
+    if (url === undefined || isClosed) return
+    const current = new WebSocket(url, {
+      maxPayload: maxMessageBytes,
+      handshakeTimeout: handshakeTimeoutMs,
+      perMessageDeflate: false,
+      followRedirects: false
+    })
+    socket = current
+    let hasSpoken = true
+    let problem = 'closed by the node'
+    current.on('open', () => {
+      current.send(subscribe)
+      pingTimer = setInterval(() => {
+        if (!hasSpoken) {
+          problem = 'silent'
+          current.terminate()
+          return
+        }
+        hasSpoken = false
+        current.ping()
+      }, pingMs)
+    })
+    current.on('pong', () => {
+      hasSpoken = true
+    })
+    current.on('message', (data: WebSocket.Data) => {
+      hasSpoken = true
+      const meaning = readMessage(data)
+      if (meaning === 'newHead') ring()
+      if (meaning === 'subscribed') {
+        connectedPlace = place
+        failures = 0
+        logger?.debug('new blocks are announced by WebSocket', { chainId })
+        // What came before the subscription was announced to nobody.
+        ring()
+      }
+      if (meaning === 'refused') {
+        problem = 'eth_subscribe was refused'
+        current.terminate()
+      }
+    })
+    // The message may hold the URL; its code never does.
+    current.on('error', error => {
+      problem = 'code' in error && typeof error.code === 'string' ? error.code : 'no connection'
+    })
+    current.on('close', () => reconnect(problem))
+  }
+
+  function reconnect(problem: string): void {
+    clearInterval(pingTimer)
+    connectedPlace = undefined
+    if (isClosed) return
+    const pauseMs =
+      Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20)) * (0.5 + Math.random() / 2)
+    failures++
+    if (Number.isInteger(Math.log2(failures))) {
+      logger?.warn('no WebSocket announces new blocks; they are asked for', {
+        chainId,
+        problem: `wsUrls[${place}]: ${problem}`,
+        attempt: failures,
+        waitMs: Math.round(pauseMs)
+      })
+    }
+    place = (place + 1) % wsUrls.length
+    reconnectTimer = setTimeout(connect, pauseMs)
+  }
+
+  if (wsUrls.length > 0) connect()
+
+  return {
+    async wait(pauseMs, signal) {
+      if (!hasRung && !signal.aborted) {
+        await new Promise<void>(resolve => {
+          const timer = setTimeout(done, pauseMs)
+          function done(): void {
+            clearTimeout(timer)
+            signal.removeEventListener('abort', done)
+            wake = undefined
+            resolve()
+          }
+          wake = done
+          signal.addEventListener('abort', done, { once: true })
+        })
+      }
+      hasRung = false
+    },
+    figures: () => wsUrls.map((_, at) => ({ chainId, position: at + 1, connected: at === connectedPlace })),
+    close() {
+      isClosed = true
+      clearTimeout(reconnectTimer)
+      clearInterval(pingTimer)
+      socket?.terminate()
+    }
+  }
+}
+
+function readMessage(data: WebSocket.Data): 'newHead' | 'subscribed' | 'refused' | undefined {
+  let message: unknown
+  try {
+    message = JSON.parse(String(data))
+  } catch {
+    return undefined
+  }
+  if (typeof message !== 'object' || message === null) return undefined
+  if ('method' in message && message.method === 'eth_subscription') return 'newHead'
+  if (!('id' in message) || message.id !== 1) return undefined
+  return 'result' in message && typeof message.result === 'string' ? 'subscribed' : 'refused'
+}
+
+function requireWebSocketUrl(url: string, place: number): void {
+  if (/^wss?:\/\//i.test(url) && URL.canParse(url)) return
+  throw new ConfigError(`wsUrls[${place}] is not a WebSocket URL; expected ws://... or wss://...`)
+}

@@ -1,0 +1,208 @@
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { createSecretHider } from '../platform/createSecretHider.ts'
+import { ConfigError, NodeUnavailableError } from '../platform/errors.ts'
+import { readRetryAfter } from './readRetryAfter.ts'
+
+/** What went wrong with one exchange; decides what a retry may look like. */
+export type UpstreamFault =
+  /** No connection, a reset, a 5xx: the same call may go through in a moment. */
+  | 'unreachable'
+  /** No whole answer in the time that this exchange had. */
+  | 'timedOut'
+  /** It answered that it cannot tell yet, or from an older state than was asked for. */
+  | 'behind'
+  /** Never sent: so many calls to it are under way that it had no turn in time. */
+  | 'busy'
+  /** 429, or an error that says the same: wait, at least `retryAfterMs` where it is given. */
+  | 'throttled'
+  /** The quota of a day or month is used up. */
+  | 'exhausted'
+  /** Another 4xx, a redirect: repeating the call here is pointless. */
+  | 'refused'
+  /** The answer exceeds `maxResponseBytes`. */
+  | 'tooLarge'
+  /** Not JSON, or not JSON-RPC. */
+  | 'malformed'
+
+/**
+ * One failed exchange with one upstream. Never leaves `chains/`: the callers turn the last of them into a plain
+ * {@link NodeUnavailableError}.
+ */
+export class UpstreamError extends NodeUnavailableError {
+  readonly fault: UpstreamFault
+  readonly httpStatus: number | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    message: string,
+    fault: UpstreamFault,
+    details: { readonly httpStatus?: number; readonly retryAfterMs?: number } = {}
+  ) {
+    super(message, { fault, ...details })
+    this.fault = fault
+    this.httpStatus = details.httpStatus
+    this.retryAfterMs = details.retryAfterMs
+  }
+}
+
+/** A whole HTTP answer that is not a 429; what it says is the caller's business. */
+export interface UpstreamAnswer {
+  readonly status: number
+  /** Decoded of its content encoding; nobody else holds them. */
+  readonly body: Buffer
+  /** What the node asked for in `Retry-After`. */
+  readonly retryAfterMs?: number
+}
+
+/** One node's HTTP address: bytes in, bytes out, no retries. */
+export interface HttpUpstream {
+  /** `upstream 1`: the place in `rpcUrls`, since any part of a URL may hold a key. */
+  readonly name: string
+  /** Takes out of the node's own words whatever may be a key in its URL, before they go into a message. */
+  hide(text: string): string
+  /**
+   * POSTs one JSON body and reads the whole answer.
+   * @param signal - ends the exchange at any point, also in the middle of the body.
+   * @throws {UpstreamError} no answer, too large a one, or 429.
+   */
+  post(body: string, signal: AbortSignal): Promise<UpstreamAnswer>
+}
+
+export interface HttpUpstreamOptions {
+  /** http or https; credentials in it are sent as Basic authorization. */
+  readonly url: string
+  /** Counted from 1. */
+  readonly position: number
+  /** Bound on the decoded body. */
+  readonly maxResponseBytes: number
+}
+
+/**
+ * @throws {ConfigError} when the URL cannot be used; the message names its position, never its text.
+ * @remarks node:http and not `fetch`, whose parser is WebAssembly: when two threads of one process compile the same
+ *   wrapper of it at the same time, V8 may end the whole process. Redirects are not followed: they would carry the
+ *   credentials to wherever they point.
+ */
+export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpstreamOptions): HttpUpstream {
+  const name = `upstream ${position}`
+  const { target, authorization } = readUrl(url, position)
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'accept-encoding': 'gzip, deflate, br'
+  }
+  if (authorization !== undefined) headers.authorization = authorization
+  const isHttps = target.startsWith('https:')
+  const agent = isHttps ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
+  const request = isHttps ? requestHttps : requestHttp
+
+  function send(body: string, signal: AbortSignal): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const length = Buffer.byteLength(body)
+      const options = { method: 'POST', agent, signal, headers: { ...headers, 'content-length': length } }
+      const outgoing = request(target, options, resolve).on('error', reject)
+      // After a change of the protocol the request tells nothing but this, not even that it was aborted.
+      outgoing.on('close', () => reject(new Error('no answer')))
+      outgoing.end(body)
+    })
+  }
+
+  return {
+    name,
+    hide: createSecretHider(url),
+    async post(body, signal) {
+      let response: IncomingMessage
+      try {
+        response = await send(body, signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        throw new UpstreamError(`${name} cannot be reached (${failureCode(error)})`, 'unreachable')
+      }
+      const answered = await readBody(response, name, maxResponseBytes, signal)
+      const status = response.statusCode ?? 0
+      const retryAfterMs = readRetryAfter(response.headers['retry-after'])
+      const patience = retryAfterMs === undefined ? {} : { retryAfterMs }
+      if (status === 429) {
+        throw new UpstreamError(`${name} limits the rate of calls (HTTP 429)`, 'throttled', {
+          httpStatus: status,
+          ...patience
+        })
+      }
+      return { status, body: answered, ...patience }
+    }
+  }
+}
+
+function readUrl(url: string, position: number): { target: string; authorization: string | undefined } {
+  let parsed: URL
+  let pair: string
+  try {
+    parsed = new URL(url)
+    pair = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`
+  } catch {
+    throw new ConfigError(`rpcUrls[${position - 1}] is not a URL; expected http://... or https://...`)
+  }
+  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
+    throw new ConfigError(
+      `rpcUrls[${position - 1}] has scheme "${parsed.protocol}"; expected http: or https:`
+    )
+  }
+  if (pair === ':') return { target: parsed.href, authorization: undefined }
+  parsed.username = ''
+  parsed.password = ''
+  return { target: parsed.href, authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` }
+}
+
+/** Reads at most `maxBytes`: the declared length is only a hint, and a compressed body grows. */
+async function readBody(
+  response: IncomingMessage,
+  name: string,
+  maxBytes: number,
+  signal: AbortSignal
+): Promise<Buffer> {
+  const tooLarge = () => new UpstreamError(`${name} answered more than ${maxBytes} bytes`, 'tooLarge')
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
+    for await (const chunk of decoded(response)) {
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    response.destroy()
+    if (error instanceof UpstreamError) throw error
+    signal.throwIfAborted()
+    throw new UpstreamError(`${name} broke off its answer (${failureCode(error)})`, 'unreachable')
+  }
+  return Buffer.concat(chunks, size)
+}
+
+const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }
+
+/** The body without its content encoding; one that is not known is left to fail as no JSON. */
+function decoded(response: IncomingMessage): Readable {
+  const encoding = response.headers['content-encoding']?.toLowerCase()
+  const create = Object.entries(decoders).find(([known]) => known === encoding)?.[1]
+  if (create === undefined) return response
+  const decoder = create()
+  // A connection that breaks must end the decoder too, which `pipe` alone does not do.
+  response.once('error', error => decoder.destroy(error))
+  return response.pipe(decoder)
+}
+
+/** A message may repeat the URL, a code never does. */
+function failureCode(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  for (const candidate of [cause, error]) {
+    if (typeof candidate === 'object' && candidate !== null && 'code' in candidate) {
+      const code = candidate.code
+      if (typeof code === 'string') return code
+    }
+  }
+  return 'no answer'
+}

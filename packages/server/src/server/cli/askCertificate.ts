@@ -1,0 +1,130 @@
+import type { HistoryCertificate } from '@chain-data/protocol'
+import { checkResult } from '@chain-data/protocol/validators'
+import { displayText } from '../../platform/displayText.ts'
+import { isRecord } from '../config/isRecord.ts'
+import type { Verifier } from './findVerifier.ts'
+
+/** No certificate came. The message is safe for a terminal. */
+export class NoCertificateError extends Error {}
+
+/** Longer than any server takes for one. */
+const answerWithinMs = 300_000
+const longestAnswerBytes = 64 * 1024 * 1024
+/** A newer server may say more than is known here. */
+const mostUnknownMembers = 10_000
+
+/**
+ * Asks a server for the certificate of an account.
+ *
+ * @returns what the document describes; members that a newer server adds are left out.
+ * @throws {NoCertificateError} the server is away, refuses, or answers something else.
+ */
+export async function askCertificate(
+  { url, projectId, key, methodPrefix }: Verifier,
+  chainId: number,
+  address: string
+): Promise<HistoryCertificate> {
+  const method = `${methodPrefix}verifyHistory`
+  const { status, text } = await post(url, {
+    authorization: `Basic ${Buffer.from(`${projectId}:${key}`).toString('base64')}`,
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, chainId, params: [address] })
+  })
+  const answer = parse(text)
+  const error = isRecord(answer) && isRecord(answer.error) ? answer.error : undefined
+  if (error !== undefined) throw new NoCertificateError(describe(error, projectId))
+  if (status !== 200 || !isRecord(answer)) {
+    throw new NoCertificateError(`What answers at ${url} is not a chain-data server (HTTP ${status}).`)
+  }
+  return readCertificate(answer.result)
+}
+
+async function post(
+  url: string,
+  { authorization, body }: { readonly authorization: string; readonly body: string }
+): Promise<{ readonly status: number; readonly text: string }> {
+  try {
+    const response = await fetch(`${url}/evm-chain`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(answerWithinMs)
+    })
+    return { status: response.status, text: await readText(response) }
+  } catch (error) {
+    if (error instanceof NoCertificateError) throw error
+    const isLate = error instanceof Error && error.name === 'TimeoutError'
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no connection'
+    throw new NoCertificateError(
+      `No server answers at ${url} (${isLate ? 'not in time' : displayText(code)}).`
+    )
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > longestAnswerBytes) {
+      throw new NoCertificateError(`The answer is larger than ${longestAnswerBytes} bytes.`)
+    }
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What the server says against it, in its words. */
+function describe({ message, data }: Record<string, unknown>, projectId: string): string {
+  const { reason, extraMessage, supportedChainIds } = isRecord(data) ? data : {}
+  if (reason === 'UNAUTHENTICATED') {
+    return `The server does not know project ${JSON.stringify(displayText(projectId))} with this key; expected --project and --key of one that it knows.`
+  }
+  const words = [reason, extraMessage ?? message].filter(text => typeof text === 'string').map(displayText)
+  const chains = Array.isArray(supportedChainIds)
+    ? ` It serves ${supportedChainIds.filter(Number.isInteger).join(', ') || 'none'}.`
+    : ''
+  return `The server gives no certificate: ${words.join(': ')}${chains}`
+}
+
+/** @throws {NoCertificateError} it is none. */
+function readCertificate(result: unknown): HistoryCertificate {
+  for (let tries = 0; tries < mostUnknownMembers; tries++) {
+    const mistake = checkResult('svc_verifyHistory', result)
+    if (mistake === undefined) return result as HistoryCertificate
+    if (mistake.message !== 'is not a known member' || !removeMember(result, mistake.path)) {
+      const what = displayText(`${mistake.path} ${mistake.message}`)
+      throw new NoCertificateError(`What the server answered is no certificate: ${what}.`)
+    }
+  }
+  throw new NoCertificateError('What the server answered has too many members that are not known here.')
+}
+
+function removeMember(value: unknown, path: string): boolean {
+  const names = path
+    .split('/')
+    .slice(1)
+    .map(name => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const last = names.pop() ?? ''
+  let holder: unknown = value
+  for (const name of names) {
+    if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name)) return false
+    holder = Reflect.get(holder, name)
+  }
+  return (
+    typeof holder === 'object' &&
+    holder !== null &&
+    Object.hasOwn(holder, last) &&
+    Reflect.deleteProperty(holder, last)
+  )
+}

@@ -1,0 +1,72 @@
+import { realpath } from 'node:fs/promises'
+import { StoreInUseError } from '../../index/port/StoreInUseError.ts'
+import { acquireWriterLock, type WriterLock } from '../../index/sqlite/acquireWriterLock.ts'
+import { loadSqliteDriver } from '../../index/sqlite/loadSqliteDriver.ts'
+import { ConfigError, StoreError } from '../../platform/errors.ts'
+import { ProjectEditError } from '../projects/editProjects.ts'
+import { type KeptProject, toKeptProject } from '../projects/keptProject.ts'
+import { readProjectsFile } from '../projects/readProjectsFile.ts'
+import { writeProjectsFile } from '../projects/writeProjectsFile.ts'
+
+const lockWaitMs = 10_000
+
+/**
+ * Changes the projects file, one command at a time: a lock beside it, `<file>.lock`, is held meanwhile, and goes with
+ * the process.
+ *
+ * @param edit - gets the projects of the file, none where there is no file; what it throws leaves the file as it was.
+ * @throws {ConfigError} what is in the file is wrong.
+ * @throws {ProjectEditError} the file cannot be written, or another command holds it for more than ten seconds.
+ */
+export async function changeProjectsFile<R>(
+  file: string,
+  edit: (projects: readonly KeptProject[]) => {
+    readonly projects: readonly KeptProject[]
+    readonly result: R
+  }
+): Promise<R> {
+  const lock = await acquireLock(file)
+  try {
+    const { projects, result } = edit(await readKept(file))
+    await writeProjectsFile(file, projects).catch((error: unknown) => {
+      throw cannotWrite(file, error)
+    })
+    return result
+  } finally {
+    lock.release()
+  }
+}
+
+async function readKept(file: string): Promise<readonly KeptProject[]> {
+  try {
+    return (await readProjectsFile(file)).map(toKeptProject)
+  } catch (error) {
+    if (error instanceof ConfigError && error.context.missing === true) return []
+    throw error
+  }
+}
+
+async function acquireLock(file: string): Promise<WriterLock> {
+  try {
+    // One file has one lock, whichever link leads to it.
+    const target = await realpath(file).catch(() => file)
+    return await acquireWriterLock(loadSqliteDriver(), `${target}.lock`, lockWaitMs)
+  } catch (error) {
+    if (!(error instanceof StoreInUseError)) throw cannotWrite(file, error)
+    throw new ProjectEditError(
+      `projectsFile "${file}" is being changed by another command; expected that to end within ${lockWaitMs / 1_000} seconds`
+    )
+  }
+}
+
+function cannotWrite(file: string, error: unknown): ProjectEditError {
+  return new ProjectEditError(
+    `projectsFile "${file}" could not be written (${reasonOf(error)}); expected a folder that is there and can be written, and a file of the same user`
+  )
+}
+
+function reasonOf(error: unknown): string {
+  // Of the lock.
+  if (error instanceof StoreError) return error.message
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
+}

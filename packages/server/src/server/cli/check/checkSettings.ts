@@ -1,0 +1,164 @@
+import { networkInterfaces } from 'node:os'
+import packageFile from '@chain-data/server/package.json' with { type: 'json' }
+import type { Finding } from '../../../model/finding.ts'
+import type { Config } from '../../config/config.ts'
+import { listen } from '../../http/listen.ts'
+import { isPublicAddress } from '../../metadata/publicAddress.ts'
+import { resolveLocalHost } from '../../metadata/resolveHost.ts'
+import { isKeyDigest } from '../../projects/keyDigest.ts'
+import type { ServerAnswer } from '../askServer.ts'
+import { type PlacedFinding, placeFindings } from './placedFinding.ts'
+
+/** Whether this Node.js can run the server. @param version - as `process.versions.node` has it. */
+export function checkNodeVersion(version: string): Finding {
+  const wanted = packageFile.engines.node.replace(/^>=/, '')
+  const check = 'version'
+  if (compareVersions(version, wanted) >= 0) return { check, state: 'ok', found: `Node ${version}` }
+  return { check, state: 'error', found: `Node ${version}`, advice: `install Node ${wanted} or newer` }
+}
+
+function compareVersions(one: string, other: string): number {
+  const [a, b] = [one, other].map(text => text.split('.').map(part => Number.parseInt(part, 10) || 0))
+  for (let place = 0; place < 3; place++) {
+    const difference = (a?.[place] ?? 0) - (b?.[place] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/**
+ * What works and is not for production, or not what was meant: nothing has to be asked for it.
+ *
+ * @param unknownVariables - names of the environment that nothing reads.
+ */
+export function checkSettings(
+  config: Config,
+  unknownVariables: readonly string[] = []
+): readonly PlacedFinding[] {
+  const findings: PlacedFinding[] = []
+  const warn = (place: string, check: string, found: string, advice: string) =>
+    findings.push({ place, check, state: 'warning', found, advice })
+  for (const name of unknownVariables) {
+    warn(
+      'environment',
+      'variable',
+      `${name.slice(0, 100)} is read by nothing`,
+      'see serve --help for the names'
+    )
+  }
+  for (const [index, project] of config.projects.entries()) {
+    if (!serverKeysOf(project).every(isKeyDigest)) {
+      const advice = 'put a digest there: chain-data project create makes a key with one'
+      warn(`projects[${index}]`, 'key', 'a server key is plain text', advice)
+    }
+  }
+  if (config.rateLimit === false) {
+    warn('rateLimit', 'quota', 'projects may call without limit', 'set one before strangers may call')
+  }
+  if (config.metadata.allowHosts.length > 0) {
+    const advice = 'take it out in production: whoever mints a token may have these hosts asked'
+    warn('metadata.allowHosts', 'guard', 'private hosts may be fetched from', advice)
+  }
+  if (config.log.level === 'debug') {
+    warn('log.level', 'log', 'a line is written for every call', 'set info in production')
+  }
+  return findings
+}
+
+function serverKeysOf({ serverKey, serverKeys }: Config['projects'][number]): readonly string[] {
+  const listed = serverKeys.map(entry => (typeof entry === 'string' ? entry : entry.key))
+  return serverKey === null ? listed : [serverKey, ...listed]
+}
+
+/** Nodes whose answers, and keys, cross the internet for everyone to read. */
+export async function checkTransport({ chains }: Config): Promise<readonly PlacedFinding[]> {
+  const urls = [
+    ...chains.evm.flatMap(({ rpcUrls, wsUrls }, index) => [
+      ...placed(rpcUrls, `chains.evm[${index}].rpcUrls`),
+      ...placed(wsUrls, `chains.evm[${index}].wsUrls`)
+    ]),
+    ...chains.solana.flatMap(({ rpcUrls, dasUrl }, index) => [
+      ...placed(rpcUrls, `chains.solana[${index}].rpcUrls`),
+      ...(dasUrl === null ? [] : [{ place: `chains.solana[${index}].dasUrl`, url: dasUrl }])
+    ])
+  ]
+  const found = await Promise.all(
+    urls.map(async ({ place, url }) => {
+      const { protocol, hostname } = new URL(url)
+      if (protocol === 'https:' || protocol === 'wss:') return []
+      const host = hostname.replace(/^\[|\]$/g, '')
+      const addresses = await resolveLocalHost(host, AbortSignal.timeout(5_000)).catch(() => [])
+      if (!addresses.some(isPublicAddress)) return []
+      const advice = 'take an https:// or wss:// address: anyone on the way can read and change what is said'
+      const finding = {
+        check: 'tls',
+        state: 'warning',
+        found: 'without TLS to a public address',
+        advice
+      } as const
+      return placeFindings(place, [finding], url)
+    })
+  )
+  return found.flat()
+}
+
+function placed(urls: readonly string[], key: string): readonly { place: string; url: string }[] {
+  return urls.map((url, index) => ({ place: `${key}[${index}]`, url }))
+}
+
+/**
+ * Whether the server can listen where it is told to, or does already.
+ *
+ * @param answer - what was found there.
+ * @param addresses - of this machine.
+ */
+export async function checkListen(
+  { listen: { host, port }, limits }: Config,
+  answer: ServerAnswer,
+  addresses: readonly string[] = ownAddresses()
+): Promise<readonly Finding[]> {
+  const check = 'address'
+  const open = isOpen(host, addresses)
+    ? [
+        {
+          check: 'tls',
+          state: 'warning',
+          found: 'a public address, where plain HTTP is spoken',
+          advice: 'listen on a private address and put a proxy with TLS before it'
+        } as const
+      ]
+    : []
+  if (answer.kind === 'report') {
+    return [{ check, state: 'ok', found: `${host}:${port}, a chain-data server answers there` }, ...open]
+  }
+  try {
+    const listener = await listen({
+      handler: (_, response) => response.end(),
+      host,
+      port,
+      headerBytes: limits.headerBytes,
+      socketIdleMs: 1_000
+    })
+    await listener.close(0)
+    return [{ check, state: 'ok', found: `${host}:${port} is free` }, ...open]
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
+    const advice =
+      code === 'EADDRINUSE'
+        ? 'another program has it: end that, or set listen.port'
+        : 'set listen.host to an address of this machine, and a port that this user may open'
+    return [
+      { check, state: 'error', found: `${host}:${port} cannot be listened on (${code})`, advice },
+      ...open
+    ]
+  }
+}
+
+function isOpen(host: string, addresses: readonly string[]): boolean {
+  const isEverywhere = host === '0.0.0.0' || host === '::'
+  return isEverywhere ? addresses.some(isPublicAddress) : isPublicAddress(host)
+}
+
+function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap(infos => infos?.map(({ address }) => address) ?? [])
+}

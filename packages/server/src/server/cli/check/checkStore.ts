@@ -1,0 +1,152 @@
+import { constants, existsSync } from 'node:fs'
+import { access, stat, statfs } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { parseStoreUrl } from '../../../index/parseStoreUrl.ts'
+import { StoreInUseError } from '../../../index/port/StoreInUseError.ts'
+import { acquireWriterLock } from '../../../index/sqlite/acquireWriterLock.ts'
+import { chainFiles } from '../../../index/sqlite/chainFiles.ts'
+import { loadSqliteDriver } from '../../../index/sqlite/loadSqliteDriver.ts'
+import type { Finding } from '../../../model/finding.ts'
+import { StoreError } from '../../../platform/errors.ts'
+import type { Config } from '../../config/config.ts'
+import { readStores } from '../readStores.ts'
+import { checkPostgres } from './checkPostgres.ts'
+
+/** An index takes some 300 bytes for each transaction, so this is not much. */
+const littleSpaceBytes = 5 * 1024 ** 3
+
+/**
+ * Whether the store's folder can be written and has room, or its database suits, and whether each chain's index there can be
+ * used. Nothing is written, made or migrated.
+ *
+ * @param isServed - whether a server answers at the configured address; then it is it that holds the locks.
+ */
+export async function checkStore(config: Config, isServed: Promise<boolean>): Promise<readonly Finding[]> {
+  const location = parseStoreUrl(config.store)
+  switch (location.kind) {
+    case 'memory':
+      return [
+        {
+          check: 'folder',
+          state: 'warning',
+          found: 'the index is gone when the server ends',
+          advice: 'for anything but trying out, set store to sqlite:<folder>'
+        }
+      ]
+    case 'postgres':
+      return checkDatabase(config, location.url)
+    case 'sqlite': {
+      const folder = await checkFolder(location.folder)
+      const driver = checkDriver()
+      if (driver.length > 0) return [...folder, ...driver]
+      const indexes = await checkIndexes(config)
+      const locks = await Promise.all(
+        config.chains.evm.map(async ({ chainId }) => checkLock(location.folder, chainId, await isServed))
+      )
+      return [...folder, ...indexes, ...locks]
+    }
+  }
+}
+
+async function checkDatabase(config: Config, url: string): Promise<readonly Finding[]> {
+  const findings = await checkPostgres(config, url)
+  // What cannot be reached is not asked once more for each chain.
+  if (findings.some(({ check, state }) => check === 'database' && state === 'error')) return findings
+  return [...findings, ...(await checkIndexes(config))]
+}
+
+async function checkFolder(folder: string): Promise<readonly Finding[]> {
+  const path = resolve(folder)
+  const existing = nearestExisting(path)
+  try {
+    if (!(await stat(existing)).isDirectory()) throw new Error('not a folder')
+    await access(existing, constants.W_OK | constants.X_OK)
+  } catch {
+    const advice = 'give the server a folder that it may write, or run it as the user who owns this one'
+    return [{ check: 'folder', state: 'error', found: 'cannot be written', advice }]
+  }
+  const { bavail, bsize } = await statfs(existing)
+  const freeBytes = bavail * bsize
+  const found = `${existing === path ? 'can be written' : 'will be made at the first start'}, ${formatBytes(freeBytes)} free`
+  if (freeBytes >= littleSpaceBytes) return [{ check: 'folder', state: 'ok', found }]
+  return [
+    {
+      check: 'folder',
+      state: 'warning',
+      found,
+      advice: 'make room: an index takes some 300 bytes for each transaction'
+    }
+  ]
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path))
+}
+
+function checkDriver(): readonly Finding[] {
+  try {
+    loadSqliteDriver()
+    return []
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return [{ check: 'driver', state: 'error', found: error.message, advice: 'install Node 22.13 or newer' }]
+  }
+}
+
+async function checkIndexes(config: Config): Promise<readonly Finding[]> {
+  const rows = (await readStores(config)).filter(({ kind }) => kind === 'evm')
+  return rows.map(({ chainId, problem, indexedFrom, indexedTo }): Finding => {
+    const check = `index ${chainId}`
+    if (problem !== undefined) {
+      return { check, state: 'error', found: problem, advice: 'see "Files" in docs/operations.md' }
+    }
+    if (indexedTo === undefined) return { check, state: 'ok', found: 'nothing is indexed yet' }
+    const startBlock = config.chains.evm.find(chain => chain.chainId === chainId)?.startBlock
+    const found = `blocks ${indexedFrom} to ${indexedTo} are indexed`
+    if (startBlock === indexedFrom || startBlock === 'latest') return { check, state: 'ok', found }
+    const advice = `startBlock is ${startBlock} and has no effect on an index that exists: index into another folder`
+    return { check, state: 'warning', found, advice }
+  })
+}
+
+async function checkLock(folder: string, chainId: number, isServed: boolean): Promise<Finding> {
+  const check = `writer ${chainId}`
+  const { lock } = chainFiles(folder, chainId)
+  // Taking it would make the file.
+  if (!existsSync(lock)) return { check, state: 'ok', found: 'nobody writes this index' }
+  try {
+    const held = await acquireWriterLock(loadSqliteDriver(), lock, 0)
+    held.release()
+    return { check, state: 'ok', found: 'nobody writes this index' }
+  } catch (error) {
+    if (!(error instanceof StoreInUseError)) {
+      if (!(error instanceof Error)) throw error
+      return {
+        check,
+        state: 'error',
+        found: `the lock cannot be looked at (${reasonOf(error)})`,
+        advice:
+          error instanceof StoreError && error.context.sqliteCode === fullDiskCode
+            ? 'make room on the disk'
+            : 'run this as the user of the server'
+      }
+    }
+    if (isServed) return { check, state: 'ok', found: 'written by a running server' }
+    const advice = 'a second server waits until the other one ends'
+    return { check, state: 'warning', found: 'another process writes this index', advice }
+  }
+}
+
+/** SQLITE_FULL: even looking at a lock takes some bytes. */
+const fullDiskCode = 13
+
+function reasonOf(error: Error): string {
+  // Its text holds neither a path nor SQL.
+  if (error instanceof StoreError) return error.message
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
+
+function formatBytes(bytes: number): string {
+  const giga = bytes / 1024 ** 3
+  return giga >= 1 ? `${giga.toFixed(1)} GiB` : `${Math.floor(bytes / 1024 ** 2)} MiB`
+}

@@ -1,0 +1,127 @@
+import { MultiBar, type SingleBar } from 'cli-progress'
+import type { SyncStatus } from '../../model/sync.ts'
+import { createRate } from './rate.ts'
+
+/** Bars on a terminal, one for each chain that is not followed yet. They go when there is nothing left to show. */
+export interface ProgressBars {
+  /** Brings the bars up to date with what `statuses` says now. */
+  draw(): void
+  /** Writes a log line above the bars, so that neither tears the other. */
+  writeLine(line: string): void
+  /** Takes the bars away for good and gives the cursor back. */
+  stop(): void
+}
+
+const longestText = 60
+
+/**
+ * @param options.stream - the terminal; what is no terminal shows nothing.
+ * @param options.writeBelow - writes a log line while no bar is shown.
+ */
+export function createProgressBars(options: {
+  readonly stream: NodeJS.WriteStream
+  readonly statuses: () => readonly SyncStatus[]
+  readonly writeBelow: (line: string) => void
+  readonly now?: () => number
+}): ProgressBars {
+  const { stream, statuses, writeBelow, now = () => performance.now() } = options
+  const rates = new Map<number, ReturnType<typeof createRate>>()
+  let shown = new Map<number, SingleBar>()
+  let bars: MultiBar | undefined
+  let isStopped = false
+
+  function close(): void {
+    bars?.stop()
+    bars = undefined
+    shown = new Map()
+  }
+
+  /** The library leaves an empty line for each bar that is removed: another set of chains gets a new set of bars. */
+  function open(chainIds: readonly number[]): MultiBar {
+    const opened = new MultiBar({
+      stream,
+      format: '{chain} [{bar}] {percentage}% {text}',
+      barsize: 24,
+      barCompleteChar: '#',
+      barIncompleteChar: '.',
+      hideCursor: true,
+      clearOnComplete: true,
+      // Long log lines go on in the next line; the library cuts the bars.
+      linewrap: true,
+      // A log line may have written over it.
+      forceRedraw: true,
+      gracefulExit: false,
+      emptyOnZero: true
+    })
+    const text = ''
+    shown = new Map(
+      chainIds.map(chainId => [chainId, opened.create(1, 0, { chain: `chain ${chainId}`, text })])
+    )
+    return opened
+  }
+
+  function drawChain(status: SyncStatus, bar: SingleBar): void {
+    const { chainId, head, indexedFrom, indexedTo } = status
+    const done = indexedTo === undefined ? 0 : indexedTo.number - indexedFrom + 1
+    const total = head === undefined ? 1 : Math.max(1, head - indexedFrom + 1)
+    const rate = rates.get(chainId) ?? createRate()
+    rates.set(chainId, rate)
+    rate.note(now(), done)
+    bar.setTotal(total)
+    bar.update(Math.min(done, total), { text: describe(status, rate.perSecond(), total - done) })
+  }
+
+  return {
+    draw() {
+      if (isStopped) return
+      const wanted = statuses().filter(({ phase }) => phase !== 'following')
+      const ids = wanted.map(({ chainId }) => chainId)
+      if (ids.join() !== [...shown.keys()].join()) {
+        close()
+        if (ids.length > 0) bars = open(ids)
+      }
+      for (const status of wanted) {
+        const bar = shown.get(status.chainId)
+        if (bar !== undefined) drawChain(status, bar)
+      }
+    },
+    writeLine(line) {
+      if (bars === undefined) writeBelow(line)
+      else {
+        bars.log(line)
+        bars.update()
+      }
+    },
+    stop() {
+      isStopped = true
+      close()
+    }
+  }
+}
+
+/** What a chain is at: how fast and how long still, or what it waits for. */
+function describe(
+  { phase, rollingBackTo, head, indexedTo, problem }: SyncStatus,
+  blocksPerSecond: number | undefined,
+  left: number
+): string {
+  if (rollingBackTo !== undefined) return `going back to block ${rollingBackTo}`
+  if (phase === 'stalled') return cut(`stalled: ${problem ?? 'no reason given'}`)
+  if (phase === 'starting' || head === undefined) return 'connecting'
+  const place = indexedTo === undefined ? `0 of ${head}` : `${indexedTo.number} of ${head}`
+  if (blocksPerSecond === undefined || blocksPerSecond <= 0) return place
+  return `${place} ${blocksPerSecond.toFixed(1)} blocks/s ETA ${duration(left / blocksPerSecond)}`
+}
+
+/** Nodes may put anything into their errors; a terminal must not obey it. */
+function cut(text: string): string {
+  const plain = text.replace(/\p{Cc}+/gu, ' ')
+  return plain.length <= longestText ? plain : `${plain.slice(0, longestText)}…`
+}
+
+function duration(seconds: number): string {
+  const whole = Math.ceil(seconds)
+  if (whole < 60) return `${whole}s`
+  if (whole < 3_600) return `${Math.floor(whole / 60)}m${whole % 60}s`
+  return `${Math.floor(whole / 3_600)}h${Math.floor((whole % 3_600) / 60)}m`
+}

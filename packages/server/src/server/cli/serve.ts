@@ -1,0 +1,77 @@
+import { ConfigError } from '../../platform/errors.ts'
+import { createLogger, type LogLevel } from '../../platform/logger.ts'
+import { closeOnSignal } from '../../platform/shutdown.ts'
+import { loadConfig } from '../config/config.ts'
+import { createServer, type Server } from '../createServer.ts'
+import { createProgressBars, type ProgressBars } from './progressBars.ts'
+import { reloadOnHangup } from './reloadOnHangup.ts'
+
+const configErrorExit = 2
+const failureExit = 1
+const closeDeadlineMs = 9_500
+const drawEveryMs = 250
+
+/**
+ * `chain-data serve`: runs until SIGTERM or SIGINT. A wrong configuration is told on standard error, exit code 2.
+ *
+ * @param onReadyToClose - called once signals close the server in good order.
+ */
+export async function serve(
+  { config: file }: { readonly config?: string },
+  { onReadyToClose }: { readonly onReadyToClose?: () => void } = {}
+): Promise<void> {
+  try {
+    const config = await loadConfig(file)
+    let statuses: Server['status'] = () => []
+    const bars = showBars(config.log.level, () => statuses())
+    const logger = createLogger({
+      level: config.log.level,
+      // Only where both are on one terminal can they tear each other.
+      ...(bars !== undefined && process.stdout.isTTY ? { write: bars.writeLine } : {})
+    })
+    const starting = createServer(config, { logger, ownsProcess: true })
+    let isClosing = false
+    // Before the server is there, or a signal meanwhile would leave behind what it had opened.
+    closeOnSignal({
+      async close() {
+        isClosing = true
+        bars?.stop()
+        const server = await starting
+        await server.close()
+      },
+      deadlineMs: config.listen.drainMs + closeDeadlineMs,
+      logger
+    })
+    reloadOnHangup({ file, starting, logger })
+    onReadyToClose?.()
+    const server = await starting
+    if (isClosing) return
+    statuses = () => server.status()
+    const url = await server.listen().catch(async (error: unknown) => {
+      await server.close()
+      throw error
+    })
+    logger.info('listening', { url })
+  } catch (error) {
+    const isConfig = error instanceof ConfigError
+    process.stderr.write(`${isConfig ? 'Configuration error:\n' : ''}${describe(error)}\n`)
+    process.exit(isConfig ? configErrorExit : failureExit)
+  }
+}
+
+/** How a long catch-up is going, for whoever watches the terminal; the log tells the same to everybody else. */
+function showBars(level: LogLevel, statuses: Server['status']): ProgressBars | undefined {
+  if (!process.stderr.isTTY || level === 'silent') return undefined
+  const bars = createProgressBars({
+    stream: process.stderr,
+    statuses,
+    writeBelow: line => process.stdout.write(line)
+  })
+  setInterval(bars.draw, drawEveryMs).unref()
+  process.once('exit', bars.stop)
+  return bars
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../config/config.ts'
+import type { HealthReport } from '../http/healthAnswers.ts'
+import { askServer } from './askServer.ts'
+import { type ChainRow, formatStatus } from './formatStatus.ts'
+import { readConfig } from './readConfig.ts'
+import { readStores } from './readStores.ts'
+
+const notFollowingExit = 1
+
+const watchEveryMs = 2_000
+const clearScreen = '\u001b[2J\u001b[H'
+
+/**
+ * `chain-data status`: asks the running server how every chain stands; if none answers, reads what the stores hold.
+ * Exit code 0 when every chain is followed, 1 when one is not or no server answers, 2 for a wrong configuration. With
+ * `watch` it asks again every two seconds until it is broken off.
+ */
+export async function status({
+  config: file,
+  json,
+  watch
+}: {
+  readonly config?: string
+  readonly json?: boolean
+  readonly watch?: boolean
+}): Promise<void> {
+  const config = await readConfig(file)
+  if (config === undefined) return
+  do {
+    const { text, isWell } = await look(config, json ?? false)
+    // One table on a terminal; one after the other where they are kept.
+    process.stdout.write(`${watch && !json && process.stdout.isTTY ? clearScreen : ''}${text}\n`)
+    process.exitCode = isWell ? 0 : notFollowingExit
+    if (watch) await sleep(watchEveryMs)
+  } while (watch)
+}
+
+async function look(
+  config: Config,
+  json: boolean
+): Promise<{ readonly text: string; readonly isWell: boolean }> {
+  const answer = await askServer(config.listen)
+  const chains = answer.kind === 'report' ? rowsOf(answer.report) : await readStores(config)
+  const server = answer.kind === 'report' ? (answer.report.closing ? 'closing' : 'running') : answer.kind
+  const note = answer.kind === 'report' ? undefined : answer.note
+  const text = json
+    ? JSON.stringify({ server, ...(note === undefined ? {} : { note }), chains })
+    : [...(note === undefined ? [] : [note]), formatStatus(chains)].join('\n')
+  return { text, isWell: answer.kind === 'report' && chains.every(({ phase }) => phase === 'following') }
+}
+
+function rowsOf({ chains, solana = [] }: HealthReport): readonly ChainRow[] {
+  return [
+    ...chains.map(chain => ({ kind: 'evm' as const, ...chain })),
+    ...solana.map(chain => ({ kind: 'solana' as const, ...chain }))
+  ]
+}

@@ -1,0 +1,51 @@
+import { inspect } from 'node:util'
+import { ConfigError } from '../../platform/errors.ts'
+import { askCertificate, NoCertificateError } from './askCertificate.ts'
+import { findVerifier, VerifierError, type VerifierOptions } from './findVerifier.ts'
+import { formatCertificate } from './formatCertificate.ts'
+
+const exits = { proven: 0, explained: 0, failed: 1, unprovable: 3 }
+const noCertificateExit = 2
+
+/**
+ * `chain-data verify`: asks a running server for the certificate of an account and prints it. Exit code 0 when nothing is
+ * missing, 1 when something is, 3 when not everything can be known, 2 when there is no certificate.
+ */
+export async function verify(
+  chainId: number,
+  address: string,
+  { json, ...options }: VerifierOptions & { readonly json?: boolean }
+): Promise<void> {
+  try {
+    const certificate = await askCertificate(await findVerifier(options), chainId, address)
+    const text = json ? asciiJson(certificate) : formatCertificate(certificate, chainId)
+    process.exitCode = exits[certificate.verdict]
+    process.stdout.once('error', reportLost)
+    process.stdout.write(`${text}\n`)
+  } catch (error) {
+    process.stderr.write(`${describe(error)}\n`)
+    process.exitCode = noCertificateExit
+  }
+}
+
+/** Whoever reads may stop where he knows enough. */
+function reportLost(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return
+  process.stderr.write(`The certificate cannot be written: ${error.message}\n`)
+  process.exitCode = noCertificateExit
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ConfigError) return `Configuration error:\n${error.message}`
+  if (error instanceof NoCertificateError || error instanceof VerifierError) return error.message
+  // Thrown on, it would end the process with the exit code of a history that failed.
+  return inspect(error)
+}
+
+/** The same JSON in which no character can move a cursor. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^ -~]/g,
+    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  )
+}

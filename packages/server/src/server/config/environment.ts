@@ -1,0 +1,154 @@
+import { ConfigError } from '../../platform/errors.ts'
+import { isRecord } from './isRecord.ts'
+import { isServiceLink } from './isServiceLink.ts'
+
+/** The variables and what each one sets. */
+export const environmentVariables = [
+  ['CHAIN_DATA_HOST', 'listen.host'],
+  ['CHAIN_DATA_PORT', 'listen.port'],
+  ['CHAIN_DATA_TRUSTED_PROXIES=address[,address]', 'listen.trustedProxies'],
+  ['CHAIN_DATA_STORE', 'store'],
+  ['CHAIN_DATA_STORE_REPLICAS=url[,url]', 'storeReplicas'],
+  ['CHAIN_DATA_INDEXING', 'indexing: true or false'],
+  [
+    'CHAIN_DATA_EVM_<chainId>=url[,url]',
+    'rpcUrls of that EVM chain, and its wsUrls from URLs with ws:// or wss://; the chain is added if the file has none'
+  ],
+  ['CHAIN_DATA_SOLANA_<chainId>=url[,url]', 'rpcUrls of that Solana cluster, added likewise'],
+  ['CHAIN_DATA_DAS_<chainId>=url', 'dasUrl of that Solana cluster'],
+  ['CHAIN_DATA_PROJECT=id:key', 'serverKey of that project, which is added if the file has none'],
+  ['CHAIN_DATA_PROJECTS_FILE', 'projectsFile'],
+  ['CHAIN_DATA_RATE_LIMIT_STORE', 'rateLimit.store'],
+  ['CHAIN_DATA_LOG_LEVEL', 'log.level']
+] as const
+
+/**
+ * Names that look like ours and that nothing reads, such as misspelt ones. (They are no error: programs beside the server
+ * may have variables of such names.)
+ */
+export function unknownVariables(
+  environment: Readonly<Record<string, string | undefined>>
+): readonly string[] {
+  const known = environmentVariables.map(([name]) => {
+    const [own = ''] = name.split('=')
+    return new RegExp(`^${own.replace('<chainId>', '\\d+')}$`)
+  })
+  return Object.entries(environment)
+    .filter(([name, value]) => name.startsWith('CHAIN_DATA_') && value && !isServiceLink(name, value))
+    .map(([name]) => name)
+    .filter(name => !known.some(pattern => pattern.test(name)))
+}
+
+/** Which variable a value came from, by its key path. */
+export type Sources = Map<string, string>
+
+/**
+ * Lays the environment over what a file says, one value at a time.
+ *
+ * @throws {ConfigError} a variable's name or form is wrong; its value is left to the schema.
+ */
+export function applyEnvironment(
+  fromFile: unknown,
+  environment: Readonly<Record<string, string | undefined>>
+): { input: unknown; sources: Sources } {
+  const sources: Sources = new Map()
+  // Not an object: let the schema say so.
+  if (!isRecord(fromFile)) return { input: fromFile, sources }
+  const input = structuredClone(fromFile)
+
+  const assign = (path: readonly [string] | readonly [string, string], variable: string, value: unknown) => {
+    const [first, second] = path
+    if (second === undefined) input[first] = value
+    else input[first] = { ...(isRecord(input[first]) ? input[first] : {}), [second]: value }
+    sources.set(path.join('.'), variable)
+  }
+  const text = (variable: string) => {
+    const value = environment[variable] || undefined
+    return isServiceLink(variable, value) ? undefined : value
+  }
+
+  const host = text('CHAIN_DATA_HOST')
+  if (host !== undefined) assign(['listen', 'host'], 'CHAIN_DATA_HOST', host)
+  const port = text('CHAIN_DATA_PORT')
+  if (port !== undefined)
+    assign(['listen', 'port'], 'CHAIN_DATA_PORT', /^\d+$/.test(port) ? Number(port) : port)
+  const proxies = text('CHAIN_DATA_TRUSTED_PROXIES')
+  if (proxies !== undefined) {
+    const list = proxies.split(',').map(proxy => proxy.trim())
+    assign(['listen', 'trustedProxies'], 'CHAIN_DATA_TRUSTED_PROXIES', list)
+  }
+  const store = text('CHAIN_DATA_STORE')
+  if (store !== undefined) assign(['store'], 'CHAIN_DATA_STORE', store)
+  const replicas = text('CHAIN_DATA_STORE_REPLICAS')
+  if (replicas !== undefined) {
+    const list = replicas.split(',').map(url => url.trim())
+    assign(['storeReplicas'], 'CHAIN_DATA_STORE_REPLICAS', list)
+  }
+  const indexing = text('CHAIN_DATA_INDEXING')
+  if (indexing !== undefined) {
+    const value = indexing === 'true' ? true : indexing === 'false' ? false : indexing
+    assign(['indexing'], 'CHAIN_DATA_INDEXING', value)
+  }
+  const projectsFile = text('CHAIN_DATA_PROJECTS_FILE')
+  if (projectsFile !== undefined) assign(['projectsFile'], 'CHAIN_DATA_PROJECTS_FILE', projectsFile)
+  const quotaStore = text('CHAIN_DATA_RATE_LIMIT_STORE')
+  // Where there is no limit there is nothing to count.
+  if (quotaStore !== undefined && input.rateLimit !== false) {
+    assign(['rateLimit', 'store'], 'CHAIN_DATA_RATE_LIMIT_STORE', quotaStore)
+  }
+  const level = text('CHAIN_DATA_LOG_LEVEL')
+  if (level !== undefined) assign(['log', 'level'], 'CHAIN_DATA_LOG_LEVEL', level)
+
+  for (const [variable, value] of Object.entries(environment)) {
+    const match = /^CHAIN_DATA_(EVM|SOLANA|DAS)_(.*)$/.exec(variable)
+    if (!match || !value || isServiceLink(variable, value)) continue
+    const [, kind = '', idText = ''] = match
+    if (!/^\d{1,16}$/.test(idText)) {
+      throw new ConfigError(
+        `Environment variable ${variable.slice(0, 100)} does not end in a chain id; expected CHAIN_DATA_${kind}_<chainId>.`
+      )
+    }
+    const list = kind === 'EVM' ? 'evm' : 'solana'
+    const chains = isRecord(input.chains) ? input.chains : {}
+    const known = Array.isArray(chains[list]) ? [...chains[list]] : []
+    const fields = kind === 'DAS' ? { dasUrl: value } : sortUrls(value, kind)
+    const index = upsert(known, 'chainId', Number(idText), fields)
+    input.chains = { ...chains, [list]: known }
+    for (const key of Object.keys(fields)) sources.set(`chains.${list}[${index}].${key}`, variable)
+  }
+
+  const credentials = text('CHAIN_DATA_PROJECT')
+  if (credentials !== undefined) {
+    const colon = credentials.indexOf(':')
+    if (colon < 1 || colon === credentials.length - 1) {
+      throw new ConfigError(
+        'Environment variable CHAIN_DATA_PROJECT is not of the form expected: <projectId>:<serverKey>.'
+      )
+    }
+    const projects = Array.isArray(input.projects) ? [...input.projects] : []
+    const serverKey = credentials.slice(colon + 1)
+    const index = upsert(projects, 'projectId', credentials.slice(0, colon), { serverKey })
+    input.projects = projects
+    sources.set(`projects[${index}].projectId`, 'CHAIN_DATA_PROJECT')
+    sources.set(`projects[${index}].serverKey`, 'CHAIN_DATA_PROJECT')
+  }
+  return { input, sources }
+}
+
+/** A variable without URLs of one kind leaves those of the file as they are. */
+function sortUrls(value: string, kind: string): { rpcUrls?: string[]; wsUrls?: string[] } {
+  const urls = value.split(',').map(url => url.trim())
+  const isSocket = (url: string) => kind === 'EVM' && /^wss?:/i.test(url)
+  const wsUrls = urls.filter(isSocket)
+  const rpcUrls = urls.filter(url => !isSocket(url))
+  return { ...(rpcUrls.length > 0 ? { rpcUrls } : {}), ...(wsUrls.length > 0 ? { wsUrls } : {}) }
+}
+
+/** Changes the entry whose `key` is `id`, or appends one; tells its index. */
+function upsert(list: unknown[], key: string, id: string | number, fields: Record<string, unknown>): number {
+  const found = list.findIndex(entry => isRecord(entry) && entry[key] === id)
+  const index = found < 0 ? list.length : found
+  const existing = list[index]
+  list[index] = { ...(isRecord(existing) ? existing : {}), [key]: id, ...fields }
+  return index
+}

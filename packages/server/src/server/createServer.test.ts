@@ -1,0 +1,134 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { chainFiles } from '../index/sqlite/chainFiles.ts'
+import { loadSqliteDriver } from '../index/sqlite/loadSqliteDriver.ts'
+import { openSqliteWriter } from '../index/sqlite/openSqliteWriter.ts'
+import { ConfigError, type ConfigInput, createServer, type Server } from '../index.ts'
+import { silentLogger } from '../platform/logger.ts'
+
+/** Nothing listens there: what needs no node must work all the same. */
+const deadNode = 'http://127.0.0.1:1'
+const config: ConfigInput = {
+  listen: { port: 0 },
+  store: 'sqlite::memory:',
+  projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+  chains: {
+    evm: [
+      { chainId: 31337, rpcUrls: [deadNode] },
+      { chainId: 5, rpcUrls: [deadNode] }
+    ],
+    solana: [{ chainId: 103, rpcUrls: [deadNode] }]
+  }
+}
+
+const servers: Server[] = []
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map(server => server.close()))
+})
+
+async function start(change: Partial<ConfigInput> = {}): Promise<Server> {
+  const server = await createServer({ ...config, ...change }, { logger: silentLogger })
+  servers.push(server)
+  return server
+}
+
+const call = {
+  method: 'POST',
+  headers: {
+    authorization: `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`,
+    'content-type': 'application/json'
+  },
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'svc_getSyncStatus', chainId: 5, params: [] })
+}
+
+describe('a server', () => {
+  it('answers through fetch without listening, and indexes each of its chains', async () => {
+    const server = await start()
+    const response = await server.fetch(new Request('http://any.host/evm-chain', call))
+    expect(await response.json()).toMatchObject({ id: 1, result: { chainId: 5 } })
+    expect(server.url).toBeUndefined()
+    expect(server.status().map(({ chainId, backfilled }) => [chainId, backfilled])).toEqual([
+      [31337, false],
+      [5, false]
+    ])
+  })
+
+  it('answers through the node:http server of its host', async () => {
+    const server = await start()
+    const host = createHttpServer(server.nodeHandler)
+    await once(host.listen(0, '127.0.0.1'), 'listening')
+    const response = await fetch(`http://127.0.0.1:${(host.address() as AddressInfo).port}/evm-chain`, call)
+    expect(await response.json()).toMatchObject({ result: { chainId: 5 } })
+    host.closeAllConnections()
+    host.close()
+  })
+
+  it('listens once, tells where, and not any more when closed', async () => {
+    const server = await start()
+    const url = await server.listen()
+    expect(await server.listen()).toBe(url)
+    expect(server.url).toBe(url)
+    expect((await fetch(`${url}/health/live`)).status).toBe(200)
+    await Promise.all([server.close(), server.close()])
+    expect(server.url).toBeUndefined()
+    await expect(fetch(`${url}/health/live`)).rejects.toThrow()
+    await expect(server.listen()).rejects.toThrow(ConfigError)
+  })
+
+  it('told to listen twice at once, listens on one address', async () => {
+    const server = await start()
+    const [first, second] = await Promise.all([server.listen(), server.listen()])
+    expect(second).toBe(first)
+  })
+
+  it('closed while it begins to listen does not listen', async () => {
+    const server = await start()
+    const listening = server.listen()
+    await server.close()
+    const url = await listening
+    expect(server.url).toBeUndefined()
+    await expect(fetch(`${url}/health/live`)).rejects.toThrow()
+  })
+
+  it('names its methods as configured, in its discovery document too', async () => {
+    const server = await start({ methodPrefix: 'acme_' })
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'rpc.discover', params: [] })
+    const response = await server.fetch(new Request('http://x/solana', { ...call, body }))
+    const { result } = (await response.json()) as { result: { methods: { name: string }[] } }
+    expect(result.methods.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['acme_getTransactionsByAddress', 'enhancedGetTokensAndNFTs', 'rpc.discover'])
+    )
+  })
+
+  it.each<[string, Partial<ConfigInput>]>([
+    ['a wrong key', { listen: { port: -1 } }],
+    ['a store without a database', { store: 'postgres://localhost' }],
+    ['a store that is none', { store: 'sqlite://x' }]
+  ])('is not made from a configuration with %s', async (_what, change) => {
+    await expect(createServer({ ...config, ...change }, { logger: silentLogger })).rejects.toThrow(
+      ConfigError
+    )
+  })
+
+  it('refuses a store with a schema newer than this program, and leaves nothing running', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'chain-data-'))
+    try {
+      const identity = { chainId: 5, genesisHash: `0x${'5'.repeat(64)}` as const }
+      await (await openSqliteWriter(folder, identity)).close()
+      const connection = loadSqliteDriver().open(chainFiles(folder, 5).database, { busyTimeoutMs: 1_000 })
+      connection.exec("INSERT INTO migration VALUES (99, 'from the future', 'x')")
+      connection.close()
+      const before = process.getActiveResourcesInfo().length
+      const starting = createServer({ ...config, store: `sqlite:${folder}` }, { logger: silentLogger })
+      await expect(starting).rejects.toThrow(/schema version 99, this program knows versions up to \d+/)
+      expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})

@@ -1,0 +1,229 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SyncStatus } from '../model/sync.ts'
+import { ConfigError } from '../platform/errors.ts'
+import { createLogger, type Logger } from '../platform/logger.ts'
+import { type ConfigInput, type ProjectInput, parseConfig, parseProjects } from './config/config.ts'
+import { createPasswordHider, hidingLogger } from './hidePasswords.ts'
+import { requireBasePath } from './http/atBasePath.ts'
+import type { FetchHandler } from './http/createFetchHandler.ts'
+import type { NodeHandler } from './http/createNodeHandler.ts'
+import { createService } from './http/createService.ts'
+import { type Listener, listen } from './http/listen.ts'
+import { openStores } from './openStores.ts'
+import { createProjectVerifier } from './projects/createProjectVerifier.ts'
+import { openProjects } from './projects/openProjects.ts'
+import type { VerifyLimits, VerifyProject } from './projects/VerifyProject.ts'
+import { startParts } from './startParts.ts'
+
+/** A running service: it indexes from the moment it is created, whether or not it listens. */
+export interface Server {
+  /**
+   * For hosts that speak Fetch: Hono, Next, Bun, Deno.
+   *
+   * @example
+   * ```ts
+   * const server = await createServer(config, { basePath: '/chain-data' })
+   * const app = new Hono()
+   * app.all('/chain-data/*', context => server.fetch(context.req.raw))
+   * ```
+   */
+  readonly fetch: FetchHandler
+  /**
+   * For node:http, Express, and what hands on its `req` and `res`, before any body parser: it reads the body itself.
+   *
+   * @example
+   * ```ts
+   * const server = await createServer(config)
+   * const app = express()
+   * app.use('/chain-data', server.nodeHandler) // Express takes `/chain-data` off the path.
+   * app.use(express.json()) // Whatever parses bodies comes later.
+   * ```
+   */
+  readonly nodeHandler: NodeHandler
+  /**
+   * Listens where the configuration says.
+   *
+   * @returns the origin to call, its real port included and `basePath` not.
+   * @throws the socket's error when the address is taken or not ours.
+   */
+  listen(): Promise<string>
+  /** The origin to call; absent while it does not listen. */
+  readonly url: string | undefined
+  /** Where the index of each EVM chain stands. */
+  status(): readonly SyncStatus[]
+  /**
+   * Takes these projects in place of those of the configuration and reads `projectsFile` again; the next request is held
+   * against them. What `verifyProject` said before is forgotten. All or nothing.
+   *
+   * @param projects - absent: the configured ones stay, and only the file is read again.
+   * @throws {ConfigError} what is wrong; the keys in force stay as they are.
+   */
+  reloadProjects(projects?: readonly ProjectInput[]): Promise<void>
+  /**
+   * Says "not ready", goes on answering for `listen.drainMs`, then refuses what is new and finishes the requests under way,
+   * at most some 9 seconds; ends indexing meanwhile.
+   */
+  close(): Promise<void>
+}
+
+/** What a program may replace; the rest is configuration. */
+export interface ServerOptions {
+  /** Where log lines go; absent: standard output at the configured level. */
+  readonly logger?: Logger
+  /** The process has no other purpose: `/metrics` tells of its memory, event loop and garbage collection too. */
+  readonly ownsProcess?: boolean
+  /**
+   * Path below which every path of the service is, such as `/api/chain-data`: for hosts that hand on requests with
+   * the path as it was sent (node:http, Fastify, Hono, Next). Default `''`, also for hosts that take the path off
+   * (`use` of Express, `mount` of Hono) and for reverse proxies that do.
+   */
+  readonly basePath?: string
+  /**
+   * Whose key it is, for hosts with projects in a database of their own; asked for projects that the configuration does
+   * not have, which may then be all of them.
+   *
+   * @example
+   * ```ts
+   * const server = await createServer(config, {
+   *   async verifyProject({ projectId, key, signal }) {
+   *     const project = await database.findProject(projectId, sha256(key), { signal })
+   *     return project && { projectId, origins: project.origins }
+   *   }
+   * })
+   * ```
+   */
+  readonly verifyProject?: VerifyProject
+  /** How long and how often at once `verifyProject` is asked, and for how long a right answer is good. */
+  readonly verifyLimits?: VerifyLimits
+}
+
+/** Closing: so long for answers under way, and so long for what is left of their connections. */
+const finishMs = 6_000
+const cutMs = 1_000
+
+/**
+ * Builds a server from the same object that a configuration file holds, and starts indexing.
+ *
+ * @throws {ConfigError} the configuration or `basePath` is wrong, or its store folder cannot be written.
+ * @throws {StoreError} the store cannot be used.
+ */
+export async function createServer(input: ConfigInput, options: ServerOptions = {}): Promise<Server> {
+  const { basePath = '', verifyProject, verifyLimits = {} } = options
+  const config = parseConfig(input, { mayLackProjects: verifyProject !== undefined })
+  requireBasePath(basePath)
+  const hide = createPasswordHider([config.store, ...config.storeReplicas])
+  const logger = hidingLogger(options.logger ?? createLogger({ level: config.log.level }), hide)
+  const verifier = verifyProject && createProjectVerifier(verifyProject, { limits: verifyLimits, logger })
+  const projects = await openProjects({
+    configured: config.projects,
+    file: config.projectsFile ?? undefined,
+    logger,
+    onReload: () => verifier?.forget()
+  })
+  const stores = await openStores(config, logger).catch((error: unknown) => {
+    projects.close()
+    throw error
+  })
+  const parts = await startParts(config, stores, logger).catch(async (error: unknown) => {
+    projects.close()
+    await stores.close()
+    throw error
+  })
+
+  const syncStatuses = () =>
+    parts.evmChains.map(chain => {
+      const status = chain.status()
+      return status.problem === undefined ? status : { ...status, problem: hide(status.problem) }
+    })
+  const service = createService({
+    handlers: parts.handlers,
+    chainIds: {
+      '/evm-chain': ascending(config.chains.evm.map(({ chainId }) => chainId)),
+      '/solana': ascending(config.chains.solana.map(({ chainId }) => chainId))
+    },
+    syncStatuses,
+    solanaStatuses: () => parts.solanaStatuses(),
+    metadataFigures: () => parts.metadataFigures(),
+    nodeFigures: () => parts.evmChains.map(chain => chain.figures()),
+    keyRing: projects.keyRing,
+    verifier,
+    methodPrefix: config.methodPrefix,
+    rateLimit: config.rateLimit,
+    login: config.login,
+    overload: config.overload,
+    trustedProxies: config.listen.trustedProxies,
+    limits: config.limits,
+    answersAtOnce: stores.answersAtOnce,
+    pages: config.pages,
+    ownsProcess: options.ownsProcess,
+    basePath,
+    logger
+  })
+  const { drainMs } = config.listen
+  const { streamIdleMs, requestDeadlineMs, headerBytes } = config.limits
+  let listening: Promise<Listener> | undefined
+  let listener: Listener | undefined
+  let closing: Promise<void> | undefined
+
+  const close = async () => {
+    if (drainMs > 0) {
+      service.beginDraining()
+      await sleep(drainMs)
+    }
+    service.beginClosing()
+    projects.close()
+    // Queries never wait for the indexers, so these may end while the last answers are written.
+    const indexersStopped = parts.stopIndexing()
+    // The socket stays open meanwhile, so that whoever asks is told "not ready" instead of nothing.
+    const lastMoment = Date.now() + finishMs
+    while (service.inFlight() > 0 && Date.now() < lastMoment) await sleep(20)
+    // Also when it was told to listen a moment ago and does not yet.
+    const opened = await listening?.catch(() => undefined)
+    await opened?.close(cutMs)
+    listener = undefined
+    await indexersStopped
+    await service.close()
+    await parts.close()
+    await stores.close()
+  }
+
+  return {
+    fetch: service.fetch,
+    nodeHandler: service.nodeHandler,
+    async listen() {
+      if (closing !== undefined) throw new ConfigError('the server is closed; create another one')
+      listening ??= listen({
+        handler: service.nodeHandler,
+        onRefusal: service.countRefusal,
+        host: config.listen.host,
+        port: config.listen.port,
+        maxConnections: config.listen.maxConnections,
+        headerBytes,
+        // A call may stay silent until its deadline.
+        socketIdleMs: Math.max(streamIdleMs, requestDeadlineMs + 5_000)
+      }).catch((error: unknown) => {
+        // The address may be free at the next try.
+        listening = undefined
+        throw error
+      })
+      const opened = await listening
+      if (closing === undefined) listener = opened
+      return opened.url
+    },
+    get url() {
+      return listener?.url
+    },
+    status: syncStatuses,
+    async reloadProjects(replacing) {
+      await projects.reload(replacing === undefined ? undefined : parseProjects(replacing))
+    },
+    close() {
+      closing ??= close()
+      return closing
+    }
+  }
+}
+
+function ascending(ids: readonly number[]): readonly number[] {
+  return [...ids].sort((a, b) => a - b)
+}

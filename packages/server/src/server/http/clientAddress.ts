@@ -1,0 +1,83 @@
+import { type AddressRange, parseAddress, parseAddressRange } from '../../platform/addressRange.ts'
+
+/** What is known of where a request came from. */
+export interface AddressedRequest {
+  /** Who holds the other end of the connection; absent where the host does not tell. */
+  readonly peerAddress?: string | undefined
+  header(name: string): string | undefined
+}
+
+/** The address that limits are counted for; `undefined` where it is not known. */
+export type ReadClientAddress = (request: AddressedRequest) => string | undefined
+
+/**
+ * Finds out who is calling, also behind proxies: the right-most address of `X-Forwarded-For` that no trusted proxy
+ * holds. Everything left of it may have been sent by the caller itself and is not looked at.
+ *
+ * @param trustedProxies - addresses, CIDR ranges, or `loopback`; the header of any other peer is ignored.
+ * @param onUnknownProxy - told once when a peer in a private network sends the header and is not trusted: it may be a
+ *   proxy that the operator forgot, and all of its callers would count as one.
+ * @returns an address in one spelling: IPv4 in four parts, also where it came mapped or translated (64:ff9b::/96) into
+ *   IPv6; an IPv6 address as its /64 network, which is what one customer is given at least.
+ * @remarks An entry that is no address ends the search: the last address that a trusted proxy vouched for counts.
+ *   RFC 7239 `Forwarded` is not read: a proxy that writes one of the two headers hands on the other as it came.
+ */
+export function createClientAddress(
+  trustedProxies: readonly string[],
+  onUnknownProxy: () => void = () => {}
+): ReadClientAddress {
+  let hasTold = false
+  const ranges = trustedProxies.map(text => parseAddressRange(text)).filter(range => range !== undefined)
+  return request => {
+    const peer = request.peerAddress === undefined ? undefined : parseAddress(request.peerAddress)
+    if (peer === undefined) return undefined
+    if (!isTrusted(peer, ranges)) {
+      if (!hasTold && privateRanges.has(peer.range()) && request.header('x-forwarded-for') !== undefined) {
+        hasTold = true
+        onUnknownProxy()
+      }
+      return counted(peer)
+    }
+    const forwarded = request.header('x-forwarded-for')
+    return counted(forwarded === undefined ? peer : walkBack(forwarded, peer, ranges))
+  }
+}
+
+const privateRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'linkLocal'])
+
+type Address = NonNullable<ReturnType<typeof parseAddress>>
+
+function walkBack(forwarded: string, peer: Address, ranges: readonly AddressRange[]): Address {
+  let last = peer
+  let end = forwarded.length
+  while (end > 0) {
+    const comma = forwarded.lastIndexOf(',', end - 1)
+    const address = parseEntry(forwarded.slice(comma + 1, end))
+    if (address === undefined) return last
+    if (!isTrusted(address, ranges)) return address
+    last = address
+    end = comma
+  }
+  return last
+}
+
+/** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+const entryPattern = /^\s*(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([^\s[\]]+))\s*$/
+
+function parseEntry(entry: string): Address | undefined {
+  const [, bracketed, beforePort, bare] = entryPattern.exec(entry) ?? []
+  return parseAddress(bracketed ?? beforePort ?? bare ?? '')
+}
+
+function isTrusted(address: Address, ranges: readonly AddressRange[]): boolean {
+  return ranges.some(contains => contains(address))
+}
+
+function counted(address: Address): string {
+  if (address.kind() === 'ipv4') return address.toString()
+  const bytes = address.toByteArray()
+  // As a translator in front of an IPv6 service writes IPv4 callers (RFC 6052), all of them in one network.
+  if (address.range() === 'rfc6052') return bytes.slice(12).join('.')
+  const network = bytes.slice(0, 8)
+  return `${Buffer.from(network).toString('hex').replace(/.{4}/g, '$&:')}:/64`
+}

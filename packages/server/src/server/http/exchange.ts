@@ -1,0 +1,52 @@
+import { Refusal } from '../../platform/refusal.ts'
+
+/** A request body did not fit into the allowed number of bytes. */
+export const bodyTooLarge = Symbol('body too large')
+
+/** Why a body did not come whole. Nobody will read the answer, and it is no failure that an operator should see. */
+export function callerGone(): Refusal {
+  return new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away while sending its request.', {})
+}
+
+/** A mistake of the host that an operator has to see: something in front has read the body, so nothing more comes. */
+export class BodyReadByHostError extends Error {
+  constructor() {
+    super('the host has read the body already: hand on its requests before any body parser')
+  }
+}
+
+/**
+ * One HTTP request, whatever it came in by. Both listeners (Fetch and node:http) reduce their request to this, so
+ * that one piece of code decides what is answered.
+ */
+export interface HttpRequest {
+  readonly method: string
+  /** Decoded by nobody: as it was sent, without query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /**
+   * Who holds the other end of the connection, maybe a proxy; absent where the host does not tell. Limits count what
+   * `clientAddress.ts` makes of it.
+   */
+  readonly peerAddress?: string | undefined
+  /** Value of a header by its lower-case name; repeated ones joined by `, `. */
+  header(name: string): string | undefined
+  /** The whole body, or `bodyTooLarge` as soon as it exceeds `largestBytes`, before the rest is read. */
+  readBody(largestBytes: number): Promise<Uint8Array | typeof bodyTooLarge>
+  /** Aborts when the caller is gone before the answer is complete. */
+  readonly signal: AbortSignal
+}
+
+/** A body that is written as it is read. `return` must be called when it is not read to its end. */
+export interface BodyStream extends AsyncIterator<string, undefined> {
+  return(): Promise<IteratorResult<string, undefined>>
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | BodyStream
+}
+
+/** Answers any request. Never rejects. */
+export type HttpHandler = (request: HttpRequest) => Promise<HttpAnswer>

@@ -1,0 +1,100 @@
+import type { BlockRows } from '../../index/record/encodeBlock.ts'
+import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
+import type { ChainSource } from './chainSource.ts'
+import { type Wait, waitByClock } from './wait.ts'
+
+const firstPauseMs = 8
+/** What the blocks under way may come to, judged by those before them; on its way a block takes several times its rows. */
+const windowBytes = 8 * 1024 * 1024
+/** So many are asked for at first, and one more with each that has come: how large they are is not known before. */
+const firstBlocks = 4
+
+export interface FetchOptions {
+  readonly source: ChainSource
+  readonly from: number
+  readonly to: number
+  /** Blocks fetched or waiting at the same time; fewer where they are large. */
+  readonly window: number
+  /** Most tries at one block that contradicts itself or that the node refuses. */
+  readonly tries: number
+  readonly signal: AbortSignal
+  readonly wait?: Wait
+}
+
+/** One block could not be had; `cause` is what the source threw last. */
+export class BlockFailure extends Error {
+  readonly blockNumber: number
+  /** How often the source was asked for it. */
+  readonly tries: number
+
+  constructor(blockNumber: number, tries: number, cause: unknown) {
+    super(`block ${blockNumber} could not be fetched`, { cause })
+    this.name = 'BlockFailure'
+    this.blockNumber = blockNumber
+    this.tries = tries
+  }
+}
+
+/**
+ * Blocks `from` to `to` in order, several fetched at a time.
+ *
+ * A block that contradicts itself is asked for again a few times: nodes behind a balancer lag, and a reorg may pass
+ * between two calls.
+ *
+ * @throws {BlockFailure} for the first block that cannot be had, after all blocks before it have been yielded; and for the
+ *   next one once `signal` is aborted.
+ */
+export async function* fetchInOrder(options: FetchOptions): AsyncGenerator<BlockRows, void, undefined> {
+  const { from, to, window, signal } = options
+  const leaving = new AbortController()
+  const leave = () => leaving.abort(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
+  if (signal.aborted) leave()
+  const underWay: Promise<BlockRows>[] = []
+  let next = from
+  /** Rises with every larger block at once, and falls slowly. */
+  let expectedBytes = 0
+  const hasRoom = (seen: number) =>
+    underWay.length === 0 ||
+    (underWay.length < Math.min(window, firstBlocks + seen) &&
+      (underWay.length + 1) * expectedBytes <= windowBytes)
+  try {
+    for (let number = from; number <= to; number++) {
+      if (signal.aborted) throw new BlockFailure(number, 0, signal.reason)
+      while (next <= to && hasRoom(number - from)) {
+        const block = fetchPatiently({ ...options, signal: leaving.signal }, next++)
+        // Its turn comes later; until then a failure is nobody's.
+        block.catch(() => undefined)
+        underWay.push(block)
+      }
+      const first = underWay.shift()
+      if (first === undefined) return
+      const block = await first
+      expectedBytes = Math.max(weighRows(block), expectedBytes * 0.95)
+      yield block
+    }
+  } finally {
+    signal.removeEventListener('abort', leave)
+    leaving.abort(new Error('no longer wanted'))
+    await Promise.allSettled(underWay)
+  }
+}
+
+async function fetchPatiently(options: FetchOptions, number: number): Promise<BlockRows> {
+  const { source, tries, signal, wait = waitByClock } = options
+  for (let tried = 1; ; tried++) {
+    try {
+      return await source.block(number, signal)
+    } catch (error) {
+      const mayPass = error instanceof NodeContradictionError || error instanceof NodeRpcError
+      if (!mayPass || tried >= tries || signal.aborted) throw new BlockFailure(number, tried, error)
+      await wait(firstPauseMs * 2 ** tried * (0.5 + Math.random() / 2), signal)
+      if (signal.aborted) throw new BlockFailure(number, tried, error)
+    }
+  }
+}
+
+/** Bytes that a block's rows take. */
+export function weighRows({ records, hashes, parties, candidates }: BlockRows): number {
+  return records.length + hashes.length + parties.length + candidates.length
+}

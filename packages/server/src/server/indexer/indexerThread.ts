@@ -1,0 +1,97 @@
+/**
+ * Entry of the worker thread that indexes one chain. Not imported by anything: `startIndexer` starts it by its URL,
+ * so it is a bundle entry of its own.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { openStoreReader } from '../../index/openStoreReader.ts'
+import type { StoreReader } from '../../index/port/store.ts'
+import { storeBytes } from '../../index/storeBytes.ts'
+import type { SyncStatus } from '../../model/sync.ts'
+import type { NodeFigures } from '../../nodes/upstreamFigures.ts'
+import type { LogFields, Logger } from '../../platform/logger.ts'
+import { connectWriter } from './connectWriter.ts'
+import { describeProblem } from './describeProblem.ts'
+import { readProgress } from './readProgress.ts'
+import { runIndexer, type StoredProgress } from './runIndexer.ts'
+import { packError } from './sentError.ts'
+import type { FromThread, LogSeverity, ThreadData, ToThread } from './threadMessages.ts'
+import { throttleStatus } from './throttleStatus.ts'
+
+if (parentPort === null) throw new Error('indexerThread runs as a worker thread only')
+const port = parentPort
+const { config, store, writerPort } = workerData as ThreadData
+const writer = connectWriter(writerPort)
+const stopping = new AbortController()
+
+const tell = (message: FromThread) => port.postMessage(message)
+const { send, flush } = throttleStatus((status: SyncStatus) => tell({ kind: 'status', status }))
+
+function forwardingLogger(bound: LogFields): Logger {
+  const at = (severity: LogSeverity) => (message: string, fields?: LogFields) =>
+    tell({
+      ...{ kind: 'log', severity, message },
+      fields: {
+        ...bound,
+        ...fields,
+        ...(fields?.error === undefined ? {} : { error: packError(fields.error) })
+      }
+    })
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: fields => forwardingLogger({ ...bound, ...fields })
+  }
+}
+
+let reader: StoreReader | undefined
+
+async function peek(): Promise<StoredProgress | undefined> {
+  // A replica would tell late how the writer stands, and one look at a time needs one connection.
+  const primary = store.kind === 'postgres' ? { ...store, replicaUrls: [] } : store
+  reader ??= await openStoreReader(primary, config.chainId, { connections: 1 })
+  return readProgress(reader)
+}
+
+/** Where the size of the index is known. */
+function withStoreSize(figures: NodeFigures): NodeFigures {
+  const bytes = storeBytes(store, config.chainId)
+  if (figures.index === undefined || bytes === undefined) return figures
+  return { ...figures, index: { ...figures.index, storeBytes: bytes } }
+}
+
+port.on('message', ({ kind }: ToThread) => {
+  if (kind === 'stop') stopping.abort(new Error('the indexer is stopped'))
+})
+
+function tellFailure(error: unknown): void {
+  forwardingLogger({ component: 'indexer', chainId: config.chainId }).error('indexing failed', { error })
+  tell({ kind: 'failed', problem: describeProblem(error) })
+}
+
+// What is thrown where nobody waits for it ends the thread; afterwards its class would not be known any more.
+process.on('uncaughtExceptionMonitor', tellFailure)
+
+try {
+  await runIndexer({
+    config,
+    openWriter: (identity, wait) => writer.open(store, identity, { ...wait, signal: stopping.signal }),
+    // There may be nothing yet, or something the writer will refuse with a better message.
+    peek: () => peek().catch(() => undefined),
+    logger: forwardingLogger({}),
+    signal: stopping.signal,
+    onStatus: send,
+    onGenesis: genesisHash => tell({ kind: 'genesis', genesisHash }),
+    onFigures: figures => tell({ kind: 'figures', figures: withStoreSize(figures) })
+  })
+} catch (error) {
+  tellFailure(error)
+  process.exitCode = 1
+} finally {
+  flush()
+  await reader?.close()
+  // Nothing else may keep the thread alive.
+  writer.close()
+  port.close()
+}

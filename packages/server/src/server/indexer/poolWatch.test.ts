@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { PoolUpdate, StoreWriter } from '../../index/port/store.ts'
+import type { Hash } from '../../model/evm.ts'
+import { NodeUnavailableError } from '../../platform/errors.ts'
+import { silentLogger } from '../../platform/logger.ts'
+import { createPoolWatch, type PoolSource } from './poolWatch.ts'
+import { createStatusBoard } from './statusBoard.ts'
+
+type View = Awaited<ReturnType<PoolSource['pool']>>
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A watch over a node that shows one view after the other; the last one again and again. */
+function watchOver(...views: (View | Error | Promise<View>)[]) {
+  const updates: PoolUpdate[] = []
+  const node: { hash: Hash } = { hash: '0x07' }
+  const board = createStatusBoard({
+    ...{ chainId: 1, phase: 'following', head: 5, indexedFrom: 0, backfilled: true, degraded: false },
+    poolCovered: false
+  })
+  const watch = createPoolWatch({
+    source: {
+      async pool() {
+        const view = await (views.length > 1 ? views.shift() : views[0])
+        if (view instanceof Error) throw view
+        return view
+      },
+      blockRef: async number => ({ number, hash: node.hash })
+    },
+    store: {
+      blockRef: async number => ({ number, hash: '0x07' }),
+      state: async () => ({
+        backfilled: true,
+        settled: true,
+        degraded: false,
+        head: { number: 7, hash: '0x07' }
+      }),
+      updatePool: async (update: PoolUpdate) => {
+        updates.push(update)
+      }
+    } as Partial<StoreWriter> as StoreWriter,
+    board,
+    logger: silentLogger,
+    intervalMs: 1_000,
+    signal: new AbortController().signal
+  })
+  return {
+    ...{ watch, board, updates, node },
+    /** The next look, after this time. */
+    async lookAfter(ms: number) {
+      vi.advanceTimersByTime(ms)
+      await watch.look()
+    }
+  }
+}
+
+const whole = { present: [], seenAtSeconds: 1, headAfter: 7, complete: true }
+const part = { ...whole, complete: false }
+
+it('a part of a pool is taken for what there is where no more was ever shown', async () => {
+  const { watch, board, updates } = watchOver(part)
+  await watch.look()
+  expect(updates).toHaveLength(1)
+  expect(board.read()).toMatchObject({ poolCovered: false, poolSeenAtMs: Date.now() })
+})
+
+it.each([
+  ['a part of its pool', part],
+  ['no pool', undefined]
+])(
+  '%s after the whole one counts as unread for thirty seconds, and then as what there is',
+  async (_, less) => {
+    const { watch, board, updates, lookAfter } = watchOver(whole, less)
+    await watch.look()
+    const seenAtMs = Date.now()
+    await lookAfter(10_000)
+    await lookAfter(29_000)
+    expect(updates).toHaveLength(1)
+    expect(board.read()).toMatchObject({ poolCovered: false, poolSeenAtMs: seenAtMs })
+    await lookAfter(1_000)
+    expect(updates).toHaveLength(2)
+    expect(updates[1]?.present).toEqual([])
+    expect(board.read()).toMatchObject({ poolCovered: false, poolSeenAtMs: Date.now() })
+  }
+)
+
+it('a whole pool between two parts makes the thirty seconds begin anew', async () => {
+  const { watch, board, updates, lookAfter } = watchOver(whole, part, whole, part)
+  await watch.look()
+  await lookAfter(60_000)
+  await lookAfter(60_000)
+  expect(board.read().poolCovered).toBe(true)
+  await lookAfter(60_000)
+  expect(updates).toHaveLength(2)
+  expect(board.read().poolCovered).toBe(false)
+})
+
+it('a pool of which entries were left out is the whole one for the store, but does not count as covered', async () => {
+  const { watch, board, updates, lookAfter } = watchOver(whole, { ...whole, leftOut: 1 })
+  await watch.look()
+  expect(board.read().poolCovered).toBe(true)
+  await lookAfter(60_000)
+  expect(updates).toHaveLength(2)
+  expect(board.read()).toMatchObject({ poolCovered: false, poolSeenAtMs: Date.now() })
+})
+
+it('a look anew does not wait for its time', async () => {
+  const { watch, updates } = watchOver(whole)
+  await watch.look()
+  await watch.look()
+  expect(updates).toHaveLength(1)
+  await watch.lookAnew()
+  expect(updates).toHaveLength(2)
+})
+
+it('a look from before a reorg does not make the pool seen when the look after it fails', async () => {
+  let show = (_: View) => {}
+  const slow = new Promise<View>(resolve => {
+    show = resolve
+  })
+  const { watch, board } = watchOver(slow, new NodeUnavailableError('silent'))
+  const before = watch.look()
+  // The reorg: whoever follows the chain says that nothing is known any more, and asks for a look at the new branch.
+  board.change({ poolSeenAtMs: undefined })
+  const after = watch.lookAnew()
+  show(whole)
+  await Promise.all([before, after])
+  expect(board.read()).not.toHaveProperty('poolSeenAtMs')
+})
+
+it('a pool seen beside another block than the indexed one of that height changes nothing', async () => {
+  const { watch, board, updates, node } = watchOver(whole)
+  node.hash = '0x08'
+  await watch.look()
+  expect(updates).toEqual([])
+  expect(board.read()).not.toHaveProperty('poolSeenAtMs')
+  node.hash = '0x07'
+  await watch.look()
+  expect(updates).toHaveLength(1)
+})
+
+it('what has left the pool waits for the newest block that any node has named', async () => {
+  const { watch, board, updates, lookAfter } = watchOver(whole)
+  await watch.look()
+  board.change({ head: 9 })
+  await lookAfter(60_000)
+  expect(updates.map(({ headAfter }) => headAfter)).toEqual([7, 9])
+})

@@ -1,0 +1,147 @@
+import type { PoolUpdate, StoreWriter } from '../../index/port/store.ts'
+import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
+import type { Logger } from '../../platform/logger.ts'
+import type { ChainSource } from './chainSource.ts'
+import { describeProblem } from './describeProblem.ts'
+import type { StatusBoard } from './statusBoard.ts'
+
+export interface PoolWatch {
+  /**
+   * Brings the stored pool up to date, unless the last look was only just now; joins a look that is under way.
+   * Rejects when the store fails, never for the node's sake.
+   */
+  look(): Promise<void>
+  /**
+   * The same, but the look begins after this call, however short ago the last one was, and until it has succeeded the
+   * pool counts as unseen: what an earlier look has seen may be of another branch of the chain.
+   */
+  lookAnew(): Promise<void>
+}
+
+/** What the watch asks of a chain. `leftOut` counts entries of the node's pool that the look does not hold. */
+export type PoolSource = Pick<ChainSource, 'blockRef'> & {
+  pool(
+    signal?: AbortSignal
+  ): Promise<(PoolUpdate & { readonly complete: boolean; readonly leftOut?: number }) | undefined>
+}
+
+/** Looking at the pool may take this share of the time: the pools of large chains are heavy. */
+const largestShare = 1 / 10
+/** But never less often: what is pending has to be known well enough to be shown. */
+const longestPauseMs = 10_000
+const retryAfterFailureMs = 10_000
+/** Until the pool is known, first pages are refused. */
+const retryUnseenMs = 2_000
+/**
+ * A node that shows less of its pool than before may be another upstream for a moment; what it does not show would look as
+ * if it were gone. After this time it is what there is.
+ */
+const disbeliefMs = 30_000
+
+/** @param options.intervalMs - shortest time between the beginnings of two looks. */
+export function createPoolWatch(options: {
+  readonly source: PoolSource
+  readonly store: StoreWriter
+  readonly board: StatusBoard
+  readonly logger: Logger
+  readonly intervalMs: number
+  readonly signal: AbortSignal
+}): PoolWatch {
+  const { source, store, board, logger, intervalMs, signal } = options
+  let nextLookMs = 0
+  let underWay: Promise<void> | undefined
+  /** The most that the node is believed to show of its pool. */
+  let believed: Extent = 'none'
+  let showsLessSinceMs: number | undefined
+
+  async function lookOnce(): Promise<void> {
+    const startedMs = performance.now()
+    if (startedMs < nextLookMs) return
+    try {
+      const view = await source.pool(signal)
+      // Whoever notices the reorg looks anew.
+      if (view !== undefined && (await isOnAnotherPath(view.headAfter))) return
+      if (believe(extentOf(view))) {
+        await store.updatePool(view === undefined ? await unknownPool() : toUpdate(view))
+        board.change({
+          poolCovered: view?.complete === true && !view.leftOut,
+          poolSeenAtMs: Date.now()
+        })
+      } else {
+        board.change({ poolCovered: false })
+      }
+      const pauseMs = Math.min(longestPauseMs, (performance.now() - startedMs) / largestShare)
+      nextLookMs = startedMs + Math.max(intervalMs, pauseMs)
+    } catch (error) {
+      if (signal.aborted) return
+      const isTheNodes =
+        error instanceof NodeUnavailableError ||
+        error instanceof NodeContradictionError ||
+        error instanceof NodeRpcError
+      if (!isTheNodes) throw error
+      const waitMs = board.read().poolSeenAtMs === undefined ? retryUnseenMs : retryAfterFailureMs
+      nextLookMs = performance.now() + waitMs
+      board.change({ poolCovered: false })
+      logger.warn('the pool could not be read', { problem: describeProblem(error), waitMs })
+    }
+  }
+
+  /** Less than before is believed only once it has lasted. */
+  function believe(extent: Extent): boolean {
+    if (extents.indexOf(extent) < extents.indexOf(believed)) {
+      showsLessSinceMs ??= performance.now()
+      if (performance.now() - showsLessSinceMs < disbeliefMs) return false
+      logger.warn('the node shows less of its pool than before', { problem: `${extent} of it` })
+    }
+    believed = extent
+    showsLessSinceMs = undefined
+    return true
+  }
+
+  /** @returns what the store takes; entries that left wait for the newest block that any node has named. */
+  function toUpdate({ present, seenAtSeconds, headAfter }: PoolUpdate): PoolUpdate {
+    return { present, seenAtSeconds, headAfter: Math.max(headAfter, board.read().head ?? -1) }
+  }
+
+  /** Nobody knows any more what became of the entries that are stored. */
+  async function unknownPool(): Promise<PoolUpdate> {
+    const { head } = await store.state()
+    return { present: [], seenAtSeconds: Math.floor(Date.now() / 1000), headAfter: head?.number ?? -1 }
+  }
+
+  /**
+   * Whether the index has another block at this height than the node: a reorg that it has not met yet. What has left the
+   * pool may be in the node's block then, so that heights say nothing of whether the index has it.
+   */
+  async function isOnAnotherPath(height: number): Promise<boolean> {
+    const stored = await store.blockRef(height)
+    return stored !== undefined && (await source.blockRef(height, signal))?.hash !== stored.hash
+  }
+
+  function look(): Promise<void> {
+    underWay ??= lookOnce().finally(() => {
+      underWay = undefined
+    })
+    return underWay
+  }
+
+  return {
+    look,
+    async lookAnew() {
+      await underWay
+      // Set by a look that began before this call and ended after the reorg was told.
+      board.change({ poolSeenAtMs: undefined })
+      nextLookMs = 0
+      await look()
+    }
+  }
+}
+
+/** From least to most: nothing, only some entries, the whole pool. */
+const extents = ['none', 'part', 'whole'] as const
+type Extent = (typeof extents)[number]
+
+function extentOf(view: { readonly complete: boolean } | undefined): Extent {
+  if (view === undefined) return 'none'
+  return view.complete ? 'whole' : 'part'
+}

@@ -1,0 +1,49 @@
+import { ConfigError, NodeUnavailableError, StoreUnavailableError } from '../../platform/errors.ts'
+
+/** How long an indexer waits after one failure after another. */
+export interface RetryPauses {
+  /**
+   * The pause before the next attempt, in milliseconds.
+   * @param blockTries - how often one block was asked for in vain; absent when the failure is not about one block.
+   */
+  next(error: unknown, blockTries?: number): number
+  /** Failures since the last success. */
+  failures(): number
+  /** The last failure is worth a line in the log: the 1st, 2nd, 4th, 8th... since the last success. */
+  isMilestone(): boolean
+  reset(): void
+}
+
+const unavailableLongestMs = 5_000
+const contradictionLongestMs = 3_000
+/** After so many tries in a row only a visit now and then, so that a block nobody can verify costs nothing. */
+const patience = 10
+const rareMs = 30_000
+/** A wrong node stays wrong until somebody changes the configuration or the node. */
+const wrongChainMs = 2_000
+
+export function createRetryPauses(): RetryPauses {
+  let failures = 0
+  let tries = 0
+  return {
+    next(error, blockTries) {
+      failures++
+      const grown = 100 * 2 ** Math.min(failures, 10)
+      const jitter = 0.5 + Math.random() / 2
+      if (error instanceof ConfigError) return wrongChainMs * jitter
+      // A node that names its head, but cannot give one block, is not away: the block is the trouble.
+      const isAway = error instanceof NodeUnavailableError && blockTries === undefined
+      if (isAway || error instanceof StoreUnavailableError) {
+        return Math.min(unavailableLongestMs, grown) * jitter
+      }
+      tries += blockTries ?? 1
+      return tries >= patience ? rareMs : Math.min(contradictionLongestMs, grown) * jitter
+    },
+    failures: () => failures,
+    isMilestone: () => Number.isInteger(Math.log2(failures)),
+    reset() {
+      failures = 0
+      tries = 0
+    }
+  }
+}

@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createEvmSource } from '../../evm/blocks/evmSource.ts'
+import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
+import { StoreInUseError } from '../../index/port/StoreInUseError.ts'
+import type { ChainIdentity, StoreWriter, WriterReport } from '../../index/port/store.ts'
+import type { BlockRef, Hash } from '../../model/evm.ts'
+import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
+import type { SyncStatus } from '../../model/sync.ts'
+import type { TraceMode } from '../../model/traceMode.ts'
+import type { Waiver } from '../../model/waivableChecks.ts'
+import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
+import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
+import type { NodeFigures } from '../../nodes/upstreamFigures.ts'
+import { StoreUnavailableError } from '../../platform/errors.ts'
+import type { Logger } from '../../platform/logger.ts'
+import type { ChainSource } from './chainSource.ts'
+import { describeProblem } from './describeProblem.ts'
+import { follow } from './follow.ts'
+import { createIndexCounts } from './indexCounts.ts'
+import { type OpenedStore, openInTurn } from './openInTurn.ts'
+import { reportStatus, type StatusReports } from './reportStatus.ts'
+import { createRetryPauses } from './retryPauses.ts'
+import { createStatusBoard, type StatusBoard } from './statusBoard.ts'
+import { waitForIdentity } from './waitForIdentity.ts'
+
+/** One chain's indexer, as plain data: it travels to the thread that runs it. */
+export interface IndexerConfig {
+  readonly chainId: number
+  /** In order of preference. */
+  readonly rpcUrls: readonly string[]
+  /** WebSockets that announce new blocks; none by default. */
+  readonly wsUrls?: readonly string[]
+  /** First block to index; an index that exists keeps its own. */
+  readonly startBlock: StartBlock
+  /** How many blocks deep is final; `auto`: what the node says. */
+  readonly finality: 'auto' | number
+  readonly pollIntervalMs: number
+  /** Whether blocks are indexed with their traces; `off`. */
+  readonly traces?: TraceMode
+  /** Checks of blocks that this chain is allowed to break; absent: none. */
+  readonly waivers?: readonly Waiver[]
+  /** See `FollowOptions`. */
+  readonly lowerHeadGraceMs?: number
+  readonly roundBlocks?: number
+  readonly window?: number
+  /** Bound on one exchange with the node, retries included. */
+  readonly rpcTimeoutMs?: number
+  /** How often the store is told how its writer stands, for those who wait for its place; 1 s. */
+  readonly reportEveryMs?: number
+  /** A writer elsewhere that has said nothing for so long is told as stalled; 5 s. */
+  readonly writerSilentMs?: number
+}
+
+/** How another writer is waited for. */
+export type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onPutOut'>
+
+export interface RunIndexerOptions {
+  readonly config: IndexerConfig
+  /**
+   * Waits a while for another writer to end, at most until `signal` is aborted.
+   * @throws {StoreInUseError} when that one is still there.
+   * @throws {StoreUnavailableError} when nobody can tell, since the store is out of reach.
+   * @throws {StoreError} when the store is of another chain, or newer.
+   */
+  openWriter(identity: ChainIdentity, wait: WriterWait): Promise<StoreWriter>
+  /** What an earlier run left, readable before the node has said which chain it serves. */
+  peek(): Promise<StoredProgress | undefined>
+  readonly logger: Logger
+  readonly signal: AbortSignal
+  onStatus(status: SyncStatus): void
+  /** The index is open, and is of the chain with this genesis block. */
+  onGenesis?(genesisHash: Hash): void
+  /** About once a second, and at the end. */
+  onFigures?(figures: NodeFigures): void
+}
+
+export interface StoredProgress {
+  readonly genesisHash: Hash
+  /** Absent, like `indexedTo`, while nothing is indexed. */
+  readonly indexedFrom?: number
+  readonly indexedTo?: BlockRef
+  readonly backfilled: boolean
+  readonly degraded: boolean
+  /** What the writer has said last, whenever that was. */
+  readonly report?: WriterReport
+}
+
+const figuresMs = 1_000
+const reportMs = 1_000
+/** A store that was followed into for so long was not lost from the start. */
+const soundAfterMs = 10_000
+
+/**
+ * Indexes one chain until `signal` is aborted: waits for the node, makes sure that it serves the configured chain,
+ * opens the store and follows. A store that is out of reach, or lost to another writer, is opened again, at the first time
+ * at once: where the index stands is written in it, so that nothing is stored twice or left out.
+ * @throws {StoreError} when the store cannot be opened or written for another reason. It is closed whatever happens.
+ */
+export async function runIndexer(options: RunIndexerOptions): Promise<void> {
+  const { config, signal } = options
+  const logger = options.logger.child({ component: 'indexer', chainId: config.chainId })
+  const stored = await options.peek()
+  let reports: StatusReports | undefined
+  const board = createStatusBoard(
+    {
+      chainId: config.chainId,
+      phase: 'starting',
+      indexedFrom: stored?.indexedFrom ?? lowestStart(config.startBlock),
+      ...(stored?.indexedTo === undefined ? {} : { indexedTo: stored.indexedTo }),
+      backfilled: stored?.backfilled ?? false,
+      degraded: stored?.degraded ?? false,
+      poolCovered: false
+    },
+    status => {
+      options.onStatus(status)
+      reports?.note(status)
+    }
+  )
+  options.onStatus(board.read())
+  const rpc = createEvmRpc({
+    chainId: config.chainId,
+    rpcUrls: config.rpcUrls,
+    role: 'indexer',
+    logger,
+    ...(config.rpcTimeoutMs === undefined ? {} : { timeoutMs: config.rpcTimeoutMs })
+  })
+  const { chainId, finality, waivers = [], wsUrls = [], traces = 'off' } = config
+  const heads = wsUrls.length > 0 ? createWebSocketHeads({ chainId, wsUrls, logger }) : undefined
+  const counts = createIndexCounts(chainId)
+  const tellFigures = () =>
+    options.onFigures?.({
+      upstreams: rpc.figures(),
+      webSockets: heads?.figures() ?? [],
+      // What another server stores is not counted here, which must not look like nothing.
+      ...(board.read().waiting ? {} : { index: counts.read() })
+    })
+  const figuresTimer = setInterval(tellFigures, figuresMs)
+  try {
+    const source = counts.watchSource(
+      createEvmSource({ rpc, finality, waivers, traces, logger, ...(heads ? { heads } : {}) })
+    )
+    const found = await waitForIdentity(source, chainId, board, logger, signal)
+    if (found === undefined) return
+    await keepFollowing({
+      ...{ options, board, rpc, source, found, logger },
+      watchStore: counts.watchStore,
+      onReports(started) {
+        reports = started
+      }
+    })
+  } finally {
+    clearInterval(figuresTimer)
+    tellFigures()
+    heads?.close()
+    rpc.close()
+  }
+}
+
+interface Following {
+  readonly options: RunIndexerOptions
+  readonly board: StatusBoard
+  readonly rpc: EvmUpstreams
+  readonly source: ChainSource
+  readonly found: ChainIdentity
+  readonly logger: Logger
+  watchStore(store: StoreWriter): StoreWriter
+  /** Told which reports the statuses of the board go to from now on; absent: none. */
+  onReports(reports: StatusReports | undefined): void
+}
+
+/** Opens the store and follows into it, again and again where it is lost. */
+async function keepFollowing(following: Following): Promise<void> {
+  const { options, board, rpc, found, logger } = following
+  const { signal } = options
+  const pauses = createRetryPauses()
+  while (!signal.aborted) {
+    let followedSinceMs = Number.POSITIVE_INFINITY
+    try {
+      const opened = await openInTurn(options, { board, rpc, found, logger })
+      if (opened === undefined) return
+      followedSinceMs = performance.now()
+      await followInto(opened, following)
+    } catch (error) {
+      if (signal.aborted) return
+      if (!mayBeHadAgain(error)) throw error
+      if (performance.now() - followedSinceMs > soundAfterMs) pauses.reset()
+      const problem = describeProblem(error)
+      board.change({ phase: 'stalled', problem, rollingBackTo: undefined })
+      const pauseMs = pauses.next(error)
+      const waitMs = pauses.failures() === 1 ? 0 : Math.round(pauseMs)
+      if (pauses.isMilestone()) {
+        logger.warn('the store is lost and opened again', { problem, attempt: pauses.failures(), waitMs })
+      }
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+}
+
+/** Nobody reaches the store, or another writer has taken it over: both pass. */
+function mayBeHadAgain(error: unknown): boolean {
+  return error instanceof StoreUnavailableError || error instanceof StoreInUseError
+}
+
+/** @returns when the signal is aborted. The store is closed whatever happens. */
+async function followInto(opened: OpenedStore, following: Following): Promise<void> {
+  const { options, board, rpc, source, logger, onReports } = following
+  const { config, signal, onGenesis } = options
+  const { identity } = opened
+  const store = following.watchStore(opened.store)
+  let reports: StatusReports | undefined
+  try {
+    rpc.expectGenesis(identity.genesisHash)
+    onGenesis?.(identity.genesisHash)
+    const { head, indexedFrom, backfilled, degraded } = await store.state()
+    board.change({
+      indexedTo: head,
+      backfilled,
+      degraded,
+      indexedFrom: indexedFrom ?? lowestStart(config.startBlock),
+      phase: 'backfilling',
+      problem: undefined,
+      // Another writer's word, until now.
+      ...{ waiting: undefined, rollingBackTo: undefined, poolCovered: false, poolSeenAtMs: undefined }
+    })
+    reports = reportStatus({
+      ...{ store, status: board.read(), everyMs: config.reportEveryMs ?? reportMs, logger }
+    })
+    onReports(reports)
+    logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
+    await follow({ ...config, source, store, identity, board, logger, signal })
+  } catch (error) {
+    // What went wrong first is worth telling.
+    await store.close().catch(() => undefined)
+    throw error
+  } finally {
+    reports?.stop()
+    onReports(undefined)
+  }
+  await store.close()
+}

@@ -1,0 +1,154 @@
+import { Worker } from 'node:worker_threads'
+import type { StoreLocation } from '../../index/parseStoreUrl.ts'
+import type { Hash } from '../../model/evm.ts'
+import { lowestStart } from '../../model/startBlock.ts'
+import type { SyncStatus } from '../../model/sync.ts'
+import type { NodeFigures } from '../../nodes/upstreamFigures.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { createWriterThreads, type WriterThreads } from './createWriterThreads.ts'
+import type { IndexerConfig } from './runIndexer.ts'
+import { unpackError } from './sentError.ts'
+import { findThreadEntry, keepWrappers } from './threadEntry.ts'
+import type { FromThread, ThreadData, ToThread } from './threadMessages.ts'
+
+export interface StartIndexerOptions extends IndexerConfig {
+  /** The thread opens its own writer there. */
+  readonly store: StoreLocation
+  readonly logger: Logger
+  /** Called with every status that differs from the one before, at most about ten times a second. */
+  onStatus?(status: SyncStatus): void
+  /** Called with the genesis block of the index each time that a thread has opened it. */
+  onGenesis?(genesisHash: Hash): void
+  /** In which threads is written, for all chains of a server; absent: a thread of its own. */
+  readonly writers?: WriterThreads
+  /** The built `indexerThread` file, for hosts that bundle this package and move files about. */
+  readonly threadEntry?: URL
+}
+
+/** The indexer of one chain, running in a thread of its own. */
+export interface Indexer {
+  readonly chainId: number
+  /** As last reported; never waits. */
+  status(): SyncStatus
+  /** How its upstreams fare, at most about a second old; absent until the thread has said so. */
+  figures(): NodeFigures | undefined
+  /** Finishes the store's transaction under way and ends the thread. May be called again. */
+  stop(): Promise<void>
+}
+
+/** After a crash, the thread is started again after this time, doubled with every further crash. */
+const firstRestartMs = 500
+const longestRestartMs = 30_000
+/** A thread that has run for so long was not broken from the start. */
+const soundAfterMs = 60_000
+const stopDeadlineMs = 8_000
+
+/**
+ * Starts indexing one chain in a worker thread, so that writing never holds up a query. A thread that crashes is
+ * reported, and started again after a growing pause.
+ * @throws {ConfigError} when the thread's file cannot be found.
+ */
+export function startIndexer(options: StartIndexerOptions): Indexer {
+  const { store, logger, onStatus, onGenesis, threadEntry, ...rest } = options
+  const { writers = createWriterThreads({ logger }), ...config } = rest
+  const entry = threadEntry ?? findThreadEntry('indexerThread')
+  keepWrappers(entry)
+  let status: SyncStatus = {
+    chainId: config.chainId,
+    phase: 'starting',
+    indexedFrom: lowestStart(config.startBlock),
+    backfilled: false,
+    degraded: false,
+    poolCovered: false
+  }
+  let figures: NodeFigures | undefined
+  let stopped: Promise<void> | undefined
+  let restart: NodeJS.Timeout | undefined
+  let crashes = 0
+  /** Why the last thread ended, until the next one has come further than its start. */
+  let endedBecause: string | undefined
+  let thread = run()
+
+  function report(next: SyncStatus) {
+    status = next
+    onStatus?.(next)
+  }
+
+  /** A thread that starts again after a crash is still in trouble until it has shown otherwise. */
+  function reportFromThread(next: SyncStatus) {
+    if (next.phase !== 'starting') endedBecause = undefined
+    report(endedBecause === undefined ? next : { ...next, phase: 'stalled', problem: endedBecause })
+  }
+
+  function run(): { worker: Worker; ended: Promise<void> } {
+    const startedMs = performance.now()
+    const writer = writers.connect()
+    const workerData: ThreadData = { config, store, writerPort: writer.port }
+    const worker = new Worker(entry, {
+      ...{ workerData, transferList: [writer.port], name: `indexer-${config.chainId}` }
+    })
+    let problem = 'the indexer ended unexpectedly'
+    worker.on('message', (message: FromThread) => {
+      if (message.kind === 'status') reportFromThread(message.status)
+      else if (message.kind === 'figures') figures = message.figures
+      else if (message.kind === 'genesis') onGenesis?.(message.genesisHash)
+      else if (message.kind === 'log') {
+        const { error, ...fields } = message.fields
+        logger[message.severity](
+          message.message,
+          error === undefined ? fields : { ...fields, error: unpackError(error) }
+        )
+      } else problem = message.problem
+    })
+    worker.on('error', error => {
+      logger.error('the indexer crashed', { component: 'indexer', chainId: config.chainId, error })
+    })
+    const ended = new Promise<void>(resolve => {
+      worker.once('exit', () => {
+        if (stopped === undefined) {
+          if (performance.now() - startedMs > soundAfterMs) crashes = 0
+          const waitMs = Math.min(longestRestartMs, firstRestartMs * 2 ** crashes++)
+          endedBecause = problem
+          report({ ...status, phase: 'stalled', problem })
+          logger.error('the indexer is started again', {
+            component: 'indexer',
+            chainId: config.chainId,
+            problem,
+            attempt: crashes,
+            waitMs
+          })
+          restart = setTimeout(() => {
+            thread = run()
+          }, waitMs)
+        }
+        resolve(writer.release())
+      })
+    })
+    return { worker, ended }
+  }
+
+  async function stop(): Promise<void> {
+    clearTimeout(restart)
+    const { worker, ended } = thread
+    worker.postMessage({ kind: 'stop' } satisfies ToThread)
+    const overdue = setTimeout(() => {
+      logger.error('the indexer does not stop and is ended', {
+        component: 'indexer',
+        chainId: config.chainId
+      })
+      worker.terminate().catch(() => undefined)
+    }, stopDeadlineMs)
+    await ended
+    clearTimeout(overdue)
+  }
+
+  return {
+    chainId: config.chainId,
+    status: () => status,
+    figures: () => figures,
+    stop: () => {
+      stopped ??= stop()
+      return stopped
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StoreReader } from '../../index/port/store.ts'
+import type { Hash } from '../../model/evm.ts'
+import type { SyncStatus } from '../../model/sync.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { describeProblem } from './describeProblem.ts'
+import { readProgress } from './readProgress.ts'
+import { createStatusBoard, type StatusBoard } from './statusBoard.ts'
+import { createWriterView } from './writerView.ts'
+
+export interface WatchedChain {
+  readonly chainId: number
+  /** Nobody else's: whoever reads long histories must not make a writer look silent. */
+  readonly reader: StoreReader
+  /** Where an index that holds nothing yet will begin. */
+  readonly startBlock: number
+  /** Called with the genesis block of the index, once its writer has been heard. */
+  onGenesis?(genesisHash: Hash): void
+}
+
+/** How the chains stand that other processes index. */
+export interface WriterWatches {
+  /** In the order of the chains; never waits. */
+  readonly statuses: readonly (() => SyncStatus)[]
+  /** Nothing is shown or logged from now on. A look under way ends with its reader, which may be closed at once. */
+  stop(): void
+}
+
+/** How often each chain is looked at, where looking does not take longer. */
+const lookEveryMs = 200
+/** So many chains are looked at at the same time, however many there are. */
+export const looksAtOnce = 4
+const silentAfterMs = 5_000
+
+/**
+ * For a process that indexes nothing itself: looks again and again, in this thread, at what the indexers of other processes
+ * say in the store, and shows it as the status of each chain.
+ */
+export function watchWriters(
+  chains: readonly WatchedChain[],
+  options: { readonly logger: Logger; readonly lookEveryMs?: number; readonly silentAfterMs?: number }
+): WriterWatches {
+  const everyMs = options.lookEveryMs ?? lookEveryMs
+  const silentMs = options.silentAfterMs ?? silentAfterMs
+  const stopping = new AbortController()
+  const watched = chains.map(chain =>
+    watchChain(chain, { silentAfterMs: silentMs, logger: options.logger, stopped: stopping.signal })
+  )
+
+  /** Whose turn is next, and not before when: each waits for itself, so that one that hangs holds up one place and no round. */
+  const turns = watched.map(chain => ({ chain, dueMs: 0 }))
+  async function takeTurns(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const turn = turns.shift()
+      if (turn === undefined) return
+      const waitMs = Math.max(0, turn.dueMs - performance.now())
+      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+      if (stopping.signal.aborted) return
+      await turn.chain.look()
+      turns.push({ chain: turn.chain, dueMs: performance.now() + everyMs })
+    }
+  }
+  // They never fail: each look catches what goes wrong. One more of them than chains would find nothing to do.
+  for (let place = 0; place < Math.min(looksAtOnce, watched.length); place++) void takeTurns()
+
+  return {
+    statuses: watched.map(({ board }) => board.read),
+    stop: () => stopping.abort()
+  }
+}
+
+function watchChain(
+  { chainId, reader, startBlock, onGenesis }: WatchedChain,
+  {
+    silentAfterMs,
+    logger,
+    stopped
+  }: { readonly silentAfterMs: number; readonly logger: Logger; readonly stopped: AbortSignal }
+): { readonly board: StatusBoard; look(): Promise<void> } {
+  const board = createStatusBoard({
+    ...{ chainId, phase: 'starting', waiting: true, indexing: false },
+    ...{ indexedFrom: startBlock, backfilled: false, degraded: false, poolCovered: false }
+  })
+  const show = createWriterView({
+    ...{ board, startBlock, silentAfterMs },
+    silentProblem: `this process does not index, and none that does has said for more than ${silentAfterMs} ms how it stands`,
+    ...(onGenesis === undefined ? {} : { onGenesis })
+  })
+  let isFailing = false
+  return {
+    board,
+    async look() {
+      try {
+        const stored = await readProgress(reader)
+        if (stopped.aborted) return
+        show(stored)
+        if (isFailing) logger.info('the store can be read again', { chainId })
+        isFailing = false
+      } catch (error) {
+        if (stopped.aborted) return
+        // It may be back at the next look; until then nobody is heard.
+        if (!isFailing) logger.warn('the store cannot be read', { chainId, error })
+        isFailing = true
+        show(undefined, describeProblem(error))
+      }
+    }
+  }
+}

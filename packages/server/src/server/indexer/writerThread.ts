@@ -1,0 +1,17 @@
+/**
+ * Entry of a worker thread that writes the stores of some chains. Not imported by anything: `createWriterThreads` starts it
+ * by its URL, so it is a bundle entry of its own. It loads nothing but the engine that is used.
+ */
+import { parentPort } from 'node:worker_threads'
+import { openStoreWriter } from '../../index/openStoreWriter.ts'
+import { serveWriter } from './serveWriter.ts'
+import type { ToWriterThread } from './writerCalls.ts'
+
+if (parentPort === null) throw new Error('writerThread runs as a worker thread only')
+const parent = parentPort
+
+parent.on('message', (message: ToWriterThread) => {
+  if (message.kind === 'serve') serveWriter(message.port, openStoreWriter)
+  // From here on only the ports of chains keep the thread alive.
+  else parent.close()
+})

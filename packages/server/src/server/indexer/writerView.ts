@@ -1,0 +1,69 @@
+import type { Hash } from '../../model/evm.ts'
+import type { StoredProgress } from './runIndexer.ts'
+import type { StatusBoard } from './statusBoard.ts'
+import { createWriterWatch } from './writerWatch.ts'
+
+export interface WriterViewOptions {
+  readonly board: StatusBoard
+  /** Where an index that holds nothing yet will begin. */
+  readonly startBlock: number
+  /** A writer that has said nothing for so long is told as stalled. */
+  readonly silentAfterMs: number
+  /** What is told as the problem of a writer that is silent. */
+  readonly silentProblem: string
+  /** Called with the genesis block of the index, once the writer has been heard. */
+  onGenesis?(genesisHash: Hash): void
+}
+
+/**
+ * Puts on the board what the writer elsewhere says and what the index holds, so that whoever reads the board can answer as
+ * the writer could.
+ *
+ * @returns to be called with every look at the store: what was found, or why nothing could be.
+ */
+export function createWriterView({
+  board,
+  startBlock,
+  silentAfterMs,
+  silentProblem,
+  onGenesis
+}: WriterViewOptions): (stored: StoredProgress | undefined, trouble?: string) => void {
+  const watch = createWriterWatch({ silentAfterMs })
+  let toldGenesis: Hash | undefined
+
+  return (stored, trouble) => {
+    const heard = watch.look(stored?.report)
+    if (heard.kind === 'listening') return
+    const index = stored === undefined ? {} : indexFacts(stored, startBlock)
+    if (heard.kind === 'silent') {
+      const problem = trouble ?? silentProblem
+      board.change({ ...index, waiting: true, phase: 'stalled', problem, rollingBackTo: undefined })
+      return
+    }
+    if (stored !== undefined && stored.genesisHash !== toldGenesis) {
+      toldGenesis = stored.genesisHash
+      onGenesis?.(toldGenesis)
+    }
+    const { phase, finalized, rollingBackTo, poolCovered, poolAgeMs } = heard.report
+    board.change({
+      ...{ ...index, waiting: true, phase, finalized, rollingBackTo, poolCovered },
+      head: newestNamed(heard.report, stored?.indexedTo?.number),
+      poolSeenAtMs: poolAgeMs === undefined ? undefined : heard.writtenAtMs - poolAgeMs,
+      problem: heard.report.problem
+    })
+  }
+}
+
+/** What the index says of itself is newer than what its writer has said of it. */
+function indexFacts({ indexedFrom, indexedTo, backfilled, degraded }: StoredProgress, startBlock: number) {
+  return { indexedFrom: indexedFrom ?? startBlock, indexedTo, backfilled, degraded }
+}
+
+/** Where the index has grown since the report, the node has named at least what is in it now. */
+function newestNamed(
+  report: { readonly head?: number; readonly indexedTo?: number },
+  indexedTo: number | undefined
+): number | undefined {
+  if (indexedTo === undefined || indexedTo <= (report.indexedTo ?? -1)) return report.head
+  return Math.max(indexedTo, report.head ?? indexedTo)
+}

@@ -1,0 +1,119 @@
+import { MetadataError } from '../../platform/errors.ts'
+import type { Document, FetchedText } from './documents.ts'
+import type { FetchQueue, Work } from './fetchQueue.ts'
+import type { GuardedFetch } from './guardedFetch.ts'
+import type { HostHealth } from './hostHealth.ts'
+import { metadataFailure } from './metadataFailure.ts'
+import { overtaken, raceUrls } from './raceUrls.ts'
+import { readJsonObject } from './readJsonObject.ts'
+import type { RemoteAddress } from './resolveUri.ts'
+import { verifyContent } from './verifyContent.ts'
+import { weighObject } from './weighObject.ts'
+
+export interface DocumentFetcherOptions {
+  readonly guardedFetch: GuardedFetch
+  readonly queue: FetchQueue
+  readonly health: HostHealth
+  /** So long one gateway is waited for before the next one is asked, too. */
+  readonly staggerMs: number
+  /** As many as the queue lets run at one host: a host with more to do comes later. */
+  readonly perHost: number
+  /** Told of every request: `ok`, `overtaken` or the reason of its failure in lower case. */
+  readonly onFetched: (outcome: string, bytes: number) => void
+}
+
+/**
+ * @throws {MetadataError} BUSY or ABORTED: it was not really tried. STATUS 429: every host that was asked wants a pause.
+ *   Anything else says that the address gives nothing.
+ */
+export type FetchDocument = (
+  address: RemoteAddress,
+  work: Work,
+  signal: AbortSignal
+) => Promise<Document & FetchedText>
+
+/** Fetches a JSON object from the first of its URLs that gives it, and holds it against its content address. */
+export function createDocumentFetcher(options: DocumentFetcherOptions): FetchDocument {
+  const { guardedFetch, queue, health, staggerMs, perHost, onFetched } = options
+
+  async function fetchFrom(url: string, { cid }: RemoteAddress, signal: AbortSignal): Promise<Fetched> {
+    const { body } = await guardedFetch(url, { signal })
+    const data = readJsonObject(body)
+    const proof = cid === undefined ? 'open' : verifyContent(cid, body)
+    if (proof === 'refuted') throw metadataFailure('CONTENT', 'Not the content of its address', url)
+    return { data, body, weight: weighObject(data, body.length), isProven: proof === 'proven' }
+  }
+
+  /** Whoever serves well and has little to do comes first; else the given order. */
+  function inOrder(urls: readonly string[]): readonly string[] {
+    const rank = (url: string) => {
+      const host = hostOf(url)
+      return (health.isLast(host) ? 1_000_000 : 0) + Math.floor(queue.load(host) / perHost)
+    }
+    return urls
+      .map(url => ({ url, rank: rank(url) }))
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ url }) => url)
+  }
+
+  return async (address, work, signal) => {
+    try {
+      return await raceUrls({
+        urls: inOrder(address.urls),
+        staggerMs,
+        signal,
+        // Where a proof is possible it is waited for, as long as there is another gateway to ask.
+        isFinal: ({ isProven }) => isProven || address.cid === undefined,
+        onOvertaken: url => health.overtaken(hostOf(url)),
+        run: ({ url, signal: raceSignal, onStart }) => {
+          const host = hostOf(url)
+          const start = async () => {
+            health.requireAwake(host)
+            onStart()
+            try {
+              const fetched = await fetchFrom(url, address, raceSignal)
+              health.succeeded(host)
+              onFetched('ok', fetched.body.length)
+              return fetched
+            } catch (error) {
+              if (!raceSignal.aborted) health.failed(host, error)
+              onFetched(raceSignal.reason === overtaken ? 'overtaken' : outcomeOf(error), 0)
+              throw error
+            }
+          }
+          return work.run(host, start, raceSignal)
+        }
+      })
+    } catch (error) {
+      throw error instanceof AggregateError ? worstOf(error.errors) : error
+    }
+  }
+}
+
+type Fetched = Document & FetchedText
+
+/** Hosts share their limit whatever their scheme; a text that is no URL fails in the fetch. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : ''
+}
+
+function outcomeOf(error: unknown): string {
+  return error instanceof MetadataError ? String(error.context.reason).toLowerCase() : 'internal'
+}
+
+/** What our own overload kept us from asking may be there after all; a host that wants a pause says least. */
+function worstOf(failures: readonly unknown[]): unknown {
+  return failures.find(isOurs) ?? failures.find(failure => !isThrottled(failure)) ?? failures[0]
+}
+
+/** The address was not really tried: overload or shutdown. */
+export function isOurs(error: unknown): boolean {
+  return error instanceof MetadataError && ['BUSY', 'ABORTED'].includes(String(error.context.reason))
+}
+
+/** The host wants a pause, which says nothing of the address. */
+export function isThrottled(error: unknown): boolean {
+  if (!(error instanceof MetadataError)) return false
+  const { status, retryAfterMs } = error.context
+  return status === 429 || (status === 503 && retryAfterMs !== undefined)
+}

@@ -1,0 +1,228 @@
+import type { MetadataError } from '../../platform/errors.ts'
+import { metadataFailure } from './metadataFailure.ts'
+
+export interface FetchQueueLimits {
+  /** Tasks at once. */
+  readonly total: number
+  readonly perHost: number
+  /** Tasks waiting for their turn; beyond it the line with most of them loses its newest one. */
+  readonly waiting: number
+  /** A task that has waited longer is refused when its turn comes: who wanted it has gone long ago. */
+  readonly patienceMs: number
+}
+
+/** One caller's place in the queue; nothing to be done with it but to hand it back. */
+export interface Line {
+  readonly hosts: Map<string, Task[]>
+  waiting: number
+  running: number
+}
+
+/** Several tasks for one purpose, of which each waits in the lines of all who want it. */
+export interface Work {
+  /** Somebody else wants it too: what waits may now also start at their turn. */
+  alsoFor(line: Line): void
+  /**
+   * Runs `start` when there is room.
+   * @param signal - takes the task out of the queue; one that runs has to look at it itself.
+   * @throws {MetadataError} BUSY when too many wait already, or it waited too long.
+   * @throws the reason of `signal`, or what `start` throws.
+   */
+  run<T>(host: string, start: () => Promise<T>, signal: AbortSignal): Promise<T>
+}
+
+export interface FetchQueue {
+  openLine(): Line
+  openWork(line: Line): Work
+  /** Tasks of a host, running and waiting. */
+  load(host: string): number
+  running(): number
+  waiting(): number
+}
+
+interface Task {
+  readonly host: string
+  readonly lines: Set<Line>
+  readonly sinceMs: number
+  /** Started, refused or given up: its places in the lines mean nothing any more. */
+  isGone: boolean
+  /** Called with what ends the task. */
+  readonly begin: (end: () => void) => void
+  readonly refuse: (reason: unknown) => void
+  readonly turn: Promise<() => void>
+}
+
+/** A line may have this many times as many tasks running as there are places left. */
+const shareOfFree = 3
+
+/**
+ * Lets tasks run, so many at once and so many per host.
+ *
+ * Lines take turns, within a line hosts take turns, and within a host tasks run in order of arrival. A line alone uses
+ * three quarters of the places, two share six sevenths: whoever comes next always finds some free, however long the tasks
+ * under way take. A host at its limit holds back nobody else.
+ */
+export function createFetchQueue(limits: FetchQueueLimits): FetchQueue {
+  /** With tasks waiting, in order of turns. */
+  const lines = new Set<Line>()
+  const loads = new Map<string, { running: number; waiting: number }>()
+  let running = 0
+  let waiting = 0
+
+  function count(host: string, runningChange: number, waitingChange: number): void {
+    const load = loads.get(host) ?? { running: 0, waiting: 0 }
+    load.running += runningChange
+    load.waiting += waitingChange
+    running += runningChange
+    waiting += waitingChange
+    if (load.running + load.waiting === 0) loads.delete(host)
+    else loads.set(host, load)
+  }
+
+  function hasRoom(host: string): boolean {
+    return running < limits.total && (loads.get(host)?.running ?? 0) < limits.perHost
+  }
+
+  function startNext(): void {
+    while (running < limits.total && startAny()) {}
+  }
+
+  function startAny(): boolean {
+    for (const line of lines) if (startOne(line)) return true
+    return false
+  }
+
+  /** @returns whether a task of this line could start. */
+  function startOne(line: Line): boolean {
+    if (line.running >= shareOfFree * (limits.total - running)) return false
+    // Few are passed over: only as many hosts can be at their limit as fit into the total.
+    for (const [host, tasks] of line.hosts) {
+      while (tasks[0]?.isGone) tasks.shift()
+      const [task] = tasks
+      if (task === undefined) line.hosts.delete(host)
+      if (task === undefined || !hasRoom(host)) continue
+      line.hosts.delete(host)
+      line.hosts.set(host, tasks)
+      leave(task)
+      lines.delete(line)
+      if (line.waiting > 0) lines.add(line)
+      if (performance.now() - task.sinceMs > limits.patienceMs) task.refuse(busy('Waited too long', host))
+      else begin(task, line)
+      return true
+    }
+    return false
+  }
+
+  function begin(task: Task, line: Line): void {
+    line.running++
+    count(task.host, 1, 0)
+    task.begin(() => {
+      line.running--
+      count(task.host, -1, 0)
+      startNext()
+    })
+  }
+
+  function enter(task: Task, line: Line): void {
+    task.lines.add(line)
+    const tasks = line.hosts.get(task.host)
+    if (tasks === undefined) line.hosts.set(task.host, [task])
+    else tasks.push(task)
+    line.waiting++
+    lines.add(line)
+  }
+
+  /** Takes a waiting task out of all its lines. */
+  function leave(task: Task): void {
+    task.isGone = true
+    count(task.host, 0, -1)
+    for (const line of task.lines) {
+      if (--line.waiting > 0) continue
+      line.hosts.clear()
+      lines.delete(line)
+    }
+  }
+
+  /** @throws {MetadataError} BUSY when no other line has more tasks than those of the newcomer. */
+  function makeRoom(host: string, own: ReadonlySet<Line>): void {
+    if (waiting < limits.waiting) return
+    let longest: Line | undefined
+    for (const line of lines) if (line.waiting > (longest?.waiting ?? 0)) longest = line
+    const shortestOwn = Math.min(...[...own].map(line => line.waiting))
+    const newest = longest !== undefined && longest.waiting > shortestOwn + 1 ? newestOf(longest) : undefined
+    if (newest === undefined) throw busy('Too many fetches waiting', host)
+    leave(newest)
+    newest.refuse(busy('Too many fetches waiting', newest.host))
+  }
+
+  function openWork(first: Line): Work {
+    const wanting = new Set([first])
+    const waitingTasks = new Set<Task>()
+    return {
+      alsoFor(line) {
+        if (wanting.has(line)) return
+        wanting.add(line)
+        for (const task of waitingTasks) if (!task.isGone) enter(task, line)
+        startNext()
+      },
+      async run(host, start, signal) {
+        signal.throwIfAborted()
+        makeRoom(host, wanting)
+        const task = createTask(host)
+        const giveUp = () => {
+          if (task.isGone) return
+          leave(task)
+          task.refuse(signal.reason)
+        }
+        signal.addEventListener('abort', giveUp, { once: true })
+        waitingTasks.add(task)
+        count(host, 0, 1)
+        for (const line of wanting) enter(task, line)
+        if (hasRoom(host)) startNext()
+        const end = await task.turn.finally(() => {
+          waitingTasks.delete(task)
+          signal.removeEventListener('abort', giveUp)
+        })
+        try {
+          return await start()
+        } finally {
+          end()
+        }
+      }
+    }
+  }
+
+  return {
+    openLine: () => ({ hosts: new Map(), waiting: 0, running: 0 }),
+    openWork,
+    load(host) {
+      const load = loads.get(host)
+      return load === undefined ? 0 : load.running + load.waiting
+    },
+    running: () => running,
+    waiting: () => waiting
+  }
+}
+
+function createTask(host: string): Task {
+  let begin: Task['begin'] = () => {}
+  let refuse: Task['refuse'] = () => {}
+  const turn = new Promise<() => void>((resolve, reject) => {
+    begin = resolve
+    refuse = reject
+  })
+  return { host, lines: new Set(), sinceMs: performance.now(), isGone: false, begin, refuse, turn }
+}
+
+function newestOf(line: Line): Task | undefined {
+  for (const tasks of [...line.hosts.values()].reverse()) {
+    while (tasks.at(-1)?.isGone) tasks.pop()
+    const newest = tasks.pop()
+    if (newest !== undefined) return newest
+  }
+  return undefined
+}
+
+function busy(message: string, host: string): MetadataError {
+  return metadataFailure('BUSY', message, host)
+}

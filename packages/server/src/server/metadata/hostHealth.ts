@@ -1,0 +1,79 @@
+import { BoundedMap } from '../../platform/boundedMap.ts'
+import { MetadataError } from '../../platform/errors.ts'
+import { metadataFailure } from './metadataFailure.ts'
+
+/** How the hosts that metadata comes from fare, as seen from here. */
+export interface HostHealth {
+  /** Fails often: to be asked after all others. */
+  isLast(host: string): boolean
+  /** @throws {MetadataError} STATUS 429: the host has asked for a pause, which is not over. */
+  requireAwake(host: string): void
+  succeeded(host: string): void
+  /** @param error - what a fetch threw; what is not the host's fault is passed over. */
+  failed(host: string, error: unknown): void
+  /** Another host answered first, although it was asked later. */
+  overtaken(host: string): void
+}
+
+interface Host {
+  /** Share of failures: 0 to 1, of which the newest outcome makes a fifth. */
+  failing: number
+  lastUntilMs: number
+  restsUntilMs: number
+}
+
+const weightOfNewest = 0.2
+/** Passed by four failures in a row from a clean slate; not by a host that fails every other time. */
+const tooOften = 0.58
+/** What is left of the failures when the pause is over: the next failure begins another one. */
+const onProbation = 0.5
+const lastForMs = 60_000
+const maxHosts = 10_000
+const defaultRestMs = 10_000
+const longestRestMs = 10 * 60_000
+
+/** @param now - `Date.now`, replaced in tests. */
+export function createHostHealth(now: () => number): HostHealth {
+  const hosts = new BoundedMap<string, Host>(maxHosts)
+
+  function hostOf(name: string): Host {
+    const known = hosts.get(name)
+    if (known !== undefined) return known
+    const host = { failing: 0, lastUntilMs: 0, restsUntilMs: 0 }
+    hosts.set(name, host)
+    return host
+  }
+
+  function note(name: string, outcome: 0 | 1): void {
+    const host = hostOf(name)
+    host.failing += weightOfNewest * (outcome - host.failing)
+    if (host.failing <= tooOften || now() < host.lastUntilMs) return
+    host.lastUntilMs = now() + lastForMs
+    host.failing = onProbation
+  }
+
+  return {
+    isLast(name) {
+      const host = hosts.get(name)
+      return host !== undefined && now() < Math.max(host.lastUntilMs, host.restsUntilMs)
+    },
+    requireAwake(name) {
+      if (now() < (hosts.get(name)?.restsUntilMs ?? 0)) {
+        throw metadataFailure('STATUS', 'Host has asked for a pause', name, { status: 429 })
+      }
+    },
+    succeeded: name => note(name, 0),
+    failed(name, error) {
+      if (!(error instanceof MetadataError)) return
+      const { reason, status, retryAfterMs } = error.context
+      const asked = typeof retryAfterMs === 'number' ? retryAfterMs : undefined
+      if (status === 429 || (status === 503 && asked !== undefined)) {
+        hostOf(name).restsUntilMs = now() + Math.min(asked ?? defaultRestMs, longestRestMs)
+      }
+      // "Not found" is an answer; so is what the address itself makes impossible.
+      const isAnswer = reason === 'STATUS' && typeof status === 'number' && status < 500 && status !== 429
+      if (!isAnswer && reason !== 'BUSY' && reason !== 'ABORTED') note(name, 1)
+    },
+    overtaken: name => note(name, 1)
+  }
+}

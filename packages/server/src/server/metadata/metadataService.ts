@@ -1,0 +1,235 @@
+import { setMaxListeners } from 'node:events'
+import { type MetadataCache, noMetadataCache } from '../../model/metadata.ts'
+import { createTurns } from '../../platform/createTurns.ts'
+import type { MetadataFigures } from '../../platform/metadataFigures.ts'
+import { readAllowHosts } from './checkUrl.ts'
+import { createDocumentFetcher, isOurs, isThrottled } from './createDocumentFetcher.ts'
+import { createPatience } from './createPatience.ts'
+import { createDocuments, type Document } from './documents.ts'
+import { createFetchQueue, type FetchQueueLimits, type Line, type Work } from './fetchQueue.ts'
+import type { GuardedFetch } from './guardedFetch.ts'
+import { createHostHealth } from './hostHealth.ts'
+import { metadataFailure } from './metadataFailure.ts'
+import { readInlineObject } from './readInlineObject.ts'
+import type { JsonObject } from './readJsonObject.ts'
+import { imageOf } from './resolveImage.ts'
+import { type Gateways, type RemoteAddress, resolveUri } from './resolveUri.ts'
+
+export interface TokenMetadata {
+  /** Verbatim: unknown keys, nulls and all. */
+  readonly data: JsonObject
+  /** https URL or `data:image/` URI; "" where the object names no usable picture. */
+  readonly image: string
+}
+
+export interface MetadataRequest {
+  /** As on chain. */
+  readonly uri: string
+  /** ERC-1155 only: replaces `{id}`. */
+  readonly tokenId?: bigint
+}
+
+export interface MetadataServiceOptions {
+  readonly guardedFetch: GuardedFetch
+  readonly gateways: Gateways
+  /** The same list as the fetcher's: images of these hosts may be plain http. */
+  readonly allowHosts?: readonly string[]
+  /** Fetches at once; per host; and waiting for their turn. 32, 4 and 4096 by default. */
+  readonly concurrency?: Partial<Omit<FetchQueueLimits, 'patienceMs'>>
+  /** What outlives the process; absent: nothing does. Closed by whoever opened it, after the service. */
+  readonly cache?: MetadataCache
+  /** Bound on what is remembered in memory, in bytes as `weighObject` counts them. 64 MiB by default. */
+  readonly cacheBytes?: number
+  /** How long an answer of a URL that is no content address is in date. An hour by default. */
+  readonly freshForMs?: number
+  /** How long a failure holds; doubled with each further one, up to 24 hours. A minute by default. */
+  readonly retryAfterMs?: number
+  /** How long one gateway is waited for before the next one is asked as well. Half a second by default. */
+  readonly gatewayStaggerMs?: number
+  /** `Date.now`, replaced in tests. */
+  readonly now?: () => number
+}
+
+/** Reads token metadata from untrusted places. Nothing here ever fails a call. */
+export interface MetadataService {
+  /**
+   * @param options.signal - stops the waiting, not the fetch: a late answer still fills the cache.
+   * @returns absent while unavailable: unusable URI, failure (remembered), no JSON object, given up.
+   */
+  read(
+    uri: string,
+    options?: { readonly tokenId?: bigint; readonly signal?: AbortSignal }
+  ): Promise<TokenMetadata | undefined>
+  /**
+   * Reads many at once.
+   * @param options.budgetMs - the longest this call waits; 3 s by default (spec/openrpc.json, x-limits).
+   * @returns in the order of `requests`; absent where nothing came in time, or what came does not fit into 64 MiB of memory in
+   *   all. Documents inside URIs are read in the order of `requests`, as long as there are time and room.
+   */
+  readAll(
+    requests: readonly MetadataRequest[],
+    options?: { readonly budgetMs?: number; readonly signal?: AbortSignal }
+  ): Promise<readonly (TokenMetadata | undefined)[]>
+  /** Cuts off every fetch under way; later reads find nothing. */
+  close(): void
+}
+
+/** The service as its owner sees it. */
+export interface CountedMetadataService extends MetadataService {
+  figures(): MetadataFigures
+}
+
+/** So much memory the documents of one call may take, about. */
+const maxWeightPerCall = 64 * 1024 * 1024
+/** A fetch whose caller has long gone is still worth having, but not for hours. */
+const patienceMs = 120_000
+
+/**
+ * What was had before is given out at once, also past its date: then it is fetched anew behind the answer. What is proven
+ * by its content address is never fetched again. A failure holds for a minute, twice as long each further time, at most a
+ * day; our own overload or end is never held against an address.
+ */
+export function createMetadataService(options: MetadataServiceOptions): CountedMetadataService {
+  const { guardedFetch, gateways, cache = noMetadataCache, now = Date.now } = options
+  const allowHosts = readAllowHosts(options.allowHosts ?? [])
+  const limits = { total: 32, perHost: 4, waiting: 4096, patienceMs, ...options.concurrency }
+  const queue = createFetchQueue(limits)
+  const background = queue.openLine()
+  const lookups = { fresh: 0, stale: 0, negative: 0, missing: 0 }
+  const fetches: Record<string, number> = {}
+  let fetchedBytes = 0
+  const documents = createDocuments({
+    cache,
+    memoryBytes: options.cacheBytes ?? 64 * 1024 * 1024,
+    freshForMs: options.freshForMs ?? 60 * 60 * 1000,
+    retryAfterMs: options.retryAfterMs ?? 60 * 1000,
+    now
+  })
+  const fetchDocument = createDocumentFetcher({
+    guardedFetch,
+    queue,
+    health: createHostHealth(now),
+    staggerMs: options.gatewayStaggerMs ?? 500,
+    perHost: limits.perHost,
+    onFetched(outcome, bytes) {
+      fetches[outcome] = (fetches[outcome] ?? 0) + 1
+      fetchedBytes += bytes
+    }
+  })
+  const underWay = new Map<string, { readonly work: Work; readonly done: Promise<Document | undefined> }>()
+  const closing = new AbortController()
+  // Each fetch under way listens; Node 20 would call more than ten a leak.
+  setMaxListeners(0, closing.signal)
+
+  /** Remembered, under way already, or fetched now. Never rejects. */
+  async function load(address: RemoteAddress, line: Line): Promise<Document | undefined> {
+    const { lookup, document, isDue } = await documents.find(address)
+    lookups[lookup]++
+    // Never rejects.
+    if (lookup === 'stale' && isDue) fetchOnce(address, background).catch(() => {})
+    return lookup === 'missing' ? fetchOnce(address, line) : document
+  }
+
+  function fetchOnce(address: RemoteAddress, line: Line): Promise<Document | undefined> {
+    const already = underWay.get(address.key)
+    if (already !== undefined) {
+      already.work.alsoFor(line)
+      return already.done
+    }
+    const work = queue.openWork(line)
+    const done = fetchAndRemember(address, work).finally(() => underWay.delete(address.key))
+    underWay.set(address.key, { work, done })
+    return done
+  }
+
+  async function fetchAndRemember(address: RemoteAddress, work: Work): Promise<Document | undefined> {
+    try {
+      const document = await fetchDocument(address, work, closing.signal)
+      documents.remember(address, document)
+      return { data: document.data, weight: document.weight }
+    } catch (error) {
+      const isItsOwn = !closing.signal.aborted && !isOurs(error) && !isThrottled(error)
+      if (isItsOwn) await documents.rememberFailure(address)
+      return undefined
+    }
+  }
+
+  /**
+   * The document behind a URI; never rejects.
+   * @param readsInline - false: documents inside URIs are left alone, because reading them holds up everybody.
+   */
+  async function find(
+    { uri, tokenId }: MetadataRequest,
+    line: Line,
+    readsInline = true
+  ): Promise<Document | undefined> {
+    const resolved = resolveUri(uri, gateways, tokenId === undefined ? {} : { tokenId })
+    if (resolved.kind === 'unusable' || closing.signal.aborted) return undefined
+    if (resolved.kind === 'remote') return load(resolved, line)
+    if (!readsInline) return undefined
+    try {
+      return readInlineObject(resolved.content)
+    } catch {
+      return undefined
+    }
+  }
+
+  function show({ data }: Document, { tokenId }: MetadataRequest): TokenMetadata {
+    const image = imageOf(data, { gateways, allowHosts, ...(tokenId === undefined ? {} : { tokenId }) })
+    return { data, image }
+  }
+
+  return {
+    async read(uri, { tokenId, signal } = {}) {
+      const request = tokenId === undefined ? { uri } : { uri, tokenId }
+      const patience = createPatience(signal)
+      try {
+        const document = await patience.until(find(request, queue.openLine()))
+        return document && show(document, request)
+      } finally {
+        patience.end()
+      }
+    },
+
+    async readAll(requests, { budgetMs = 3_000, signal } = {}) {
+      const patience = createPatience(signal, budgetMs)
+      try {
+        const line = queue.openLine()
+        const turn = createTurns()
+        const shown: Promise<TokenMetadata | undefined>[] = []
+        let readWeight = 0
+        let shownWeight = 0
+        for (const request of requests) {
+          await turn()
+          const found = find(request, line, !patience.isOver() && readWeight < maxWeightPerCall)
+          shown.push(
+            patience.until(found).then(document => {
+              if (document === undefined) return undefined
+              readWeight += document.weight
+              // One that is too large leaves its room to smaller ones.
+              if (shownWeight + document.weight > maxWeightPerCall) return undefined
+              shownWeight += document.weight
+              return show(document, request)
+            })
+          )
+        }
+        return await Promise.all(shown)
+      } finally {
+        patience.end()
+      }
+    },
+
+    figures: () => ({
+      lookups: { ...lookups },
+      fetches: { ...fetches },
+      fetchedBytes,
+      running: queue.running(),
+      waiting: queue.waiting(),
+      isPersistent: cache.isWorking()
+    }),
+
+    close() {
+      closing.abort(metadataFailure('ABORTED', 'The service is closed'))
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import { randomInt } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it, vi } from 'vitest'
+import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
+import { buildChain, hashOf, people } from '../../index/test/buildChain.ts'
+import { commitChain } from '../../index/test/commitChain.ts'
+import type { Snapshot } from '../../index/port/store.ts'
+import { openSqliteReader } from '../../index/sqlite/openSqliteReader.ts'
+import { openSqliteWriter } from '../../index/sqlite/openSqliteWriter.ts'
+import type { Address, BlockRef, Hash } from '../../model/evm.ts'
+import { createAddressFormat } from './addressFormat.ts'
+import { createPageTexts, type ReadPageTexts } from './createPageTexts.ts'
+import { type Attached, createRecordWriter } from './createRecordWriter.ts'
+
+const chainId = 1
+const accounts = people.slice(0, 3)
+const disposals: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const dispose of disposals.splice(0)) await dispose()
+})
+
+async function startStore() {
+  const folder = await mkdtemp(join(tmpdir(), 'chain-data-pages-'))
+  const writer = await openSqliteWriter(folder, { chainId, genesisHash: hashOf('genesis') })
+  const reader = await openSqliteReader(folder, chainId)
+  disposals.push(async () => {
+    await reader.close()
+    await writer.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+  return { writer, reader }
+}
+
+const write = createRecordWriter(createAddressFormat())
+const keeping = (bytes: number) => createPageTexts({ write, bytes })
+
+async function textOf(
+  read: ReadPageTexts,
+  snapshot: Snapshot,
+  address: Address,
+  limit: number,
+  before?: Hash
+): Promise<string> {
+  let olderThan: { blockNumber: number; index: number } | undefined
+  if (before !== undefined) {
+    const found = await snapshot.lookUpHash(before)
+    if (found.kind !== 'confirmed') return found.kind
+    olderThan = found.position
+  }
+  const pieces: string[] = []
+  for await (const piece of read(snapshot, { chainId, address, limit, olderThan })) pieces.push(piece)
+  return pieces.join(',')
+}
+
+const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? randomInt(2 ** 31))
+
+it(`gives what the store holds, whatever comes and is rolled back (CHAIN_DATA_TEST_SEED=${seed})`, async () => {
+  const { writer, reader } = await startStore()
+  const random = createRandom(seed)
+  const caches = [keeping(2 ** 20), keeping(20_000), keeping(1)]
+  const refs: BlockRef[] = []
+  const names: string[] = []
+  for (let step = 0; step < 120; step++) {
+    if (refs.length > 3 && random.below(4) === 0) {
+      refs.splice(Math.max(1, refs.length - 1 - random.below(3)))
+      const last = refs.at(-1)
+      if (last !== undefined) await writer.rollbackTo(last)
+    } else {
+      const plans = Array.from({ length: 1 + random.below(2) }, (_, block) =>
+        Array.from({ length: random.below(3) }, (_, index) => {
+          // Transactions that were removed come back too, in other blocks.
+          const name = `${random.below(60)} ${random.below(8) === 0 ? step : 'again'} ${block} ${index}`
+          names.push(name)
+          return {
+            name,
+            parties: [accounts[random.below(3)] ?? '0x', accounts[random.below(3)] ?? '0x'] as const
+          }
+        })
+      )
+      const parent = refs.at(-1)
+      const blocks = buildChain(plans, { fork: String(step), ...(parent && { parent }) })
+      await commitChain(writer, blocks)
+      refs.push(...blocks.map(({ ref }) => ref))
+    }
+    const snapshot = await reader.openSnapshot()
+    for (const address of accounts) {
+      for (const limit of [1, 2, 5, 500]) {
+        const name = names[random.below(Math.max(1, names.length))]
+        for (const before of [undefined, name === undefined ? undefined : hashOf(name)]) {
+          const expected = await textOf(
+            createPageTexts({ write, bytes: 0 }),
+            snapshot,
+            address,
+            limit,
+            before
+          )
+          for (const read of caches) {
+            expect(await textOf(read, snapshot, address, limit, before)).toBe(expected)
+          }
+        }
+      }
+    }
+    await snapshot.close()
+  }
+})
+
+it('reads a page once while nothing of the account comes, and anew when something does', async () => {
+  const { writer, reader } = await startStore()
+  const [alice = '0x', bob = '0x', carol = '0x'] = accounts
+  const first = buildChain([[{ name: 'a', parties: [alice, bob] }], [{ name: 'b', parties: [alice, carol] }]])
+  await commitChain(writer, first)
+  const counted = vi.fn(write)
+  const read = createPageTexts({ write: counted, bytes: 2 ** 20 })
+  const ask = async () => {
+    const snapshot = await reader.openSnapshot()
+    await textOf(read, snapshot, alice, 100)
+    await snapshot.close()
+    return counted.mock.calls.length
+  }
+  expect([await ask(), await ask()]).toEqual([1, 1])
+  const parent = first.at(-1)?.ref
+  const others = buildChain([[{ name: 'c', parties: [bob, carol] }]], parent && { parent })
+  await commitChain(writer, others)
+  expect(await ask()).toBe(1)
+  await commitChain(
+    writer,
+    buildChain([[{ name: 'd', parties: [carol, alice] }]], others[0] && { parent: others[0].ref })
+  )
+  expect([await ask(), await ask()]).toEqual([2, 2])
+})
+
+it('keeps nothing of a page that was not read to its end', async () => {
+  const { writer, reader } = await startStore()
+  const [alice = '0x', bob = '0x'] = accounts
+  const plans = Array.from({ length: 200 }, (_, i) => [{ name: String(i), parties: [alice, bob] }])
+  await commitChain(writer, buildChain(plans))
+  const read = keeping(2 ** 20)
+  const snapshot = await reader.openSnapshot()
+  for await (const _ of read(snapshot, { chainId, address: alice, limit: 200, olderThan: undefined })) break
+  const whole = await textOf(read, snapshot, alice, 200)
+  expect(JSON.parse(`[${whole}]`)).toHaveLength(200)
+  await snapshot.close()
+})
+
+it('keeps a page for each choice of what is attached, and hands the choice on', async () => {
+  const { writer, reader } = await startStore()
+  const [alice = '0x', bob = '0x'] = accounts
+  await commitChain(writer, buildChain([[{ name: 'a', parties: [alice, bob] }]]))
+  const asked = vi.fn((_chunk: unknown, attached?: Attached) => JSON.stringify(attached ?? 'nothing'))
+  const read = createPageTexts({ write: asked, bytes: 2 ** 20 })
+  const choices: (Attached | undefined)[] = [
+    undefined,
+    { address: alice, transfers: true, internal: false },
+    { address: alice, transfers: false, internal: true },
+    { address: alice, transfers: true, internal: true }
+  ]
+  const snapshot = await reader.openSnapshot()
+  for (const round of [1, 2]) {
+    for (const attached of choices) {
+      const page = { chainId, address: alice, limit: 5, olderThan: undefined, attached }
+      const pieces: string[] = []
+      for await (const piece of read(snapshot, page)) pieces.push(piece)
+      expect(pieces).toEqual([JSON.stringify(attached ?? 'nothing')])
+    }
+    expect([round, asked.mock.calls.length]).toEqual([round, choices.length])
+  }
+  await snapshot.close()
+})

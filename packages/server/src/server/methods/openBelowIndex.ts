@@ -1,0 +1,191 @@
+import type { DeepHistory, DeepProgress } from '../../evm/below/createDeepHistory.ts'
+import { hasLeft } from '../../index/deepHistory/deepRows.ts'
+import type { HistoryPart, Snapshot } from '../../index/port/store.ts'
+import type { RecordChunk } from '../../index/record/record.ts'
+import {
+  firstTransactionId,
+  type TransactionPosition,
+  toPosition,
+  toTransactionId
+} from '../../index/record/transactionId.ts'
+import type { AnswerCoverage } from '../../model/coverage.ts'
+import type { DeepKnowledge } from '../../model/deepHistory.ts'
+import type { Address, BlockRef, Hash, HoldingCandidate } from '../../model/evm.ts'
+import type { SyncStatus } from '../../model/sync.ts'
+import { NodeUnavailableError } from '../../platform/errors.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import { knownFrom } from './knownFrom.ts'
+import type { MethodContext } from './MethodContext.ts'
+
+/** What one answer needs of a chain whose index may not begin at its first block. */
+export interface DeepChain {
+  readonly chainId: number
+  /** Absent: what lies below the index is not answered. */
+  readonly deep?: DeepHistory | undefined
+}
+
+/** What lies below the index, as one answer about one account sees it. */
+export interface BelowIndex {
+  /** First block of the index. */
+  readonly anchor: BlockRef
+  /** Of the account, newest first; only what is not `missing`. @throws {StoreUnavailableError} it is missing by now. */
+  records(part: HistoryPart): AsyncIterable<RecordChunk>
+  /** What has to be read before there are `atMost` records older than that, or all there are; absent: nothing. */
+  missing(olderThan: TransactionPosition | undefined, atMost?: number): Promise<MissingBelow | undefined>
+  /** How many of them there are, `atMost` at most. */
+  count(olderThan: TransactionPosition | undefined, atMost: number): Promise<number>
+  lookUpHash(hash: Hash): Promise<TransactionPosition | undefined>
+  /** What the account may hold; a list is whole or not given. @throws as `MissingBelow.read`. */
+  readCandidates(): Promise<readonly HoldingCandidate[]>
+}
+
+/** Something that nodes are to be asked for. It may take long: no snapshot should be open meanwhile. */
+export interface MissingBelow {
+  /**
+   * @throws {Refusal} UPSTREAM_UNAVAILABLE when the time does not suffice; the next call goes on from there.
+   * @throws {NodeUnavailableError} and {NodeContradictionError} likewise.
+   */
+  read(): Promise<void>
+}
+
+/** How soon whoever was told to come again may: what was read meanwhile is kept. */
+const retryAfterMs = 1_000
+
+/** @returns `undefined`: nothing lies below the index, or nobody answers for it. */
+export async function openBelowIndex(
+  { chainId, deep }: DeepChain,
+  snapshot: Snapshot,
+  address: Address,
+  status: SyncStatus,
+  { signal, deadlineMs }: MethodContext
+): Promise<BelowIndex | undefined> {
+  const range = await snapshot.indexedRange()
+  if (deep === undefined || range === undefined || range.from === 0) return undefined
+  const anchor = await snapshot.blockRef(range.from)
+  if (anchor === undefined) throw new Error(`the first indexed block ${range.from} is not in the index`)
+  const { finalized = -1 } = await snapshot.marks()
+  const isFinal = Math.max(finalized, status.finalized ?? -1) >= range.from - 1
+  const request = { address, anchor, signal, deadlineMs }
+  const requireFinal = () => {
+    if (isFinal) return
+    throw unfinished(`Block ${range.from - 1} of chain ${chainId}, just below the index, is not final yet.`)
+  }
+  const requireDone = ({ isDone, reachedBlock }: DeepProgress) => {
+    if (isDone) return
+    throw unfinished(
+      `What lies below block ${range.from} of chain ${chainId} is still being read, down to block ${reachedBlock} by now.`
+    )
+  }
+  const belowId = (olderThan: TransactionPosition | undefined) =>
+    Math.min(
+      firstTransactionId(anchor.number),
+      olderThan === undefined ? Number.POSITIVE_INFINITY : toTransactionId(olderThan)
+    )
+  const kept = ({ olderThan, limit }: HistoryPart) =>
+    deep.cache.records(address, anchor, {
+      belowId: belowId(olderThan),
+      ...(limit === undefined ? {} : { limit })
+    })
+  /** It was read to the end before; an account that has left the cache since looks like one that has nothing. */
+  const requireKept = async (lane: keyof DeepKnowledge) => {
+    if ((await deep.cache.known(address, anchor))[lane] > 0) throw hasLeft()
+  }
+  const count = async (olderThan: TransactionPosition | undefined, atMost: number) => {
+    let found = 0
+    for await (const { ids } of kept({ ...(olderThan && { olderThan }), limit: atMost })) found += ids.length
+    return found
+  }
+
+  return {
+    ...{ anchor, count },
+    async *records(part) {
+      let left = part.limit ?? Number.POSITIVE_INFINITY
+      for await (const chunk of kept(part)) {
+        left -= chunk.ids.length
+        yield chunk
+      }
+      if (left > 0) await requireKept('recordsFrom')
+    },
+    async missing(olderThan, atMost = Number.POSITIVE_INFINITY) {
+      const isEnough = async () => Number.isFinite(atMost) && (await count(olderThan, atMost)) >= atMost
+      if (atMost === 0) return undefined
+      requireFinal()
+      const { recordsFrom } = await deep.cache.known(address, anchor)
+      if (recordsFrom === 0 || (await isEnough())) return undefined
+      return { read: async () => requireDone(await deep.readRecords(request, isEnough)) }
+    },
+    async lookUpHash(hash) {
+      requireFinal()
+      const id = await deep.lookUpHash(hash, anchor, signal)
+      return id === undefined ? undefined : toPosition(id)
+    },
+    async readCandidates() {
+      requireFinal()
+      requireDone(await deep.readCandidates(request))
+      const candidates = await deep.cache.candidates(address, anchor)
+      await requireKept('candidatesFrom')
+      return candidates
+    }
+  }
+}
+
+/** A snapshot and what lies below it as one history: same order, nothing twice. */
+export function joinBelow(
+  snapshot: Snapshot,
+  below: BelowIndex | undefined
+): Pick<Snapshot, 'records' | 'rollbacks'> {
+  return {
+    rollbacks: () => snapshot.rollbacks(),
+    async *records(address, part = {}) {
+      let left = part.limit ?? Number.POSITIVE_INFINITY
+      for await (const chunk of snapshot.records(address, part)) {
+        left -= chunk.ids.length
+        yield chunk
+      }
+      if (below === undefined || left <= 0) return
+      yield* below.records({ ...part, ...(Number.isFinite(left) ? { limit: left } : {}) })
+    }
+  }
+}
+
+/** An answer that the index alone may give does not wait longer for a node that says nothing. */
+const patienceMs = 1_500
+
+/** Who answers for histories below the index; `undefined` while no node tells whether it can. */
+export async function whoAnswersBelow(
+  deep: DeepHistory | undefined,
+  snapshot: Snapshot,
+  signal: AbortSignal
+): Promise<'node' | 'none' | undefined> {
+  if (deep === undefined) return 'none'
+  if (deep.answeredBy() === 'node') return 'node'
+  const range = await snapshot.indexedRange()
+  if (range === undefined || range.from === 0) return 'none'
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+  try {
+    return await deep.findOut(patience)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof NodeUnavailableError || patience.aborted) return deep.answeredBy()
+    throw error
+  }
+}
+
+/** What an answer from this snapshot covers. */
+export async function coverageOf(
+  chainId: number,
+  snapshot: Snapshot,
+  deepHistory: 'node' | 'none' | undefined
+): Promise<AnswerCoverage> {
+  const range = await snapshot.indexedRange()
+  if (range === undefined) return { chainId }
+  return {
+    ...{ chainId, from: range.from, to: range.to.number },
+    ...knownFrom(await snapshot.coverage()),
+    ...(range.from === 0 || deepHistory === undefined ? {} : { deepHistory })
+  }
+}
+
+function unfinished(message: string): Refusal {
+  return new Refusal('UPSTREAM_UNAVAILABLE', message, { retryAfterMs })
+}

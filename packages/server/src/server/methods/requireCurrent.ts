@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Snapshot, StoreReader } from '../../index/port/store.ts'
+import type { SyncStatus } from '../../model/sync.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { Refusal } from '../../platform/refusal.ts'
+
+/** The pool is looked at every second or so, every ten at most; when the last look is older, nobody knows what is pending. */
+const poolFreshMs = 15_000
+/** After a start or a reorg the index is level with its node again within a moment: a call waits so long for it. */
+const startWaitMs = 5_000
+const pollMs = 25
+
+/**
+ * A view of the index, and the chain's status, once its indexer has said how it stands. The view is never one from the
+ * middle of a reorg. It is the caller's to close.
+ *
+ * The status comes from another thread or process and may be late, so it cannot tell what the view holds. The view itself can: a
+ * rollback unsettles the index in its own transaction, and only the look at index and pool that ends it settles it.
+ *
+ * @throws {Refusal} UPSTREAM_UNAVAILABLE when the index stays in the middle of a reorg.
+ * @remarks Waits while the index is being brought up to date after a start or a reorg, some seconds at most.
+ */
+export async function openSettled(
+  { reader, status: readStatus }: { readonly reader: StoreReader; readonly status: () => SyncStatus },
+  clock: Clock,
+  signal: AbortSignal
+): Promise<{ readonly snapshot: Snapshot; readonly status: SyncStatus }> {
+  const lastMoment = clock.now() + startWaitMs
+  for (;;) {
+    while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
+    const snapshot = await reader.openSnapshot()
+    const { settled, backfilled } = await snapshot.marks()
+    const status = readStatus()
+    const isOver = clock.now() >= lastMoment
+    // A first backfill has gaps by its nature, and says so. Otherwise a status that is not there yet may tell of what the view
+    // has behind it: of a reorg, or of the end of the first backfill.
+    if (!backfilled || (settled && (isOver || !isOnItsWay(status)))) return { snapshot, status }
+    await snapshot.close()
+    if (!settled && (status.phase === 'stalled' || isOver)) throw notHeard(status)
+    await sleep(pollMs, undefined, { signal })
+  }
+}
+
+/**
+ * Lets an answer that shows the newest state pass only while the index follows its node: what is unknown must not look
+ * like nothing.
+ *
+ * @throws {Refusal} UPSTREAM_UNAVAILABLE.
+ */
+export function requireFollowing(status: SyncStatus): void {
+  if (status.phase !== 'following') throw notHeard(status)
+}
+
+/**
+ * Lets an answer that shows pending transactions pass only if the pool was seen recently, or the node said recently
+ * that it shows none.
+ *
+ * @throws {Refusal} UPSTREAM_UNAVAILABLE.
+ */
+export function requireFreshPool(status: SyncStatus, nowMs: number): void {
+  const { poolSeenAtMs } = status
+  if (poolSeenAtMs === undefined || nowMs - poolSeenAtMs > poolFreshMs) throw notHeard(status)
+}
+
+function isOnItsWay({ phase }: SyncStatus): boolean {
+  return phase === 'starting' || phase === 'backfilling'
+}
+
+/** During the first backfill there is nothing to wait for: that may take days. */
+function isCatchingUp(status: SyncStatus): boolean {
+  return isOnItsWay(status) && (status.phase === 'starting' || status.backfilled)
+}
+
+function notHeard({ chainId }: SyncStatus): Refusal {
+  return new Refusal(
+    'UPSTREAM_UNAVAILABLE',
+    `The node of chain ${chainId} has not been heard recently enough.`,
+    {}
+  )
+}
+
+/**
+ * What a chain says whose first backfill is not complete: NOT_SYNCED with how far it is, so that "none" always means
+ * none; UPSTREAM_UNAVAILABLE while its node has never answered.
+ */
+export async function notBackfilled(snapshot: Snapshot, { chainId, head }: SyncStatus): Promise<Refusal> {
+  if (head === undefined) {
+    return new Refusal('UPSTREAM_UNAVAILABLE', `The node of chain ${chainId} has not answered yet.`, {})
+  }
+  const indexedTo = (await snapshot.indexedRange())?.to.number
+  const reached = indexedTo === undefined ? 'not indexed yet' : `indexed up to block ${indexedTo} of ${head}`
+  return new Refusal('NOT_SYNCED', `Chain ${chainId} is ${reached}.`, {
+    head,
+    ...(indexedTo === undefined ? {} : { indexedTo })
+  })
+}

@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { HeldNft } from '../../evm/holdings/heldAssets.ts'
+import type { EvmHoldings, EvmHoldingsAtBlock, HoldingsRequest } from '../../evm/holdings/holdings.ts'
+import { type ListedLabel, shapeEvmHoldings } from '../../evm/holdings/shapeEvmHoldings.ts'
+import type { SpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
+import { BlockLostError } from '../../evm/state/pinBlock.ts'
+import type { StoreReader } from '../../index/port/store.ts'
+import type { Address, HoldingCandidate } from '../../model/evm.ts'
+import type { SyncStatus } from '../../model/sync.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { inTurns } from '../../platform/inTurns.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
+import { chainOf } from './chainOf.ts'
+import type { Handlers, MethodContext } from './MethodContext.ts'
+import { metadataBudget } from './metadataBudget.ts'
+import { type BelowIndex, coverageOf, type DeepChain, openBelowIndex } from './openBelowIndex.ts'
+import { notBackfilled, openSettled, requireFollowing } from './requireCurrent.ts'
+
+/** What the holdings of one chain are read from. */
+export interface EvmHoldingsChain extends DeepChain {
+  readonly reader: StoreReader
+  readonly holdings: EvmHoldings
+  status(): SyncStatus
+  /** What token lists say of an ERC-20 contract; absent when none knows it. */
+  listed(address: string): ListedLabel | undefined
+  readonly judge: SpamJudge
+}
+
+export interface EvmHoldingsMethodOptions {
+  readonly chains: ReadonlyMap<number, EvmHoldingsChain>
+  readonly metadata: MetadataService
+  /** Longest time that one call waits for metadata. */
+  readonly metadataWaitMs: number
+  /** Answer from what is indexed while the first backfill still runs. */
+  readonly serveWhileSyncing: boolean
+  readonly clock: Clock
+}
+
+/** A node that has moved to another branch is followed within seconds. */
+const lostWaitMs = 5_000
+const lostPauseMs = 200
+
+/** ERC-20 tokens, NFTs and native balance: the index says where to look, the node's state at one block decides. */
+export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handlers['svc_getTokensAndNFTs'] {
+  const { chains, metadata, metadataWaitMs, serveWhileSyncing, clock } = options
+
+  return async ([anyCaseAddress, tokenAddresses = []], context) => {
+    const chain = chainOf(chains, context)
+    const address = anyCaseAddress.toLowerCase() as Address
+    const filter = tokenAddresses.map(token => token.toLowerCase() as Address)
+    const { signal, deadlineMs } = context
+    const holdings = await readHoldings(chain, { address, filter, signal, deadlineMs }, context)
+    return shapeEvmHoldings(holdings, {
+      metadata: await readMetadata(holdings.nfts, signal, deadlineMs),
+      listed: chain.listed,
+      judge: chain.judge
+    })
+  }
+
+  /**
+   * What is held is what index and state say of the same block. Where no node reads the block that the index is at, one of the
+   * two will move within a moment: then both are asked again.
+   */
+  async function readHoldings(
+    chain: EvmHoldingsChain,
+    request: Required<Pick<HoldingsRequest, 'address' | 'filter' | 'signal' | 'deadlineMs'>>,
+    context: MethodContext
+  ): Promise<EvmHoldingsAtBlock> {
+    const { address, signal } = request
+    const older = await readOlder(chain, address, context)
+    const lastMoment = clock.now() + lostWaitMs
+    for (;;) {
+      try {
+        return await chain.holdings.readHoldings({
+          ...request,
+          ...(await readCandidates(chain, address, older, context))
+        })
+      } catch (error) {
+        if (!(error instanceof BlockLostError) || clock.now() >= lastMoment) throw error
+        await sleep(lostPauseMs, undefined, { signal })
+      }
+    }
+  }
+
+  /** Candidates from below the index; the snapshot is let go before nodes are asked for them. */
+  async function readOlder(
+    chain: EvmHoldingsChain,
+    owner: Address,
+    context: MethodContext
+  ): Promise<OlderCandidates | undefined> {
+    if (chain.deep === undefined) return undefined
+    const { snapshot, status } = await openSettled(chain, clock, context.signal)
+    let below: BelowIndex | undefined
+    try {
+      if (!(await snapshot.backfilled()) && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
+      below = await openBelowIndex(chain, snapshot, owner, status, context)
+    } finally {
+      await snapshot.close()
+    }
+    return below && { below: below.anchor.number, candidates: await below.readCandidates() }
+  }
+
+  /** Lets the snapshot go before the node is asked, because that may take long. */
+  async function readCandidates(
+    chain: EvmHoldingsChain,
+    owner: Address,
+    older: OlderCandidates | undefined,
+    context: MethodContext
+  ): Promise<Pick<HoldingsRequest, 'candidates' | 'at' | 'branch'>> {
+    const { snapshot, status } = await openSettled(chain, clock, context.signal)
+    try {
+      const isBackfilled = await snapshot.backfilled()
+      if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
+      // An index that lags far behind does not know what the account has received since.
+      if (isBackfilled) requireFollowing(status)
+      const range = await snapshot.indexedRange()
+      const candidates: HoldingCandidate[] = []
+      for await (const chunk of snapshot.holdingCandidates(owner)) candidates.push(...chunk)
+      if (older !== undefined && (range?.from ?? 0) > older.below) throw indexMoved(chain.chainId)
+      candidates.push(...(older?.candidates ?? []))
+      // Logs are enough for that, which every node has.
+      context.onCoverage?.(await coverageOf(chain.chainId, snapshot, older === undefined ? 'none' : 'node'))
+      // A half-built index says nothing about its last block; then the node's latest is the better one.
+      if (!isBackfilled || !range) return { candidates }
+      const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }
+      return { candidates, at, branch: await snapshot.rollbacks() }
+    } finally {
+      await snapshot.close()
+    }
+  }
+
+  async function readMetadata(
+    nfts: readonly HeldNft[],
+    signal: AbortSignal,
+    deadlineMs: number
+  ): Promise<readonly (TokenMetadata | undefined)[]> {
+    // Room and time are bounded: so no collection may stand before all the others.
+    const withUri = inTurns(
+      nfts.filter(({ tokenUri }) => tokenUri !== ''),
+      ({ address }) => address
+    )
+    const requests = withUri.map(({ tokenUri, standard, tokenId }) => ({
+      uri: tokenUri,
+      ...(standard === 'erc1155' ? { tokenId } : {})
+    }))
+    const budgetMs = metadataBudget(metadataWaitMs, deadlineMs)
+    const found = await metadata.readAll(requests, { budgetMs, signal })
+    const metadataOf = new Map(withUri.map((nft, index) => [nft, found[index]]))
+    return nfts.map(nft => metadataOf.get(nft))
+  }
+}
+
+interface OlderCandidates {
+  /** Of all blocks below this one. */
+  readonly below: number
+  readonly candidates: readonly HoldingCandidate[]
+}
+
+/** Another index has taken its place, which begins later. */
+function indexMoved(chainId: number): Refusal {
+  return new Refusal(
+    'UPSTREAM_UNAVAILABLE',
+    `The index of chain ${chainId} begins at another block by now.`,
+    {}
+  )
+}

@@ -1,0 +1,226 @@
+import type { HistoryPage } from '@chain-data/protocol'
+import type { Snapshot, StoreReader } from '../../index/port/store.ts'
+import type { TransactionPosition } from '../../index/record/transactionId.ts'
+import type { Address, Hash, PendingTransaction } from '../../model/evm.ts'
+import type { SyncStatus } from '../../model/sync.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { FormatAddress } from './addressFormat.ts'
+import { chainOf } from './chainOf.ts'
+import { createPageTexts, type HistoryView } from './createPageTexts.ts'
+import { type Attached, createRecordWriter } from './createRecordWriter.ts'
+import type { Handlers, MethodContext } from './MethodContext.ts'
+import {
+  type BelowIndex,
+  coverageOf,
+  type DeepChain,
+  joinBelow,
+  type MissingBelow,
+  openBelowIndex,
+  whoAnswersBelow
+} from './openBelowIndex.ts'
+import { type ResultChunk, ResultStream } from './ResultStream.ts'
+import { notBackfilled, openSettled, requireFollowing, requireFreshPool } from './requireCurrent.ts'
+import { toTransactionRecord } from './toTransactionRecord.ts'
+
+/** What the transaction history of one chain is read from. */
+export interface HistoryChain extends DeepChain {
+  readonly reader: StoreReader
+  status(): SyncStatus
+}
+
+export interface HistoryOptions {
+  readonly chains: ReadonlyMap<number, HistoryChain>
+  /** Most records of an answer without `limit`; null: no bound. */
+  readonly maxUnpaged: number | null
+  /** Answer from what is indexed while the first backfill still runs. */
+  readonly serveWhileSyncing: boolean
+  /** Bytes of pages kept in memory; absent: none. */
+  readonly cacheBytes?: number
+  readonly formatAddress: FormatAddress
+  readonly clock: Clock
+}
+
+/**
+ * Transactions associated with an address, pending ones first, then newest first; all of them come from one
+ * snapshot of the index, which stays open until the answer is written.
+ */
+export function createGetTransactionsByAddress(
+  options: HistoryOptions
+): Handlers['svc_getTransactionsByAddress'] {
+  const { chains, maxUnpaged, serveWhileSyncing, cacheBytes = 0, formatAddress, clock } = options
+  const writeRecords = createRecordWriter(formatAddress)
+  const pageTexts = createPageTexts({ write: writeRecords, bytes: cacheBytes })
+
+  return async ([anyCaseAddress, page = {}], context) => {
+    const chain = chainOf(chains, context)
+    const address = anyCaseAddress.toLowerCase() as Address
+    for (;;) {
+      const opened = await openHistory(chain, { address, page }, context)
+      if (opened instanceof ResultStream) return opened
+      await opened.read()
+    }
+  }
+
+  /** @returns what has to be read before, where something is missing below the index. */
+  async function openHistory(
+    chain: HistoryChain,
+    { address, page }: AskedHistory,
+    context: MethodContext
+  ): Promise<ResultStream | MissingBelow> {
+    const isFirstPage = page.before === undefined
+    const { snapshot, status } = isFirstPage
+      ? await openSettled(chain, clock, context.signal)
+      : { snapshot: await chain.reader.openSnapshot(), status: chain.status() }
+    let isOpen = false
+    try {
+      context.signal.throwIfAborted()
+      const isBackfilled = await snapshot.backfilled()
+      if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
+      if (isBackfilled && isFirstPage) {
+        requireFollowing(status)
+        requireFreshPool(status, clock.now())
+      }
+      const deepHistory = await whoAnswersBelow(chain.deep, snapshot, context.signal)
+      const below =
+        deepHistory === 'none' ? undefined : await openBelowIndex(chain, snapshot, address, status, context)
+      const { pending, olderThan } = await openPage(snapshot, below, address, page, chain.chainId)
+      const part = { address, limit: page.limit, pendingCount: pending.length, olderThan }
+      const missing = await requireWhole(snapshot, below, part, maxUnpaged)
+      if (missing !== undefined) return missing
+      context.onCoverage?.(await coverageOf(chain.chainId, snapshot, deepHistory))
+      isOpen = true
+      return new ResultStream(
+        readPage(joinBelow(snapshot, below), {
+          ...{ chainId: chain.chainId, address, pending, limit: page.limit, olderThan },
+          ...{ attached: attachedTo(address, page), isDeep: below !== undefined }
+        }),
+        () => snapshot.close()
+      )
+    } finally {
+      if (!isOpen) await snapshot.close()
+    }
+  }
+
+  async function* readPage(
+    view: HistoryView,
+    { chainId, address, pending, limit, olderThan, attached, isDeep }: WrittenPage
+  ): AsyncGenerator<ResultChunk> {
+    const shown = pending.slice(0, limit)
+    if (shown.length > 0) yield shown.map(transaction => toTransactionRecord(transaction, formatAddress))
+    if (limit === undefined) {
+      const all = view.records(address, olderThan === undefined ? {} : { olderThan })
+      for await (const chunk of all) yield writeRecords(chunk, attached)
+    } else if (limit > shown.length) {
+      yield* pageTexts(view, {
+        ...{ chainId, address, limit: limit - shown.length, olderThan, attached, isDeep }
+      })
+    }
+  }
+}
+
+interface AskedHistory {
+  readonly address: Address
+  readonly page: HistoryPage
+}
+
+interface WrittenPage extends Page {
+  readonly chainId: number
+  readonly address: Address
+  /** Absent: no bound. */
+  readonly limit: number | undefined
+  readonly attached: Attached | undefined
+  readonly isDeep: boolean
+}
+
+function attachedTo(address: Address, { include = [] }: HistoryPage): Attached | undefined {
+  if (include.length === 0) return undefined
+  return { address, transfers: include.includes('transfers'), internal: include.includes('internal') }
+}
+
+interface Page {
+  readonly pending: readonly PendingTransaction[]
+  readonly olderThan: TransactionPosition | undefined
+}
+
+/** The first page begins with what is pending; a later one after the record that `before` names. */
+async function openPage(
+  snapshot: Snapshot,
+  below: BelowIndex | undefined,
+  address: Address,
+  { before }: HistoryPage,
+  chainId: number
+): Promise<Page> {
+  if (before === undefined) return { pending: await snapshot.pending(address), olderThan: undefined }
+  const found = await snapshot.lookUpHash(before.toLowerCase() as Hash)
+  switch (found.kind) {
+    case 'confirmed':
+      return { pending: [], olderThan: found.position }
+    case 'reorged': {
+      const { number: blockNumber, hash: blockHash } = found.commonAncestor
+      throw new Refusal(
+        'CURSOR_REORGED',
+        `The transaction given as before is no longer part of chain ${chainId}.`,
+        {
+          lastCommonBlock: { blockNumber, blockHash }
+        }
+      )
+    }
+    case 'unknown': {
+      const olderThan = await below?.lookUpHash(before.toLowerCase() as Hash)
+      if (olderThan !== undefined) return { pending: [], olderThan }
+      throw new Refusal('INVALID_PARAMS', '/params/1/before must be the hash of a confirmed transaction.', {
+        path: '/params/1/before'
+      })
+    }
+  }
+}
+
+interface AskedPart {
+  readonly address: Address
+  /** Absent: no bound. */
+  readonly limit: number | undefined
+  readonly pendingCount: number
+  readonly olderThan: TransactionPosition | undefined
+}
+
+/**
+ * Checked before anything is sent, because a list is never cut silently, and what lies below the index may take longer to
+ * read than a call.
+ * @returns what has to be read before, so that the part is whole.
+ */
+async function requireWhole(
+  snapshot: Snapshot,
+  below: BelowIndex | undefined,
+  { address, limit, pendingCount, olderThan }: AskedPart,
+  maxUnpaged: number | null
+): Promise<MissingBelow | undefined> {
+  const isBounded = limit === undefined && maxUnpaged !== null
+  if (below === undefined && !isBounded) return undefined
+  if (limit === undefined && maxUnpaged === null) return below?.missing(olderThan)
+  const wanted = Math.max(0, (limit ?? (maxUnpaged ?? 0) + 1) - pendingCount)
+  const indexed =
+    olderThan === undefined
+      ? await snapshot.countHistory(address, wanted)
+      : await countOlder(snapshot, address, wanted, olderThan)
+  const missing = await below?.missing(olderThan, wanted - indexed)
+  if (missing !== undefined || !isBounded) return missing
+  const found = indexed + ((await below?.count(olderThan, wanted - indexed)) ?? 0)
+  if (pendingCount + found <= maxUnpaged) return undefined
+  throw new Refusal(
+    'TOO_MANY_RESULTS',
+    `The history has more than ${maxUnpaged} records: ask for pages with limit and before.`,
+    { maxUnpaged }
+  )
+}
+
+async function countOlder(
+  snapshot: Snapshot,
+  address: Address,
+  limit: number,
+  olderThan: TransactionPosition
+): Promise<number> {
+  let count = 0
+  for await (const { ids } of snapshot.records(address, { olderThan, limit })) count += ids.length
+  return count
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { IndexedAccount } from '../../audit/Audit.ts'
+import type { AccountStates } from '../../audit/accountState/accountStates.ts'
+import { issueCertificate, readIndexedAccount } from '../../audit/issueCertificate.ts'
+import { type BlockAt, BlockLostError } from '../../evm/state/pinBlock.ts'
+import type { IndexedRange, StoreReader } from '../../index/port/store.ts'
+import type { Address } from '../../model/evm.ts'
+import type { SyncStatus } from '../../model/sync.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { FormatAddress } from './addressFormat.ts'
+import { chainOf } from './chainOf.ts'
+import type { Handlers, MethodContext } from './MethodContext.ts'
+import { coverageOf } from './openBelowIndex.ts'
+import { notBackfilled, openSettled, requireFollowing } from './requireCurrent.ts'
+import { shapeCertificate } from './shapeCertificate.ts'
+
+/** What the certificates of one chain are made from. */
+export interface VerifiedChain {
+  readonly chainId: number
+  readonly reader: StoreReader
+  readonly states: AccountStates
+  status(): SyncStatus
+}
+
+export interface VerifyHistoryOptions {
+  readonly chains: ReadonlyMap<number, VerifiedChain>
+  readonly formatAddress: FormatAddress
+  readonly clock: Clock
+}
+
+/** A node that has moved to another branch is followed within seconds. */
+const lostWaitMs = 5_000
+const lostPauseMs = 200
+/** The part of a call's time after which nothing further is begun: the rest is for finishing and answering. */
+const workingShare = 0.8
+/** Following one difference reads the history so often: to find its block, again where that lies among many, and to compare. */
+const passesPerDifference = 3
+
+/** A certificate of completeness: what the index has of an account against the chain's state at the newest indexed block. */
+export function createVerifyHistory({
+  chains,
+  formatAddress,
+  clock
+}: VerifyHistoryOptions): Handlers['svc_verifyHistory'] {
+  return async ([anyCaseAddress], context) => {
+    const chain = chainOf(chains, context)
+    const account = anyCaseAddress.toLowerCase() as Address
+    const lastMoment = clock.now() + lostWaitMs
+    for (;;) {
+      try {
+        return await verify(chain, account, context)
+      } catch (error) {
+        // Index and node are not at the same block: one of the two moves within a moment.
+        const isMoving = error instanceof BlockLostError || error instanceof IndexMovedError
+        if (!isMoving || clock.now() >= lastMoment) throw error
+        await sleep(lostPauseMs, undefined, { signal: context.signal })
+      }
+    }
+  }
+
+  async function verify(chain: VerifiedChain, account: Address, context: MethodContext) {
+    const { signal, deadlineMs } = context
+    const untilMs = clock.now() + (deadlineMs - clock.now()) * workingShare
+    const { indexed, at, branch, tookMs } = await readIndex(chain, account, untilMs, context)
+    const { sums } = indexed
+    const size = sums.transactions + sums.tokens.size
+    const request = { address: account, at, size, signal, deadlineMs }
+    const certificate = await chain.states.withState(request, state =>
+      issueCertificate({
+        ...{ indexed, state, openSnapshot: () => reopen(chain.reader, at, branch, signal) },
+        followUntilMs: Math.min(untilMs, deadlineMs - passesPerDifference * tookMs),
+        now: () => clock.now()
+      })
+    )
+    return shapeCertificate(certificate, indexed, at, formatAddress)
+  }
+
+  /**
+   * Opens the index once more. Newer blocks on the same branch do no harm: nobody looks at them. A replica may show an older view, which
+   * does not have them all, and has them soon.
+   */
+  async function reopen(reader: StoreReader, at: BlockAt, branch: number, signal: AbortSignal) {
+    for (const lastMoment = clock.now() + lostWaitMs; ; ) {
+      const snapshot = await reader.openSnapshot()
+      try {
+        if ((await snapshot.rollbacks()) !== branch) throw new IndexMovedError(at)
+        const range = await snapshot.indexedRange()
+        if (range !== undefined && range.to.number >= at.number) return snapshot
+        if (clock.now() >= lastMoment) throw new IndexMovedError(at)
+      } catch (error) {
+        await snapshot.close()
+        throw error
+      }
+      await snapshot.close()
+      await sleep(lostPauseMs, undefined, { signal })
+    }
+  }
+
+  /** Lets the snapshot go before the node is asked, because that may take long. */
+  async function readIndex(
+    chain: VerifiedChain,
+    account: Address,
+    untilMs: number,
+    { signal, onCoverage }: MethodContext
+  ): Promise<IndexRead> {
+    const { snapshot, status } = await openSettled(chain, clock, signal)
+    try {
+      if (!(await snapshot.backfilled())) throw await notBackfilled(snapshot, status)
+      requireFollowing(status)
+      const range = await snapshot.indexedRange()
+      if (range === undefined) throw await notBackfilled(snapshot, status)
+      const startMs = clock.now()
+      const indexed = await readIndexedAccount(snapshot, account, range, {
+        signal,
+        onBlock(blockNumber) {
+          if (clock.now() >= untilMs) throw notInTime(range, blockNumber)
+        }
+      })
+      // Whoever answers what lies below the index: a certificate says nothing of it.
+      onCoverage?.(await coverageOf(chain.chainId, snapshot, 'none'))
+      const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }
+      return { indexed, at, branch: await snapshot.rollbacks(), tookMs: clock.now() - startMs }
+    } finally {
+      await snapshot.close()
+    }
+  }
+}
+
+interface IndexRead {
+  readonly indexed: IndexedAccount
+  readonly at: BlockAt
+  readonly branch: number
+  /** For one pass over the history. */
+  readonly tookMs: number
+}
+
+/** The index is another one than at the beginning: the certificate has to be made anew. Whoever waits in vain is told so. */
+class IndexMovedError extends Refusal<'UPSTREAM_UNAVAILABLE'> {
+  constructor({ number }: BlockAt) {
+    super('UPSTREAM_UNAVAILABLE', `The index does not stay at block ${number} while it is verified.`, {})
+  }
+}
+
+function notInTime({ to }: IndexedRange, blockNumber: number): Refusal {
+  return new Refusal(
+    'UPSTREAM_UNAVAILABLE',
+    `The history was added up no further than from block ${to.number} down to ${blockNumber} in time.`,
+    {}
+  )
+}

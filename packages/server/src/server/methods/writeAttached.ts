@@ -1,0 +1,115 @@
+import type { ConfirmedParts } from '../../index/record/ConfirmedParts.ts'
+import { InternalWalk } from '../../index/record/InternalWalk.ts'
+import { TransferWalk } from '../../index/record/TransferWalk.ts'
+import type { AsciiWriter } from './AsciiWriter.ts'
+
+/** Writes one member of a record: what is attached to it, as far as `account` (20 bytes) is sender or receiver. */
+export type WriteAttached = (bytes: Uint8Array, parts: ConfirmedParts, account: Uint8Array) => void
+
+const addressLength = 20
+/** More than one entry has: three addresses, three integers of 64 bytes in decimal, and names. */
+const entryCharacters = 1_024
+
+const ascii = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
+const keys = {
+  transfers: ascii(',"transfers":['),
+  internal: ascii(',"internal":['),
+  comma: ascii(','),
+  standard: {
+    erc20: ascii('{"standard":"ERC-20","address":"0x'),
+    erc721: ascii('{"standard":"ERC-721","address":"0x'),
+    erc1155: ascii('{"standard":"ERC-1155","address":"0x')
+  },
+  kind: {
+    call: ascii('{"kind":"call","from":"0x'),
+    create: ascii('{"kind":"create","from":"0x'),
+    selfdestruct: ascii('{"kind":"selfdestruct","from":"0x')
+  },
+  from: ascii('","from":"0x'),
+  to: ascii('","to":"0x'),
+  amount: ascii('","amount":"'),
+  tokenId: ascii('","tokenId":"'),
+  lastTokenId: ascii('","lastTokenId":"'),
+  value: ascii('","value":"0x'),
+  end: ascii('"}'),
+  listEnd: ascii(']')
+}
+
+/** Token transfers. Wrapped native currency is not shown as one: no transfer was logged. */
+export function createTransfersWriter(writer: AsciiWriter): WriteAttached {
+  const walk = new TransferWalk()
+  return (bytes, parts, account) => {
+    writer.reserve(entryCharacters)
+    writer.text(keys.transfers)
+    let isFirst = true
+    walk.begin(bytes, parts)
+    while (walk.next()) {
+      if (walk.isWrapping || !touches(account, walk)) continue
+      beginEntry(writer, isFirst)
+      isFirst = false
+      writer.text(keys.standard[walk.standard])
+      writer.address(walk.addresses, walk.contract)
+      writer.text(keys.from)
+      writer.address(walk.addresses, walk.from)
+      writer.text(keys.to)
+      writer.address(walk.addresses, walk.to)
+      writeInteger(writer, keys.amount, walk.numbers, walk.amount)
+      writeInteger(writer, keys.tokenId, walk.numbers, walk.tokenId)
+      writeInteger(writer, keys.lastTokenId, walk.numbers, walk.lastTokenId)
+      writer.text(keys.end)
+    }
+    writer.text(keys.listEnd)
+  }
+}
+
+/** Internal native transfers. */
+export function createInternalWriter(writer: AsciiWriter): WriteAttached {
+  const walk = new InternalWalk()
+  return (bytes, parts, account) => {
+    writer.reserve(entryCharacters)
+    writer.text(keys.internal)
+    let isFirst = true
+    walk.begin(bytes, parts)
+    while (walk.next()) {
+      if (!touches(account, walk)) continue
+      beginEntry(writer, isFirst)
+      isFirst = false
+      writer.text(keys.kind[walk.kind])
+      writer.address(walk.addresses, walk.from)
+      writer.text(keys.to)
+      writer.address(walk.addresses, walk.to)
+      writer.text(keys.value)
+      writer.quantity(bytes, walk.value)
+      writer.text(keys.end)
+    }
+    writer.text(keys.listEnd)
+  }
+}
+
+interface Parties {
+  readonly addresses: Uint8Array
+  readonly from: number
+  readonly to: number
+}
+
+function touches(account: Uint8Array, { addresses, from, to }: Parties): boolean {
+  return isAt(account, addresses, from) || isAt(account, addresses, to)
+}
+
+function isAt(account: Uint8Array, addresses: Uint8Array, place: number): boolean {
+  let i = 0
+  while (i < addressLength && account[i] === addresses[place + i]) i++
+  return i === addressLength
+}
+
+function beginEntry(writer: AsciiWriter, isFirst: boolean): void {
+  // Of the entry, and of what follows the list.
+  writer.reserve(2 * entryCharacters)
+  if (!isFirst) writer.text(keys.comma)
+}
+
+function writeInteger(writer: AsciiWriter, key: Uint8Array, numbers: Uint8Array, place: number): void {
+  if (place < 0) return
+  writer.text(key)
+  writer.integer(numbers, place)
+}

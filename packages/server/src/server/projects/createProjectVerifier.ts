@@ -1,0 +1,177 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { BoundedMap } from '../../platform/boundedMap.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import { keySchema, projectIdSchema } from '../config/projectsSchema.ts'
+import { quotaRule } from '../config/quotaRule.ts'
+import type { Caller } from './Caller.ts'
+import type { VerifiedProject, VerifyLimits, VerifyProject } from './VerifyProject.ts'
+
+/** Asks the host whose key it is. */
+export interface ProjectVerifier {
+  /**
+   * @returns `undefined` when the host says that the credentials are wrong.
+   * @throws {Refusal} `OVERLOADED`: nobody could tell. What is unknown is never shown as wrong.
+   */
+  verify(credentials: {
+    readonly projectId: string
+    readonly key: string
+    readonly origin: string | undefined
+    /** Whose questions are bounded together; absent where it is not known. */
+    readonly address?: string | undefined
+  }): Promise<Caller | undefined>
+  /** Lets go of remembered answers. */
+  forget(): void
+}
+
+const defaults = { timeoutMs: 5_000, atOnce: 100, cacheMs: 5_000 }
+const remembered = 10_000
+/** Of the questions at the same time, those that one address may cause: guesses, or ever other origins, are all new ones. */
+const addressShare = 1 / 10
+const retryAfterMs = 1_000
+
+/**
+ * Puts bounds around a host's `verifyProject`: in time, in number at once, and one question for callers who ask the same
+ * at the same time. A right answer is remembered for some seconds under a digest, a wrong one never.
+ */
+export function createProjectVerifier(
+  verifyProject: VerifyProject,
+  options: { readonly limits?: VerifyLimits; readonly logger: Logger; readonly now?: () => number }
+): ProjectVerifier {
+  const { logger, now = () => performance.now() } = options
+  const { timeoutMs, atOnce, cacheMs } = { ...defaults, ...options.limits }
+  // Of this process only, so that what is remembered is of no use to anybody who reads its memory later.
+  const secret = randomBytes(32)
+  let known = new BoundedMap<string, { readonly caller: Caller; readonly untilMs: number }>(remembered)
+  let asking = new Map<string, Promise<Caller | undefined>>()
+  let underWay = 0
+  const underWayOf = new Map<string, number>()
+  let failures = 0
+
+  async function ask(credentials: Question, address: string | undefined): Promise<Caller | undefined> {
+    const ofAddress = address === undefined ? 0 : (underWayOf.get(address) ?? 0)
+    if (underWay >= atOnce || ofAddress >= Math.ceil(atOnce * addressShare)) {
+      throw cannotTell('Too many credentials are being checked; try again.')
+    }
+    begin(address)
+    const timeout = new AbortController()
+    let timer: NodeJS.Timeout | undefined
+    try {
+      const tooLate = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => {
+          reject(new Error(`no answer within ${timeoutMs} ms`))
+          timeout.abort()
+        }, timeoutMs)
+      })
+      const asked = Promise.resolve(verifyProject({ ...credentials, signal: timeout.signal }))
+      const caller = toCaller(await Promise.race([asked, tooLate]))
+      if (failures > 0) logger.info('verifyProject answers again', { count: failures })
+      failures = 0
+      return caller
+    } catch (error) {
+      // Not the error itself: a host's database may put the key into it.
+      const problem =
+        error instanceof VerifierMistake ? error.message : timeout.signal.aborted ? 'timeout' : nameOf(error)
+      failures++
+      // The 1st, 2nd, 4th, 8th ... in a row: every caller meets the same trouble.
+      if (Number.isInteger(Math.log2(failures))) {
+        logger.error('verifyProject failed', { problem, count: failures })
+      }
+      throw cannotTell('The credentials could not be checked; try again.')
+    } finally {
+      clearTimeout(timer)
+      end(address)
+    }
+  }
+
+  function begin(address: string | undefined): void {
+    underWay++
+    if (address !== undefined) underWayOf.set(address, (underWayOf.get(address) ?? 0) + 1)
+  }
+
+  function end(address: string | undefined): void {
+    underWay--
+    if (address === undefined) return
+    const left = (underWayOf.get(address) ?? 0) - 1
+    if (left > 0) underWayOf.set(address, left)
+    else underWayOf.delete(address)
+  }
+
+  function askFor(
+    name: string,
+    credentials: Question,
+    address: string | undefined
+  ): Promise<Caller | undefined> {
+    // Those of now: what is forgotten meanwhile shall not come back with this answer.
+    const [asked, remember] = [asking, known]
+    const untilMs = now() + cacheMs
+    const question = ask(credentials, address)
+      .then(caller => {
+        if (caller === undefined) remember.delete(name)
+        else if (cacheMs > 0) remember.set(name, { caller, untilMs })
+        return caller
+      })
+      .finally(() => asked.delete(name))
+    asked.set(name, question)
+    return question
+  }
+
+  return {
+    async verify({ projectId, key, origin, address }) {
+      // What no configuration would take is wrong; a database may fail at it, which would look like an outage.
+      if (!projectIdSchema.safeParse(projectId).success || !keySchema.safeParse(key).success) return undefined
+      // As JSON, so that no two credentials have the same text.
+      const text = JSON.stringify([projectId, key, origin ?? null])
+      const name = createHmac('sha256', secret).update(text).digest('base64')
+      const found = known.get(name)
+      if (found !== undefined && now() < found.untilMs) return found.caller
+      const credentials = { projectId, key, ...(origin === undefined ? {} : { origin }) }
+      return asking.get(name) ?? askFor(name, credentials, address)
+    },
+    forget() {
+      // An answer that is on its way may be from before.
+      known = new BoundedMap(remembered)
+      asking = new Map()
+    }
+  }
+}
+
+type Question = Omit<Parameters<VerifyProject>[0], 'signal'>
+
+class VerifierMistake extends Error {}
+
+/** The host may be written without types. */
+function toCaller(verified: VerifiedProject | undefined | null): Caller | undefined {
+  if (verified === undefined || verified === null) return undefined
+  const { projectId, origins, rateLimit } = Object(verified) as Partial<VerifiedProject>
+  if (typeof projectId !== 'string' || projectId === '') {
+    throw new VerifierMistake(
+      'its answer has no projectId; expected { projectId, origins?, rateLimit? } or undefined'
+    )
+  }
+  if (origins !== undefined && !(Array.isArray(origins) && origins.every(one => typeof one === 'string'))) {
+    throw new VerifierMistake(
+      'origins of its answer are no list of texts; expected such as ["https://dapp.example"]'
+    )
+  }
+  const hasOwnQuota = rateLimit !== undefined && rateLimit !== null
+  if (hasOwnQuota && rateLimit !== false && !quotaRule.safeParse(rateLimit).success) {
+    throw new VerifierMistake(
+      'rateLimit of its answer is none; expected { requestsPerSecond, burst } or false'
+    )
+  }
+  return {
+    projectId,
+    kind: origins === undefined ? 'server' : 'client',
+    ...(origins === undefined ? {} : { origins }),
+    ...(hasOwnQuota ? { rateLimit } : {})
+  }
+}
+
+function cannotTell(message: string): Refusal {
+  return new Refusal('OVERLOADED', message, { retryAfterMs })
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'it threw no error'
+}

@@ -1,0 +1,137 @@
+import { Agent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { isIP } from 'node:net'
+import type { EndpointPath } from '@chain-data/protocol'
+import { Refusal } from '../../platform/refusal.ts'
+import { type BodyStream, callerGone, type HttpAnswer } from '../http/exchange.ts'
+import { isJsonMediaType } from '../http/isJsonMediaType.ts'
+import { readAnswerBody } from './readAnswerBody.ts'
+import type { ProxySettings } from './readProxyOptions.ts'
+
+/** One request to the service. */
+export interface ForwardedCalls {
+  readonly endpoint: EndpointPath
+  /** Of the URL; the service says what is wrong with it. */
+  readonly urlChainId: string | undefined
+  readonly body: string
+  /** Of the caller, as far as it is known. */
+  readonly address: string | undefined
+  /** Of the page, where the service is to know it. */
+  readonly origin: string | undefined
+  /** Aborts when the caller is gone. */
+  readonly signal: AbortSignal
+}
+
+/** Statuses that mean the caller what they say. Others, such as a refused key, are between host and service. */
+const passedOn = new Set([200, 413, 429, 503])
+const answerHeaders = ['retry-after', 'x-request-id', 'x-chain-data-coverage'] as const
+
+/**
+ * Sends calls to the service with the host's key, and nothing else of what the caller sent.
+ *
+ * @returns a function that gives the answer, its body as a stream where it is long.
+ * @throws {Refusal} OVERLOADED, by that function: no usable answer came, and `onProblem` was told why.
+ */
+export function createForward(
+  settings: ProxySettings,
+  onProblem: (message: string) => void
+): (calls: ForwardedCalls) => Promise<HttpAnswer> {
+  const { target, authorization, connectTimeoutMs, answerTimeoutMs, idleTimeoutMs } = settings
+  const isHttps = target.startsWith('https:')
+  const agent = isHttps ? new HttpsAgent({ keepAlive: true }) : new Agent({ keepAlive: true })
+  const request = isHttps ? requestHttps : requestHttp
+
+  return async calls => {
+    const answer = await open(calls, true).catch((error: unknown) => {
+      if (calls.signal.aborted) throw callerGone()
+      throw unavailable(`the service cannot be reached (${codeOf(error)})`)
+    })
+    const { statusCode = 0, headers } = answer
+    if (!passedOn.has(statusCode) || !isJsonMediaType(headers['content-type'], headers['content-encoding'])) {
+      answer.destroy()
+      throw unavailable(`the service answered what is not for callers (HTTP ${statusCode})`)
+    }
+    let body: string | BodyStream
+    try {
+      body = await readAnswerBody(answer, idleTimeoutMs)
+    } catch (error) {
+      if (calls.signal.aborted) throw callerGone()
+      throw unavailable(`the service broke off its answer (${codeOf(error)})`)
+    }
+    const kept = answerHeaders
+      .map(name => [name, headers[name]])
+      .filter(([, value]) => typeof value === 'string')
+    return { status: statusCode, headers: Object.fromEntries(kept), body }
+  }
+
+  function open(calls: ForwardedCalls, mayRepeat: boolean): Promise<IncomingMessage> {
+    const { endpoint, urlChainId, body, address, origin, signal } = calls
+    const query = urlChainId === undefined ? '' : `?chainId=${encodeURIComponent(urlChainId)}`
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) throw callerGone()
+      const outgoing = request(`${target}${endpoint}${query}`, {
+        method: 'POST',
+        agent,
+        headers: {
+          authorization,
+          accept: 'application/json',
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          ...(origin === undefined ? {} : { origin }),
+          ...(address !== undefined && isIP(address) !== 0 ? { 'x-forwarded-for': address } : {})
+        }
+      })
+      const leave = () => outgoing.destroy(callerGone())
+      const answerTimer = setTimeout(() => outgoing.destroy(new Overdue('answer')), answerTimeoutMs)
+      signal.addEventListener('abort', leave, { once: true })
+      outgoing.once('close', () => {
+        clearTimeout(answerTimer)
+        signal.removeEventListener('abort', leave)
+        // Without an error, as after a change of the protocol; of an answered request this is not heard.
+        reject(new NoAnswer())
+      })
+      outgoing.once('socket', socket => {
+        if (!socket.connecting) return
+        const timer = setTimeout(() => outgoing.destroy(new Overdue('connect')), connectTimeoutMs)
+        socket.once(isHttps ? 'secureConnect' : 'connect', () => clearTimeout(timer))
+        socket.once('close', () => clearTimeout(timer))
+      })
+      outgoing.once('response', answer => {
+        clearTimeout(answerTimer)
+        resolve(answer)
+      })
+      outgoing.on('error', error => {
+        // The service may end a connection that rested at the moment it is used. Nothing was asked then.
+        const wasIdle = outgoing.reusedSocket && codeOf(error) === 'ECONNRESET'
+        if (wasIdle && mayRepeat && !signal.aborted) resolve(open(calls, false))
+        else reject(error)
+      })
+      outgoing.end(body)
+    })
+  }
+
+  function unavailable(problem: string): Refusal {
+    onProblem(problem)
+    return new Refusal('OVERLOADED', 'The service behind this host is not available.', {
+      retryAfterMs: 1_000
+    })
+  }
+}
+
+class NoAnswer extends Error {
+  readonly code = 'NO_ANSWER'
+}
+
+class Overdue extends Error {
+  readonly code: string
+
+  constructor(what: 'connect' | 'answer') {
+    super(`no ${what} in time`)
+    this.code = `${what.toUpperCase()}_TIMEOUT`
+  }
+}
+
+/** A message may name the address, a code never does. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'no connection'
+}

@@ -1,0 +1,219 @@
+import {
+  type EndpointPath,
+  type ErrorReason,
+  type MethodName,
+  methodFacts,
+  methodOfWireName,
+  limits as specLimits
+} from '@chain-data/protocol'
+import { checkParams, checkRequest } from '@chain-data/protocol/validators'
+import type { AnswerCoverage } from '../../model/coverage.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { Handlers, MethodContext } from '../methods/MethodContext.ts'
+import { ResultStream } from '../methods/ResultStream.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { CallOrigin } from './CallOrigin.ts'
+import {
+  type AnswerHead,
+  answerHead,
+  chainOf,
+  failureText,
+  successPrefix,
+  successSuffix
+} from './envelope.ts'
+import { exactJson } from './exactJson.ts'
+import type { RawRequest } from './readBody.ts'
+import { discard, gather, type PieceStream, tooLarge, writePieces } from './resultPieces.ts'
+import { toWireError } from './toWireError.ts'
+
+/** One answer; a stream has already begun without failing, but is not known to end well. */
+export interface Answer {
+  readonly body: string | PieceStream
+  /** Absent on success. */
+  readonly reason?: ErrorReason
+  /** What the method said of the result; absent: nothing. */
+  readonly coverage?: AnswerCoverage
+}
+
+/** Answers one request. Never rejects: whatever goes wrong is an answer too. */
+export type Dispatch = (request: RawRequest, origin: CallOrigin) => Promise<Answer>
+
+export interface DispatchOptions {
+  readonly handlers: Handlers
+  /** The chains served on each endpoint, ascending. */
+  readonly chainIds: Readonly<Record<EndpointPath, readonly number[]>>
+  readonly methodPrefix: string
+  readonly limits: {
+    readonly requestDeadlineMs: number
+    readonly streamIdleMs: number
+    readonly responseBytes: number | null
+  }
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly clock: Clock
+}
+
+/** From one request to its answer: envelope, method, chain, params, then the method itself. */
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { handlers, chainIds, methodPrefix, limits, logger, metrics, clock } = options
+
+  return async (request, origin) => {
+    const startedMs = clock.now()
+    const chainId = chainOf(request, origin)
+    const head = answerHead(request, origin)
+    let method: MethodName | undefined
+    let answer: Answer
+    try {
+      checkEnvelope(request)
+      method = findMethod(request, origin)
+      checkChain(method, chainId, origin)
+      const params = readParams(method, request)
+      answer = await run(method, params, head, chainId, origin)
+    } catch (failure) {
+      const { reason, error } = toWireError(failure, {
+        requestId: origin.requestId,
+        logger,
+        ...(method === undefined ? {} : { method })
+      })
+      answer = { body: failureText(head, error), reason }
+    }
+    const durationMs = clock.now() - startedMs
+    const call = { method: method ?? 'unknown', durationMs }
+    metrics.countCall({ ...call, outcome: answer.reason ?? 'ok' })
+    logger.debug('call answered', {
+      ...call,
+      requestId: origin.requestId,
+      projectId: origin.projectId,
+      reason: answer.reason ?? 'ok',
+      ...(chainId === undefined ? {} : { chainId })
+    })
+    return answer
+  }
+
+  function findMethod({ value }: RawRequest, { endpoint }: CallOrigin): MethodName {
+    const name = String(Reflect.get(value as object, 'method'))
+    const method = methodOfWireName(name, methodPrefix)
+    if (method === undefined || !methodFacts[method].endpoints.includes(endpoint)) {
+      throw new Refusal('METHOD_NOT_FOUND', `${endpoint} has no method ${quote(name)}.`, {})
+    }
+    return method
+  }
+
+  function checkChain(method: MethodName, chainId: number | undefined, { endpoint }: CallOrigin): void {
+    if (!methodFacts[method].needsChain) return
+    if (chainId === undefined) throw badParams('/chainId', 'is missing')
+    if (Number.isNaN(chainId)) throw badParams('/chainId', 'must be an integer from 0 to 2^53-1')
+    const supportedChainIds = chainIds[endpoint]
+    if (!supportedChainIds.includes(chainId)) {
+      throw new Refusal('UNSUPPORTED_CHAIN', `chainId ${chainId} is not served on ${endpoint}.`, {
+        supportedChainIds: [...supportedChainIds]
+      })
+    }
+  }
+
+  async function run(
+    method: MethodName,
+    params: unknown,
+    head: AnswerHead,
+    chainId: number | undefined,
+    { signal: callerGone }: CallOrigin
+  ): Promise<Answer> {
+    const { requestDeadlineMs, streamIdleMs, responseBytes } = limits
+    const giveUp = new AbortController()
+    const overdue = new Promise<never>((_, reject) => {
+      const onAbort = () => reject(giveUp.signal.reason)
+      giveUp.signal.addEventListener('abort', onAbort, { once: true })
+    })
+    const timer = setTimeout(() => {
+      giveUp.abort(
+        new Refusal('UPSTREAM_UNAVAILABLE', `The answer was not ready within ${requestDeadlineMs} ms.`, {})
+      )
+    }, requestDeadlineMs)
+    const onCallerGone = () => giveUp.abort(new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {}))
+    if (callerGone.aborted) onCallerGone()
+    else callerGone.addEventListener('abort', onCallerGone, { once: true })
+
+    let coverage: AnswerCoverage | undefined
+    const work = async (): Promise<string | PieceStream> => {
+      const result = await call(method, params, {
+        ...(chainId === undefined || Number.isNaN(chainId) ? {} : { chainId }),
+        signal: giveUp.signal,
+        deadlineMs: clock.now() + requestDeadlineMs,
+        onCoverage: told => {
+          coverage = told
+        }
+      })
+      if (!(result instanceof ResultStream)) return wholeAnswer(exactJson(result), head)
+      const pieces = writePieces(result, successPrefix(head), successSuffix, {
+        idleMs: streamIdleMs,
+        largestBytes: responseBytes
+      })
+      return gather(pieces)
+    }
+    const working = work()
+    try {
+      const body = await Promise.race([working, overdue])
+      return { body, ...(coverage === undefined ? {} : { coverage }) }
+    } catch (failure) {
+      // A stream that comes too late still has to be let go.
+      discard(working)
+      throw giveUp.signal.aborted ? giveUp.signal.reason : failure
+    } finally {
+      clearTimeout(timer)
+      callerGone.removeEventListener('abort', onCallerGone)
+    }
+  }
+
+  /** The params were checked against this very method's schema, which the type system cannot follow. */
+  function call(method: MethodName, params: unknown, context: MethodContext): Promise<unknown> {
+    const handler = handlers[method] as (params: unknown, context: MethodContext) => Promise<unknown>
+    return handler(params, context)
+  }
+
+  function wholeAnswer(result: string, head: AnswerHead): string {
+    const text = successPrefix(head) + result + successSuffix
+    if (limits.responseBytes !== null && Buffer.byteLength(text) > limits.responseBytes) {
+      throw tooLarge(limits.responseBytes)
+    }
+    return text
+  }
+}
+
+function checkEnvelope({ value, idText, repeated }: RawRequest): void {
+  const mistake = checkRequest(value)
+  if (mistake?.path === '') throw badRequest('', 'must be an object')
+  if (repeated !== undefined) throw badRequest(`/${repeated}`, 'is given twice')
+  if (idText === undefined) {
+    throw badRequest('/id', 'must be an integer within ±(2^53-1), or a string of 1 to 256 characters')
+  }
+  // A wrong chainId, and params by name, leave it a request: they are told after the method is known.
+  if (mistake?.reason === 'INVALID_REQUEST') throw badRequest(mistake.path, mistake.message)
+}
+
+function readParams(method: MethodName, { value }: RawRequest): unknown {
+  const params: unknown = Reflect.get(value as object, 'params')
+  const mistake = checkParams(method, params)
+  if (mistake) throw badParams(mistake.path, mistake.message)
+  return params
+}
+
+function badRequest(path: string, message: string): Refusal {
+  return new Refusal('INVALID_REQUEST', `${path === '' ? 'The request' : shorten(path)} ${message}.`, {
+    path: shorten(path)
+  })
+}
+
+function badParams(path: string, message: string): Refusal {
+  return new Refusal('INVALID_PARAMS', `${shorten(path)} ${message}.`, { path: shorten(path) })
+}
+
+/** A path may hold a member name of the caller's, and so may be of any length. */
+function shorten(text: string): string {
+  return text.slice(0, specLimits.inputEchoCharacters)
+}
+
+function quote(text: string): string {
+  return JSON.stringify(shorten(text))
+}

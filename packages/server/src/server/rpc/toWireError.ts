@@ -1,0 +1,65 @@
+import { createErrorObject, type ErrorReason, type RpcErrorObject } from '@chain-data/protocol'
+import {
+  ConfigError,
+  NodeContradictionError,
+  NodeRpcError,
+  NodeUnavailableError,
+  StoreError,
+  StoreUnavailableError
+} from '../../platform/errors.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { Refusal } from '../../platform/refusal.ts'
+
+/** What every failure becomes before it leaves. */
+export interface WireError {
+  readonly reason: ErrorReason
+  readonly error: RpcErrorObject
+}
+
+/**
+ * The one door through which failures leave the server. What the caller did wrong is said in full; what went wrong
+ * behind the server is told as its case only, and a bug as nothing but the id under which the log has its stack.
+ */
+export function toWireError(
+  failure: unknown,
+  call: { readonly requestId: string; readonly method?: string; readonly logger: Logger }
+): WireError {
+  const { requestId, method, logger } = call
+  const fields = { requestId, error: failure, ...(method === undefined ? {} : { method }) }
+  if (failure instanceof Refusal) {
+    const { reason, message, data } = failure
+    return { reason, error: createErrorObject(reason, { ...data, extraMessage: message }) }
+  }
+  const upstreamMessage = describePassing(failure)
+  if (upstreamMessage !== undefined) {
+    const failed = failure instanceof StoreError ? 'store failed a call' : 'node failed a call'
+    logger.warn(failed, fields)
+    return {
+      reason: 'UPSTREAM_UNAVAILABLE',
+      error: createErrorObject('UPSTREAM_UNAVAILABLE', { extraMessage: upstreamMessage })
+    }
+  }
+  logger.error('call failed', fields)
+  return {
+    reason: 'INTERNAL',
+    error: createErrorObject('INTERNAL', {
+      extraMessage: 'The server failed to answer this request.',
+      requestId
+    })
+  }
+}
+
+/** What lies behind the server and may pass. */
+function describePassing(failure: unknown): string | undefined {
+  if (failure instanceof NodeUnavailableError) return "The chain's node did not answer in time."
+  if (failure instanceof NodeContradictionError) return "The chain's node contradicts itself."
+  // Of a running server's parts only the pool of a chain's nodes throws it, and has told the operator which one it is.
+  if (failure instanceof ConfigError) return "The chain's node serves another chain."
+  if (failure instanceof NodeRpcError) return "The chain's node refused a call that this method needs."
+  if (failure instanceof StoreUnavailableError) return "The chain's index cannot be read at the moment."
+  // The servers of the newer version can, to which the same call may come next: a server is not started over such an index.
+  if (failure instanceof StoreError && failure.context.storedVersion !== undefined) {
+    return "The chain's index is one of a newer version of this server."
+  }
+  return undefined
+}

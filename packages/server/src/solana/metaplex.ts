@@ -1,0 +1,118 @@
+import type { RawAccount } from '../nodes/solana/rpc.ts'
+import { METAPLEX_PROGRAM } from '../nodes/solana/solanaAddress.ts'
+import { type Creator, type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from './assetMetadata.ts'
+import { AccountRefusal, BorshReader } from './borshReader.ts'
+
+const KEY_UNINITIALIZED = 0
+const KEY_METADATA_V1 = 4
+const MAX_CREATORS = 5
+
+/**
+ * Reads a Metaplex metadata account of any age: 679 bytes, 607 since the program shrinks them, or shorter ones that
+ * end before the younger fields. The fields up to `isMutable` must be whole and lawful. Behind them the program
+ * itself is lenient, since old accounts carry leftovers there, and so is this reader: what cannot be read is unset.
+ *
+ * @param mintAddress - must be the mint that the metadata names.
+ * @throws {AccountRefusal}
+ * @see Metaplex Token Metadata `state::Metadata` and its `safe_deserialize`
+ */
+export function readMetaplexMetadata(account: RawAccount, mintAddress: string): MetaplexMetadata {
+  if (account.owner !== METAPLEX_PROGRAM) {
+    throw new AccountRefusal('WRONG_OWNER', `owned by ${account.owner}`)
+  }
+  const reader = new BorshReader(account.data)
+  if (reader.remaining === 0) throw new AccountRefusal('UNINITIALIZED', 'no data')
+  const key = reader.u8()
+  if (key === KEY_UNINITIALIZED) throw new AccountRefusal('UNINITIALIZED', 'metadata')
+  if (key !== KEY_METADATA_V1) throw new AccountRefusal('WRONG_KIND', `key ${key}`)
+  const updateAuthority = reader.address()
+  const mint = reader.address()
+  if (mint !== mintAddress) throw new AccountRefusal('WRONG_MINT', `metadata names ${mint}`)
+  return {
+    kind: 'metaplex',
+    key,
+    updateAuthority,
+    mint,
+    name: reader.string(),
+    symbol: reader.string(),
+    uri: reader.string(),
+    sellerFeeBasisPoints: reader.u16(),
+    creators: reader.option(() => readCreators(reader)) ?? [],
+    primarySaleHappened: reader.bool(),
+    isMutable: reader.bool(),
+    ...readYoungerFields(reader)
+  }
+}
+
+function readCreators(reader: BorshReader): readonly Creator[] {
+  const count = reader.u32()
+  if (count > MAX_CREATORS) throw new AccountRefusal('MALFORMED', `${count} creators`)
+  return Array.from({ length: count }, () => ({
+    address: reader.address(),
+    verified: reader.bool(),
+    share: reader.u8()
+  }))
+}
+
+type YoungerFields = Pick<
+  MetaplexMetadata,
+  'editionNonce' | 'tokenStandard' | 'collection' | 'uses' | 'collectionSize' | 'programmableConfig'
+>
+
+/**
+ * Token standard, collection and uses stand or fall together, as in the program: one that cannot be read means that
+ * its neighbours may be leftovers that only look lawful. Nothing behind an unreadable field is trusted either.
+ */
+function readYoungerFields(reader: BorshReader): YoungerFields {
+  const nonce = orUnset(() => ({ editionNonce: reader.option(() => reader.u8()) }))
+  const use = nonce && orUnset(() => readUse(reader))
+  const details = use && orUnset(() => ({ collectionSize: reader.option(() => readCollectionSize(reader)) }))
+  const rules = details && orUnset(() => ({ programmableConfig: reader.option(() => readRules(reader)) }))
+  return present({ ...nonce, ...use, ...details, ...rules })
+}
+
+function readUse(reader: BorshReader) {
+  return {
+    tokenStandard: reader.option(() => oneOf(TOKEN_STANDARDS, reader.u8())),
+    collection: reader.option(() => ({ verified: reader.bool(), key: reader.address() })),
+    uses: reader.option(() => ({
+      method: oneOf(USE_METHODS, reader.u8()),
+      remaining: reader.u64(),
+      total: reader.u64()
+    }))
+  }
+}
+
+/** V1 carries the size; V2 has 8 bytes of padding in its place. */
+function readCollectionSize(reader: BorshReader): bigint | undefined {
+  const version = oneOf(['V1', 'V2'] as const, reader.u8())
+  const size = reader.u64()
+  return version === 'V1' ? size : undefined
+}
+
+function readRules(reader: BorshReader): { readonly ruleSet?: string } {
+  oneOf(['V1'] as const, reader.u8())
+  return present({ ruleSet: reader.option(() => reader.address()) })
+}
+
+function oneOf<T>(variants: readonly T[], byte: number): T {
+  const variant = variants[byte]
+  if (variant === undefined) throw new AccountRefusal('MALFORMED', `variant ${byte} of ${variants.length}`)
+  return variant
+}
+
+function orUnset<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof AccountRefusal) return undefined
+    throw error
+  }
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Leaves out the keys that hold `undefined`. */
+function present<T extends object>(fields: T): Present<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>
+}
