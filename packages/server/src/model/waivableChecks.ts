@@ -30,7 +30,7 @@ export const waivableChecks = {
     '(Ethermint, which counted native transactions along).',
   logIndex:
     'Log indexes that do not count through the block, or a log with the index of another transaction: chains that ' +
-    'count per transaction or leave logs out (early Ethermint, Sei, ganache).',
+    'count per transaction or leave logs out (early Ethermint, Sei).',
   cumulativeGas:
     'A cumulative gas that is not the one before plus the gas used: zero throughout (zkSync Era), zero for system ' +
     'transactions (state sync on Polygon, Hyperliquid), or not cumulative at all (IoTeX).'

@@ -2,7 +2,6 @@ import { startAnvil } from '@chain-data/devnet'
 import { JsonRpcProvider } from 'ethers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { historyOf, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
-import { startGanache } from '../support/startGanache.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 
 const cleanUps: (() => unknown)[] = []
@@ -14,18 +13,15 @@ afterEach(async () => {
 const twoLogs = '0x3360006000a13360006000a100'
 
 describe.each([
-  ['anvil', startAnvil, []],
-  // It counts logs per transaction.
-  ['ganache', startGanache, ['logIndex']],
-  ['hardhat', startHardhat, []]
-] as const)('%s', (name, start, needs) => {
-  it(`needs no waiver but [${needs}] for a block of two transactions that log twice each`, async () => {
+  ['anvil', startAnvil],
+  ['hardhat', startHardhat]
+] as const)('%s', (name, start) => {
+  it('needs no waiver for a block of two transactions that log twice each', async () => {
     const node = await start()
     cleanUps.push(() => node.stop())
     const provider = new JsonRpcProvider(node.rpcUrl, undefined, { batchMaxCount: 1 })
     cleanUps.push(() => provider.destroy())
     const [sender = ''] = (await provider.send('eth_accounts', [])) as string[]
-    if (name === 'ganache') await provider.send('miner_stop', [])
     if (name === 'anvil') await provider.send('evm_setAutomine', [false])
     for (const nonce of ['0x0', '0x1']) {
       const creation = { from: sender, data: twoLogs, gas: '0x30d40', gasPrice: '0xb2d05e00', nonce }
@@ -34,8 +30,7 @@ describe.each([
     await provider.send('evm_mine', [])
     const folder = await temporaryFolder()
     cleanUps.push(folder.remove)
-    const waivers = needs.map(check => ({ check, reason: 'the node is known' }))
-    const indexer = runTestIndexer(folder.path, { rpcUrls: [node.rpcUrl], waivers })
+    const indexer = runTestIndexer(folder.path, { rpcUrls: [node.rpcUrl] })
     cleanUps.push(() => indexer.stop())
     await indexer.until('block 1 is indexed', ({ indexedTo }) => indexedTo?.number === 1)
     expect(await historyOf(folder.path, sender.toLowerCase())).toHaveLength(2)

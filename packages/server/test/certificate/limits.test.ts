@@ -1,7 +1,6 @@
 import { startAnvil } from '@chain-data/devnet'
 import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '../support/indexHarness.ts'
-import { startGanache } from '../support/startGanache.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 import { engines } from '../support/testStores.ts'
 import { type NodeProxy, startNodeProxy } from '../upstreams/startNodeProxy.ts'
@@ -15,7 +14,6 @@ afterEach(async () => {
 
 const [sqlite] = engines
 const ether = 10n ** 18n
-const ganacheLogs = { check: 'logIndex', reason: 'ganache counts logs per transaction' }
 
 async function startWorld(
   node: { readonly rpcUrl: string; stop(): Promise<void> },
@@ -141,12 +139,11 @@ it('where older state is gone, the count of the rows names what is lost', async 
 })
 
 describe.each([
-  { name: 'ganache', start: startGanache, traces: 'auto', waivers: [ganacheLogs] },
-  { name: 'hardhat', start: startHardhat, traces: 'off', waivers: [] }
-])('on $name, which has no traces', ({ name, start, traces, waivers }) => {
+  { traces: 'auto', why: 'the node has none' },
+  { traces: 'off', why: 'none are asked for' }
+])('on hardhat without traces, because $why', ({ traces }) => {
   it('what cannot be proven is said, and nothing fails', async () => {
-    const world = await startWorld(await start(), { chain: { traces, finality: 64, waivers } })
-    if (name === 'ganache') await world.rpc('miner_stop')
+    const world = await startWorld(await startHardhat(), { chain: { traces, finality: 64 } })
     const { alice, bob, carol, puppet, token, pay } = await play(world)
     for (let i = 0; i < 3; i++) await pay(carol)
 

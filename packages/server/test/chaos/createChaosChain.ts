@@ -38,7 +38,6 @@ const secondsPerBlock = 12
 /** Deploys what the traffic needs on a fresh node. */
 export async function createChaosChain(node: ChaosNode, random: Random): Promise<ChaosChain> {
   const rpc = createJsonRpc(node.rpcUrl)
-  if (node.name === 'ganache') await rpc('miner_stop')
   const world = await createEmptyWorld(node.rpcUrl)
   let clockSeconds = Number(((await rpc('eth_getBlockByNumber', '0x0', false)) as Block).timestamp)
   /** What each block holds, by height. */

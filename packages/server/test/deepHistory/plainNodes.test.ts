@@ -1,7 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { createJsonRpc, type JsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
 import { eventually } from '../support/indexHarness.ts'
-import { startGanache } from '../support/startGanache.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 import { engines } from '../support/testStores.ts'
 import { type DeepService, startDeepService } from './startDeepService.ts'
@@ -26,47 +25,40 @@ async function pay(rpc: JsonRpc, times: number): Promise<void> {
   }
 }
 
-it.each([
-  ['ganache', startGanache],
-  ['hardhat', startHardhat]
-])(
-  'on %s, which has no index of addresses, histories begin at the index, and it says so',
-  async (_name, start) => {
-    const node = await start()
-    cleanUps.push(() => node.stop())
-    const rpc = createJsonRpc(node.rpcUrl)
-    await pay(rpc, 9)
-    const head = Number(await rpc('eth_blockNumber'))
-    const store = await engines[0].create()
-    cleanUps.push(store.remove)
-    const open = async (): Promise<DeepService> => {
-      const service = await startDeepService({ nodeUrl: node.rpcUrl, store: store.url, chain })
-      cleanUps.push(service.close)
-      return service
-    }
-    const first = await open()
-    expect(first.indexedFrom()).toBe(head - 3)
-    const history = await first.history(payee)
-    expect(history.map(record => 'blockNumber' in record && record.blockNumber)).toEqual([
-      head,
-      head - 1,
-      head - 2,
-      head - 3
-    ])
-    const { coverage } = await first.ask('svc_getTransactionsByAddress', [payee])
-    expect(coverage).toContain(`31337;from=${head - 3};to=${head}`)
-    expect(coverage).toContain('deep=none')
-    expect((await first.ask('svc_getSyncStatus', [])).result).toMatchObject({
-      ...{ indexedFrom: head - 3, deepHistory: 'none' }
-    })
-    expect(await first.holdings(payee)).toMatchObject({ native: '9', tokens: [], nfts: [] })
-    await first.close()
+it('on hardhat, which has no index of addresses, histories begin at the index, and it says so', async () => {
+  const node = await startHardhat()
+  cleanUps.push(() => node.stop())
+  const rpc = createJsonRpc(node.rpcUrl)
+  await pay(rpc, 9)
+  const head = Number(await rpc('eth_blockNumber'))
+  const store = await engines[0].create()
+  cleanUps.push(store.remove)
+  const open = async (): Promise<DeepService> => {
+    const service = await startDeepService({ nodeUrl: node.rpcUrl, store: store.url, chain })
+    cleanUps.push(service.close)
+    return service
+  }
+  const first = await open()
+  expect(first.indexedFrom()).toBe(head - 3)
+  const history = await first.history(payee)
+  expect(history.map(record => 'blockNumber' in record && record.blockNumber)).toEqual([
+    head,
+    head - 1,
+    head - 2,
+    head - 3
+  ])
+  const { coverage } = await first.ask('svc_getTransactionsByAddress', [payee])
+  expect(coverage).toContain(`31337;from=${head - 3};to=${head}`)
+  expect(coverage).toContain('deep=none')
+  expect((await first.ask('svc_getSyncStatus', [])).result).toMatchObject({
+    ...{ indexedFrom: head - 3, deepHistory: 'none' }
+  })
+  expect(await first.holdings(payee)).toMatchObject({ native: '9', tokens: [], nfts: [] })
+  await first.close()
 
-    // Where the index begins was found out once, and stays.
-    await pay(rpc, 5)
-    const second = await open()
-    await eventually('the later blocks are indexed', async () => (await second.history(payee)).length === 9)
-    expect(second.indexedFrom()).toBe(head - 3)
-  },
-  60_000
-)
+  // Where the index begins was found out once, and stays.
+  await pay(rpc, 5)
+  const second = await open()
+  await eventually('the later blocks are indexed', async () => (await second.history(payee)).length === 9)
+  expect(second.indexedFrom()).toBe(head - 3)
+}, 60_000)

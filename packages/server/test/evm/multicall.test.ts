@@ -1,9 +1,9 @@
 import { startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { wayNames } from '../../src/nodes/evm/wayMemory.ts'
 import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
-import { startGanache } from '../support/startGanache.ts'
+import { wayNames } from '../../src/nodes/evm/wayMemory.ts'
+import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 import {
   type Answer,
@@ -26,6 +26,24 @@ interface TestNode {
   stop(): Promise<unknown>
 }
 
+/** An anvil that takes a block by its number or tag only. */
+async function startByNumber(): Promise<TestNode> {
+  const anvil = await startAnvil()
+  const proxy = await startFaultProxy(anvil.rpcUrl)
+  proxy.setFault(({ params }, result) => {
+    if (params.some(param => typeof param === 'object' && param !== null && 'blockHash' in param))
+      throw new Refusal(-32602, 'invalid block tag')
+    return result
+  })
+  return {
+    rpcUrl: proxy.url,
+    async stop() {
+      await proxy.close()
+      await anvil.stop()
+    }
+  }
+}
+
 const nodes: readonly {
   readonly name: string
   readonly start: () => Promise<TestNode>
@@ -36,7 +54,13 @@ const nodes: readonly {
   readonly burners: number
 }[] = [
   { name: 'anvil', start: startAnvil, setCode: 'anvil_setCode', byHash: true, burners: 250 },
-  { name: 'ganache', start: startGanache, setCode: 'evm_setAccountCode', byHash: false, burners: 2 },
+  {
+    name: 'a node without EIP-1898',
+    start: startByNumber,
+    setCode: 'anvil_setCode',
+    byHash: false,
+    burners: 250
+  },
   { name: 'hardhat', start: startHardhat, setCode: 'hardhat_setCode', byHash: true, burners: 6 }
 ]
 

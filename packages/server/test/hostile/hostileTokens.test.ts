@@ -1,3 +1,4 @@
+import { startAnvil } from '@chain-data/devnet'
 import { type EvmHoldings, limits } from '@chain-data/protocol'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lookAlike } from '../../../devnet/src/evm/hostile/catalogue/falseLogs.ts'
@@ -25,8 +26,8 @@ const precompiles = Array.from({ length: 18 }, (_, i) => `0x${(i + 1).toString(1
 const noContracts = [...precompiles, zeroAddress, `0x${'c0de'.repeat(10)}`]
 
 /**
- * Ganache runs the EVM in JavaScript and hardhat keeps a trace of each step: on a busy machine the gas that a token URI may
- * cost takes them longer than an answer may, and they do nothing else meanwhile.
+ * Hardhat keeps a trace of each step: on a busy machine the gas that a token URI may cost takes it longer than an answer
+ * may, and it does nothing else meanwhile.
  */
 const forFastNodes: readonly string[] = ['uri-loops-slowly']
 
@@ -75,8 +76,7 @@ describe.each(chaosNodes)('over $name', ({ name, start }) => {
 
   function settingOf(answer: EvmHoldings, listed: boolean): HostileSetting {
     const blockNumber = BigInt(answer.asOf?.blockNumber ?? -1)
-    // Ganache knows no rules newer than Shanghai; the others run those of Prague.
-    return { listed, blockNumber, selfdestructRemovesCode: name === 'ganache' }
+    return { listed, blockNumber, selfdestructRemovesCode: false }
   }
 
   for (const { key, about, outcomes } of tokens) {
@@ -143,6 +143,31 @@ describe.each(chaosNodes)('over $name', ({ name, start }) => {
     const spoken = [...answer.tokens, ...answer.nfts, ...(answer.incomplete ?? [])]
     expect(spoken.filter(({ address }) => !beside.includes(address))).toEqual([])
   })
+})
+
+test('on a chain before Cancun a token that destroyed itself is gone', async () => {
+  await using cleanUps = new AsyncDisposableStack()
+  const node = await startAnvil({ mining: 'auto', hardfork: 'shanghai' })
+  cleanUps.defer(() => node.stop())
+  const rpc = createJsonRpc(node.rpcUrl)
+  const [deployer = '', holder = '', stranger = ''] = (await rpc('eth_accounts')) as string[]
+  const destroyed = hostileTokens.filter(({ key }) => key === 'destroyed')
+  const [played] = await playHostileTokens(createHostileStage(rpc, { deployer, holder, stranger }), destroyed)
+  const head = (await rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string; number: string }
+  const service = await startHostileService({
+    name: 'anvil',
+    rpcUrl: node.rpcUrl,
+    config: { finality: 'auto' },
+    stop: node.stop
+  })
+  cleanUps.defer(() => service.close())
+  await service.reach(head.hash)
+  const address = played?.address ?? ''
+  for (const listed of [false, true]) {
+    const setting = { listed, blockNumber: BigInt(head.number), selfdestructRemovesCode: true }
+    const answer = await service.holdings(holder, listed ? [address] : undefined)
+    for (const { outcomes } of destroyed) expectOneOf(outcomeIn(answer, address), outcomes(setting))
+  }
 })
 
 /** Compared with the only one directly, for a readable difference. */

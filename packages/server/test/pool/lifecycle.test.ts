@@ -13,7 +13,7 @@ const waivers = [
   { check: 'emptyRoot', reason: "hardhat's first block names roots of zeros", toBlock: 0 }
 ] as const
 
-describe.each(['anvil', 'ganache', 'hardhat'] as const)('the way of a transaction over %s', name => {
+describe.each(['anvil', 'hardhat'] as const)('the way of a transaction over %s', name => {
   let node: PoolNode
   let path: string
   let indexer: RunningIndexer

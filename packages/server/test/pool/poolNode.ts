@@ -1,5 +1,4 @@
 import { startAnvil } from '@chain-data/devnet'
-import { startGanache } from '../support/startGanache.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 
 /** A test node that mines only when it is told to, and whose accounts send by name. */
@@ -24,13 +23,8 @@ export interface PoolNode {
 }
 
 /** Starts a node of each client, by name. */
-export const poolNodes: Readonly<Record<'anvil' | 'ganache' | 'hardhat', () => Promise<PoolNode>>> = {
+export const poolNodes: Readonly<Record<'anvil' | 'hardhat', () => Promise<PoolNode>>> = {
   anvil: async () => createPoolNode(await startAnvil()),
-  async ganache() {
-    const node = await createPoolNode(await startGanache())
-    await node.call('miner_stop')
-    return node
-  },
   hardhat: async () => createPoolNode(await startHardhat())
 }
 

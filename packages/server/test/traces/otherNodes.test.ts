@@ -1,16 +1,38 @@
+import { startAnvil } from '@chain-data/devnet'
 import { afterEach, describe, expect, it } from 'vitest'
 import { historyOf, readIndex, runTestIndexer, temporaryFolder } from '../support/indexHarness.ts'
-import { startGanache } from '../support/startGanache.ts'
+import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { startHardhat } from '../support/startHardhat.ts'
+import type { NodeProcess } from '../support/startNodeProcess.ts'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-/** Neither traces whole blocks: ganache knows its own form only, hardhat traces single transactions. */
+/** Has no `trace_block`, and passes over the name of the tracer: it answers with single instructions. */
+async function startWithoutTracer(): Promise<NodeProcess> {
+  const anvil = await startAnvil()
+  const proxy = await startFaultProxy(anvil.rpcUrl)
+  proxy.setFault(({ method }, result) => {
+    if (method === 'trace_block') throw new Refusal(-32601)
+    if (method !== 'debug_traceBlockByHash') return result
+    const traces = result as readonly { readonly txHash: string }[]
+    const root = { gas: 21_000, failed: false, returnValue: '', structLogs: [] }
+    return traces.map(({ txHash }) => ({ txHash, result: root }))
+  })
+  return {
+    rpcUrl: proxy.url,
+    async stop() {
+      await proxy.close()
+      await anvil.stop()
+    }
+  }
+}
+
+/** Neither traces whole blocks: hardhat traces single transactions. */
 describe.each([
-  ['ganache', startGanache],
+  ['a node without the callTracer', startWithoutTracer],
   ['hardhat', startHardhat]
 ] as const)('%s', (_, start) => {
   async function index() {

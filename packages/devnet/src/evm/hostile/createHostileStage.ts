@@ -15,7 +15,7 @@ export interface HostileCast {
 }
 
 /**
- * A stage on any development node (anvil, ganache, hardhat) that signs for its accounts and takes `evm_mine`. Each call
+ * A stage on any development node (anvil, hardhat) that signs for its accounts and takes `evm_mine`. Each call
  * is a transaction of its own, in a block before the call resolves.
  *
  * @throws {DevnetError} `NODE_REFUSED` when the node does not take a transaction, or the transaction fails.

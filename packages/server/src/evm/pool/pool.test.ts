@@ -179,7 +179,7 @@ describe('the pool reader', () => {
   it('does not take the newest block for the next one, nor for an empty pool', async () => {
     let head = 32
     const { read } = nodeWith({
-      // As ganache does; a block comes between every two calls.
+      // The newest block instead; another one comes between every two calls.
       eth_getBlockByNumber: () => ({ number: `0x${(head++).toString(16)}`, transactions: [] }),
       eth_blockNumber: () => `0x${head.toString(16)}`
     })

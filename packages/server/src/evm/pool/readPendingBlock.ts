@@ -13,7 +13,7 @@ const capability = 'eth_getBlockByNumber of a block to come'
  * What the node would put into the next block, by `eth_getBlockByNumber("pending", true)`: the last resort. Never
  * complete: what is queued, and what finds no room, is not in it.
  *
- * @returns `undefined` when the node has no block to come: many answer their newest one instead (ganache, for example),
+ * @returns `undefined` when the node has no block to come: many answer their newest one instead,
  *   which says nothing about the pool.
  * @throws {NodeContradictionError} when the answer is not a block.
  */

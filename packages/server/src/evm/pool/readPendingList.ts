@@ -6,7 +6,7 @@ import type { Logger } from '../../platform/logger.ts'
 import { type FoundPool, type PoolTransaction, readPoolEntries } from './readPoolEntries.ts'
 
 /** Clients whose list is the whole pool. Others, geth among them, list what their own accounts have sent. */
-const listsEverything = /^(hardhat|edr|nethermind|ganache|anvil)/i
+const listsEverything = /^(hardhat|edr|nethermind|anvil)/i
 
 /**
  * The pool by `eth_pendingTransactions`, which mixes pending and queued: the senders' next nonces tell them apart.
