@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 /** Sources are run as they are: every package resolves to its `src` through this condition. */
 const sourceCondition = '@chain-data/source'
@@ -18,6 +18,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: [sourceCondition] } },
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts', 'docs/test/**/*.test.ts'],
+    // Installed apart: `npm run test:next`.
+    exclude: [...configDefaults.exclude, 'examples/next-route/**'],
     execArgv: [`--conditions=${sourceCondition}`, ...wrapperFlags],
     // A flaky test is a bug: nothing is retried.
     retry: 0,

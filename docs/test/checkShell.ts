@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Script } from 'node:vm'
 import { readOptions as readConformanceOptions } from '../../packages/conformance/src/cli/readOptions.ts'
 import { readOptions as readDevnetOptions } from '../../packages/devnet/src/cli/readOptions.ts'
@@ -16,7 +17,7 @@ export function checkShell(block: Block): Problem[] {
     return [{ at: placeOf(block), message: (error as Error).message }]
   }
   return commands.flatMap(command => {
-    const message = variableProblem(command) ?? commandProblem(command)
+    const message = variableProblem(command) ?? commandProblem(command, block.page)
     return message === undefined ? [] : [{ at: placeOf(block, command.line), message }]
   })
 }
@@ -24,10 +25,10 @@ export function checkShell(block: Block): Problem[] {
 /** Programs that everybody has, and whose arguments say nothing of this project. */
 const plainPrograms = new Set(['cd', 'export', 'git', 'mkdir'])
 
-function commandProblem(command: ShellCommand): string | undefined {
+function commandProblem(command: ShellCommand, page: string): string | undefined {
   const [program, ...args] = command.words
   if (program === undefined || plainPrograms.has(program)) return undefined
-  if (program === 'npm') return npmProblem(args, command)
+  if (program === 'npm') return npmProblem(args, command, page)
   if (program === 'npx') return binaryProblem(args.slice(/^(-y|--yes)$/.test(args[0] ?? '') ? 1 : 0), command)
   if (program === 'curl') return args.some(arg => URL.canParse(arg)) ? undefined : 'has no address'
   if (program === 'node') return nodeProblem(args)
@@ -37,17 +38,25 @@ function commandProblem(command: ShellCommand): string | undefined {
 interface PackageFile {
   readonly name: string
   readonly scripts?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
 }
 
 const readPackage = (folder: string): PackageFile =>
   JSON.parse(readFileSync(`${repository}/${folder}/package.json`, 'utf8'))
 
-function npmProblem(args: readonly string[], command: ShellCommand): string | undefined {
+/** Whether the package that a page lies in names this dependency: an example outside of the workspaces has its own. */
+function dependsOn(page: string, name: string): boolean {
+  const folder = dirname(page)
+  if (!existsSync(`${repository}/${folder}/package.json`)) return false
+  return Object.hasOwn(readPackage(folder).dependencies ?? {}, name)
+}
+
+function npmProblem(args: readonly string[], command: ShellCommand, page: string): string | undefined {
   const dashes = args.indexOf('--')
   const own = dashes < 0 ? [...args] : args.slice(0, dashes)
   const passed = dashes < 0 ? [] : args.slice(dashes + 1)
-  const flag = own.findIndex(arg => arg === '-w' || arg === '--workspace')
+  const flag = own.findIndex(arg => arg === '-w' || arg === '--workspace' || arg === '--prefix')
   const [, workspace = '.'] = flag < 0 ? [] : own.splice(flag, 2)
   const isName = existsSync(`${repository}/node_modules/${workspace}/package.json`)
   const folder = isName ? `node_modules/${workspace}` : workspace
@@ -55,7 +64,9 @@ function npmProblem(args: readonly string[], command: ShellCommand): string | un
   const [subcommand = '', ...rest] = own.filter(arg => !arg.startsWith('-'))
   if (subcommand === 'ci' || subcommand === 'pack') return undefined
   if (subcommand === 'install') {
-    const missing = rest.find(name => !existsSync(`${repository}/node_modules/${name}/package.json`))
+    const missing = rest.find(
+      name => !existsSync(`${repository}/node_modules/${name}/package.json`) && !dependsOn(page, name)
+    )
     return missing === undefined ? undefined : `the project knows no package ${missing}`
   }
   const script = subcommand === 'run' ? rest[0] : subcommand
