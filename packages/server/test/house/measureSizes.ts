@@ -1,0 +1,34 @@
+import type { Figures } from './ledger.ts'
+import { readEntries, readSources, roomOf, type SourceFile } from './readSources.ts'
+
+/** A file of so many lines is a long one. Nine files in ten stay below. */
+const longFile = 200
+
+/** Measures the source files: lines in all and of each room, files, long files, and files that only one file imports. */
+export function measureSizes(): Figures {
+  const files = readSources()
+  const rooms = [...new Set(files.map(({ path }) => roomOf(path)))]
+  const long = files.filter(({ lines }) => lines >= longFile).length
+  return {
+    'all, lines': linesOf(files),
+    'all, files': files.length,
+    'all, files with one importer': filesWithOneImporter(files).length,
+    [`all, percent of files from ${longFile} lines`]: Math.round((1_000 * long) / files.length) / 10,
+    ...Object.fromEntries(
+      rooms.map(room => [`${room}, lines`, linesOf(files.filter(({ path }) => roomOf(path) === room))])
+    )
+  }
+}
+
+function linesOf(files: readonly SourceFile[]): number {
+  return files.reduce((sum, { lines }) => sum + lines, 0)
+}
+
+/** Returns the files that could lie in the only file that imports them. Entries are started from outside as well. */
+export function filesWithOneImporter(files: readonly SourceFile[]): SourceFile[] {
+  const entries = readEntries()
+  const importers = new Map<string, number>()
+  for (const path of files.flatMap(({ imports }) => imports))
+    importers.set(path, (importers.get(path) ?? 0) + 1)
+  return files.filter(({ path }) => importers.get(path) === 1 && !entries.has(path))
+}
