@@ -1,0 +1,53 @@
+import { normalizeBlock } from '../../src/evm/blocks/normalize.ts'
+import { noWaivers, type Waivers } from '../../src/evm/blocks/verification/waivers.ts'
+import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
+import { type BlockRows, encodeBlock } from '../../src/index/record/encodeBlock.ts'
+import { NodeContradictionError, StoreError } from '../../src/platform/errors.ts'
+
+/** One block and its receipts, as the bytes of the two results. */
+export interface BlockBytes {
+  readonly number: number
+  readonly block: Uint8Array
+  readonly receipts: Uint8Array
+}
+
+/** As `JSON.stringify` writes it: compact, and without what is undefined. */
+export function bytesOf(number: number, block: unknown, receipts: unknown): BlockBytes {
+  return {
+    number,
+    block: Buffer.from(JSON.stringify(block)),
+    receipts: Buffer.from(JSON.stringify(receipts))
+  }
+}
+
+/** @throws whatever a block is refused with. */
+export function rowsOf(bytes: BlockBytes, waivers: Waivers = noWaivers): BlockRows {
+  return read(bytes, waivers).rows
+}
+
+/** Its rows as text, in one order of the members; `undefined` when it is refused, which no other error does. */
+export function readBlock(bytes: BlockBytes, waivers: Waivers = noWaivers): string | undefined {
+  try {
+    const { rows, ignoredLogs } = read(bytes, waivers)
+    const values = Object.entries({ ...rows, ignoredLogs }).map(([name, value]) => [
+      name,
+      ArrayBuffer.isView(value)
+        ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')
+        : value
+    ])
+    return JSON.stringify(values.sort(), undefined, 1)
+  } catch (error) {
+    if ([SyntaxError, NodeContradictionError, StoreError].some(kind => error instanceof kind))
+      return undefined
+    throw error
+  }
+}
+
+function read({ number, block, receipts }: BlockBytes, waivers: Waivers) {
+  const [rawBlock, rawReceipts] = [block, receipts].map(
+    bytes => JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown
+  )
+  const verified = verifyReceipts(verifyHeader(rawBlock, number, waivers), rawReceipts, waivers)
+  const { block: normalized, ignoredLogs } = normalizeBlock(verified)
+  return { rows: encodeBlock(normalized), ignoredLogs }
+}
