@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { openPostgresWriter } from '../../packages/server/src/index/postgres/openPostgresWriter.ts'
+import { openPostgresWriter } from '../../packages/server/src/index/postgres/openWriter.ts'
 import { startPostgres } from '../../packages/server/test/support/startPostgres.ts'
 import { type Block, type Problem, placeOf } from './readBlocks.ts'
 

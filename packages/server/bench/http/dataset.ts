@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
+import { migrations } from '../../src/index/sqlite/schema.ts'
 import { commitChain } from '../../src/index/test/commitChain.ts'
-import { migrations } from '../../src/index/sqlite/migrations.ts'
-import { openSqliteWriter } from '../../src/index/sqlite/openSqliteWriter.ts'
 import type { Address, BlockRef, ConfirmedTransaction, Hash, IndexedBlock } from '../../src/model/evm.ts'
 
 /** What is in the store; a change of any figure, or of how it is made, needs another `version`. */

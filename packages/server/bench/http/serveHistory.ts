@@ -1,6 +1,6 @@
 /** The server under test, a process of its own: `serveHistory.ts <store folder>`. Tells its URL as a message. */
 
-import { openSqliteReader } from '../../src/index/sqlite/openSqliteReader.ts'
+import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
 import { createGetTransactionsByAddress } from '../../src/server/methods/svc_getTransactionsByAddress.ts'

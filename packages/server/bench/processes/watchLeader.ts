@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { chainSchema } from '../../src/index/postgres/migrations.ts'
+import { chainSchema } from '../../src/index/postgres/schema.ts'
 
 /** When something was first seen in the database, by `performance.now`. */
 export interface Takeover {

@@ -28,13 +28,13 @@ export async function openStoreReaders(
 ): Promise<StoreReaders> {
   switch (location.kind) {
     case 'sqlite': {
-      const { openSqliteReader } = await import('./sqlite/openSqliteReader.ts')
+      const { openSqliteReader } = await import('./sqlite/openReader.ts')
       const { folder } = location
       return { open: chainId => openSqliteReader(folder, chainId), close: async () => {} }
     }
     case 'postgres': {
-      const { createPostgresPool } = await import('./postgres/createPostgresPool.ts')
-      const { openPostgresReader } = await import('./postgres/openPostgresReader.ts')
+      const { createPostgresPool } = await import('./postgres/servers.ts')
+      const { openPostgresReader } = await import('./postgres/openReader.ts')
       const pool = createPostgresPool([location.url, ...(location.replicaUrls ?? [])], options)
       return { open: chainId => openPostgresReader(pool, chainId), close: () => pool.close() }
     }

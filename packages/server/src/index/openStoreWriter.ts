@@ -24,11 +24,11 @@ export async function openStoreWriter(
 ): Promise<StoreWriter> {
   switch (location.kind) {
     case 'sqlite': {
-      const { openSqliteWriter } = await import('./sqlite/openSqliteWriter.ts')
+      const { openSqliteWriter } = await import('./sqlite/openWriter.ts')
       return openSqliteWriter(location.folder, identity, options)
     }
     case 'postgres': {
-      const { openPostgresWriter } = await import('./postgres/openPostgresWriter.ts')
+      const { openPostgresWriter } = await import('./postgres/openWriter.ts')
       return openPostgresWriter(location.url, identity, options)
     }
   }

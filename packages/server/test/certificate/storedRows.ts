@@ -1,8 +1,8 @@
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import { connect } from '../../src/index/postgres/connect.ts'
-import { chainSchema } from '../../src/index/postgres/migrations.ts'
+import { chainSchema } from '../../src/index/postgres/schema.ts'
 import { chainFiles } from '../../src/index/sqlite/chainFiles.ts'
-import { loadSqliteDriver } from '../../src/index/sqlite/loadSqliteDriver.ts'
+import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
 
 const chainId = 31337
 

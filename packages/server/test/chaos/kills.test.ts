@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
-import { dumpSections } from '../../src/index/test/dumpStore.ts'
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
+import { dumpSections } from '../../src/index/test/dumpStore.ts'
 import { readIndex } from '../support/indexHarness.ts'
 import { type FaultProxy, startFaultProxy } from '../support/startFaultProxy.ts'
 import { dumpIndex, type Engine, engines } from '../support/testStores.ts'

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hashOf } from '../../src/index/test/buildChain.ts'
 import type { StoreReader, StoreWriter } from '../../src/index/port/store.ts'
-import { openSqliteReader } from '../../src/index/sqlite/openSqliteReader.ts'
-import { openSqliteWriter } from '../../src/index/sqlite/openSqliteWriter.ts'
+import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
+import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
+import { hashOf } from '../../src/index/test/buildChain.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
 import {

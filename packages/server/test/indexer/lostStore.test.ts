@@ -2,7 +2,7 @@ import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { StoreInUseError } from '../../src/index/port/StoreInUseError.ts'
 import type { ChainIdentity, StoreWriter } from '../../src/index/port/store.ts'
-import { openSqliteWriter } from '../../src/index/sqlite/openSqliteWriter.ts'
+import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { StoreUnavailableError } from '../../src/platform/errors.ts'
 import { createLogger } from '../../src/platform/logger.ts'

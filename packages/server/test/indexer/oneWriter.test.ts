@@ -1,6 +1,6 @@
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { openSqliteWriter } from '../../src/index/sqlite/openSqliteWriter.ts'
+import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
 import type { Hash } from '../../src/model/evm.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { createLogger } from '../../src/platform/logger.ts'

@@ -1,5 +1,5 @@
-import { buildChain, hashOf, people, type TransactionPlan } from '../../src/index/test/buildChain.ts'
 import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
+import { buildChain, hashOf, people, type TransactionPlan } from '../../src/index/test/buildChain.ts'
 import type { Hash, IndexedBlock } from '../../src/model/evm.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
 import type { ChainSource } from '../../src/server/indexer/chainSource.ts'

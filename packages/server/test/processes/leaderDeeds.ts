@@ -1,6 +1,6 @@
+import type { StoreWriter } from '../../src/index/port/store.ts'
 import { buildChain, people, poolTransaction } from '../../src/index/test/buildChain.ts'
 import { commitChain } from '../../src/index/test/commitChain.ts'
-import type { StoreWriter } from '../../src/index/port/store.ts'
 
 export type LeaderDeed = 'commit' | 'rollback' | 'pool update' | 'report'
 

@@ -6,8 +6,8 @@
  * and how many steps it took.
  */
 import { writeSync } from 'node:fs'
+import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
 import { testIdentity } from '../../src/index/test/store.contract.ts'
-import { openPostgresWriter } from '../../src/index/postgres/openPostgresWriter.ts'
 import { startDatabaseDoor } from '../support/startDatabaseDoor.ts'
 import { type LeaderDeed, leaderDeeds } from './leaderDeeds.ts'
 

@@ -1,6 +1,6 @@
+import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import { dumpPostgresStore } from '../../src/index/test/dumpPostgresStore.ts'
 import { type DumpSection, dumpStore, type StoreDump } from '../../src/index/test/dumpStore.ts'
-import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import { temporaryFolder } from './indexHarness.ts'
 import { type Postgres, startPostgres } from './startPostgres.ts'
 

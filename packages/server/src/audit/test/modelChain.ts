@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { emptySnapshot } from '../../index/port/emptySnapshot.ts'
 import type { IndexCoverage, Recount, Snapshot } from '../../index/port/store.ts'
 import { encodeConfirmed } from '../../index/record/record.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
+import { emptySnapshot } from '../../index/shared/emptySnapshot.ts'
 import type { AccountAt, AccountState, TokenBalance } from '../../model/accountState.ts'
 import type {
   AccountEvent,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { buildChain, people } from '../../index/test/buildChain.ts'
 import { encodeBlock } from '../../index/record/encodeBlock.ts'
 import { openMemoryDeepHistoryCache } from '../../index/sqlite/deepHistory/openSqliteDeepHistoryCache.ts'
+import { buildChain, people } from '../../index/test/buildChain.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'

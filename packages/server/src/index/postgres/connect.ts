@@ -1,6 +1,6 @@
 import { StoreError } from '../../platform/errors.ts'
 import { Client, type ClientConfig } from './driver.ts'
-import { toStoreError } from './postgresError.ts'
+import { toStoreError } from './error.ts'
 import { valueTypes } from './valueTypes.ts'
 
 /** What a connection is for; operators see it as `application_name` in `pg_stat_activity`. */

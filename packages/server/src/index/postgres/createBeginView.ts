@@ -2,11 +2,11 @@ import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../port/store.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
+import { sqlStateOf } from './error.ts'
 import { type MetaColumns, toMeta } from './meta.ts'
-import { migrations } from './migrations.ts'
-import { sqlStateOf } from './postgresError.ts'
+import type { ReadStatements } from './read.ts'
 import type { ReadConnection } from './readConnection.ts'
-import type { ReadStatements } from './readStatements.ts'
+import { migrations } from './schema.ts'
 
 /** What a view says of the index as a whole; read in the round trip that opens it. */
 export interface ViewFacts {

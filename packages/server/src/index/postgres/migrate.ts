@@ -4,9 +4,9 @@ import {
   checkMigrations,
   checksumOf,
   type Migration
-} from '../port/checkMigrations.ts'
+} from '../shared/checkMigrations.ts'
 import type { Client, ClientBase } from './driver.ts'
-import { insufficientPrivilege, sqlStateOf, toStoreError } from './postgresError.ts'
+import { insufficientPrivilege, sqlStateOf, toStoreError } from './error.ts'
 
 /**
  * Makes `schema` when it is missing and brings it up to the last of `migrations`, each step in a transaction of its own, so

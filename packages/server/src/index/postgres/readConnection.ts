@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import { connect, drop } from './connect.ts'
 import type { Client } from './driver.ts'
-import { toStoreError } from './postgresError.ts'
-import type { Statement } from './readStatements.ts'
+import { toStoreError } from './error.ts'
+import type { Statement } from './read.ts'
 
 /** One row of an answer; the statement's text says what is in it. */
 export type Row = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from '../../platform/errors.ts'
-import { sqlStateOf, tooManyConnections } from './postgresError.ts'
+import { sqlStateOf, tooManyConnections } from './error.ts'
 import { ReadConnection } from './readConnection.ts'
 
 export interface ReadServerOptions {

@@ -1,5 +1,5 @@
+import type { ReadStatements } from './read.ts'
 import type { ReadConnection } from './readConnection.ts'
-import type { ReadStatements } from './readStatements.ts'
 
 /** Transaction ids from `from` up to, but not with, `end`. */
 export interface IdWindow {

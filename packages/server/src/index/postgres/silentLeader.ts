@@ -1,5 +1,5 @@
 import type { Client } from './driver.ts'
-import { insufficientPrivilege, sqlStateOf } from './postgresError.ts'
+import { insufficientPrivilege, sqlStateOf } from './error.ts'
 
 /** What the server knows of the connection that holds the lock. */
 interface Holder {

@@ -1,4 +1,4 @@
-import type { Epoch } from './epochTable.ts'
+import type { Epoch } from './epochs.ts'
 
 /** How epochs grow. */
 export interface MergeLayout {

@@ -1,8 +1,8 @@
 import type { Address } from '../../model/evm.ts'
-import { rememberedBlocks, SenderNonces } from '../port/senderNonces.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodeConfirmed } from '../record/record.ts'
 import { firstTransactionId, toPosition } from '../record/transactionId.ts'
+import { rememberedBlocks, SenderNonces } from '../shared/senderNonces.ts'
 import type { SqliteConnection } from './driver.ts'
 
 const recordsAtOnce = 2_000

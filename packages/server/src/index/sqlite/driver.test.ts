@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
 import type { SqliteConnection } from './driver.ts'
-import { availableSqliteDrivers, loadSqliteDriver } from './loadSqliteDriver.ts'
-import { isBusy } from './sqliteError.ts'
+import { isBusy } from './error.ts'
+import { availableSqliteDrivers, loadSqliteDriver } from './loadDriver.ts'
 
 test('prefers the SQLite that Node brings along', () => {
   const builtIn = process.getBuiltinModule('node:sqlite') !== undefined

@@ -1,5 +1,5 @@
-import type { AppendLayout } from './commitBlocks.ts'
-import type { MergerLayout } from './epochMerger.ts'
+import type { AppendLayout } from './commit.ts'
+import type { MergerLayout } from './merge.ts'
 
 /** How the writer lays out what it stores; readers find it in the file. */
 export interface Layout extends AppendLayout, MergerLayout {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { SqliteConnection, SqliteDriver, SqliteStatement, SqlValue } from './driver.ts'
-import { toStoreError } from './sqliteError.ts'
+import { toStoreError } from './error.ts'
 
 /** The part of libsql's interface that is used here. */
 interface LibsqlDatabase {

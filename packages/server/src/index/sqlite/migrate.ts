@@ -4,7 +4,7 @@ import {
   checkMigrations,
   checksumOf,
   type Migration
-} from '../port/checkMigrations.ts'
+} from '../shared/checkMigrations.ts'
 import type { SqliteConnection } from './driver.ts'
 import { inTransaction } from './inTransaction.ts'
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { SqliteConnection, SqliteDriver, SqliteStatement } from './driver.ts'
-import { toStoreError } from './sqliteError.ts'
+import { toStoreError } from './error.ts'
 
 /** Node's built-in SQLite; absent before Node 22.13. */
 export function loadNodeSqliteDriver(): SqliteDriver | undefined {

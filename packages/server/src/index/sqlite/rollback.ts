@@ -5,8 +5,8 @@ import type { Tally } from '../record/tally.ts'
 import { firstTransactionId, maxBlockNumber } from '../record/transactionId.ts'
 import { type AddressEntry, decodeParties } from '../record/undoParties.ts'
 import type { SqliteConnection } from './driver.ts'
-import { forgetMerge } from './epochMerger.ts'
-import { createEpochTable } from './epochTable.ts'
+import { createEpochTable } from './epochs.ts'
+import { forgetMerge } from './merge.ts'
 
 const recordsAtOnce = 2000
 const undoBlocksAtOnce = 64

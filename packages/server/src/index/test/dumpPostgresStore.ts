@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StoreError } from '../../platform/errors.ts'
-import { chainSchema } from '../postgres/migrations.ts'
+import { chainSchema } from '../postgres/schema.ts'
 import { type DumpLines, type DumpSection, dumpSections, type StoreDump, toDump } from './dumpStore.ts'
 
 /** Each row as one text, in the order and the form of `dumpStore`; partitions do not show. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { StoreError } from '../../platform/errors.ts'
 import { chainFiles } from '../sqlite/chainFiles.ts'
 import type { SqliteDriver, SqlValue } from '../sqlite/driver.ts'
-import { loadSqliteDriver } from '../sqlite/loadSqliteDriver.ts'
+import { loadSqliteDriver } from '../sqlite/loadDriver.ts'
 
 /** Everything in an index that its chain determines, as text. Two indexes of the same blocks give the same dump. */
 export interface StoreDump {

@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline'
 import type { BlockRef, Hash } from '../../model/evm.ts'
-import { openPostgresWriter } from '../postgres/openPostgresWriter.ts'
+import { openPostgresWriter } from '../postgres/openWriter.ts'
 import { buildChain, people } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 

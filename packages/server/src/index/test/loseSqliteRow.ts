@@ -3,7 +3,7 @@ import { addressBytes, hashKey } from '../record/hexBytes.ts'
 import { type TransactionPosition, toTransactionId } from '../record/transactionId.ts'
 import { chainFiles } from '../sqlite/chainFiles.ts'
 import type { SqliteDriver, SqlValue } from '../sqlite/driver.ts'
-import { loadSqliteDriver } from '../sqlite/loadSqliteDriver.ts'
+import { loadSqliteDriver } from '../sqlite/loadDriver.ts'
 import type { StoredRow } from './store.contract.ts'
 
 /** Also what only SQLite keeps in rows. */

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
-import { buildChain, hashOf } from '../../index/test/buildChain.ts'
 import type { StoreWriter } from '../../index/port/store.ts'
 import { type BlockRows, encodeBlock } from '../../index/record/encodeBlock.ts'
+import { buildChain, hashOf } from '../../index/test/buildChain.ts'
 import { NodeUnavailableError, StoreError } from '../../platform/errors.ts'
 import { type BackfillOptions, backfill } from './backfill.ts'
 import type { ChainSource } from './chainSource.ts'

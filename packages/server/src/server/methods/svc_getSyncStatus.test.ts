@@ -1,7 +1,7 @@
 import { checkResult } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
-import { emptySnapshot } from '../../index/port/emptySnapshot.ts'
 import type { IndexCoverage, Snapshot } from '../../index/port/store.ts'
+import { emptySnapshot } from '../../index/shared/emptySnapshot.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import { ResultStream } from './ResultStream.ts'

@@ -1,4 +1,4 @@
-import type { Migration } from '../../port/checkMigrations.ts'
+import type { Migration } from '../../shared/checkMigrations.ts'
 
 /** The schema that holds what lies below the indexes of all chains; nothing else is in it. */
 export const deepSchema = 'chain_data_deep'

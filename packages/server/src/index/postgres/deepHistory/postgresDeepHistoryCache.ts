@@ -2,7 +2,7 @@ import type { DeepHistoryCache } from '../../../model/deepHistory.ts'
 import { chunkRecords, decodeHeld, hasLeft, useGrainMs } from '../../deepHistory/deepRows.ts'
 import { hashBytes } from '../../record/hexBytes.ts'
 import type { ClientBase, Pool } from '../driver.ts'
-import { toStoreError } from '../postgresError.ts'
+import { toStoreError } from '../error.ts'
 import { evictAccounts, findAccount, lockCache, saveStretch, sweepDropped } from './accountStatements.ts'
 import { deepSchema } from './deepMigrations.ts'
 

@@ -1,4 +1,4 @@
-import type { Migration } from '../../port/checkMigrations.ts'
+import type { Migration } from '../../shared/checkMigrations.ts'
 
 /** The schema that holds the metadata of all chains; nothing else is in it. */
 export const metadataSchema = 'chain_data_metadata'

@@ -16,8 +16,8 @@ import {
 import { PendingChanges, type PendingEntry } from '../../metadataCache/pendingChanges.ts'
 import { connect, drop } from '../connect.ts'
 import type { Pool, PoolClient } from '../driver.ts'
+import { toStoreError } from '../error.ts'
 import { migrate } from '../migrate.ts'
-import { toStoreError } from '../postgresError.ts'
 import { applyChanges, evictDocuments, lockCache, readDocuments } from './documentStatements.ts'
 import { metadataMigrations, metadataSchema } from './metadataMigrations.ts'
 

@@ -1,4 +1,4 @@
-import type { Migration } from '../../port/checkMigrations.ts'
+import type { Migration } from '../../shared/checkMigrations.ts'
 
 /** Every step from an empty file to today's schema of the deep history cache, by the rules of the index's own. */
 export const deepMigrations: readonly Migration[] = [

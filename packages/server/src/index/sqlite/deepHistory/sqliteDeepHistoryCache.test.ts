@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { DeepHistoryCache } from '../../../model/deepHistory.ts'
 import { type Logger, silentLogger } from '../../../platform/logger.ts'
 import { describeDeepHistoryCache } from '../../deepHistory/deepHistoryCache.contract.ts'
-import { availableSqliteDrivers, loadSqliteDriver } from '../loadSqliteDriver.ts'
+import { availableSqliteDrivers, loadSqliteDriver } from '../loadDriver.ts'
 import { deepHistoryCacheFile, openSqliteDeepHistoryCache } from './openSqliteDeepHistoryCache.ts'
 
 const folders: string[] = []

@@ -5,8 +5,8 @@ import { StoreUnavailableError } from '../../../platform/errors.ts'
 import { chunkRecords, decodeHeld, hasLeft, useGrainMs } from '../../deepHistory/deepRows.ts'
 import { hashBytes } from '../../record/hexBytes.ts'
 import type { SqliteConnection } from '../driver.ts'
+import { isBusy } from '../error.ts'
 import { inTransaction } from '../inTransaction.ts'
-import { isBusy } from '../sqliteError.ts'
 import { createAccountTable } from './accountTable.ts'
 
 interface Options {

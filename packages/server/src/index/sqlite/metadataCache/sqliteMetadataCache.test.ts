@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { MetadataCache } from '../../../model/metadata.ts'
 import { type Logger, silentLogger } from '../../../platform/logger.ts'
-import { failingDriver } from '../../test/failingDriver.ts'
 import { describeMetadataCache } from '../../metadataCache/metadataCache.contract.ts'
+import { failingDriver } from '../../test/failingDriver.ts'
 import type { SqliteDriver } from '../driver.ts'
-import { availableSqliteDrivers, loadSqliteDriver } from '../loadSqliteDriver.ts'
+import { availableSqliteDrivers, loadSqliteDriver } from '../loadDriver.ts'
 import { metadataCacheFile, openSqliteMetadataCache } from './openSqliteMetadataCache.ts'
 
 const folders: string[] = []

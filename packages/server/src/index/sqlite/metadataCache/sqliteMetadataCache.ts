@@ -11,8 +11,8 @@ import type { Logger } from '../../../platform/logger.ts'
 import type { MetadataBounds, MetadataChange } from '../../metadataCache/documentRow.ts'
 import { PendingChanges } from '../../metadataCache/pendingChanges.ts'
 import type { SqliteConnection } from '../driver.ts'
+import { isBusy } from '../error.ts'
 import { inTransaction } from '../inTransaction.ts'
-import { isBusy } from '../sqliteError.ts'
 import { createDocumentTable, type DocumentTable } from './documentTable.ts'
 
 interface Options {

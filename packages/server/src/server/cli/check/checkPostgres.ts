@@ -1,4 +1,4 @@
-import { readServerFacts, type ServerFacts } from '../../../index/postgres/readServerFacts.ts'
+import { readServerFacts, type ServerFacts } from '../../../index/postgres/serverFacts.ts'
 import type { Finding } from '../../../model/finding.ts'
 import { StoreError } from '../../../platform/errors.ts'
 import type { Config } from '../../config/config.ts'

@@ -1,0 +1,241 @@
+import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
+import type { Snapshot, StoreReader } from '../port/store.ts'
+import { emptySnapshot } from '../shared/emptySnapshot.ts'
+import { createBeginView, endOfNewest, type ViewFacts } from './createBeginView.ts'
+import { createReadStatements, type ReadStatements } from './read.ts'
+import type { ReadConnection } from './readConnection.ts'
+import type { ReadServer } from './readServer.ts'
+import { type Partitions, readPartitions } from './readWindows.ts'
+import { createPostgresPool, type PostgresPool, type PostgresPoolOptions } from './servers.ts'
+import { PostgresSnapshot, type ReadView } from './snapshot.ts'
+
+export interface PostgresReaderOptions extends PostgresPoolOptions {
+  /**
+   * A snapshot that is older is ended by its next read. Default 15 min: as long as one is open, the database keeps what has
+   * been deleted since, on its replicas too.
+   */
+  readonly maxAgeMs?: number
+  /** A replica that is further behind is not asked as long as the primary answers. Default 5 s. */
+  readonly maxLagMs?: number
+}
+
+/** A replica that was found behind is not asked for so long. */
+const behindMs = 250
+
+/**
+ * Opens the index of one chain for reading, next to its writer wherever that runs. It need not exist yet: snapshots are
+ * empty until it does.
+ *
+ * Snapshots are on the replicas in turn, where there are any. One that does not answer, is late, or is behind what this reader
+ * has shown already, is passed over for the primary; what a replica does not know is asked of the primary.
+ *
+ * @param servers - connections that are shared with other chains, or the URLs of the primary and its replicas for a reader
+ *   with connections of its own.
+ * @throws {StoreError} the index was made by a newer program, or the database refuses. That it is away for the moment is
+ *   told by whoever reads.
+ */
+export async function openPostgresReader(
+  servers: PostgresPool | readonly [string, ...string[]],
+  chainId: number,
+  options: PostgresReaderOptions = {}
+): Promise<StoreReader> {
+  const isShared = 'places' in servers
+  const pool = isShared ? servers : createPostgresPool(servers, options)
+  const { maxAgeMs = 15 * 60_000, maxLagMs = 5_000 } = options
+  const reader = new PostgresReader(pool, chainId, { maxAgeMs, maxLagMs, isShared })
+  try {
+    await (await reader.openSnapshot()).close()
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return reader
+    await reader.close()
+    throw error
+  }
+  return reader
+}
+
+interface ReaderSettings {
+  readonly maxAgeMs: number
+  readonly maxLagMs: number
+  /** Whoever opened the pool closes it. */
+  readonly isShared: boolean
+}
+
+/** How far the index was that this reader has shown last. */
+interface ShownState {
+  readonly rollbacks: number
+  /** -1 while nothing is indexed. */
+  readonly height: number
+  readonly isBackfilled: boolean
+  readonly atMs: number
+}
+
+class PostgresReader implements StoreReader {
+  readonly #pool: PostgresPool
+  readonly #settings: ReaderSettings
+  readonly #statements: ReadStatements
+  readonly #beginView: (connection: ReadConnection) => Promise<ViewFacts | undefined>
+  readonly #open = new Set<PostgresSnapshot>()
+  /** Connections on their way back. */
+  readonly #returning = new Set<Promise<void>>()
+  /** Until when a replica counts as behind. */
+  readonly #behind = new Map<ReadServer, number>()
+  #shown: ShownState | undefined
+  #partitions: Partitions | undefined
+  #isClosed = false
+
+  constructor(pool: PostgresPool, chainId: number, settings: ReaderSettings) {
+    this.#pool = pool
+    this.#settings = settings
+    this.#statements = createReadStatements(chainId, {
+      answerMs: pool.answerMs,
+      // Only of a process that does nothing any more: others end their snapshots earlier.
+      idleMs: Math.max(1, settings.maxAgeMs) + pool.answerMs
+    })
+    this.#beginView = createBeginView(chainId, this.#statements)
+  }
+
+  async openSnapshot(): Promise<Snapshot> {
+    this.#checkOpen()
+    await this.#pool.places.take()
+    try {
+      this.#checkOpen()
+      const view = await this.#openView()
+      if (view !== undefined) {
+        if (!this.#isClosed) return this.#toSnapshot(view)
+        await view.release()
+        this.#checkOpen()
+      }
+      this.#pool.places.give()
+      return emptySnapshot
+    } catch (error) {
+      this.#pool.places.give()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    for (const snapshot of [...this.#open]) snapshot.cut('closed')
+    if (!this.#settings.isShared) await this.#pool.close()
+    await Promise.all(this.#returning)
+  }
+
+  #toSnapshot(view: ReadView): Snapshot {
+    const { places } = this.#pool
+    const onEnd = (returned: Promise<void>) => {
+      this.#open.delete(snapshot)
+      places.forget(snapshot)
+      // Whoever gets the place will want the connection.
+      void returned.then(() => places.give())
+    }
+    const source = {
+      statements: this.#statements,
+      partitions: (of: ReadView) => this.#partitionsOf(of),
+      openPrimary: () => this.#requirePrimary()
+    }
+    const snapshot = new PostgresSnapshot(view, source, this.#settings.maxAgeMs, onEnd)
+    this.#open.add(snapshot)
+    places.watch(snapshot)
+    return snapshot
+  }
+
+  async #openView(): Promise<ReadView | undefined> {
+    const now = performance.now()
+    const replica = this.#pool.nextReplica(each => now >= (this.#behind.get(each) ?? 0))
+    const view = await this.#tryReplica(replica, this.#settings.maxLagMs)
+    if (view !== undefined) return view
+    try {
+      return await this.#openOn(this.#pool.primary)
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      // Nothing newer can be had, and how far the index is behind its chain is judged elsewhere.
+      const late = await this.#tryReplica(
+        this.#pool.nextReplica(() => true),
+        Number.POSITIVE_INFINITY
+      )
+      if (late === undefined) throw error
+      return late
+    }
+  }
+
+  async #requirePrimary(): Promise<ReadView> {
+    this.#checkOpen()
+    const view = await this.#openOn(this.#pool.primary)
+    if (view !== undefined) return view
+    throw new StoreUnavailableError('the primary has no index of this chain, its replica has')
+  }
+
+  /** @returns nothing when the primary is to be asked. */
+  async #tryReplica(replica: ReadServer | undefined, maxLagMs: number): Promise<ReadView | undefined> {
+    if (replica === undefined) return undefined
+    try {
+      const view = await this.#openOn(replica, maxLagMs)
+      if (view === undefined) this.#behind.set(replica, performance.now() + behindMs)
+      return view
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      this.#pool.passOver(replica)
+      return undefined
+    }
+  }
+
+  /** @returns nothing when there is no index on this server yet, or it is late or behind what has been shown. */
+  async #openOn(server: ReadServer, maxLagMs = Number.POSITIVE_INFINITY): Promise<ReadView | undefined> {
+    const startedMs = performance.now()
+    const { connection, begun: facts } = await server.begin(this.#beginView)
+    const release = async () => {
+      const returning = server.putBack(connection).finally(() => this.#returning.delete(returning))
+      this.#returning.add(returning)
+      await returning
+    }
+    const isPrimary = server === this.#pool.primary
+    const isFinalWord = isPrimary || facts?.isReplica === false
+    const isLate = !isPrimary && facts !== undefined && facts.lagMs > maxLagMs
+    if (facts === undefined || isLate || !this.#mayShow(facts, isFinalWord, startedMs)) {
+      await release()
+      return undefined
+    }
+    return { connection, facts, isFinalWord, release }
+  }
+
+  /**
+   * Whether callers would not see the index go back in time; if so, they will see this. What the primary says is shown
+   * whatever was shown before: after a fail-over it may have less than the one that it replaces.
+   */
+  #mayShow({ rollbacks, range, marks }: ViewFacts, isFinalWord: boolean, startedMs: number): boolean {
+    const state = {
+      rollbacks,
+      height: range?.to.number ?? -1,
+      isBackfilled: marks.backfilled,
+      atMs: performance.now()
+    }
+    const shown = this.#shown
+    if (shown === undefined || !isBefore(state, shown)) {
+      this.#shown = state
+      return true
+    }
+    // One that was begun before the other was shown says nothing against it.
+    if (isFinalWord && startedMs >= shown.atMs) this.#shown = state
+    return isFinalWord
+  }
+
+  async #partitionsOf({ connection, facts }: ReadView): Promise<Partitions> {
+    const known = this.#partitions
+    if (known !== undefined && known.end >= endOfNewest(facts)) return known
+    this.#partitions = await readPartitions(connection, this.#statements)
+    return this.#partitions
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new StoreError('the store is closed')
+    this.#pool.checkOpen()
+  }
+}
+
+/** Rollbacks count first: one that has removed blocks is later than a higher one that has not. */
+function isBefore(state: ShownState, shown: ShownState): boolean {
+  if (state.rollbacks !== shown.rollbacks) return state.rollbacks < shown.rollbacks
+  if (state.height !== shown.height) return state.height < shown.height
+  return shown.isBackfilled && !state.isBackfilled
+}

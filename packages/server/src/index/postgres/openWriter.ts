@@ -1,0 +1,109 @@
+import { StoreError } from '../../platform/errors.ts'
+import type { PutOut } from '../port/PutOut.ts'
+import type { ChainIdentity, StoreWriter } from '../port/store.ts'
+import { hashBytes } from '../record/hexBytes.ts'
+import { connect, drop } from './connect.ts'
+import type { Client } from './driver.ts'
+import { beginTerm, takeLeadership } from './lock.ts'
+import { rollbacksNow } from './marks.ts'
+import { type MetaColumns, toMeta } from './meta.ts'
+import { migrate } from './migrate.ts'
+import { Partitions } from './partitions.ts'
+import { chainSchema, migrations } from './schema.ts'
+import { WriterSession } from './session.ts'
+import { type Layout, PostgresWriter } from './writer.ts'
+
+/** All optional; the defaults are what a server wants. */
+export interface PostgresWriterOptions extends Partial<Layout> {
+  /** How long to wait for another writer of the same chain to end. Default 2000. */
+  readonly lockWaitMs?: number
+  /** Ends that waiting; the reason is thrown. */
+  readonly signal?: AbortSignal
+  /**
+   * A writer elsewhere that the database has heard nothing of for so long is put out, by whoever waits for its place.
+   * Default 15 s. The same for all
+   * processes: a living writer makes itself heard several times within it.
+   */
+  readonly silentMs?: number
+  /** Told when that was done. */
+  onPutOut?(putOut: PutOut): void
+}
+
+const defaultLayout: Layout = {
+  smallestPartition: 2_000_000,
+  largestPartition: 16_000_000,
+  minUndoBlocks: 256,
+  maxUndoBlocks: 8192
+}
+const defaultLockWaitMs = 2_000
+const defaultSilentMs = 15_000
+/** A living writer is heard so often in the time after which a silent one is put out. */
+const heartbeatsInSilence = 5
+
+/**
+ * Opens the index of one chain for writing, in the schema `chain_data_<chainId>` of the database; makes it when missing.
+ * There is one writer of a chain at a time, among all machines: the next one waits until it has ended or is found dead.
+ *
+ * @param url - of the primary. It may hold a password and is in no message.
+ * @throws {StoreInUseError} another writer has it.
+ * @throws {StoreUnavailableError} the server is away.
+ * @throws {StoreError} it holds another chain; its schema is newer than this program; the user may not make it.
+ * @remarks A writer that has lost its connection fails from then on with {@link StoreUnavailableError}: open another one.
+ */
+export async function openPostgresWriter(
+  url: string,
+  identity: ChainIdentity,
+  options: PostgresWriterOptions = {}
+): Promise<StoreWriter> {
+  const { lockWaitMs = defaultLockWaitMs, silentMs = defaultSilentMs, signal, onPutOut, ...layout } = options
+  const { chainId } = identity
+  const client = await connect(url, 'writer')
+  try {
+    const told = onPutOut === undefined ? {} : { onPutOut }
+    await takeLeadership(client, chainId, { lockWaitMs, silentMs, signal, ...told })
+    await migrate(client, chainSchema(chainId), migrations)
+    const term = await beginTerm(client)
+    const session = new WriterSession(client, term, silentMs / heartbeatsInSilence)
+    return await openIndex(client, session, identity, { ...defaultLayout, ...layout })
+  } catch (error) {
+    drop(client)
+    throw error
+  }
+}
+
+async function openIndex(
+  client: Client,
+  session: WriterSession,
+  identity: ChainIdentity,
+  layout: Layout
+): Promise<StoreWriter> {
+  await session.use(() => client.query(prepareSession))
+  await session.write([writeIdentity(identity)])
+  const [stored] = await session.read<MetaColumns>('SELECT * FROM meta')
+  checkIdentity(toMeta(stored).identity, identity)
+  return new PostgresWriter(session, await session.use(() => Partitions.load(client)), layout)
+}
+
+/** A writer that is cut off between two statements must not keep its locks. */
+const prepareSession = "SET idle_in_transaction_session_timeout = '60s'"
+
+/** Says for good whose index this is, unless that is said already. */
+function writeIdentity({ chainId, genesisHash }: ChainIdentity): string {
+  return `INSERT INTO meta (id, chain_id, genesis_hash, rollbacks)
+    VALUES (1, ${chainId}, '\\x${hashBytes(genesisHash).toString('hex')}', ${rollbacksNow}) ON CONFLICT DO NOTHING`
+}
+
+function checkIdentity(stored: ChainIdentity, wanted: ChainIdentity): void {
+  if (stored.chainId !== wanted.chainId) {
+    throw new StoreError(`the store holds chain ${stored.chainId}, the node serves chain ${wanted.chainId}`, {
+      storedChainId: stored.chainId,
+      chainId: wanted.chainId
+    })
+  }
+  if (stored.genesisHash !== wanted.genesisHash) {
+    throw new StoreError(
+      `the store holds a chain ${stored.chainId} with genesis ${stored.genesisHash}, the node serves one with genesis ${wanted.genesisHash}: use another database, or drop the schema ${chainSchema(wanted.chainId)} to index anew`,
+      { chainId: wanted.chainId, storedGenesis: stored.genesisHash, genesis: wanted.genesisHash }
+    )
+  }
+}

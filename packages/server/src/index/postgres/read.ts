@@ -1,0 +1,166 @@
+import { chainSchema } from './schema.ts'
+
+/** Statements of the reader that are prepared once for each connection, under these names. */
+export interface ReadStatements {
+  /** Whether there is a store at all. Says so without an error: those are in the database's log. */
+  readonly isThere: string
+  readonly version: string
+  /** Begins the transaction of a snapshot and reads what most answers need: one text, one round trip. */
+  readonly begin: string
+  readonly partitions: Statement
+  readonly records: Statement
+  readonly count: Statement
+  readonly hash: Statement
+  readonly reorged: Statement
+  readonly pending: Statement
+  readonly holdings: Statement
+  readonly report: Statement
+  /** As `records`, with what is missing named. */
+  readonly audited: Statement
+  /** Rows of the address index between two addresses: 20 bytes and the id, 8 bytes, of each. */
+  readonly rowsBetween: Statement
+  readonly tally: Statement
+  readonly events: Statement
+  readonly block: Statement
+}
+
+export interface Statement {
+  readonly name: string
+  readonly text: string
+}
+
+/**
+ * Settings of one transaction, not of the connection: poolers hand connections on. What is chosen by statistics is chosen
+ * wrong while they are missing or old, and every large table has exactly one index that answers; so only plans that walk it
+ * are left, made anew for each call, when the partitions outside its bounds are not even opened.
+ */
+const settings: Readonly<Record<string, string>> = {
+  plan_cache_mode: 'force_custom_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_material: 'off',
+  enable_memoize: 'off',
+  max_parallel_workers_per_gather: '0',
+  jit: 'off',
+  bytea_output: 'hex'
+}
+
+/**
+ * The reader's SQL for one chain. All names carry their schema, so that one connection serves every chain.
+ * @param limits.answerMs - the server gives up a statement after that.
+ * @param limits.idleMs - and a transaction that nothing was asked in for so long.
+ */
+export function createReadStatements(
+  chainId: number,
+  limits: { readonly answerMs: number; readonly idleMs: number }
+): ReadStatements {
+  const schema = chainSchema(chainId)
+  const named = (name: string, text: string): Statement => ({ name: `${schema}.${name}`, text })
+  const local = Object.entries({
+    ...settings,
+    statement_timeout: String(limits.answerMs),
+    idle_in_transaction_session_timeout: String(limits.idleMs)
+  })
+  const setLocal = local.map(([name, value]) => `set_config('${name}', '${value}', true)`)
+
+  return {
+    isThere: `SELECT to_regclass('${schema}.meta') IS NOT NULL AND to_regclass('${schema}.migration') IS NOT NULL AS "isThere"`,
+    version: `SELECT max(version) AS version FROM ${schema}.migration`,
+    // The first read fixes what the transaction sees, so it is in here.
+    begin: `BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+      SELECT ${setLocal.join(', ')};
+      SELECT version, pg_is_in_recovery() AS "isReplica",
+        extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs", chain_id, genesis_hash, indexed_from, backfilled, settled,
+        finalized, degraded_until, transactions, rollbacks, detailed_from, traced_from, tallied_from, number, hash, timestamp_seconds
+      FROM (SELECT max(version) AS version FROM ${schema}.migration) migrated
+        LEFT JOIN ${schema}.meta ON true
+        LEFT JOIN LATERAL (
+          SELECT number, hash, timestamp_seconds FROM ${schema}.block ORDER BY number DESC LIMIT 1
+        ) head ON true`,
+    partitions: named(
+      'partitions',
+      `SELECT pg_get_expr(part.relpartbound, part.oid) AS bound FROM pg_inherits
+       JOIN pg_class part ON part.oid = inhrelid WHERE inhparent = '${schema}.address_tx'::regclass`
+    ),
+    // A stretch of a history as one row: the ids, 8 bytes each, and the records one after the other. The inner ORDER BY makes
+    // both follow the index. Outer join, so that a missing record shows: a list must not be cut silently. OFFSET 0 keeps the
+    // planner from turning the look-ups into a join of whole partitions; the bounds of the records are the same as those of
+    // the ids, so that only their partitions are opened.
+    records: named(
+      'records',
+      `SELECT string_agg(int8send(id), '') AS ids, string_agg(rec, '') AS bytes,
+         max(id) FILTER (WHERE rec IS NULL) AS missing
+       FROM (
+         SELECT a.tx_id AS id, t.rec FROM ${schema}.address_tx a
+         LEFT JOIN LATERAL (
+           SELECT rec FROM ${schema}.tx WHERE tx.id = a.tx_id AND tx.id >= $2 AND tx.id < $3 OFFSET 0
+         ) t ON true
+         WHERE a.address = $1 AND a.tx_id >= $2 AND a.tx_id < $3
+         ORDER BY a.tx_id DESC LIMIT $4
+       ) stretch`
+    ),
+    count: named(
+      'count',
+      `SELECT count(*) AS n FROM (
+         SELECT FROM ${schema}.address_tx WHERE address = $1 AND tx_id >= $2 AND tx_id < $3 LIMIT $4
+       ) counted`
+    ),
+    hash: named(
+      'hash',
+      // Sorted by its caller: told to sort, the planner might rather walk all ids.
+      `SELECT id, substr(rec, 1, $4) AS head FROM ${schema}.tx
+       WHERE ${schema}.hash_key(rec) = $1 AND id >= $2 AND id < $3`
+    ),
+    reorged: named(
+      'reorged',
+      `SELECT ancestor_number AS number, ancestor_hash AS hash FROM ${schema}.reorged WHERE hash = $1`
+    ),
+    pending: named(
+      'pending',
+      `SELECT p.status, p.first_seen_seconds AS seconds, p.rec FROM ${schema}.pool_address a
+       JOIN ${schema}.pool p ON p.id = a.pool_id WHERE a.address = $1`
+    ),
+    holdings: named(
+      'holdings',
+      `SELECT contract, token_id AS "tokenId", standard FROM ${schema}.holding
+       WHERE owner = $1 AND (contract, token_id, standard) > ($2, $3, $4)
+       ORDER BY contract, token_id, standard LIMIT $5`
+    ),
+    report: named('report', `SELECT * FROM ${schema}.writer_report`),
+    audited: named(
+      'audited',
+      `SELECT string_agg(int8send(id), '') AS ids, string_agg(rec, '') AS bytes,
+         string_agg(int8send(id), '') FILTER (WHERE rec IS NULL) AS "withoutRecord",
+         string_agg(int8send(id), '') FILTER (WHERE block IS NULL) AS "withoutBlock"
+       FROM (
+         SELECT a.tx_id AS id, t.rec, b.number AS block FROM ${schema}.address_tx a
+         LEFT JOIN LATERAL (
+           SELECT rec FROM ${schema}.tx WHERE tx.id = a.tx_id AND tx.id >= $2 AND tx.id < $3 OFFSET 0
+         ) t ON true
+         LEFT JOIN LATERAL (
+           SELECT number FROM ${schema}.block WHERE block.number = a.tx_id >> 16 OFFSET 0
+         ) b ON true
+         WHERE a.address = $1 AND a.tx_id >= $2 AND a.tx_id < $3
+         ORDER BY a.tx_id DESC LIMIT $4
+       ) stretch`
+    ),
+    rowsBetween: named(
+      'rows_between',
+      `SELECT string_agg(address || int8send(tx_id), '') AS rows FROM (
+         SELECT address, tx_id FROM ${schema}.address_tx
+         WHERE (address, tx_id) > ($1, $2) AND address < $3 AND tx_id >= $4 AND tx_id < $5
+         ORDER BY address, tx_id LIMIT $6
+       ) stretch`
+    ),
+    tally: named('tally', `SELECT rec FROM ${schema}.tally WHERE page = $1`),
+    events: named(
+      'events',
+      `SELECT block AS "blockNumber", rec FROM ${schema}.account_event WHERE address = $1 AND block > $2
+       ORDER BY block LIMIT $3`
+    ),
+    block: named('block', `SELECT number, hash FROM ${schema}.block WHERE number = $1`)
+  }
+}

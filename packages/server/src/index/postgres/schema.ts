@@ -1,0 +1,174 @@
+import type { Migration } from '../shared/checkMigrations.ts'
+
+/** The schema that holds one chain's index; nothing else is in it. */
+export function chainSchema(chainId: number): string {
+  return `chain_data_${chainId}`
+}
+
+/**
+ * Every step from an empty schema to today's, in order. Forward only: to change a table, append a step. Names are without
+ * their schema: `migrate` runs the steps with that schema as the search path.
+ *
+ * Hashes and addresses are their raw bytes. `tx` and `address_tx` are cut by transaction id, so that random
+ * inserts stay inside the newest part of each index; the writer makes the parts (`partitions.ts`).
+ */
+export const migrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'index of one chain',
+    sql: `
+      -- indexed_from: absent while nothing is stored. transactions: how many are stored.
+      -- degraded_until: final blocks were removed; over once this height is final again.
+      -- settled: false from a rollback until the index is level with the node again.
+      CREATE TABLE meta (
+        id smallint PRIMARY KEY CHECK (id = 1),
+        chain_id bigint NOT NULL,
+        genesis_hash bytea NOT NULL,
+        indexed_from bigint,
+        transactions bigint NOT NULL DEFAULT 0,
+        backfilled boolean NOT NULL DEFAULT false,
+        settled boolean NOT NULL DEFAULT true,
+        finalized bigint,
+        degraded_until bigint,
+        rollbacks bigint NOT NULL DEFAULT 0
+      ) WITH (fillfactor = 50);
+
+      -- Who may write: each writer that takes over makes the term its own by counting it on.
+      CREATE TABLE leader (
+        id smallint PRIMARY KEY CHECK (id = 1),
+        term bigint NOT NULL
+      ) WITH (fillfactor = 50);
+      INSERT INTO leader VALUES (1, 0);
+
+      -- Begins every transaction that writes. Its lock keeps the next writer from taking over until that one has ended.
+      CREATE FUNCTION check_term(mine bigint) RETURNS void LANGUAGE plpgsql AS $$
+      DECLARE
+        newest bigint;
+      BEGIN
+        SELECT term INTO newest FROM leader WHERE id = 1 FOR SHARE;
+        IF newest IS DISTINCT FROM mine THEN
+          RAISE EXCEPTION 'term % is over, the newest is %', mine, newest USING ERRCODE = 'CD001';
+        END IF;
+      END
+      $$;
+
+      CREATE TABLE block (
+        number bigint PRIMARY KEY,
+        hash bytea NOT NULL,
+        parent_hash bytea NOT NULL,
+        timestamp_seconds bigint NOT NULL,
+        tx_count integer NOT NULL
+      );
+
+      -- id = block number * 65536 + index in the block
+      CREATE TABLE tx (
+        id bigint NOT NULL,
+        rec bytea NOT NULL,
+        -- Ids only ascend: no page has to leave room.
+        PRIMARY KEY (id) WITH (fillfactor = 100)
+      ) PARTITION BY RANGE (id);
+
+      CREATE TABLE address_tx (
+        address bytea NOT NULL,
+        tx_id bigint NOT NULL,
+        PRIMARY KEY (address, tx_id)
+      ) PARTITION BY RANGE (tx_id);
+
+      -- The first 8 bytes of a record's hash as a signed big-endian number; the record has all of it. Not strict: then
+      -- the server puts its text in the place of every call.
+      CREATE FUNCTION hash_key(rec bytea) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+        RETURN ('x' || encode(substring(rec from 2 for 8), 'hex'))::bit(64)::bigint;
+      CREATE INDEX tx_hash_key ON tx (hash_key(rec));
+      -- A table would hold, beside the same index, every key once more.
+      CREATE VIEW tx_hash AS SELECT hash_key(rec) AS key, id AS tx_id FROM tx;
+
+      -- token_id: empty for erc20, else its length in bytes, then big-endian, so that bytes sort as numbers; a range is
+      -- the key of its first id and that of its last
+      CREATE TABLE holding (
+        owner bytea NOT NULL,
+        contract bytea NOT NULL,
+        token_id bytea NOT NULL,
+        standard smallint NOT NULL,
+        PRIMARY KEY (owner, contract, token_id, standard)
+      );
+
+      -- Rows of address_tx of one block: no index finds them by block when a rollback must delete them
+      CREATE TABLE undo (
+        block bigint PRIMARY KEY,
+        addresses bytea[] NOT NULL,
+        tx_ids bigint[] NOT NULL
+      );
+      ALTER TABLE undo ALTER COLUMN addresses SET STORAGE EXTERNAL, ALTER COLUMN tx_ids SET STORAGE EXTERNAL;
+
+      CREATE TABLE reorged (
+        hash bytea PRIMARY KEY,
+        ancestor_number bigint NOT NULL,
+        ancestor_hash bytea NOT NULL
+      );
+
+      CREATE TABLE pool (
+        id bigint PRIMARY KEY,
+        hash bytea NOT NULL UNIQUE,
+        status smallint NOT NULL,
+        first_seen_seconds bigint NOT NULL,
+        rec bytea NOT NULL
+      );
+
+      CREATE TABLE pool_address (
+        address bytea NOT NULL,
+        pool_id bigint NOT NULL,
+        PRIMARY KEY (address, pool_id)
+      );
+      CREATE INDEX pool_address_pool_id ON pool_address (pool_id);
+
+      -- Of entries that left the pool lately, in case a reorg brings them back
+      CREATE TABLE first_seen (
+        hash bytea PRIMARY KEY,
+        first_seen_seconds bigint NOT NULL,
+        left_at bigint NOT NULL
+      );
+      CREATE INDEX first_seen_left_at ON first_seen (left_at);
+
+      -- Written about once a second, each time with another beat
+      CREATE TABLE writer_report (
+        id smallint PRIMARY KEY CHECK (id = 1),
+        beat bigint NOT NULL,
+        phase text NOT NULL,
+        head bigint,
+        finalized bigint,
+        indexed_to bigint,
+        rolling_back_to bigint,
+        pool_covered boolean NOT NULL,
+        pool_age_ms bigint,
+        problem text
+      ) WITH (fillfactor = 50);
+    `
+  },
+  {
+    version: 2,
+    name: 'what is known besides transactions',
+    sql: `
+      -- Each holds from this block up to the head; absent: not even of the newest block.
+      ALTER TABLE meta ADD COLUMN detailed_from bigint, ADD COLUMN traced_from bigint, ADD COLUMN tallied_from bigint;
+
+      -- What one block does to one account besides its transactions
+      CREATE TABLE account_event (
+        address bytea NOT NULL,
+        block bigint NOT NULL,
+        rec bytea NOT NULL,
+        PRIMARY KEY (address, block)
+      );
+      -- By which a rollback finds them. Not simply the block: a planner that knows little would walk all blocks in the order of
+      -- such an index to find those of one account.
+      CREATE INDEX account_event_block ON account_event ((block + 0));
+
+      -- What was written into address_tx, as numbers by which a lost row shows. Rows as short as these, stored where they are,
+      -- find room for their next version on their own page, so that a commit leaves nothing to be cleaned up.
+      CREATE TABLE tally (
+        page smallint PRIMARY KEY,
+        rec bytea NOT NULL
+      ) WITH (fillfactor = 50);
+      INSERT INTO tally SELECT page, decode(repeat('00', 1024), 'hex') FROM generate_series(0, 63) AS page;
+    `
+  }
+]

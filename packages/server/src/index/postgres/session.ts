@@ -1,0 +1,102 @@
+import { type StoreError, StoreUnavailableError } from '../../platform/errors.ts'
+import { StoreInUseError } from '../port/StoreInUseError.ts'
+import { drop } from './connect.ts'
+import type { Client } from './driver.ts'
+import { isTermOver, toStoreError } from './error.ts'
+import { runScript } from './runScript.ts'
+
+/** What the server does for a few thousand rows, or a look at itself, does not take so long: it is out of reach. */
+const longestAnswerMs = 60_000
+/** The end of a connection, which frees the lock, is answered at once by a server that answers. */
+const longestGoodbyeMs = 1_000
+
+/**
+ * The connection of the writer that has the term. It is not mended: when it is lost, so is the lock, and perhaps the answer
+ * to a commit. Everything fails from then on, and whoever wants to go on opens another writer and looks at what is stored.
+ */
+export class WriterSession {
+  readonly #client: Client
+  /** Every transaction that writes checks it. */
+  readonly term: number
+  readonly #heart: NodeJS.Timeout
+  #underWay = 0
+  #ended: StoreError | undefined
+
+  /**
+   * @param client - belongs to the session from now on.
+   * @param heartbeatMs - a living writer is heard at least so often, also when nothing happens on its chain
+   *   (see `SilentLeader`).
+   */
+  constructor(client: Client, term: number, heartbeatMs: number) {
+    this.#client = client
+    this.term = term
+    client.once('end', () => {
+      clearInterval(this.#heart)
+      this.#ended ??= new StoreUnavailableError('the connection of the writer to PostgreSQL is lost')
+    })
+    this.#heart = setInterval(() => {
+      if (this.#underWay === 0) this.read('SELECT 1').catch(() => {})
+    }, heartbeatMs).unref()
+  }
+
+  /** What every transaction that writes begins with. */
+  get begin(): string {
+    return `BEGIN; SELECT check_term(${this.term})`
+  }
+
+  /**
+   * Carries out `statements` in one transaction and one round trip.
+   * @param rows - those of each `COPY` among them.
+   * @param options.isLong - it may take as long as it takes.
+   * @throws {StoreInUseError} another writer has taken over.
+   * @throws {StoreError} nothing is stored; only when the connection is lost it may be, as a whole.
+   */
+  async write(
+    statements: readonly string[],
+    rows: readonly Uint8Array[] = [],
+    { isLong = false } = {}
+  ): Promise<void> {
+    const script = [this.begin, ...statements, 'COMMIT'].join(';\n')
+    await this.use(async client => {
+      try {
+        await runScript(client, script, rows)
+      } catch (error) {
+        // The first failure is the one worth telling.
+        await client.query('ROLLBACK').catch(() => {})
+        throw error
+      }
+    }, isLong)
+  }
+
+  async read<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return this.use(async client => (await client.query<Row>(sql, [...values])).rows)
+  }
+
+  /** Does something with the connection itself. @throws as `write`. */
+  async use<T>(work: (client: Client) => Promise<T>, isLong = false): Promise<T> {
+    if (this.#ended !== undefined) throw this.#ended
+    const limit = isLong ? undefined : setTimeout(() => drop(this.#client), longestAnswerMs)
+    this.#underWay++
+    try {
+      return await work(this.#client)
+    } catch (error) {
+      if (isTermOver(error)) {
+        this.#ended = new StoreInUseError('another writer of this chain has taken over', {}, { cause: error })
+        throw this.#ended
+      }
+      throw toStoreError(error)
+    } finally {
+      this.#underWay--
+      clearTimeout(limit)
+    }
+  }
+
+  /** Ends the connection, and with it the lock. */
+  async close(): Promise<void> {
+    clearInterval(this.#heart)
+    const limit = setTimeout(() => drop(this.#client), longestGoodbyeMs)
+    if (this.#ended === undefined) await this.#client.end()
+    else drop(this.#client)
+    clearTimeout(limit)
+  }
+}

@@ -1,0 +1,209 @@
+import { addressLength, type BlockHeader, candidateHeadLength, hashLength } from '../record/encodeBlock.ts'
+import { hashBytes } from '../record/hexBytes.ts'
+import type { PackedBlocks } from '../record/packBlocks.ts'
+import { firstTransactionId } from '../record/transactionId.ts'
+import { encodeParties } from '../record/undoParties.ts'
+import { newestDroppableUndo, type UndoLayout } from '../shared/undoWindow.ts'
+import type { SqliteConnection } from './driver.ts'
+import { createEpochTable, type Epoch } from './epochs.ts'
+import { shortHashLength } from './transactionLookup.ts'
+
+/** How blocks are appended. */
+export interface AppendLayout extends UndoLayout {
+  /** A block that finds so many transactions in its epoch begins the next one. */
+  readonly epochTransactions: number
+}
+
+/** What a batch adds to one epoch: transactions with ids from `firstId` up to, but not including, `endId`. */
+interface EpochPart {
+  /** As it is afterwards; a new one has no id yet. */
+  readonly epoch: Omit<Epoch, 'id'> & { readonly id?: number }
+  readonly firstId: number
+  readonly endId: number
+}
+
+/** Rows of one table: keys of equal length, one after the other, and the transaction id that belongs to each. */
+interface KeyedRows {
+  readonly keys: Uint8Array
+  readonly ids: Float64Array
+}
+
+/**
+ * Prepares the statements that append blocks. Many rows go in by one statement, because each call of a statement costs as much
+ * as its row: keys as one blob, numbers as a JSON array.
+ */
+export function createBlockAppender(connection: SqliteConnection, layout: AppendLayout) {
+  const epochs = createEpochTable(connection)
+  const insertBlock = connection.prepare('INSERT INTO block VALUES (?, ?, ?, ?, ?)')
+  const insertRecord = connection.prepare('INSERT INTO tx VALUES (?, ?)')
+  const insertAddresses = connection.prepare(
+    `INSERT INTO address_tx
+     SELECT ?1, substr(?2, 1 + key * ${addressLength}, ${addressLength}), value FROM json_each(?3)`
+  )
+  const insertHashes = connection.prepare(
+    `INSERT INTO tx_hash
+     SELECT ?1, substr(?2, 1 + key * ${shortHashLength}, ${shortHashLength}), value FROM json_each(?3)`
+  )
+  // One number for each: where it begins, the length of its key, its standard.
+  const insertHoldings = connection.prepare(
+    `INSERT OR IGNORE INTO holding
+     SELECT ?1, substr(?2, 1 + place, ${addressLength}), substr(?2, ${1 + addressLength} + place, ${addressLength}),
+       substr(?2, ${1 + candidateHeadLength} + place, length), standard
+     FROM (SELECT value >> 16 AS place, (value >> 8) & 255 AS length, value & 255 AS standard FROM json_each(?3))`
+  )
+  const showHoldings = connection.prepare('INSERT OR IGNORE INTO holding_epoch VALUES (?)')
+  // Rows of one account lie together: those of a batch go in by address.
+  const insertEvent = connection.prepare('INSERT INTO account_event VALUES (?, ?, ?)')
+  const insertUndo = connection.prepare('INSERT INTO undo VALUES (?, ?)')
+  const deleteUndo = connection.prepare('DELETE FROM undo WHERE block <= ?')
+  const selectReorged = connection.prepare('SELECT 1 FROM reorged LIMIT 1')
+  const deleteReorged = connection.prepare('DELETE FROM reorged WHERE hash = ?')
+  const setIndexedFrom = connection.prepare('UPDATE meta SET indexed_from = ? WHERE indexed_from IS NULL')
+
+  /** @returns the id of the epoch. */
+  const appendPart = (packed: PackedBlocks, part: EpochPart): number => {
+    const epoch = { ...part.epoch, id: part.epoch.id ?? epochs.nextId() }
+    epochs.put(epoch)
+    const addresses = addressRows(packed, part)
+    if (addresses.ids.length > 0) insertAddresses.run([epoch.id, addresses.keys, jsonArray(addresses.ids)])
+    const hashes = hashRows(packed, part)
+    if (hashes.ids.length > 0) insertHashes.run([epoch.id, hashes.keys, jsonArray(hashes.ids)])
+    return epoch.id
+  }
+
+  /** They outlive their blocks, so that their epoch is no more than where they lie. */
+  const appendCandidates = ({ candidates, candidateEnds }: PackedBlocks, epoch: number) => {
+    let start = 0
+    const shapes = Float64Array.from(candidateEnds, end => {
+      const shape = start * 65_536 + (end - start - candidateHeadLength) * 256
+      const standard = candidates[start + 2 * addressLength] ?? 0
+      start = end
+      return shape + standard
+    })
+    if (shapes.length === 0) return
+    insertHoldings.run([epoch, candidates, jsonArray(shapes)])
+    showHoldings.run([epoch])
+  }
+
+  const appendEvents = ({ eventAddresses, eventBlocks, events, eventEnds }: PackedBlocks) => {
+    const rows = [...eventBlocks].map((block, row) => ({
+      address: slice(eventAddresses, row, addressLength),
+      block,
+      rec: events.subarray(eventEnds[row - 1] ?? 0, eventEnds[row])
+    }))
+    rows.sort((a, b) => Buffer.compare(a.address, b.address) || a.block - b.block)
+    for (const { address, block, rec } of rows) insertEvent.run([address, block, rec])
+  }
+
+  /** What a reorg removed and a later block has again is confirmed again. */
+  const forgetReorged = ({ ids, hashes }: PackedBlocks) => {
+    if (selectReorged.get([]) === undefined) return
+    for (let row = 0; row < ids.length; row++) deleteReorged.run([slice(hashes, row, hashLength)])
+  }
+
+  return (packed: PackedBlocks, finalized: number | undefined): void => {
+    const { headers, ids, records, recordEnds } = packed
+    const [first, last] = [headers[0], headers.at(-1)]
+    if (first === undefined || last === undefined) return
+    const droppable = newestDroppableUndo(last.ref.number, finalized, layout)
+    setIndexedFrom.run([first.ref.number])
+    for (const { ref, parentHash, timestampSeconds, transactionCount } of headers) {
+      insertBlock.run([
+        ref.number,
+        hashBytes(ref.hash),
+        hashBytes(parentHash),
+        timestampSeconds,
+        transactionCount
+      ])
+    }
+    // Blocks that are final already are hardly ever removed: they get none, and are found by scanning then.
+    const needless = Math.max(droppable, finalized ?? -1)
+    for (const [block, parties] of encodeParties(packed, needless)) insertUndo.run([block, parties])
+    let start = 0
+    for (const [row, id] of ids.entries()) {
+      const end = recordEnds[row] ?? start
+      insertRecord.run([id, records.subarray(start, end)])
+      start = end
+    }
+    let newestEpoch = 0
+    for (const part of cutIntoEpochs(headers, epochs.newest(), layout.epochTransactions)) {
+      newestEpoch = appendPart(packed, part)
+    }
+    appendCandidates(packed, newestEpoch)
+    appendEvents(packed)
+    deleteUndo.run([droppable])
+    forgetReorged(packed)
+  }
+}
+
+/** Depends on blocks alone, so that the same chain gives the same epochs however it is cut into batches. */
+function cutIntoEpochs(
+  headers: readonly BlockHeader[],
+  current: Epoch | undefined,
+  epochTransactions: number
+): readonly EpochPart[] {
+  const parts: EpochPart[] = []
+  let epoch: EpochPart['epoch'] | undefined = current
+  let isNew = true
+  for (const { ref, transactionCount } of headers) {
+    const firstId = firstTransactionId(ref.number)
+    const endId = firstId + firstTransactionId(1)
+    if (epoch === undefined || epoch.txCount >= epochTransactions) {
+      epoch = { firstBlock: ref.number, txCount: 0 }
+      isNew = true
+    }
+    epoch = { ...epoch, txCount: epoch.txCount + transactionCount }
+    const begun = isNew ? undefined : parts.pop()
+    parts.push({ epoch, firstId: begun?.firstId ?? firstId, endId })
+    isNew = false
+  }
+  return parts
+}
+
+/** Those of one epoch, in their order; nearly always that is all of them. */
+function addressRows({ partyIds, partyAddresses }: PackedBlocks, { firstId, endId }: EpochPart): KeyedRows {
+  const isInside = (id: number) => id >= firstId && id < endId
+  if (partyIds.every(isInside)) return { keys: partyAddresses, ids: partyIds }
+  const rows = [...partyIds.keys()].filter(row => isInside(partyIds[row] ?? -1))
+  return {
+    keys: Buffer.concat(rows.map(row => slice(partyAddresses, row, addressLength))),
+    ids: Float64Array.from(rows, row => partyIds[row] ?? 0)
+  }
+}
+
+/** Those of one epoch, in the order of their keys. */
+function hashRows({ ids, hashes }: PackedBlocks, { firstId, endId }: EpochPart): KeyedRows {
+  const start = ids.findIndex(id => id >= firstId)
+  const end = ids.findLastIndex(id => id < endId) + 1
+  const count = start < 0 ? 0 : end - start
+  const keys = new Uint8Array(count * shortHashLength)
+  const sorted = new Float64Array(count)
+  for (const [place, from] of orderByHash(hashes, start, count).entries()) {
+    const at = (start + from) * hashLength
+    keys.set(hashes.subarray(at, at + shortHashLength), place * shortHashLength)
+    sorted[place] = ids[start + from] ?? 0
+  }
+  return { keys, ids: sorted }
+}
+
+/**
+ * The rows of `count` transactions from `start` on, by the first bits of their hashes. Numbers made of these bits and the row
+ * sort many times quicker than bytes; that a few rows with the same bits may be in the wrong order costs nothing but a page.
+ */
+function orderByHash(hashes: Uint8Array, start: number, count: number): Float64Array {
+  const view = new DataView(hashes.buffer, hashes.byteOffset)
+  const rows = 2 ** Math.ceil(Math.log2(Math.max(2, count)))
+  const keys = new Float64Array(count)
+  for (let row = 0; row < count; row++) {
+    keys[row] = view.getUint32((start + row) * hashLength) * rows + row
+  }
+  return keys.sort().map(key => key % rows)
+}
+
+function jsonArray(numbers: Float64Array): string {
+  return `[${numbers.join(',')}]`
+}
+
+function slice(bytes: Uint8Array, row: number, length: number): Uint8Array {
+  return bytes.subarray(row * length, (row + 1) * length)
+}

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreInUseError } from '../port/StoreInUseError.ts'
+import type { SqliteConnection, SqliteDriver } from './driver.ts'
+import { isBusy } from './error.ts'
+
+const pollMs = 25
+
+/** Held until released; the operating system releases it too when the process dies, however it dies. */
+export interface WriterLock {
+  release(): void
+}
+
+/**
+ * Makes the caller the only writer of one chain's file among all threads and processes of this machine: an exclusive
+ * lock on a small database beside it, which nobody ever reads.
+ * @param waitMs - how long to wait for another writer to end, as when a service restarts.
+ * @param signal - ends the waiting.
+ * @throws {StoreInUseError} another writer is still there.
+ * @throws the reason of `signal`.
+ */
+export async function acquireWriterLock(
+  driver: SqliteDriver,
+  path: string,
+  waitMs: number,
+  signal?: AbortSignal
+): Promise<WriterLock> {
+  const connection = driver.open(path, { busyTimeoutMs: 0 })
+  try {
+    const deadline = performance.now() + waitMs
+    while (!tryLock(connection)) {
+      if (performance.now() >= deadline) {
+        throw new StoreInUseError(
+          'another process or thread is writing this chain; expected to be the only one. Stop it, or use another folder'
+        )
+      }
+      signal?.throwIfAborted()
+      await sleep(pollMs)
+    }
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+  return { release: () => connection.close() }
+}
+
+function tryLock(connection: SqliteConnection): boolean {
+  try {
+    connection.exec('BEGIN EXCLUSIVE')
+    return true
+  } catch (error) {
+    if (isBusy(error)) return false
+    throw error
+  }
+}

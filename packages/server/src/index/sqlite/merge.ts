@@ -1,0 +1,142 @@
+import { newestDroppableUndo, type UndoLayout } from '../shared/undoWindow.ts'
+import { chooseEpochs, type MergeLayout } from './chooseEpochs.ts'
+import type { SqliteConnection } from './driver.ts'
+import { createEpochTable } from './epochs.ts'
+import { inTransaction } from './inTransaction.ts'
+import { createKeyedTables } from './keyedTables.ts'
+import { createCursor } from './meta.ts'
+
+/** How far a merge goes in one piece of work, and how far it may wait. */
+export interface MergerLayout extends MergeLayout, UndoLayout {
+  /** One piece of work copies or removes about so many rows of each table. */
+  readonly mergeRows: number
+}
+
+interface Merge {
+  readonly target: number
+  readonly tablesDone: number
+}
+
+/**
+ * Merges neighbouring epochs into larger ones, so that an address which is nowhere lately is not looked for in hundreds of
+ * them. Copies in the order of the keys and shows the result to nobody before it is complete: readers find epochs through the
+ * table `epoch`, where the one takes the place of the others in one transaction. All that it has to remember is in the file,
+ * so that it goes on after a crash where it was. Its sources lie below the blocks that a reorg usually removes; a deeper
+ * rollback ends the merge (`forgetMerge`).
+ */
+export class EpochMerger {
+  readonly #connection: SqliteConnection
+  readonly #layout: MergerLayout
+  readonly #epochs: ReturnType<typeof createEpochTable>
+  readonly #cursor: ReturnType<typeof createCursor>
+  readonly #tables: ReturnType<typeof createKeyedTables>
+  readonly #statements: ReturnType<typeof prepare>
+
+  constructor(connection: SqliteConnection, layout: MergerLayout) {
+    this.#connection = connection
+    this.#layout = layout
+    this.#epochs = createEpochTable(connection)
+    this.#cursor = createCursor(connection)
+    this.#tables = createKeyedTables(connection)
+    this.#statements = prepare(connection)
+  }
+
+  /**
+   * Does one piece of work in a transaction of its own.
+   * @returns false when there was nothing to do.
+   */
+  step(): boolean {
+    const dropped = this.#statements.dropped.get([])?.id
+    if (dropped !== undefined) return this.#do(() => this.#drop(dropped))
+    const merge = this.#statements.merge.get([])
+    if (merge !== undefined) return this.#do(() => this.#copy(merge))
+    const sources = this.#chosen()
+    if (sources === undefined) return false
+    return this.#do(() => {
+      this.#statements.begin.run([this.#epochs.nextMergedId()])
+      for (const { id } of sources) this.#statements.addSource.run([id])
+    })
+  }
+
+  countEpochs(): number {
+    return this.#epochs.count()
+  }
+
+  #do(work: () => void): true {
+    inTransaction(this.#connection, work)
+    return true
+  }
+
+  #chosen() {
+    const head = this.#cursor.head()
+    if (head === undefined) return undefined
+    const safeBlock = newestDroppableUndo(head.number, this.#cursor.meta().marks.finalized, this.#layout)
+    return chooseEpochs(this.#epochs.all(), safeBlock, this.#layout)
+  }
+
+  /** Rows that are gone before the next merge begins leave their pages to it. */
+  #drop(epoch: number): void {
+    for (const table of this.#tables) {
+      if (table.remove(epoch, this.#layout.mergeRows)) return
+    }
+    this.#statements.forgetDropped.run([epoch])
+  }
+
+  #copy({ target, tablesDone }: Merge): void {
+    const table = this.#tables[tablesDone]
+    if (table === undefined) {
+      this.#complete(target)
+      return
+    }
+    const sources = this.#statements.sources.all([]).map(({ epoch }) => epoch)
+    if (!table.copy(target, sources, this.#layout.mergeRows)) this.#statements.advance.run([])
+  }
+
+  #complete(target: number): void {
+    const { sum, replaceSources, showHoldings } = this.#statements
+    const { firstBlock, txCount } = sum.get([]) ?? { firstBlock: 0, txCount: 0 }
+    for (const statement of replaceSources) statement.run([])
+    this.#epochs.put({ id: target, firstBlock, txCount })
+    showHoldings.run([target])
+  }
+}
+
+/**
+ * Ends a merge that a rollback has overtaken: one of its sources is gone, or is the newest epoch again and grows. To be called
+ * after the rollback, in its transaction.
+ */
+export function forgetMerge(connection: SqliteConnection): void {
+  const overtaken = connection.prepare(
+    `SELECT 1 FROM merge_source WHERE epoch NOT IN (SELECT id FROM epoch)
+       OR epoch = (SELECT id FROM epoch ORDER BY first_block DESC LIMIT 1) LIMIT 1`
+  )
+  if (overtaken.get([]) === undefined) return
+  connection.exec('INSERT INTO dropped_epoch SELECT target FROM merge')
+  connection.exec('DELETE FROM merge_source; DELETE FROM merge')
+}
+
+function prepare(connection: SqliteConnection) {
+  return {
+    dropped: connection.prepare<{ id: number }>('SELECT id FROM dropped_epoch LIMIT 1'),
+    forgetDropped: connection.prepare('DELETE FROM dropped_epoch WHERE id = ?'),
+    merge: connection.prepare<Merge>('SELECT target, tables_done AS tablesDone FROM merge'),
+    sources: connection.prepare<{ epoch: number }>('SELECT epoch FROM merge_source'),
+    begin: connection.prepare('INSERT INTO merge VALUES (1, ?, 0)'),
+    addSource: connection.prepare('INSERT INTO merge_source VALUES (?)'),
+    advance: connection.prepare('UPDATE merge SET tables_done = tables_done + 1'),
+    sum: connection.prepare<{ firstBlock: number; txCount: number }>(
+      `SELECT min(first_block) AS firstBlock, sum(tx_count) AS txCount FROM epoch
+       WHERE id IN (SELECT epoch FROM merge_source)`
+    ),
+    replaceSources: [
+      'DELETE FROM epoch WHERE id IN (SELECT epoch FROM merge_source)',
+      'DELETE FROM holding_epoch WHERE id IN (SELECT epoch FROM merge_source)',
+      'INSERT INTO dropped_epoch SELECT epoch FROM merge_source',
+      'DELETE FROM merge_source',
+      'DELETE FROM merge'
+    ].map(sql => connection.prepare(sql)),
+    showHoldings: connection.prepare(
+      'INSERT INTO holding_epoch SELECT ?1 WHERE EXISTS (SELECT 1 FROM holding WHERE epoch = ?1)'
+    )
+  }
+}

@@ -1,0 +1,115 @@
+import { statSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { StoreError } from '../../platform/errors.ts'
+import { makeFolder } from '../../platform/makeFolder.ts'
+import type { ChainIdentity, StoreWriter } from '../port/store.ts'
+import { type ChainFiles, chainFiles } from './chainFiles.ts'
+import type { SqliteConnection, SqliteDriver } from './driver.ts'
+import { inTransaction } from './inTransaction.ts'
+import { defaultLayout, type Layout } from './layout.ts'
+import { loadSqliteDriver } from './loadDriver.ts'
+import { acquireWriterLock } from './lock.ts'
+import { createCursor, writeIdentity } from './meta.ts'
+import { migrate } from './migrate.ts'
+import { openForWriting } from './openConnection.ts'
+import { migrations } from './schema.ts'
+import { SqliteWriter } from './writer.ts'
+
+/** All optional; the defaults are what a server wants. */
+export interface SqliteWriterOptions extends Partial<Layout> {
+  readonly driver?: SqliteDriver
+  /** How long to wait for another writer of the same chain to end. Default 2000. */
+  readonly lockWaitMs?: number
+  /** Ends that waiting; the reason is thrown. */
+  readonly signal?: AbortSignal
+}
+
+const defaultLockWaitMs = 2000
+
+/**
+ * Opens the index of one chain for writing, in the file `evm-<chainId>.sqlite` of `folder`; makes both when missing.
+ * @throws {StoreInUseError} another writer has it.
+ * @throws {StoreError} it holds another chain; its schema is newer than this program; there is
+ *   no SQLite driver; the disk refuses.
+ * @remarks Its calls block the calling thread: use it in a worker. Keep it reachable until it is closed: collected as
+ *   garbage, it takes its lock along.
+ */
+export async function openSqliteWriter(
+  folder: string,
+  identity: ChainIdentity,
+  options: SqliteWriterOptions = {}
+): Promise<StoreWriter> {
+  const { driver = loadSqliteDriver(), lockWaitMs = defaultLockWaitMs, signal, ...layout } = options
+  const files = chainFiles(folder, identity.chainId)
+  await requireFolder(folder)
+  const lock = await acquireWriterLock(driver, files.lock, lockWaitMs, signal)
+  try {
+    if (!hasContent(files.database)) await createDatabase(driver, files, identity)
+    const connection = openForWriting(driver, files.database)
+    try {
+      migrate(connection, migrations)
+      checkIdentity(connection, identity)
+      return new SqliteWriter(connection, lock, { ...defaultLayout, ...layout })
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** An empty file is what a program leaves that opened the index before there was one. */
+function hasContent(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+async function requireFolder(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder)
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
+    throw new StoreError(`the store's folder cannot be created: ${reason}`, {}, { cause })
+  }
+}
+
+/** Under another name first: a reader that finds the file finds it complete, whenever the process dies. */
+async function createDatabase(
+  driver: SqliteDriver,
+  files: ChainFiles,
+  identity: ChainIdentity
+): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm']) await rm(files.unfinished + suffix, { force: true })
+  const connection = openForWriting(driver, files.unfinished)
+  try {
+    migrate(connection, migrations)
+    inTransaction(connection, () => writeIdentity(connection, identity))
+    // Into the file with everything: the log does not move along.
+    connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get([])
+  } finally {
+    connection.close()
+  }
+  await rename(files.unfinished, files.database)
+  await removeDatabase(files.unfinished)
+}
+
+async function removeDatabase(path: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
+}
+
+function checkIdentity(connection: SqliteConnection, wanted: ChainIdentity): void {
+  const stored = createCursor(connection).meta().identity
+  if (stored.chainId !== wanted.chainId) {
+    throw new StoreError(`the store holds chain ${stored.chainId}, the node serves chain ${wanted.chainId}`, {
+      storedChainId: stored.chainId,
+      chainId: wanted.chainId
+    })
+  }
+  if (stored.genesisHash !== wanted.genesisHash) {
+    throw new StoreError(
+      `the store holds a chain ${stored.chainId} with genesis ${stored.genesisHash}, the node serves one with genesis ${wanted.genesisHash}: use another folder, or remove this one to index anew`,
+      { chainId: wanted.chainId, storedGenesis: stored.genesisHash, genesis: wanted.genesisHash }
+    )
+  }
+}

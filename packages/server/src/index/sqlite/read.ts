@@ -1,0 +1,161 @@
+import { StoreError } from '../../platform/errors.ts'
+import { maxTransactionsPerBlock } from '../record/transactionId.ts'
+import type { ChainFiles } from './chainFiles.ts'
+import type { SqliteConnection, SqliteDriver } from './driver.ts'
+import { type ChainMeta, createCursor } from './meta.ts'
+import { schemaVersion } from './migrate.ts'
+import { openForReading } from './openConnection.ts'
+import { createReportReader } from './report.ts'
+import { migrations } from './schema.ts'
+import { createTransactionLookup, hashAt, shortHashLength } from './transactionLookup.ts'
+
+/** One connection of the reader with everything a snapshot asks, prepared. Used by one snapshot at a time. */
+export type ReadConnection = ReturnType<typeof prepareReads> & {
+  readonly connection: SqliteConnection
+  /**
+   * Starts a read transaction, so that all reads until `end` see the same state.
+   * @throws {StoreError} a newer program has changed the schema meanwhile.
+   */
+  begin(): ChainMeta
+  end(): void
+}
+
+/**
+ * Opens the chain's file for reading.
+ * @returns nothing while its writer has not created it, or not yet brought it to this program's schema.
+ * @throws {StoreError} the schema is newer than this program, or the file holds another chain.
+ */
+export function openReadConnection(
+  driver: SqliteDriver,
+  files: ChainFiles,
+  chainId: number
+): ReadConnection | undefined {
+  const connection = openForReading(driver, files.database)
+  try {
+    const version = schemaVersion(connection)
+    if (version === undefined || version < migrations.length) {
+      connection.close()
+      return undefined
+    }
+    checkVersion(version)
+    const statements = prepareReads(connection)
+    const stored = statements.cursor.meta().identity.chainId
+    if (stored !== chainId) {
+      throw new StoreError(`the store holds chain ${stored}, chain ${chainId} was asked for`, {
+        stored,
+        chainId
+      })
+    }
+    return {
+      ...statements,
+      connection,
+      begin: () => {
+        connection.exec('BEGIN')
+        // The first read, not BEGIN, fixes what this transaction sees.
+        checkVersion(statements.version.get([])?.version ?? 0)
+        return statements.cursor.meta()
+      },
+      end: () => connection.exec('ROLLBACK')
+    }
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+function checkVersion(version: number): void {
+  if (version === migrations.length) return
+  throw new StoreError(
+    `the store has schema version ${version}, this program reads version ${migrations.length}: run the newer program`,
+    { storedVersion: version, knownVersion: migrations.length }
+  )
+}
+
+function prepareReads(connection: SqliteConnection) {
+  return {
+    cursor: createCursor(connection),
+    lookUp: createTransactionLookup(connection),
+    report: createReportReader(connection),
+    version: connection.prepare<{ version: number }>('SELECT max(version) AS version FROM migration'),
+    /**
+     * A stretch of a history as one row, because each row costs several times what reading its record does: the ids as text,
+     * and the records one after the other. As text they are joined byte for byte; the inner ORDER BY makes both follow the
+     * indexes, from epoch to epoch. Outer join, so that a missing record shows: a list must not be cut silently.
+     */
+    history: connection.prepare<{ ids: string | null; missing: number | null; bytes: Uint8Array | null }>(
+      `SELECT group_concat(id) AS ids, max(iif(rec IS NULL, id, NULL)) AS missing,
+         CAST(group_concat(CAST(rec AS TEXT), '') AS BLOB) AS bytes
+       FROM (
+         SELECT a.tx_id AS id, tx.rec AS rec ${rowsOfAddress('LEFT JOIN tx ON tx.id = a.tx_id')}
+       )`
+    ),
+    /**
+     * A stretch of a history as `history` reads it, and what is missing in it: ids of those that have no record, of those whose
+     * record the index of hashes does not lead to, and of those whose block is not there. Without a record nobody knows the hash.
+     */
+    audited: connection.prepare<{
+      n: number
+      last: number | null
+      ids: string | null
+      bytes: Uint8Array | null
+      record: string | null
+      hash: string | null
+      block: string | null
+    }>(
+      `SELECT count(*) AS n, min(id) AS last, group_concat(iif(rec IS NULL, NULL, id)) AS ids,
+         CAST(group_concat(CAST(rec AS TEXT), '') AS BLOB) AS bytes,
+         group_concat(iif(rec IS NULL, id, NULL)) AS record,
+         group_concat(iif(rec IS NOT NULL AND hash_id IS NULL, id, NULL)) AS hash,
+         group_concat(iif(block_number IS NULL, id, NULL)) AS block
+       FROM (
+         SELECT a.tx_id AS id, tx.rec AS rec, tx_hash.tx_id AS hash_id, block.number AS block_number
+         ${rowsOfAddress(`LEFT JOIN tx ON tx.id = a.tx_id
+           LEFT JOIN tx_hash ON tx_hash.epoch = a.epoch AND tx_hash.key = substr(tx.rec, ${hashAt}, ${shortHashLength})
+             AND tx_hash.tx_id = a.tx_id
+           LEFT JOIN block ON block.number = a.tx_id / ${maxTransactionsPerBlock}`)}
+       )`
+    ),
+    /** How many rows the same stretch has, and the last of them. */
+    count: connection.prepare<{ n: number; last: number | null }>(
+      `SELECT count(*) AS n, min(id) AS last FROM (SELECT a.tx_id AS id ${rowsOfAddress()})`
+    ),
+    /** Epochs that may hold blocks from a height on. */
+    epochsFrom: connection.prepare<{ id: number }>(
+      `SELECT id FROM epoch
+       WHERE first_block >= (SELECT coalesce(max(first_block), 0) FROM epoch WHERE first_block <= ?)`
+    ),
+    /** Rows of the address index between two addresses, behind a row, in their order. */
+    partRows: connection.prepare<{ ids: string | null; addresses: Uint8Array | null }>(
+      `SELECT group_concat(tx_id) AS ids, CAST(group_concat(CAST(address AS TEXT), '') AS BLOB) AS addresses
+       FROM (SELECT address, tx_id FROM address_tx
+         WHERE epoch = ? AND (address, tx_id) > (?, ?) AND address < ? ORDER BY address, tx_id LIMIT ?)`
+    ),
+    tallyPage: connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM tally WHERE page = ?'),
+    accountEvents: connection.prepare<{ block: number; rec: Uint8Array }>(
+      'SELECT block, rec FROM account_event WHERE address = ? AND block > ? ORDER BY block LIMIT ?'
+    ),
+    reorged: connection.prepare<{ number: number; hash: Uint8Array }>(
+      'SELECT ancestor_number AS number, ancestor_hash AS hash FROM reorged WHERE hash = ?'
+    ),
+    pending: connection.prepare<{ status: 0 | 1; seconds: number; rec: Uint8Array }>(
+      `SELECT pool.status AS status, pool.first_seen_seconds AS seconds, pool.rec AS rec
+       FROM pool_address CROSS JOIN pool ON pool.id = pool_address.pool_id WHERE pool_address.address = ?`
+    ),
+    holdingEpochs: connection.prepare<{ id: number }>('SELECT id FROM holding_epoch'),
+    holdings: connection.prepare<{ contract: Uint8Array; tokenId: Uint8Array; standard: number }>(
+      `SELECT contract, token_id AS tokenId, standard FROM holding
+       WHERE epoch = ? AND owner = ? AND (contract, token_id, standard) > (?, ?, ?)
+       ORDER BY contract, token_id, standard LIMIT ?`
+    )
+  }
+}
+
+/**
+ * Newest first, without sorting: epoch after epoch, and in each along the index.
+ * Parameters: the newest block that there may be rows of, the address, the id that all are below, at most so many.
+ */
+function rowsOfAddress(join = ''): string {
+  return `FROM epoch
+    CROSS JOIN address_tx a ON a.epoch = epoch.id AND a.address = ?2 AND a.tx_id < ?3 ${join}
+    WHERE epoch.first_block <= ?1 ORDER BY epoch.first_block DESC, a.tx_id DESC LIMIT ?4`
+}

@@ -1,0 +1,198 @@
+import type { Migration } from '../shared/checkMigrations.ts'
+
+/**
+ * Every step from an empty file to today's schema, in order. Forward only: to change a table, append a step.
+ *
+ * Hashes and addresses are their raw bytes. Keys of the large tables begin with the epoch, so that random inserts
+ * stay inside the cache-sized newest part of each B-tree. Ids of epochs say nothing of their order: `first_block` does.
+ */
+export const migrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'index of one chain',
+    sql: `
+      CREATE TABLE meta (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        chain_id INTEGER NOT NULL,
+        genesis_hash BLOB NOT NULL,
+        indexed_from INTEGER,
+        backfilled INTEGER NOT NULL DEFAULT 0,
+        degraded INTEGER NOT NULL DEFAULT 0
+      ) STRICT;
+
+      CREATE TABLE block (
+        number INTEGER PRIMARY KEY,
+        hash BLOB NOT NULL,
+        parent_hash BLOB NOT NULL,
+        timestamp_seconds INTEGER NOT NULL,
+        tx_count INTEGER NOT NULL
+      ) STRICT;
+
+      -- id = block number * 65536 + index in the block
+      CREATE TABLE tx (id INTEGER PRIMARY KEY, rec BLOB NOT NULL) STRICT;
+
+      -- Begins at a block; the next one begins once this one is full.
+      CREATE TABLE epoch (
+        id INTEGER PRIMARY KEY,
+        first_block INTEGER NOT NULL,
+        tx_count INTEGER NOT NULL
+      ) STRICT;
+
+      CREATE TABLE address_tx (
+        epoch INTEGER NOT NULL,
+        address BLOB NOT NULL,
+        tx_id INTEGER NOT NULL,
+        PRIMARY KEY (epoch, address, tx_id)
+      ) STRICT, WITHOUT ROWID;
+
+      -- key: the first 8 bytes of the hash; the record has all of it
+      CREATE TABLE tx_hash (
+        epoch INTEGER NOT NULL,
+        key BLOB NOT NULL,
+        tx_id INTEGER NOT NULL,
+        PRIMARY KEY (epoch, key, tx_id)
+      ) STRICT, WITHOUT ROWID;
+
+      -- token_id: empty for erc20, else its length in bytes, then big-endian, so that bytes sort as numbers
+      CREATE TABLE holding (
+        epoch INTEGER NOT NULL,
+        owner BLOB NOT NULL,
+        contract BLOB NOT NULL,
+        token_id BLOB NOT NULL,
+        standard INTEGER NOT NULL,
+        PRIMARY KEY (epoch, owner, contract, token_id, standard)
+      ) STRICT, WITHOUT ROWID;
+
+      -- What a rollback must delete and cannot read from the records
+      CREATE TABLE undo (block INTEGER PRIMARY KEY, parties BLOB NOT NULL) STRICT;
+
+      CREATE TABLE reorged (
+        hash BLOB PRIMARY KEY,
+        ancestor_number INTEGER NOT NULL,
+        ancestor_hash BLOB NOT NULL
+      ) STRICT, WITHOUT ROWID;
+
+      -- gone_at: has left the node's pool; may be in a block up to this height
+      CREATE TABLE pool (
+        id INTEGER PRIMARY KEY,
+        hash BLOB NOT NULL UNIQUE,
+        status INTEGER NOT NULL,
+        gone_at INTEGER,
+        first_seen_seconds INTEGER NOT NULL,
+        rec BLOB NOT NULL
+      ) STRICT;
+
+      CREATE TABLE pool_address (
+        address BLOB NOT NULL,
+        pool_id INTEGER NOT NULL,
+        PRIMARY KEY (address, pool_id)
+      ) STRICT, WITHOUT ROWID;
+
+      -- Of entries that left the pool lately, in case a reorg brings them back
+      CREATE TABLE first_seen (
+        hash BLOB PRIMARY KEY,
+        first_seen_seconds INTEGER NOT NULL,
+        left_at INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX first_seen_left_at ON first_seen (left_at);
+    `
+  },
+  {
+    version: 2,
+    name: 'what was final, and how long it counts',
+    sql: `
+      -- Newest stored block that the node has called final
+      ALTER TABLE meta ADD COLUMN finalized INTEGER;
+      -- Final blocks were removed; over once this height is final again
+      ALTER TABLE meta ADD COLUMN degraded_until INTEGER;
+      -- 0 from a rollback until the index is level with the node again
+      ALTER TABLE meta ADD COLUMN settled INTEGER NOT NULL DEFAULT 1;
+      UPDATE meta SET degraded_until = (SELECT coalesce(max(number), 0) FROM block) WHERE degraded = 1;
+      ALTER TABLE meta DROP COLUMN degraded;
+    `
+  },
+  {
+    version: 3,
+    name: 'ranges of token ids',
+    sql: `
+      -- No table changes. From here on holding.token_id may be a range, the key of its first id and that of its last;
+      -- this step keeps away programs that would read one wrong id in it.
+    `
+  },
+  {
+    version: 4,
+    name: 'how often blocks were removed',
+    sql: 'ALTER TABLE meta ADD COLUMN rollbacks INTEGER NOT NULL DEFAULT 0'
+  },
+  {
+    version: 5,
+    name: 'what the writer says of itself',
+    sql: `
+      -- Written about once a second, each time with another beat
+      CREATE TABLE writer_report (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        beat INTEGER NOT NULL,
+        phase TEXT NOT NULL,
+        head INTEGER,
+        finalized INTEGER,
+        indexed_to INTEGER,
+        rolling_back_to INTEGER,
+        pool_covered INTEGER NOT NULL,
+        pool_age_ms INTEGER,
+        problem TEXT
+      ) STRICT;
+    `
+  },
+  {
+    version: 6,
+    name: 'merging of epochs',
+    sql: `
+      CREATE UNIQUE INDEX epoch_first_block ON epoch (first_block);
+
+      -- Epochs whose candidates count. Candidates outlive their blocks: an epoch may be here and not in epoch
+      CREATE TABLE holding_epoch (id INTEGER PRIMARY KEY) STRICT;
+      INSERT INTO holding_epoch
+        WITH RECURSIVE found (id) AS (
+          SELECT min(epoch) FROM holding
+          UNION ALL
+          SELECT (SELECT min(epoch) FROM holding WHERE epoch > found.id) FROM found WHERE found.id IS NOT NULL
+        )
+        SELECT id FROM found WHERE id IS NOT NULL;
+
+      -- The merge under way. Rows are copied table by table; how far it came in one of them, the target's last row says
+      CREATE TABLE merge (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        target INTEGER NOT NULL,
+        tables_done INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE merge_source (epoch INTEGER PRIMARY KEY) STRICT;
+
+      -- Epochs that nobody reads any more and whose rows are still to be removed
+      CREATE TABLE dropped_epoch (id INTEGER PRIMARY KEY) STRICT;
+    `
+  },
+  {
+    version: 7,
+    name: 'verified histories',
+    sql: `
+      -- First block from which on up to the head: records hold token transfers, and account_event is written; blocks are
+      -- traced; rows of address_tx are in the tally. NULL: not even the newest block
+      ALTER TABLE meta ADD COLUMN detailed_from INTEGER;
+      ALTER TABLE meta ADD COLUMN traced_from INTEGER;
+      ALTER TABLE meta ADD COLUMN tallied_from INTEGER;
+
+      -- What a block does to an account besides its transactions
+      CREATE TABLE account_event (
+        address BLOB NOT NULL,
+        block INTEGER NOT NULL,
+        rec BLOB NOT NULL,
+        PRIMARY KEY (address, block)
+      ) STRICT, WITHOUT ROWID;
+      -- For rollbacks
+      CREATE INDEX account_event_block ON account_event (block);
+
+      -- What was written into address_tx, summed up by the first bits of the addresses
+      CREATE TABLE tally (page INTEGER PRIMARY KEY, rec BLOB NOT NULL) STRICT;
+    `
+  }
+]
