@@ -21,10 +21,10 @@ import { lamports, none, type PublicKey, publicKey, type RpcAccount, some } from
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatSolanaAddress } from '../../src/nodes/solana/solanaAddress.ts'
-import { AccountRefusal } from '../../src/solana/borshReader.ts'
-import { MPL_CORE_PROGRAM, readCoreAsset } from '../../src/solana/core/coreAsset.ts'
-import { readCoreCollection } from '../../src/solana/core/coreCollection.ts'
-import type { CorePlugins } from '../../src/solana/core/corePlugins.ts'
+import { AccountRefusal } from '../../src/solana/accounts/borshReader.ts'
+import { MPL_CORE_PROGRAM, readCoreAsset } from '../../src/solana/nftSources/coreAsset.ts'
+import { readCoreCollection } from '../../src/solana/nftSources/coreCollection.ts'
+import type { CorePlugins } from '../../src/solana/nftSources/corePlugins.ts'
 
 const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)
 const runs = (numRuns: number) => ({ seed, numRuns, endOnFailure: true })

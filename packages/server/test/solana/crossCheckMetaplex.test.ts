@@ -7,9 +7,9 @@ import { type Option, type PublicKey, publicKey, unwrapOption } from '@metaplex-
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatSolanaAddress, METAPLEX_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
-import { type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from '../../src/solana/assetMetadata.ts'
-import { AccountRefusal } from '../../src/solana/borshReader.ts'
-import { readMetaplexMetadata } from '../../src/solana/metaplex.ts'
+import { type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from '../../src/solana/accounts/assetMetadata.ts'
+import { AccountRefusal } from '../../src/solana/accounts/borshReader.ts'
+import { readMetaplexMetadata } from '../../src/solana/accounts/metaplex.ts'
 
 const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)
 process.stdout.write(`crossCheckMetaplex: CHAIN_DATA_TEST_SEED=${seed}\n`)

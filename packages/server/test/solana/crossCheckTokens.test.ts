@@ -21,12 +21,12 @@ import { PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
-import { AccountRefusal } from '../../src/solana/borshReader.ts'
-import { readMint } from '../../src/solana/mint.ts'
-import { readTokenAccount } from '../../src/solana/tokenAccount.ts'
-import { readMetadataPointer, readTokenExtensions } from '../../src/solana/tokenExtensions.ts'
-import { readTokenMetadata } from '../../src/solana/tokenMetadata.ts'
-import { readUiAmount } from '../../src/solana/uiAmount.ts'
+import { AccountRefusal } from '../../src/solana/accounts/borshReader.ts'
+import { readMint } from '../../src/solana/accounts/mint.ts'
+import { readTokenAccount } from '../../src/solana/accounts/tokenAccount.ts'
+import { readMetadataPointer, readTokenExtensions } from '../../src/solana/accounts/tokenExtensions.ts'
+import { readTokenMetadata } from '../../src/solana/accounts/tokenMetadata.ts'
+import { readUiAmount } from '../../src/solana/accounts/uiAmount.ts'
 
 const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)
 process.stdout.write(`crossCheckTokens: CHAIN_DATA_TEST_SEED=${seed}\n`)

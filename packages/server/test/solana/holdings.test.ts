@@ -18,8 +18,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../src/platform/errors.ts'
-import { createSolanaHoldings } from '../../src/solana/holdings.ts'
-import { shapeSolanaHoldings } from '../../src/solana/shapeSolanaHoldings.ts'
+import { createSolanaHoldings } from '../../src/solana/holdings/holdings.ts'
+import { shapeSolanaHoldings } from '../../src/solana/holdings/shapeSolanaHoldings.ts'
 import {
   extendedMintBytes,
   metadataPointer,

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { NodeUnavailableError } from '../../src/platform/errors.ts'
-import { createSolanaHoldings } from '../../src/solana/holdings.ts'
+import { createSolanaHoldings } from '../../src/solana/holdings/holdings.ts'
 import { createLargeAccount } from './largeAccount.ts'
 import {
   answerOf,

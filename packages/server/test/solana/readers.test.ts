@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { RawAccount, SolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { NodeRpcError } from '../../src/platform/errors.ts'
-import { createSolanaHoldings } from '../../src/solana/holdings.ts'
+import { createSolanaHoldings } from '../../src/solana/holdings/holdings.ts'
 import {
   extendedMintBytes,
   metadataPointer,

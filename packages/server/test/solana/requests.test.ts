@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
-import { createSolanaHoldings } from '../../src/solana/holdings.ts'
+import { createSolanaHoldings } from '../../src/solana/holdings/holdings.ts'
 import { createLargeAccount, type LargeAccount } from './largeAccount.ts'
 import { type RpcCall, type ScriptedNode, startScriptedNode } from './startScriptedNode.ts'
 

@@ -4,7 +4,7 @@ import { createSolanaRpc, type SolanaCommitment, type SolanaRpc } from '../../..
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../nodes/solana/solanaAddress.ts'
 import { displayText } from '../../../platform/displayText.ts'
 import type { ChainDataError } from '../../../platform/errors.ts'
-import { createNftSources } from '../../../solana/createNftSources.ts'
+import { createNftSources } from '../../../solana/nftSources/createNftSources.ts'
 
 /** What was found out about one node of a Solana cluster. */
 export interface SolanaNodeReport {

@@ -1,4 +1,4 @@
-import type { AtSlot } from '../nodes/solana/rpc.ts'
+import type { AtSlot } from '../../nodes/solana/rpc.ts'
 
 /** Questions whose answers belong together; each is told how old its answer may be at most. */
 type Questions<T extends readonly unknown[]> = {

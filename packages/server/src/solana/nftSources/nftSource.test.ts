@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { formatSolanaAddress } from '../nodes/solana/solanaAddress.ts'
-import { NodeRpcError, NodeUnavailableError } from '../platform/errors.ts'
-import type { NftSourceQuery } from './holdings.ts'
+import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
+import { NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
+import type { NftSourceQuery } from '../holdings/holdings.ts'
 import { createNftSource, type NftReader } from './nftSource.ts'
 
 const accountAddress = formatSolanaAddress(new Uint8Array(32).fill(7))

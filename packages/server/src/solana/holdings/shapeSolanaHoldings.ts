@@ -1,6 +1,6 @@
 import type { SolanaHoldings, SolanaNft, SolanaNftMetadata, SolanaToken } from '@chain-data/protocol'
-import { displayText } from '../platform/displayText.ts'
-import type { AssetMetadata } from './assetMetadata.ts'
+import { displayText } from '../../platform/displayText.ts'
+import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import type { NftHolding, SolanaAccountHoldings, TokenHolding } from './holdings.ts'
 
 /** What a metadata URI led to. */

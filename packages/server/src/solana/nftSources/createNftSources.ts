@@ -1,9 +1,9 @@
-import type { SolanaRpc } from '../nodes/solana/rpc.ts'
-import type { ChainDataError } from '../platform/errors.ts'
-import { readCoreNfts } from './core/readCoreNfts.ts'
-import { createDasPages } from './das/dasPages.ts'
-import { readCompressedNfts } from './das/readCompressedNfts.ts'
-import type { NftSource } from './holdings.ts'
+import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
+import type { ChainDataError } from '../../platform/errors.ts'
+import { readCoreNfts } from './readCoreNfts.ts'
+import { createDasPages } from './dasPages.ts'
+import { readCompressedNfts } from './readCompressedNfts.ts'
+import type { NftSource } from '../holdings/holdings.ts'
 import { createNftSource } from './nftSource.ts'
 
 /** Name of a source, for the log. */

@@ -3,7 +3,7 @@ import { exchange, type NodeResult, wordCall } from '../../nodes/solana/exchange
 import { type Extent, findElements, findMembers, JsonRefusal } from '../../nodes/solana/jsonExtents.ts'
 import { createSolanaUpstreams, type SolanaUpstreams } from '../../nodes/solana/upstreams.ts'
 import { ConfigError } from '../../platform/errors.ts'
-import type { NftSourceQuery } from '../holdings.ts'
+import type { NftSourceQuery } from '../holdings/holdings.ts'
 
 /** Where a page begins: a number from 1, or what the page before handed out. */
 export type DasPlace = { readonly page: number } | { readonly cursor: string }

@@ -4,16 +4,16 @@ import {
   type RawAccount,
   type SolanaCallOptions,
   type SolanaRpc
-} from '../nodes/solana/rpc.ts'
-import { METAPLEX_PROGRAM } from '../nodes/solana/solanaAddress.ts'
-import type { AssetMetadata } from './assetMetadata.ts'
-import { AccountRefusal } from './borshReader.ts'
+} from '../../nodes/solana/rpc.ts'
+import { METAPLEX_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
+import type { AssetMetadata } from '../accounts/assetMetadata.ts'
+import { AccountRefusal } from '../accounts/borshReader.ts'
 import type { MetadataAddresses } from './metadataAddresses.ts'
-import { readMetaplexMetadata } from './metaplex.ts'
-import { type Mint, readMint } from './mint.ts'
-import { EXTENSION_TOKEN_METADATA, readMetadataPointer, readTokenExtensions } from './tokenExtensions.ts'
-import { readInterfaceMetadata, readTokenMetadata } from './tokenMetadata.ts'
-import { readUiAmount, type UiAmount } from './uiAmount.ts'
+import { readMetaplexMetadata } from '../accounts/metaplex.ts'
+import { type Mint, readMint } from '../accounts/mint.ts'
+import { EXTENSION_TOKEN_METADATA, readMetadataPointer, readTokenExtensions } from '../accounts/tokenExtensions.ts'
+import { readInterfaceMetadata, readTokenMetadata } from '../accounts/tokenMetadata.ts'
+import { readUiAmount, type UiAmount } from '../accounts/uiAmount.ts'
 
 /** A mint to look up, with the token program that must own it. */
 export interface MintRef {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatSolanaAddress } from '../nodes/solana/solanaAddress.ts'
+import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { readMetadataPointer, readTokenExtensions } from './tokenExtensions.ts'
 
 const key = new Uint8Array(32).fill(7)

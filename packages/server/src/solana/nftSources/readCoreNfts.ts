@@ -7,9 +7,9 @@ import {
 } from '../../nodes/solana/rpc.ts'
 import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import type { CoreMetadata } from '../assetMetadata.ts'
-import { AccountRefusal } from '../borshReader.ts'
-import type { IncompleteHolding, NftHolding, NftSourceQuery, SourcedNfts } from '../holdings.ts'
+import type { CoreMetadata } from '../accounts/assetMetadata.ts'
+import { AccountRefusal } from '../accounts/borshReader.ts'
+import type { IncompleteHolding, NftHolding, NftSourceQuery, SourcedNfts } from '../holdings/holdings.ts'
 import { CORE_KEYS, type CoreAsset, MPL_CORE_PROGRAM, readCoreAsset } from './coreAsset.ts'
 import { type CoreCollection, readCoreCollection } from './coreCollection.ts'
 

@@ -1,4 +1,4 @@
-import { AccountRefusal, BorshReader } from '../borshReader.ts'
+import { AccountRefusal, BorshReader } from '../accounts/borshReader.ts'
 
 /** Royalties as an asset or a collection of Metaplex Core keeps them. */
 export interface CoreRoyalties {

@@ -1,8 +1,8 @@
 import { createCountedTurns } from '../../nodes/solana/createCountedTurns.ts'
 import { parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { ChainDataError, NodeContradictionError } from '../../platform/errors.ts'
-import type { IncompleteHolding, NftHolding, NftSourceQuery } from '../holdings.ts'
-import type { ReadNfts } from '../nftSource.ts'
+import type { IncompleteHolding, NftHolding, NftSourceQuery } from '../holdings/holdings.ts'
+import type { ReadNfts } from './nftSource.ts'
 import { readDasAsset } from './dasAsset.ts'
 import type { DasPage, DasPages, DasPlace } from './dasPages.ts'
 

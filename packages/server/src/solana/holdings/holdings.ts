@@ -1,11 +1,11 @@
-import type { SolanaRpc } from '../nodes/solana/rpc.ts'
-import type { AssetMetadata } from './assetMetadata.ts'
+import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
+import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import { classifyAsset } from './classifyAsset.ts'
 import { createMetadataAddresses } from './metadataAddresses.ts'
 import type { Asset } from './readAssets.ts'
 import { readOwned } from './readOwned.ts'
 import type { OwnedTokenAccount } from './tokenAccounts.ts'
-import type { UiAmount } from './uiAmount.ts'
+import type { UiAmount } from '../accounts/uiAmount.ts'
 
 /** A token account whose asset is neither an NFT nor semi-fungible. */
 export interface TokenHolding {

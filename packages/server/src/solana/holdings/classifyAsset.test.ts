@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AssetMetadata, EmbeddedMetadata, MetaplexMetadata, TokenStandard } from './assetMetadata.ts'
+import type { AssetMetadata, EmbeddedMetadata, MetaplexMetadata, TokenStandard } from '../accounts/assetMetadata.ts'
 import { classifyAsset } from './classifyAsset.ts'
 
 const described = {

@@ -1,5 +1,5 @@
-import type { RawAccount } from '../nodes/solana/rpc.ts'
-import { TOKEN_2022_PROGRAM } from '../nodes/solana/solanaAddress.ts'
+import type { RawAccount } from '../../nodes/solana/rpc.ts'
+import { TOKEN_2022_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { AccountRefusal, BorshReader } from './borshReader.ts'
 
 /** What SPL Token and Token-2022 both keep of one token account; amounts in base units. */

@@ -1,5 +1,5 @@
 import type { RawAccount } from '../../nodes/solana/rpc.ts'
-import { AccountRefusal, BorshReader } from '../borshReader.ts'
+import { AccountRefusal, BorshReader } from '../accounts/borshReader.ts'
 import { type CorePlugins, readCorePlugins } from './corePlugins.ts'
 
 /** Metaplex Core: NFTs that are one account each, without mint and token account. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatSolanaAddress } from '../nodes/solana/solanaAddress.ts'
+import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { readInterfaceMetadata, readTokenMetadata } from './tokenMetadata.ts'
 
 const mintKey = new Uint8Array(32).fill(7)

@@ -1,7 +1,7 @@
 import { checkResult } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
-import { formatSolanaAddress } from '../nodes/solana/solanaAddress.ts'
-import type { EmbeddedMetadata, MetaplexMetadata } from './assetMetadata.ts'
+import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
+import type { EmbeddedMetadata, MetaplexMetadata } from '../accounts/assetMetadata.ts'
 import type { SolanaAccountHoldings } from './holdings.ts'
 import { type FetchedUris, listMetadataUris, shapeSolanaHoldings } from './shapeSolanaHoldings.ts'
 

@@ -1,5 +1,5 @@
-import type { RawAccount } from '../nodes/solana/rpc.ts'
-import { TOKEN_2022_PROGRAM } from '../nodes/solana/solanaAddress.ts'
+import type { RawAccount } from '../../nodes/solana/rpc.ts'
+import { TOKEN_2022_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { AccountRefusal, BorshReader } from './borshReader.ts'
 import { ACCOUNT_TYPE_AT } from './tokenExtensions.ts'
 

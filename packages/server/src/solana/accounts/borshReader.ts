@@ -1,4 +1,4 @@
-import { formatSolanaAddress } from '../nodes/solana/solanaAddress.ts'
+import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 
 /** Why the bytes of one account are not what they should be. */
 export type RefusalReason =

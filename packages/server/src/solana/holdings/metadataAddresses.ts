@@ -1,7 +1,7 @@
-import { createCountedTurns } from '../nodes/solana/createCountedTurns.ts'
-import { findProgramAddress } from '../nodes/solana/rpc.ts'
-import { METAPLEX_PROGRAM, parseSolanaAddress } from '../nodes/solana/solanaAddress.ts'
-import { BoundedMap } from '../platform/boundedMap.ts'
+import { createCountedTurns } from '../../nodes/solana/createCountedTurns.ts'
+import { findProgramAddress } from '../../nodes/solana/rpc.ts'
+import { METAPLEX_PROGRAM, parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
+import { BoundedMap } from '../../platform/boundedMap.ts'
 
 /** Where Metaplex keeps the metadata of mints. */
 export interface MetadataAddresses {

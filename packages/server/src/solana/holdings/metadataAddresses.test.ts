@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js'
 import { expect, it } from 'vitest'
-import { formatSolanaAddress, METAPLEX_PROGRAM } from '../nodes/solana/solanaAddress.ts'
+import { formatSolanaAddress, METAPLEX_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { createMetadataAddresses } from './metadataAddresses.ts'
 
 const program = new PublicKey(METAPLEX_PROGRAM)

@@ -1,5 +1,5 @@
-import type { AssetMetadata } from './assetMetadata.ts'
-import type { Mint } from './mint.ts'
+import type { AssetMetadata } from '../accounts/assetMetadata.ts'
+import type { Mint } from '../accounts/mint.ts'
 
 export type AssetClass = 'nft' | 'semiFungible' | 'token'
 

@@ -1,5 +1,5 @@
-import { ChainDataError } from '../platform/errors.ts'
-import type { IncompleteHolding, NftSource, NftSourceQuery, SourcedNfts } from './holdings.ts'
+import { ChainDataError } from '../../platform/errors.ts'
+import type { IncompleteHolding, NftSource, NftSourceQuery, SourcedNfts } from '../holdings/holdings.ts'
 
 /** What a reader found; `failure` when that is not all, which `incomplete` then says too. */
 export interface ReadNfts extends SourcedNfts {

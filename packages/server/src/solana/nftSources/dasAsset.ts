@@ -1,7 +1,7 @@
 import { parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import type { Creator } from '../assetMetadata.ts'
-import type { NftHolding } from '../holdings.ts'
+import type { Creator } from '../accounts/assetMetadata.ts'
+import type { NftHolding } from '../holdings/holdings.ts'
 
 /** What one entry of a DAS answer is. */
 export type DasEntry =

@@ -1,5 +1,5 @@
-import type { RawAccount } from '../nodes/solana/rpc.ts'
-import { METAPLEX_PROGRAM } from '../nodes/solana/solanaAddress.ts'
+import type { RawAccount } from '../../nodes/solana/rpc.ts'
+import { METAPLEX_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { type Creator, type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from './assetMetadata.ts'
 import { AccountRefusal, BorshReader } from './borshReader.ts'
 

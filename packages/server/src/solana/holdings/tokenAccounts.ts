@@ -1,7 +1,7 @@
-import { createCountedTurns } from '../nodes/solana/createCountedTurns.ts'
-import type { AtSlot, SolanaCallOptions, SolanaRpc } from '../nodes/solana/rpc.ts'
-import { AccountRefusal } from './borshReader.ts'
-import { readTokenAccount, type TokenAccount } from './tokenAccount.ts'
+import { createCountedTurns } from '../../nodes/solana/createCountedTurns.ts'
+import type { AtSlot, SolanaCallOptions, SolanaRpc } from '../../nodes/solana/rpc.ts'
+import { AccountRefusal } from '../accounts/borshReader.ts'
+import { readTokenAccount, type TokenAccount } from '../accounts/tokenAccount.ts'
 
 /** Accounts read before other work gets a turn: some 1 ms. */
 const ACCOUNTS_PER_TURN = 100

@@ -5,7 +5,7 @@ import {
   METAPLEX_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM
-} from '../nodes/solana/solanaAddress.ts'
+} from '../../nodes/solana/solanaAddress.ts'
 import { AccountRefusal } from './borshReader.ts'
 import { readTokenAccount } from './tokenAccount.ts'
 

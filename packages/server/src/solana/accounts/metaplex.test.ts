@@ -1,7 +1,7 @@
 import { encodeMetadata, type MetaplexMetadata as WrittenMetadata } from '@chain-data/devnet'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatSolanaAddress, METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../nodes/solana/solanaAddress.ts'
+import { formatSolanaAddress, METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { TOKEN_STANDARDS, USE_METHODS } from './assetMetadata.ts'
 import { AccountRefusal } from './borshReader.ts'
 import { readMetaplexMetadata } from './metaplex.ts'

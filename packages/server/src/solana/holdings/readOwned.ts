@@ -1,5 +1,5 @@
-import type { SolanaCallOptions, SolanaRpc } from '../nodes/solana/rpc.ts'
-import { NATIVE_MINTS, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../nodes/solana/solanaAddress.ts'
+import type { SolanaCallOptions, SolanaRpc } from '../../nodes/solana/rpc.ts'
+import { NATIVE_MINTS, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import type { MetadataAddresses } from './metadataAddresses.ts'
 import { type Asset, readAssets } from './readAssets.ts'
 import { readTogether } from './readTogether.ts'
