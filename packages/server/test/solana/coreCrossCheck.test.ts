@@ -22,8 +22,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatSolanaAddress } from '../../src/nodes/solana/solanaAddress.ts'
 import { AccountRefusal } from '../../src/solana/accounts/borshReader.ts'
-import { MPL_CORE_PROGRAM, readCoreAsset } from '../../src/solana/nftSources/coreAsset.ts'
-import { readCoreCollection } from '../../src/solana/nftSources/coreCollection.ts'
+import { MPL_CORE_PROGRAM, readCoreAsset, readCoreCollection } from '../../src/solana/nftSources/coreAsset.ts'
 import type { CorePlugins } from '../../src/solana/nftSources/corePlugins.ts'
 
 const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)

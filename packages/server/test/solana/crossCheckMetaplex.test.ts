@@ -7,7 +7,11 @@ import { type Option, type PublicKey, publicKey, unwrapOption } from '@metaplex-
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatSolanaAddress, METAPLEX_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
-import { type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from '../../src/solana/accounts/assetMetadata.ts'
+import {
+  type MetaplexMetadata,
+  TOKEN_STANDARDS,
+  USE_METHODS
+} from '../../src/solana/accounts/assetMetadata.ts'
 import { AccountRefusal } from '../../src/solana/accounts/borshReader.ts'
 import { readMetaplexMetadata } from '../../src/solana/accounts/metaplex.ts'
 

@@ -24,8 +24,11 @@ import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solana
 import { AccountRefusal } from '../../src/solana/accounts/borshReader.ts'
 import { readMint } from '../../src/solana/accounts/mint.ts'
 import { readTokenAccount } from '../../src/solana/accounts/tokenAccount.ts'
-import { readMetadataPointer, readTokenExtensions } from '../../src/solana/accounts/tokenExtensions.ts'
-import { readTokenMetadata } from '../../src/solana/accounts/tokenMetadata.ts'
+import {
+  readMetadataPointer,
+  readTokenExtensions,
+  readTokenMetadata
+} from '../../src/solana/accounts/tokenExtensions.ts'
 import { readUiAmount } from '../../src/solana/accounts/uiAmount.ts'
 
 const seed = Number(process.env.CHAIN_DATA_TEST_SEED ?? Date.now() % 2 ** 31)

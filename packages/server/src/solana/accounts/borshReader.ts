@@ -29,6 +29,16 @@ export class AccountRefusal extends Error {
   }
 }
 
+/** Returns what `read` returns; `undefined` when it refuses the bytes. */
+export function unlessRefused<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof AccountRefusal) return undefined
+    throw error
+  }
+}
+
 /** Bytes become text without ever failing: what is no UTF-8 shows as U+FFFD. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 

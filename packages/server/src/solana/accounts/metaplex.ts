@@ -1,7 +1,7 @@
 import type { RawAccount } from '../../nodes/solana/rpc.ts'
 import { METAPLEX_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { type Creator, type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from './assetMetadata.ts'
-import { AccountRefusal, BorshReader } from './borshReader.ts'
+import { AccountRefusal, BorshReader, unlessRefused } from './borshReader.ts'
 
 const KEY_UNINITIALIZED = 0
 const KEY_METADATA_V1 = 4
@@ -64,10 +64,12 @@ type YoungerFields = Pick<
  * its neighbours may be leftovers that only look lawful. Nothing behind an unreadable field is trusted either.
  */
 function readYoungerFields(reader: BorshReader): YoungerFields {
-  const nonce = orUnset(() => ({ editionNonce: reader.option(() => reader.u8()) }))
-  const use = nonce && orUnset(() => readUse(reader))
-  const details = use && orUnset(() => ({ collectionSize: reader.option(() => readCollectionSize(reader)) }))
-  const rules = details && orUnset(() => ({ programmableConfig: reader.option(() => readRules(reader)) }))
+  const nonce = unlessRefused(() => ({ editionNonce: reader.option(() => reader.u8()) }))
+  const use = nonce && unlessRefused(() => readUse(reader))
+  const details =
+    use && unlessRefused(() => ({ collectionSize: reader.option(() => readCollectionSize(reader)) }))
+  const rules =
+    details && unlessRefused(() => ({ programmableConfig: reader.option(() => readRules(reader)) }))
   return present({ ...nonce, ...use, ...details, ...rules })
 }
 
@@ -99,15 +101,6 @@ function oneOf<T>(variants: readonly T[], byte: number): T {
   const variant = variants[byte]
   if (variant === undefined) throw new AccountRefusal('MALFORMED', `variant ${byte} of ${variants.length}`)
   return variant
-}
-
-function orUnset<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof AccountRefusal) return undefined
-    throw error
-  }
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

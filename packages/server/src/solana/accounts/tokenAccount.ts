@@ -1,9 +1,10 @@
-import type { RawAccount } from '../../nodes/solana/rpc.ts'
+import { createCountedTurns } from '../../nodes/solana/createCountedTurns.ts'
+import type { AtSlot, RawAccount, SolanaCallOptions, SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { AccountRefusal, BorshReader } from './borshReader.ts'
 
 /** What SPL Token and Token-2022 both keep of one token account; amounts in base units. */
-export interface TokenAccount {
+interface TokenAccount {
   readonly mint: string
   readonly owner: string
   /** u64, exact. */
@@ -44,4 +45,53 @@ export function readTokenAccount(account: RawAccount, programId: string): TokenA
   if (state === 0) throw new AccountRefusal('UNINITIALIZED', 'token account')
   if (state > 2) throw new AccountRefusal('MALFORMED', `token account state ${state}`)
   return { mint, owner, amount, frozen: state === 2 }
+}
+
+/** Accounts read before other work gets a turn: some 1 ms. */
+const ACCOUNTS_PER_TURN = 100
+
+/** A token account with a balance. */
+export interface OwnedTokenAccount extends TokenAccount {
+  readonly address: string
+  /** The token program it belongs to. */
+  readonly programId: string
+}
+
+export interface TokenAccountsOfOwner {
+  /** In the node's order, which means nothing. */
+  readonly accounts: readonly OwnedTokenAccount[]
+  /** Token accounts whose bytes were refused: their balance is unknown. */
+  readonly refused: readonly string[]
+}
+
+/**
+ * Token accounts of an owner under one token program; empty ones are left out, frozen ones are not.
+ *
+ * Asks for base64 rather than `jsonParsed`: exact u64 and one reader for every node version, at half the bytes.
+ *
+ * @throws whatever {@link SolanaRpc} throws.
+ * @remarks One call, whatever the number of accounts.
+ */
+export async function readTokenAccounts(
+  rpc: SolanaRpc,
+  owner: string,
+  programId: string,
+  options: SolanaCallOptions
+): Promise<AtSlot<TokenAccountsOfOwner>> {
+  const { slot, value } = await rpc.getTokenAccountsByOwner(owner, programId, options)
+  const accounts: OwnedTokenAccount[] = []
+  const refused: string[] = []
+  const turns = createCountedTurns(ACCOUNTS_PER_TURN)
+  for (const raw of value) {
+    const pause = turns.step()
+    if (pause !== undefined) await pause
+    try {
+      const account = readTokenAccount(raw, programId)
+      if (account.amount > 0n) accounts.push({ address: raw.address, programId, ...account })
+    } catch (error) {
+      if (!(error instanceof AccountRefusal)) throw error
+      refused.push(raw.address)
+    }
+  }
+  return { slot, value: { accounts, refused } }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
-import { readInterfaceMetadata, readTokenMetadata } from './tokenMetadata.ts'
+import { readInterfaceMetadata, readTokenMetadata } from './tokenExtensions.ts'
 
 const mintKey = new Uint8Array(32).fill(7)
 const mint = formatSolanaAddress(mintKey)

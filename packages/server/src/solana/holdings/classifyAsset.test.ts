@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { AssetMetadata, EmbeddedMetadata, MetaplexMetadata, TokenStandard } from '../accounts/assetMetadata.ts'
-import { classifyAsset } from './classifyAsset.ts'
+import type {
+  AssetMetadata,
+  EmbeddedMetadata,
+  MetaplexMetadata,
+  TokenStandard
+} from '../accounts/assetMetadata.ts'
+import { classifyAsset } from './holdings.ts'
 
 const described = {
   ...{ mint: 'mint', name: '', symbol: '', uri: '', sellerFeeBasisPoints: 0, creators: [], isMutable: true }

@@ -1,11 +1,11 @@
 import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
-import { classifyAsset } from './classifyAsset.ts'
+import type { Mint } from '../accounts/mint.ts'
+import type { OwnedTokenAccount } from '../accounts/tokenAccount.ts'
+import type { UiAmount } from '../accounts/uiAmount.ts'
 import { createMetadataAddresses } from './metadataAddresses.ts'
 import type { Asset } from './readAssets.ts'
 import { readOwned } from './readOwned.ts'
-import type { OwnedTokenAccount } from './tokenAccounts.ts'
-import type { UiAmount } from '../accounts/uiAmount.ts'
 
 /** A token account whose asset is neither an NFT nor semi-fungible. */
 export interface TokenHolding {
@@ -81,7 +81,7 @@ export interface SolanaAccountHoldings {
   readonly asOf: { readonly slot: number }
 }
 
-export interface SolanaHoldingsQuery {
+interface SolanaHoldingsQuery {
   /** Base58 of 32 bytes: see `parseSolanaAddress`. */
   readonly accountAddress: string
   readonly signal?: AbortSignal | undefined
@@ -103,7 +103,7 @@ export interface SolanaHoldingsReader {
   readHoldings(query: SolanaHoldingsQuery): Promise<SolanaAccountHoldings>
 }
 
-export interface SolanaHoldingsOptions {
+interface SolanaHoldingsOptions {
   readonly rpc: SolanaRpc
   /** Places of NFTs without token accounts; they are read beside the rest. Default none. */
   readonly nftSources?: readonly NftSource[]
@@ -213,4 +213,29 @@ function byMintAndAddress(a: Placed, b: Placed): number {
 /** By code unit: the same order on every machine. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+type AssetClass = 'nft' | 'semiFungible' | 'token'
+
+/**
+ * Where an asset belongs. The Metaplex token standard decides; where it is unset (old assets, Token-2022 metadata)
+ * whole units with metadata make it an NFT when there is one of it, semi-fungible when there are more. Without
+ * metadata everything is a token.
+ */
+export function classifyAsset({ decimals, supply }: Mint, metadata: AssetMetadata | undefined): AssetClass {
+  if (metadata === undefined) return 'token'
+  switch (metadata.kind === 'metaplex' ? metadata.tokenStandard : undefined) {
+    case 'NonFungible':
+    case 'NonFungibleEdition':
+    case 'ProgrammableNonFungible':
+    case 'ProgrammableNonFungibleEdition':
+      return 'nft'
+    case 'FungibleAsset':
+      return 'semiFungible'
+    case 'Fungible':
+      return 'token'
+    case undefined:
+      if (decimals !== 0 || supply === 0n) return 'token'
+      return supply === 1n ? 'nft' : 'semiFungible'
+  }
 }

@@ -7,13 +7,18 @@ import {
 } from '../../nodes/solana/rpc.ts'
 import { METAPLEX_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
-import { AccountRefusal } from '../accounts/borshReader.ts'
-import type { MetadataAddresses } from './metadataAddresses.ts'
+import { AccountRefusal, unlessRefused } from '../accounts/borshReader.ts'
 import { readMetaplexMetadata } from '../accounts/metaplex.ts'
 import { type Mint, readMint } from '../accounts/mint.ts'
-import { EXTENSION_TOKEN_METADATA, readMetadataPointer, readTokenExtensions } from '../accounts/tokenExtensions.ts'
-import { readInterfaceMetadata, readTokenMetadata } from '../accounts/tokenMetadata.ts'
+import {
+  EXTENSION_TOKEN_METADATA,
+  readInterfaceMetadata,
+  readMetadataPointer,
+  readTokenExtensions,
+  readTokenMetadata
+} from '../accounts/tokenExtensions.ts'
 import { readUiAmount, type UiAmount } from '../accounts/uiAmount.ts'
+import type { MetadataAddresses } from './metadataAddresses.ts'
 
 /** A mint to look up, with the token program that must own it. */
 export interface MintRef {
@@ -172,15 +177,6 @@ function readMetadataAccount(account: RawAccount, mint: string): AssetMetadata |
     return readMetaplexMetadata(account, mint)
   } catch (error) {
     if (error instanceof AccountRefusal && error.reason === 'UNINITIALIZED') return undefined
-    throw error
-  }
-}
-
-function unlessRefused<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof AccountRefusal) return undefined
     throw error
   }
 }

@@ -1,12 +1,15 @@
-import type { SolanaCallOptions, SolanaRpc } from '../../nodes/solana/rpc.ts'
+import type { AtSlot, SolanaCallOptions, SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { NATIVE_MINTS, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
+import {
+  type OwnedTokenAccount,
+  readTokenAccounts,
+  type TokenAccountsOfOwner
+} from '../accounts/tokenAccount.ts'
 import type { MetadataAddresses } from './metadataAddresses.ts'
 import { type Asset, readAssets } from './readAssets.ts'
-import { readTogether } from './readTogether.ts'
-import { type OwnedTokenAccount, readTokenAccounts, type TokenAccountsOfOwner } from './tokenAccounts.ts'
 
 /** What an account owns through the token programs, as the node's accounts say it. */
-export interface Owned {
+interface Owned {
   readonly lamports: bigint
   /** With a balance; in no order. */
   readonly accounts: readonly OwnedTokenAccount[]
@@ -18,7 +21,7 @@ export interface Owned {
   readonly oldestSlot: number
 }
 
-export interface OwnedReaderOptions {
+interface OwnedReaderOptions {
   readonly rpc: SolanaRpc
   readonly metadataAddresses: MetadataAddresses
   /** Calls for mints in flight. */
@@ -112,5 +115,51 @@ function withoutMints(owned: Owned, mints: ReadonlySet<string>): Owned {
     accounts: owned.accounts.filter(account => !isTorn(account)),
     assets: new Map([...owned.assets].filter(([mint]) => !mints.has(mint))),
     refused: [...owned.refused, ...owned.accounts.filter(isTorn).map(({ address }) => address)]
+  }
+}
+
+/** Questions whose answers belong together; each is told how old its answer may be at most. */
+type Questions<T extends readonly unknown[]> = {
+  readonly [K in keyof T]: (minContextSlot: number | undefined) => Promise<AtSlot<T[K]>>
+}
+
+/** Answers of one slot, or of as few slots as the node would give. */
+interface Together<T extends readonly unknown[]> {
+  readonly values: T
+  readonly oldestSlot: number
+  readonly newestSlot: number
+}
+
+const MAX_ROUNDS = 3
+
+/**
+ * Asks several questions about one moment. A node answers each call at the slot it is at, and no call can ask for a
+ * past one; so all are asked at once, and those that came from an older slot than the newest are asked again. That
+ * usually ends in the first round. A cluster that moves on between any two calls ends it after three, and the slots
+ * then tell how far apart the answers are.
+ *
+ * @param notBefore - what the first round asks for already; absent: any slot will do.
+ * @throws whatever a question throws; then no other one is asked again.
+ */
+export async function readTogether<T extends readonly unknown[]>(
+  questions: Questions<T>,
+  notBefore?: number
+): Promise<Together<T>> {
+  let answers: AtSlot<unknown>[] = await Promise.all(questions.map(ask => ask(notBefore)))
+  for (let round = 1; round < MAX_ROUNDS; round++) {
+    const newest = Math.max(...answers.map(answer => answer.slot))
+    if (answers.every(answer => answer.slot === newest)) break
+    answers = await Promise.all(
+      questions.map((ask, at) => {
+        const answer = answers[at]
+        return answer?.slot === newest ? answer : ask(newest)
+      })
+    )
+  }
+  const slots = answers.map(answer => answer.slot)
+  return {
+    values: answers.map(answer => answer.value) as unknown as T,
+    oldestSlot: Math.min(...slots),
+    newestSlot: Math.max(...slots)
   }
 }

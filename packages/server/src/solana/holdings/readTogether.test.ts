@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readTogether } from './readTogether.ts'
+import { readTogether } from './readOwned.ts'
 
 /** A question that is answered at these slots in turn, and notes what it was asked for. */
 function question(slots: readonly number[]) {

@@ -42,7 +42,7 @@ export function readCoreAsset(account: RawAccount): CoreAsset {
  * A reader behind the key of an account of the program.
  * @throws {AccountRefusal} another program's account, or another kind than `key`.
  */
-export function openCoreAccount({ owner, data }: RawAccount, key: number): BorshReader {
+function openCoreAccount({ owner, data }: RawAccount, key: number): BorshReader {
   if (owner !== MPL_CORE_PROGRAM) throw new AccountRefusal('WRONG_OWNER', `owned by ${owner}`)
   const reader = new BorshReader(data)
   const found = reader.remaining === 0 ? CORE_KEYS.uninitialized : reader.u8()
@@ -56,4 +56,31 @@ function readUpdateAuthority(reader: BorshReader): CoreAsset['updateAuthority'] 
   if (kind > 2) throw new AccountRefusal('MALFORMED', `update authority ${kind}`)
   if (kind === 0) return { kind: 'none' }
   return { kind: kind === 1 ? 'address' : 'collection', address: reader.address() }
+}
+
+/** What a collection says about its assets. */
+export interface CoreCollection {
+  readonly updateAuthority: string
+  /** Each counts for the assets that have no such plugin of their own. */
+  readonly plugins: CorePlugins
+}
+
+/**
+ * Reads a CollectionV1 account of Metaplex Core.
+ *
+ * @throws {AccountRefusal} it is something else, or a part of it is broken.
+ * @see Metaplex Core `state::CollectionV1`
+ */
+export function readCoreCollection(account: RawAccount): CoreCollection {
+  const reader = openCoreAccount(account, CORE_KEYS.collection)
+  const updateAuthority = reader.address()
+  // Its own name and URI, then how many assets were made and how many there are.
+  reader.string()
+  reader.string()
+  reader.u32()
+  reader.u32()
+  return {
+    updateAuthority,
+    plugins: readCorePlugins(account.data, account.data.length - reader.remaining)
+  }
 }

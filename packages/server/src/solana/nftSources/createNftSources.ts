@@ -1,13 +1,11 @@
 import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
-import type { ChainDataError } from '../../platform/errors.ts'
+import { ChainDataError } from '../../platform/errors.ts'
+import type { IncompleteHolding, NftSource, NftSourceQuery, SourcedNfts } from '../holdings/holdings.ts'
+import { createDasPages, readCompressedNfts } from './readCompressedNfts.ts'
 import { readCoreNfts } from './readCoreNfts.ts'
-import { createDasPages } from './dasPages.ts'
-import { readCompressedNfts } from './readCompressedNfts.ts'
-import type { NftSource } from '../holdings/holdings.ts'
-import { createNftSource } from './nftSource.ts'
 
 /** Name of a source, for the log. */
-export type NftSourceName = 'Metaplex Core' | 'DAS'
+type NftSourceName = 'Metaplex Core' | 'DAS'
 
 /**
  * The sources of NFTs without token accounts that a cluster's configuration asks for.
@@ -47,4 +45,54 @@ export function createNftSources(options: {
     )
   }
   return sources
+}
+
+/** What a reader found; `failure` when that is not all, which `incomplete` then says too. */
+export interface ReadNfts extends SourcedNfts {
+  readonly failure?: ChainDataError
+}
+
+/** Reads a place as a source does, but may fail. */
+export type NftReader = (query: NftSourceQuery) => Promise<ReadNfts>
+
+interface NftSourceOptions {
+  readonly read: NftReader
+  /** Names the whole place under `incomplete`, with the account's address, when `read` fails. */
+  readonly unavailable: IncompleteHolding['reason']
+  /** Told when the place begins to fail, and with `undefined` when it answers again: not once per call. */
+  readonly onChange?: ((failure: ChainDataError | undefined) => void) | undefined
+}
+
+/** The longest that one place is waited for. */
+const longestWaitMs = 10_000
+
+/**
+ * Turns a reader that may fail into a source that does not.
+ *
+ * @remarks The reader gets at most 10 s and at most half of the time that the call has left, so that a place that
+ *   hangs leaves enough for the rest of the answer.
+ */
+export function createNftSource({ read, unavailable, onChange }: NftSourceOptions): NftSource {
+  let isFailing = false
+
+  function tell(failure: ChainDataError | undefined): void {
+    if (isFailing === (failure !== undefined)) return
+    isFailing = failure !== undefined
+    onChange?.(failure)
+  }
+
+  return async query => {
+    const now = Date.now()
+    const deadlineMs = now + Math.min(longestWaitMs, Math.max(0, query.deadlineMs - now) / 2)
+    try {
+      const { failure, ...found } = await read({ ...query, deadlineMs })
+      tell(failure)
+      return found
+    } catch (error) {
+      query.signal.throwIfAborted()
+      if (!(error instanceof ChainDataError)) throw error
+      tell(error)
+      return { nfts: [], incomplete: [{ address: query.accountAddress, reason: unavailable }] }
+    }
+  }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { NftSourceQuery } from '../holdings/holdings.ts'
-import { createNftSource, type NftReader } from './nftSource.ts'
+import { createNftSource, type NftReader } from './createNftSources.ts'
 
 const accountAddress = formatSolanaAddress(new Uint8Array(32).fill(7))
 const unavailable = 'COMPRESSED_UNAVAILABLE'

@@ -8,10 +8,16 @@ import {
 import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { CoreMetadata } from '../accounts/assetMetadata.ts'
-import { AccountRefusal } from '../accounts/borshReader.ts'
+import { unlessRefused } from '../accounts/borshReader.ts'
 import type { IncompleteHolding, NftHolding, NftSourceQuery, SourcedNfts } from '../holdings/holdings.ts'
-import { CORE_KEYS, type CoreAsset, MPL_CORE_PROGRAM, readCoreAsset } from './coreAsset.ts'
-import { type CoreCollection, readCoreCollection } from './coreCollection.ts'
+import {
+  CORE_KEYS,
+  type CoreAsset,
+  type CoreCollection,
+  MPL_CORE_PROGRAM,
+  readCoreAsset,
+  readCoreCollection
+} from './coreAsset.ts'
 
 /** Where AssetV1 keeps its key and its owner. */
 const KEY_AT = 0
@@ -45,7 +51,7 @@ export async function readCoreNfts(rpc: SolanaRpc, query: NftSourceQuery): Promi
     const pause = turns.step()
     if (pause !== undefined) await pause
     const { address } = account
-    const asset = orRefused(() => readCoreAsset(account))
+    const asset = unlessRefused(() => readCoreAsset(account))
     if (asset === undefined) {
       incomplete.push({ address, reason: 'ASSET_UNREADABLE' })
       continue
@@ -97,16 +103,7 @@ async function readCollections(
 }
 
 function readIfAny(account: RawAccount | undefined): CoreCollection | undefined {
-  return account && orRefused(() => readCoreCollection(account))
-}
-
-function orRefused<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof AccountRefusal) return undefined
-    throw error
-  }
+  return account && unlessRefused(() => readCoreCollection(account))
 }
 
 /** An asset without a plugin has that of its collection, as the program decides it. */
