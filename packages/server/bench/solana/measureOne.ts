@@ -7,7 +7,10 @@ import { PublicKey } from '@solana/web3.js'
 import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { METAPLEX_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { createServer } from '../../src/server/createServer.ts'
-import { createMetadataAddresses, type MetadataAddresses } from '../../src/solana/holdings/metadataAddresses.ts'
+import {
+  createMetadataAddresses,
+  type MetadataAddresses
+} from '../../src/solana/holdings/metadataAddresses.ts'
 import { readOwned } from '../../src/solana/holdings/readOwned.ts'
 import { createLibraryRpc } from './libraryRpc.ts'
 

@@ -2,7 +2,11 @@ import type { EnhancedTokensAndNFTsParams } from '@chain-data/protocol'
 import { parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { SolanaAccountHoldings, SolanaHoldingsReader } from '../../solana/holdings/holdings.ts'
-import { type FetchedUris, listMetadataUris, shapeSolanaHoldings } from '../../solana/holdings/shapeSolanaHoldings.ts'
+import {
+  type FetchedUris,
+  listMetadataUris,
+  shapeSolanaHoldings
+} from '../../solana/holdings/shapeSolanaHoldings.ts'
 import type { MetadataService } from '../metadata/metadataService.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers } from './MethodContext.ts'
