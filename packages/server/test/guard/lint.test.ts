@@ -112,7 +112,7 @@ const contacts: Readonly<Record<string, readonly string[]>> = {
   'server/metadata/dialAddress.ts': ['node:net', 'node:tls'],
   'server/metadata/resolveHost.ts': ['node:dns/promises', 'node:net'],
   // The operator's own nodes.
-  'nodes/httpUpstream.ts': ['node:http', 'node:https'],
+  'nodes/upstreams/httpUpstream.ts': ['node:http', 'node:https'],
   'nodes/evm/webSocketHeads.ts': ['ws'],
   'nodes/solana/rpc.ts': ['@solana/web3.js'],
   // The service that a host passes calls on to.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SyncStatus } from '../../src/model/sync.ts'
-import type { UpstreamFigures } from '../../src/nodes/upstreamFigures.ts'
+import type { UpstreamFigures } from '../../src/nodes/upstreams/upstreamFigures.ts'
 import type { IndexFigures } from '../../src/platform/indexFigures.ts'
 import { createCallWindow } from '../../src/server/http/statusPage/createCallWindow.ts'
 import {

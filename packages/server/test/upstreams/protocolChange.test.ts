@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
-import { createHttpUpstream } from '../../src/nodes/httpUpstream.ts'
+import { createHttpUpstream } from '../../src/nodes/upstreams/httpUpstream.ts'
 
 // node:http reports nothing more of such a request, no abort either: who waits for an answer would wait for ever.
 it('a node that changes the protocol has not answered', async () => {

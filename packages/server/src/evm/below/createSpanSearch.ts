@@ -1,5 +1,5 @@
-import { isMethodMissing } from '../../nodes/evm/capabilities.ts'
 import { messageKindOf } from '../../nodes/evm/jsonRpcChannel.ts'
+import { isMethodMissing } from '../../nodes/upstreams/capabilities.ts'
 import { NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { DownwardSearch } from './DownwardSearch.ts'
 import { FoundBlocks } from './FoundBlocks.ts'

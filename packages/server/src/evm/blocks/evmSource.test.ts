@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { isMethodMissing } from '../../nodes/evm/capabilities.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
+import { createWayMemory } from '../../nodes/evm/wayMemory.ts'
+import { isMethodMissing } from '../../nodes/upstreams/capabilities.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import { createWayMemory } from '../../nodes/evm/wayMemory.ts'
 import { createEvmSource } from './evmSource.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createCapabilities, isMethodMissing } from '../../nodes/evm/capabilities.ts'
 import type { EvmNode, NodeCall } from '../../nodes/evm/nodeCall.ts'
-import { UpstreamError } from '../../nodes/httpUpstream.ts'
+import { createWayMemory } from '../../nodes/evm/wayMemory.ts'
+import { createCapabilities, isMethodMissing } from '../../nodes/upstreams/capabilities.ts'
+import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
-import { createWayMemory } from '../../nodes/evm/wayMemory.ts'
 import { createPoolReader, type PoolReaderOptions } from './pool.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`

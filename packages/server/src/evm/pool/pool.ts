@@ -1,7 +1,7 @@
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { readCount } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
-import { UpstreamError } from '../../nodes/httpUpstream.ts'
+import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { limitPool } from './limitPool.ts'

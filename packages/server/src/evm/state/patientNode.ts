@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import { UpstreamError } from '../../nodes/httpUpstream.ts'
+import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
 import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
 
 /** One node during one snapshot, which is not begun anew for a bad moment, nor held up by what takes too long. */

@@ -1,6 +1,6 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
-import { UpstreamError } from '../../nodes/httpUpstream.ts'
+import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import type { ContractCall } from './contractCall.ts'
 import { encodeCalls } from './encodeCalls.ts'

@@ -1,4 +1,9 @@
-import { type HttpUpstream, type UpstreamAnswer, UpstreamError, type UpstreamFault } from '../httpUpstream.ts'
+import {
+  type HttpUpstream,
+  type UpstreamAnswer,
+  UpstreamError,
+  type UpstreamFault
+} from '../upstreams/httpUpstream.ts'
 
 /**
  * POSTs one JSON value and parses the answer.

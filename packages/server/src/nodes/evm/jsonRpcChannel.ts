@@ -1,10 +1,10 @@
 import { NodeRpcError } from '../../platform/errors.ts'
-import { type HttpUpstream, UpstreamError } from '../httpUpstream.ts'
-import type { BatchSize } from './batchSize.ts'
+import type { BatchSize } from '../upstreams/batchSize.ts'
+import { type HttpUpstream, UpstreamError } from '../upstreams/httpUpstream.ts'
+import { type NodeMessageKind, readNodeMessage, speaksOfBatch } from '../upstreams/nodeMessages.ts'
 import { exchangeJson, readAnswer } from './exchangeJson.ts'
 import { findResult } from './findResult.ts'
 import type { NodeCall, NodeOutcome, ResultScan } from './nodeCall.ts'
-import { type NodeMessageKind, readNodeMessage, speaksOfBatch } from './nodeMessages.ts'
 
 /** JSON-RPC 2.0 over one upstream: ids, batches, and the shapes real nodes answer with. No retries. */
 export interface JsonRpcChannel {

@@ -2,8 +2,12 @@ import type { Hash } from '../../model/evm.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { ConfigError, NodeRpcError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { UpstreamFigures } from '../upstreamFigures.ts'
-import { isInService } from './chooseUpstream.ts'
+import { isInService } from '../upstreams/chooseUpstream.ts'
+import type { PieceOfWork } from '../upstreams/pieceOfWork.ts'
+import { createUpstream, type Upstream } from '../upstreams/upstream.ts'
+import type { UpstreamFigures } from '../upstreams/upstreamFigures.ts'
+import type { ExpectedIdentity, ShownIdentity } from '../upstreams/upstreamIdentity.ts'
+import { createUpstreamPool, type WorkLimits } from '../upstreams/upstreamPool.ts'
 import { messageKindOf } from './jsonRpcChannel.ts'
 import {
   type EvmNode,
@@ -13,10 +17,6 @@ import {
   type NodeCallOptions,
   type NodeOutcome
 } from './nodeCall.ts'
-import type { PieceOfWork } from './pieceOfWork.ts'
-import { createUpstream, type Upstream } from './upstream.ts'
-import type { ExpectedIdentity, ShownIdentity } from './upstreamIdentity.ts'
-import { createUpstreamPool, type WorkLimits } from './upstreamPool.ts'
 
 /**
  * Plain JSON-RPC to one EVM chain over all of its `rpcUrls`. Answers are raw JSON: nothing is parsed into a

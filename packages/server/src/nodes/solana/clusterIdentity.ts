@@ -1,5 +1,5 @@
 import { NodeRpcError } from '../../platform/errors.ts'
-import { type HttpUpstream, UpstreamError } from '../httpUpstream.ts'
+import { type HttpUpstream, UpstreamError } from '../upstreams/httpUpstream.ts'
 import { exchange, wordCall } from './exchange.ts'
 import { readAnything } from './readAnswers.ts'
 import { parseSolanaAddress } from './solanaAddress.ts'

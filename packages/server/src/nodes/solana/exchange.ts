@@ -1,4 +1,4 @@
-import { type HttpUpstream, UpstreamError, type UpstreamFault } from '../httpUpstream.ts'
+import { type HttpUpstream, UpstreamError, type UpstreamFault } from '../upstreams/httpUpstream.ts'
 import { createCountedTurns } from './createCountedTurns.ts'
 import { type Extent, findMembers, JsonRefusal, type JsonText, skipSpace } from './jsonExtents.ts'
 import { describeNodeError, type NodeError } from './nodeErrors.ts'

@@ -1,5 +1,5 @@
 import { NodeRpcError } from '../../platform/errors.ts'
-import { UpstreamError } from '../httpUpstream.ts'
+import { UpstreamError } from '../upstreams/httpUpstream.ts'
 
 /** The `error` member of a node's answer. */
 export interface NodeError {

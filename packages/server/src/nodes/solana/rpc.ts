@@ -1,7 +1,7 @@
 import { Connection, PublicKey } from '@solana/web3.js'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { type HttpUpstream, UpstreamError } from '../httpUpstream.ts'
+import { type HttpUpstream, UpstreamError } from '../upstreams/httpUpstream.ts'
 import { exchange, type NodeResult, wordCall } from './exchange.ts'
 import {
   type AddressedAccount,

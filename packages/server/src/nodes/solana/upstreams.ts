@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
-import { createHttpUpstream, type HttpUpstream, UpstreamError } from '../httpUpstream.ts'
+import { createHttpUpstream, type HttpUpstream, UpstreamError } from '../upstreams/httpUpstream.ts'
 import { createClusterIdentity } from './clusterIdentity.ts'
 import { METHOD_NOT_FOUND } from './nodeErrors.ts'
 import type { SolanaCallOptions, SolanaRpcOptions } from './rpc.ts'

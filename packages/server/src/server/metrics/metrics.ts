@@ -1,7 +1,7 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { isDegraded, type SyncStatus } from '../../model/sync.ts'
-import type { NodeFigures } from '../../nodes/upstreamFigures.ts'
+import type { NodeFigures } from '../../nodes/upstreams/upstreamFigures.ts'
 import type { MetadataFigures } from '../../platform/metadataFigures.ts'
 import { registerIndexMetrics } from './indexMetrics.ts'
 import { type LimitFigures, registerLimitMetrics } from './limitMetrics.ts'

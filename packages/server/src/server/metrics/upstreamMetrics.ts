@@ -1,5 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { durationBounds, type NodeFigures, type UpstreamFigures } from '../../nodes/upstreamFigures.ts'
+import {
+  durationBounds,
+  type NodeFigures,
+  type UpstreamFigures
+} from '../../nodes/upstreams/upstreamFigures.ts'
 import { registerCountedHistogram } from './countedHistogram.ts'
 
 const labelNames = ['chain_id', 'role', 'upstream'] as const

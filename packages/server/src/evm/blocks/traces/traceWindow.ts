@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../../nodes/evm/abortScope.ts'
+import { unlessAborted } from '../../../nodes/upstreams/abortScope.ts'
 
 /** Holds back requests for traces, so that what is under way at a time fits into memory whatever the blocks are. */
 export interface TraceWindow {

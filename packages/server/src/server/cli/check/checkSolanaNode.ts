@@ -1,7 +1,7 @@
 import type { Finding } from '../../../model/finding.ts'
-import { describeNodeFailure } from '../../../nodes/describeNodeFailure.ts'
 import { createSolanaRpc, type SolanaCommitment, type SolanaRpc } from '../../../nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../nodes/solana/solanaAddress.ts'
+import { describeNodeFailure } from '../../../nodes/upstreams/describeNodeFailure.ts'
 import { displayText } from '../../../platform/displayText.ts'
 import type { ChainDataError } from '../../../platform/errors.ts'
 import { createNftSources } from '../../../solana/nftSources/createNftSources.ts'

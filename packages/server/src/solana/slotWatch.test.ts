@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { NodeUnavailableError } from '../../platform/errors.ts'
+import { NodeUnavailableError } from '../platform/errors.ts'
 import { createSlotWatch } from './slotWatch.ts'
 
 function watchOver(answers: (() => Promise<number>)[]) {

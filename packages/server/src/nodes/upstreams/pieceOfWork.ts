@@ -1,9 +1,9 @@
 import { ConfigError, NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import { UpstreamError } from '../httpUpstream.ts'
+import { messageKindOf } from '../evm/jsonRpcChannel.ts'
+import type { EvmNode } from '../evm/nodeCall.ts'
 import { TimeUpError } from './abortScope.ts'
 import { isMethodMissing } from './capabilities.ts'
-import { messageKindOf } from './jsonRpcChannel.ts'
-import type { EvmNode } from './nodeCall.ts'
+import { UpstreamError } from './httpUpstream.ts'
 import type { Upstream } from './upstream.ts'
 
 /** Something to be had from one upstream, or else from another. All of it is reading, so asking twice does no harm. */

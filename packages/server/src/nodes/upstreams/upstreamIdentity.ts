@@ -1,9 +1,9 @@
 import type { Hash } from '../../model/evm.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { ConfigError, NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import { UpstreamError } from '../httpUpstream.ts'
-import type { NodeCall, NodeOutcome } from './nodeCall.ts'
-import { readCount, readHash, readObject, readQuantity } from './rawFields.ts'
+import type { NodeCall, NodeOutcome } from '../evm/nodeCall.ts'
+import { readCount, readHash, readObject, readQuantity } from '../evm/rawFields.ts'
+import { UpstreamError } from './httpUpstream.ts'
 
 /** What every upstream of a chain has to show. */
 export interface ExpectedIdentity {

@@ -1,5 +1,5 @@
-import { ChainDataError, ConfigError, NodeContradictionError, NodeRpcError } from '../platform/errors.ts'
-import { scrubText } from '../platform/scrubText.ts'
+import { ChainDataError, ConfigError, NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
+import { scrubText } from '../../platform/scrubText.ts'
 
 const longestText = 200
 

@@ -2,8 +2,8 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { createSecretHider } from '../platform/createSecretHider.ts'
-import { ConfigError, NodeUnavailableError } from '../platform/errors.ts'
+import { createSecretHider } from '../../platform/createSecretHider.ts'
+import { ConfigError, NodeUnavailableError } from '../../platform/errors.ts'
 import { readRetryAfter } from './readRetryAfter.ts'
 
 /** What went wrong with one exchange; decides what a retry may look like. */

@@ -1,4 +1,4 @@
-import { durationBounds, type UpstreamFigures } from '../upstreamFigures.ts'
+import { durationBounds, type UpstreamFigures } from './upstreamFigures.ts'
 
 /** What one upstream's figures count. */
 export interface UpstreamCounts {

@@ -1,7 +1,7 @@
-import type { SolanaStatus } from '../../model/sync.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { ChainDataError } from '../../platform/errors.ts'
-import { scrubText } from '../../platform/scrubText.ts'
+import type { SolanaStatus } from '../model/sync.ts'
+import type { Clock } from '../platform/clock.ts'
+import { ChainDataError } from '../platform/errors.ts'
+import { scrubText } from '../platform/scrubText.ts'
 
 /** Whether a cluster's node answers, as it was when somebody last asked. */
 export interface SlotWatch {

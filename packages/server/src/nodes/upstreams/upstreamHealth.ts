@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
-import type { UpstreamFault } from '../httpUpstream.ts'
+import type { UpstreamFault } from './httpUpstream.ts'
 
 /** What is known of one upstream from its own answers. Times are `clock.now()`. */
 export interface UpstreamHealth {

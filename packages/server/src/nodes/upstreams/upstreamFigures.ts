@@ -1,4 +1,4 @@
-import type { IndexFigures } from '../platform/indexFigures.ts'
+import type { IndexFigures } from '../../platform/indexFigures.ts'
 
 /** Upper bounds, in seconds, of the durations that {@link UpstreamFigures} counts; beyond the last there is one more. */
 export const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25] as const
