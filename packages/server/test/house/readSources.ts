@@ -21,14 +21,17 @@ export interface SourceFile {
  * Reads the source files of the server, in the order of their paths. Left out: tests, their helpers and contract suites,
  * benchmarks and generated files.
  */
-export function readSources(folder = sourceFolder): SourceFile[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter(
-      path => path.endsWith('.ts') && !/\.(test|test-d|contract|bench|gen)\.ts$|(^|\/)test\//.test(path)
-    )
+export function readSources(): SourceFile[] {
+  return readFiles().filter(({ path }) => !/\.(test-d|contract|bench|gen)\.ts$|(^|\/)test\//.test(path))
+}
+
+/** Reads all files of the server but tests and benchmarks, so with what only tests use. */
+export function readFiles(): SourceFile[] {
+  return readdirSync(sourceFolder, { recursive: true, encoding: 'utf8' })
+    .filter(path => path.endsWith('.ts') && !/\.(test|bench)\.ts$/.test(path))
     .sort()
     .map(path => {
-      const text = readFileSync(join(folder, path), 'utf8')
+      const text = readFileSync(join(sourceFolder, path), 'utf8')
       return { path, text, lines: text.split('\n').length - 1, imports: importsOf(path, text) }
     })
 }
