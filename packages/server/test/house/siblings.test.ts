@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { readSources } from './readSources.ts'
+
+interface Siblings {
+  /** Two folders that do the same for two families. Their files have the same names. */
+  readonly folders: readonly [string, string]
+  /** Files that only one folder needs, and why. */
+  readonly alone: readonly { readonly why: string; readonly files: readonly string[] }[]
+  /** How many files are alone without a reason. Being worked off: the number only gets smaller. */
+  readonly unexplained: number
+}
+
+const siblings: readonly Siblings[] = [
+  { folders: ['index/sqlite', 'index/postgres'], alone: [], unexplained: 45 },
+  { folders: ['nodes/evm', 'nodes/solana'], alone: [], unexplained: 15 },
+  { folders: ['evm/holdings', 'solana/holdings'], alone: [], unexplained: 25 }
+]
+
+const sources = readSources()
+const filesIn = (folder: string) => sources.filter(({ path }) => path.startsWith(`${folder}/`))
+
+describe.each(siblings)('$folders', ({ folders: [one, other], alone, unexplained }) => {
+  const explained = alone.flatMap(({ files }) => files)
+  const found = [...without(one, other), ...without(other, one)]
+
+  it('have files of the same names, except for a reason', () => {
+    const unlike = found.filter(path => !explained.includes(path))
+    expect(unlike.length, unlike.join('\n')).toBeLessThanOrEqual(unexplained)
+  })
+
+  it('need every reason that is given', () => {
+    expect(explained.filter(path => !found.includes(path))).toEqual([])
+  })
+
+  it('do not import each other', () => {
+    expect([...importsOf(one, other), ...importsOf(other, one)]).toEqual([])
+  })
+})
+
+/** Returns the files of a folder that have no namesake in the other. */
+function without(folder: string, other: string): string[] {
+  const files = filesIn(folder).map(({ path }) => path)
+  const namesakes = filesIn(other).map(({ path }) => path.replace(other, folder))
+  if (files.length === 0 || namesakes.length === 0) throw new Error(`${folder} or ${other} has no files`)
+  return files.filter(path => !namesakes.includes(path))
+}
+
+function importsOf(folder: string, other: string): string[] {
+  return filesIn(folder).flatMap(({ path, imports }) =>
+    imports.filter(target => target.startsWith(`${other}/`)).map(target => `${path} -> ${target}`)
+  )
+}
