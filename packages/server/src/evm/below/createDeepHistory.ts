@@ -8,6 +8,7 @@ import { isAbsent, readCount, readObject } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing } from '../../nodes/upstreams/capabilities.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
+import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
 import { cacheOfMode } from './cacheOfMode.ts'
@@ -134,23 +135,24 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     const index = lane === 'records' ? await addressIndex(signal) : 'none'
     // Without one nobody can tell, and histories begin at the index.
     if (lane === 'records' && index === 'none') return { isDone: true, reachedBlock: below }
-    const timeUp = AbortSignal.timeout(Math.max(1, deadlineMs - reserveMs - Date.now()))
-    const within = AbortSignal.any([signal, timeUp])
+    const timeoutMs = Math.max(1, deadlineMs - reserveMs - Date.now())
     const name = `${lane} ${address}`
     try {
-      while (!(await isDone(below))) {
-        await share(name, within, async stepSignal => {
-          const searches = takeUp(name, address, await lowest(), index, anchor)
-          try {
-            if (!searches.isOfBranch) await requireBranch(anchor, stepSignal)
-            searches.isOfBranch = true
-            await reader.step(searches, stepSignal)
-          } finally {
-            begun.set(name, searches)
-          }
-        })
-        below = await lowest()
-      }
+      await withDeadline({ timeoutMs, signal }, async within => {
+        while (!(await isDone(below))) {
+          await share(name, within, async stepSignal => {
+            const searches = takeUp(name, address, await lowest(), index, anchor)
+            try {
+              if (!searches.isOfBranch) await requireBranch(anchor, stepSignal)
+              searches.isOfBranch = true
+              await reader.step(searches, stepSignal)
+            } finally {
+              begun.set(name, searches)
+            }
+          })
+          below = await lowest()
+        }
+      })
       return { isDone: true, reachedBlock: below }
     } catch (error) {
       // The node was exchanged for another one, perhaps: the next call finds out what that one has.
@@ -158,7 +160,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
         found = undefined
         begun.delete(name)
       }
-      if (signal.aborted || !timeUp.aborted) throw error
+      if (signal.aborted || !(error instanceof DeadlineError)) throw error
       return { isDone: false, reachedBlock: await lowest() }
     }
   }

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../nodes/upstreams/abortScope.ts'
+import { unlessAborted } from '../../platform/concurrency/deadline.ts'
 
 /**
  * Runs work of one name once for all who ask for it at the same time. It is called off when the last of them is gone.

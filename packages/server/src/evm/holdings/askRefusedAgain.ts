@@ -1,5 +1,5 @@
 import type { Address } from '../../model/evm.ts'
-import { inTurns } from '../../platform/inTurns.ts'
+import { roundRobin } from '../../platform/roundRobin.ts'
 import type { Multicall } from '../state/multicall.ts'
 import type { OwnedCandidate } from './heldAssets.ts'
 import { ownershipReaders } from './ownershipReaders.ts'
@@ -37,7 +37,7 @@ export async function askRefusedAgain(
   const doubted = await findDoubted(multicall, samples.slice(0, maxContracts), asked)
   const notLookedAt = new Set(samples.slice(maxContracts).map(({ contract }) => contract))
 
-  const doubtful = inTurns(
+  const doubtful = roundRobin(
     refused.filter(({ contract }) => doubted.has(contract)),
     ({ contract }) => contract
   )

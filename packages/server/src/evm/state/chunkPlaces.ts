@@ -1,3 +1,4 @@
+import { chunk } from '../../platform/concurrency/permits.ts'
 import type { ContractCall } from './contractCall.ts'
 import { entryBytes } from './encodeCalls.ts'
 import { maxInputBytes } from './sendProgram.ts'
@@ -47,7 +48,5 @@ export function chunkPlaces(
  */
 export function piecesOf(places: readonly number[], isPiece: boolean): readonly (readonly number[])[] {
   const each = isPiece ? 1 : Math.floor(Math.sqrt(places.length))
-  return Array.from({ length: Math.ceil(places.length / each) }, (_, i) =>
-    places.slice(i * each, (i + 1) * each)
-  )
+  return chunk(places, each)
 }

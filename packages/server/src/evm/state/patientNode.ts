@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
+import { backOffMs, pause } from '../../platform/concurrency/pause.ts'
 import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
 
 /** One node during one snapshot, which is not begun anew for a bad moment, nor held up by what takes too long. */
@@ -17,22 +17,21 @@ export interface PatientNode {
 
 /** How often something is sent again after a reset connection or a short "come back later". */
 const mostRepeats = 3
-const firstPauseMs = 50
-const longestPauseMs = 2_000
+const backOff = { firstMs: 50, maxMs: 2_000 }
 
 export function createPatientNode(node: EvmNode, block: PinnedBlock, timeoutMs: number): PatientNode {
   let repeatsLeft = mostRepeats
 
   async function repeating<T>(ask: () => Promise<T>): Promise<T> {
-    for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+    for (let failures = 1; ; failures++) {
       try {
         return await ask()
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error
         const mayPass = error.fault === 'unreachable' || error.fault === 'throttled'
-        const waitMs = error.retryAfterMs ?? pauseMs
-        if (!mayPass || waitMs > longestPauseMs || repeatsLeft-- <= 0) throw error
-        await sleep(waitMs)
+        const waitMs = error.retryAfterMs ?? backOffMs(backOff, failures)
+        if (!mayPass || waitMs > backOff.maxMs || repeatsLeft-- <= 0) throw error
+        await pause(waitMs)
       }
     }
   }

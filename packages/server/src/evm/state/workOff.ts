@@ -1,5 +1,7 @@
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import { inTurns } from '../../platform/inTurns.ts'
+import type { WayName } from '../../nodes/evm/wayMemory.ts'
+import { mapConcurrently } from '../../platform/concurrency/permits.ts'
+import { roundRobin } from '../../platform/roundRobin.ts'
 import type { ChosenWay, WayChooser } from './chooseWay.ts'
 import { chunkPlaces, piecesOf } from './chunkPlaces.ts'
 import type { CallResult, ContractCall } from './contractCall.ts'
@@ -8,7 +10,6 @@ import type { PinnedBlock } from './pinBlock.ts'
 import type { AttemptResult } from './readResults.ts'
 import { sendPlain } from './sendPlain.ts'
 import { sendProgram } from './sendProgram.ts'
-import type { WayName } from '../../nodes/evm/wayMemory.ts'
 
 /** Calls that are sent until each has a result. */
 export interface Work {
@@ -122,7 +123,7 @@ export function createWorker({
 
   return async work => {
     const places = work.calls.map((_, place) => place)
-    let left = inTurns(places, place => work.calls[place]?.to)
+    let left = roundRobin(places, place => work.calls[place]?.to)
     let pieces: readonly Exchange[] = []
     let mostPerExchange = work.mostPerExchange ?? Number.POSITIVE_INFINITY
     while (left.length + pieces.length > 0) {
@@ -132,7 +133,7 @@ export function createWorker({
           ? { calls: mostPerExchange, gas: way.workGas * 2 }
           : { calls: Math.min(mostPerExchange, node.ways.calls()) }
       const exchanges = chunkPlaces(work.calls, left, limits).map(places => ({ places, isPiece: false }))
-      const outcomes = await inLanes(way.lanes, [...exchanges, ...pieces], exchange =>
+      const outcomes = await mapConcurrently([...exchanges, ...pieces], way.lanes, exchange =>
         run(work, way, exchange)
       )
       const sent = left.length
@@ -173,18 +174,4 @@ function judge(
     default:
       return [{ kind: 'failed' }, 'some']
   }
-}
-
-async function inLanes<T, R>(
-  lanes: number,
-  items: readonly T[],
-  run: (item: T) => Promise<R>
-): Promise<readonly R[]> {
-  const results = new Array<R>(items.length)
-  const queue = items.entries()
-  const lane = async () => {
-    for (const [place, item] of queue) results[place] = await run(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(lanes, items.length) }, lane))
-  return results
 }

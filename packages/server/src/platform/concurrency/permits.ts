@@ -85,3 +85,10 @@ export async function mapConcurrently<T, R>(
   await Promise.all(Array.from({ length: Math.min(maxConcurrent, items.length) }, lane))
   return results
 }
+
+/** Cuts a list into parts of `size` items; the last one may be shorter. */
+export function chunk<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
+    items.slice(i * size, (i + 1) * size)
+  )
+}

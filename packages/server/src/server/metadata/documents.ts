@@ -1,6 +1,6 @@
 import type { CachedFailure, MetadataCache, MetadataKind, MetadataRecord } from '../../model/metadata.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
-import { createTurns } from '../../platform/createTurns.ts'
+import { createYielder } from '../../platform/concurrency/pause.ts'
 import type { MetadataLookup } from '../../platform/metadataFigures.ts'
 import { type JsonObject, readJsonObject } from './readJsonObject.ts'
 import type { RemoteAddress } from './resolveUri.ts'
@@ -87,7 +87,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
 
   /** Reads what was asked for, in portions; one reader at a time, so that the slices of several do not add up. */
   async function readWanted(): Promise<void> {
-    const turn = createTurns()
+    const checkYield = createYielder()
     while (wanted.size > 0) {
       const part = firstOf(wanted, portion)
       for (const [key] of part) wanted.delete(key)
@@ -95,7 +95,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
         .read(part.map(([key]) => key))
         .catch(() => new Map<string, MetadataRecord>())
       for (const [key, tell] of part) {
-        await turn()
+        await checkYield()
         // Something newer may have come meanwhile.
         const entry = memory.get(key) ?? entryOf(records.get(key))
         keep(key, entry)

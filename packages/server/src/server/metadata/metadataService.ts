@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { type MetadataCache, noMetadataCache } from '../../model/metadata.ts'
-import { createTurns } from '../../platform/createTurns.ts'
+import { createYielder } from '../../platform/concurrency/pause.ts'
 import type { MetadataFigures } from '../../platform/metadataFigures.ts'
 import { readAllowHosts } from './checkUrl.ts'
 import { createDocumentFetcher, isOurs, isThrottled } from './createDocumentFetcher.ts'
@@ -195,12 +195,12 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
       const patience = createPatience(signal, budgetMs)
       try {
         const line = queue.openLine()
-        const turn = createTurns()
+        const checkYield = createYielder()
         const shown: Promise<TokenMetadata | undefined>[] = []
         let readWeight = 0
         let shownWeight = 0
         for (const request of requests) {
-          await turn()
+          await checkYield()
           const found = find(request, line, !patience.isOver() && readWeight < maxWeightPerCall)
           shown.push(
             patience.until(found).then(document => {

@@ -12,6 +12,7 @@ import type { AnswerCoverage } from '../../model/coverage.ts'
 import type { DeepKnowledge } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash, HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
+import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { knownFrom } from './knownFrom.ts'
@@ -161,12 +162,11 @@ export async function whoAnswersBelow(
   if (deep.answeredBy() === 'node') return 'node'
   const range = await snapshot.indexedRange()
   if (range === undefined || range.from === 0) return 'none'
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
   try {
-    return await deep.findOut(patience)
+    return await withDeadline({ timeoutMs: patienceMs, signal }, within => deep.findOut(within))
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof NodeUnavailableError || patience.aborted) return deep.answeredBy()
+    if (error instanceof NodeUnavailableError || error instanceof DeadlineError) return deep.answeredBy()
     throw error
   }
 }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { SyncStatus as WireStatus } from '@chain-data/protocol'
 import type { IndexCoverage, StoreReader } from '../../index/port/store.ts'
 import { isDegraded, type SyncStatus } from '../../model/sync.ts'
+import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import {
   NodeContradictionError,
   NodeRpcError,
@@ -64,12 +64,11 @@ function isOfNode(error: unknown): boolean {
 
 /** Nothing where the store does not tell in time. */
 async function coverageOf(reader: StatusChain['reader']): Promise<IndexCoverage> {
-  const told = new AbortController()
-  const late = sleep<IndexCoverage>(coverageWithinMs, {}, { signal: told.signal })
   try {
-    return await Promise.race([readCoverage(reader), late])
-  } finally {
-    told.abort()
+    return await withDeadline({ timeoutMs: coverageWithinMs }, () => readCoverage(reader))
+  } catch (error) {
+    if (error instanceof DeadlineError) return {}
+    throw error
   }
 }
 

@@ -8,8 +8,8 @@ import type { StoreReader } from '../../index/port/store.ts'
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { inTurns } from '../../platform/inTurns.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import { roundRobin } from '../../platform/roundRobin.ts'
 import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
 import { chainOf } from './chainOf.ts'
 import type { Handlers, MethodContext } from './MethodContext.ts'
@@ -136,7 +136,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     deadlineMs: number
   ): Promise<readonly (TokenMetadata | undefined)[]> {
     // Room and time are bounded: so no collection may stand before all the others.
-    const withUri = inTurns(
+    const withUri = roundRobin(
       nfts.filter(({ tokenUri }) => tokenUri !== ''),
       ({ address }) => address
     )

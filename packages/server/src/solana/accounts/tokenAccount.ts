@@ -1,6 +1,6 @@
-import { createCountedTurns } from '../../nodes/solana/createCountedTurns.ts'
 import type { AtSlot, RawAccount, SolanaCallOptions, SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
+import { createYielder } from '../../platform/concurrency/pause.ts'
 import { AccountRefusal, BorshReader } from './borshReader.ts'
 
 /** What SPL Token and Token-2022 both keep of one token account; amounts in base units. */
@@ -47,9 +47,6 @@ export function readTokenAccount(account: RawAccount, programId: string): TokenA
   return { mint, owner, amount, frozen: state === 2 }
 }
 
-/** Accounts read before other work gets a turn: some 1 ms. */
-const ACCOUNTS_PER_TURN = 100
-
 /** A token account with a balance. */
 export interface OwnedTokenAccount extends TokenAccount {
   readonly address: string
@@ -81,10 +78,9 @@ export async function readTokenAccounts(
   const { slot, value } = await rpc.getTokenAccountsByOwner(owner, programId, options)
   const accounts: OwnedTokenAccount[] = []
   const refused: string[] = []
-  const turns = createCountedTurns(ACCOUNTS_PER_TURN)
+  const checkYield = createYielder()
   for (const raw of value) {
-    const pause = turns.step()
-    if (pause !== undefined) await pause
+    await checkYield()
     try {
       const account = readTokenAccount(raw, programId)
       if (account.amount > 0n) accounts.push({ address: raw.address, programId, ...account })

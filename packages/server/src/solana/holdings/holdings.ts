@@ -1,4 +1,5 @@
 import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
+import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import type { Mint } from '../accounts/mint.ts'
 import type { OwnedTokenAccount } from '../accounts/tokenAccount.ts'
@@ -118,11 +119,8 @@ export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHold
   return {
     async readHoldings({ accountAddress, signal, deadlineMs }) {
       // Calls that still run when one of them has failed are of no use to anybody.
-      const over = new AbortController()
-      const callOptions = {
-        signal: signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]),
-        deadlineMs
-      }
+      const over = openAbortScope([signal])
+      const callOptions = { signal: over.signal, deadlineMs }
       try {
         const sourced = Promise.all(
           nftSources.map(read =>
@@ -147,7 +145,7 @@ export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHold
           asOf: { slot: Math.min(oldestSlot, ...further.map(part => part.slot ?? oldestSlot)) }
         }
       } finally {
-        over.abort()
+        over.end()
       }
     }
   }

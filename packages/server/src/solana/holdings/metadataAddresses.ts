@@ -1,4 +1,4 @@
-import { createCountedTurns } from '../../nodes/solana/createCountedTurns.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { findProgramAddress } from '../../nodes/solana/rpc.ts'
 import { METAPLEX_PROGRAM, parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
@@ -27,19 +27,18 @@ export function createMetadataAddresses({
   maxKept = 20_000
 }: MetadataAddressesOptions = {}): MetadataAddresses {
   const kept = new BoundedMap<string, string>(maxKept)
-  const turns = createCountedTurns(ADDRESSES_PER_TURN)
   /** One after the other: several at a time would each take their part of every turn. */
   let last: Promise<unknown> = Promise.resolve()
 
   async function deriveAll(mints: readonly string[]): Promise<readonly string[]> {
     const addresses: string[] = []
+    let derived = 0
     for (const mint of mints) {
       let address = kept.get(mint)
       if (address === undefined) {
         address = deriveMetadataAddress(mint)
         kept.set(mint, address)
-        const pause = turns.step()
-        if (pause !== undefined) await pause
+        if (++derived % ADDRESSES_PER_TURN === 0) await nextTurn()
       }
       addresses.push(address)
     }

@@ -6,6 +6,7 @@ import {
   type SolanaRpc
 } from '../../nodes/solana/rpc.ts'
 import { METAPLEX_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
+import { chunk, mapConcurrently } from '../../platform/concurrency/permits.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import { AccountRefusal, unlessRefused } from '../accounts/borshReader.ts'
 import { readMetaplexMetadata } from '../accounts/metaplex.ts'
@@ -87,7 +88,6 @@ export async function readAssets(
 ): Promise<FoundAssets> {
   const assets = new Map<string, Asset>()
   let newestSlot = 0
-  let next = 0
 
   /** @returns the places to look at instead. What they have been found as until then says that they are unread. */
   async function readPlaces(
@@ -106,23 +106,18 @@ export async function readAssets(
     return elsewhere
   }
 
-  const readPortions = async () => {
-    while (next < refs.length) {
-      const portion = refs.slice(next, next + MINTS_PER_CALL)
-      next += MINTS_PER_CALL
-      const addresses = await metadataAddresses.find(portion.map(({ mint }) => mint))
-      const elsewhere = await readPlaces(
-        portion.map((ref, at) => {
-          const metaplexAddress = addresses[at] ?? ''
-          return { ...ref, metaplexAddress, metadataAddress: metaplexAddress }
-        }),
-        options
-      )
-      // Whoever moves the pointer between the two calls is not followed again: the asset stays named as unread.
-      if (elsewhere.length > 0) await readPlaces(elsewhere, { ...options, dataSlice })
-    }
-  }
-  await Promise.all(Array.from({ length: maxConcurrentCalls }, readPortions))
+  await mapConcurrently(chunk(refs, MINTS_PER_CALL), maxConcurrentCalls, async portion => {
+    const addresses = await metadataAddresses.find(portion.map(({ mint }) => mint))
+    const elsewhere = await readPlaces(
+      portion.map((ref, at) => {
+        const metaplexAddress = addresses[at] ?? ''
+        return { ...ref, metaplexAddress, metadataAddress: metaplexAddress }
+      }),
+      options
+    )
+    // Whoever moves the pointer between the two calls is not followed again: the asset stays named as unread.
+    if (elsewhere.length > 0) await readPlaces(elsewhere, { ...options, dataSlice })
+  })
   return { assets, newestSlot }
 }
 

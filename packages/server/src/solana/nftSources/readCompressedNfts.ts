@@ -1,9 +1,9 @@
-import { createCountedTurns } from '../../nodes/solana/createCountedTurns.ts'
 import { exchange, type NodeResult, wordCall } from '../../nodes/solana/exchange.ts'
 import { type Extent, findElements, findMembers, JsonRefusal } from '../../nodes/solana/jsonExtents.ts'
 import { parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { createSolanaUpstreams, type SolanaUpstreams } from '../../nodes/solana/upstreams.ts'
 import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
+import { createYielder } from '../../platform/concurrency/pause.ts'
 import { ChainDataError, ConfigError, NodeContradictionError } from '../../platform/errors.ts'
 import type { IncompleteHolding, NftHolding, NftSourceQuery } from '../holdings/holdings.ts'
 import type { ReadNfts } from './createNftSources.ts'
@@ -11,8 +11,6 @@ import { readDasAsset } from './dasAsset.ts'
 
 /** Most pages of one account: 20,000 entries, compressed or not. */
 const MAX_PAGES = 20
-/** Entries read before other work gets a turn. */
-const ENTRIES_PER_TURN = 50
 
 /**
  * The compressed NFTs of an account, from an indexer. It lists all assets; only compressed ones are taken that are not
@@ -36,14 +34,13 @@ export async function readCompressedNfts(pages: DasPages, query: NftSourceQuery)
     return { ...finish(), failure }
   }
   let hasUnnamed = false
-  const turns = createCountedTurns(ENTRIES_PER_TURN)
+  const checkYield = createYielder()
 
   /** Takes a page in; tells whether there was anything new on it. */
   async function take(page: DasPage): Promise<boolean> {
     const known = seen.size
     for (const item of page.items) {
-      const pause = turns.step()
-      if (pause !== undefined) await pause
+      await checkYield()
       const entry = readDasAsset(item, accountAddress)
       const id = entry.kind === 'compressed' ? entry.nft.mint : entry.id
       if (id === undefined) hasUnnamed = true

@@ -1,4 +1,3 @@
-import { createCountedTurns } from '../../nodes/solana/createCountedTurns.ts'
 import {
   MAX_ACCOUNTS_PER_CALL,
   type RawAccount,
@@ -6,6 +5,8 @@ import {
   type SolanaRpc
 } from '../../nodes/solana/rpc.ts'
 import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
+import { createYielder } from '../../platform/concurrency/pause.ts'
+import { chunk, mapConcurrently } from '../../platform/concurrency/permits.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { CoreMetadata } from '../accounts/assetMetadata.ts'
 import { unlessRefused } from '../accounts/borshReader.ts'
@@ -22,8 +23,6 @@ import {
 /** Where AssetV1 keeps its key and its owner. */
 const KEY_AT = 0
 const OWNER_AT = 1
-/** Accounts read before other work gets a turn. */
-const ACCOUNTS_PER_TURN = 50
 const CALLS_AT_ONCE = 4
 
 /**
@@ -46,10 +45,9 @@ export async function readCoreNfts(rpc: SolanaRpc, query: NftSourceQuery): Promi
   )
   const assets = new Map<string, CoreAsset>()
   const incomplete: IncompleteHolding[] = []
-  const turns = createCountedTurns(ACCOUNTS_PER_TURN)
+  const checkYield = createYielder()
   for (const account of value) {
-    const pause = turns.step()
-    if (pause !== undefined) await pause
+    await checkYield()
     const { address } = account
     const asset = unlessRefused(() => readCoreAsset(account))
     if (asset === undefined) {
@@ -89,16 +87,10 @@ async function readCollections(
   )
   const addresses = [...new Set(named)]
   const collections = new Map<string, CoreCollection | undefined>()
-  let next = 0
-  const readPortions = async () => {
-    while (next < addresses.length) {
-      const portion = addresses.slice(next, next + MAX_ACCOUNTS_PER_CALL)
-      next += MAX_ACCOUNTS_PER_CALL
-      const { value } = await rpc.getMultipleAccounts(portion, options)
-      for (const [at, address] of portion.entries()) collections.set(address, readIfAny(value[at]))
-    }
-  }
-  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, readPortions))
+  await mapConcurrently(chunk(addresses, MAX_ACCOUNTS_PER_CALL), CALLS_AT_ONCE, async portion => {
+    const { value } = await rpc.getMultipleAccounts(portion, options)
+    for (const [at, address] of portion.entries()) collections.set(address, readIfAny(value[at]))
+  })
   return collections
 }
 

@@ -1,6 +1,6 @@
 import type { DeepHistoryCache, DeepKnowledge, DeepPart, DeepStretch } from '../../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash, HoldingCandidate } from '../../../model/evm.ts'
-import { createTurns } from '../../../platform/createTurns.ts'
+import { createYielder } from '../../../platform/concurrency/pause.ts'
 import { StoreUnavailableError } from '../../../platform/errors.ts'
 import { chunkRecords, decodeHeld, hasLeft, useGrainMs } from '../../deepHistory/deepRows.ts'
 import { hashBytes } from '../../record/hexBytes.ts'
@@ -22,7 +22,7 @@ export class SqliteDeepHistoryCache implements DeepHistoryCache {
   readonly #selectRecords
   readonly #selectCandidates
   readonly #selectHash
-  readonly #turn = createTurns()
+  readonly #checkYield = createYielder()
   #isOpen = true
 
   constructor(connection: SqliteConnection, options: Options) {
@@ -60,7 +60,7 @@ export class SqliteDeepHistoryCache implements DeepHistoryCache {
     if (id === undefined) return
     let below = belowId
     for (let left = limit; left > 0; ) {
-      await this.#turn()
+      await this.#checkYield()
       const rows = this.#passing(() => this.#selectRecords.all([id, below, Math.min(left, chunkRecords)]))
       // Still there afterwards, so it was there with all its records before.
       if (this.#passing(() => this.#accounts.find(address, anchor)?.id) !== id) throw hasLeft()

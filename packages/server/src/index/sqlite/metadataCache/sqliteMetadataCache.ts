@@ -6,7 +6,7 @@ import type {
   MetadataKind,
   MetadataRecord
 } from '../../../model/metadata.ts'
-import { createTurns } from '../../../platform/createTurns.ts'
+import { createYielder } from '../../../platform/concurrency/pause.ts'
 import type { Logger } from '../../../platform/logger.ts'
 import type { MetadataBounds, MetadataChange } from '../../metadataCache/documentRow.ts'
 import { PendingChanges } from '../../metadataCache/pendingChanges.ts'
@@ -33,7 +33,7 @@ export class SqliteMetadataCache implements MetadataCache {
   readonly #table: DocumentTable
   readonly #options: Options
   /** One for all reads, so that many small ones do not add up. */
-  readonly #turn = createTurns()
+  readonly #checkYield = createYielder()
   readonly #pending = new PendingChanges()
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> | undefined
@@ -55,7 +55,7 @@ export class SqliteMetadataCache implements MetadataCache {
   async read(keys: readonly string[]): Promise<ReadonlyMap<string, MetadataRecord>> {
     const found = new Map<string, MetadataRecord>()
     for (const key of keys) {
-      await this.#turn()
+      await this.#checkYield()
       const record = this.#pending.laidOver(this.#readStored(key), key)
       if (record.document !== undefined || record.failure !== undefined) found.set(key, record)
     }

@@ -1,10 +1,10 @@
 /**
- * Items in an order in which their owners take turns: the first one of each, then the second one of each, and so on. So
- * whoever has very many does not stand before those who have few.
+ * Orders items round-robin by owner: the first item of each owner, then the second of each, and so on. An owner of very
+ * many items does not keep back those who have few.
  *
  * @param ownerOf - compared as a key of a Map; owners and their items keep the order of `items`.
  */
-export function inTurns<T>(items: readonly T[], ownerOf: (item: T) => unknown): readonly T[] {
+export function roundRobin<T>(items: readonly T[], ownerOf: (item: T) => unknown): readonly T[] {
   const counts = new Map<unknown, number>()
   const turns: T[][] = []
   for (const item of items) {
