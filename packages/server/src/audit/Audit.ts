@@ -1,4 +1,6 @@
-import type { IndexCoverage, Recount, Snapshot } from '../index/port/store.ts'
+import type { Recount } from '../index/port/audit.ts'
+import type { IndexCoverage } from '../index/port/status.ts'
+import type { Snapshot } from '../index/port/store.ts'
 import type { AccountAt, AccountState, TokenName } from '../model/accountState.ts'
 import type { Address } from '../model/evm.ts'
 import { type Examination, examineBlock } from './examineBlock.ts'

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../index/port/store.ts'
+import type { AuditReader } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { firstTransactionId, toPosition } from '../index/record/transactionId.ts'
 import type { AccountEvent, Address, IndexedBlock, IndexedTransaction } from '../model/evm.ts'
@@ -37,7 +37,7 @@ interface IndexedPart {
  * @remarks One pass over the history down to the block.
  */
 export async function examineBlock(
-  snapshot: Snapshot,
+  snapshot: AuditReader,
   account: Address,
   block: IndexedBlock,
   known: KnownOfBlock
@@ -95,7 +95,7 @@ export function missingTransaction(
   }
 }
 
-async function readIndexed(snapshot: Snapshot, account: Address, height: number): Promise<IndexedPart> {
+async function readIndexed(snapshot: AuditReader, account: Address, height: number): Promise<IndexedPart> {
   const transactions = new Map<number, KnownTransaction>()
   const unread = new Set<number>()
   const first = firstTransactionId(height)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { IndexCoverage, Recount } from '../index/port/store.ts'
+import type { Recount } from '../index/port/audit.ts'
+import type { IndexCoverage } from '../index/port/status.ts'
 import { addressBytes } from '../index/record/hexBytes.ts'
 import { compareTallies, Tally } from '../index/record/tally.ts'
 import { toTransactionId } from '../index/record/transactionId.ts'

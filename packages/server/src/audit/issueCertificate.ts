@@ -1,4 +1,6 @@
-import type { IndexedRange, Snapshot } from '../index/port/store.ts'
+import type { AuditReader } from '../index/port/audit.ts'
+import type { HoldingsReader } from '../index/port/holdings.ts'
+import type { IndexedRange, StatusReader } from '../index/port/status.ts'
 import type { TokenName } from '../model/accountState.ts'
 import type { Address } from '../model/evm.ts'
 import { Audit, type AuditOptions, type CheckVerdict, type IndexedAccount, worstOf } from './Audit.ts'
@@ -32,7 +34,7 @@ const mostHinted = 20_000
  * @throws the signal's reason when aborted.
  */
 export async function readIndexedAccount(
-  snapshot: Snapshot,
+  snapshot: AuditReader & HoldingsReader & StatusReader,
   account: Address,
   { from, to }: IndexedRange,
   { signal, onBlock }: { readonly signal: AbortSignal; readonly onBlock: (blockNumber: number) => void }
@@ -53,7 +55,7 @@ export async function readIndexedAccount(
 
 /** Candidates are rows of their own: what the history knows and they do not is lost there, and the other way round. */
 async function readCandidates(
-  snapshot: Snapshot,
+  snapshot: HoldingsReader,
   account: Address,
   { wanted, tokens }: HistorySums
 ): Promise<Pick<IndexedAccount, 'missingHoldings' | 'hintedTokens' | 'isHintedMore'>> {

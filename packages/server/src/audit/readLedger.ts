@@ -1,4 +1,4 @@
-import type { Snapshot } from '../index/port/store.ts'
+import type { AuditReader } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { toPosition } from '../index/record/transactionId.ts'
 import type { AccountEvent, Address } from '../model/evm.ts'
@@ -97,7 +97,7 @@ export class Ledger {
  * @remarks One pass over the account's history, from its newest transaction down to the range.
  */
 export async function readLedger(
-  snapshot: Snapshot,
+  snapshot: AuditReader,
   account: Address,
   quantity: Quantity,
   range: Heights

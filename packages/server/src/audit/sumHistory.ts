@@ -1,4 +1,4 @@
-import type { MissingPart, Snapshot } from '../index/port/store.ts'
+import type { AuditReader, MissingPart } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { toPosition } from '../index/record/transactionId.ts'
 import type { TokenName } from '../model/accountState.ts'
@@ -85,7 +85,7 @@ const mostOfOneNonce = 8
  * @remarks Memory grows with the number of tokens, not of transactions.
  */
 export async function sumHistory(
-  snapshot: Snapshot,
+  snapshot: AuditReader,
   account: Address,
   above: number,
   onBlock: (blockNumber: number) => void

@@ -1,6 +1,6 @@
 import type { StoreLocation } from './parseStoreUrl.ts'
-import type { PutOut } from './port/PutOut.ts'
-import type { ChainIdentity, StoreWriter } from './port/store.ts'
+import type { ChainIdentity } from './port/status.ts'
+import type { FencedWriter, StoreWriter } from './port/writer.ts'
 
 export interface StoreWriterOptions {
   /** How long to wait for another writer of the same chain to end; absent: the engine's default, some seconds. */
@@ -8,7 +8,7 @@ export interface StoreWriterOptions {
   /** Ends that waiting; the reason is thrown. */
   readonly signal?: AbortSignal
   /** Told when a writer on another machine had gone silent, and was put out so that this one could take its place. */
-  onPutOut?(putOut: PutOut): void
+  onFenced?(fenced: FencedWriter): void
 }
 
 /**

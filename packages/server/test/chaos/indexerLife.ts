@@ -5,7 +5,8 @@
  */
 import { writeSync } from 'node:fs'
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
-import type { ChainIdentity, StoreWriter } from '../../src/index/port/store.ts'
+import type { ChainIdentity } from '../../src/index/port/status.ts'
+import type { StoreWriter } from '../../src/index/port/writer.ts'
 import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
 import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
 import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'

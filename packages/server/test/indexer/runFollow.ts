@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { WriterState } from '../../src/index/port/store.ts'
+import type { WriterState } from '../../src/index/port/writer.ts'
 import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
 import { hashOf } from '../../src/index/test/buildChain.ts'
 import { commitChain } from '../../src/index/test/commitChain.ts'

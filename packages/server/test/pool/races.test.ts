@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { readChunks } from '../../src/index/test/readAll.ts'
 import {
   eventually,
   poolOf,
@@ -62,7 +63,7 @@ function createGate() {
 const places = () =>
   readIndex(path, async snapshot => {
     const found = [...(await snapshot.pending(sender))].map(({ hash, status }) => `${hash} ${status}`)
-    for await (const chunk of snapshot.history(sender)) {
+    for await (const chunk of readChunks(snapshot, sender)) {
       found.push(...chunk.map(({ hash, status }) => `${hash} ${status}`))
     }
     return found

@@ -1,4 +1,4 @@
-import type { StoreWriter } from '../../src/index/port/store.ts'
+import type { StoreWriter } from '../../src/index/port/writer.ts'
 import { buildChain, people, poolTransaction } from '../../src/index/test/buildChain.ts'
 import { commitChain } from '../../src/index/test/commitChain.ts'
 

@@ -5,6 +5,7 @@ import { openStoreReader } from '../../src/index/openStoreReader.ts'
 import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import type { Snapshot } from '../../src/index/port/store.ts'
+import { readChunks } from '../../src/index/test/readAll.ts'
 import type { ConfirmedTransaction, PendingTransaction } from '../../src/model/evm.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { type Logger, silentLogger } from '../../src/platform/logger.ts'
@@ -122,7 +123,7 @@ export async function readIndex<T>(place: StorePlace, read: (snapshot: Snapshot)
 export function historyOf(place: StorePlace, address: string): Promise<ConfirmedTransaction[]> {
   return readIndex(place, async snapshot => {
     const all: ConfirmedTransaction[] = []
-    for await (const chunk of snapshot.history(address as `0x${string}`)) all.push(...chunk)
+    for await (const chunk of readChunks(snapshot, address as `0x${string}`)) all.push(...chunk)
     return all
   })
 }
@@ -157,7 +158,7 @@ export function differences(
     for (const address of new Set([...chain.addresses, ...alsoAsk])) {
       const expected = histories.get(address) ?? []
       const actual: ConfirmedTransaction[] = []
-      for await (const chunk of snapshot.history(address as `0x${string}`)) actual.push(...chunk)
+      for await (const chunk of readChunks(snapshot, address as `0x${string}`)) actual.push(...chunk)
       const [wantedHashes, gotHashes] = [
         expected.map(({ record }) => record.hash),
         actual.map(({ hash }) => hash)

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { IndexCoverage, Recount, Snapshot } from '../../index/port/store.ts'
+import type { Recount } from '../../index/port/audit.ts'
+import type { IndexCoverage } from '../../index/port/status.ts'
+import type { Snapshot } from '../../index/port/store.ts'
 import { encodeConfirmed } from '../../index/record/record.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
 import { emptySnapshot } from '../../index/shared/emptySnapshot.ts'

@@ -1,4 +1,4 @@
-import type { AuditedChunk } from '../port/store.ts'
+import type { AuditedChunk } from '../port/audit.ts'
 import type { IdWindow, ReadWindows } from './readWindows.ts'
 
 /** A stretch of a history as one statement gave it. */

@@ -1,5 +1,5 @@
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
-import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../port/store.ts'
+import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../port/status.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
 import { sqlStateOf } from './error.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createTestDatabase } from '../../../test/support/startPostgres.ts'
-import { StoreInUseError } from '../port/StoreInUseError.ts'
+import { StoreInUseError } from '../port/writer.ts'
 import { connect, drop } from './connect.ts'
 import type { Client } from './driver.ts'
 import { takeLeadership } from './lock.ts'
@@ -38,11 +38,11 @@ it('once a writer has its place, it waits for other locks as long as it takes', 
 
 it('a writer that the server works for is not silent, however long that takes', async () => {
   first.query('SELECT pg_sleep(60)').catch(() => {})
-  const putOut: unknown[] = []
+  const fenced: unknown[] = []
   const taken = takeLeadership(second, chainId, {
     ...{ lockWaitMs: 1_000, silentMs: 100 },
-    onPutOut: each => putOut.push(each)
+    onFenced: each => fenced.push(each)
   })
   await expect(taken).rejects.toThrow(StoreInUseError)
-  expect(putOut).toEqual([])
+  expect(fenced).toEqual([])
 })

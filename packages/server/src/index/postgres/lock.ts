@@ -1,6 +1,6 @@
 import { StoreError } from '../../platform/errors.ts'
-import type { PutOut } from '../port/PutOut.ts'
-import { StoreInUseError } from '../port/StoreInUseError.ts'
+import type { FencedWriter } from '../port/writer.ts'
+import { StoreInUseError } from '../port/writer.ts'
 import { drop } from './connect.ts'
 import type { Client } from './driver.ts'
 import { lockNotAvailable, sqlStateOf, toStoreError } from './error.ts'
@@ -11,7 +11,7 @@ export interface LeadershipOptions {
   /** A writer whose connection has not moved for so long is put out. */
   readonly silentMs: number
   readonly signal?: AbortSignal | undefined
-  onPutOut?(putOut: PutOut): void
+  onFenced?(fenced: FencedWriter): void
 }
 
 /** The key of the lock that the writer of a chain holds as long as its connection lives. */
@@ -49,7 +49,7 @@ export async function takeLeadership(
 async function waitForLock(
   client: Client,
   chainId: number,
-  { lockWaitMs, silentMs, onPutOut }: LeadershipOptions
+  { lockWaitMs, silentMs, onFenced }: LeadershipOptions
 ): Promise<void> {
   const key = leaderLockKey(chainId)
   const deadline = performance.now() + lockWaitMs
@@ -64,7 +64,7 @@ async function waitForLock(
       )
     }
     const backendPid = await leader.endIfSilent()
-    if (backendPid !== undefined) onPutOut?.({ chainId, backendPid, silentMs })
+    if (backendPid !== undefined) onFenced?.({ chainId, backendPid, silentMs })
     if (await isLockedWithin(client, key, Math.max(1, Math.min(left, Math.ceil(silentMs / 4))))) return
   }
 }

@@ -1,6 +1,6 @@
 import type { BlockRef } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
-import type { ChainIdentity, IndexCoverage, IndexMarks } from '../port/store.ts'
+import type { ChainIdentity, IndexCoverage, IndexMarks } from '../port/status.ts'
 import { toHex } from '../record/hexBytes.ts'
 
 /** What the single row of `meta` says. */

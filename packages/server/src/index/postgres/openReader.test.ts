@@ -73,21 +73,21 @@ describe('on a server that stays', () => {
       const waiting = store.openSnapshot().finally(() => {
         isWaiting = false
       })
-      while (isWaiting) expect(await gather(busy.history(alice, { limit: 300 }))).toHaveLength(300)
+      while (isWaiting) expect(await readHistory(busy, alice, { limit: 300 })).toHaveLength(300)
       await expect(slow.next()).rejects.toThrow(
         'the snapshot is gone: it was read too slowly while others waited'
       )
-      expect(await gather(busy.history(alice))).toHaveLength(count)
-      expect(await gather((await waiting).history(alice))).toHaveLength(count)
+      expect(await readHistory(busy, alice)).toHaveLength(count)
+      expect(await readHistory(await waiting, alice)).toHaveLength(count)
     })
 
     it('none gives way that is not idle: who waits gets the first one that is closed', async () => {
       const store = await open({ connections: 1, idleMs: 3_600_000 })
       const first = await store.openSnapshot()
       const waiting = store.openSnapshot()
-      expect(await gather(first.history(alice))).toHaveLength(count)
+      expect(await readHistory(first, alice)).toHaveLength(count)
       await first.close()
-      expect(await gather((await waiting).history(alice))).toHaveLength(count)
+      expect(await readHistory(await waiting, alice)).toHaveLength(count)
     })
   })
 
@@ -106,7 +106,7 @@ describe('on a server that stays', () => {
     const readers = await Promise.all(chainIds.map(other => openPostgresReader(pool, other)))
     let most = 0
     const read = async (each: StoreReader) => {
-      const read = await withSnapshot(each, snapshot => gather(snapshot.history(alice, { limit: 200 })))
+      const read = await withSnapshot(each, snapshot => readHistory(snapshot, alice, { limit: 200 }))
       expect(read).toHaveLength(200)
       most = Math.max(most, (await queriesOf(url)).length)
     }

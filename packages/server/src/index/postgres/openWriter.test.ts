@@ -5,9 +5,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startDatabaseDoor } from '../../../test/support/startDatabaseDoor.ts'
 import { createTestDatabase } from '../../../test/support/startPostgres.ts'
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
-import type { PutOut } from '../port/PutOut.ts'
-import { StoreInUseError } from '../port/StoreInUseError.ts'
-import type { StoreWriter } from '../port/store.ts'
+import type { FencedWriter, StoreWriter } from '../port/writer.ts'
+import { StoreInUseError } from '../port/writer.ts'
 import { buildChain, people, poolTransaction } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
 import { testIdentity } from '../test/store.contract.ts'
@@ -149,8 +148,8 @@ describe('one writer at a time', () => {
 
   test('one that lives and has nothing to write is not put out, however long another waits', async () => {
     const holder = await holdElsewhere(500)
-    const told: PutOut[] = []
-    const next = openWriter({ lockWaitMs: 1_700, silentMs: 500, onPutOut: each => told.push(each) })
+    const told: FencedWriter[] = []
+    const next = openWriter({ lockWaitMs: 1_700, silentMs: 500, onFenced: each => told.push(each) })
     await expect(next).rejects.toThrow(StoreInUseError)
     expect(told).toEqual([])
     expect(await holder.commit()).toBe('committed')
@@ -160,9 +159,9 @@ describe('one writer at a time', () => {
     const writer = await openWriter({ silentMs: 200 })
     await other.query('BEGIN; LOCK TABLE meta')
     const working = writer.markBackfilled()
-    const onPutOut = vi.fn()
-    await expect(openWriter({ silentMs: 200, lockWaitMs: 1_000, onPutOut })).rejects.toThrow(StoreInUseError)
-    expect(onPutOut).not.toHaveBeenCalled()
+    const onFenced = vi.fn()
+    await expect(openWriter({ silentMs: 200, lockWaitMs: 1_000, onFenced })).rejects.toThrow(StoreInUseError)
+    expect(onFenced).not.toHaveBeenCalled()
     await other.query('COMMIT')
     await working
   })
@@ -171,8 +170,8 @@ describe('one writer at a time', () => {
     const holder = await holdElsewhere(500)
     expect(await holder.commit()).toBe('committed')
     holder.kill('SIGSTOP')
-    const told: PutOut[] = []
-    const next = await openWriter({ lockWaitMs: 20_000, silentMs: 500, onPutOut: each => told.push(each) })
+    const told: FencedWriter[] = []
+    const next = await openWriter({ lockWaitMs: 20_000, silentMs: 500, onFenced: each => told.push(each) })
     expect(told).toEqual([{ chainId, silentMs: 500, backendPid: expect.any(Number) }])
     const { head } = await next.state()
     holder.kill('SIGCONT')

@@ -1,6 +1,6 @@
 import { StoreError } from '../../platform/errors.ts'
-import type { PutOut } from '../port/PutOut.ts'
-import type { ChainIdentity, StoreWriter } from '../port/store.ts'
+import type { ChainIdentity } from '../port/status.ts'
+import type { FencedWriter, StoreWriter } from '../port/writer.ts'
 import { hashBytes } from '../record/hexBytes.ts'
 import { connect, drop } from './connect.ts'
 import type { Client } from './driver.ts'
@@ -26,7 +26,7 @@ export interface PostgresWriterOptions extends Partial<Layout> {
    */
   readonly silentMs?: number
   /** Told when that was done. */
-  onPutOut?(putOut: PutOut): void
+  onFenced?(fenced: FencedWriter): void
 }
 
 const defaultLayout: Layout = {
@@ -55,11 +55,11 @@ export async function openPostgresWriter(
   identity: ChainIdentity,
   options: PostgresWriterOptions = {}
 ): Promise<StoreWriter> {
-  const { lockWaitMs = defaultLockWaitMs, silentMs = defaultSilentMs, signal, onPutOut, ...layout } = options
+  const { lockWaitMs = defaultLockWaitMs, silentMs = defaultSilentMs, signal, onFenced, ...layout } = options
   const { chainId } = identity
   const client = await connect(url, 'writer')
   try {
-    const told = onPutOut === undefined ? {} : { onPutOut }
+    const told = onFenced === undefined ? {} : { onFenced }
     await takeLeadership(client, chainId, { lockWaitMs, silentMs, signal, ...told })
     await migrate(client, chainSchema(chainId), migrations)
     const term = await beginTerm(client)

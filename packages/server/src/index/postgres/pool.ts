@@ -1,5 +1,5 @@
 import type { Address, ConfirmedTransaction, Hash } from '../../model/evm.ts'
-import type { PoolUpdate } from '../port/store.ts'
+import type { PoolUpdate } from '../port/pool.ts'
 import { addressLength, hashLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'

@@ -3,7 +3,8 @@ import { eventually } from '../../../test/support/indexHarness.ts'
 import { type Postgres, replicaRole, startPostgres } from '../../../test/support/startPostgres.ts'
 import type { Hash } from '../../model/evm.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
-import type { StoreReader, StoreWriter } from '../port/store.ts'
+import type { StoreReader } from '../port/store.ts'
+import type { StoreWriter } from '../port/writer.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
 import { expectedEvents } from '../test/expectedHistory.ts'
@@ -126,7 +127,7 @@ it('a replica that is behind what has been shown is passed over, until it has ca
     const position = { blockNumber: 6, index: 0 }
     // Only the primary knows this one, and the whole snapshot is there from now on.
     expect(await snapshot.lookUpHash(hashOf(nameOf(6)))).toEqual({ kind: 'confirmed', position })
-    expect(await gather(snapshot.history(alice, { olderThan: position }))).toHaveLength(6)
+    expect(await readHistory(snapshot, alice, { olderThan: position })).toHaveLength(6)
     expect(await readHistory(snapshot, alice)).toHaveLength(7)
   })
   for (let i = 0; i < 5; i++) expect(await heightOn(reader)).toBe(6)
@@ -213,7 +214,7 @@ it('a snapshot that has handed out rows does not go over to the primary', async 
 
 it('a query that conflicts with what the replica has to replay is answered by the primary', async () => {
   await withSnapshot(reader, async snapshot => {
-    expect(await snapshot.backfilled()).toBe(false)
+    expect((await snapshot.marks()).backfilled).toBe(false)
     // Versions of a row that the snapshot still sees are removed.
     await writer.report({ phase: 'following', poolCovered: true })
     await writer.report({ phase: 'following', poolCovered: true })

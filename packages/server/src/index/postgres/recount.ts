@@ -1,5 +1,5 @@
 import type { Address } from '../../model/evm.ts'
-import type { Recount } from '../port/store.ts'
+import type { Recount } from '../port/audit.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { behindAddresses, compareTallies, type PartTally, partBounds, Tally } from '../record/tally.ts'
 import type { IdWindow } from './readWindows.ts'

@@ -1,4 +1,4 @@
-import type { WriterReport } from '../port/store.ts'
+import type { WriterReport } from '../port/status.ts'
 
 /**
  * Replaces what the writer said before: one statement, a transaction of its own, which begins by checking the term. Counted

@@ -1,5 +1,5 @@
 import { type StoreError, StoreUnavailableError } from '../../platform/errors.ts'
-import { StoreInUseError } from '../port/StoreInUseError.ts'
+import { StoreInUseError } from '../port/writer.ts'
 import { drop } from './connect.ts'
 import type { Client } from './driver.ts'
 import { isTermOver, toStoreError } from './error.ts'

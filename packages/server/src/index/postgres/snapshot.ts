@@ -1,35 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  Address,
-  BlockRef,
-  ConfirmedTransaction,
-  Hash,
-  HoldingCandidate,
-  PendingTransaction
-} from '../../model/evm.ts'
+import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
-import type {
-  AuditedChunk,
-  BlockEvents,
-  ChainIdentity,
-  HashLookup,
-  HistoryPart,
-  IndexCoverage,
-  IndexedRange,
-  IndexMarks,
-  Recount,
-  Snapshot,
-  WriterReport
-} from '../port/store.ts'
+import type { AuditedChunk, BlockEvents, Recount } from '../port/audit.ts'
+import type { HashLookup, HistoryPart } from '../port/history.ts'
+import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks, WriterReport } from '../port/status.ts'
+import type { Snapshot } from '../port/store.ts'
 import { decodeAccountEvents } from '../record/accountEvents.ts'
 import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
-import {
-  decodePending,
-  decodeRecords,
-  hashOfRecord,
-  type RecordChunk,
-  recordHeadLength
-} from '../record/record.ts'
+import { decodePending, hashOfRecord, type RecordChunk, recordHeadLength } from '../record/record.ts'
 import { readPartTally, tallyPlace } from '../record/tally.ts'
 import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { firstTransactionId, toPosition, toTransactionId } from '../record/transactionId.ts'
@@ -127,14 +105,6 @@ export class PostgresSnapshot implements Snapshot {
   async writerReport(): Promise<WriterReport | undefined> {
     const [row] = await this.#rows('report', [])
     return row === undefined ? undefined : toWriterReport(row as unknown as ReportColumns)
-  }
-
-  async backfilled(): Promise<boolean> {
-    return this.#show('marks').backfilled
-  }
-
-  async *history(address: Address, part: HistoryPart = {}): AsyncGenerator<readonly ConfirmedTransaction[]> {
-    for await (const chunk of this.records(address, part)) yield decodeRecords(chunk)
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {

@@ -1,5 +1,5 @@
 import { StoreError } from '../../platform/errors.ts'
-import type { MissingPart } from '../port/store.ts'
+import type { MissingPart } from '../port/audit.ts'
 import { toPosition } from '../record/transactionId.ts'
 import type { Stretch } from './HistoryCursor.ts'
 import type { Row } from './readConnection.ts'

@@ -1,4 +1,4 @@
-import type { IndexCoverage } from '../port/store.ts'
+import type { IndexCoverage } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { Tally } from '../record/tally.ts'

@@ -1,4 +1,4 @@
-import type { IndexCoverage } from '../port/store.ts'
+import type { IndexCoverage } from '../port/status.ts'
 import type { BlockHeader } from '../record/encodeBlock.ts'
 
 /** What is known of an index's blocks once these are appended to them. */

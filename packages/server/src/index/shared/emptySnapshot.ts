@@ -7,8 +7,6 @@ export const emptySnapshot: Snapshot = {
   rollbacks: async () => 0,
   identity: async () => undefined,
   writerReport: async () => undefined,
-  backfilled: async () => false,
-  async *history() {},
   async *records() {},
   countHistory: async () => 0,
   pending: async () => [],

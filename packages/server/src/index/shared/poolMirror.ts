@@ -1,5 +1,5 @@
 import type { Address, Hash, PendingTransaction } from '../../model/evm.ts'
-import type { PoolUpdate } from '../port/store.ts'
+import type { PoolUpdate } from '../port/pool.ts'
 import type { PendingRecord } from '../record/record.ts'
 import { SenderQueues } from './senderQueues.ts'
 

@@ -1,4 +1,4 @@
-import type { WriterReport } from '../port/store.ts'
+import type { WriterReport } from '../port/status.ts'
 
 /** A row of `writer_report`. */
 export interface ReportColumns {

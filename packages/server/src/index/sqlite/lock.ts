@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreInUseError } from '../port/StoreInUseError.ts'
+import { StoreInUseError } from '../port/writer.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import { isBusy } from './error.ts'
 

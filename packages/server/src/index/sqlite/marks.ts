@@ -1,4 +1,4 @@
-import type { IndexCoverage } from '../port/store.ts'
+import type { IndexCoverage } from '../port/status.ts'
 import type { SqliteConnection } from './driver.ts'
 
 /** Writes what the index says of its own blocks (`IndexMarks`, `IndexCoverage`). Every call runs inside the caller's transaction. */

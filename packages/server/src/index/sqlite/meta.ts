@@ -1,6 +1,6 @@
 import type { BlockRef } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
-import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../port/store.ts'
+import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../port/status.ts'
 import { hashBytes, toHex } from '../record/hexBytes.ts'
 import type { SqliteConnection } from './driver.ts'
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoreReader } from '../port/store.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
-import { gather } from '../test/readAll.ts'
+import { readHistory } from '../test/readAll.ts'
 import { openSqliteReader, type SqliteReaderOptions } from './openReader.ts'
 import { openSqliteWriter } from './openWriter.ts'
 
@@ -42,21 +42,21 @@ describe('when every snapshot is in use', () => {
     const waiting = store.openSnapshot().finally(() => {
       isWaiting = false
     })
-    while (isWaiting) expect(await gather(busy.history(alice))).toHaveLength(400)
+    while (isWaiting) expect(await readHistory(busy, alice)).toHaveLength(400)
     await expect(slow.next()).rejects.toThrow(
       'the snapshot is gone: it was read too slowly while others waited'
     )
-    expect(await gather(busy.history(alice))).toHaveLength(400)
-    expect(await gather((await waiting).history(alice))).toHaveLength(400)
+    expect(await readHistory(busy, alice)).toHaveLength(400)
+    expect(await readHistory(await waiting, alice)).toHaveLength(400)
   })
 
   it('none gives way that is not idle: who waits gets the first one that is closed', async () => {
     const store = await open({ maxSnapshots: 1, idleMs: 3_600_000 })
     const first = await store.openSnapshot()
     const waiting = store.openSnapshot()
-    expect(await gather(first.history(alice))).toHaveLength(400)
+    expect(await readHistory(first, alice)).toHaveLength(400)
     await first.close()
-    expect(await gather((await waiting).history(alice))).toHaveLength(400)
+    expect(await readHistory(await waiting, alice)).toHaveLength(400)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Hash } from '../../model/evm.ts'
-import type { PoolUpdate } from '../port/store.ts'
+import type { PoolUpdate } from '../port/pool.ts'
 import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
 import { decodePending, encodePending } from '../record/record.ts'
 import { namedBy, type PoolChanges, PoolMirror, type PresentTransaction } from '../shared/poolMirror.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Address } from '../../model/evm.ts'
-import type { Recount } from '../port/store.ts'
+import type { Recount } from '../port/audit.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import {
   behindAddresses,

@@ -1,4 +1,4 @@
-import type { WriterReport } from '../port/store.ts'
+import type { WriterReport } from '../port/status.ts'
 import { type ReportColumns, toWriterReport } from '../shared/toWriterReport.ts'
 import type { SqliteConnection } from './driver.ts'
 

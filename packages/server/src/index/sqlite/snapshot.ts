@@ -1,29 +1,13 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import type {
-  Address,
-  BlockRef,
-  ConfirmedTransaction,
-  Hash,
-  HoldingCandidate,
-  PendingTransaction
-} from '../../model/evm.ts'
+import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
-import type {
-  AuditedChunk,
-  BlockEvents,
-  ChainIdentity,
-  HashLookup,
-  HistoryPart,
-  IndexCoverage,
-  IndexedRange,
-  IndexMarks,
-  Recount,
-  Snapshot,
-  WriterReport
-} from '../port/store.ts'
+import type { AuditedChunk, BlockEvents, Recount } from '../port/audit.ts'
+import type { HashLookup, HistoryPart } from '../port/history.ts'
+import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks, WriterReport } from '../port/status.ts'
+import type { Snapshot } from '../port/store.ts'
 import { decodeAccountEvents } from '../record/accountEvents.ts'
 import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
-import { decodePending, decodeRecords, type RecordChunk } from '../record/record.ts'
+import { decodePending, type RecordChunk } from '../record/record.ts'
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
 import { inPoolOrder } from '../shared/inPoolOrder.ts'
 import { SnapshotLife } from '../shared/SnapshotLife.ts'
@@ -86,15 +70,6 @@ export class SqliteSnapshot implements Snapshot {
 
   async writerReport(): Promise<WriterReport | undefined> {
     return this.#open().report()
-  }
-
-  async backfilled(): Promise<boolean> {
-    this.#open()
-    return this.#meta.marks.backfilled
-  }
-
-  async *history(address: Address, part: HistoryPart = {}): AsyncGenerator<readonly ConfirmedTransaction[]> {
-    for await (const chunk of this.records(address, part)) yield decodeRecords(chunk)
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {

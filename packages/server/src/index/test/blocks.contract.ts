@@ -6,7 +6,7 @@ import { arbitraryPlans } from './arbitraries.ts'
 import { buildChain, hashOf, people, type TransactionPlan } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { expectedHistory } from './expectedHistory.ts'
-import { gather, readHistory, readPages, withSnapshot } from './readAll.ts'
+import { readChunks, readHistory, readPages, withSnapshot } from './readAll.ts'
 import type { OpenStore } from './store.contract.ts'
 import { useStores } from './useStore.ts'
 
@@ -64,7 +64,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
       for (let pageSize = 1; pageSize <= whole.length + 1; pageSize++) {
         expect(await readPages(snapshot, alice, pageSize), `pages of ${pageSize}`).toStrictEqual(whole)
       }
-      expect(await gather(snapshot.history(alice, { limit: 0 }))).toEqual([])
+      expect(await readHistory(snapshot, alice, { limit: 0 })).toEqual([])
     })
   })
 
@@ -74,7 +74,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
     await commitChain(writer, blocks)
     await withSnapshot(reader, async snapshot => {
       const from = async (blockNumber: number, index: number) => {
-        const page = await gather(snapshot.history(alice, { olderThan: { blockNumber, index } }))
+        const page = await readHistory(snapshot, alice, { olderThan: { blockNumber, index } })
         return page.map(transaction => transaction.blockNumber)
       }
       expect(await from(13, 500)).toEqual([13, 12, 11, 10])
@@ -108,7 +108,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
     setImmediate(tick)
     const sizes: number[] = []
     await withSnapshot(reader, async snapshot => {
-      for await (const chunk of snapshot.history(alice)) sizes.push(chunk.length)
+      for await (const chunk of readChunks(snapshot, alice)) sizes.push(chunk.length)
     })
     ticking = false
     expect(turns).toBeGreaterThanOrEqual(sizes.length - 2)
@@ -258,7 +258,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
     const snapshot = await reader.openSnapshot()
     const view = async () => ({
       range: await snapshot.indexedRange(),
-      backfilled: await snapshot.backfilled(),
+      backfilled: (await snapshot.marks()).backfilled,
       history: await readHistory(snapshot, alice),
       pending: await snapshot.pending(alice),
       hash: await snapshot.lookUpHash(hashOf('tx 6')),
@@ -273,7 +273,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
     await snapshot.close()
     await withSnapshot(reader, async later => {
       expect(await readHistory(later, alice)).toHaveLength(2)
-      expect(await later.backfilled()).toBe(true)
+      expect((await later.marks()).backfilled).toBe(true)
     })
   })
 
@@ -287,7 +287,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
     const seen: string[] = []
     await withSnapshot(reader, async snapshot => {
       let chunks = 0
-      for await (const chunk of snapshot.history(alice)) {
+      for await (const chunk of readChunks(snapshot, alice)) {
         seen.push(...chunk.map(({ hash }) => hash))
         const kept = blocks[8 - chunks++]
         if (kept !== undefined) await writer.rollbackTo(kept.ref)

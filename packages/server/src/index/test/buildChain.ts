@@ -9,7 +9,7 @@ import type {
   IndexedBlock,
   IndexedTransaction
 } from '../../model/evm.ts'
-import type { PoolUpdate } from '../port/store.ts'
+import type { PoolUpdate } from '../port/pool.ts'
 
 /** Addresses that short or careless keys would mix up, and the ones every chain is full of. */
 export const people: readonly Address[] = [

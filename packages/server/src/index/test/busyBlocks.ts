@@ -1,5 +1,6 @@
 import type { Address, IndexedBlock } from '../../model/evm.ts'
-import type { MissingPart, StoreReader } from '../port/store.ts'
+import type { MissingPart } from '../port/audit.ts'
+import type { StoreReader } from '../port/store.ts'
 import type { TransactionPosition } from '../record/transactionId.ts'
 import { buildChain, type ChainStart, people } from './buildChain.ts'
 import { readAudit } from './readAll.ts'

@@ -1,5 +1,5 @@
 import type { IndexedBlock } from '../../model/evm.ts'
-import type { StoreWriter } from '../port/store.ts'
+import type { StoreWriter } from '../port/writer.ts'
 import { encodeBlock } from '../record/encodeBlock.ts'
 import { packBlocks } from '../record/packBlocks.ts'
 

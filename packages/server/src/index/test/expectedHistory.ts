@@ -1,5 +1,5 @@
 import type { Address, ConfirmedTransaction, IndexedBlock } from '../../model/evm.ts'
-import type { BlockEvents } from '../port/store.ts'
+import type { BlockEvents } from '../port/audit.ts'
 
 /** What a store that holds exactly these blocks must answer, worked out the slow and obvious way. */
 export function expectedHistory(

@@ -19,7 +19,7 @@ export function describeLifetime(open: OpenStore): void {
     const reader = await store.openReader()
     const early = await reader.openSnapshot()
     expect(await early.indexedRange()).toBeUndefined()
-    expect(await early.backfilled()).toBe(false)
+    expect((await early.marks()).backfilled).toBe(false)
     expect(await readHistory(early, alice)).toEqual([])
     expect(await early.countHistory(alice, 5)).toBe(0)
     expect(await early.pending(alice)).toEqual([])

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Address, Hash, IndexedBlock } from '../../model/evm.ts'
-import type { PoolUpdate, StoreReader } from '../port/store.ts'
+import type { PoolUpdate } from '../port/pool.ts'
+import type { StoreReader } from '../port/store.ts'
 import { buildChain, hashOf, type PresentTransaction, people, poolTransaction } from './buildChain.ts'
 import { checkPoolModel } from './checkPoolModel.ts'
 import { commitChain } from './commitChain.ts'

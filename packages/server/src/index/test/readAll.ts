@@ -1,5 +1,9 @@
 import type { Address, ConfirmedTransaction, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
-import type { AuditedChunk, BlockEvents, IndexCoverage, Snapshot, StoreReader } from '../port/store.ts'
+import type { AuditedChunk, BlockEvents } from '../port/audit.ts'
+import type { HistoryPart, HistoryReader } from '../port/history.ts'
+import type { IndexCoverage } from '../port/status.ts'
+import type { Snapshot, StoreReader } from '../port/store.ts'
+import { decodeRecords } from '../record/record.ts'
 import type { TransactionPosition } from '../record/transactionId.ts'
 
 /** Runs `read` over a snapshot of its own. */
@@ -22,9 +26,22 @@ export async function gather<T>(chunks: AsyncIterable<readonly T[]>): Promise<re
   return all
 }
 
-/** A whole history in one go. */
-export function readHistory(snapshot: Snapshot, address: Address): Promise<readonly ConfirmedTransaction[]> {
-  return gather(snapshot.history(address))
+/** A history, decoded, chunk by chunk. */
+export async function* readChunks(
+  snapshot: HistoryReader,
+  address: Address,
+  part?: HistoryPart
+): AsyncGenerator<readonly ConfirmedTransaction[]> {
+  for await (const chunk of snapshot.records(address, part)) yield decodeRecords(chunk)
+}
+
+/** A history, or a part of it, in one go. */
+export function readHistory(
+  snapshot: HistoryReader,
+  address: Address,
+  part?: HistoryPart
+): Promise<readonly ConfirmedTransaction[]> {
+  return gather(readChunks(snapshot, address, part))
 }
 
 /** A whole history page after page, each page starting at the last record of the one before. */
@@ -36,9 +53,10 @@ export async function readPages(
   const all: ConfirmedTransaction[] = []
   let olderThan: TransactionPosition | undefined
   for (;;) {
-    const page = await gather(
-      snapshot.history(address, { limit: pageSize, ...(olderThan !== undefined && { olderThan }) })
-    )
+    const page = await readHistory(snapshot, address, {
+      limit: pageSize,
+      ...(olderThan !== undefined && { olderThan })
+    })
     all.push(...page)
     olderThan = page.at(-1)
     if (page.length < pageSize || olderThan === undefined) return all

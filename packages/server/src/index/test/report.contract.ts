@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { StoreReader, WriterReport } from '../port/store.ts'
+import type { WriterReport } from '../port/status.ts'
+import type { StoreReader } from '../port/store.ts'
 import { buildChain, people } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 import { withSnapshot } from './readAll.ts'

@@ -1,5 +1,6 @@
 import { afterEach } from 'vitest'
-import type { StoreReader, StoreWriter } from '../port/store.ts'
+import type { StoreReader } from '../port/store.ts'
+import type { StoreWriter } from '../port/writer.ts'
 import type { OpenStore, StoreLayout, StoreUnderTest } from './store.contract.ts'
 
 export interface OpenedStore {

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { StoreInUseError } from '../../index/port/StoreInUseError.ts'
+import { StoreInUseError } from '../../index/port/writer.ts'
 import { loadSqliteDriver } from '../../index/sqlite/loadDriver.ts'
 import { acquireWriterLock, type WriterLock } from '../../index/sqlite/lock.ts'
 import { ConfigError, StoreError } from '../../platform/errors.ts'

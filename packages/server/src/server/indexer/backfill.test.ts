@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import type { StoreWriter } from '../../index/port/store.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import { type BlockRows, encodeBlock } from '../../index/record/encodeBlock.ts'
 import { buildChain, hashOf } from '../../index/test/buildChain.ts'
 import { NodeUnavailableError, StoreError } from '../../platform/errors.ts'

@@ -1,4 +1,4 @@
-import type { StoreWriter } from '../../index/port/store.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import type { BlockHeader, BlockRows } from '../../index/record/encodeBlock.ts'
 import type { BlockRef } from '../../model/evm.ts'
 import { type Commits, createCommits } from './createCommits.ts'

@@ -1,4 +1,4 @@
-import type { PoolUpdate } from '../../index/port/store.ts'
+import type { PoolUpdate } from '../../index/port/pool.ts'
 import type { BlockRows } from '../../index/record/encodeBlock.ts'
 import type { BlockRef, Hash } from '../../model/evm.ts'
 

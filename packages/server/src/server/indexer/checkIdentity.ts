@@ -1,4 +1,4 @@
-import type { ChainIdentity } from '../../index/port/store.ts'
+import type { ChainIdentity } from '../../index/port/status.ts'
 import type { Hash } from '../../model/evm.ts'
 import { ConfigError } from '../../platform/errors.ts'
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
-import { StoreInUseError } from '../../index/port/StoreInUseError.ts'
-import type { StoreWriter } from '../../index/port/store.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
+import { StoreInUseError } from '../../index/port/writer.ts'
 import { encodeBlock } from '../../index/record/encodeBlock.ts'
 import { packBlocks } from '../../index/record/packBlocks.ts'
 import { openSqliteReader } from '../../index/sqlite/openReader.ts'
@@ -154,14 +154,14 @@ describe('connectWriter', () => {
   })
 
   it('tells that a silent writer was put out', async () => {
-    const putOut = { chainId: 31_337, backendPid: 7, silentMs: 15_000 }
+    const fenced = { chainId: 31_337, backendPid: 7, silentMs: 15_000 }
     const told: unknown[] = []
     const writer = await connected(async (at, identity, options) => {
-      const { onPutOut } = (options ?? {}) as StoreWriterOptions
-      onPutOut?.(putOut)
+      const { onFenced } = (options ?? {}) as StoreWriterOptions
+      onFenced?.(fenced)
       return openSqliteWriter(at, identity)
-    }).open(location(), testIdentity, { onPutOut: each => told.push(each) })
-    expect(told).toEqual([putOut])
+    }).open(location(), testIdentity, { onFenced: each => told.push(each) })
+    expect(told).toEqual([fenced])
     await writer.close()
   })
 

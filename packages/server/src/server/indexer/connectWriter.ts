@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
 import type { StoreLocation } from '../../index/parseStoreUrl.ts'
-import type { ChainIdentity, StoreWriter } from '../../index/port/store.ts'
+import type { ChainIdentity } from '../../index/port/status.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import { buffersOf } from '../../index/record/packBlocks.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { unpackStoreError } from './sentStoreError.ts'
@@ -27,12 +28,12 @@ interface Waiting {
 export function connectWriter(port: MessagePort): WriterConnection {
   const waiting = new Map<number, Waiting>()
   let lastId = 0
-  let onPutOut: StoreWriterOptions['onPutOut']
+  let onFenced: StoreWriterOptions['onFenced']
   let isClosed = false
 
   port.on('message', (message: FromWriter) => {
-    if ('putOut' in message) {
-      onPutOut?.(message.putOut)
+    if ('fenced' in message) {
+      onFenced?.(message.fenced)
       return
     }
     const asked = waiting.get(message.id)
@@ -90,7 +91,7 @@ export function connectWriter(port: MessagePort): WriterConnection {
   return {
     async open(location, identity, { lockWaitMs, signal, ...told } = {}) {
       signal?.throwIfAborted()
-      onPutOut = told.onPutOut
+      onFenced = told.onFenced
       const stopOpening = () => port.postMessage({ call: 'stopOpening' } satisfies ToWriter)
       signal?.addEventListener('abort', stopOpening)
       try {

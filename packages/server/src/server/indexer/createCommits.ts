@@ -1,4 +1,4 @@
-import type { StoreWriter } from '../../index/port/store.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import type { BlockHeader, BlockRows } from '../../index/record/encodeBlock.ts'
 import { packBlocks } from '../../index/record/packBlocks.ts'
 

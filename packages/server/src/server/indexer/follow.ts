@@ -1,4 +1,5 @@
-import type { ChainIdentity, StoreWriter, WriterState } from '../../index/port/store.ts'
+import type { ChainIdentity } from '../../index/port/status.ts'
+import type { StoreWriter, WriterState } from '../../index/port/writer.ts'
 import type { BlockRef } from '../../model/evm.ts'
 import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
 import { ChainDataError, NodeContradictionError, StoreError } from '../../platform/errors.ts'

@@ -1,4 +1,4 @@
-import type { StoreWriter } from '../../index/port/store.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import { depthBounds, type IndexFigures, writeBounds } from '../../platform/indexFigures.ts'
 import { createTally } from '../../platform/tally.ts'
 import type { ChainSource } from './chainSource.ts'

@@ -1,6 +1,6 @@
-import type { PutOut } from '../../index/port/PutOut.ts'
-import { StoreInUseError } from '../../index/port/StoreInUseError.ts'
-import type { ChainIdentity, StoreWriter } from '../../index/port/store.ts'
+import type { ChainIdentity } from '../../index/port/status.ts'
+import type { FencedWriter, StoreWriter } from '../../index/port/writer.ts'
+import { StoreInUseError } from '../../index/port/writer.ts'
 import type { Hash } from '../../model/evm.ts'
 import { lowestStart } from '../../model/startBlock.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
@@ -39,7 +39,7 @@ export async function openInTurn(
 ): Promise<OpenedStore | undefined> {
   const { config, peek, onGenesis, signal } = options
   const { board, logger } = opening
-  const onPutOut = ({ backendPid, silentMs }: PutOut) =>
+  const onFenced = ({ backendPid, silentMs }: FencedWriter) =>
     logger.warn('a writer that had gone silent was put out', {
       ...{ waitMs: silentMs, problem: `process ${backendPid} of the database served its connection` }
     })
@@ -54,7 +54,7 @@ export async function openInTurn(
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
         return await openStore(options, opening, {
-          onPutOut,
+          onFenced,
           ...(isFirst ? {} : { lockWaitMs: longWaitMs })
         })
       } catch (error) {

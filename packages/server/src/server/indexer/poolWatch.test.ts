@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { PoolUpdate, StoreWriter } from '../../index/port/store.ts'
+import type { PoolUpdate } from '../../index/port/pool.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import type { Hash } from '../../model/evm.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'

@@ -1,4 +1,5 @@
-import type { PoolUpdate, StoreWriter } from '../../index/port/store.ts'
+import type { PoolUpdate } from '../../index/port/pool.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { ChainSource } from './chainSource.ts'

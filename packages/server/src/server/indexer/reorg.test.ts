@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { StoreWriter } from '../../index/port/store.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import type { BlockRef } from '../../model/evm.ts'
 import { ConfigError, NodeContradictionError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'

@@ -1,4 +1,4 @@
-import type { StoreWriter } from '../../index/port/store.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import type { BlockRef } from '../../model/evm.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'

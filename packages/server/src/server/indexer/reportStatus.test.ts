@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { WriterReport } from '../../index/port/store.ts'
+import type { WriterReport } from '../../index/port/status.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import { reportStatus, type StatusReports } from './reportStatus.ts'

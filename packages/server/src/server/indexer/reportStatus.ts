@@ -1,4 +1,4 @@
-import type { StoreWriter } from '../../index/port/store.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { isNews } from './throttleStatus.ts'

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
-import { StoreInUseError } from '../../index/port/StoreInUseError.ts'
-import type { ChainIdentity, StoreWriter, WriterReport } from '../../index/port/store.ts'
+import type { ChainIdentity, WriterReport } from '../../index/port/status.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
+import { StoreInUseError } from '../../index/port/writer.ts'
 import type { BlockRef, Hash } from '../../model/evm.ts'
 import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
@@ -52,7 +53,7 @@ export interface IndexerConfig {
 }
 
 /** How another writer is waited for. */
-export type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onPutOut'>
+export type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onFenced'>
 
 export interface RunIndexerOptions {
   readonly config: IndexerConfig

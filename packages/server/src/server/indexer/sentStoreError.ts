@@ -1,4 +1,4 @@
-import { StoreInUseError } from '../../index/port/StoreInUseError.ts'
+import { StoreInUseError } from '../../index/port/writer.ts'
 import {
   ChainDataError,
   type ErrorContext,

@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
 import type { StoreLocation } from '../../index/parseStoreUrl.ts'
-import type { ChainIdentity, StoreWriter } from '../../index/port/store.ts'
+import type { ChainIdentity } from '../../index/port/status.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { packStoreError } from './sentStoreError.ts'
 import type { FromWriter, OpenCall, ToWriter } from './writerCalls.ts'
@@ -25,7 +26,7 @@ export function serveWriter(port: MessagePort, openWriter: OpenWriter): void {
     opening = new AbortController()
     const opened = await openWriter(location, identity, {
       signal: opening.signal,
-      onPutOut: putOut => tell({ putOut }),
+      onFenced: fenced => tell({ fenced }),
       ...(lockWaitMs === undefined ? {} : { lockWaitMs })
     })
     // Nobody would ever close it.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { WriterReport } from '../../index/port/store.ts'
+import type { WriterReport } from '../../index/port/status.ts'
 import type { Hash } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { StoredProgress } from './runIndexer.ts'

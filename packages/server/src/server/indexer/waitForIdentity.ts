@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChainIdentity } from '../../index/port/store.ts'
+import type { ChainIdentity } from '../../index/port/status.ts'
 import { ConfigError, NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { ChainSource } from './chainSource.ts'

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { StoreLocation } from '../../index/parseStoreUrl.ts'
-import type { PutOut } from '../../index/port/PutOut.ts'
-import type { ChainIdentity, StoreWriter } from '../../index/port/store.ts'
+import type { ChainIdentity } from '../../index/port/status.ts'
+import type { FencedWriter, StoreWriter } from '../../index/port/writer.ts'
 
 /** What a writer can be told once it is open. */
 export type WriterMethod = keyof StoreWriter
@@ -29,7 +29,7 @@ export type ToWriter =
 
 /** What it says: one answer to every question, and what happens while it opens. */
 export type FromWriter =
-  | { readonly putOut: PutOut }
+  | { readonly fenced: FencedWriter }
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly error: unknown }
 

@@ -1,4 +1,4 @@
-import type { WriterReport } from '../../index/port/store.ts'
+import type { WriterReport } from '../../index/port/status.ts'
 import { type Clock, steadyClock, systemClock } from '../../platform/clock.ts'
 
 /** What is known of the writer elsewhere after a look at its last report. */

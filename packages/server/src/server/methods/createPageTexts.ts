@@ -1,4 +1,5 @@
-import type { Snapshot } from '../../index/port/store.ts'
+import type { HistoryReader } from '../../index/port/history.ts'
+import type { StatusReader } from '../../index/port/status.ts'
 import type { TransactionPosition } from '../../index/record/transactionId.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
 import type { Address } from '../../model/evm.ts'
@@ -19,7 +20,7 @@ export interface ConfirmedPage {
 }
 
 /** What pages are read from: a snapshot, with or without what lies below it. */
-export type HistoryView = Pick<Snapshot, 'records' | 'rollbacks'>
+export type HistoryView = Pick<HistoryReader, 'records'> & Pick<StatusReader, 'rollbacks'>
 
 /** The JSON texts of confirmed transactions, with commas between them, in one or more pieces. */
 export type ReadPageTexts = (view: HistoryView, page: ConfirmedPage) => AsyncIterable<string>

@@ -1,4 +1,4 @@
-import type { IndexCoverage } from '../../index/port/store.ts'
+import type { IndexCoverage } from '../../index/port/status.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 
 /** From which blocks on the index knows what happened in transactions, in the words of the wire; absent: of none. */

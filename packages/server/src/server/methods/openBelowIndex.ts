@@ -1,6 +1,7 @@
 import type { DeepHistory, DeepProgress } from '../../evm/below/createDeepHistory.ts'
 import { hasLeft } from '../../index/deepHistory/deepRows.ts'
-import type { HistoryPart, Snapshot } from '../../index/port/store.ts'
+import type { HistoryPart } from '../../index/port/history.ts'
+import type { StatusReader } from '../../index/port/status.ts'
 import type { RecordChunk } from '../../index/record/record.ts'
 import {
   firstTransactionId,
@@ -15,6 +16,7 @@ import type { SyncStatus } from '../../model/sync.ts'
 import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import type { HistoryView } from './createPageTexts.ts'
 import { knownFrom } from './knownFrom.ts'
 import type { MethodContext } from './MethodContext.ts'
 
@@ -55,7 +57,7 @@ const retryAfterMs = 1_000
 /** @returns `undefined`: nothing lies below the index, or nobody answers for it. */
 export async function openBelowIndex(
   { chainId, deep }: DeepChain,
-  snapshot: Snapshot,
+  snapshot: StatusReader,
   address: Address,
   status: SyncStatus,
   { signal, deadlineMs }: MethodContext
@@ -131,10 +133,7 @@ export async function openBelowIndex(
 }
 
 /** A snapshot and what lies below it as one history: same order, nothing twice. */
-export function joinBelow(
-  snapshot: Snapshot,
-  below: BelowIndex | undefined
-): Pick<Snapshot, 'records' | 'rollbacks'> {
+export function joinBelow(snapshot: HistoryView, below: BelowIndex | undefined): HistoryView {
   return {
     rollbacks: () => snapshot.rollbacks(),
     async *records(address, part = {}) {
@@ -155,7 +154,7 @@ const patienceMs = 1_500
 /** Who answers for histories below the index; `undefined` while no node tells whether it can. */
 export async function whoAnswersBelow(
   deep: DeepHistory | undefined,
-  snapshot: Snapshot,
+  snapshot: StatusReader,
   signal: AbortSignal
 ): Promise<'node' | 'none' | undefined> {
   if (deep === undefined) return 'none'
@@ -174,7 +173,7 @@ export async function whoAnswersBelow(
 /** What an answer from this snapshot covers. */
 export async function coverageOf(
   chainId: number,
-  snapshot: Snapshot,
+  snapshot: StatusReader,
   deepHistory: 'node' | 'none' | undefined
 ): Promise<AnswerCoverage> {
   const range = await snapshot.indexedRange()

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { StatusReader } from '../../index/port/status.ts'
 import type { Snapshot, StoreReader } from '../../index/port/store.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -83,7 +84,7 @@ function notHeard({ chainId }: SyncStatus): Refusal {
  * What a chain says whose first backfill is not complete: NOT_SYNCED with how far it is, so that "none" always means
  * none; UPSTREAM_UNAVAILABLE while its node has never answered.
  */
-export async function notBackfilled(snapshot: Snapshot, { chainId, head }: SyncStatus): Promise<Refusal> {
+export async function notBackfilled(snapshot: StatusReader, { chainId, head }: SyncStatus): Promise<Refusal> {
   if (head === undefined) {
     return new Refusal('UPSTREAM_UNAVAILABLE', `The node of chain ${chainId} has not answered yet.`, {})
   }

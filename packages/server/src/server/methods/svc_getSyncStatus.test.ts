@@ -1,6 +1,7 @@
 import { checkResult } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
-import type { IndexCoverage, Snapshot } from '../../index/port/store.ts'
+import type { IndexCoverage } from '../../index/port/status.ts'
+import type { Snapshot } from '../../index/port/store.ts'
 import { emptySnapshot } from '../../index/shared/emptySnapshot.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'

@@ -1,5 +1,6 @@
 import type { SyncStatus as WireStatus } from '@chain-data/protocol'
-import type { IndexCoverage, StoreReader } from '../../index/port/store.ts'
+import type { IndexCoverage } from '../../index/port/status.ts'
+import type { StoreReader } from '../../index/port/store.ts'
 import { isDegraded, type SyncStatus } from '../../model/sync.ts'
 import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import {

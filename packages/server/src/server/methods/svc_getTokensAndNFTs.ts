@@ -93,7 +93,8 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     const { snapshot, status } = await openSettled(chain, clock, context.signal)
     let below: BelowIndex | undefined
     try {
-      if (!(await snapshot.backfilled()) && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
+      if (!(await snapshot.marks()).backfilled && !serveWhileSyncing)
+        throw await notBackfilled(snapshot, status)
       below = await openBelowIndex(chain, snapshot, owner, status, context)
     } finally {
       await snapshot.close()
@@ -110,7 +111,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
   ): Promise<Pick<HoldingsRequest, 'candidates' | 'at' | 'branch'>> {
     const { snapshot, status } = await openSettled(chain, clock, context.signal)
     try {
-      const isBackfilled = await snapshot.backfilled()
+      const { backfilled: isBackfilled } = await snapshot.marks()
       if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
       // An index that lags far behind does not know what the account has received since.
       if (isBackfilled) requireFollowing(status)

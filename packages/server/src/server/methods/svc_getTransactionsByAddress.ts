@@ -1,5 +1,7 @@
 import type { HistoryPage } from '@chain-data/protocol'
-import type { Snapshot, StoreReader } from '../../index/port/store.ts'
+import type { HistoryReader } from '../../index/port/history.ts'
+import type { PoolReader } from '../../index/port/pool.ts'
+import type { StoreReader } from '../../index/port/store.ts'
 import type { TransactionPosition } from '../../index/record/transactionId.ts'
 import type { Address, Hash, PendingTransaction } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
@@ -75,7 +77,7 @@ export function createGetTransactionsByAddress(
     let isOpen = false
     try {
       context.signal.throwIfAborted()
-      const isBackfilled = await snapshot.backfilled()
+      const { backfilled: isBackfilled } = await snapshot.marks()
       if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
       if (isBackfilled && isFirstPage) {
         requireFollowing(status)
@@ -145,7 +147,7 @@ interface Page {
 
 /** The first page begins with what is pending; a later one after the record that `before` names. */
 async function openPage(
-  snapshot: Snapshot,
+  snapshot: HistoryReader & PoolReader,
   below: BelowIndex | undefined,
   address: Address,
   { before }: HistoryPage,
@@ -190,7 +192,7 @@ interface AskedPart {
  * @returns what has to be read before, so that the part is whole.
  */
 async function requireWhole(
-  snapshot: Snapshot,
+  snapshot: HistoryReader,
   below: BelowIndex | undefined,
   { address, limit, pendingCount, olderThan }: AskedPart,
   maxUnpaged: number | null
@@ -215,7 +217,7 @@ async function requireWhole(
 }
 
 async function countOlder(
-  snapshot: Snapshot,
+  snapshot: HistoryReader,
   address: Address,
   limit: number,
   olderThan: TransactionPosition

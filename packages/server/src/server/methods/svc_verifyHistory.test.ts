@@ -46,7 +46,6 @@ function startVerify(
     const view = views[Math.min(opened++, views.length - 1)] ?? { rollbacks: 0, height: 0 }
     return {
       ...emptySnapshot,
-      backfilled: async () => true,
       marks: async () => ({ backfilled: true, settled: true, degraded: false }),
       indexedRange: async () => ({ from: 0, to: { number: view.height, hash }, toTimestampSeconds: 1 }),
       rollbacks: async () => view.rollbacks,

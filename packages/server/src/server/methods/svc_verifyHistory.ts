@@ -3,7 +3,8 @@ import type { IndexedAccount } from '../../audit/Audit.ts'
 import type { AccountStates } from '../../audit/accountState/accountStates.ts'
 import { issueCertificate, readIndexedAccount } from '../../audit/issueCertificate.ts'
 import { type BlockAt, BlockLostError } from '../../evm/state/pinBlock.ts'
-import type { IndexedRange, StoreReader } from '../../index/port/store.ts'
+import type { IndexedRange } from '../../index/port/status.ts'
+import type { StoreReader } from '../../index/port/store.ts'
 import type { Address } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -106,7 +107,7 @@ export function createVerifyHistory({
   ): Promise<IndexRead> {
     const { snapshot, status } = await openSettled(chain, clock, signal)
     try {
-      if (!(await snapshot.backfilled())) throw await notBackfilled(snapshot, status)
+      if (!(await snapshot.marks()).backfilled) throw await notBackfilled(snapshot, status)
       requireFollowing(status)
       const range = await snapshot.indexedRange()
       if (range === undefined) throw await notBackfilled(snapshot, status)

@@ -1,0 +1,51 @@
+import type { AccountEvent, Address } from '../../model/evm.ts'
+import type { RecordChunk } from '../record/record.ts'
+import type { TallyDifference } from '../record/tally.ts'
+import type { TransactionPosition } from '../record/transactionId.ts'
+
+/** A chunk of a history, read in spite of what is missing in it. */
+export interface AuditedChunk extends RecordChunk {
+  readonly missing: readonly MissingPart[]
+}
+
+/** A row that the store must have for a transaction of the address index, and lacks. */
+export interface MissingPart {
+  readonly position: TransactionPosition
+  /**
+   * Its record; the row by which it is found by its hash, of which nothing is known where the record is missing, or the engine
+   * keeps no such rows; its block.
+   */
+  readonly part: 'record' | 'hash' | 'block'
+}
+
+/** Result of counting the rows of the address index again, for one address. */
+export interface Recount extends TallyDifference {
+  /** False: there are too many rows to count, or the time is over; nothing is known then. */
+  readonly isComplete: boolean
+}
+
+/** Effects of one block on one account besides its transactions. */
+export interface BlockEvents {
+  readonly blockNumber: number
+  readonly events: readonly AccountEvent[]
+}
+
+/** Reads one account's part of the index so that missing rows are noticed. */
+export interface AuditReader {
+  /**
+   * The whole history, newest first, like `records`, but each missing part is named instead of an error. `ids` and `bytes`
+   * leave out transactions without a record; a chunk may have no record at all. For each transaction its hash and its block
+   * are looked up too.
+   */
+  auditedRecords(address: Address): AsyncIterable<AuditedChunk>
+  /**
+   * Counts the rows of the part of the address index that `address` is in, and compares them with what was written.
+   * @param options.maxRows - maximum number of rows to count; default five million, which takes a few seconds.
+   */
+  recount(
+    address: Address,
+    options?: { readonly maxRows?: number; readonly signal?: AbortSignal }
+  ): Promise<Recount>
+  /** Block events of the account, by block ascending, in chunks. */
+  accountEvents(address: Address): AsyncIterable<readonly BlockEvents[]>
+}

@@ -1,0 +1,74 @@
+import type { BlockRef } from '../../model/evm.ts'
+import { StoreError } from '../../platform/errors.ts'
+import type { PackedBlocks } from '../record/packBlocks.ts'
+import type { PoolUpdate } from './pool.ts'
+import type { IndexMarks, WriterReport } from './status.ts'
+
+/** Another process or thread writes this index: wait until it has ended. */
+export class StoreInUseError extends StoreError {}
+
+/** A silent writer that the next one has fenced. For the log. */
+export interface FencedWriter {
+  readonly chainId: number
+  /** Process id of its connection, as in the database's own log. */
+  readonly backendPid: number
+  readonly silentMs: number
+}
+
+/** State of a chain's store as its writer finds it. */
+export interface WriterState extends IndexMarks {
+  /** Newest indexed block; absent in an empty store. */
+  readonly head?: BlockRef
+  /** First block this index covers; set once, by the first commit. */
+  readonly indexedFrom?: number
+}
+
+/** The only way to change a chain's index. Used by one indexer at a time. */
+export interface StoreWriter {
+  /** What is in the store now; changes with every commit. */
+  state(): Promise<WriterState>
+  /**
+   * Appends blocks, each the child of the one before it, in ONE transaction together with the cursor. Pool entries
+   * that these blocks confirm disappear in the same transaction. In an empty store the first block may be any.
+   * @param options.finalized - what the node calls final, on the chain of these blocks: marks stored blocks up to here
+   *   as final, and undo data below it may be dropped.
+   * @throws {StoreError} when a block is not the child of the one before it or of the stored head; nothing is written then.
+   */
+  commitBlocks(blocks: PackedBlocks, options?: { readonly finalized?: number }): Promise<void>
+  /** Stored hash of a block at this height; absent when not (or no longer) indexed. */
+  blockRef(number: number): Promise<BlockRef | undefined>
+  /**
+   * Removes every block above `ancestor` in ONE transaction and remembers the removed hashes, so that a cursor can
+   * be told from a typing mistake. Works at any depth; beyond the undo data it is slower, never wrong.
+   * The index is not settled then; if a final block was among the removed ones, it is degraded until the newest
+   * removed height is final again. Holding candidates stay: they are hints.
+   * @throws {StoreError} when `ancestor` is not a stored block.
+   */
+  rollbackTo(ancestor: BlockRef): Promise<void>
+  /**
+   * Removes every block (the chain contradicts even the first one stored). The index is as empty as a new one:
+   * `indexedFrom` is unset, `backfilled` false again and no removed hash remembered, since no common ancestor exists.
+   * Marks as `rollbackTo` does. Holding candidates, the pool and an earlier degraded mark stay.
+   */
+  rollbackAll(): Promise<void>
+  markBackfilled(): Promise<void>
+  /** The index and the pool are level with the node. Writes nothing when they were already. */
+  markSettled(): Promise<void>
+  /**
+   * The node calls blocks up to this height final, on the chain that is stored. Never takes back what was final before.
+   * Writes nothing when that says nothing new.
+   */
+  markFinal(number: number): Promise<void>
+  /**
+   * Makes the stored pool equal to `update`, keeping the first-seen second of entries that stay, come back, or are
+   * thrown back into the pool by a reorg. Transactions that the index has confirmed are passed over. Writes nothing
+   * when nothing has changed.
+   */
+  updatePool(update: PoolUpdate): Promise<void>
+  /**
+   * Replaces what was said before, with another `beat`, in a small transaction of its own: what was committed before can be
+   * seen by whoever sees this.
+   */
+  report(report: Omit<WriterReport, 'beat'>): Promise<void>
+  close(): Promise<void>
+}
