@@ -19,4 +19,4 @@ export { createServer, type Server, type ServerOptions } from './server/createSe
 export type { FetchHandler, FetchOrigin } from './server/http/createFetchHandler.ts'
 export type { NodeHandler } from './server/http/createNodeHandler.ts'
 export type { StatusReport } from './server/http/statusPage/StatusReport.ts'
-export type { VerifiedProject, VerifyLimits, VerifyProject } from './server/projects/VerifyProject.ts'
+export type { VerifiedProject, VerifyLimits, VerifyProject } from './server/projects/createProjectVerifier.ts'

@@ -46,7 +46,7 @@ export function startService(changes: ServiceChanges = {}): StartedService {
   const service = createService({
     chainIds: { '/evm-chain': [1, 31337], '/solana': [101, 103] },
     syncStatuses: () => [],
-    keyRing: () => keyRing,
+    keyRing,
     methodPrefix: 'svc_',
     rateLimit: false,
     logger: createLogger({ level: 'debug', write: line => logLines.push(line) }),

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changeProjectsFile } from '../../src/server/cli/changeProjectsFile.ts'
 import { addKey } from '../../src/server/projects/editProjects.ts'
 import { digestKey, formatKeyDigest } from '../../src/server/projects/keyDigest.ts'
-import { writeProjectsFile } from '../../src/server/projects/writeProjectsFile.ts'
+import { writeProjectsFile } from '../../src/server/projects/projectsFile.ts'
 import { type RunningCommand, runCommand } from '../cli/runCommand.ts'
 import { runProject } from './runProject.ts'
 

@@ -23,8 +23,7 @@ import { parseProjects } from '../../src/server/config/config.ts'
 import { toKeptProject } from '../../src/server/projects/keptProject.ts'
 import { digestKey, formatKeyDigest } from '../../src/server/projects/keyDigest.ts'
 import { openProjects } from '../../src/server/projects/openProjects.ts'
-import { readProjectsFile } from '../../src/server/projects/readProjectsFile.ts'
-import { writeProjectsFile } from '../../src/server/projects/writeProjectsFile.ts'
+import { readProjectsFile, writeProjectsFile } from '../../src/server/projects/projectsFile.ts'
 
 const digestOf = (key: string) => formatKeyDigest(digestKey(key))
 const digest = digestOf('top-secret')
@@ -159,7 +158,7 @@ describe('projects in force', () => {
     })
     closing.push(projects.close)
     const messages = () => lines.map(line => (JSON.parse(line) as { msg: string }).msg)
-    const has = (key: string, projectId = 'demo') => projects.keyRing().find(projectId, key) !== undefined
+    const has = (key: string, projectId = 'demo') => projects.keyRing.find(projectId, key) !== undefined
     return { projects, lines, messages, has }
   }
   const write = (...keys: string[]) =>

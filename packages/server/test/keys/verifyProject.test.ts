@@ -4,8 +4,8 @@ import { createLogger } from '../../src/platform/logger.ts'
 import { createServer, type Server } from '../../src/server/createServer.ts'
 import { ResultStream } from '../../src/server/methods/ResultStream.ts'
 import { createKeyRing } from '../../src/server/projects/createKeyRing.ts'
+import type { VerifyLimits, VerifyProject } from '../../src/server/projects/createProjectVerifier.ts'
 import { createProjectVerifier } from '../../src/server/projects/createProjectVerifier.ts'
-import type { VerifyLimits, VerifyProject } from '../../src/server/projects/VerifyProject.ts'
 import { address, request, startService } from '../http/startService.ts'
 
 const covers = { transfers: false, internal: false, pool: false }
@@ -120,7 +120,7 @@ describe('a service over a host with a database of its own', () => {
 
 describe('a key that is revoked', () => {
   it('is refused at the next request, while the answer under way is written to its end', async () => {
-    let keys = createKeyRing([{ projectId: 'demo', serverKey: 'demo-server-key' }])
+    const keys = createKeyRing([{ projectId: 'demo', serverKey: 'demo-server-key' }])
     let goOn = () => {}
     const paused = new Promise<void>(resolve => {
       goOn = resolve
@@ -132,7 +132,7 @@ describe('a key that is revoked', () => {
       yield '"the end"'
     }
     const service = startService({
-      keyRing: () => keys,
+      keyRing: keys,
       handlers: {
         ...handlers,
         svc_getTransactionsByAddress: async () => new ResultStream(chunks(), async () => {})
@@ -140,7 +140,7 @@ describe('a key that is revoked', () => {
     })
     const streaming = await service.post('/evm-chain', request('svc_getTransactionsByAddress', [address]))
     expect(streaming.status).toBe(200)
-    keys = createKeyRing([])
+    keys.replace([])
     expect((await service.post('/evm-chain', good)).status).toBe(401)
     goOn()
     expect(await streaming.json()).toMatchObject({ result: [expect.any(String), 'the end'] })

@@ -1,4 +1,4 @@
-import { writeProjectsFile } from '../../src/server/projects/writeProjectsFile.ts'
+import { writeProjectsFile } from '../../src/server/projects/projectsFile.ts'
 
 // Writes the file over and over, with one project more each time; ends when it is killed.
 const [file = '', digest = ''] = process.argv.slice(2)

@@ -3,12 +3,10 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
-import { steadyClock } from '../../src/platform/clock.ts'
 import { createLogger, silentLogger } from '../../src/platform/logger.ts'
-import { createQuota } from '../../src/server/http/createQuota.ts'
-import { PostgresBuckets } from '../../src/server/http/postgresBuckets.ts'
-import { openQuotaDatabase } from '../../src/server/http/quotaDatabase.ts'
-import type { Caller } from '../../src/server/projects/Caller.ts'
+import { createQuota } from '../../src/server/http/quota.ts'
+import { createDatabaseBuckets, openQuotaDatabase } from '../../src/server/http/quotaDatabase.ts'
+import type { Caller } from '../../src/server/projects/createKeyRing.ts'
 import { address, request, type ServiceChanges, startService } from '../http/startService.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { createTestDatabase } from '../support/startPostgres.ts'
@@ -125,6 +123,9 @@ describe('the quota over HTTP', () => {
   })
 })
 
+/** Buckets that are not to be asked: the database is there. */
+const noBuckets = { take: async () => Promise.reject(new Error('counted in the process')) }
+
 // Longer than by default: a busy machine is not a database that is away.
 const longestWaitMs = 2_000
 
@@ -169,7 +170,6 @@ describe('the quota in PostgreSQL', () => {
 
   it('costs one statement for a batch, and gives back what is not used', async () => {
     const database = openQuotaDatabase(await createTestDatabase(), {
-      clock: steadyClock,
       logger: silentLogger,
       longestWaitMs
     })
@@ -182,25 +182,25 @@ describe('the quota in PostgreSQL', () => {
         return database.query(query)
       }
     }
-    const buckets = new PostgresBuckets({ requestsPerSecond: 0.01, burst: 100 }, counted, steadyClock)
-    await buckets.consume('demo', 70)
+    const buckets = createDatabaseBuckets(counted, noBuckets)
+    const take = async (calls: number) => (await buckets.take('demo', { ...rule, burst: 100 }, calls)).taken
+    expect(await take(70)).toBe(70)
     expect(statements).toBe(1)
-    await expect(buckets.consume('demo', 70)).rejects.toMatchObject({ consumedPoints: 140 })
-    await buckets.reward('demo', 25)
-    await expect(buckets.consume('demo', 30)).rejects.toMatchObject({ consumedPoints: 105 })
+    expect(await take(70)).toBe(30)
+    await take(-25)
+    expect(await take(30)).toBe(25)
     expect(statements).toBe(4)
   })
 
   it('keeps no row of a bucket that is full again, however many there are, and no other one is lost', async () => {
     const store = await createTestDatabase()
     const database = openQuotaDatabase(store, {
-      clock: steadyClock,
       logger: silentLogger,
       longestWaitMs,
       tidyEveryMs: 20
     })
     open.push(database)
-    await new PostgresBuckets({ requestsPerSecond: 0.01, burst: 5 }, database, steadyClock).consume('used', 1)
+    await createDatabaseBuckets(database, noBuckets).take('used', rule, 1)
     await database.query({
       text: `INSERT INTO ${database.tableName} SELECT 'full ' || n, 0, 1 FROM generate_series(1, 25000) n`
     })
@@ -240,7 +240,7 @@ describe('the quota in PostgreSQL', () => {
     const clock = { ms: 0, now: () => clock.ms }
     const lines: { level: number; msg: string }[] = []
     const logger = createLogger({ level: 'info', write: line => lines.push(JSON.parse(line)) })
-    const quota = createQuota({ ...rule, store: proxy.url }, { clock, logger, longestWaitMs })
+    const quota = createQuota({ ...rule, store: proxy.url }, { now: clock.now, logger, longestWaitMs })
     open.push(quota)
     const take = quota.of(server, undefined)
     expect((await take(2)).allowed).toBe(2)
@@ -271,7 +271,7 @@ describe('the quota in PostgreSQL', () => {
     open.push(proxy)
     proxy.state = 'down'
     const clock = { ms: 0, now: () => clock.ms }
-    const quota = createQuota({ ...rule, store: proxy.url }, { clock, longestWaitMs })
+    const quota = createQuota({ ...rule, store: proxy.url }, { now: clock.now, longestWaitMs })
     open.push(quota)
     expect((await quota.of(server, undefined)(9)).allowed).toBe(5)
     proxy.state = 'up'

@@ -212,7 +212,7 @@ describe('long answers', () => {
       for (;;) yield `"${'x'.repeat(100_000)}"`
     }
     const service = start({
-      clock,
+      now: clock.now,
       ...(answersAtOnce === undefined ? {} : { answersAtOnce }),
       projects: [...startProjects, { projectId: 'other', serverKey: 'other-key' }],
       handlers: {

@@ -5,8 +5,7 @@ import { acquireWriterLock, type WriterLock } from '../../index/sqlite/lock.ts'
 import { ConfigError, StoreError } from '../../platform/errors.ts'
 import { ProjectEditError } from '../projects/editProjects.ts'
 import { type KeptProject, toKeptProject } from '../projects/keptProject.ts'
-import { readProjectsFile } from '../projects/readProjectsFile.ts'
-import { writeProjectsFile } from '../projects/writeProjectsFile.ts'
+import { readProjectsFile, writeProjectsFile } from '../projects/projectsFile.ts'
 
 const lockWaitMs = 10_000
 

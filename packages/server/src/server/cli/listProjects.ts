@@ -1,6 +1,6 @@
 import { hasEnded } from '../projects/editProjects.ts'
 import { type KeptProject, toKeptProject } from '../projects/keptProject.ts'
-import { readProjectsFile } from '../projects/readProjectsFile.ts'
+import { readProjectsFile } from '../projects/projectsFile.ts'
 import { findProjects, type ProjectsPlace } from './findProjects.ts'
 import { formatProjects } from './formatProjects.ts'
 

@@ -1,17 +1,18 @@
-import { describe, expect, it } from 'vitest'
-import { createClientAddress } from './clientAddress.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { arrival, runGuard } from '../../../test/http/runGuard.ts'
+import { silentLogger } from '../../platform/logger.ts'
+import { findClientAddress } from './clientAddress.ts'
 
 const proxies = ['10.0.0.0/8', 'loopback', '2001:db8:ffff::1']
 
-function addressOf(
+async function addressOf(
   peerAddress: string | undefined,
   forwarded?: string,
-  trusted: readonly string[] = proxies
-) {
-  return createClientAddress(trusted)({
-    peerAddress,
-    header: name => (name === 'x-forwarded-for' ? forwarded : undefined)
-  })
+  trusted: readonly string[] = proxies,
+  guard = findClientAddress(trusted, silentLogger)
+): Promise<string | undefined> {
+  const { found } = await runGuard(guard, arrival({ 'x-forwarded-for': forwarded }, { peerAddress }))
+  return found?.address
 }
 
 describe('the address of a caller', () => {
@@ -40,36 +41,37 @@ describe('the address of a caller', () => {
     ['leaves out the zone', 'fe80::1%eth0', undefined, 'fe80:0000:0000:0000::/64'],
     ['knows an IPv6 proxy', '2001:db8:ffff::1', '203.0.113.9', '203.0.113.9'],
     ['trusts no neighbour of an IPv6 proxy', '2001:db8:ffff::2', '203.0.113.9', '2001:0db8:ffff:0000::/64']
-  ])('%s', (_, peer, forwarded, expected) => {
-    expect(addressOf(peer, forwarded)).toBe(expected)
+  ])('%s', async (_, peer, forwarded, expected) => {
+    expect(await addressOf(peer, forwarded)).toBe(expected)
   })
 
-  it('is the same for two addresses of one IPv6 network', () => {
-    expect(addressOf('2001:db8:1:2::1')).toBe(addressOf('2001:db8:1:2:ffff:ffff:ffff:ffff'))
-    expect(addressOf('2001:db8:1:2::1')).not.toBe(addressOf('2001:db8:1:3::1'))
+  it('is the same for two addresses of one IPv6 network', async () => {
+    const first = await addressOf('2001:db8:1:2::1')
+    expect(await addressOf('2001:db8:1:2:ffff:ffff:ffff:ffff')).toBe(first)
+    expect(await addressOf('2001:db8:1:3::1')).not.toBe(first)
   })
 
-  it('is never the one in the header while no proxy is trusted', () => {
-    expect(addressOf('127.0.0.1', '203.0.113.9', [])).toBe('127.0.0.1')
+  it('is never the one in the header while no proxy is trusted', async () => {
+    expect(await addressOf('127.0.0.1', '203.0.113.9', [])).toBe('127.0.0.1')
   })
 
-  it('tells once of a neighbour that forwards and is not trusted', () => {
-    let told = 0
-    const read = createClientAddress(['10.0.0.0/8'], () => told++)
-    const ask = (peerAddress: string, forwarded?: string) => read({ peerAddress, header: () => forwarded })
-    ask('192.168.1.1')
-    ask('203.0.113.9', '192.0.2.1')
-    ask('10.1.2.3', '192.0.2.1')
-    expect(told).toBe(0)
-    expect(ask('192.168.1.1', '192.0.2.1')).toBe('192.168.1.1')
-    ask('::1', '192.0.2.1')
-    expect(told).toBe(1)
+  it('tells once of a neighbour that forwards and is not trusted', async () => {
+    const warn = vi.fn()
+    const guard = findClientAddress(['10.0.0.0/8'], { warn })
+    const ask = (peerAddress: string, forwarded?: string) => addressOf(peerAddress, forwarded, [], guard)
+    await ask('192.168.1.1')
+    await ask('203.0.113.9', '192.0.2.1')
+    await ask('10.1.2.3', '192.0.2.1')
+    expect(warn).not.toHaveBeenCalled()
+    expect(await ask('192.168.1.1', '192.0.2.1')).toBe('192.168.1.1')
+    await ask('::1', '192.0.2.1')
+    expect(warn).toHaveBeenCalledOnce()
   })
 
-  it('is found from the right in a header of a thousand entries', () => {
+  it('is found from the right in a header of a thousand entries', async () => {
     const forged = Array.from({ length: 1_000 }, (_, index) => `192.0.2.${index % 256}`)
-    expect(addressOf('10.1.2.3', [...forged, '203.0.113.9'].join(', '))).toBe('203.0.113.9')
+    expect(await addressOf('10.1.2.3', [...forged, '203.0.113.9'].join(', '))).toBe('203.0.113.9')
     const proxyChain = Array.from({ length: 1_000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`)
-    expect(addressOf('10.1.2.3', proxyChain.join(','))).toBe('10.0.0.0')
+    expect(await addressOf('10.1.2.3', proxyChain.join(','))).toBe('10.0.0.0')
   })
 })

@@ -1,45 +1,39 @@
 import { type AddressRange, parseAddress, parseAddressRange } from '../../platform/addressRange.ts'
-
-/** What is known of where a request came from. */
-export interface AddressedRequest {
-  /** Who holds the other end of the connection; absent where the host does not tell. */
-  readonly peerAddress?: string | undefined
-  header(name: string): string | undefined
-}
-
-/** The address that limits are counted for; `undefined` where it is not known. */
-export type ReadClientAddress = (request: AddressedRequest) => string | undefined
+import type { Logger } from '../../platform/logger.ts'
+import type { Arrival, Guard } from './guards.ts'
 
 /**
- * Finds out who is calling, also behind proxies: the right-most address of `X-Forwarded-For` that no trusted proxy
- * holds. Everything left of it may have been sent by the caller itself and is not looked at.
+ * Guard: finds out who is calling, also behind proxies: the right-most address of `X-Forwarded-For` that no trusted
+ * proxy holds. Everything left of it may have been sent by the caller itself and is not read.
  *
  * @param trustedProxies - addresses, CIDR ranges, or `loopback`; the header of any other peer is ignored.
- * @param onUnknownProxy - told once when a peer in a private network sends the header and is not trusted: it may be a
- *   proxy that the operator forgot, and all of its callers would count as one.
- * @returns an address in one spelling: IPv4 in four parts, also where it came mapped or translated (64:ff9b::/96) into
- *   IPv6; an IPv6 address as its /64 network, which is what one customer is given at least.
+ * @param logger - warned once when a peer in a private network sends the header and is not trusted: it may be a proxy
+ *   that the operator forgot, and all of its callers would count as one.
+ * @returns finds an address in one spelling: IPv4 in four parts, also where it came mapped or translated (64:ff9b::/96)
+ *   into IPv6; an IPv6 address as its /64 network, which is what one customer is given at least; `undefined` where the
+ *   host does not report who called.
  * @remarks An entry that is no address ends the search: the last address that a trusted proxy vouched for counts.
  *   RFC 7239 `Forwarded` is not read: a proxy that writes one of the two headers hands on the other as it came.
  */
-export function createClientAddress(
+export function findClientAddress(
   trustedProxies: readonly string[],
-  onUnknownProxy: () => void = () => {}
-): ReadClientAddress {
-  let hasTold = false
+  logger: Pick<Logger, 'warn'>
+): Guard<Arrival, { readonly address: string | undefined }> {
+  let hasWarned = false
   const ranges = trustedProxies.map(text => parseAddressRange(text)).filter(range => range !== undefined)
-  return request => {
+  return ({ request }, next) => {
     const peer = request.peerAddress === undefined ? undefined : parseAddress(request.peerAddress)
-    if (peer === undefined) return undefined
-    if (!isTrusted(peer, ranges)) {
-      if (!hasTold && privateRanges.has(peer.range()) && request.header('x-forwarded-for') !== undefined) {
-        hasTold = true
-        onUnknownProxy()
-      }
-      return counted(peer)
-    }
+    if (peer === undefined) return next({ address: undefined })
     const forwarded = request.header('x-forwarded-for')
-    return counted(forwarded === undefined ? peer : walkBack(forwarded, peer, ranges))
+    if (forwarded === undefined) return next({ address: counted(peer) })
+    if (isTrusted(peer, ranges)) return next({ address: counted(walkBack(forwarded, peer, ranges)) })
+    if (!hasWarned && privateRanges.has(peer.range())) {
+      hasWarned = true
+      logger.warn(
+        'X-Forwarded-For came from a private address that listen.trustedProxies does not name; all callers behind it count as one'
+      )
+    }
+    return next({ address: counted(peer) })
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { AnswerCoverage } from '../../model/coverage.ts'
 import { coverageHeader } from './coverageHeader.ts'
 
 const headerOf = (...told: Parameters<typeof coverageHeader>) =>
@@ -11,11 +12,11 @@ it('says what is known of a chain, and leaves out what is not', () => {
       { chainId: 1, from: 5, to: 5, deepHistory: 'node' },
       { chainId: 10 }
     ])
-  ).toBe('31337;from=0;to=128;transfers=0;internal=7;deep=none, 1;from=5;to=5;deep=node, 10')
+  ).toBe('1;from=5;to=5;deep=node, 10, 31337;from=0;to=128;transfers=0;internal=7;deep=none')
 })
 
 it('is no header where nothing was told', () => {
-  expect([coverageHeader(), coverageHeader([])]).toEqual([{}, {}])
+  expect(coverageHeader([])).toEqual({})
 })
 
 it.each([10 ** 15, -1, 1.5, Number.NaN])(
@@ -26,3 +27,28 @@ it.each([10 ** 15, -1, 1.5, Number.NaN])(
     expect(headerOf([{ chainId: 10 ** 15 - 1 }])).toBe('999999999999999')
   }
 )
+
+const whole: AnswerCoverage = { chainId: 1, from: 0, to: 9, transfersFrom: 0, internalFrom: 3 }
+
+it('names each chain once, in the order of their ids', () => {
+  const other = { chainId: 10, from: 1, to: 2 }
+  expect(headerOf([other, whole, other, whole])).toBe('1;from=0;to=9;transfers=0;internal=3, 10;from=1;to=2')
+})
+
+it.each<[string, Partial<AnswerCoverage>, Partial<AnswerCoverage>]>([
+  ['a head that moved', { to: 12 }, {}],
+  ['a head that was rolled back', { to: 4 }, { to: 4 }],
+  ['an index that begins later', { from: 2, deepHistory: 'node' }, { from: 2, deepHistory: 'node' }],
+  ['transfers that are known later', { transfersFrom: 4 }, { transfersFrom: 4 }],
+  ['traces that are known earlier', { internalFrom: 0 }, {}],
+  ['nobody below', { deepHistory: 'none' }, { deepHistory: 'none' }]
+])('says no more than both do: %s', (_what, change, expected) => {
+  const changed = { ...whole, ...change }
+  const header = headerOf([{ ...whole, ...expected }])
+  expect([headerOf([whole, changed]), headerOf([changed, whole])]).toEqual([header, header])
+})
+
+it('knows nothing that one of them does not know', () => {
+  expect(headerOf([whole, { chainId: 1 }])).toBe('1')
+  expect(headerOf([whole, { chainId: 1, from: 20, to: 30 }])).toBe('1')
+})

@@ -1,6 +1,6 @@
+import type { PieceStream } from '../rpc/resultPieces.ts'
 import {
   BodyReadByHostError,
-  type BodyStream,
   bodyTooLarge,
   callerGone,
   type HttpHandler,
@@ -59,7 +59,8 @@ function toHttpRequest(request: Request, peerAddress: string | undefined): HttpR
       readBody(request, largestBytes).catch((error: unknown) => {
         throw request.signal.aborted ? callerGone() : error
       }),
-    signal: request.signal
+    signal: request.signal,
+    source: request
   }
 }
 
@@ -81,7 +82,7 @@ async function readBody(request: Request, largestBytes: number): Promise<Uint8Ar
   return Buffer.concat(chunks, length)
 }
 
-function toReadableStream(body: BodyStream, idleMs: number): ReadableStream<Uint8Array> {
+function toReadableStream(body: PieceStream, idleMs: number): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let idle: NodeJS.Timeout | undefined
   return new ReadableStream<Uint8Array>(

@@ -1,28 +1,30 @@
-import type { EndpointPath } from '@chain-data/protocol'
+import { type EndpointPath, transport } from '@chain-data/protocol'
 import type { SolanaStatus, SyncStatus } from '../../model/sync.ts'
-import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { createMetrics, type MetricSources } from '../metrics/metrics.ts'
 import type { KeyRing } from '../projects/createKeyRing.ts'
 import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
+import { answerCalls } from '../rpc/answerCalls.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
-import { createRpc } from '../rpc/createRpc.ts'
-import { atBasePath } from './atBasePath.ts'
-import { createClientAddress } from './clientAddress.ts'
+import { toWireError } from '../rpc/toWireError.ts'
+import { answerErrors } from './answerErrors.ts'
+import { readText, requireJson } from './body.ts'
+import { findClientAddress } from './clientAddress.ts'
+import { allowPages } from './cors.ts'
 import { countAnswers } from './countAnswers.ts'
-import { createAdmission } from './createAdmission.ts'
-import { type App, createApp } from './createApp.ts'
-import { createAuthenticator } from './createAuthenticator.ts'
-import { createCors } from './createCors.ts'
+import { coverageHeader } from './coverageHeader.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
-import { createLongAnswers } from './createLongAnswers.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
 import { createOperatorPages, type StatusTimes } from './createOperatorPages.ts'
-import { createPlaces } from './createPlaces.ts'
-import { createQuota, type RateLimits } from './createQuota.ts'
+import { guardList } from './guards.ts'
+import { healthPages } from './healthAnswers.ts'
+import { requireLogin } from './login.ts'
 import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
-import { watchLoopDelay } from './loopDelay.ts'
-import { createRequestQueue } from './requestQueue.ts'
+import { createOverload } from './overload.ts'
+import { findEndpoint, readPath, requirePost, servePages } from './paths.ts'
+import { createQuota, type RateLimits } from './quota.ts'
+import { readCalls } from './readCalls.ts'
+import { shareRequests } from './share.ts'
 
 export interface ServiceOptions {
   readonly handlers: DispatchOptions['handlers']
@@ -35,11 +37,10 @@ export interface ServiceOptions {
   readonly nodeFigures?: MetricSources['nodeFigures']
   /** How the metadata service fares; for the metrics. */
   readonly metadataFigures?: MetricSources['metadataFigures']
-  /** The metrics tell of the process too. */
+  /** The metrics report on the process too. */
   readonly ownsProcess?: boolean | undefined
-  /** The keys in force; asked anew for every request. */
-  readonly keyRing: () => KeyRing
-  /** Asked for projects that have no key there; absent: their credentials are wrong. */
+  readonly keyRing: KeyRing
+  /** Asked for projects that are not in the key ring; absent: their credentials are wrong. */
   readonly verifier?: ProjectVerifier | undefined
   readonly methodPrefix: string
   readonly rateLimit: RateLimits | false
@@ -49,14 +50,11 @@ export interface ServiceOptions {
   readonly overload?: { readonly eventLoopDelayMs: number } | false
   /** Whose `X-Forwarded-For` is believed; absent: nobody's. */
   readonly trustedProxies?: readonly string[]
-  readonly limits: {
+  readonly limits: DispatchOptions['limits'] & {
     readonly bodyBytes: number
     readonly jsonDepth: number
     readonly batchEntries: number
     readonly requestsInFlight: number
-    readonly requestDeadlineMs: number
-    readonly streamIdleMs: number
-    readonly responseBytes: number | null
   }
   /** So many views of the store may be open at the same time; absent: 64, those of SQLite. */
   readonly answersAtOnce?: number
@@ -64,100 +62,119 @@ export interface ServiceOptions {
   readonly pages?: { readonly status: boolean; readonly metrics: boolean }
   readonly statusTimes?: StatusTimes
   readonly logger: Logger
-  /** For how long answers last; absent: the steady one. */
-  readonly clock?: Clock
+  /** Milliseconds, for how long answers last; absent: `performance.now`. */
+  readonly now?: () => number
   /** Where a host has put `fetch` and `nodeHandler`; absent: at the root, or the host takes the path off. */
   readonly basePath?: string | undefined
 }
 
 /** The methods made callable over HTTP. */
-export interface Service extends Pick<App, 'inFlight' | 'beginDraining' | 'beginClosing'> {
+export interface Service {
   readonly fetch: FetchHandler
   readonly nodeHandler: NodeHandler
+  /** RPC requests whose answer is not complete. */
+  inFlight(): number
+  /** From now on `/health/ready` says 503 and connections are not kept; RPC requests are still answered. */
+  beginDraining(): void
+  /** From now on new RPC requests are refused too. */
+  beginClosing(): void
   /** Counts what a listener refuses before it comes here. */
   readonly countRefusal: (reason: string) => void
-  /** Lets go of what it holds beside the methods; for when the last answer is written. */
+  /** Releases what the service holds besides the methods; for when the last answer is written. */
   close(): Promise<void>
 }
 
-/** Puts the JSON-RPC layer and the HTTP layer around a set of methods, whatever stands behind these. */
+/** Puts the guards of HTTP and the JSON-RPC layer around a set of methods, whatever stands behind these. */
 export function createService(options: ServiceOptions): Service {
-  const { handlers, chainIds, syncStatuses, nodeFigures, keyRing, methodPrefix, rateLimit, limits, logger } =
-    options
-  const { login = false, overload = false, answersAtOnce = 64 } = options
-  const { verifier } = options
-  const solanaStatuses = options.solanaStatuses ?? (() => [])
+  const { chainIds, syncStatuses, nodeFigures, keyRing, verifier, methodPrefix, limits, logger } = options
+  const { login = false, overload: shedding = false, answersAtOnce = 64, solanaStatuses = () => [] } = options
   const registry = createMetrics({
     syncStatuses,
-    inFlight: () => app.inFlight(),
+    inFlight: () => overload.inFlight(),
     ownsProcess: options.ownsProcess,
-    limitFigures: () => ({ ...admission.figures(), throttledLogins: loginThrottle.throttled() }),
+    limitFigures: () => ({ ...overload.figures(), throttledLogins: throttle.throttled() }),
     ...(nodeFigures ? { nodeFigures } : {}),
     ...(options.metadataFigures ? { metadataFigures: options.metadataFigures } : {})
   })
-  const { metrics, pages, beginClosing } = createOperatorPages({
+  const operator = createOperatorPages({
     served: options.pages ?? { status: true, metrics: true },
     metrics: registry,
-    sources: { syncStatuses, solanaStatuses, nodeFigures, inFlight: () => app.inFlight() },
+    sources: { syncStatuses, solanaStatuses, nodeFigures, inFlight: () => overload.inFlight() },
     chainIds,
     methodPrefix,
     times: options.statusTimes
   })
+  const { metrics } = operator
+  const overload = createOverload({
+    requestsInFlight: limits.requestsInFlight,
+    delayMs: shedding === false ? false : shedding.eventLoopDelayMs,
+    onShed: () => metrics.countRefusal('OVERLOADED')
+  })
+  const throttle = createLoginThrottle(login)
+  const quota = createQuota(options.rateLimit, { logger })
   const dispatch = createDispatch({
-    handlers,
+    handlers: options.handlers,
     chainIds,
     methodPrefix,
     limits,
     logger,
-    metrics,
-    clock: systemClock
+    metrics
   })
-  const delay = watchLoopDelay()
-  const admission = createAdmission({
-    requestsInFlight: limits.requestsInFlight,
-    delayMs: overload === false ? false : overload.eventLoopDelayMs,
-    delay,
-    queue: createRequestQueue()
-  })
-  const loginThrottle = createLoginThrottle(login)
-  const quota = createQuota(rateLimit, { logger })
-  const app = createApp({
-    rpc: createRpc({ dispatch, limits, logger, metrics }),
-    authenticate: createAuthenticator(keyRing, verifier),
-    clientAddress: createClientAddress(options.trustedProxies ?? [], () =>
-      logger.warn(
-        'X-Forwarded-For came from a private address that listen.trustedProxies does not name; all callers behind it count as one'
-      )
-    ),
-    admission,
-    places: createPlaces(limits.requestsInFlight),
-    longAnswers: createLongAnswers(createPlaces(answersAtOnce), options.clock),
-    loginThrottle,
-    quotaOf: quota.of,
-    cors: createCors(() => verifier !== undefined || keyRing().hasClientKeys),
-    limits,
-    syncStatuses,
-    solanaStatuses,
-    metrics,
-    pages,
-    logger
-  })
-  const handle = countAnswers(atBasePath(app.handle, options.basePath ?? ''), metrics)
+  let isDraining = false
+  const pages = new Map([...healthPages(syncStatuses, solanaStatuses, () => isDraining), ...operator.pages])
+
+  // The way of a request, first to last.
+  const handle = guardList()
+    .guard(countAnswers(metrics, logger))
+    .guard(
+      answerErrors((failure, requestId) => {
+        const wireError = toWireError(failure, { requestId, logger })
+        metrics.countRefusal(wireError.reason)
+        return wireError
+      })
+    )
+    .guard(({ answerHeaders }, next) =>
+      next({}).finally(() => {
+        // Callers that keep connections open would go on calling here.
+        if (isDraining) answerHeaders.connection = 'close'
+      })
+    )
+    .guard(readPath(options.basePath ?? ''))
+    .guard(servePages(pages))
+    .guard(findEndpoint)
+    .guard(allowPages(() => verifier !== undefined || keyRing.hasClientKeys()))
+    .guard(requirePost(transport.allow))
+    .guard(overload.guard)
+    .guard(findClientAddress(options.trustedProxies ?? [], logger))
+    .guard(requireLogin({ keyRing, verifier, throttle }))
+    .guard(requireJson)
+    .guard(shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce }, options.now))
+    .guard(readText(limits.bodyBytes))
+    .guard(readCalls(quota, limits))
+    .answer(async ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
+      const { signal } = request
+      const origin = { endpoint, urlChainId, requestId, projectId: caller.projectId, signal }
+      const { coverage, ...answer } = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
+      const headers = { 'content-type': transport.responseContentType, ...coverageHeader(coverage) }
+      return { ...answer, headers }
+    })
+
   return {
-    inFlight: app.inFlight,
+    inFlight: overload.inFlight,
     beginDraining() {
-      beginClosing()
-      app.beginDraining()
+      isDraining = true
+      operator.beginClosing()
     },
     beginClosing() {
-      beginClosing()
-      app.beginClosing()
+      isDraining = true
+      operator.beginClosing()
+      overload.beginClosing()
     },
     fetch: createFetchHandler(handle, limits.streamIdleMs),
     nodeHandler: createNodeHandler(handle, limits.streamIdleMs),
     countRefusal: metrics.countRefusal,
     async close() {
-      delay.stop()
+      overload.stop()
       await quota.close()
     }
   }

@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../platform/refusal.ts'
+import type { PieceStream } from '../rpc/resultPieces.ts'
 
 /** A request body did not fit into the allowed number of bytes. */
 export const bodyTooLarge = Symbol('body too large')
@@ -24,10 +26,7 @@ export interface HttpRequest {
   /** Decoded by nobody: as it was sent, without query. */
   readonly path: string
   readonly query: URLSearchParams
-  /**
-   * Who holds the other end of the connection, maybe a proxy; absent where the host does not tell. Limits count what
-   * `clientAddress.ts` makes of it.
-   */
+  /** Address of the other end of the connection, which may be a proxy; absent where the host does not report it. */
   readonly peerAddress?: string | undefined
   /** Value of a header by its lower-case name; repeated ones joined by `, `. */
   header(name: string): string | undefined
@@ -35,17 +34,14 @@ export interface HttpRequest {
   readBody(largestBytes: number): Promise<Uint8Array | typeof bodyTooLarge>
   /** Aborts when the caller is gone before the answer is complete. */
   readonly signal: AbortSignal
-}
-
-/** A body that is written as it is read. `return` must be called when it is not read to its end. */
-export interface BodyStream extends AsyncIterator<string, undefined> {
-  return(): Promise<IteratorResult<string, undefined>>
+  /** The request as the host got it. */
+  readonly source: Request | IncomingMessage
 }
 
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | BodyStream
+  readonly body: string | PieceStream
 }
 
 /** Answers any request. Never rejects. */

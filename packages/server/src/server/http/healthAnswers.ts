@@ -1,3 +1,4 @@
+import { transport } from '@chain-data/protocol'
 import { isDegraded, type SolanaStatus, type SyncStatus } from '../../model/sync.ts'
 
 /** State of one EVM chain as `/health/ready` shows it. What is not known is absent. */
@@ -34,22 +35,30 @@ export interface HealthReport {
   readonly solana?: readonly SolanaStatus[]
 }
 
-/** Ready once every indexed chain has finished its first backfill. */
-export function readiness(
-  statuses: readonly SyncStatus[],
-  isClosing: boolean,
-  solana: readonly SolanaStatus[] = [],
-  nowMs = Date.now()
-): { readonly status: 200 | 503; readonly body: string } {
-  const chains = statuses.map(status => toChainHealth(status, nowMs))
-  const ready = !isClosing && chains.every(chain => chain.ready)
-  const report: HealthReport = {
-    ready,
-    ...(isClosing ? { closing: true } : {}),
-    chains,
-    ...(solana.length === 0 ? {} : { solana })
-  }
-  return { status: ready ? 200 : 503, body: JSON.stringify(report) }
+/** Builds the health pages by path: `/health/live`, and `/health/ready`, which is 503 until every first backfill is complete. */
+export function healthPages(
+  syncStatuses: () => readonly SyncStatus[],
+  solanaStatuses: () => readonly SolanaStatus[],
+  isClosing: () => boolean
+) {
+  const headers = { 'content-type': transport.responseContentType }
+  return new Map([
+    ['/health/live', async () => ({ status: 200, headers, body: '{"live":true}' })],
+    [
+      '/health/ready',
+      async () => {
+        const chains = syncStatuses().map(status => toChainHealth(status, Date.now()))
+        const solana = solanaStatuses()
+        const report: HealthReport = {
+          ready: !isClosing() && chains.every(chain => chain.ready),
+          ...(isClosing() ? { closing: true } : {}),
+          chains,
+          ...(solana.length === 0 ? {} : { solana })
+        }
+        return { status: report.ready ? 200 : 503, headers, body: JSON.stringify(report) }
+      }
+    ]
+  ])
 }
 
 /** @param nowMs - `Date.now()`, which the age of the pool is counted to. */

@@ -5,7 +5,7 @@ const rule = { attempts: 20, windowMs: 60_000, longestPauseMs: 900_000 }
 
 function startThrottle() {
   const clock = { ms: 0, now: () => clock.ms }
-  const throttle = createLoginThrottle(rule, clock)
+  const throttle = createLoginThrottle(rule, clock.now)
   let compared = 0
   const attempt = (address: string | undefined, projectId?: string) =>
     throttle.attempt(address, projectId ?? 'one', async () => {

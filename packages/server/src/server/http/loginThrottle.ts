@@ -1,6 +1,5 @@
 import { BoundedMap } from '../../platform/boundedMap.ts'
-import { type Clock, steadyClock } from '../../platform/clock.ts'
-import type { Caller } from '../projects/Caller.ts'
+import type { Caller } from '../projects/createKeyRing.ts'
 
 /** How many wrong credentials an address may send. */
 export interface LoginRule {
@@ -35,6 +34,7 @@ export interface LoginThrottle {
 const largestNumberOfAddresses = 100_000
 const knownForMs = 3_600_000
 const projectsPerAddress = 16
+const off: LoginRule = { attempts: 0, windowMs: 0, longestPauseMs: 0 }
 
 interface Pause {
   untilMs: number
@@ -54,17 +54,8 @@ interface Pause {
  *   one, until the address was quiet for `longestPauseMs`. Memory is bounded; pauses are kept apart from counts, so
  *   that forgetting one takes as many addresses that are in a pause themselves. A right key changes nothing of that.
  */
-export function createLoginThrottle(rule: LoginRule | false, clock: Clock = steadyClock): LoginThrottle {
-  if (rule === false) {
-    return {
-      async attempt(_address, _projectId, authenticate) {
-        const caller = await authenticate()
-        return caller && { caller }
-      },
-      throttled: () => 0
-    }
-  }
-  const { attempts, windowMs, longestPauseMs } = rule
+export function createLoginThrottle(rule: LoginRule | false, now = () => performance.now()): LoginThrottle {
+  const { attempts, windowMs, longestPauseMs } = rule === false ? off : rule
   const pauses = new BoundedMap<string, Pause>(largestNumberOfAddresses)
   /** The moment at which the count of an address is back at none. */
   const counts = new BoundedMap<string, number>(largestNumberOfAddresses)
@@ -74,7 +65,7 @@ export function createLoginThrottle(rule: LoginRule | false, clock: Clock = stea
   return {
     throttled: () => throttled,
     async attempt(address, projectId, authenticate) {
-      if (address === undefined) {
+      if (rule === false || address === undefined) {
         const caller = await authenticate()
         return caller && { caller }
       }
@@ -98,7 +89,7 @@ export function createLoginThrottle(rule: LoginRule | false, clock: Clock = stea
   }
 
   function isRecent(seenMs: number): boolean {
-    return clock.now() - seenMs < knownForMs
+    return now() - seenMs < knownForMs
   }
 
   function refuse(address: string): Login {
@@ -107,18 +98,18 @@ export function createLoginThrottle(rule: LoginRule | false, clock: Clock = stea
   }
 
   function waitOf(address: string): number {
-    return Math.max(0, (pauses.get(address)?.untilMs ?? 0) - clock.now())
+    return Math.max(0, (pauses.get(address)?.untilMs ?? 0) - now())
   }
 
   function countFailure(address: string): void {
-    const now = clock.now()
+    const nowMs = now()
     const last = pauses.get(address)
-    if (last !== undefined && now < last.untilMs + longestPauseMs) {
+    if (last !== undefined && nowMs < last.untilMs + longestPauseMs) {
       pause(address, Math.min(longestPauseMs, last.lengthMs * 2))
       return
     }
-    const noneAtMs = Math.max(counts.get(address) ?? now, now) + windowMs / attempts
-    if (noneAtMs - now > windowMs - windowMs / attempts / 2) {
+    const noneAtMs = Math.max(counts.get(address) ?? nowMs, nowMs) + windowMs / attempts
+    if (noneAtMs - nowMs > windowMs - windowMs / attempts / 2) {
       counts.delete(address)
       pause(address, Math.min(longestPauseMs, windowMs))
     } else {
@@ -127,7 +118,7 @@ export function createLoginThrottle(rule: LoginRule | false, clock: Clock = stea
   }
 
   function pause(address: string, lengthMs: number): void {
-    pauses.set(address, { untilMs: clock.now() + lengthMs, lengthMs })
+    pauses.set(address, { untilMs: now() + lengthMs, lengthMs })
   }
 
   function remember(address: string, projectId: string): void {
@@ -136,7 +127,7 @@ export function createLoginThrottle(rule: LoginRule | false, clock: Clock = stea
       for (const [one, seenMs] of projects) if (!isRecent(seenMs)) projects.delete(one)
       if (projects.size >= projectsPerAddress) return
     }
-    projects.set(projectId, clock.now())
+    projects.set(projectId, now())
     known.set(address, projects)
   }
 }

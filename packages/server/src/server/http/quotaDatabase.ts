@@ -1,9 +1,28 @@
 import pg from 'pg'
-import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
 
-/** What a statement returns. */
-export type QuotaRows<R extends pg.QueryResultRow> = pg.QueryResult<R>
+/** At most `burst` calls at once and `requestsPerSecond` on average. */
+export interface QuotaRule {
+  readonly requestsPerSecond: number
+  readonly burst: number
+}
+
+/** Token buckets by key. Of a bucket only the moment is kept at which it will be full again. */
+export interface Buckets {
+  /**
+   * Takes as many calls as fit; a negative number gives calls back.
+   *
+   * @returns how many were taken, and the time until the bucket is full again.
+   */
+  take(
+    key: string,
+    rule: QuotaRule,
+    calls: number
+  ): Promise<{ readonly taken: number; readonly fullInMs: number }>
+}
+
+/** Calls are whole, and time is not: this much of one may be missing. */
+export const smallestPart = 1e-6
 
 /** The table that quotas are counted in, and whether its database answers. */
 export interface QuotaDatabase {
@@ -32,13 +51,13 @@ const tableName = 'chain_data_quota'
 export function openQuotaDatabase(
   url: string,
   options: {
-    readonly clock: Clock
+    readonly now?: () => number
     readonly logger: Logger
     readonly longestWaitMs: number
     readonly tidyEveryMs?: number
   }
 ): QuotaDatabase {
-  const { clock, logger, longestWaitMs, tidyEveryMs = 300_000 } = options
+  const { now = () => performance.now(), logger, longestWaitMs, tidyEveryMs = 300_000 } = options
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
@@ -63,9 +82,9 @@ export function openQuotaDatabase(
     tableName,
     async query(query) {
       if (awaySinceMs !== undefined) {
-        if (clock.now() - awaySinceMs < pauseMs) throw new Error('the database of the quotas is away')
+        if (now() - awaySinceMs < pauseMs) throw new Error('the database of the quotas is away')
         // One call finds out; the others do not wait for it.
-        awaySinceMs = clock.now()
+        awaySinceMs = now()
       }
       try {
         table ??= createTable(pool)
@@ -79,7 +98,7 @@ export function openQuotaDatabase(
         if (awaySinceMs === undefined) {
           logger.warn('the database of the quotas is away; this process counts by itself', { error })
         }
-        awaySinceMs = clock.now()
+        awaySinceMs = now()
         throw error
       }
     },
@@ -115,3 +134,39 @@ async function createTable(pool: pg.Pool): Promise<void> {
     if (code !== '23505' && code !== '42P07') throw error
   }
 }
+
+interface Row {
+  readonly points: number
+  readonly expire: number
+  readonly now: number
+}
+
+/**
+ * Token buckets in a table that several servers share: `expire` is the moment at which a bucket is full, in
+ * milliseconds of the database's clock; `points` what the last call was given.
+ *
+ * @param fallback - counts while the database is away.
+ * @remarks One statement for any number of calls.
+ */
+export function createDatabaseBuckets(database: QuotaDatabase, fallback: Buckets): Buckets {
+  return {
+    async take(key, rule, calls) {
+      const values = [key, calls, 1_000 / rule.requestsPerSecond, rule.burst]
+      const result = await database.query<Row>({ text: takeStatement, values }).catch(() => undefined)
+      if (result === undefined) return fallback.take(key, rule, calls)
+      const [row] = result.rows
+      if (row === undefined) throw new Error('the statement returns one row')
+      return { taken: row.points, fullInMs: row.expire - row.now }
+    }
+  }
+}
+
+const nowMs = 'extract(epoch FROM statement_timestamp())::float8 * 1000'
+const room = `floor($4::float8 - greatest(0, bucket.expire - (${nowMs})) / $3::float8 + ${smallestPart})`
+const fitting = `least($2::int, greatest(0, ${room})::int)`
+const takeStatement = `INSERT INTO ${tableName} AS bucket (key, points, expire)
+  VALUES ($1, least($2::int, $4::float8::int), ${nowMs} + least($2::int, $4::float8::int) * $3::float8)
+  ON CONFLICT (key) DO UPDATE SET
+    points = ${fitting},
+    expire = greatest(bucket.expire, ${nowMs}) + ${fitting} * $3::float8
+  RETURNING points, expire, ${nowMs} AS now`

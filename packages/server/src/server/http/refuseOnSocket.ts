@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { headFault } from './headFault.ts'
-import { type SocketRefusal, socketRefusals, writeRefusal } from './socketRefusal.ts'
+import { transport } from '@chain-data/protocol'
+import { failureText } from '../rpc/envelope.ts'
+import { headFault, type SocketRefusal, socketRefusals } from './headFault.ts'
 
 const refusalOfCode = new Map<unknown, SocketRefusal>([
   ['HPE_HEADER_OVERFLOW', socketRefusals.headTooLarge],
@@ -108,4 +110,23 @@ function refuse(response: ServerResponse, refusal: SocketRefusal, onRefusal: (re
   const { headers, body } = writeRefusal(refusal)
   response.writeHead(refusal.status, { ...headers })
   response.end(body)
+}
+
+/** Headers and body of a refusal, under a request id of its own. */
+function writeRefusal({ error, headers }: SocketRefusal): {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+} {
+  const body = failureText({ idText: undefined }, error)
+  return {
+    headers: {
+      'content-type': transport.responseContentType,
+      ...transport.answerHeaders,
+      'x-request-id': randomUUID(),
+      connection: 'close',
+      'content-length': String(Buffer.byteLength(body)),
+      ...headers
+    },
+    body
+  }
 }

@@ -5,7 +5,7 @@ import { createRequestQueue } from './requestQueue.ts'
 function start(workMs: number) {
   const clock = { ms: 0, now: () => clock.ms }
   let next: (() => void) | undefined
-  const queue = createRequestQueue(clock, run => {
+  const queue = createRequestQueue(clock.now, run => {
     next = run
   })
   const begun: number[] = []

@@ -1,18 +1,16 @@
-import { type Clock, steadyClock } from '../../platform/clock.ts'
-
 /** Lets requests begin one after the other, so that between them everything else has its turn. */
 export interface RequestQueue {
-  /** Tells of a request that came, also of one that will be refused. */
+  /** Counts a request that came, also one that will be refused. */
   arrived(): void
-  /** @returns nothing for a request that may begin at once, else what resolves when its turn has come. */
+  /** @returns nothing for a request that may begin at once, else a promise of its turn. */
   enter(): Promise<undefined> | undefined
   /** How long a request that entered now would wait. */
   expectedWaitMs(): number
 }
 
-/** The requests of one round of the event loop are begun within so long. */
+/** The requests of one round of the event loop are begun within this time. */
 const roundMs = 1
-/** From this wait on, what comes is heard before more is begun. */
+/** From this wait on, arriving requests are read before more are begun. */
 const busyFromMs = 20
 /** Until it is measured. */
 const firstTurnMs = 0.5
@@ -29,11 +27,11 @@ const smoothing = 0.1
  * while the queue is long, rounds in which nothing is begun follow each other as long as each brings a request, for a
  * millisecond at most.
  *
- * @param defer - runs a function in the next round; absent: `setImmediate`.
+ * @param defer - runs a function in the next round.
  * @remarks While there is little to do every request begins at once.
  */
 export function createRequestQueue(
-  clock: Clock = steadyClock,
+  now = () => performance.now(),
   defer: (run: () => void) => void = setImmediate
 ): RequestQueue {
   /** With the moment at which each one came. */
@@ -50,10 +48,10 @@ export function createRequestQueue(
       arrivals++
     },
     enter() {
-      const now = clock.now()
-      if (roundBeganMs === undefined) beginRound(now)
-      else if (waiting.size > 0 || now - roundBeganMs >= roundMs) {
-        return new Promise<undefined>(resolve => waiting.set(() => resolve(undefined), now))
+      const atMs = now()
+      if (roundBeganMs === undefined) beginRound(atMs)
+      else if (waiting.size > 0 || atMs - roundBeganMs >= roundMs) {
+        return new Promise<undefined>(resolve => waiting.set(() => resolve(undefined), atMs))
       }
       begun++
       return undefined
@@ -63,35 +61,35 @@ export function createRequestQueue(
 
   /** Shows at once that turns take longer than they did. */
   function oldestWaitMs(): number {
-    for (const cameMs of waiting.values()) return clock.now() - cameMs
+    for (const cameMs of waiting.values()) return now() - cameMs
     return 0
   }
 
-  function beginRound(now: number): void {
-    roundBeganMs = now
+  function beginRound(atMs: number): void {
+    roundBeganMs = atMs
     begun = 0
     defer(nextRound)
   }
 
   function nextRound(): void {
-    const now = clock.now()
+    const atMs = now()
     if (waiting.size === 0) {
       roundBeganMs = undefined
       return
     }
     if (arrivals > 0 && waiting.size * turnMs > busyFromMs) {
       arrivals = 0
-      listeningFromMs ??= now
-      if (now - listeningFromMs < roundMs) {
+      listeningFromMs ??= atMs
+      if (atMs - listeningFromMs < roundMs) {
         defer(nextRound)
         return
       }
     }
     listeningFromMs = undefined
     if (roundBeganMs !== undefined && begun > 0) {
-      turnMs += smoothing * ((now - roundBeganMs) / begun - turnMs)
+      turnMs += smoothing * ((atMs - roundBeganMs) / begun - turnMs)
     }
-    beginRound(now)
+    beginRound(atMs)
     // What a request does happens after this function, so the time that some will take is known from others only.
     const most = Math.max(1, Math.floor(roundMs / turnMs))
     for (const begin of waiting.keys()) {

@@ -94,8 +94,8 @@ describe('a ring of keys', () => {
   })
 
   it('knows its projects, how many keys they have and whether pages may use one', () => {
-    expect([keys.has('many'), keys.has('nobody'), keys.hasClientKeys]).toEqual([true, false, true])
-    expect(keys.counts).toEqual({ projects: 3, keys: 8 })
-    expect(createKeyRing([]).hasClientKeys).toBe(false)
+    expect([keys.has('many'), keys.has('nobody'), keys.hasClientKeys()]).toEqual([true, false, true])
+    expect(keys.counts()).toEqual({ projects: 3, keys: 8 })
+    expect(createKeyRing([]).hasClientKeys()).toBe(false)
   })
 })

@@ -1,6 +1,19 @@
 import { hash } from 'node:crypto'
-import type { Caller, ProjectRateLimit } from './Caller.ts'
 import { createKey, digestKey, type KeyDigest, matchesKey, readConfiguredKey } from './keyDigest.ts'
+
+/** Who is calling, once the credentials were found right. */
+export interface Caller {
+  readonly projectId: string
+  /** `server`: a secret key on somebody's backend. `client`: a publishable key, which whoever reads a page has too. */
+  readonly kind: 'server' | 'client'
+  /** Where a client key may be used from; absent for server keys, which may be used anywhere. */
+  readonly origins?: readonly string[]
+  /** The project's own quota in place of the common one; `false`: none. Absent: the common one. */
+  readonly rateLimit?: ProjectRateLimit
+}
+
+/** A project's own quota; calls with client keys get the usual share of it. */
+export type ProjectRateLimit = { readonly requestsPerSecond: number; readonly burst: number } | false
 
 /** One key of a project, in plain text or as a digest. */
 export interface ProjectKey {
@@ -19,7 +32,7 @@ export interface ProjectKeys {
   readonly rateLimit?: ProjectRateLimit | null
 }
 
-/** All keys that are in force at one time. It never changes; a reload makes another one. */
+/** All keys that are in force. */
 export interface KeyRing {
   /** Whether this project is here, whatever its keys. */
   has(projectId: string): boolean
@@ -30,9 +43,11 @@ export interface KeyRing {
    */
   find(projectId: string, key: string): Caller | undefined
   /** Projects and keys in it, ended ones included. */
-  readonly counts: { readonly projects: number; readonly keys: number }
+  counts(): { readonly projects: number; readonly keys: number }
   /** Whether any key may be used by web pages. */
-  readonly hasClientKeys: boolean
+  hasClientKeys(): boolean
+  /** Puts the keys of these projects in force in place of all others, at once. */
+  replace(projects: readonly ProjectKeys[]): void
 }
 
 interface Entry {
@@ -49,21 +64,18 @@ interface Entry {
  *   a key that was right before costs one hash.
  */
 export function createKeyRing(projects: readonly ProjectKeys[], now: () => number = Date.now): KeyRing {
-  const known = new Map(projects.map(project => [project.projectId, entriesOf(project)]))
-  const keyCounts = [...known.values()].map(({ length }) => length)
-  const mostKeys = Math.max(1, ...keyCounts)
-  // What nobody knows matches nobody's key; it only takes the time that real keys would have taken.
+  // An unknown key matches no digest; comparing this one only takes the time that real keys would have taken.
   const decoy = digestKey(createKey())
-  // Under a secret of this process, so that what is remembered is of no use elsewhere. One entry for each key at most.
+  // Under a secret of this process, so that what is remembered is of no use elsewhere.
   const secret = createKey()
-  const seen = new Map<string, Entry>()
+  let inForce = digestAll(projects)
 
   function compare(projectId: string, key: string): Entry | undefined {
-    const entries = known.get(projectId) ?? []
+    const entries = inForce.known.get(projectId) ?? []
     const nowMs = now()
     let found: Entry | undefined
     // Every key is tried, so that the time does not tell which one it was.
-    for (let index = 0; index < mostKeys; index++) {
+    for (let index = 0; index < inForce.maxKeys; index++) {
       const entry = entries[index]
       const isThis = matchesKey(entry?.digest ?? decoy, key)
       if (isThis && entry !== undefined && nowMs < entry.expiresMs) found = entry
@@ -72,8 +84,9 @@ export function createKeyRing(projects: readonly ProjectKeys[], now: () => numbe
   }
 
   return {
-    has: projectId => known.has(projectId),
+    has: projectId => inForce.known.has(projectId),
     find(projectId, key) {
+      const { seen } = inForce
       // With the length, so that no two credentials have the same text.
       const name = hash('sha256', `${secret}${projectId.length}:${projectId}${key}`, 'base64')
       const before = seen.get(name)
@@ -82,8 +95,24 @@ export function createKeyRing(projects: readonly ProjectKeys[], now: () => numbe
       if (found !== undefined) seen.set(name, found)
       return found?.caller
     },
-    counts: { projects: known.size, keys: keyCounts.reduce((sum, count) => sum + count, 0) },
-    hasClientKeys: projects.some(({ clientKeys = [] }) => clientKeys.length > 0)
+    counts: () => inForce.counts,
+    hasClientKeys: () => inForce.hasClientKeys,
+    replace(next) {
+      inForce = digestAll(next)
+    }
+  }
+}
+
+function digestAll(projects: readonly ProjectKeys[]) {
+  const known = new Map(projects.map(project => [project.projectId, entriesOf(project)]))
+  const lengths = [...known.values()].map(({ length }) => length)
+  return {
+    known,
+    maxKeys: Math.max(1, ...lengths),
+    counts: { projects: known.size, keys: lengths.reduce((sum, count) => sum + count, 0) },
+    hasClientKeys: projects.some(({ clientKeys = [] }) => clientKeys.length > 0),
+    /** Keys that were right before, by a digest of the credentials; one for each key at most. */
+    seen: new Map<string, Entry>()
   }
 }
 

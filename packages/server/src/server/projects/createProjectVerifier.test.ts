@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import type { VerifiedProject, VerifyLimits, VerifyProject } from './createProjectVerifier.ts'
 import { createProjectVerifier } from './createProjectVerifier.ts'
-import type { VerifiedProject, VerifyLimits, VerifyProject } from './VerifyProject.ts'
 
 const credentials = { projectId: 'demo', key: 'top-secret', origin: undefined }
 

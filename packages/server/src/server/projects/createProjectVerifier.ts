@@ -1,11 +1,48 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { BoundedMap } from '../../platform/boundedMap.ts'
+import { createHeldCounts } from '../../platform/heldCounts.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { keySchema, projectIdSchema } from '../config/projectsSchema.ts'
 import { quotaRule } from '../config/quotaRule.ts'
-import type { Caller } from './Caller.ts'
-import type { VerifiedProject, VerifyLimits, VerifyProject } from './VerifyProject.ts'
+import type { Caller, ProjectRateLimit } from './createKeyRing.ts'
+
+/** What a host's own database knows of a key. */
+export interface VerifiedProject {
+  /** Whose quota the call is counted in; may be another name than the caller sent. */
+  readonly projectId: string
+  /** Present: a publishable client key, for pages of these origins only. Absent: a server key. */
+  readonly origins?: readonly string[]
+  /** Own quota in place of the common one; `false`: none. `null`, as databases have it: the common one. */
+  readonly rateLimit?: ProjectRateLimit | null
+}
+
+/**
+ * Whose key it is, by the host's own database. Asked for projects that the configuration does not know.
+ *
+ * @param credentials.key - as the caller sent it; compare digests (HMAC or SHA-256 of 256-bit keys), and keep it nowhere.
+ * @param credentials.origin - the web page's origin; absent where no browser says one. It is checked against `origins`
+ *   after the answer.
+ * @param credentials.signal - aborts when the answer would come too late.
+ * @returns `undefined`, or the `null` of many databases, when project or key are wrong: the caller gets 401.
+ * @throws anything when it cannot be told: the caller gets 503 and may try again.
+ */
+export type VerifyProject = (credentials: {
+  readonly projectId: string
+  readonly key: string
+  readonly origin?: string
+  readonly signal: AbortSignal
+}) => Promise<VerifiedProject | undefined | null>
+
+/** Bounds on asking the host. */
+export interface VerifyLimits {
+  /** Milliseconds until an answer is given up; 5,000 by default. */
+  readonly timeoutMs?: number
+  /** Questions at the same time, a tenth of them of one address; more are refused with 503. 100 by default. */
+  readonly atOnce?: number
+  /** Milliseconds that a right answer is good for, so that a revoked key works so long at most; 5,000 by default, 0: none. */
+  readonly cacheMs?: number
+}
 
 /** Asks the host whose key it is. */
 export interface ProjectVerifier {
@@ -20,15 +57,17 @@ export interface ProjectVerifier {
     /** Whose questions are bounded together; absent where it is not known. */
     readonly address?: string | undefined
   }): Promise<Caller | undefined>
-  /** Lets go of remembered answers. */
+  /** Forgets remembered answers. */
   forget(): void
 }
 
 const defaults = { timeoutMs: 5_000, atOnce: 100, cacheMs: 5_000 }
-const remembered = 10_000
+const maxRemembered = 10_000
 /** Of the questions at the same time, those that one address may cause: guesses, or ever other origins, are all new ones. */
 const addressShare = 1 / 10
 const retryAfterMs = 1_000
+
+type Question = Omit<Parameters<VerifyProject>[0], 'signal'>
 
 /**
  * Puts bounds around a host's `verifyProject`: in time, in number at once, and one question for callers who ask the same
@@ -42,28 +81,21 @@ export function createProjectVerifier(
   const { timeoutMs, atOnce, cacheMs } = { ...defaults, ...options.limits }
   // Of this process only, so that what is remembered is of no use to anybody who reads its memory later.
   const secret = randomBytes(32)
-  let known = new BoundedMap<string, { readonly caller: Caller; readonly untilMs: number }>(remembered)
+  let known = new BoundedMap<string, { readonly caller: Caller; readonly untilMs: number }>(maxRemembered)
   let asking = new Map<string, Promise<Caller | undefined>>()
-  let underWay = 0
-  const underWayOf = new Map<string, number>()
+  const underWay = createHeldCounts()
   let failures = 0
 
-  async function ask(credentials: Question, address: string | undefined): Promise<Caller | undefined> {
-    const ofAddress = address === undefined ? 0 : (underWayOf.get(address) ?? 0)
-    if (underWay >= atOnce || ofAddress >= Math.ceil(atOnce * addressShare)) {
-      throw cannotTell('Too many credentials are being checked; try again.')
-    }
-    begin(address)
-    const timeout = new AbortController()
-    let timer: NodeJS.Timeout | undefined
+  async function ask(question: Question, address: string | undefined): Promise<Caller | undefined> {
+    const ofAddress = [`of ${address}`, Math.ceil(atOnce * addressShare)] as const
+    const end = underWay.take([['all', atOnce], ...(address === undefined ? [] : [ofAddress])])
+    if (end === undefined) throw cannotTell('Too many credentials are being checked; try again.')
+    const timeout = AbortSignal.timeout(timeoutMs)
     try {
       const tooLate = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => {
-          reject(new Error(`no answer within ${timeoutMs} ms`))
-          timeout.abort()
-        }, timeoutMs)
+        timeout.addEventListener('abort', () => reject(timeout.reason), { once: true })
       })
-      const asked = Promise.resolve(verifyProject({ ...credentials, signal: timeout.signal }))
+      const asked = Promise.resolve(verifyProject({ ...question, signal: timeout }))
       const caller = toCaller(await Promise.race([asked, tooLate]))
       if (failures > 0) logger.info('verifyProject answers again', { count: failures })
       failures = 0
@@ -71,7 +103,7 @@ export function createProjectVerifier(
     } catch (error) {
       // Not the error itself: a host's database may put the key into it.
       const problem =
-        error instanceof VerifierMistake ? error.message : timeout.signal.aborted ? 'timeout' : nameOf(error)
+        error instanceof VerifierMistake ? error.message : timeout.aborted ? 'timeout' : nameOf(error)
       failures++
       // The 1st, 2nd, 4th, 8th ... in a row: every caller meets the same trouble.
       if (Number.isInteger(Math.log2(failures))) {
@@ -79,41 +111,27 @@ export function createProjectVerifier(
       }
       throw cannotTell('The credentials could not be checked; try again.')
     } finally {
-      clearTimeout(timer)
-      end(address)
+      end()
     }
   }
 
-  function begin(address: string | undefined): void {
-    underWay++
-    if (address !== undefined) underWayOf.set(address, (underWayOf.get(address) ?? 0) + 1)
-  }
-
-  function end(address: string | undefined): void {
-    underWay--
-    if (address === undefined) return
-    const left = (underWayOf.get(address) ?? 0) - 1
-    if (left > 0) underWayOf.set(address, left)
-    else underWayOf.delete(address)
-  }
-
-  function askFor(
+  function askOnce(
     name: string,
-    credentials: Question,
+    question: Question,
     address: string | undefined
   ): Promise<Caller | undefined> {
     // Those of now: what is forgotten meanwhile shall not come back with this answer.
     const [asked, remember] = [asking, known]
     const untilMs = now() + cacheMs
-    const question = ask(credentials, address)
+    const answering = ask(question, address)
       .then(caller => {
         if (caller === undefined) remember.delete(name)
         else if (cacheMs > 0) remember.set(name, { caller, untilMs })
         return caller
       })
       .finally(() => asked.delete(name))
-    asked.set(name, question)
-    return question
+    asked.set(name, answering)
+    return answering
   }
 
   return {
@@ -125,18 +143,16 @@ export function createProjectVerifier(
       const name = createHmac('sha256', secret).update(text).digest('base64')
       const found = known.get(name)
       if (found !== undefined && now() < found.untilMs) return found.caller
-      const credentials = { projectId, key, ...(origin === undefined ? {} : { origin }) }
-      return asking.get(name) ?? askFor(name, credentials, address)
+      const question = { projectId, key, ...(origin === undefined ? {} : { origin }) }
+      return asking.get(name) ?? askOnce(name, question, address)
     },
     forget() {
       // An answer that is on its way may be from before.
-      known = new BoundedMap(remembered)
+      known = new BoundedMap(maxRemembered)
       asking = new Map()
     }
   }
 }
-
-type Question = Omit<Parameters<VerifyProject>[0], 'signal'>
 
 class VerifierMistake extends Error {}
 

@@ -1,5 +1,5 @@
 import type { Project, ProjectInput } from '../config/projectsSchema.ts'
-import type { ProjectRateLimit } from './Caller.ts'
+import type { ProjectRateLimit } from './createKeyRing.ts'
 import { keyIdOf } from './keyDigest.ts'
 
 /** A project with its keys in one list, as `chain-data project` shows and changes it. */

@@ -1,14 +1,16 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { ConfigError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Project } from '../config/projectsSchema.ts'
 import { createKeyRing, type KeyRing } from './createKeyRing.ts'
-import { readProjectsFile } from './readProjectsFile.ts'
-import { watchFile } from './watchFile.ts'
+import { readProjectsFile } from './projectsFile.ts'
 
 /** The projects that may call now, from the configuration and from the projects file. */
 export interface LiveProjects {
-  /** The keys in force; another ring after each reload. */
-  keyRing(): KeyRing
+  /** The keys in force; a reload replaces all of them at once. */
+  readonly keyRing: KeyRing
   /**
    * Reads the projects file again and takes these projects in place of the configured ones. All or nothing.
    *
@@ -47,18 +49,18 @@ export async function openProjects(options: {
     file === undefined
       ? () => {}
       : watchFile(file, { ...(options.watching ?? watching), onChange: reloadFile })
+  const keyRing = createKeyRing([])
   const first = load(configured)
   // One after the other: the later one must win.
   let last: Promise<unknown> = first.catch(() => {})
-  let keyRing: KeyRing
   try {
-    keyRing = await first
+    await first
   } catch (error) {
     stopWatching()
     throw error
   }
 
-  async function load(projects: readonly Project[]): Promise<KeyRing> {
+  async function load(projects: readonly Project[]): Promise<void> {
     const fromFile = file === undefined ? [] : await readFile(file)
     const ids = new Set(projects.map(({ projectId }) => projectId))
     const twice = fromFile.find(({ projectId }) => ids.has(projectId))
@@ -67,16 +69,16 @@ export async function openProjects(options: {
         `Project "${twice.projectId}" is in projects and in projectsFile "${file}"; expected it in one of them`
       )
     }
-    return createKeyRing([...projects, ...fromFile])
+    keyRing.replace([...projects, ...fromFile])
   }
 
   function reload(projects?: readonly Project[]): Promise<void> {
     const reloaded = last.then(async () => {
       const next = projects ?? configured
-      keyRing = await load(next)
+      await load(next)
       configured = next
       onReload?.()
-      logger.info('projects reloaded', { count: keyRing.counts.projects })
+      logger.info('projects reloaded', { count: keyRing.counts().projects })
     })
     last = reloaded.catch(() => {})
     return reloaded
@@ -98,5 +100,69 @@ export async function openProjects(options: {
     }
   }
 
-  return { keyRing: () => keyRing, reload, close: stopWatching }
+  return { keyRing, reload, close: stopWatching }
+}
+
+/**
+ * Tells when a file has become another one: written, replaced, made or removed.
+ *
+ * @param options.onChange - called after a change, once for several in a row; not called for what is there at first.
+ *   Resolves to whether the file was read; where it was not, it is called again at the next look.
+ * @param options.settleMs - after a sign of a change, so long until it is looked at.
+ * @param options.pollMs - some file systems (networks, mounts in containers) give no signs: looked at so often anyway.
+ * @returns ends the watch. It never keeps the process alive.
+ */
+function watchFile(
+  file: string,
+  options: { readonly onChange: () => Promise<boolean>; readonly settleMs: number; readonly pollMs: number }
+): () => void {
+  const { onChange, settleMs, pollMs } = options
+  let isClosed = false
+  let settling: NodeJS.Timeout | undefined
+  let seen = lookAt(file)
+
+  // The folder, because a replaced file takes its own watch with it.
+  let watcher: FSWatcher | undefined
+  try {
+    watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
+      if (name !== null && name !== basename(file)) return
+      settling ??= setTimeout(() => {
+        settling = undefined
+        look()
+      }, settleMs).unref()
+    })
+    watcher.on('error', () => watcher?.close())
+  } catch {
+    // No such folder, or no watches left: the polls remain.
+  }
+  const poll = setInterval(look, pollMs).unref()
+
+  function look(): void {
+    const before = seen
+    seen = before.then(async old => {
+      const now = await lookAt(file)
+      if (now === old || isClosed) return now
+      return (await onChange()) ? now : unread
+    })
+  }
+
+  return () => {
+    isClosed = true
+    watcher?.close()
+    clearInterval(poll)
+    clearTimeout(settling)
+  }
+}
+
+/** No state of a file. */
+const unread = 'unread'
+
+/** Another text for another file, or another state of it. */
+async function lookAt(file: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true })
+    return [ino, size, mtimeNs, ctimeNs].join()
+  } catch {
+    return 'none'
+  }
 }

@@ -1,26 +1,19 @@
-import { randomUUID } from 'node:crypto'
-import {
-  createErrorObject,
-  type EndpointPath,
-  type ErrorReason,
-  endpoints,
-  errors,
-  limits
-} from '@chain-data/protocol'
+import { createErrorObject, errors, limits, transport } from '@chain-data/protocol'
 import { Refusal } from '../../platform/refusal.ts'
-import { atBasePath } from '../http/atBasePath.ts'
+import { answerErrors } from '../http/answerErrors.ts'
+import { readText, requireJson } from '../http/body.ts'
 import { createFetchHandler, type FetchHandler } from '../http/createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from '../http/createNodeHandler.ts'
-import { decodeUtf8 } from '../http/decodeUtf8.ts'
-import { BodyReadByHostError, bodyTooLarge, type HttpAnswer, type HttpRequest } from '../http/exchange.ts'
-import { isJsonMediaType } from '../http/isJsonMediaType.ts'
-import { onceEnded } from '../http/onceEnded.ts'
+import { BodyReadByHostError, type HttpAnswer } from '../http/exchange.ts'
+import { type Arrival, type Guard, guardList, holdUntilEnd } from '../http/guards.ts'
+import { findEndpoint, readPath, requirePost, type Target } from '../http/paths.ts'
 import { answerHead, failureText } from '../rpc/envelope.ts'
 import { readBody } from '../rpc/readBody.ts'
-import { createForward, type ForwardedCalls } from './forwardCalls.ts'
-import { isOwnHost, isOwnPage } from './isOwnPage.ts'
-import type { HostRequest, ProxyOptions } from './ProxyOptions.ts'
+import { refusalError, type WireError } from '../rpc/toWireError.ts'
+import { createForward } from './forwardCalls.ts'
+import type { ProxyOptions } from './ProxyOptions.ts'
 import { isOrigin, readProxyOptions } from './readProxyOptions.ts'
+import { requireOwnPage } from './requireOwnPage.ts'
 import { isRefused, writeCalls } from './writeCalls.ts'
 
 /** A service seen through a host: the same two forms as of a server. */
@@ -30,10 +23,6 @@ export interface ProxyHandler {
   /** For node:http and what hands on its `req` and `res`, before any body parser. */
   readonly nodeHandler: NodeHandler
 }
-
-const endpointPaths = new Map<string, EndpointPath>(Object.values(endpoints).map(({ path }) => [path, path]))
-/** Of a refusal for now. */
-const retryHeaders = { 'retry-after': '1' }
 
 /**
  * Lets the pages of a host call a service with the host's key, which the pages never see: the page asks its own
@@ -56,8 +45,7 @@ const retryHeaders = { 'retry-after': '1' }
  */
 export function createProxyHandler(options: ProxyOptions): ProxyHandler {
   const settings = readProxyOptions(options)
-  const { basePath, methods, sendsOrigin, origins, hosts, bodyBytes, requestsInFlight, idleTimeoutMs } =
-    settings
+  const { clientAddress } = options
   const onProblem = (problem: string) => {
     try {
       options.onProblem?.(problem)
@@ -66,126 +54,89 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
     }
   }
   const forward = createForward(settings, onProblem)
-  let inFlight = 0
 
-  const handlerFor = (source: HostRequest) => atBasePath(request => answerAlways(request, source), basePath)
-  return {
-    fetch: (request, origin) => createFetchHandler(handlerFor(request), idleTimeoutMs)(request, origin),
-    nodeHandler: (request, response) =>
-      createNodeHandler(handlerFor(request), idleTimeoutMs)(request, response)
-  }
-
-  async function answerAlways(request: HttpRequest, source: HostRequest): Promise<HttpAnswer> {
-    const requestId = randomUUID()
-    const answer = await route(request, source, requestId).catch((failure: unknown) =>
-      refuseFor(failure, requestId)
-    )
-    const headers = {
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'x-request-id': requestId,
-      'content-type': 'application/json',
-      ...answer.headers
-    }
-    return { ...answer, headers }
-  }
-
-  async function route(request: HttpRequest, source: HostRequest, requestId: string): Promise<HttpAnswer> {
-    const endpoint = endpointPaths.get(request.path.replace(/(?<=.)\/$/, ''))
-    if (endpoint === undefined) {
-      throw new Refusal('NOT_FOUND', `The endpoints are ${[...endpointPaths.keys()].join(' and ')}.`, {})
-    }
-    if (request.method !== 'POST') throw new Refusal('METHOD_NOT_ALLOWED', 'Send the request with POST.', {})
-    return answerCalls(endpoint, request, source, requestId)
-  }
-
-  async function answerCalls(
-    endpoint: EndpointPath,
-    request: HttpRequest,
-    source: HostRequest,
-    requestId: string
-  ): Promise<HttpAnswer> {
-    if (!isOwnHost(request.header, hosts) || !isOwnPage(request.header, origins)) {
-      throw new Refusal('FORBIDDEN_ORIGIN', 'Only pages of this host may ask here.', {})
-    }
-    const decision = options.authorize === undefined ? true : await options.authorize(source)
-    if (decision instanceof Response) return toHttpAnswer(decision)
-    if (decision !== true) throw new Refusal('UNAUTHENTICATED', 'Sign in to this host first.', {})
-    if (!isJsonMediaType(request.header('content-type'), request.header('content-encoding'))) {
-      throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.', {})
-    }
-    const bytes = await request.readBody(bodyBytes)
-    if (bytes === bodyTooLarge) {
-      throw new Refusal('BODY_TOO_LARGE', `The body may have ${bodyBytes} bytes.`, {})
-    }
-    // What is not UTF-8 is not JSON; the empty text is not JSON either.
-    const body = readBody(decodeUtf8(bytes) ?? '', {
-      jsonDepth: limits.jsonDepth,
-      batchEntries: limits.batchRequests
-    })
-    const chainIds = request.query.getAll('chainId')
-    const urlChainId = chainIds.length === 0 ? undefined : chainIds.join(',')
-    const [first] = body.requests
-    if (!body.isBatch && first !== undefined && isRefused(first, methods)) {
-      const error = createErrorObject('METHOD_NOT_FOUND', {
-        extraMessage: 'This host does not pass this method on.'
-      })
-      const head = answerHead(first, {
+  // The way of a request, first to last: the guards of a server, without its keys and quotas.
+  const handle = guardList()
+    .guard(answerErrors((failure, requestId) => toError(failure, requestId, onProblem)))
+    .guard(readPath(settings.basePath))
+    .guard(findEndpoint)
+    .guard(requirePost(transport.method))
+    .guard(requireOwnPage(settings.hosts, settings.origins))
+    .guard(authorize(options.authorize))
+    .guard(requireJson)
+    .guard(readText(settings.bodyBytes))
+    .guard(rewriteCalls(settings.methods))
+    .guard(capRequests(settings.requestsInFlight))
+    .answer(({ request, endpoint, urlChainId, body }) => {
+      const origin = request.header('origin')
+      return forward({
         endpoint,
         urlChainId,
-        requestId,
-        projectId: options.projectId,
+        body,
+        address: clientAddress === undefined ? request.peerAddress : clientAddress(request.source),
+        origin: settings.sendsOrigin && origin !== undefined && isOrigin(origin) ? origin : undefined,
         signal: request.signal
       })
-      return { status: errors.METHOD_NOT_FOUND.httpStatus, headers: {}, body: failureText(head, error) }
-    }
-    const origin = request.header('origin')
-    return forwardBounded({
-      endpoint,
-      urlChainId,
-      body: writeCalls(body, methods),
-      address: options.clientAddress === undefined ? request.peerAddress : options.clientAddress(source),
-      origin: sendsOrigin && origin !== undefined && isOrigin(origin) ? origin : undefined,
-      signal: request.signal
     })
+  return {
+    fetch: createFetchHandler(handle, settings.idleTimeoutMs),
+    nodeHandler: createNodeHandler(handle, settings.idleTimeoutMs)
   }
+}
 
-  /** Counts a request until its answer is read: slow senders keep no place that others could use. */
-  async function forwardBounded(calls: ForwardedCalls): Promise<HttpAnswer> {
+/** Guard: lets pass whom the host says may call. */
+function authorize(decide: ProxyOptions['authorize']): Guard {
+  return async ({ request }, next) => {
+    const decision = decide === undefined ? true : await decide(request.source)
+    if (decision === true) return next({})
+    if (decision instanceof Response) return toHttpAnswer(decision)
+    throw new Refusal('UNAUTHENTICATED', 'Sign in to this host first.', {})
+  }
+}
+
+/** Guard: reads the calls and writes anew those that pages may make. */
+function rewriteCalls(
+  methods: ReadonlySet<string>
+): Guard<Arrival & Target & { readonly text: string }, { readonly body: string }> {
+  return async ({ text, ...target }, next) => {
+    const body = readBody(text, { jsonDepth: limits.jsonDepth, batchEntries: limits.batchRequests })
+    const [first] = body.requests
+    if (body.isBatch || first === undefined || !isRefused(first, methods)) {
+      return next({ body: writeCalls(body, methods) })
+    }
+    const error = createErrorObject('METHOD_NOT_FOUND', {
+      extraMessage: 'This host does not pass this method on.'
+    })
+    return {
+      status: errors.METHOD_NOT_FOUND.httpStatus,
+      headers: { 'content-type': transport.responseContentType },
+      body: failureText(answerHead(first, target), error)
+    }
+  }
+}
+
+/** Guard: counts a request until its answer is read. Its body is there by now, so slow senders hold no room. */
+function capRequests(requestsInFlight: number): Guard {
+  let inFlight = 0
+  return async (_call, next) => {
     if (inFlight >= requestsInFlight) {
       throw new Refusal('OVERLOADED', 'The host has too many requests at once.', { retryAfterMs: 1_000 })
     }
     inFlight++
-    try {
-      const answer = await forward(calls)
-      if (typeof answer.body === 'string') return answer
-      inFlight++
-      return { ...answer, body: onceEnded(answer.body, () => inFlight--) }
-    } finally {
-      inFlight--
-    }
-  }
-
-  function refuseFor(failure: unknown, requestId: string): HttpAnswer {
-    if (failure instanceof Refusal) {
-      const { reason, message, data } = failure
-      return refusal(reason, createErrorObject(reason, { ...data, extraMessage: message }))
-    }
-    const name = failure instanceof Error ? failure.name : typeof failure
-    onProblem(
-      failure instanceof BodyReadByHostError
-        ? failure.message
-        : `the proxy failed (${name}), request ${requestId}`
-    )
-    const extraMessage = 'The host failed to answer this request.'
-    return refusal('INTERNAL', createErrorObject('INTERNAL', { extraMessage, requestId }))
+    return holdUntilEnd(next({}), () => inFlight--)
   }
 }
 
-function refusal(reason: ErrorReason, error: ReturnType<typeof createErrorObject>): HttpAnswer {
-  const headers: Record<string, string> =
-    reason === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : reason === 'OVERLOADED' ? retryHeaders : {}
-  return { status: errors[reason].httpStatus, headers, body: failureText({ idText: undefined }, error) }
+function toError(failure: unknown, requestId: string, onProblem: (problem: string) => void): WireError {
+  if (failure instanceof Refusal) return refusalError(failure)
+  const name = failure instanceof Error ? failure.name : typeof failure
+  onProblem(
+    failure instanceof BodyReadByHostError
+      ? failure.message
+      : `the proxy failed (${name}), request ${requestId}`
+  )
+  const extraMessage = 'The host failed to answer this request.'
+  return { reason: 'INTERNAL', error: createErrorObject('INTERNAL', { extraMessage, requestId }) }
 }
 
 /** Of how a body travelled, which `text` has undone. */
@@ -193,5 +144,9 @@ const transferHeaders = new Set(['connection', 'content-encoding', 'content-leng
 
 async function toHttpAnswer(response: Response): Promise<HttpAnswer> {
   const headers = [...response.headers].filter(([name]) => !transferHeaders.has(name))
-  return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() }
+  return {
+    status: response.status,
+    headers: { 'content-type': transport.responseContentType, ...Object.fromEntries(headers) },
+    body: await response.text()
+  }
 }

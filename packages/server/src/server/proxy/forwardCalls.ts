@@ -1,11 +1,11 @@
 import { Agent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
-import type { EndpointPath } from '@chain-data/protocol'
+import { type EndpointPath, transport } from '@chain-data/protocol'
 import { Refusal } from '../../platform/refusal.ts'
-import { type BodyStream, callerGone, type HttpAnswer } from '../http/exchange.ts'
-import { isJsonMediaType } from '../http/isJsonMediaType.ts'
-import { readAnswerBody } from './readAnswerBody.ts'
+import { isJsonMediaType } from '../http/body.ts'
+import { callerGone, type HttpAnswer } from '../http/exchange.ts'
+import { gather, type PieceStream } from '../rpc/resultPieces.ts'
 import type { ProxySettings } from './readProxyOptions.ts'
 
 /** One request to the service. */
@@ -24,6 +24,8 @@ export interface ForwardedCalls {
 
 /** Statuses that mean the caller what they say. Others, such as a refused key, are between host and service. */
 const passedOn = new Set([200, 413, 429, 503])
+/** Answers up to this many characters are sent whole, with their length; longer ones as they come. */
+const wholeAnswerChars = 65_536
 const answerHeaders = ['retry-after', 'x-request-id', 'x-chain-data-coverage'] as const
 
 /**
@@ -51,9 +53,9 @@ export function createForward(
       answer.destroy()
       throw unavailable(`the service answered what is not for callers (HTTP ${statusCode})`)
     }
-    let body: string | BodyStream
+    let body: string | PieceStream
     try {
-      body = await readAnswerBody(answer, idleTimeoutMs)
+      body = await gather(piecesOf(answer, idleTimeoutMs), wholeAnswerChars)
     } catch (error) {
       if (calls.signal.aborted) throw callerGone()
       throw unavailable(`the service broke off its answer (${codeOf(error)})`)
@@ -61,7 +63,8 @@ export function createForward(
     const kept = answerHeaders
       .map(name => [name, headers[name]])
       .filter(([, value]) => typeof value === 'string')
-    return { status: statusCode, headers: Object.fromEntries(kept), body }
+    const contentType = { 'content-type': transport.responseContentType }
+    return { status: statusCode, headers: { ...contentType, ...Object.fromEntries(kept) }, body }
   }
 
   function open(calls: ForwardedCalls, mayRepeat: boolean): Promise<IncomingMessage> {
@@ -134,4 +137,29 @@ class Overdue extends Error {
 /** A message may name the address, a code never does. */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'no connection'
+}
+
+/**
+ * The body of an answer, read from the service only as fast as its pieces are asked for.
+ *
+ * @param idleMs - longest time until the next piece, once it is asked for.
+ */
+function piecesOf(answer: IncomingMessage, idleMs: number): PieceStream {
+  const chunks: AsyncIterator<string, undefined> = answer.setEncoding('utf8')[Symbol.asyncIterator]()
+  return {
+    async next() {
+      const idle = setTimeout(() => {
+        answer.destroy(Object.assign(new Error('no further piece in time'), { code: 'IDLE_TIMEOUT' }))
+      }, idleMs)
+      try {
+        return await chunks.next()
+      } finally {
+        clearTimeout(idle)
+      }
+    },
+    async return() {
+      answer.destroy()
+      return { done: true, value: undefined }
+    }
+  }
 }

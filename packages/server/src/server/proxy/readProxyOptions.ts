@@ -1,6 +1,6 @@
 import { limits, type MethodName, methodFacts, wireName } from '@chain-data/protocol'
 import { ConfigError } from '../../platform/errors.ts'
-import { requireBasePath } from '../http/atBasePath.ts'
+import { requireBasePath } from '../http/paths.ts'
 import type { ProxyOptions } from './ProxyOptions.ts'
 
 /** The options, checked and completed. */

@@ -1,7 +1,17 @@
-import { endpoints, type RpcErrorObject } from '@chain-data/protocol'
-import type { CallOrigin } from './CallOrigin.ts'
+import { type EndpointPath, endpoints, type RpcErrorObject } from '@chain-data/protocol'
 import { exactJson } from './exactJson.ts'
 import type { RawRequest } from './readBody.ts'
+
+/** What the transport knows of a call. */
+export interface CallOrigin {
+  readonly endpoint: EndpointPath
+  /** Text of `?chainId=`; absent when the URL has none. */
+  readonly urlChainId?: string | undefined
+  readonly requestId: string
+  readonly projectId: string
+  /** Aborts when the caller is gone. */
+  readonly signal: AbortSignal
+}
 
 /** What identifies an answer: the id's JSON text, and the chain where the endpoint echoes it. */
 export interface AnswerHead {
@@ -29,7 +39,10 @@ export function failureText({ idText = 'null', chainId }: AnswerHead, error: Rpc
  *
  * @returns `undefined` when neither names one, NaN when what is named is no integer.
  */
-export function chainOf({ chainId }: RawRequest, { urlChainId }: CallOrigin): number | undefined {
+export function chainOf(
+  { chainId }: RawRequest,
+  { urlChainId }: Pick<CallOrigin, 'urlChainId'>
+): number | undefined {
   if (chainId !== undefined || urlChainId === undefined) return chainId
   return /^\d{1,16}$/.test(urlChainId) && Number.isSafeInteger(Number(urlChainId))
     ? Number(urlChainId)
@@ -37,7 +50,10 @@ export function chainOf({ chainId }: RawRequest, { urlChainId }: CallOrigin): nu
 }
 
 /** How the answer to a request begins: on endpoints that echo the chain it is there as soon as it is known. */
-export function answerHead(request: RawRequest, origin: CallOrigin): AnswerHead {
+export function answerHead(
+  request: RawRequest,
+  origin: Pick<CallOrigin, 'endpoint' | 'urlChainId'>
+): AnswerHead {
   const chainId = chainOf(request, origin)
   const isEchoed = endpoints[origin.endpoint].responseChainId === 'echo' && Number.isSafeInteger(chainId)
   return { idText: request.idText, chainId: isEchoed ? chainId : undefined }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { exactInteger } from './exactInteger.ts'
+
 import { readBody } from './readBody.ts'
-import { scanBody } from './scanBody.ts'
+import { exactInteger, scanBody } from './scanBody.ts'
 
 const limits = { jsonDepth: 64, batchEntries: 100 }
 

@@ -1,7 +1,7 @@
 import { limits } from '@chain-data/protocol'
 import { Refusal } from '../../platform/refusal.ts'
-import { exactInteger } from './exactInteger.ts'
-import { type RequestScan, scanBody } from './scanBody.ts'
+
+import { exactInteger, type RequestScan, scanBody } from './scanBody.ts'
 
 /** One request of a body, still unchecked. */
 export interface RawRequest {

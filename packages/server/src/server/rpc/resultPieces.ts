@@ -3,7 +3,7 @@ import type { ResultChunk, ResultStream } from '../methods/ResultStream.ts'
 import { exactJson } from './exactJson.ts'
 
 /** Answers up to this many characters are sent whole, with their length; longer ones as they are read. */
-const wholeAnswerChars = 262_144
+const maxWholeChars = 262_144
 
 /** An answer in pieces. Whoever holds one reads it to its end or calls `return`, so that the store is let go. */
 export interface PieceStream extends AsyncIterator<string, undefined> {
@@ -111,9 +111,9 @@ async function inTime<T>(promise: Promise<T>, idleMs: number): Promise<T> {
  *
  * @returns The whole text, or a stream that begins with what was already read.
  */
-export async function gather(pieces: PieceStream): Promise<string | PieceStream> {
+export async function gather(pieces: PieceStream, maxChars = maxWholeChars): Promise<string | PieceStream> {
   let text = ''
-  while (text.length <= wholeAnswerChars) {
+  while (text.length <= maxChars) {
     const next = await pieces.next()
     if (next.done) return text
     text += next.value

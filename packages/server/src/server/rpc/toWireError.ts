@@ -26,10 +26,7 @@ export function toWireError(
 ): WireError {
   const { requestId, method, logger } = call
   const fields = { requestId, error: failure, ...(method === undefined ? {} : { method }) }
-  if (failure instanceof Refusal) {
-    const { reason, message, data } = failure
-    return { reason, error: createErrorObject(reason, { ...data, extraMessage: message }) }
-  }
+  if (failure instanceof Refusal) return refusalError(failure)
   const upstreamMessage = describePassing(failure)
   if (upstreamMessage !== undefined) {
     const failed = failure instanceof StoreError ? 'store failed a call' : 'node failed a call'
@@ -47,6 +44,11 @@ export function toWireError(
       requestId
     })
   }
+}
+
+/** A refusal is told in full. */
+export function refusalError({ reason, message, data }: Refusal): WireError {
+  return { reason, error: createErrorObject(reason, { ...data, extraMessage: message }) }
 }
 
 /** What lies behind the server and may pass. */

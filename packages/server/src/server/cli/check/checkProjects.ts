@@ -2,7 +2,7 @@ import type { Finding } from '../../../model/finding.ts'
 import { ConfigError } from '../../../platform/errors.ts'
 import type { Config } from '../../config/config.ts'
 import { toKeptProject } from '../../projects/keptProject.ts'
-import { readProjectsFile } from '../../projects/readProjectsFile.ts'
+import { readProjectsFile } from '../../projects/projectsFile.ts'
 import { type PlacedFinding, placeFindings } from './placedFinding.ts'
 
 const soonMs = 7 * 86_400_000

@@ -1,4 +1,3 @@
-import { systemClock } from '../../../platform/clock.ts'
 import { silentLogger } from '../../../platform/logger.ts'
 import type { Config } from '../../config/config.ts'
 import { openQuotaDatabase } from '../../http/quotaDatabase.ts'
@@ -14,11 +13,7 @@ export function checkQuotaStore({ rateLimit }: Config, timeoutMs: number): reado
     {
       place,
       async run() {
-        const database = openQuotaDatabase(store, {
-          clock: systemClock,
-          logger: silentLogger,
-          longestWaitMs: timeoutMs
-        })
+        const database = openQuotaDatabase(store, { logger: silentLogger, longestWaitMs: timeoutMs })
         try {
           const startedMs = performance.now()
           await database.pool.query('SELECT 1')

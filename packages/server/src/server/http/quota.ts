@@ -1,12 +1,14 @@
-import { RateLimiterRes } from 'rate-limiter-flexible'
 import { BoundedMap } from '../../platform/boundedMap.ts'
-import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { type Logger, silentLogger } from '../../platform/logger.ts'
-import type { Caller } from '../projects/Caller.ts'
-import type { TakenQuota, TakeQuota } from '../rpc/createRpc.ts'
-import { MemoryBuckets, type QuotaRule } from './memoryBuckets.ts'
-import { PostgresBuckets } from './postgresBuckets.ts'
-import { openQuotaDatabase } from './quotaDatabase.ts'
+import type { Caller } from '../projects/createKeyRing.ts'
+import type { TakenQuota } from '../rpc/answerCalls.ts'
+import {
+  type Buckets,
+  createDatabaseBuckets,
+  openQuotaDatabase,
+  type QuotaRule,
+  smallestPart
+} from './quotaDatabase.ts'
 
 /** The quotas of all projects that have none of their own. */
 export interface RateLimits extends QuotaRule {
@@ -18,20 +20,26 @@ export interface RateLimits extends QuotaRule {
   readonly store?: string
 }
 
+/**
+ * Takes some calls from the caller's quota, at once.
+ *
+ * @param fitting - `some`: those that fit, the default; `all`: none where one does not fit, and `retryAfterMs` is how
+ *   long all of them have to wait.
+ */
+export type TakeQuota = (calls: number, fitting?: 'some' | 'all') => Promise<TakenQuota>
+
 /** The calls that callers may make. */
 export interface Quota {
   /** @param address - absent where it is not known; then there is no limit per address. */
   of(caller: Caller, address: string | undefined): TakeQuota
-  /** Lets go of the database. */
+  /** Closes the database. */
   close(): Promise<void>
 }
 
-type Limiter = MemoryBuckets | PostgresBuckets
-
-/** Whoever reads a page can use its client key, so all client keys of a project together get this part of a quota. */
+/** Client keys are public, so all those of a project together get this part of its quota. */
 const clientShare = 1 / 4
-/** Of projects with quotas of their own; what is counted under a rule is forgotten with it. */
-const largestNumberOfRules = 20_000
+/** Far more keys than one process serves at the same time; a bucket takes some 200 bytes. */
+const maxBuckets = 100_000
 
 /**
  * Counts calls in token buckets: those with the server keys of a project, apart from them those with its client keys,
@@ -45,32 +53,24 @@ const largestNumberOfRules = 20_000
  */
 export function createQuota(
   limits: RateLimits | false,
-  options: { readonly clock?: Clock; readonly logger?: Logger; readonly longestWaitMs?: number } = {}
+  options: { readonly now?: () => number; readonly logger?: Logger; readonly longestWaitMs?: number } = {}
 ): Quota {
-  const { clock = steadyClock, logger = silentLogger, longestWaitMs = 500 } = options
+  const { now = () => performance.now(), logger = silentLogger, longestWaitMs = 500 } = options
   const { store = 'memory', perAddress = false } = limits === false ? {} : limits
-  const database = store === 'memory' ? undefined : openQuotaDatabase(store, { clock, logger, longestWaitMs })
-  const limiters = new BoundedMap<string, Limiter>(largestNumberOfRules)
-  const limiterOf = (kind: string, rule: QuotaRule): Limiter => {
-    const name = `${kind} ${rule.requestsPerSecond} ${rule.burst}`
-    const known = limiters.get(name)
-    if (known !== undefined) return known
-    const limiter = database ? new PostgresBuckets(rule, database, clock) : new MemoryBuckets(rule, clock)
-    limiters.set(name, limiter)
-    return limiter
-  }
+  const database = store === 'memory' ? undefined : openQuotaDatabase(store, { now, logger, longestWaitMs })
+  const memory = createMemoryBuckets(now)
+  const buckets = database === undefined ? memory : createDatabaseBuckets(database, memory)
 
   return {
     of(caller, address) {
       const { projectId, kind } = caller
-      const takes: Take[] = []
+      const counts: Count[] = []
       if (kind === 'client' && perAddress && address !== undefined) {
-        const key = `address:${address}:${projectId}`
-        takes.push(createTake('address', limiterOf('address', perAddress), perAddress, key))
+        counts.push({ scope: 'address', rule: perAddress, key: `address:${address}:${projectId}` })
       }
       const rule = ruleOf(caller, limits)
-      if (rule) takes.push(createTake('project', limiterOf(kind, rule), rule, `${kind}:${projectId}`))
-      return (calls, fitting = 'some') => takeFromAll(takes, calls, fitting)
+      if (rule) counts.push({ scope: 'project', rule, key: `${kind}:${projectId}` })
+      return (calls, fitting = 'some') => takeFromAll(buckets, counts, calls, fitting)
     },
     close: async () => database?.close()
   }
@@ -86,29 +86,34 @@ function ruleOf({ kind, rateLimit: own }: Caller, limits: RateLimits | false): Q
   }
 }
 
-interface Take {
-  take(calls: number): Promise<TakenQuota>
-  giveBack(calls: number): void
-}
-
-function createTake(scope: TakenQuota['scope'], limiter: Limiter, rule: QuotaRule, key: string): Take {
-  const msPerCall = 1_000 / rule.requestsPerSecond
+/** @remarks The bucket that was not used for longest is forgotten first; it is then full. */
+function createMemoryBuckets(now: () => number): Buckets {
+  const fullAtMs = new BoundedMap<string, number>(maxBuckets)
   return {
-    async take(calls) {
-      try {
-        await limiter.consume(key, calls)
-        return { scope, allowed: calls, retryAfterMs: 0, msPerCall }
-      } catch (refusal) {
-        if (!(refusal instanceof RateLimiterRes)) throw refusal
-        const refused = Math.min(calls, refusal.consumedPoints - rule.burst)
-        return { scope, allowed: calls - refused, retryAfterMs: refusal.msBeforeNext, msPerCall }
-      }
-    },
-    giveBack(calls) {
-      // What is not given back comes back with time.
-      limiter.reward(key, calls).catch(() => {})
+    async take(key, { requestsPerSecond, burst }, calls) {
+      const nowMs = now()
+      const msPerCall = 1_000 / requestsPerSecond
+      const fullInMs = Math.max(0, (fullAtMs.get(key) ?? nowMs) - nowMs)
+      const room = Math.floor(burst - fullInMs / msPerCall + smallestPart)
+      const taken = Math.min(calls, Math.max(0, room))
+      fullAtMs.set(key, nowMs + fullInMs + taken * msPerCall)
+      return { taken, fullInMs: fullInMs + taken * msPerCall }
     }
   }
+}
+
+/** One bucket that a request is counted in. */
+interface Count {
+  readonly scope: TakenQuota['scope']
+  readonly rule: QuotaRule
+  readonly key: string
+}
+
+async function takeFrom(buckets: Buckets, { scope, rule, key }: Count, calls: number): Promise<TakenQuota> {
+  const { taken, fullInMs } = await buckets.take(key, rule, calls)
+  const msPerCall = 1_000 / rule.requestsPerSecond
+  const waitMs = Math.max(1, Math.ceil(fullInMs - (rule.burst - 1) * msPerCall))
+  return { scope, allowed: taken, retryAfterMs: taken < calls ? waitMs : 0, msPerCall }
 }
 
 /**
@@ -116,22 +121,27 @@ function createTake(scope: TakenQuota['scope'], limiter: Limiter, rule: QuotaRul
  * nothing of its project, not even for the time until it is given back. What a later one refuses goes back.
  */
 async function takeFromAll(
-  takes: readonly Take[],
+  buckets: Buckets,
+  counts: readonly Count[],
   calls: number,
   fitting: 'some' | 'all'
 ): Promise<TakenQuota> {
+  const giveBack = (given: readonly Count[], unused: number) => {
+    // What is not given back comes back with time.
+    if (unused > 0) for (const { key, rule } of given) buckets.take(key, rule, -unused).catch(() => {})
+  }
   // Nothing limits this caller.
   let outcome: TakenQuota = { scope: 'project', allowed: calls, retryAfterMs: 0, msPerCall: 0 }
-  for (const [index, { take }] of takes.entries()) {
+  for (const [index, count] of counts.entries()) {
     const { allowed: wanted } = outcome
     if (wanted === 0) break
-    const taken = await take(wanted)
+    const taken = await takeFrom(buckets, count, wanted)
     const { allowed } = taken
-    for (const earlier of takes.slice(0, index)) if (allowed < wanted) earlier.giveBack(wanted - allowed)
+    giveBack(counts.slice(0, index), wanted - allowed)
     outcome = { ...(taken.retryAfterMs > outcome.retryAfterMs ? taken : outcome), allowed }
   }
   const { allowed, retryAfterMs, msPerCall } = outcome
   if (fitting === 'some' || allowed === calls) return outcome
-  for (const { giveBack } of takes) if (allowed > 0) giveBack(allowed)
+  giveBack(counts, allowed)
   return { ...outcome, allowed: 0, retryAfterMs: retryAfterMs + (calls - allowed - 1) * msPerCall }
 }

@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
-import type { Caller } from '../projects/Caller.ts'
-import type { TakeQuota } from '../rpc/createRpc.ts'
-import { createQuota, type RateLimits } from './createQuota.ts'
+import type { Caller } from '../projects/createKeyRing.ts'
+import { createQuota, type RateLimits, type TakeQuota } from './quota.ts'
 
 const server: Caller = { projectId: 'one', kind: 'server' }
 const page: Caller = { projectId: 'one', kind: 'client', origins: ['https://app.test'] }
@@ -11,7 +10,7 @@ const rule = { requestsPerSecond: 1, burst: 40 }
 
 function startQuota(limits: RateLimits | false) {
   const clock = { ms: 0, now: () => clock.ms }
-  return { clock, ...createQuota(limits, { clock }) }
+  return { clock, ...createQuota(limits, { now: clock.now }) }
 }
 
 async function allowed(take: TakeQuota, calls = 1_000): Promise<number> {

@@ -1,14 +1,25 @@
+import { Refusal } from '../../platform/refusal.ts'
+import type { HttpRequest } from '../http/exchange.ts'
+import type { Guard } from '../http/guards.ts'
+
+/**
+ * Guard: lets only pages of the host itself call.
+ *
+ * @param hosts - with their port, or without one for every port; absent: the host may be reached by every name.
+ * @param origins - of further pages of the host's.
+ */
+export function requireOwnPage(hosts: ReadonlySet<string> | undefined, origins: ReadonlySet<string>): Guard {
+  return async ({ request }, next) => {
+    if (isOwnHost(request.header, hosts) && isOwnPage(request.header, origins)) return next({})
+    throw new Refusal('FORBIDDEN_ORIGIN', 'Only pages of this host may ask here.', {})
+  }
+}
+
 /**
  * Whether a request comes from a page of the host itself. Browsers send `Sec-Fetch-Site`, which no page can set; older
  * ones the `Origin`. A request with neither comes from no page.
- *
- * @param header - Value of a request header by its lower-case name; repeated ones joined.
- * @param origins - Also the host's own.
  */
-export function isOwnPage(
-  header: (name: string) => string | undefined,
-  origins: ReadonlySet<string>
-): boolean {
+function isOwnPage(header: HttpRequest['header'], origins: ReadonlySet<string>): boolean {
   const origin = header('origin')
   if (origin !== undefined && origins.has(origin)) return true
   const site = header('sec-fetch-site')
@@ -23,20 +34,15 @@ export function isOwnPage(
 /**
  * Whether a request names this host by a name of its own. A stranger who points a name of his at this machine (DNS
  * rebinding) makes his page its own page, by another name.
- *
- * @param hosts - With their port, or without one for every port; absent: every name will do.
  */
-export function isOwnHost(
-  header: (name: string) => string | undefined,
-  hosts: ReadonlySet<string> | undefined
-): boolean {
+function isOwnHost(header: HttpRequest['header'], hosts: ReadonlySet<string> | undefined): boolean {
   if (hosts === undefined) return true
   const named = namedHost(header)?.toLowerCase() ?? ''
   return hosts.has(named) || hosts.has(named.replace(/:\d+$/, ''))
 }
 
 /** HTTP/2 names it in another place. */
-function namedHost(header: (name: string) => string | undefined): string | undefined {
+function namedHost(header: HttpRequest['header']): string | undefined {
   return header('host') ?? header(':authority')
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { arrival, runGuard } from '../../../test/http/runGuard.ts'
 import { createKeyRing } from '../projects/createKeyRing.ts'
 import { digestKey, formatKeyDigest } from '../projects/keyDigest.ts'
-import { createAuthenticator } from './createAuthenticator.ts'
-import { readBasicCredentials } from './readBasicCredentials.ts'
+import { requireLogin } from './login.ts'
+import { createLoginThrottle } from './loginThrottle.ts'
 
 const origins = ['https://dapp.example']
 const keyRing = createKeyRing([
@@ -10,10 +11,10 @@ const keyRing = createKeyRing([
   { projectId: 'grüße', serverKey: 'schlüssel:with:colons', clientKeys: [] },
   { projectId: 'digested', serverKey: formatKeyDigest(digestKey('kept as digest')), clientKeys: [] }
 ])
-const compare = createAuthenticator(() => keyRing)
+const guard = requireLogin({ keyRing, throttle: createLoginThrottle(false) })
 const authenticate = async (authorization: string | undefined) => {
-  const credentials = readBasicCredentials(authorization)
-  return credentials && compare({ ...credentials, origin: undefined })
+  const call = { ...arrival({ authorization, origin: origins[0] }), address: undefined }
+  return (await runGuard(guard, call)).found?.caller
 }
 const server = (projectId: string) => ({ projectId, kind: 'server' })
 const client = { projectId: 'demo', kind: 'client', origins }
@@ -57,6 +58,6 @@ describe('a caller', () => {
     ['bytes that are no UTF-8', `Basic ${Buffer.from([0x64, 0x3a, 0xff]).toString('base64')}`]
   ])('is not recognised by %s', async (what, authorization) => {
     if (what === 'no padding') expect(authorization).not.toBe(good)
-    expect(await authenticate(authorization)).toBeUndefined()
+    await expect(authenticate(authorization)).rejects.toMatchObject({ reason: 'UNAUTHENTICATED' })
   })
 })

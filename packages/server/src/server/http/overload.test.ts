@@ -1,0 +1,174 @@
+import { describe, expect, it, vi } from 'vitest'
+import { arrival } from '../../../test/http/runGuard.ts'
+import type { HttpAnswer } from './exchange.ts'
+import { createOverload } from './overload.ts'
+
+function start(options: { requestsInFlight?: number; delayMs?: number | false } = {}) {
+  const clock = { ms: 0, now: () => clock.ms }
+  let tick = () => {}
+  const queue = { waitMs: 0, arrived() {}, enter: () => undefined, expectedWaitMs: () => queue.waitMs }
+  // Every hundredth in turn: exact parts instead of likely ones.
+  let turn = 0
+  const random = () => (turn++ % 100) / 100
+  const onShed = vi.fn()
+  const overload = createOverload({
+    requestsInFlight: 1_000,
+    delayMs: 200,
+    ...options,
+    onShed,
+    now: clock.now,
+    every: run => {
+      tick = run
+      return () => {}
+    },
+    queue,
+    random
+  })
+  /** A request that is answered once `end` is called. */
+  const begin = () => {
+    let end = () => {}
+    const ended = new Promise<HttpAnswer>(resolve => {
+      end = () => resolve({ status: 200, headers: {}, body: '' })
+    })
+    return { end, answer: overload.guard(arrival(), () => ended) }
+  }
+  return {
+    clock,
+    queue,
+    overload,
+    onShed,
+    begin,
+    /** A request that is answered at once. */
+    ask() {
+      const { end, answer } = begin()
+      end()
+      return answer
+    },
+    /** A round of the event loop that took so long. */
+    round(ms: number) {
+      clock.ms += ms
+      tick()
+    },
+    /** How many of a hundred requests are admitted. */
+    async admitted() {
+      let admitted = 0
+      for (let request = 0; request < 100; request++) {
+        turn = request
+        const { end, answer } = begin()
+        end()
+        if ((await answer).status === 200) admitted++
+      }
+      return admitted
+    }
+  }
+}
+
+describe('the overload guard', () => {
+  it('admits everything while the event loop is quick', async () => {
+    const { round, admitted } = start()
+    for (let count = 0; count < 10; count++) round(120)
+    expect(await admitted()).toBe(100)
+  })
+
+  it('sheds a growing part between the limit and twice the limit, then everything', async () => {
+    const parts = [220, 270, 320, 370, 421, 900].map(ms => {
+      const { round, admitted } = start()
+      round(ms)
+      round(ms)
+      return admitted()
+    })
+    expect(await Promise.all(parts)).toEqual([100, 75, 50, 25, 0, 0])
+  })
+
+  it('sheds by what the queue says likewise, and at once', async () => {
+    const parts = [200, 250, 399, 400].map(waitMs => {
+      const { queue, admitted } = start()
+      queue.waitMs = waitMs
+      return admitted()
+    })
+    expect(await Promise.all(parts)).toEqual([100, 75, 0, 0])
+  })
+
+  it('takes one long round for a hiccup, and a very long one for what it is', async () => {
+    const hiccup = start()
+    hiccup.round(600)
+    expect(await hiccup.admitted()).toBe(100)
+    const late = start()
+    late.clock.ms += 20 + 1_100
+    expect(await late.admitted()).toBe(0)
+  })
+
+  it('sheds within a round that follows a long one', async () => {
+    const { round, clock, admitted } = start()
+    round(520)
+    clock.ms += 20 + 300
+    expect(await admitted()).toBe(50)
+  })
+
+  it('admits everything two quick rounds after an overload', async () => {
+    const { round, admitted } = start()
+    for (let count = 0; count < 100; count++) round(2_000)
+    expect(await admitted()).toBe(0)
+    round(20)
+    round(20)
+    expect(await admitted()).toBe(100)
+  })
+
+  it('never sheds for delay where that is off', async () => {
+    const { round, admitted } = start({ delayMs: false })
+    for (let count = 0; count < 10; count++) round(5_000)
+    expect(await admitted()).toBe(100)
+  })
+
+  it('refuses more than the requests allowed at once, until one ends', async () => {
+    const { overload, begin, ask } = start({ requestsInFlight: 2 })
+    const first = begin()
+    begin()
+    expect(await ask()).toMatchObject({ status: 503 })
+    expect(overload.inFlight()).toBe(2)
+    first.end()
+    await first.answer
+    expect(await ask()).toMatchObject({ status: 200 })
+  })
+
+  it('tells waits from one to three seconds, the header never less than the body', async () => {
+    const { ask } = start({ requestsInFlight: 0 })
+    const waits = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const answer = await ask()
+        const { error } = JSON.parse(String(answer.body))
+        expect(error).toMatchObject({ code: -32002, data: { reason: 'OVERLOADED' } })
+        expect(Number(answer.headers['retry-after']) * 1_000).toBeGreaterThanOrEqual(error.data.retryAfterMs)
+        return error.data.retryAfterMs
+      })
+    )
+    expect(Math.min(...waits)).toBe(1_000)
+    expect(Math.max(...waits)).toBe(3_000)
+    expect(new Set(waits).size).toBe(16)
+  })
+
+  it('refuses everything once it closes, and asks for the connection to be closed', async () => {
+    const { overload, ask } = start()
+    overload.beginClosing()
+    expect(await ask()).toMatchObject({ status: 503, headers: { connection: 'close' } })
+  })
+
+  it('counts what it sheds by cause', async () => {
+    const { round, overload, onShed, begin, ask, admitted } = start({ requestsInFlight: 1 })
+    round(420)
+    round(420)
+    await admitted()
+    round(20)
+    round(20)
+    begin()
+    await ask()
+    overload.beginClosing()
+    await ask()
+    expect(overload.figures()).toEqual({
+      shed: { delay: 100, in_flight: 1, closing: 1 },
+      queueMs: 0,
+      loopDelayMs: 0
+    })
+    expect(onShed).toHaveBeenCalledTimes(102)
+  })
+})

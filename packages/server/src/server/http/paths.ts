@@ -1,0 +1,77 @@
+import { type EndpointPath, endpoints, transport } from '@chain-data/protocol'
+import { ConfigError } from '../../platform/errors.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { HttpAnswer } from './exchange.ts'
+import type { Arrival, Guard } from './guards.ts'
+
+/** No path that anything is found at. */
+const nowhere = ''
+const endpointPaths = new Map<string, EndpointPath>(Object.values(endpoints).map(({ path }) => [path, path]))
+
+/** What a guard behind `readPath` knows: the path below `basePath`, without a slash at its end. */
+export interface Located extends Arrival {
+  readonly path: string
+}
+
+/**
+ * Guard: finds the path below `basePath`, for a host that hands requests on with the path as it was sent.
+ *
+ * @param basePath - checked by `requireBasePath`. What is not below it is not found, the service's own paths included: a
+ *   path has one meaning. The path itself without a slash is not below it either: relative links of a page there would
+ *   lead elsewhere.
+ */
+export function readPath(basePath: string): Guard<Arrival, { readonly path: string }> {
+  return ({ request }, next) => {
+    const path = request.path.startsWith(`${basePath}/`) ? request.path.slice(basePath.length) : nowhere
+    return next({ path: path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path })
+  }
+}
+
+/** @throws {ConfigError} `basePath` is neither `''` nor a path without a slash at its end. */
+export function requireBasePath(basePath: string): void {
+  if (/^(\/[\w.~-]+)*$/.test(basePath)) return
+  throw new ConfigError(
+    `basePath is ${JSON.stringify(String(basePath).slice(0, 100))}; expected a path such as "/api/chain-data", without a slash at its end`
+  )
+}
+
+/** Guard: answers the pages that are read with GET and without credentials. */
+export function servePages(pages: ReadonlyMap<string, () => Promise<HttpAnswer>>): Guard<Located> {
+  return ({ request, path, answerHeaders }, next) => {
+    const page = pages.get(path)
+    if (page === undefined) return next({})
+    if (request.method === 'GET' || request.method === 'HEAD') return page()
+    answerHeaders.allow = 'GET, HEAD'
+    throw new Refusal('METHOD_NOT_ALLOWED', 'Read this page with GET.', {})
+  }
+}
+
+/** What a request is sent to. */
+export interface Target {
+  readonly endpoint: EndpointPath
+  /** Text of `?chainId=`: of a repeated one all, which is no chain id: two readers of such a URL would pick different ones. */
+  readonly urlChainId: string | undefined
+}
+
+/** Guard: finds the endpoint; there is nothing else. */
+export const findEndpoint: Guard<Located, Target> = ({ request, path }, next) => {
+  const endpoint = endpointPaths.get(path)
+  const chainIds = request.query.getAll('chainId')
+  if (endpoint !== undefined) {
+    return next({ endpoint, urlChainId: chainIds.length === 0 ? undefined : chainIds.join(',') })
+  }
+  throw new Refusal('NOT_FOUND', `The endpoints are ${[...endpointPaths.keys()].join(' and ')}.`, {})
+}
+
+/**
+ * Guard: lets POST pass only.
+ *
+ * @param allow - the methods that the refusal names.
+ */
+export function requirePost(allow: string): Guard {
+  return ({ request, answerHeaders }, next) => {
+    if (request.method === transport.method) return next({})
+    answerHeaders.allow = allow
+    throw new Refusal('METHOD_NOT_ALLOWED', 'Send the request with POST.', {})
+  }
+}

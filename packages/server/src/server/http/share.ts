@@ -1,0 +1,96 @@
+import { createHeldCounts } from '../../platform/heldCounts.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { Caller } from '../projects/createKeyRing.ts'
+import type { PieceStream } from '../rpc/resultPieces.ts'
+import type { Arrival, Guard } from './guards.ts'
+import { holdUntilEnd, onceEnded } from './guards.ts'
+
+/** Parts of all requests at the same time that one may have under way. */
+const parts = {
+  /** The server keys of a project: also a service for one project only should get most of it. */
+  server: 3 / 4,
+  /** The client keys of a project, which every reader of its pages has. */
+  client: 1 / 4,
+  /** One address with the client keys of a project. */
+  address: 1 / 20
+}
+/** Most answers of a page are written within this time, also over a slow line. */
+const longFromMs = 2_000
+/** Nobody knows when the caller has room again. */
+const retryAfterMs = 1_000
+
+/** What the guard needs of the ones before it. */
+export interface Identified extends Arrival {
+  readonly caller: Caller
+  /** Absent where it is not known; then no address has a share of its own. */
+  readonly address: string | undefined
+}
+
+/**
+ * Guard: holds each caller to its share of the requests that may be under way at once, so that no caller takes them all:
+ * a quota counts requests as they begin, and one that is sent or read slowly lasts.
+ *
+ * Long answers hold a view of the store each, of which there are few. So an answer that lasts for more than two seconds
+ * needs room in the caller's share of `answersAtOnce`, and is cut where there is none.
+ *
+ * @remarks Each share is one at least. Nothing is kept of callers that have nothing under way.
+ */
+export function shareRequests(
+  limits: { readonly requestsInFlight: number; readonly answersAtOnce: number },
+  now = () => performance.now()
+): Guard<Identified> {
+  const requests = createShares(limits.requestsInFlight)
+  const answers = createShares(limits.answersAtOnce)
+
+  function boundLong(body: PieceStream, call: Identified): PieceStream {
+    const longAtMs = now() + longFromMs
+    let giveBack: (() => void) | undefined
+    const bounded: PieceStream = {
+      async next() {
+        if (giveBack === undefined && now() >= longAtMs) {
+          giveBack = answers(call)
+          if (giveBack === undefined) {
+            await body.return()
+            throw new Error('the caller has too many long answers')
+          }
+        }
+        return body.next()
+      },
+      return: () => body.return()
+    }
+    return onceEnded(bounded, () => giveBack?.())
+  }
+
+  async function answerBounded(call: Identified, answering: ReturnType<Parameters<Guard>[1]>) {
+    const answer = await answering
+    if (typeof answer.body === 'string') return answer
+    const room = answers(call)
+    if (room === undefined) {
+      await answer.body.return()
+      throw tooMany('Too many long answers to this caller are being written.')
+    }
+    room()
+    return { ...answer, body: boundLong(answer.body, call) }
+  }
+
+  return async (call, next) => {
+    const giveBack = requests(call)
+    if (giveBack === undefined) throw tooMany('Too many requests of this caller are under way.')
+    return holdUntilEnd(answerBounded(call, next({})), giveBack)
+  }
+}
+
+/** Takes room for one of `total`; the function that comes back gives it back, once. */
+function createShares(total: number): (call: Identified) => (() => void) | undefined {
+  const held = createHeldCounts()
+  const largest = (kind: keyof typeof parts) => Math.ceil(parts[kind] * total)
+  return ({ caller: { kind, projectId }, address }) => {
+    const ofProject = [`${kind}:${projectId}`, largest(kind)] as const
+    if (kind === 'server' || address === undefined) return held.take([ofProject])
+    return held.take([ofProject, [`address:${address}:${projectId}`, largest('address')]])
+  }
+}
+
+function tooMany(message: string): Refusal {
+  return new Refusal('RATE_LIMITED', message, { retryAfterMs })
+}

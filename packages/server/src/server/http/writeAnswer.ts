@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { PieceStream } from '../rpc/resultPieces.ts'
+import type { HttpAnswer } from './exchange.ts'
+import { type TakingWatch, watchTaking } from './watchTaking.ts'
+
+/** After an answer to a request that is still being sent, so long until it is cut: time enough to read the answer. */
+const unreadBodyMs = 2_000
+
+/** A caller makes progress when it takes so much of a long answer. */
+const stepBytes = 64 * 1024
+
+/**
+ * Writes an answer to node:http.
+ *
+ * @param options.streamIdleMs - a caller that takes nothing of its answer for so long is cut off.
+ * @param options.gone - aborts when the connection is closed.
+ * @throws what a stream fails with after it began.
+ */
+export async function writeAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: HttpAnswer,
+  options: { readonly streamIdleMs: number; readonly gone: AbortSignal }
+): Promise<void> {
+  // A host may have answered meanwhile, as those do that set a time for every answer.
+  if (options.gone.aborted || response.destroyed || response.headersSent) {
+    if (typeof body !== 'string') await body.return()
+    return
+  }
+  const sent = request.httpVersionMajor > 1 ? withoutConnection(headers) : headers
+  const watch = watchTaking(response, options.streamIdleMs)
+  if (typeof body !== 'string') {
+    response.writeHead(status, sent)
+    const pieces = Readable.from(inSteps(body, watch), { objectMode: true, highWaterMark: 1 })
+    await pipeline(pieces, response, { signal: options.gone })
+    return
+  }
+  const bytes = Buffer.byteLength(body)
+  response.writeHead(status, { ...sent, ...(status === 204 ? {} : { 'content-length': bytes }) })
+  // Refused without reading its body: what still comes is thrown away by node:http, though not for ever.
+  if (!request.complete) response.once('finish', () => cutWhenStillSending(request))
+  // Histories are ASCII, which needs no encoding: the fewer passes over them the better.
+  response.end(body, bytes === body.length ? 'latin1' : 'utf8')
+  watch.given()
+}
+
+/** HTTP/2 has no `connection`: its host ends connections in its own way. */
+function withoutConnection(headers: HttpAnswer['headers']): HttpAnswer['headers'] {
+  const { connection: _, ...kept } = headers
+  return kept
+}
+
+/**
+ * The parts of an answer, each handed on when the ones before were taken. The next one is made while the last is on its way,
+ * so that neither the server nor a quick caller waits for the other; never more than one.
+ */
+function inSteps(body: PieceStream, watch: TakingWatch): AsyncIterable<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  let ahead: ReturnType<PieceStream['next']> | undefined
+  let isOver = false
+  const makeNext = () => {
+    ahead ??= body.next()
+    return ahead
+  }
+  const steps: AsyncIterator<Buffer, undefined> = {
+    async next() {
+      watch.taken()
+      if (rest.length === 0) {
+        const next = await makeNext()
+        ahead = undefined
+        if (next.done) {
+          isOver = true
+          // What was written last has still to be taken; the end of the answer stops the watch.
+          watch.given()
+          return next
+        }
+        rest = Buffer.from(next.value)
+      }
+      const step = rest.subarray(0, stepBytes)
+      rest = rest.subarray(stepBytes)
+      // Once this one has been written.
+      if (rest.length === 0) {
+        setImmediate(() => {
+          // A failure is told to whoever takes the part, and nobody may be left to do so.
+          if (!isOver) makeNext().catch(() => {})
+        })
+      }
+      watch.given()
+      return { done: false, value: step }
+    },
+    async return() {
+      isOver = true
+      await body.return()
+      return { done: true, value: undefined }
+    }
+  }
+  return { [Symbol.asyncIterator]: () => steps }
+}
+
+function cutWhenStillSending(request: IncomingMessage): void {
+  const cut = setTimeout(() => {
+    if (!request.complete) request.socket.destroy()
+  }, unreadBodyMs)
+  cut.unref()
+}

@@ -1,0 +1,122 @@
+import { createErrorObject, type ErrorReason, errors } from '@chain-data/protocol'
+import type { AnswerCoverage } from '../../model/coverage.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { Answer, Dispatch } from './createDispatch.ts'
+import { answerHead, type CallOrigin, failureText } from './envelope.ts'
+import type { RawRequest, RequestBody } from './readBody.ts'
+import { discard, gather, type PieceStream } from './resultPieces.ts'
+
+/** What a quota gave. */
+export interface TakenQuota {
+  /** Of the calls asked for, the first so many may be made. */
+  readonly allowed: number
+  /** How long the first of the others has to wait. */
+  readonly retryAfterMs: number
+  /** How much longer each one after it. */
+  readonly msPerCall: number
+  /** Whose quota has no room for them. */
+  readonly scope: 'project' | 'address'
+}
+
+/** What goes back over HTTP. */
+export interface BodyAnswer {
+  readonly status: number
+  readonly body: string | PieceStream
+  /** What the methods said of their results; empty where nothing was said, or not every result is known yet. */
+  readonly coverage: readonly AnswerCoverage[]
+}
+
+/** Entries worked on at the same time: enough to overlap waiting, few enough to bound what one request may hold. */
+const entriesAtOnce = 8
+
+/**
+ * Answers the calls of one request body, single or batch. Never rejects.
+ *
+ * @param quota - of a batch, the calls beyond it are refused.
+ * @param onRefusal - called with the reason of each refused call.
+ */
+export async function answerCalls(
+  dispatch: Dispatch,
+  { isBatch, requests }: RequestBody,
+  origin: CallOrigin,
+  quota: TakenQuota,
+  onRefusal: (reason: ErrorReason) => void
+): Promise<BodyAnswer> {
+  const [single] = requests
+  if (!isBatch && single !== undefined) {
+    const answer = await dispatch(single, origin)
+    const status = answer.reason === undefined ? 200 : errors[answer.reason].httpStatus
+    return { status, body: answer.body, coverage: coverageOf([answer]) }
+  }
+  const answers: Answer[] = []
+  const answerOne = async (request: RawRequest, index: number): Promise<Answer> => {
+    if (index < quota.allowed) return dispatch(request, origin)
+    onRefusal('RATE_LIMITED')
+    const { message, data } = quotaRefusal(quota, index - quota.allowed)
+    const error = createErrorObject('RATE_LIMITED', { ...data, extraMessage: message })
+    return { reason: 'RATE_LIMITED', body: failureText(answerHead(request, origin), error) }
+  }
+  const pieces = inOrder(requests, async (request, index) => {
+    const answer = await answerOne(request, index)
+    answers.push(answer)
+    return answer
+  })
+  const body = await gather({ next: () => pieces.next(), return: () => pieces.return(undefined) })
+  // Of a long answer the header goes out before its last entries are worked on: their coverage may be narrower.
+  const isKnown = answers.length === requests.length
+  return { status: 200, body, coverage: isKnown ? coverageOf(answers) : [] }
+}
+
+/** @param before - refused calls of the same batch, each of which has to wait less. */
+export function quotaRefusal(
+  { scope, retryAfterMs, msPerCall }: TakenQuota,
+  before: number
+): Refusal<'RATE_LIMITED'> {
+  return new Refusal('RATE_LIMITED', `The quota of this ${scope} is used up.`, {
+    retryAfterMs: Math.ceil(retryAfterMs + before * msPerCall)
+  })
+}
+
+/**
+ * Answers the requests of a batch, some at a time, and writes the answers in the order of the requests.
+ *
+ * @remarks A stream among them that fails after it began fails the whole answer: the connection is cut.
+ */
+async function* inOrder(
+  requests: readonly RawRequest[],
+  answer: (request: RawRequest, index: number) => Promise<Answer>
+): AsyncGenerator<string, undefined, undefined> {
+  const waiting = requests.entries()
+  const started: Promise<Answer>[] = []
+  const startOne = () => {
+    const next = waiting.next()
+    if (!next.done) started.push(answer(next.value[1], next.value[0]))
+  }
+  for (let count = 0; count < entriesAtOnce; count++) startOne()
+  let open: PieceStream | undefined
+  try {
+    let lead = '['
+    for (let current = started.shift(); current !== undefined; current = started.shift()) {
+      const { body } = await current
+      if (typeof body === 'string') {
+        yield lead + body
+      } else {
+        open = body
+        yield lead
+        for (let next = await body.next(); !next.done; next = await body.next()) yield next.value
+        open = undefined
+      }
+      lead = ','
+      startOne()
+    }
+    yield ']'
+  } finally {
+    await open?.return()
+    for (const unsent of started) discard(unsent.then(({ body }) => body))
+  }
+  return undefined
+}
+
+function coverageOf(answers: readonly Answer[]): readonly AnswerCoverage[] {
+  return answers.map(({ coverage }) => coverage).filter(coverage => coverage !== undefined)
+}

@@ -1,0 +1,39 @@
+import type { HttpAnswer, HttpRequest } from '../../src/server/http/exchange.ts'
+import type { Arrival, Guard } from '../../src/server/http/guards.ts'
+
+/** A request of which a test says what the guard reads. */
+export function arrival(
+  headers: Readonly<Record<string, string | undefined>> = {},
+  change: Partial<HttpRequest> = {}
+): Arrival {
+  const url = 'http://service/evm-chain'
+  const request: HttpRequest = {
+    method: 'POST',
+    path: '/evm-chain',
+    query: new URLSearchParams(),
+    header: name => headers[name],
+    readBody: async () => new Uint8Array(),
+    signal: new AbortController().signal,
+    source: new Request(url, { method: 'POST' }),
+    ...change
+  }
+  return { request, requestId: 'r-1', answerHeaders: {} }
+}
+
+/**
+ * Lets a guard judge a call.
+ *
+ * @returns what it found out, or its own answer where it did not go on.
+ * @throws what it refuses with.
+ */
+export async function runGuard<Known extends object, Found extends object>(
+  guard: Guard<Known, Found>,
+  call: Known
+): Promise<{ readonly found?: Found; readonly answer: HttpAnswer }> {
+  let found: { readonly found?: Found } = {}
+  const answer = await guard(call, async one => {
+    found = { found: one }
+    return { status: 200, headers: {}, body: '' }
+  })
+  return { ...found, answer }
+}
