@@ -1,18 +1,10 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ContractCall } from '../../src/evm/state/contractCall.ts'
-import { encodeCalls } from '../../src/evm/state/encodeCalls.ts'
-import { type ProgramWay, programCall, readProgramOutcome } from '../../src/evm/state/sendProgram.ts'
+import { type ContractCall, encodeCalls } from '../../src/evm/state/contractCalls.ts'
+import { type ProgramWay, programCall, readProgramOutcome } from '../../src/evm/state/sendCalls.ts'
 import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
-import {
-  afterRounds,
-  assembleContract,
-  loops,
-  returnsWord,
-  returnsZeros,
-  reverts
-} from './assembleContract.ts'
+import { afterRounds, assembleContract, loops, returnsWord, returnsZeros, reverts } from './assembleContract.ts'
 import { callTo, createPlacer, returnedWord } from './useMulticall.ts'
 
 let anvil: AnvilNode

@@ -1,4 +1,4 @@
-import type { CallResult, ContractCall } from '../../src/evm/state/contractCall.ts'
+import type { CallResult, ContractCall } from '../../src/evm/state/contractCalls.ts'
 import { createMulticall, type Multicall, type MulticallOptions } from '../../src/evm/state/multicall.ts'
 import { pinBlock, readLatestBlock } from '../../src/evm/state/pinBlock.ts'
 import type { Address, Hex } from '../../src/model/evm.ts'

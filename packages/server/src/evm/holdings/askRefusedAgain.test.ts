@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../model/evm.ts'
-import type { CallResult, ContractCall } from '../state/contractCall.ts'
+import type { CallResult, ContractCall } from '../state/contractCalls.ts'
 import type { Multicall } from '../state/multicall.ts'
 import { type AskedCandidate, askRefusedAgain } from './askRefusedAgain.ts'
 

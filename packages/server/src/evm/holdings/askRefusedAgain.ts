@@ -2,7 +2,7 @@ import type { Address } from '../../model/evm.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { Multicall } from '../state/multicall.ts'
 import type { OwnedCandidate } from './heldAssets.ts'
-import { ownershipReaders } from './ownershipReaders.ts'
+import { ownershipReaders } from './tokenStandards.ts'
 
 /** What state said about a candidate, and whether the contract refused (reverted) to say it. */
 export interface AskedCandidate extends OwnedCandidate {

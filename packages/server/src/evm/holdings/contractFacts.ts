@@ -1,7 +1,7 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { decodeBool, decodeText, decodeUint, type ReturnData } from '../state/abi.ts'
-import type { ContractCall } from '../state/contractCall.ts'
+import type { ContractCall } from '../state/contractCalls.ts'
 import type { Multicall } from '../state/multicall.ts'
 
 /** What hardly ever changes about a contract. A fact it does not tell, or tells in a broken way, is absent. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Address } from '../../model/evm.ts'
-import type { CallResult } from '../state/contractCall.ts'
+import type { CallResult } from '../state/contractCalls.ts'
 import type { Multicall } from '../state/multicall.ts'
 import { createContractFactsReader } from './contractFacts.ts'
 import { expandRanges, type RangeLimits } from './expandRanges.ts'

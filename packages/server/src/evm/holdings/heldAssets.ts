@@ -1,8 +1,8 @@
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import { displayText } from '../../platform/displayText.ts'
 import type { ContractFacts } from './contractFacts.ts'
-import type { Ownership } from './ownership.ts'
-import { hidesCharacters } from './spam/hidesCharacters.ts'
+import { hidesCharacters } from './spam/nameSigns.ts'
+import type { Ownership } from './tokenStandards.ts'
 
 /** How a contract calls itself. */
 export interface ContractLabel {
@@ -54,6 +54,11 @@ export interface OwnedCandidate extends WantedCandidate {
 /** The contracts among `items`, each once. */
 export function contractsOf(items: readonly HoldingCandidate[]): ReadonlySet<Address> {
   return new Set(items.map(({ contract }) => contract))
+}
+
+/** A candidate that stands for many ids. */
+export function isRange({ lastTokenId }: HoldingCandidate): boolean {
+  return lastTokenId !== undefined
 }
 
 /** Name and symbol as they may be shown, "" for what the contract does not tell. */

@@ -1,38 +1,22 @@
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import type { EvmNode, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
-import { NodeUnavailableError } from '../../platform/errors.ts'
-import { createMulticall, type Multicall } from '../state/multicall.ts'
-import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from '../state/pinBlock.ts'
 import type { WayName } from '../../nodes/evm/wayMemory.ts'
-import { type AskedCandidate, askRefusedAgain } from './askRefusedAgain.ts'
+import { NodeUnavailableError } from '../../platform/errors.ts'
+import { createMulticall } from '../state/multicall.ts'
+import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from '../state/pinBlock.ts'
 import {
-  type ContractFactsReader,
   createBranchedFactsMemory,
   createContractFactsMemory,
   createContractFactsReader
 } from './contractFacts.ts'
-import { expandRanges } from './expandRanges.ts'
-import {
-  byContractThenId,
-  contractsOf,
-  type HeldNft,
-  type HeldToken,
-  type IncompleteHolding,
-  type WantedCandidate
-} from './heldAssets.ts'
-import { isPrecompile } from './isPrecompile.ts'
-import { ownershipReaders } from './ownershipReaders.ts'
-import { readNfts } from './readNfts.ts'
-import { readTokens } from './readTokens.ts'
+import { byContractThenId, isRange, type WantedCandidate } from './heldAssets.ts'
+import { type FoundAssets, readContracts } from './readContracts.ts'
 
 /** What one account holds at one block. Lists are ordered by contract, then token id. */
-export interface EvmHoldingsAtBlock {
+export interface EvmHoldingsAtBlock extends FoundAssets {
   readonly asOf: BlockAt
   readonly nativeWei: bigint
-  readonly tokens: readonly HeldToken[]
-  readonly nfts: readonly HeldNft[]
-  readonly incomplete: readonly IncompleteHolding[]
 }
 
 export interface HoldingsRequest {
@@ -195,42 +179,13 @@ async function collectCandidates(
   return [...collected.values()].sort(byContractThenId)
 }
 
-function isRange({ lastTokenId }: HoldingCandidate): boolean {
-  return lastTokenId !== undefined
-}
-
-type Found = Omit<EvmHoldingsAtBlock, 'asOf' | 'nativeWei'>
-
-async function readContracts(
-  multicall: Multicall,
-  contractFacts: ContractFactsReader,
-  candidates: readonly WantedCandidate[],
-  listed: ReadonlySet<Address>,
-  deadlineMs: number | undefined
-): Promise<Found> {
-  const ranges = candidates.filter(isRange)
-  const asked = await multicall.callAll(
-    candidates.filter(candidate => !isRange(candidate)),
-    candidate => ownershipReaders[candidate.standard].call(candidate),
-    (result, candidate): AskedCandidate => ({
-      ...candidate,
-      ownership: ownershipReaders[candidate.standard].read(result, candidate),
-      isRefusal: result.kind === 'reverted'
-    })
-  )
-  const owned = await askRefusedAgain(multicall, asked)
-  const tokens = owned.filter(item => item.standard === 'erc20')
-  const untilMs = deadlineMs === undefined ? undefined : (Date.now() + deadlineMs) / 2
-  const inRanges = await expandRanges(multicall, contractFacts, ranges, owned, { untilMs })
-  const nfts = [...owned.filter(item => item.standard !== 'erc20'), ...inRanges.owned].sort(byContractThenId)
-  const nftContracts = contractsOf([...nfts, ...ranges])
-  const foundTokens = await readTokens(multicall, contractFacts, tokens, listed, nftContracts)
-  const foundNfts = await readNfts(multicall, contractFacts, nfts)
-  return {
-    tokens: foundTokens.tokens,
-    nfts: foundNfts.nfts,
-    incomplete: [...foundTokens.incomplete, ...foundNfts.incomplete, ...inRanges.incomplete].sort((a, b) =>
-      byContractThenId({ ...a, contract: a.address }, { ...b, contract: b.address })
-    )
-  }
+/**
+ * Whether an address is one of the first 256, which Ethereum keeps for precompiled functions. They take any call for
+ * their input, so what `balanceOf` seems to answer there means nothing.
+ *
+ * @param address - lower case.
+ * @remarks Chains put their own system tokens at higher addresses (`0x…1010`, `0x…800a`); these count as contracts.
+ */
+function isPrecompile(address: Address): boolean {
+  return address.startsWith(`0x${'0'.repeat(38)}`)
 }

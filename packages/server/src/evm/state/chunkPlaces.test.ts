@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { chunkPlaces, piecesOf } from './chunkPlaces.ts'
-import type { ContractCall } from './contractCall.ts'
-import { encodeCalls, entryBytes } from './encodeCalls.ts'
-import { maxInputBytes } from './sendProgram.ts'
+import { type ContractCall, encodeCalls, entryBytes } from './contractCalls.ts'
+import { maxInputBytes } from './sendCalls.ts'
 
 const call = (dataBytes: number, gas = 500_000): ContractCall => ({
   to: '0x0000000000000000000000000000000000001000',

@@ -1,7 +1,6 @@
 import { chunk } from '../../platform/concurrency/permits.ts'
-import type { ContractCall } from './contractCall.ts'
-import { entryBytes } from './encodeCalls.ts'
-import { maxInputBytes } from './sendProgram.ts'
+import { type ContractCall, entryBytes } from './contractCalls.ts'
+import { maxInputBytes } from './sendCalls.ts'
 
 /** With the canary a batch of 100. */
 const mostCallsPerBatch = 99

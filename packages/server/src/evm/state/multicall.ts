@@ -1,10 +1,10 @@
 import type { Address } from '../../model/evm.ts'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
+import { type WayName, wayNames } from '../../nodes/evm/wayMemory.ts'
 import { createWayChooser } from './chooseWay.ts'
-import type { CallResult, ContractCall } from './contractCall.ts'
+import type { CallResult, ContractCall } from './contractCalls.ts'
 import { createPatientNode } from './patientNode.ts'
 import type { PinnedBlock } from './pinBlock.ts'
-import { type WayName, wayNames } from '../../nodes/evm/wayMemory.ts'
 import { createWorker } from './workOff.ts'
 
 /** Reads many contracts at one block of one node; the one place that sends many calls, whatever way they travel. */

@@ -4,12 +4,10 @@ import { mapConcurrently } from '../../platform/concurrency/permits.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { ChosenWay, WayChooser } from './chooseWay.ts'
 import { chunkPlaces, piecesOf } from './chunkPlaces.ts'
-import type { CallResult, ContractCall } from './contractCall.ts'
+import type { AttemptResult, CallResult, ContractCall } from './contractCalls.ts'
 import type { PatientNode } from './patientNode.ts'
 import type { PinnedBlock } from './pinBlock.ts'
-import type { AttemptResult } from './readResults.ts'
-import { sendPlain } from './sendPlain.ts'
-import { sendProgram } from './sendProgram.ts'
+import { sendPlain, sendProgram } from './sendCalls.ts'
 
 /** Calls that are sent until each has a result. */
 export interface Work {

@@ -1,8 +1,5 @@
 import type { SpamVerdict } from '@chain-data/protocol'
-import { foldLookalikes } from './foldLookalikes.ts'
-import { hidesCharacters } from './hidesCharacters.ts'
-import { hasClaimWords, hasUrl } from './nameSigns.ts'
-import { type CoinName, nativeCoinNames } from './nativeCoins.ts'
+import { foldLookalikes, hasClaimWords, hasUrl, hidesCharacters } from './nameSigns.ts'
 
 /** A token that somebody the operator trusts has listed. */
 export interface KnownToken extends CoinName {
@@ -134,4 +131,40 @@ function collectNames(natives: readonly CoinName[], tokens: readonly KnownToken[
     if (seen.name !== '' && seen.symbol !== '') known.pairs.add(pairOf(seen))
   }
   return known
+}
+
+/** The name and symbol of a coin that is known by its chain. */
+interface CoinName {
+  readonly name: string
+  readonly symbol: string
+}
+
+const ether: readonly CoinName[] = [
+  { name: 'Ether', symbol: 'ETH' },
+  { name: 'Ethereum', symbol: 'ETH' }
+]
+
+const coins: Readonly<Record<number, readonly CoinName[]>> = {
+  1: ether,
+  10: ether,
+  56: [{ name: 'BNB', symbol: 'BNB' }],
+  100: [{ name: 'xDAI', symbol: 'XDAI' }],
+  137: [
+    { name: 'POL', symbol: 'POL' },
+    { name: 'Matic', symbol: 'MATIC' }
+  ],
+  250: [{ name: 'Fantom', symbol: 'FTM' }],
+  324: ether,
+  8453: ether,
+  31337: ether,
+  42161: ether,
+  43114: [{ name: 'Avalanche', symbol: 'AVAX' }],
+  59144: ether,
+  534352: ether,
+  11155111: ether
+}
+
+/** What the native coin of a chain is called; `[]` for a chain that is not known here. */
+function nativeCoinNames(chainId: number): readonly CoinName[] {
+  return coins[chainId] ?? []
 }

@@ -1,12 +1,11 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
 import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
-import { NodeRpcError } from '../../platform/errors.ts'
-import type { ContractCall } from './contractCall.ts'
-import { encodeCalls } from './encodeCalls.ts'
+import { NodeRpcError, NodeContradictionError } from '../../platform/errors.ts'
+import { readReturnData } from './abi.ts'
+import { type AttemptResult, type ContractCall, encodeCalls, readResults } from './contractCalls.ts'
 import { multicallProgram } from './multicallProgram.gen.ts'
 import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
-import { type AttemptResult, readResults } from './readResults.ts'
 
 /** The ways in which our code runs on the node. */
 export type ProgramWay = 'stateOverride' | 'deployless'
@@ -61,7 +60,7 @@ export function readProgramOutcome(
   return outcome.error instanceof NodeRpcError ? readErrorData(outcome.error.rpcData, calls, 3) : undefined
 }
 
-export interface ProgramLimits {
+interface ProgramLimits {
   /** For the reads themselves. */
   readonly workGas: number
   /** The most that the call may name. */
@@ -112,4 +111,44 @@ function readErrorData(data: unknown, calls: number, depth: number): readonly At
 function readHex(value: unknown, calls: number): readonly AttemptResult[] | undefined {
   const digits = typeof value === 'string' ? /(?:^|\s)0x([0-9a-f]+)$/i.exec(value)?.[1] : undefined
   return digits === undefined ? undefined : readResults(digits.toLowerCase(), calls)
+}
+
+/**
+ * A plain JSON-RPC batch of gas-capped `eth_call`.
+ * @throws {BlockLostError}
+ */
+export async function sendPlain(
+  node: EvmNode,
+  block: PinnedBlock,
+  calls: readonly ContractCall[]
+): Promise<readonly AttemptResult[]> {
+  const nodeCalls = calls.map(({ to, data, gas }) => ({
+    method: 'eth_call',
+    params: [{ to, data, gas: `0x${gas.toString(16)}` }, block.parameter]
+  }))
+  const [canary, ...outcomes] = await node.batch([canaryOf(block), ...nodeCalls])
+  requireCanary(canary, block)
+  return calls.map((call, i) => readResult(outcomes[i], call))
+}
+
+function readResult(outcome: NodeOutcome | undefined, call: ContractCall): AttemptResult {
+  if (outcome === undefined) throw new NodeContradictionError('fewer answers than calls in a batch')
+  if (!outcome.ok) {
+    if (!(outcome.error instanceof NodeRpcError)) throw outcome.error
+    return { kind: isRevert(outcome.error) ? 'reverted' : 'failed' }
+  }
+  const data = readReturnData(outcome.value)
+  if (data === undefined) throw new NodeContradictionError('eth_call answered something that is not hex data')
+  return data.length / 2 > call.maxReturnBytes ? { kind: 'tooLong' } : { kind: 'returned', data }
+}
+
+/**
+ * Nodes agree on code 3 with the revert data, or on a code of their own with the data, which some also give, empty, to
+ * whoever runs out of gas. The text is the last resort: it only decides whether a contract counts as refusing or as broken.
+ */
+function isRevert({ rpcCode, rpcData, message }: NodeRpcError): boolean {
+  const hasData = typeof rpcData === 'string' && /^0x/.test(rpcData)
+  if (hasData && rpcData.length > 2) return true
+  if (/out ?of ?gas|invalid (opcode|instruction)/i.test(message)) return false
+  return rpcCode === 3 || hasData || /revert/i.test(message)
 }

@@ -1,8 +1,8 @@
-import type { Address } from '../../../model/evm.ts'
-import type { CallResult } from '../../state/contractCall.ts'
-import { erc721Ownership } from '../erc721.ts'
-import type { OwnedCandidate, WantedCandidate } from '../heldAssets.ts'
-import type { IdRange } from './mergeRanges.ts'
+import type { Address } from '../../model/evm.ts'
+import type { CallResult } from '../state/contractCalls.ts'
+import type { IdRange } from './expandRanges.ts'
+import type { OwnedCandidate, WantedCandidate } from './heldAssets.ts'
+import { erc721Ownership } from './tokenStandards.ts'
 
 /** The first look at an id has the gas of any other read; the second one far more. */
 export type LookDepth = 'first' | 'second'

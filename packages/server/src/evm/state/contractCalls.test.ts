@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import { readResults } from './readResults.ts'
+import { readResults } from './contractCalls.ts'
 
 const magic = Buffer.from('chain-data multicall result:').toString('hex')
 const count = (value: number) => value.toString(16).padStart(8, '0')

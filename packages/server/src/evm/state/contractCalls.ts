@@ -1,5 +1,26 @@
+import type { Address, Hex } from '../../model/evm.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import type { CallResult } from './contractCall.ts'
+import type { ReturnData } from './abi.ts'
+
+/** One read of a contract that nobody vouches for. */
+export interface ContractCall {
+  readonly to: Address
+  readonly data: Hex
+  /** All the gas it may burn; bounds time on the node and, as memory costs gas, what can be returned. */
+  readonly gas: number
+  /** Gas of a second attempt after a failure, for reads whose honest cost varies widely. */
+  readonly generousGas?: number
+  /** More than this counts as a failure. */
+  readonly maxReturnBytes: number
+}
+
+export type CallResult =
+  /** Empty data is what an address without code answers, or a contract whose fallback took the call. */
+  | { readonly kind: 'returned'; readonly data: ReturnData }
+  /** The contract itself refused. */
+  | { readonly kind: 'reverted' }
+  /** Out of gas, invalid instruction, too much returned, too slow: nothing can be concluded. */
+  | { readonly kind: 'failed' }
 
 /** One call's part of an exchange. */
 export type AttemptResult =
@@ -9,6 +30,31 @@ export type AttemptResult =
   | { readonly kind: 'tooLong' }
   /** Not attempted, or without the gas it was promised. */
   | undefined
+
+/** Bytes of an entry without the call's own data. */
+const entryHeadBytes = 30
+
+/** What a call adds to the input of the multicall. */
+export function entryBytes({ data }: ContractCall): number {
+  return entryHeadBytes + (data.length - 2) / 2
+}
+
+/**
+ * The input of the multicall, as hex digits without `0x`.
+ * @param maxResultBytes - the most bytes of results, heads included.
+ * @see contracts/Multicall.yul
+ */
+export function encodeCalls(calls: readonly ContractCall[], maxResultBytes: number): string {
+  const entries = calls.map(({ to, data, gas, maxReturnBytes }) => {
+    const digits = data.slice(2)
+    return `${to.slice(2)}${hex(gas, 4)}${hex(maxReturnBytes, 4)}${hex(digits.length / 2, 2)}${digits}`
+  })
+  return hex(maxResultBytes, 4) + entries.join('')
+}
+
+function hex(value: number, bytes: number): string {
+  return value.toString(16).padStart(bytes * 2, '0')
+}
 
 const magic = Buffer.from('chain-data multicall result:').toString('hex')
 const headDigits = 8
