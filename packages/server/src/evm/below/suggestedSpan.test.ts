@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SpanSize } from './SpanSize.ts'
-import { suggestedSpan } from './suggestedSpan.ts'
+import { SpanSize, suggestedSpan } from './SpanSize.ts'
 
 describe('what a refusal of a range suggests', () => {
   it.each([

@@ -1,14 +1,12 @@
+import type { Address } from '../../model/evm.ts'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { readCount } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { limitPool } from './limitPool.ts'
-import { readPendingBlock } from './readPendingBlock.ts'
-import { readPendingList } from './readPendingList.ts'
+import { movingUp, readPendingBlock, readPendingList, readTxpool } from './poolSources.ts'
 import type { FoundPool, PoolTransaction } from './readPoolEntries.ts'
-import { movingUp, readTxpool } from './readTxpool.ts'
 
 /** A look at the node's pool; what the store takes as its `PoolUpdate`. */
 export interface PoolView {
@@ -106,4 +104,28 @@ export function createPoolReader({
       leftOut
     }
   }
+}
+
+/**
+ * The entries that are kept of a pool that is too large: pending ones before queued ones, then the first of every sender
+ * before the second of anybody, then by hash. So one sender's flood leaves the others' entries where they are, and two
+ * looks at the same pool keep the same.
+ */
+function limitPool(entries: readonly PoolTransaction[], most: number): readonly PoolTransaction[] {
+  if (entries.length <= most) return entries
+  const bySender = new Map<Address, PoolTransaction[]>()
+  for (const entry of entries) {
+    const queue = bySender.get(entry.from)
+    if (queue === undefined) bySender.set(entry.from, [entry])
+    else queue.push(entry)
+  }
+  const ranked: { readonly entry: PoolTransaction; readonly place: number }[] = []
+  for (const queue of bySender.values()) {
+    queue.sort((a, b) => (a.nonce < b.nonce ? -1 : a.nonce > b.nonce ? 1 : a.hash < b.hash ? -1 : 1))
+    for (const [place, entry] of queue.entries()) ranked.push({ entry, place })
+  }
+  ranked.sort(
+    (a, b) => b.entry.status - a.entry.status || a.place - b.place || (a.entry.hash < b.entry.hash ? -1 : 1)
+  )
+  return ranked.slice(0, most).map(({ entry }) => entry)
 }
