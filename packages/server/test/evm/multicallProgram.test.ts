@@ -4,7 +4,14 @@ import { type ContractCall, encodeCalls } from '../../src/evm/state/contractCall
 import { type ProgramWay, programCall, readProgramOutcome } from '../../src/evm/state/sendCalls.ts'
 import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
-import { afterRounds, assembleContract, loops, returnsWord, returnsZeros, reverts } from './assembleContract.ts'
+import {
+  afterRounds,
+  assembleContract,
+  loops,
+  returnsWord,
+  returnsZeros,
+  reverts
+} from './assembleContract.ts'
 import { callTo, createPlacer, returnedWord } from './useMulticall.ts'
 
 let anvil: AnvilNode

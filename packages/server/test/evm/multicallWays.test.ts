@@ -4,7 +4,13 @@ import type { ContractCall } from '../../src/evm/state/contractCalls.ts'
 import type { MulticallOptions } from '../../src/evm/state/multicall.ts'
 import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
-import { type NodeProxy, type ProxiedCall, type Rule, type RuleAnswer, startNodeProxy } from '../upstreams/startNodeProxy.ts'
+import {
+  type NodeProxy,
+  type ProxiedCall,
+  type Rule,
+  type RuleAnswer,
+  startNodeProxy
+} from '../upstreams/startNodeProxy.ts'
 import { afterRounds, assembleContract, loops, returnsWord, returnsZeros } from './assembleContract.ts'
 import { callTo, createPlacer, resultsOf, returnedWord, useMulticall } from './useMulticall.ts'
 
