@@ -30,7 +30,6 @@ export const knotsOfFiles: readonly (readonly string[])[] = [
 /** Folders that import each other. */
 export const knotsOfFolders: readonly (readonly string[])[] = [
   ['evm/blocks', 'evm/blocks/fastBlocks', 'evm/blocks/traces', 'evm/pool'],
-  ['evm/holdings', 'evm/holdings/ranges'],
   ['index/postgres', 'index/postgres/metadataCache'],
   ['nodes/evm', 'nodes/upstreams'],
   ['server/cli', 'server/cli/check'],
@@ -41,7 +40,6 @@ export const knotsOfFolders: readonly (readonly string[])[] = [
 export const importsOfParents: Readonly<Record<string, number>> = {
   'evm/blocks/fastBlocks -> evm/blocks': 2,
   'evm/blocks/traces -> evm/blocks': 2,
-  'evm/holdings/ranges -> evm/holdings': 2,
   'index/postgres/deepHistory -> index/postgres': 6,
   'index/postgres/metadataCache -> index/postgres': 7,
   'index/sqlite/deepHistory -> index/sqlite': 7,
