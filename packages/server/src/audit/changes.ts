@@ -1,7 +1,6 @@
 import type { RecordDetails } from '../index/record/details.ts'
-import type { TokenName } from '../model/accountState.ts'
 import type { AccountEvent, Address, ConfirmedTransaction, TokenTransfer } from '../model/evm.ts'
-import { movedBy, tokenKey, tokenOf } from './tokenOf.ts'
+import type { TokenName } from './accountState/AccountState.ts'
 
 /** A transaction with what is known of what happened in it. */
 export interface KnownTransaction extends RecordDetails {
@@ -9,7 +8,7 @@ export interface KnownTransaction extends RecordDetails {
 }
 
 /** What one transaction does to the native balance of an account, in wei. */
-export interface NativeMoves {
+interface NativeMoves {
   readonly received: bigint
   readonly sent: bigint
   readonly fees: bigint
@@ -49,7 +48,7 @@ export function creationsIn(events: readonly AccountEvent[]): bigint {
 }
 
 /** How transfers of one token change the balance of an account. */
-export interface TokenChange {
+interface TokenChange {
   /** As logged transfers say it. */
   readonly logged: bigint
   /** As wrapping says it, which a contract may log instead of transfers, or beside them. */
@@ -75,4 +74,34 @@ export function sumOf<T>(items: Iterable<T>, amountOf: (item: T) => bigint): big
   let sum = 0n
   for (const item of items) sum += amountOf(item)
   return sum
+}
+
+export const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
+
+/** Sorts by contract, then standard, then id: ids have as many digits as the largest. */
+export function tokenKey({ standard, contract, tokenId }: TokenName): string {
+  return tokenId === undefined
+    ? `${contract} ${standard}`
+    : `${contract} ${standard} ${tokenId.toString(16).padStart(64, '0')}`
+}
+
+/** The balance that a transfer changes, or a candidate for holdings hints at. */
+export function tokenOf({
+  standard,
+  contract,
+  tokenId
+}: Pick<TokenTransfer, 'standard' | 'contract' | 'tokenId'>): TokenName {
+  return standard === 'erc1155' && tokenId !== undefined
+    ? { standard, contract, tokenId }
+    : { standard, contract }
+}
+
+/** How much of this balance a transfer moves: base units, or so many tokens. */
+export function movedBy({
+  standard,
+  amount = 0n,
+  tokenId = 0n,
+  lastTokenId = tokenId
+}: TokenTransfer): bigint {
+  return standard === 'erc721' ? lastTokenId - tokenId + 1n : amount
 }

@@ -1,5 +1,5 @@
-import type { AccountAt } from '../model/accountState.ts'
 import type { Audit, CheckVerdict } from './Audit.ts'
+import type { AccountAt } from './accountState/AccountState.ts'
 import { creationsIn } from './changes.ts'
 import { eventsOf } from './examineBlock.ts'
 import { NumberSet, type NumberSpan } from './NumberSet.ts'

@@ -1,10 +1,9 @@
-import type { TokenBalance, TokenName } from '../model/accountState.ts'
 import type { Audit, CheckVerdict } from './Audit.ts'
-import { tokenChange } from './changes.ts'
+import type { TokenBalance, TokenName } from './accountState/AccountState.ts'
+import { tokenChange, tokenKey, zeroAddress } from './changes.ts'
 import { classifyChange, type Explanation } from './classifyChange.ts'
 import { followDifference } from './followDifference.ts'
 import type { TokenSums } from './sumHistory.ts'
-import { tokenKey, zeroAddress } from './tokenOf.ts'
 
 export interface TokenResult {
   readonly token: TokenName

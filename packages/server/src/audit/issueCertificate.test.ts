@@ -5,8 +5,8 @@ import type { IndexCoverage } from '../index/port/status.ts'
 import { addressBytes } from '../index/record/hexBytes.ts'
 import { compareTallies, Tally } from '../index/record/tally.ts'
 import { toTransactionId } from '../index/record/transactionId.ts'
-import type { AccountAt, AccountState } from '../model/accountState.ts'
 import type { AccountEvent, AccountEvents, Address, TokenTransfer } from '../model/evm.ts'
+import type { AccountAt, AccountState } from './accountState/AccountState.ts'
 import { issueCertificate, readIndexedAccount } from './issueCertificate.ts'
 import {
   hashOf,

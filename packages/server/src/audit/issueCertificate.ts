@@ -1,16 +1,16 @@
 import type { AuditReader } from '../index/port/audit.ts'
 import type { HoldingsReader } from '../index/port/holdings.ts'
 import type { IndexedRange, StatusReader } from '../index/port/status.ts'
-import type { TokenName } from '../model/accountState.ts'
 import type { Address } from '../model/evm.ts'
 import { Audit, type AuditOptions, type CheckVerdict, type IndexedAccount, worstOf } from './Audit.ts'
+import type { TokenName } from './accountState/AccountState.ts'
+import { tokenKey, tokenOf } from './changes.ts'
 import { checkIndex, type IndexResult } from './checkIndex.ts'
 import { checkNative, type NativeResult } from './checkNative.ts'
 import { checkSent, type SentResult } from './checkSent.ts'
 import { checkTokens, type TokenResult } from './checkTokens.ts'
 import type { CertificateFinding } from './Findings.ts'
 import { candidateKey, type HistorySums, sumHistory } from './sumHistory.ts'
-import { tokenKey, tokenOf } from './tokenOf.ts'
 
 /** What proves that the history of an account is complete; see `HistoryCertificate` in spec/openrpc.json. */
 export interface Certificate {

@@ -1,12 +1,11 @@
 import type { AuditReader, MissingPart } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { toPosition } from '../index/record/transactionId.ts'
-import type { TokenName } from '../model/accountState.ts'
 import type { AccountEvent, Address, TokenTransfer } from '../model/evm.ts'
 import { Refusal } from '../platform/refusal.ts'
-import { type KnownTransaction, nativeMoves } from './changes.ts'
+import type { TokenName } from './accountState/AccountState.ts'
+import { type KnownTransaction, movedBy, nativeMoves, tokenKey, tokenOf } from './changes.ts'
 import { NumberSet } from './NumberSet.ts'
-import { movedBy, tokenKey, tokenOf } from './tokenOf.ts'
 
 /** What was logged about one balance. */
 export interface TokenSums {

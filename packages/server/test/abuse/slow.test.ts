@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ResultStream } from '../../src/server/methods/ResultStream.ts'
+import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { address } from '../http/startService.ts'
 import { call } from './AbuseCase.ts'
 import { checkAnswer } from './checkAnswer.ts'

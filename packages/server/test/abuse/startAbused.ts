@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Listener, ListenOptions } from '../../src/server/http/listen.ts'
-import { ResultStream } from '../../src/server/methods/ResultStream.ts'
+import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { digestKey, formatKeyDigest } from '../../src/server/projects/keyDigest.ts'
 import {
   authorization,

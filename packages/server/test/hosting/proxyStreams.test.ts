@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { ResultStream } from '../../src/server/methods/ResultStream.ts'
+import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { address, request, type ServiceChanges } from '../http/startService.ts'
 import { startTarget } from './startProxy.ts'
 import { call, ownPage, useProxies } from './useProxies.ts'

@@ -23,8 +23,7 @@ export const knotsOfFiles: readonly (readonly string[])[] = [
     'server/indexer/showWriter.ts',
     'server/indexer/writerView.ts'
   ],
-  ['server/cli/formatProjects.ts', 'server/cli/listProjects.ts'],
-  ['solana/nftSources/createNftSources.ts', 'solana/nftSources/readCompressedNfts.ts']
+  ['server/cli/formatProjects.ts', 'server/cli/listProjects.ts']
 ]
 
 /** Folders that import each other. */

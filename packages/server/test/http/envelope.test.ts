@@ -8,7 +8,7 @@ import {
   StoreError
 } from '../../src/platform/errors.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
-import { ResultStream } from '../../src/server/methods/ResultStream.ts'
+import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { address, request, solanaAddress, startService } from './startService.ts'
 
 const covers = { transfers: false, internal: false, pool: false }

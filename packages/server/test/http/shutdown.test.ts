@@ -3,7 +3,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import type { Listener } from '../../src/server/http/listen.ts'
-import { ResultStream } from '../../src/server/methods/ResultStream.ts'
+import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { address, authorization, request, type ServiceChanges, startService } from './startService.ts'
 

@@ -2,10 +2,13 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/platform/errors.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { createServer, type Server } from '../../src/server/createServer.ts'
-import { ResultStream } from '../../src/server/methods/ResultStream.ts'
+import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { createKeyRing } from '../../src/server/projects/createKeyRing.ts'
-import type { VerifyLimits, VerifyProject } from '../../src/server/projects/createProjectVerifier.ts'
-import { createProjectVerifier } from '../../src/server/projects/createProjectVerifier.ts'
+import {
+  type VerifyLimits,
+  type VerifyProject,
+  createProjectVerifier
+} from '../../src/server/projects/createProjectVerifier.ts'
 import { address, request, startService } from '../http/startService.ts'
 
 const covers = { transfers: false, internal: false, pool: false }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ResultStream } from '../../src/server/methods/ResultStream.ts'
+import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import {
   address,
   authorization,

@@ -1,11 +1,10 @@
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import { type BlockAt, confirmPinned, pinBlock } from '../../evm/state/pinBlock.ts'
-import type { AccountState } from '../../model/accountState.ts'
 import type { Address, IndexedBlock } from '../../model/evm.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
-import { createAccountState } from './createAccountState.ts'
-import { toIndexedBlock } from './toIndexedBlock.ts'
+import type { AccountState } from './AccountState.ts'
+import { createAccountState, toIndexedBlock } from './createAccountState.ts'
 
 export interface StateRequest {
   readonly address: Address

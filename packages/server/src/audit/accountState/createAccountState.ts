@@ -4,13 +4,18 @@ import { decodeUint, encodeCall, readReturnData } from '../../evm/state/abi.ts'
 import type { CallResult, ContractCall } from '../../evm/state/contractCalls.ts'
 import { createMulticall } from '../../evm/state/multicall.ts'
 import { BlockLostError, hashOfBlock, type PinnedBlock } from '../../evm/state/pinBlock.ts'
-import type { AccountAt, AccountState, TokenBalance, TokenName } from '../../model/accountState.ts'
-import type { Address, Hash, Hex, IndexedBlock } from '../../model/evm.ts'
+import { decodeAccountEvents } from '../../index/record/accountEvents.ts'
+import { decodeDetailed } from '../../index/record/details.ts'
+import { addressLength, type BlockRows } from '../../index/record/encodeBlock.ts'
+import { toHex } from '../../index/record/hexBytes.ts'
+import { firstTransactionId } from '../../index/record/transactionId.ts'
+import type { AccountEvents, Address, Hash, Hex, IndexedBlock } from '../../model/evm.ts'
 import { messageKindOf } from '../../nodes/evm/jsonRpcChannel.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
+import type { AccountAt, AccountState, TokenBalance, TokenName } from './AccountState.ts'
 
-export interface AccountStateParts {
+interface AccountStateParts {
   readonly node: EvmNode
   readonly pinned: PinnedBlock
   readonly address: Address
@@ -156,4 +161,32 @@ function readCallOutcome(outcome: NodeOutcome): TokenBalance {
   // What a node says of a call that fails is its own; that it lacks the state, it says in words that are known.
   const isRefusal = error instanceof NodeRpcError && messageKindOf(error) === undefined
   return isRefusal ? { kind: 'refused' } : { kind: 'unknown' }
+}
+
+/** A block in the form in which it is stored, as values again. Its candidates are left out. */
+export function toIndexedBlock(rows: BlockRows): IndexedBlock {
+  const { ref, parentHash, timestampSeconds, indexes, records, partyEnds, parties, isTraced } = rows
+  const first = firstTransactionId(ref.number)
+  const ids = Array.from(indexes, index => first + index)
+  const transactions = decodeDetailed({ ids, bytes: records }).map(({ transaction, details }, place) => ({
+    transaction,
+    ...details,
+    parties: addressesIn(parties, partyEnds[place - 1] ?? 0, partyEnds[place] ?? 0),
+    candidates: []
+  }))
+  return { ref, parentHash, timestampSeconds, transactions, isTraced, events: eventsIn(rows) }
+}
+
+function eventsIn({ eventAddresses, events, eventEnds }: BlockRows): readonly AccountEvents[] {
+  return Array.from(eventEnds, (end, place) => {
+    const [address = '0x'] = addressesIn(eventAddresses, place, place + 1)
+    return { address, events: decodeAccountEvents(events.subarray(eventEnds[place - 1] ?? 0, end)) }
+  })
+}
+
+function addressesIn(bytes: Uint8Array, from: number, to: number): readonly Address[] {
+  return Array.from({ length: to - from }, (_, place) => {
+    const start = (from + place) * addressLength
+    return toHex(bytes.subarray(start, start + addressLength))
+  })
 }

@@ -5,7 +5,6 @@ import type { Snapshot } from '../../index/port/store.ts'
 import { encodeConfirmed } from '../../index/record/record.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
 import { emptySnapshot } from '../../index/shared/emptySnapshot.ts'
-import type { AccountAt, AccountState, TokenBalance } from '../../model/accountState.ts'
 import type {
   AccountEvent,
   AccountEvents,
@@ -15,6 +14,7 @@ import type {
   InternalTransfer,
   TokenTransfer
 } from '../../model/evm.ts'
+import type { AccountAt, AccountState, TokenBalance } from '../accountState/AccountState.ts'
 
 /** What a model transaction does; amounts small, so that they often are the same. */
 export interface ModelTransaction {

@@ -1,6 +1,5 @@
 import type { MethodHandlers } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
-import type { ResultStream } from './ResultStream.ts'
 
 /** What a method knows of its call beside the params, which are already checked against the spec. */
 export interface MethodContext {
@@ -16,3 +15,38 @@ export interface MethodContext {
 
 /** The server's implementation of every method of the spec. */
 export type Handlers = MethodHandlers<MethodContext, ResultStream>
+
+/**
+ * The parts of the chain that a call is about.
+ *
+ * @throws {Error} a bug: only chains that an endpoint serves get as far as a method.
+ */
+export function chainOf<Chain>(chains: ReadonlyMap<number, Chain>, { chainId }: MethodContext): Chain {
+  const chain = chainId === undefined ? undefined : chains.get(chainId)
+  if (chain === undefined) throw new Error(`no parts for chain ${chainId}`)
+  return chain
+}
+
+/** Some elements of a result: the values, or their JSON text with commas between them, where that was made already. */
+export type ResultChunk = readonly unknown[] | string
+
+/**
+ * A result too long to hold: the elements of a JSON array, in chunks. Whoever receives one must call `close` in
+ * the end, also when it was never read, because it holds a view of the store open.
+ */
+export class ResultStream {
+  readonly chunks: AsyncIterable<ResultChunk>
+  readonly #release: () => Promise<void>
+  #released: Promise<void> | undefined
+
+  constructor(chunks: AsyncIterable<ResultChunk>, release: () => Promise<void>) {
+    this.chunks = chunks
+    this.#release = release
+  }
+
+  /** Releases what the stream holds; a second call waits for the first. */
+  close(): Promise<void> {
+    this.#released ??= this.#release()
+    return this.#released
+  }
+}

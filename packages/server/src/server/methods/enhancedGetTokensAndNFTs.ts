@@ -8,8 +8,7 @@ import {
   shapeSolanaHoldings
 } from '../../solana/holdings/shapeSolanaHoldings.ts'
 import type { MetadataService } from '../metadata/metadataService.ts'
-import { chainOf } from './chainOf.ts'
-import type { Handlers } from './MethodContext.ts'
+import { chainOf, type Handlers } from './MethodContext.ts'
 import { metadataBudget } from './metadataBudget.ts'
 
 export interface SolanaHoldingsOptions {

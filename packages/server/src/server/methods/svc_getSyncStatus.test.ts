@@ -5,7 +5,7 @@ import type { Snapshot } from '../../index/port/store.ts'
 import { emptySnapshot } from '../../index/shared/emptySnapshot.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
-import { ResultStream } from './ResultStream.ts'
+import { ResultStream } from './MethodContext.ts'
 import { createGetSyncStatus, type StatusChain } from './svc_getSyncStatus.ts'
 
 const chainId = 31337

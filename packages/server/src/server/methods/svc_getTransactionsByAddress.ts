@@ -8,10 +8,15 @@ import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { FormatAddress } from './addressFormat.ts'
-import { chainOf } from './chainOf.ts'
 import { createPageTexts, type HistoryView } from './createPageTexts.ts'
 import { type Attached, createRecordWriter } from './createRecordWriter.ts'
-import type { Handlers, MethodContext } from './MethodContext.ts'
+import {
+  chainOf,
+  type Handlers,
+  type MethodContext,
+  type ResultChunk,
+  ResultStream
+} from './MethodContext.ts'
 import {
   type BelowIndex,
   coverageOf,
@@ -21,7 +26,6 @@ import {
   openBelowIndex,
   whoAnswersBelow
 } from './openBelowIndex.ts'
-import { type ResultChunk, ResultStream } from './ResultStream.ts'
 import { notBackfilled, openSettled, requireFollowing, requireFreshPool } from './requireCurrent.ts'
 import { toTransactionRecord } from './toTransactionRecord.ts'
 

@@ -10,10 +10,8 @@ import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import type { Handlers, MethodContext } from '../methods/MethodContext.ts'
-import { ResultStream } from '../methods/ResultStream.ts'
+import { type Handlers, type MethodContext, ResultStream } from '../methods/MethodContext.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-
 import {
   type AnswerHead,
   answerHead,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ResultChunk, ResultStream } from '../methods/ResultStream.ts'
+import { type ResultChunk, ResultStream } from '../methods/MethodContext.ts'
 import { gather, type PieceStream, writePieces } from './resultPieces.ts'
 
 const loose = { idleMs: 60_000, largestBytes: null }

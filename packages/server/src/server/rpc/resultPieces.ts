@@ -1,5 +1,5 @@
 import { Refusal } from '../../platform/refusal.ts'
-import type { ResultChunk, ResultStream } from '../methods/ResultStream.ts'
+import type { ResultChunk, ResultStream } from '../methods/MethodContext.ts'
 import { exactJson } from './exactJson.ts'
 
 /** Answers up to this many characters are sent whole, with their length; longer ones as they are read. */

@@ -1,5 +1,6 @@
 import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
+import type { ChainDataError } from '../../platform/errors.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import type { Mint } from '../accounts/mint.ts'
 import type { OwnedTokenAccount } from '../accounts/tokenAccount.ts'
@@ -53,6 +54,11 @@ export interface SourcedNfts {
   readonly incomplete: readonly IncompleteHolding[]
   /** Nothing of it is older than this slot; absent where the place knows no slots. */
   readonly slot?: number
+}
+
+/** NFTs from a source that may fail: with a `failure` there may be more, as `incomplete` says. */
+export interface ReadNfts extends SourcedNfts {
+  readonly failure?: ChainDataError
 }
 
 export interface NftSourceQuery {

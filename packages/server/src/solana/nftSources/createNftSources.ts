@@ -1,6 +1,6 @@
 import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { ChainDataError } from '../../platform/errors.ts'
-import type { IncompleteHolding, NftSource, NftSourceQuery, SourcedNfts } from '../holdings/holdings.ts'
+import type { IncompleteHolding, NftSource, NftSourceQuery, ReadNfts } from '../holdings/holdings.ts'
 import { createDasPages, readCompressedNfts } from './readCompressedNfts.ts'
 import { readCoreNfts } from './readCoreNfts.ts'
 
@@ -45,11 +45,6 @@ export function createNftSources(options: {
     )
   }
   return sources
-}
-
-/** What a reader found; `failure` when that is not all, which `incomplete` then says too. */
-export interface ReadNfts extends SourcedNfts {
-  readonly failure?: ChainDataError
 }
 
 /** Reads a place as a source does, but may fail. */

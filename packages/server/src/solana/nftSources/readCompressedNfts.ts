@@ -5,8 +5,7 @@ import { createSolanaUpstreams, type SolanaUpstreams } from '../../nodes/solana/
 import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 import { ChainDataError, ConfigError, NodeContradictionError } from '../../platform/errors.ts'
-import type { IncompleteHolding, NftHolding, NftSourceQuery } from '../holdings/holdings.ts'
-import type { ReadNfts } from './createNftSources.ts'
+import type { IncompleteHolding, NftHolding, NftSourceQuery, ReadNfts } from '../holdings/holdings.ts'
 import { readDasAsset } from './dasAsset.ts'
 
 /** Most pages of one account: 20,000 entries, compressed or not. */

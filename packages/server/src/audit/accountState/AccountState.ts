@@ -1,4 +1,4 @@
-import type { Address, IndexedBlock, TokenStandard } from './evm.ts'
+import type { Address, IndexedBlock, TokenStandard } from '../../model/evm.ts'
 
 /** An account as the chain's state has it after a block. */
 export interface AccountAt {
