@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { waivableCheckNames, waivableChecks } from '../../../model/waivableChecks.ts'
+import { waivableCheckNames } from '../../../model/waivableChecks.ts'
 import { type Logger, silentLogger } from '../../../platform/logger.ts'
 import { createWaivers, noWaivers } from './waivers.ts'
 
@@ -40,10 +40,10 @@ describe('the waivers of a chain', () => {
     ])
   })
 
-  it('are told of in the documentation as in the code', () => {
+  it('are all in the documentation, and no others', () => {
     const page = fileURLToPath(new URL('../../../../../../docs/configuration.md', import.meta.url))
     const section = readFileSync(page, 'utf8').split('\n## Waivers\n')[1]?.split('\n## ')[0] ?? ''
-    const rows = section.split('\n').filter(line => line.startsWith('| `'))
-    expect(rows).toEqual(waivableCheckNames.map(name => `| \`${name}\` | ${waivableChecks[name]} |`))
+    const rows = [...section.matchAll(/^\| `(\w+)` \| \S/gm)].map(([, name]) => name)
+    expect(rows).toEqual(waivableCheckNames)
   })
 })
