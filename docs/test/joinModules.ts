@@ -32,7 +32,7 @@ export function joinModules(blocks: readonly Block[]): { modules: PageModule[]; 
   return { modules: chains.map(toModule), problems }
 }
 
-export const isTypeScript = ({ language }: Block) => language === 'ts' || language === 'tsx'
+const isTypeScript = ({ language }: Block) => language === 'ts' || language === 'tsx'
 
 /** Where a line of a module stands on its page. @param line - Counted from 1; line 1 is what is given. */
 export function placeInModule({ blocks }: PageModule, line: number): string {

@@ -24,7 +24,7 @@ export const hostileNames = {
 } as const
 
 /** A host that no picture may be asked of. */
-export const foreignHost = 'http://pictures.invalid'
+const foreignHost = 'http://pictures.invalid'
 
 /** Pictures as NFTs have them that are to do harm. */
 export const hostileImages = {

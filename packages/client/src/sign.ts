@@ -3,7 +3,7 @@ import type { AuthProvider } from './ClientOptions.ts'
 import { need } from './errors.ts'
 
 /** The headers of one request, and the texts in them that must be shown nowhere. */
-export interface Signed {
+interface Signed {
   readonly headers: Readonly<Record<string, string>>
   readonly secrets: readonly string[]
 }

@@ -41,7 +41,7 @@ export interface ContentDescriptor {
   schema: Schema
 }
 
-export interface Example {
+interface Example {
   name: string
   value: unknown
 }
@@ -81,13 +81,13 @@ export interface ErrorCase {
   example: { error: { code: number; message: string; data: { reason: string } } }
 }
 
-export interface Limit {
+interface Limit {
   default: number
   unit: string
   description: string
 }
 
-export interface Endpoint {
+interface Endpoint {
   path: string
   family: string
   responseChainId: 'absent' | 'echo'

@@ -107,7 +107,7 @@ function countBack(records: readonly ConfirmedTransaction[], account: string, an
 }
 
 /** What a transaction has added to the account, below zero where it has taken. */
-export function changeOf(record: ConfirmedTransaction, account: string): bigint {
+function changeOf(record: ConfirmedTransaction, account: string): bigint {
   const isMe = (address: string | undefined) => address?.toLowerCase() === account.toLowerCase()
   let change = 0n
   // Fees are paid for failed ones too.

@@ -5,7 +5,7 @@ import { Icon, type IconName } from './Icon.tsx'
  * How far something can be believed. `loading`: asked, not answered. `empty`: answered, and there is nothing. `partial`:
  * some of it could not be read. `stale`: it was right once. `failed`: nothing could be read.
  */
-export type NoticeState = 'loading' | 'empty' | 'partial' | 'stale' | 'failed'
+type NoticeState = 'loading' | 'empty' | 'partial' | 'stale' | 'failed'
 
 const icons: Record<NoticeState, IconName> = {
   loading: 'clock',

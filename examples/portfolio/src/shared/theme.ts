@@ -9,7 +9,7 @@ const listeners = new Set<() => void>()
 let chosen: Theme | undefined
 
 /** What the reader chose last. */
-export function readTheme(): Theme {
+function readTheme(): Theme {
   if (chosen !== undefined) return chosen
   try {
     const stored = localStorage.getItem(key)
@@ -22,7 +22,7 @@ export function readTheme(): Theme {
 }
 
 /** Shows the page in a theme and remembers it. */
-export function setTheme(theme: Theme): void {
+function setTheme(theme: Theme): void {
   chosen = theme
   try {
     localStorage.setItem(key, theme)

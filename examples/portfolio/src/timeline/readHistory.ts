@@ -15,7 +15,7 @@ import {
 } from './History.ts'
 
 /** Records of a page. */
-export const pageLength = 25
+const pageLength = 25
 /** Most records of one call. */
 const mostAtOnce = 1000
 /** Calls that close a gap to what is held. Beyond them the list begins anew. */

@@ -26,7 +26,7 @@ export interface Portfolio {
 }
 
 /** How a page is opened. */
-export interface OpenOptions {
+interface OpenOptions {
   /** Behind the page's URL, such as `#/31337/0x…`. */
   hash?: string
   /** Default 1280. */
@@ -42,7 +42,7 @@ export interface OpenOptions {
 }
 
 /** A page, and what went wrong in it. */
-export interface OpenedPage {
+interface OpenedPage {
   readonly page: Page
   readonly context: BrowserContext
   /** Errors and warnings of the console, violations of the policy, and what was thrown. */

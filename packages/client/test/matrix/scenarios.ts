@@ -17,7 +17,7 @@ export interface Scenario {
 }
 
 /** A context with the helpers that scenarios share. */
-export interface World {
+interface World {
   /** A client of a server that behaves so, on a path of its own. */
   client(behaviour: string, options?: Partial<ClientOptions<'number'>>): Client<ChainOptional>
   /** Requests that came to the path of the last client. */

@@ -7,7 +7,7 @@ import { transports } from './transports.ts'
 export const baseUrl = 'https://rpc.example.com'
 
 /** One request as it arrived. */
-export interface Received {
+interface Received {
   readonly url: string
   readonly headers: Headers
   readonly text: string

@@ -16,7 +16,7 @@ export interface SentCall {
 export type Json = any
 
 /** Writes what {@link parseExact} has read, digit by digit. */
-export function writeExact(value: unknown): string {
+function writeExact(value: unknown): string {
   const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
   return JSON.stringify(value, (_key, member: unknown) =>
     member instanceof ExactNumber ? rawJSON(member.text) : member

@@ -11,7 +11,7 @@ import type { CliOptions, RemoteChain } from './readOptions.ts'
 import { safeText } from './safeText.ts'
 
 /** An account to show, on a chain to serve. */
-export interface Showcase {
+interface Showcase {
   chainId: number
   address: string
   /** Who that is, for the heading. */

@@ -70,7 +70,7 @@ export interface SolanaDriver {
 }
 
 /** A key that is the same on every run. @param name - Whose it is. */
-export function devnetKeypair(name: string): Keypair {
+function devnetKeypair(name: string): Keypair {
   return Keypair.fromSeed(createHash('sha256').update(`chain-data devnet ${name}`).digest())
 }
 

@@ -2,7 +2,7 @@ import { chainFigures } from './planChain.ts'
 import type { RecordedBlock, Recording } from './recording.ts'
 
 /** The bytes of one result, in pieces that exist already. */
-export type Result = readonly Buffer[]
+type Result = readonly Buffer[]
 
 /** What a node with the recorded chain answers. @returns `undefined`: it lacks the method. */
 export type Answers = (method: string, params: readonly unknown[]) => Result | undefined

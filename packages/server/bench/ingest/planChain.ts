@@ -37,7 +37,7 @@ export const chainFigures = {
 } as const
 
 /** Somebody whose transactions are in the chain. */
-export interface Sender {
+interface Sender {
   readonly address: string
   /** Contracts it has a balance of. */
   readonly tokens: readonly string[]

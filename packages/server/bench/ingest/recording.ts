@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { chainFigures } from './planChain.ts'
 
 /** Bodies that are kept of each block: what the node answers as `result`, byte for byte. */
-export const bodyKinds = ['full', 'header', 'receipts', 'logs'] as const
-export type BodyKind = (typeof bodyKinds)[number]
+const bodyKinds = ['full', 'header', 'receipts', 'logs'] as const
+type BodyKind = (typeof bodyKinds)[number]
 
 /** Where one block lies in `bodies.bin`. */
 export interface RecordedPlace {

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { chainSchema } from '../../src/index/postgres/schema.ts'
 
 /** When something was first seen in the database, by `performance.now`. */
-export interface Takeover {
+interface Takeover {
   /** A new term: whoever led before can write no more. */
   readonly termMs: number
   /** The new leader says how it stands. */

@@ -17,7 +17,7 @@ export interface MeasuredStore {
 }
 
 /** Milliseconds. */
-export interface Latency {
+interface Latency {
   readonly p50: number
   readonly p99: number
   readonly count: number

@@ -1,5 +1,5 @@
 /** How something looked at stands: `warning` is for what works and should be looked at, `error` for what will not work. */
-export type FindingState = 'ok' | 'warning' | 'error'
+type FindingState = 'ok' | 'warning' | 'error'
 
 /** What one look at something the server will need has shown. */
 export interface Finding {

@@ -15,13 +15,13 @@ export interface Expectation {
 }
 
 /** A status, and the answers of a batch in their order. */
-export interface BatchExpectation {
+interface BatchExpectation {
   readonly status: 200
   readonly entries: readonly Expectation[]
 }
 
 /** An answer without a body. */
-export interface EmptyExpectation {
+interface EmptyExpectation {
   readonly status: number
   readonly empty: true
 }

@@ -21,7 +21,7 @@ export interface RawBlock {
   readonly receipts: readonly Raw[]
 }
 
-export const gasUsed = 21_000
+const gasUsed = 21_000
 /** keccak256 of `Transfer(address,address,uint256)`. */
 export const transferTopic = id('Transfer(address,address,uint256)')
 export const blockHash = (number: number) => id(`block ${number}`)

@@ -6,7 +6,7 @@ import type { ChaosNode } from './chaosNodes.ts'
 import { createUndo } from './createUndo.ts'
 
 /** A transaction that was sent; the same request sent again is the same transaction, hash for hash. */
-export interface Sent {
+interface Sent {
   readonly hash: string
   readonly request: TransactionRequest
 }

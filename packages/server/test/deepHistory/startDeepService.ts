@@ -6,7 +6,7 @@ import { eventually } from '../support/indexHarness.ts'
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
 
 /** An answer as it came. */
-export interface Answer<T> {
+interface Answer<T> {
   readonly result?: T
   readonly error?: { readonly message: string; readonly data: Readonly<Record<string, unknown>> }
   /** What the header says that it covers. */

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 export type Figures = Readonly<Record<string, number>>
 
 /** What the ledger says of one figure. */
-export interface Entry {
+interface Entry {
   /** The figure may be so large; lines in hundreds. */
   readonly limit: number
   /** Where it should get to; a figure below is not held to less. */

@@ -25,7 +25,7 @@ function linesOf(files: readonly SourceFile[]): number {
 }
 
 /** Returns the files that could lie in the only file that imports them. Entries are started from outside as well. */
-export function filesWithOneImporter(files: readonly SourceFile[]): SourceFile[] {
+function filesWithOneImporter(files: readonly SourceFile[]): SourceFile[] {
   const entries = readEntries()
   const importers = new Map<string, number>()
   for (const path of files.flatMap(({ imports }) => imports))

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 /** Folder of the server's sources, as an absolute path. */
-export const sourceFolder = fileURLToPath(new URL('../../src', import.meta.url))
+const sourceFolder = fileURLToPath(new URL('../../src', import.meta.url))
 
 /** One file of `packages/server/src`. */
 export interface SourceFile {

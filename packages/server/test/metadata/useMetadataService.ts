@@ -7,11 +7,6 @@ import {
 } from '../../src/server/metadata/metadataService.ts'
 import { type RogueHost, startRogueHost } from './startRogueHost.ts'
 
-export interface ServiceUnderTest {
-  readonly service: CountedMetadataService
-  readonly hosts: readonly RogueHost[]
-}
-
 /** Gives the tests of one file real services over real sockets, with gateways that misbehave. */
 export function useMetadataService() {
   const services: CountedMetadataService[] = []

@@ -1,7 +1,7 @@
 import type { EvmWorld } from '@chain-data/devnet'
 
 /** A transaction's place in one account's history. */
-export interface Placed {
+interface Placed {
   readonly hash: string
   readonly blockNumber: number
 }

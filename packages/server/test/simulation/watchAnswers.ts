@@ -12,7 +12,7 @@ export interface Told {
   readonly refusal?: WireFailure
 }
 
-export interface AnswerWatch {
+interface AnswerWatch {
   /** What has been told since the last call. */
   take(): readonly Told[]
   stop(): Promise<void>

@@ -1,7 +1,7 @@
 import type { EvmChainStatus, StatusReport } from '../../src/server/http/statusPage/StatusReport.ts'
 
 /** 2026-11-21 14:32:05 UTC. */
-export const nowSeconds = 1_795_271_525
+const nowSeconds = 1_795_271_525
 
 /** A chain that is in sync; `change` replaces members, `undefined` removes them. */
 export function chainWith(

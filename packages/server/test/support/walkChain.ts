@@ -11,7 +11,7 @@ export interface WalkedTransaction {
 }
 
 /** What one block does to one account besides its transactions, in the terms of the index. */
-export interface WalkedEvents {
+interface WalkedEvents {
   readonly blockNumber: number
   readonly events: readonly { readonly kind: 'tip' | 'withdrawal'; readonly amount: bigint }[]
 }

@@ -22,7 +22,7 @@ export interface TracedBlock {
   readonly parties: readonly Address[]
 }
 
-export interface Receipt {
+interface Receipt {
   readonly transactionHash: string
   readonly contractAddress: string | null
   readonly blockNumber: string

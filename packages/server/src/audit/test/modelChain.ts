@@ -17,7 +17,7 @@ import type {
 import type { AccountAt, AccountState, TokenBalance } from '../accountState/AccountState.ts'
 
 /** What a model transaction does; amounts small, so that they often are the same. */
-export interface ModelTransaction {
+interface ModelTransaction {
   readonly from: Address
   /** Absent: it creates a contract. */
   readonly to?: Address

@@ -5,7 +5,7 @@ import { people, type TransactionPlan } from './buildChain.ts'
 
 const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
 
-export const arbitraryHash = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
+const arbitraryHash = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
 export const arbitraryAddress = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
 
 /** Edges of every width that an amount is stored in, and anything between. */
@@ -22,7 +22,7 @@ const arbitraryUint64 = fc.oneof(
 )
 
 /** Calldata as it comes: words padded with zeros on either side, and anything else. */
-export const arbitraryData = fc
+const arbitraryData = fc
   .array(
     fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
