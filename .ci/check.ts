@@ -44,6 +44,7 @@ const steps: readonly Step[] = [
   })),
   { name: 'lint', command: ['biome', 'lint', '.'] },
   { name: 'format', command: ['biome', 'format', '.'] },
+  { name: 'what nothing uses', command: ['node', '.ci/checkUnused.ts'] },
   { name: 'generated files', command: ['npm', 'run', '--silent', 'codegen', '--', '--check'] },
   {
     name: 'lists of modules, examples and changesets',
