@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SyncStatus } from '../../src/model/sync.ts'
-import type { UpstreamFigures } from '../../src/nodes/upstreams/upstreamFigures.ts'
-import type { IndexFigures } from '../../src/platform/indexFigures.ts'
+import type { UpstreamFigures } from '../../src/platform/figures.ts'
+import type { IndexFigures } from '../../src/platform/figures.ts'
 import { createCallWindow } from '../../src/server/http/statusPage/createCallWindow.ts'
 import {
   createStatusRecorder,

@@ -1,4 +1,4 @@
-import { durationBounds, type UpstreamFigures } from './upstreamFigures.ts'
+import { createHistogram, type UpstreamFigures, upstreamBounds } from '../../platform/figures.ts'
 
 /** What one upstream's figures count. */
 export interface UpstreamCounts {
@@ -6,27 +6,19 @@ export interface UpstreamCounts {
   retry(): void
   hedgeSent(): void
   hedgeWon(): void
-  read(): Pick<
-    UpstreamFigures,
-    'calls' | 'durations' | 'durationSeconds' | 'retries' | 'hedgesSent' | 'hedgesWon'
-  >
+  read(): Pick<UpstreamFigures, 'calls' | 'durations' | 'retries' | 'hedgesSent' | 'hedgesWon'>
 }
 
 export function createUpstreamCounts(): UpstreamCounts {
   const calls: Record<string, number> = {}
-  const durations = new Array<number>(durationBounds.length + 1).fill(0)
-  let durationSeconds = 0
+  const durations = createHistogram(upstreamBounds)
   let retries = 0
   let hedgesSent = 0
   let hedgesWon = 0
   return {
     work(outcome, durationMs) {
       calls[outcome] = (calls[outcome] ?? 0) + 1
-      const seconds = durationMs / 1000
-      const place = durationBounds.findIndex(bound => seconds <= bound)
-      const bucket = place < 0 ? durationBounds.length : place
-      durations[bucket] = (durations[bucket] ?? 0) + 1
-      durationSeconds += seconds
+      durations.note(durationMs / 1_000)
     },
     retry() {
       retries++
@@ -37,13 +29,6 @@ export function createUpstreamCounts(): UpstreamCounts {
     hedgeWon() {
       hedgesWon++
     },
-    read: () => ({
-      calls: { ...calls },
-      durations: [...durations],
-      durationSeconds,
-      retries,
-      hedgesSent,
-      hedgesWon
-    })
+    read: () => ({ calls: { ...calls }, durations: durations.read(), retries, hedgesSent, hedgesWon })
   }
 }

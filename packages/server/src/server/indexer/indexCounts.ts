@@ -1,6 +1,11 @@
 import type { StoreWriter } from '../../index/port/writer.ts'
-import { depthBounds, type IndexFigures, writeBounds } from '../../platform/indexFigures.ts'
-import { createTally } from '../../platform/tally.ts'
+import {
+  createHistogram,
+  depthBounds,
+  type Histogram,
+  type IndexFigures,
+  writeBounds
+} from '../../platform/figures.ts'
 import type { ChainSource } from './chainSource.ts'
 
 /** Counts what an indexer does, at the two places that all of it passes: its source and its store. */
@@ -13,9 +18,9 @@ export interface IndexCounts {
 }
 
 export function createIndexCounts(chainId: number): IndexCounts {
-  const commits = createTally(writeBounds)
-  const rollbacks = createTally(writeBounds)
-  const reorgDepths = createTally(depthBounds)
+  const commits = createHistogram(writeBounds)
+  const rollbacks = createHistogram(writeBounds)
+  const reorgDepths = createHistogram(depthBounds)
   let blocks = 0
   let transactions = 0
   let blocksUnderWay = 0
@@ -80,8 +85,8 @@ export function createIndexCounts(chainId: number): IndexCounts {
 }
 
 /** What fails is no transaction of the store. */
-async function timed(tally: { note(value: number): void }, work: () => Promise<void>): Promise<void> {
+async function timed(histogram: Histogram, work: () => Promise<void>): Promise<void> {
   const startedMs = performance.now()
   await work()
-  tally.note((performance.now() - startedMs) / 1_000)
+  histogram.note((performance.now() - startedMs) / 1_000)
 }

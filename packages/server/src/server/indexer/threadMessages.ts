@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { StoreLocation } from '../../index/parseStoreUrl.ts'
 import type { Hash } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
-import type { NodeFigures } from '../../nodes/upstreams/upstreamFigures.ts'
+import type { NodeFigures } from '../../platform/figures.ts'
 import type { LogFields } from '../../platform/logger.ts'
 import type { IndexerConfig } from './runIndexer.ts'
 

@@ -1,7 +1,7 @@
 import type { CachedFailure, MetadataCache, MetadataKind, MetadataRecord } from '../../model/metadata.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
-import type { MetadataLookup } from '../../platform/metadataFigures.ts'
+import type { MetadataLookup } from '../../platform/figures.ts'
 import { type JsonObject, readJsonObject } from './readJsonObject.ts'
 import type { RemoteAddress } from './resolveUri.ts'
 import { weighObject } from './weighObject.ts'

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { type MetadataCache, noMetadataCache } from '../../model/metadata.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
-import type { MetadataFigures } from '../../platform/metadataFigures.ts'
+import type { MetadataFigures } from '../../platform/figures.ts'
 import { readAllowHosts } from './checkUrl.ts'
 import { createDocumentFetcher, isOurs, isThrottled } from './createDocumentFetcher.ts'
 import { createPatience } from './createPatience.ts'

@@ -1,32 +1,18 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { isDegraded, type SyncStatus } from '../../model/sync.ts'
-import type { NodeFigures } from '../../nodes/upstreams/upstreamFigures.ts'
-import type { MetadataFigures } from '../../platform/metadataFigures.ts'
-import { registerIndexMetrics } from './indexMetrics.ts'
-import { type LimitFigures, registerLimitMetrics } from './limitMetrics.ts'
-import { registerMetadataMetrics } from './metadataMetrics.ts'
-import { registerUpstreamMetrics } from './upstreamMetrics.ts'
+import { collectDefaultMetrics } from 'prom-client'
+import type { SyncStatus } from '../../model/sync.ts'
+import type { LimitFigures, MetadataFigures, NodeFigures } from '../../platform/figures.ts'
+import { addIndexMetrics, addSyncMetrics, addUpstreamMetrics } from './chainMetrics.ts'
+import { type Counts, callBounds, createCounts, shownCallBounds } from './counts.ts'
+import { createMetricsPage, type MetricsPage, rowsBy } from './metricsPage.ts'
 
-/** What the server counts. One registry per server, so that two servers in one process do not mix. */
-export interface Metrics {
-  /** One JSON-RPC call, each entry of a batch by itself. `outcome` is `ok` or the error's reason. */
-  countCall(call: { readonly method: string; readonly outcome: string; readonly durationMs: number }): void
-  /** A request refused before it became a call. */
-  countRefusal(reason: string): void
-  /** An HTTP answer has begun. */
-  countAnswer(status: number): void
-  /** So much of the bodies of answers was handed on to be sent. */
-  countSent(bytes: number): void
-  /** An answer that is written piece by piece has begun. */
-  beginStream(): void
-  /** It has ended, in whatever way. */
-  endStream(): void
+/** What the server counts, and its page for Prometheus. */
+export interface Metrics extends Counts {
   /** The page for Prometheus, text format 0.0.4. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-/** What the page is made from; read at every scrape. */
+/** Figures that are counted elsewhere; read at every scrape. */
 export interface MetricSources {
   /** One per indexed chain. */
   readonly syncStatuses: () => readonly SyncStatus[]
@@ -36,137 +22,86 @@ export interface MetricSources {
   readonly nodeFigures?: () => readonly NodeFigures[]
   readonly metadataFigures?: () => MetadataFigures
   readonly limitFigures?: () => LimitFigures
-  /** The page tells of the process too: memory, CPU, event loop, garbage collection. Default: false. */
+  /** The page includes the process: memory, CPU, event loop, garbage collection. Default: false. */
   readonly ownsProcess?: boolean | undefined
 }
 
-/** Counts, and renders what is counted together with `sources`. */
+/** Counts, and renders the counts together with `sources`. `docs/metrics.md` describes every metric. */
 export function createMetrics(sources: MetricSources): Metrics {
-  const registry = new Registry()
-  const registers = [registry]
-  const calls = new Counter({
-    name: 'chain_data_calls_total',
-    help: 'JSON-RPC calls by method and outcome (ok, or the error reason).',
-    labelNames: ['method', 'outcome'],
-    registers
-  })
-  const durations = new Histogram({
-    name: 'chain_data_call_duration_seconds',
-    help: 'Time until a call was answered, or until its stream began.',
-    labelNames: ['method'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25],
-    registers
-  })
-  const refusals = new Counter({
-    name: 'chain_data_http_refusals_total',
-    help: 'Requests refused before they became a call, by reason.',
-    labelNames: ['reason'],
-    registers
-  })
-  const answers = new Counter({
-    name: 'chain_data_http_answers_total',
-    help: 'HTTP answers by status; without those to bytes that are no HTTP request.',
-    labelNames: ['status'],
-    registers
-  })
-  const sent = new Counter({
-    name: 'chain_data_http_sent_bytes_total',
-    help: 'Bytes of the bodies of answers.',
-    registers
-  })
-  const streams = new Gauge({
-    name: 'chain_data_streams_open',
-    help: 'Answers being written piece by piece now.',
-    registers
-  })
-  new Gauge({
-    name: 'chain_data_build_info',
-    help: 'Always 1; which version this is and which Node runs it.',
-    labelNames: ['version', 'node'],
-    registers
-  }).set({ version: packageFile.version, node: process.versions.node }, 1)
-  new Gauge({
-    name: 'chain_data_requests_in_flight',
-    help: 'Requests being answered now.',
-    registers,
-    collect() {
-      this.set(sources.inFlight())
-    }
-  })
-  const syncGauge = (name: string, help: string, read: (status: SyncStatus) => number | undefined) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['chain_id'],
-      registers,
-      collect() {
-        this.reset()
-        for (const status of sources.syncStatuses()) {
-          const value = read(status)
-          if (value !== undefined) this.set({ chain_id: String(status.chainId) }, value)
-        }
-      }
-    })
-  syncGauge('chain_data_sync_head_block', 'Newest block the node has named.', status => status.head)
-  syncGauge('chain_data_sync_indexed_block', 'Newest indexed block.', status => status.indexedTo?.number)
-  syncGauge('chain_data_sync_lag_blocks', 'Blocks between the head and the index.', status =>
-    status.head === undefined
-      ? undefined
-      : Math.max(0, status.head - (status.indexedTo?.number ?? status.indexedFrom - 1))
-  )
-  syncGauge('chain_data_sync_backfilled', '1 once the first backfill is complete.', status =>
-    status.backfilled ? 1 : 0
-  )
-  syncGauge('chain_data_sync_stalled', '1 while the chain does not move because of its node.', status =>
-    status.phase === 'stalled' ? 1 : 0
-  )
-  syncGauge(
-    'chain_data_sync_degraded',
-    '1 while the chain is stalled, or final blocks were replaced and are not all final again.',
-    status => (isDegraded(status) ? 1 : 0)
-  )
-  syncGauge(
-    'chain_data_sync_waiting',
-    '1 while another server on the same store indexes the chain.',
-    status => (status.waiting ? 1 : 0)
-  )
-  syncGauge(
-    'chain_data_sync_indexing',
-    '1 where this server indexes the chain or takes its turn to; 0 where it only answers.',
-    status => (status.indexing === false ? 0 : 1)
-  )
-  const { nodeFigures } = sources
+  const { syncStatuses, inFlight, nodeFigures, metadataFigures, limitFigures, ownsProcess } = sources
+  const page = createMetricsPage()
+  const counts = createCounts()
+  addCallerMetrics(page, counts, inFlight)
+  addSyncMetrics(page, syncStatuses)
   if (nodeFigures !== undefined) {
-    registerUpstreamMetrics(registry, nodeFigures)
-    registerIndexMetrics(registry, () => nodeFigures().flatMap(({ index }) => index ?? []))
+    addUpstreamMetrics(page, nodeFigures)
+    addIndexMetrics(page, nodeFigures)
   }
-  if (sources.metadataFigures !== undefined) registerMetadataMetrics(registry, sources.metadataFigures)
-  if (sources.limitFigures !== undefined) registerLimitMetrics(registry, sources.limitFigures)
-
-  if (sources.ownsProcess) collectDefaultMetrics({ register: registry })
-
+  if (metadataFigures !== undefined) addMetadataMetrics(page, metadataFigures)
+  if (limitFigures !== undefined) addLimitMetrics(page, limitFigures)
+  if (ownsProcess) collectDefaultMetrics({ register: page.registry })
   return {
-    countAnswer(status) {
-      answers.inc({ status })
-    },
-    countSent(bytes) {
-      sent.inc(bytes)
-    },
-    beginStream() {
-      streams.inc()
-    },
-    endStream() {
-      streams.dec()
-    },
-    countCall({ method, outcome, durationMs }) {
-      calls.inc({ method, outcome })
-      durations.observe({ method }, durationMs / 1000)
-    },
-    countRefusal(reason) {
-      refusals.inc({ reason })
-    },
+    ...counts,
     async render() {
-      return { contentType: registry.contentType, text: await registry.metrics() }
+      return { contentType: page.registry.contentType, text: await page.registry.metrics() }
     }
   }
+}
+
+function addCallerMetrics(
+  { counter, gauge, histogram }: MetricsPage,
+  counts: Counts,
+  inFlight: () => number
+): void {
+  counter('calls', 'JSON-RPC calls by method and outcome (ok, or the error reason).', () =>
+    [...counts.calls].flatMap(([method, { outcomes }]) =>
+      [...outcomes].map(([outcome, count]) => [{ method, outcome }, count] as const)
+    )
+  )
+  histogram(
+    'call_duration_seconds',
+    'Time until a call was answered, or until its stream began.',
+    { counted: callBounds, shown: shownCallBounds },
+    () => [...counts.calls].map(([method, { durations }]) => [{ method }, durations.read()])
+  )
+  const refusalsHelp = 'Requests refused before they became a call, by reason.'
+  counter('http_refusals', refusalsHelp, () => rowsBy('reason', counts.refusals))
+  const answersHelp = 'HTTP answers by status; without those to bytes that are no HTTP request.'
+  counter('http_answers', answersHelp, () => rowsBy('status', counts.answers))
+  counter('http_sent_bytes', 'Bytes of the bodies of answers.', () => [[{}, counts.sentBytes()]])
+  gauge('streams_open', 'Answers being written piece by piece now.', () => [[{}, counts.openStreams()]])
+  gauge('requests_in_flight', 'Requests being answered now.', () => [[{}, inFlight()]])
+  const build = { version: packageFile.version, node: process.versions.node }
+  gauge('build_info', 'Always 1; which version this is and which Node runs it.', () => [[build, 1]])
+}
+
+function addLimitMetrics({ counter, gauge }: MetricsPage, read: () => LimitFigures): void {
+  const shedHelp =
+    'Requests refused with OVERLOADED, by cause: in_flight, delay (of the event loop), closing.'
+  counter('shed_requests', shedHelp, () => rowsBy('cause', Object.entries(read().shed)))
+  const loginsHelp = 'Requests refused because their address sent too many wrong credentials.'
+  counter('throttled_logins', loginsHelp, () => [[{}, read().throttledLogins]])
+  const queueHelp = 'How long a request that came now would wait for its turn.'
+  gauge('request_queue_seconds', queueHelp, () => [[{}, read().queueMs / 1_000]])
+  const delayHelp = 'How late the process comes to a request, now or in the last round of its event loop.'
+  gauge('event_loop_delay_seconds', delayHelp, () => [[{}, read().loopDelayMs / 1_000]])
+}
+
+function addMetadataMetrics({ counter, gauge }: MetricsPage, read: () => MetadataFigures): void {
+  counter(
+    'metadata_lookups',
+    'Addresses asked for, by what was known of them: fresh, stale, negative (failed lately), missing.',
+    () => rowsBy('found', Object.entries(read().lookups))
+  )
+  counter(
+    'metadata_fetches',
+    'Requests to single hosts by outcome: ok, overtaken by another gateway, or why they failed.',
+    () => rowsBy('outcome', Object.entries(read().fetches))
+  )
+  const bytesHelp = 'Bytes of documents fetched, unpacked.'
+  counter('metadata_fetched_bytes', bytesHelp, () => [[{}, read().fetchedBytes]])
+  gauge('metadata_fetches_running', 'Requests under way.', () => [[{}, read().running]])
+  gauge('metadata_fetches_waiting', 'Requests waiting for their turn.', () => [[{}, read().waiting]])
+  const cacheHelp = '1 while what is fetched outlives the process.'
+  gauge('metadata_cache_persistent', cacheHelp, () => [[{}, read().isPersistent]])
 }

@@ -1,5 +1,5 @@
 import type { SyncStatus } from '../../../model/sync.ts'
-import type { NodeFigures } from '../../../nodes/upstreams/upstreamFigures.ts'
+import type { NodeFigures } from '../../../platform/figures.ts'
 import { toChainHealth } from '../healthAnswers.ts'
 import { createRing } from './createRing.ts'
 import type { ChartPoint, EvmChainStatus } from './StatusReport.ts'

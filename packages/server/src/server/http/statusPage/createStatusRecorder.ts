@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { SolanaStatus, SyncStatus } from '../../../model/sync.ts'
-import type { NodeFigures } from '../../../nodes/upstreams/upstreamFigures.ts'
+import type { NodeFigures } from '../../../platform/figures.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import { createCallWindow } from './createCallWindow.ts'
 import { type ChainRecorder, createChainRecorder } from './createChainRecorder.ts'

@@ -1,0 +1,80 @@
+import { createHistogram, type Histogram } from '../../platform/figures.ts'
+
+/** Upper bounds, in seconds, that the metrics page shows of the durations of calls. */
+export const shownCallBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25]
+
+/** Upper bounds, in seconds, that calls are counted by: each at most a fifth above the one before, so that no percentile is off by more. */
+export const callBounds = [
+  ...shownCallBounds,
+  ...Array.from({ length: 78 }, (_, n) => 0.00005 * 1.2 ** n)
+].sort((a, b) => a - b)
+
+/** Calls of one method since the start. */
+export interface CallCounts {
+  /** By outcome: `ok`, or the reason of the error. */
+  readonly outcomes: ReadonlyMap<string, number>
+  /** In seconds, by {@link callBounds}. */
+  readonly durations: Pick<Histogram, 'read'>
+}
+
+/**
+ * What the server counts of its callers, once for the metrics page and the status page. Its memory is bounded by the
+ * number of methods and reasons, whatever is counted.
+ */
+export interface Counts {
+  /** Counts one JSON-RPC call, each entry of a batch by itself. `outcome` is `ok` or the error's reason. */
+  countCall(call: { readonly method: string; readonly outcome: string; readonly durationMs: number }): void
+  /** Counts a request refused before it became a call. */
+  countRefusal(reason: string): void
+  /** Counts an HTTP answer that has begun. */
+  countAnswer(status: number): void
+  /** Counts bytes of an answer's body that were handed on to be sent. */
+  countSent(bytes: number): void
+  /** Counts an answer that is written piece by piece and has begun. */
+  beginStream(): void
+  /** Counts the end of such an answer, however it ended. */
+  endStream(): void
+  /** By method name in the document; `unknown`: methods that are not served. */
+  readonly calls: ReadonlyMap<string, CallCounts>
+  /** By reason. */
+  readonly refusals: ReadonlyMap<string, number>
+  /** By status. */
+  readonly answers: ReadonlyMap<string, number>
+  sentBytes(): number
+  openStreams(): number
+}
+
+/** Counts from 0. One per server, so that two servers in one process do not mix. */
+export function createCounts(): Counts {
+  const calls = new Map<string, { outcomes: Map<string, number>; durations: Histogram }>()
+  const refusals = new Map<string, number>()
+  const answers = new Map<string, number>()
+  let sentBytes = 0
+  let openStreams = 0
+  return {
+    countCall({ method, outcome, durationMs }) {
+      const known = calls.get(method) ?? { outcomes: new Map(), durations: createHistogram(callBounds) }
+      calls.set(method, known)
+      increment(known.outcomes, outcome)
+      known.durations.note(durationMs / 1_000)
+    },
+    countRefusal: reason => increment(refusals, reason),
+    countAnswer: status => increment(answers, String(status)),
+    countSent(bytes) {
+      sentBytes += bytes
+    },
+    beginStream() {
+      openStreams++
+    },
+    endStream() {
+      openStreams--
+    },
+    ...{ calls, refusals, answers },
+    sentBytes: () => sentBytes,
+    openStreams: () => openStreams
+  }
+}
+
+function increment(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
