@@ -28,8 +28,7 @@ const programs = {
   'types: all but the following': '.config/tsconfig.json',
   'types: examples/portfolio': 'examples/portfolio/tsconfig.json',
   'types: docs/test': 'docs/test/tsconfig.json',
-  'types: protocol without Node': 'packages/protocol/tsconfig.json',
-  'types: the script of the status page': 'packages/server/tsconfig.statusPage.json'
+  'types: protocol without Node': 'packages/protocol/tsconfig.json'
 }
 
 const infoOf = (config: string) => join(cache, `${config.replaceAll('/', '-')}.tsbuildinfo`)

@@ -31,8 +31,7 @@ export const knotsOfFolders: readonly (readonly string[])[] = [
   ['evm/blocks', 'evm/blocks/fastBlocks', 'evm/blocks/traces', 'evm/pool'],
   ['index/postgres', 'index/postgres/metadataCache'],
   ['nodes/evm', 'nodes/upstreams'],
-  ['server/cli', 'server/cli/check'],
-  ['server/http', 'server/http/statusPage', 'server/http/statusPage/view']
+  ['server/cli', 'server/cli/check']
 ]
 
 /** How often a folder imports one that it lies in. */
@@ -45,8 +44,5 @@ export const importsOfParents: Readonly<Record<string, number>> = {
   'index/sqlite/metadataCache -> index/sqlite': 7,
   'server/cli -> server': 2,
   'server/cli/check -> server': 1,
-  'server/cli/check -> server/cli': 2,
-  'server/http/statusPage -> server/http': 3,
-  'server/http/statusPage/browser -> server/http/statusPage': 1,
-  'server/http/statusPage/view -> server/http/statusPage': 4
+  'server/cli/check -> server/cli': 2
 }

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { SyncStatus } from '../../src/model/sync.ts'
-import type { UpstreamFigures } from '../../src/platform/figures.ts'
-import type { IndexFigures } from '../../src/platform/figures.ts'
-import { createCallWindow } from '../../src/server/http/statusPage/createCallWindow.ts'
+import type { IndexFigures, UpstreamFigures } from '../../src/platform/figures.ts'
 import {
   createStatusRecorder,
   type StatusSources
 } from '../../src/server/http/statusPage/createStatusRecorder.ts'
 import type { StatusReport } from '../../src/server/http/statusPage/StatusReport.ts'
+import { createCounts } from '../../src/server/metrics/counts.ts'
 import { authorization, request, startService } from '../http/startService.ts'
 
 const hash = `0x${'ab'.repeat(32)}` as const
@@ -22,22 +21,28 @@ function statusAt(indexedTo: number, change: Partial<SyncStatus> = {}): SyncStat
 }
 
 /** A recorder over a clock and a chain that the test moves. */
-function startRecorder(changes: Partial<StatusSources> = {}) {
+function startRecorder(changes: Partial<StatusSources> = {}, everyMs?: number) {
+  const counts = createCounts()
   let nowMs = 1_800_000_000_000
   let steadyMs = 5_000
   let status = statusAt(0)
-  const recorder = createStatusRecorder({
-    version: '9.9.9',
-    syncStatuses: () => [status],
-    solanaStatuses: () => [],
-    inFlight: () => 0,
-    isClosing: () => false,
-    now: () => nowMs,
-    steadyNow: () => steadyMs,
-    ...changes
-  })
+  const recorder = createStatusRecorder(
+    {
+      version: '9.9.9',
+      counts,
+      syncStatuses: () => [status],
+      solanaStatuses: () => [],
+      inFlight: () => 0,
+      isClosing: () => false,
+      now: () => nowMs,
+      steadyNow: () => steadyMs,
+      ...changes
+    },
+    everyMs
+  )
   return {
     ...recorder,
+    ...counts,
     nowMs: () => nowMs,
     setClock(ms: number) {
       nowMs += ms
@@ -153,11 +158,11 @@ describe('a chain', () => {
 
 describe('calls', () => {
   test('have percentiles that are never below the truth, nor more than a fifth above it', () => {
-    const window = createCallWindow(3)
+    const recorder = startRecorder()
     for (let ms = 1; ms <= 1_000; ms++) {
-      window.count({ method: 'm', outcome: ms % 100 === 0 ? 'INTERNAL' : 'ok', durationMs: ms })
+      recorder.countCall({ method: 'm', outcome: ms % 100 === 0 ? 'INTERNAL' : 'ok', durationMs: ms })
     }
-    const [calls] = window.calls()
+    const [calls] = recorder.report().server.calls
     expect(calls).toMatchObject({ method: 'm', count: 1_000, failed: 10 })
     for (const [shown = 0, truth = 0] of [
       [calls?.p50Ms, 500],
@@ -169,15 +174,21 @@ describe('calls', () => {
     }
   })
 
-  test('are forgotten after so many intervals', () => {
-    const window = createCallWindow(2)
-    window.count({ method: 'm', outcome: 'ok', durationMs: 5 })
-    expect(window.endInterval()).toBeGreaterThanOrEqual(5)
-    expect(window.endInterval()).toBeUndefined()
-    expect(window.calls()).toHaveLength(1)
-    window.endInterval()
-    expect(window.calls()).toEqual([])
-    expect(window.total()).toBe(1)
+  test('are forgotten after five minutes', () => {
+    const recorder = startRecorder({}, 150_000)
+    recorder.countCall({ method: 'm', outcome: 'ok', durationMs: 5 })
+    const next = () => {
+      recorder.later(150_000)
+      recorder.sample()
+      return recorder.report()
+    }
+    const [p95] = next().charts.p95Ms
+    expect(p95?.[1]).toBeGreaterThanOrEqual(5)
+    const second = next()
+    expect(second.charts.p95Ms).toHaveLength(1)
+    expect(second.server.calls).toHaveLength(1)
+    expect(next().server.calls).toEqual([])
+    expect(recorder.calls.get('m')?.outcomes.get('ok')).toBe(1)
   })
 
   test('per second are those of the last minute', () => {

@@ -1,4 +1,4 @@
-import type { EvmChainHealth } from '../http/healthAnswers.ts'
+import type { EvmChainHealth } from '../http/statusPage/chainHealth.ts'
 import { type Column, formatTable } from './formatTable.ts'
 
 /** One chain as `chain-data status` shows it. `not running`: no server answered, so only the store was read. */

@@ -1,4 +1,3 @@
-import type { EndpointPath } from '@chain-data/protocol'
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import type { Metrics } from '../metrics/metrics.ts'
 import type { HttpAnswer } from './exchange.ts'
@@ -9,8 +8,6 @@ import { createStatusRecorder, type StatusSources } from './statusPage/createSta
 export interface OperatorPages {
   /** By path. */
   readonly pages: ReadonlyMap<string, () => Promise<HttpAnswer>>
-  /** To be told of calls and refusals in place of the metrics alone. */
-  readonly metrics: Metrics
   /** From now on the status page says so; no further samples are taken. */
   beginClosing(): void
 }
@@ -29,12 +26,10 @@ export interface StatusTimes {
 export function createOperatorPages(options: {
   readonly served: { readonly status: boolean; readonly metrics: boolean }
   readonly metrics: Metrics
-  readonly sources: Omit<StatusSources, 'version' | 'isClosing'>
-  readonly chainIds: Readonly<Record<EndpointPath, readonly number[]>>
-  readonly methodPrefix: string
+  readonly sources: Omit<StatusSources, 'version' | 'counts' | 'isClosing'>
   readonly times?: StatusTimes | undefined
 }): OperatorPages {
-  const { served, metrics, sources, chainIds, methodPrefix, times = {} } = options
+  const { served, metrics, sources, times = {} } = options
   const pages = new Map<string, () => Promise<HttpAnswer>>()
   if (served.metrics) {
     pages.set('/metrics', async () => {
@@ -42,33 +37,18 @@ export function createOperatorPages(options: {
       return { status: 200, headers: { 'content-type': contentType }, body: text }
     })
   }
-  if (!served.status) return { pages, metrics, beginClosing() {} }
+  if (!served.status) return { pages, beginClosing() {} }
 
   let isClosing = false
   const { version } = packageFile
-  const recorder = createStatusRecorder({ ...sources, version, isClosing: () => isClosing }, times.sampleMs)
+  const recorder = createStatusRecorder(
+    { ...sources, version, counts: metrics, isClosing: () => isClosing },
+    times.sampleMs
+  )
   recorder.start()
-  for (const [path, page] of createStatusPages({
-    report: recorder.report,
-    chainIds,
-    methodPrefix,
-    ...times
-  })) {
-    pages.set(path, page)
-  }
+  for (const [path, page] of createStatusPages({ report: recorder.report, ...times })) pages.set(path, page)
   return {
     pages,
-    metrics: {
-      ...metrics,
-      countCall(call) {
-        metrics.countCall(call)
-        recorder.countCall(call)
-      },
-      countRefusal(reason) {
-        metrics.countRefusal(reason)
-        recorder.countRefusal(reason)
-      }
-    },
     beginClosing() {
       isClosing = true
       recorder.stop()

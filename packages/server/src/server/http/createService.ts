@@ -88,7 +88,7 @@ export interface Service {
 export function createService(options: ServiceOptions): Service {
   const { chainIds, syncStatuses, nodeFigures, keyRing, verifier, methodPrefix, limits, logger } = options
   const { login = false, overload: shedding = false, answersAtOnce = 64, solanaStatuses = () => [] } = options
-  const registry = createMetrics({
+  const metrics = createMetrics({
     syncStatuses,
     inFlight: () => overload.inFlight(),
     ownsProcess: options.ownsProcess,
@@ -98,13 +98,10 @@ export function createService(options: ServiceOptions): Service {
   })
   const operator = createOperatorPages({
     served: options.pages ?? { status: true, metrics: true },
-    metrics: registry,
+    metrics,
     sources: { syncStatuses, solanaStatuses, nodeFigures, inFlight: () => overload.inFlight() },
-    chainIds,
-    methodPrefix,
     times: options.statusTimes
   })
-  const { metrics } = operator
   const overload = createOverload({
     requestsInFlight: limits.requestsInFlight,
     delayMs: shedding === false ? false : shedding.eventLoopDelayMs,

@@ -1,30 +1,6 @@
 import { transport } from '@chain-data/protocol'
-import { isDegraded, type SolanaStatus, type SyncStatus } from '../../model/sync.ts'
-
-/** State of one EVM chain as `/health/ready` shows it. What is not known is absent. */
-export interface EvmChainHealth {
-  readonly chainId: number
-  readonly phase: SyncStatus['phase']
-  /** The first backfill is complete. */
-  readonly ready: boolean
-  readonly head?: number
-  readonly finalized?: number
-  /** Absent, like `indexedTo`, while nothing is indexed. */
-  readonly indexedFrom?: number
-  readonly indexedTo?: number
-  readonly lagBlocks?: number
-  readonly degraded: boolean
-  /** The node shows its whole transaction pool. */
-  readonly poolCovered: boolean
-  /** Seconds since the last look at the pool. */
-  readonly poolAgeSeconds?: number
-  readonly rollingBackTo?: number
-  /** Another server on the same store indexes the chain: all of this is what that one says. */
-  readonly waiting?: true
-  /** This server only answers: it never takes the place of the one that indexes. */
-  readonly indexing?: false
-  readonly problem?: string
-}
+import type { SolanaStatus, SyncStatus } from '../../model/sync.ts'
+import { type EvmChainHealth, toChainHealth } from './statusPage/chainHealth.ts'
 
 /** What `/health/ready` answers, as JSON. */
 export interface HealthReport {
@@ -59,29 +35,4 @@ export function healthPages(
       }
     ]
   ])
-}
-
-/** @param nowMs - `Date.now()`, which the age of the pool is counted to. */
-export function toChainHealth(status: SyncStatus, nowMs: number): EvmChainHealth {
-  const { chainId, phase, head, finalized, indexedFrom, indexedTo, poolSeenAtMs } = status
-  const { rollingBackTo, waiting, indexing, problem } = status
-  return {
-    ...{ chainId, phase },
-    ready: status.backfilled,
-    ...(head === undefined ? {} : { head }),
-    ...(finalized === undefined ? {} : { finalized }),
-    ...(indexedTo === undefined ? {} : { indexedFrom, indexedTo: indexedTo.number }),
-    ...(head === undefined || indexedTo === undefined
-      ? {}
-      : { lagBlocks: Math.max(0, head - indexedTo.number) }),
-    degraded: isDegraded(status),
-    poolCovered: status.poolCovered,
-    ...(poolSeenAtMs === undefined
-      ? {}
-      : { poolAgeSeconds: Math.max(0, Math.round((nowMs - poolSeenAtMs) / 1_000)) }),
-    ...(rollingBackTo === undefined ? {} : { rollingBackTo }),
-    ...(waiting === undefined ? {} : { waiting }),
-    ...(indexing === undefined ? {} : { indexing }),
-    ...(problem === undefined ? {} : { problem })
-  }
 }

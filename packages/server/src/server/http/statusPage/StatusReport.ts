@@ -1,5 +1,5 @@
 import type { SolanaStatus } from '../../../model/sync.ts'
-import type { EvmChainHealth } from '../healthAnswers.ts'
+import type { EvmChainHealth } from './chainHealth.ts'
 
 /**
  * What `GET /status.json` answers: how the server fares, for the status page and whoever else wants to show it. What is

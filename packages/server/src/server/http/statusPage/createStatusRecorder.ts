@@ -1,17 +1,23 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { SolanaStatus, SyncStatus } from '../../../model/sync.ts'
 import type { NodeFigures } from '../../../platform/figures.ts'
-import type { Metrics } from '../../metrics/metrics.ts'
-import { createCallWindow } from './createCallWindow.ts'
-import { type ChainRecorder, createChainRecorder } from './createChainRecorder.ts'
-import { createRing } from './createRing.ts'
-import type { ChartPoint, StatusReport } from './StatusReport.ts'
+import { present } from '../../../platform/present.ts'
+import { type Counts, callBounds } from '../../metrics/counts.ts'
+import {
+  type ChainHistory,
+  createChainHistory,
+  type Moment,
+  roundRate,
+  unixSeconds
+} from './createChainHistory.ts'
+import type { ChartPoint, MethodCalls, StatusReport } from './StatusReport.ts'
 
 /** What the status page is made from; read at every sample or report. */
 export interface StatusSources {
   readonly version: string
+  readonly counts: Pick<Counts, 'calls' | 'refusals'>
   readonly syncStatuses: () => readonly SyncStatus[]
-  /** Asked for reports only: asking may make a call to the cluster's node. */
+  /** Read for reports only: reading may make a call to the cluster's node. */
   readonly solanaStatuses: () => readonly SolanaStatus[]
   /** In the order of `syncStatuses`. */
   readonly nodeFigures?: (() => readonly NodeFigures[]) | undefined
@@ -24,7 +30,7 @@ export interface StatusSources {
 }
 
 /** Remembers the last half hour, in memory that does not grow. Nothing is kept per caller. */
-export interface StatusRecorder extends Pick<Metrics, 'countCall' | 'countRefusal'> {
+export interface StatusRecorder {
   /** Takes one sample; `start` does so at regular times. */
   sample(): void
   report(): StatusReport
@@ -32,119 +38,126 @@ export interface StatusRecorder extends Pick<Metrics, 'countCall' | 'countRefusa
   stop(): void
 }
 
-const chartMinutes = 30
-const callMinutes = 5
+/** The calls of one method, or of several. */
+interface Calls {
+  readonly count: number
+  readonly failed: number
+  /** By `callBounds`. */
+  readonly durations: readonly number[]
+}
+
+interface Sample {
+  readonly atMs: number
+  /** Calls since the start. */
+  readonly total: number
+  readonly callsPerSecond?: number | undefined
+  /** Of the calls since the sample before. */
+  readonly p95Ms?: number | undefined
+}
+
+const chartMs = 30 * 60_000
+const callsMs = 5 * 60_000
 const rateWindowMs = 60_000
-/** What a clock that is kept right by small corrections never goes back. */
-const leastSetBackMs = 1_000
+const noCalls: Calls = { count: 0, failed: 0, durations: new Array(callBounds.length + 1).fill(0) }
 
 /** @param everyMs - between two samples; the charts hold half an hour of them. */
 export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): StatusRecorder {
-  const { version, syncStatuses, solanaStatuses, nodeFigures, inFlight, isClosing } = sources
-  const now = sources.now ?? Date.now
-  const steadyNow = sources.steadyNow ?? (() => performance.now())
-  const points = Math.ceil((chartMinutes * 60_000) / everyMs)
+  const { version, counts, syncStatuses, solanaStatuses, nodeFigures, inFlight, isClosing } = sources
+  const { now = Date.now, steadyNow = () => performance.now() } = sources
+  const maxSamples = Math.ceil(chartMs / everyMs)
   const startedMs = steadyNow()
-  let latestMs = now()
-  const window = createCallWindow(Math.ceil((callMinutes * 60_000) / everyMs))
-  const totals = createRing<{ readonly atMs: number; readonly total: number }>(points)
-  const callRates = createRing<ChartPoint>(points)
-  const p95s = createRing<ChartPoint>(points)
-  const chains = new Map<number, ChainRecorder>()
-  const refusals = new Map<string, number>()
+  const samples: Sample[] = [{ atMs: startedMs, total: 0 }]
+  /** The counts at the last samples, as far back as calls are reported. */
+  const earlier: ReadonlyMap<string, Calls>[] = [new Map()]
+  const chains = new Map<number, ChainHistory>()
   const delay = monitorEventLoopDelay({ resolution: 20 })
   let eventLoopDelay: StatusReport['server']['eventLoopDelay']
   let timer: NodeJS.Timeout | undefined
-  totals.push({ atMs: latestMs, total: 0 })
 
-  const recorderOf = (chainId: number) => {
-    const known = chains.get(chainId)
-    if (known !== undefined) return known
-    const recorder = createChainRecorder(points)
-    chains.set(chainId, recorder)
-    return recorder
-  }
-  const callRate = (since: { atMs: number; total: number } | undefined, atMs: number) =>
-    since === undefined || atMs - since.atMs < 1_000
-      ? undefined
-      : round(((window.total() - since.total) * 1_000) / (atMs - since.atMs))
-
-  /** What was recorded at a time that is yet to come would hide everything newer until then. */
-  function lookAtClock(): number {
-    const atMs = now()
-    const setBackMs = latestMs - atMs
-    latestMs = atMs
-    if (setBackMs < leastSetBackMs) return atMs
-    totals.change(taken => ({ ...taken, atMs: taken.atMs - setBackMs }))
-    const seconds = Math.round(setBackMs / 1_000)
-    for (const points of [callRates, p95s]) points.change(([at, value]) => [at - seconds, value])
-    for (const chain of chains.values()) chain.moveBy(-setBackMs)
-    return atMs
+  const historyOf = (chainId: number) => {
+    const history = chains.get(chainId) ?? createChainHistory(maxSamples)
+    chains.set(chainId, history)
+    return history
   }
 
   function sample(): void {
-    const atMs = lookAtClock()
-    const atSeconds = Math.round(atMs / 1_000)
+    const atMs = steadyNow()
     const figures = nodeFigures?.() ?? []
-    for (const [place, status] of syncStatuses().entries()) {
-      recorderOf(status.chainId).sample(status, figures[place], atMs)
+    for (const [index, status] of syncStatuses().entries()) {
+      historyOf(status.chainId).sample(status, figures[index], atMs)
     }
-    const rate = callRate(totals.values().at(-1), atMs)
-    if (rate !== undefined) callRates.push([atSeconds, rate])
-    totals.push({ atMs, total: window.total() })
-    const p95 = window.endInterval()
-    if (p95 !== undefined) p95s.push([atSeconds, p95])
+    const calls = readCalls(counts)
+    const total = countAll(calls)
+    const before = earlier.at(-1) ?? new Map()
+    const p95Ms = percentile(
+      [...calls].map(([method, to]) => since(before.get(method), to)).reduce(add, noCalls),
+      0.95
+    )
+    keep(samples, { atMs, total, callsPerSecond: callRate(samples.at(-1), atMs, total), p95Ms }, maxSamples)
+    keep(earlier, calls, Math.ceil(callsMs / everyMs) + 1)
     if (timer !== undefined) {
       eventLoopDelay = { p99Ms: toMs(delay.percentile(99)), maxMs: toMs(delay.max) }
       delay.reset()
     }
   }
 
+  function reportCalls(calls: ReadonlyMap<string, Calls>): readonly MethodCalls[] {
+    return [...calls]
+      .map(([method, to]) => ({ method, ...since(earlier[0]?.get(method), to) }))
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => (a.method < b.method ? -1 : 1))
+      .map(({ method, ...made }) => ({
+        method,
+        count: made.count,
+        failed: made.failed,
+        p50Ms: percentile(made, 0.5) ?? 0,
+        p95Ms: percentile(made, 0.95) ?? 0,
+        p99Ms: percentile(made, 0.99) ?? 0
+      }))
+  }
+
+  function chart(name: 'callsPerSecond' | 'p95Ms', moment: Moment): readonly ChartPoint[] {
+    return samples.flatMap(taken => {
+      const value = taken[name]
+      return value === undefined ? [] : [[unixSeconds(taken.atMs, moment), value] as const]
+    })
+  }
+
   return {
-    countCall: window.count,
-    countRefusal(reason) {
-      refusals.set(reason, (refusals.get(reason) ?? 0) + 1)
-    },
     sample,
     report() {
-      const atMs = lookAtClock()
+      const moment = { steadyMs: steadyNow(), unixMs: now() }
       const statuses = syncStatuses()
       const figures = nodeFigures?.() ?? []
+      const calls = readCalls(counts)
+      const minuteAgo = samples.find(({ atMs }) => atMs >= moment.steadyMs - rateWindowMs)
       const memory = process.memoryUsage()
-      const perSecond = callRate(
-        totals.values().find(taken => taken.atMs >= atMs - rateWindowMs),
-        atMs
-      )
-      const isReady = !isClosing() && statuses.every(({ backfilled }) => backfilled)
       return {
         formatVersion: 1,
         server: {
           version,
-          nowSeconds: Math.round(atMs / 1_000),
-          uptimeSeconds: Math.floor((steadyNow() - startedMs) / 1_000),
-          ready: isReady,
+          nowSeconds: Math.round(moment.unixMs / 1_000),
+          uptimeSeconds: Math.floor((moment.steadyMs - startedMs) / 1_000),
+          ready: !isClosing() && statuses.every(({ backfilled }) => backfilled),
           ...(isClosing() ? { closing: true as const } : {}),
           inFlight: inFlight(),
-          ...(perSecond === undefined ? {} : { callsPerSecond: perSecond }),
-          calls: window.calls(),
-          refusals: Object.fromEntries(refusals),
+          calls: reportCalls(calls),
+          refusals: Object.fromEntries(counts.refusals),
           memory: { rssBytes: memory.rss, heapUsedBytes: memory.heapUsed },
-          ...(eventLoopDelay === undefined ? {} : { eventLoopDelay })
+          ...present({
+            callsPerSecond: callRate(minuteAgo, moment.steadyMs, countAll(calls)),
+            eventLoopDelay
+          })
         },
-        evm: statuses.map((status, place) => recorderOf(status.chainId).report(status, figures[place], atMs)),
+        evm: statuses.map((status, index) =>
+          historyOf(status.chainId).report(status, figures[index], moment)
+        ),
         solana: solanaStatuses(),
         charts: {
           everySeconds: everyMs / 1_000,
-          callsPerSecond: callRates.values(),
-          p95Ms: p95s.values(),
-          evm: statuses.map(({ chainId }) => {
-            const chain = recorderOf(chainId)
-            return {
-              chainId,
-              lagBlocks: chain.lagBlocks(),
-              blocksPerSecond: chain.blocksPerSecond()
-            }
-          })
+          callsPerSecond: chart('callsPerSecond', moment),
+          p95Ms: chart('p95Ms', moment),
+          evm: statuses.map(({ chainId }) => historyOf(chainId).charts(chainId, moment))
         }
       }
     },
@@ -163,10 +176,60 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
   }
 }
 
-function toMs(nanoseconds: number): number {
-  return Math.round(nanoseconds / 1e6)
+/** @returns the calls of each method since the start. */
+function readCalls({ calls }: Pick<Counts, 'calls'>): ReadonlyMap<string, Calls> {
+  return new Map(
+    [...calls].map(([method, { outcomes, durations }]) => {
+      const count = [...outcomes.values()].reduce((sum, n) => sum + n, 0)
+      return [
+        method,
+        { count, failed: count - (outcomes.get('ok') ?? 0), durations: durations.read().counts }
+      ]
+    })
+  )
 }
 
-function round(value: number): number {
-  return value >= 10 ? Math.round(value) : Number(value.toPrecision(2))
+function countAll(calls: ReadonlyMap<string, Calls>): number {
+  return [...calls.values()].reduce((sum, { count }) => sum + count, 0)
+}
+
+function callRate(from: Sample | undefined, atMs: number, total: number): number | undefined {
+  if (from === undefined || atMs - from.atMs < 1_000) return undefined
+  return roundRate(((total - from.total) * 1_000) / (atMs - from.atMs))
+}
+
+function add(a: Calls, b: Calls): Calls {
+  return combine(a, b, 1)
+}
+
+function since(from: Calls = noCalls, to: Calls): Calls {
+  return combine(to, from, -1)
+}
+
+function combine(a: Calls, b: Calls, sign: 1 | -1): Calls {
+  return {
+    count: a.count + sign * b.count,
+    failed: a.failed + sign * b.failed,
+    durations: a.durations.map((count, index) => count + sign * (b.durations[index] ?? 0))
+  }
+}
+
+/** @returns milliseconds, to two digits; `undefined` without calls. */
+function percentile({ count, durations }: Calls, part: number): number | undefined {
+  if (count === 0) return undefined
+  let seen = 0
+  const index = durations.findIndex(n => {
+    seen += n
+    return seen >= Math.ceil(count * part)
+  })
+  return Number(((callBounds[index] ?? callBounds.at(-1) ?? 0) * 1_000).toPrecision(2))
+}
+
+function keep<T>(kept: T[], value: T, max: number): void {
+  kept.push(value)
+  if (kept.length > max) kept.shift()
+}
+
+function toMs(nanoseconds: number): number {
+  return Math.round(nanoseconds / 1e6)
 }

@@ -1,0 +1,162 @@
+import type { SyncStatus } from '../../../model/sync.ts'
+import type { NodeFigures } from '../../../platform/figures.ts'
+import { present } from '../../../platform/present.ts'
+import { toChainHealth } from './chainHealth.ts'
+import type { ChartPoint, EvmChainStatus, StatusCharts } from './StatusReport.ts'
+
+/** A moment by both clocks. What is remembered is dated by the steady one, since the other may be set. */
+export interface Moment {
+  readonly steadyMs: number
+  readonly unixMs: number
+}
+
+/** @returns the Unix second of an earlier `steadyMs`. */
+export function unixSeconds(steadyMs: number, now: Moment): number {
+  return Math.round((now.unixMs - now.steadyMs + steadyMs) / 1_000)
+}
+
+/** How one EVM chain has moved over the last samples. */
+export interface ChainHistory {
+  /** Takes a sample; to be called at regular times. */
+  sample(status: SyncStatus, figures: NodeFigures | undefined, steadyMs: number): void
+  report(status: SyncStatus, figures: NodeFigures | undefined, now: Moment): EvmChainStatus
+  charts(chainId: number, now: Moment): StatusCharts['evm'][number]
+}
+
+interface Sample {
+  readonly atMs: number
+  readonly head: number | undefined
+  readonly indexedTo: number | undefined
+  /** Stored by the indexer since its start. */
+  readonly transactions: number | undefined
+  readonly lagBlocks: number | undefined
+  readonly blocksPerSecond: number | undefined
+}
+
+const rateWindowMs = 60_000
+const minWindowMs = 1_000
+
+/** @param maxSamples - older ones are dropped. */
+export function createChainHistory(maxSamples: number): ChainHistory {
+  const samples: Sample[] = []
+  let stalledSinceMs: number | undefined
+  /** Blocks that the indexer had removed since its start. */
+  let removedBlocks = 0
+  let lastReorg: { readonly atMs: number; readonly blocks: number } | undefined
+
+  const noteStall = ({ phase }: SyncStatus, steadyMs: number) => {
+    stalledSinceMs = phase === 'stalled' ? (stalledSinceMs ?? steadyMs) : undefined
+  }
+  const noteReorg = (figures: NodeFigures | undefined, atMs: number) => {
+    const removed = figures?.index?.reorgDepths.sum ?? removedBlocks
+    // A thread that was started again counts from nothing.
+    const blocks = removed < removedBlocks ? removed : removed - removedBlocks
+    if (blocks > 0) lastReorg = { atMs, blocks }
+    removedBlocks = removed
+  }
+  const toSample = (status: SyncStatus, figures: NodeFigures | undefined, atMs: number): Sample => {
+    const { phase, head, indexedTo } = status
+    const now = { atMs, head, indexedTo: indexedTo?.number, transactions: figures?.index?.transactions }
+    // While the node is silent its old head says nothing of how far the index is behind.
+    const isHeard = phase === 'following' || phase === 'backfilling'
+    const isKnown = isHeard && head !== undefined && indexedTo !== undefined
+    return {
+      ...now,
+      lagBlocks: isKnown ? Math.max(0, head - indexedTo.number) : undefined,
+      blocksPerSecond: rateOf(samples, now, 'indexedTo')
+    }
+  }
+  const series = (name: 'lagBlocks' | 'blocksPerSecond', now: Moment): readonly ChartPoint[] =>
+    samples.flatMap(sample => {
+      const value = sample[name]
+      return value === undefined ? [] : [[unixSeconds(sample.atMs, now), value] as const]
+    })
+
+  return {
+    sample(status, figures, steadyMs) {
+      noteStall(status, steadyMs)
+      noteReorg(figures, steadyMs)
+      samples.push(toSample(status, figures, steadyMs))
+      if (samples.length > maxSamples) samples.shift()
+    },
+    report(status, figures, now) {
+      noteStall(status, now.steadyMs)
+      const health = toChainHealth(status, now.unixMs)
+      const sample = toSample(status, figures, now.steadyMs)
+      const { blocksPerSecond } = sample
+      const left = status.phase === 'backfilling' ? health.lagBlocks : undefined
+      return {
+        ...health,
+        ...present({
+          lagSeconds: lagSecondsOf(samples, sample),
+          stalledSinceSeconds: stalledSinceMs === undefined ? undefined : unixSeconds(stalledSinceMs, now),
+          percent: percentOf(status),
+          blocksPerSecond,
+          etaSeconds: left && blocksPerSecond ? Math.ceil(left / blocksPerSecond) : undefined,
+          transactionsPerSecond: rateOf(samples, sample, 'transactions'),
+          lastReorg: lastReorg && {
+            atSeconds: unixSeconds(lastReorg.atMs, now),
+            blocks: lastReorg.blocks
+          },
+          poolTransactions: figures?.index?.poolTransactions,
+          storeBytes: figures?.index?.storeBytes,
+          ...countNodes(figures)
+        })
+      }
+    },
+    charts: (chainId, now) => ({
+      chainId,
+      lagBlocks: series('lagBlocks', now),
+      blocksPerSecond: series('blocksPerSecond', now)
+    })
+  }
+}
+
+/**
+ * @returns the growth per second over the last minute; `undefined` where the value fell, as it does when blocks are
+ *   removed or the indexer is started again, and where there is too little time between.
+ */
+function rateOf(
+  samples: readonly Sample[],
+  to: Pick<Sample, 'atMs' | 'indexedTo' | 'transactions'>,
+  name: 'indexedTo' | 'transactions'
+): number | undefined {
+  const from = samples.find(sample => sample.atMs >= to.atMs - rateWindowMs && sample[name] !== undefined)
+  const [before, now] = [from?.[name], to[name]]
+  if (from === undefined || before === undefined || now === undefined) return undefined
+  if (now < before || to.atMs - from.atMs < minWindowMs) return undefined
+  return roundRate(((now - before) * 1_000) / (to.atMs - from.atMs))
+}
+
+/** @returns whole numbers from 10 on, two digits below. */
+export function roundRate(value: number): number {
+  return value >= 10 ? Math.round(value) : Number(value.toPrecision(2))
+}
+
+/** @returns the time since the first sample in which the node was already beyond what is indexed now. */
+function lagSecondsOf(samples: readonly Sample[], { atMs, head, indexedTo }: Sample): number | undefined {
+  if (head === undefined || indexedTo === undefined) return undefined
+  if (head <= indexedTo) return 0
+  const first = samples.findIndex(sample => sample.head !== undefined && sample.head > indexedTo)
+  // It was so from the beginning: since when is not known.
+  if (first === 0) return undefined
+  return Math.max(0, Math.round((atMs - (samples[first]?.atMs ?? atMs)) / 1_000))
+}
+
+function percentOf({ head, indexedFrom, indexedTo }: SyncStatus): number | undefined {
+  if (head === undefined || head < indexedFrom) return undefined
+  const done = (indexedTo?.number ?? indexedFrom - 1) - indexedFrom + 1
+  return Math.min(100, Math.floor((done * 1_000) / (head - indexedFrom + 1)) / 10)
+}
+
+/** A node counts once, whoever asks it; it is in service when all that ask it still do. */
+function countNodes(figures: NodeFigures | undefined): Pick<EvmChainStatus, 'nodes' | 'webSockets'> {
+  const { upstreams = [], webSockets = [] } = figures ?? {}
+  const all = new Set(upstreams.map(({ position }) => position))
+  const out = new Set(upstreams.flatMap(({ position, outOfService }) => (outOfService ? position : [])))
+  const connected = webSockets.filter(socket => socket.connected).length
+  return present({
+    nodes: all.size === 0 ? undefined : { total: all.size, inService: all.size - out.size },
+    webSockets: webSockets.length === 0 ? undefined : { total: webSockets.length, connected }
+  })
+}

@@ -1,0 +1,162 @@
+import {
+  bytes,
+  clock,
+  count,
+  decimal,
+  duration,
+  type Html,
+  type HtmlPart,
+  html,
+  number,
+  short
+} from './html.ts'
+import { judgeEvmChain, judgeServer, judgeSolanaCluster, type Tone, type Verdict } from './judgeChains.ts'
+import { renderCallCharts, renderChainCharts } from './renderCharts.ts'
+import type { EvmChainStatus, ServerStatus, StatusReport } from './StatusReport.ts'
+
+/** Tick, hourglass and exclamation mark: told apart without colour. The word stands beside each. */
+const icons: Readonly<Record<Tone, string>> = {
+  good: 'M4 8.5l2.8 2.8L12.5 5.5',
+  waiting: 'M8 4v4.2l2.6 1.6',
+  bad: 'M8 4v5M8 11.6v.1'
+}
+
+/** The methods, too, take an older poll of the pool for none. */
+const oldPoolSeconds = 15
+
+/** The answer on top, the chains and the callers. */
+export function renderReport(report: StatusReport): Html {
+  const chains = report.evm.map((chain, index) => {
+    const series = report.charts.evm[index]
+    return renderEvmChain(chain, series && renderChainCharts(report, series))
+  })
+  const clusters = report.solana.map(cluster => {
+    const facts = [fact('Newest slot', numberOf(cluster.head)), fact('Index', 'none: read live')]
+    return renderCard(
+      cluster.chainId,
+      `Solana cluster ${cluster.chainId}`,
+      judgeSolanaCluster(cluster),
+      facts
+    )
+  })
+  return html`<div id="answer" class="answer">${renderAnswer(report)}</div><section aria-labelledby="chains"><h2 id="chains">Chains</h2>${chains}${clusters}</section><section aria-labelledby="server"><h2 id="server">Server</h2>${renderServer(report)}</section>`
+}
+
+/** What the answer says while the server does not answer; the page's script fills in both times. */
+export function renderSilence(): Html {
+  return html`${icon('bad')}<div><h1>Not reachable since <time></time></h1><p>Showing what was known at <time></time>. The page goes on trying.</p></div>`
+}
+
+function renderAnswer(report: StatusReport): Html {
+  const { nowSeconds, uptimeSeconds, version } = report.server
+  const { tone, sentence, reason, more, troubled } = judgeServer(report)
+  const links = troubled?.map(({ chainId, words }) => html`<li><a href="#chain-${chainId}">${words}</a></li>`)
+  const list = links && html`<ul class="troubled" aria-label="Chains that are not in order">${links}</ul>`
+  const updated = html`As of ${clock(nowSeconds)}. Up for ${duration(uptimeSeconds)}, version ${version}.`
+  return html`${icon(tone)}<div><h1>${sentence}</h1>${reason && html`<p class="reason">${reason}</p>`}<p>${more && `${more} `}${updated}</p>${list}</div>`
+}
+
+function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
+  const { indexedTo, indexedFrom, nodes, webSockets, storeBytes, lastReorg, percent, etaSeconds } = chain
+  const facts = [
+    fact('Newest block', numberOf(chain.head)),
+    fact('Indexed to', numberOf(indexedTo)),
+    fact('Finalized', numberOf(chain.finalized)),
+    fact('Lag', lag(chain)),
+    fact('Blocks', rate(chain.blocksPerSecond)),
+    fact('Transactions', rate(chain.transactionsPerSecond)),
+    fact('Pool', pool(chain)),
+    fact('Nodes', nodes && `${nodes.inService} of ${nodes.total} in service`),
+    webSockets && fact('WebSockets', `${webSockets.connected} of ${webSockets.total} connected`),
+    chain.waiting && fact('Indexed by', indexedBy(chain)),
+    storeBytes !== undefined && fact('Index on disk', bytes(storeBytes)),
+    lastReorg &&
+      fact('Last reorg', html`${count(lastReorg.blocks, 'block')} at ${clock(lastReorg.atSeconds)}`),
+    (indexedFrom ?? 0) > 0 && fact('Indexed from', numberOf(indexedFrom))
+  ]
+  const left = etaSeconds !== undefined && `, about ${duration(etaSeconds)} left`
+  const done = percent === undefined ? 'not begun' : html`${decimal(percent)} %${left}`
+  const value = percent !== undefined && html` value="${percent}"`
+  const progress =
+    !chain.ready &&
+    html`<p class="progress"><progress max="100"${value} aria-label="First backfill of chain ${chain.chainId}"></progress><span>${done}</span></p>`
+  return renderCard(chain.chainId, `Chain ${chain.chainId}`, judgeEvmChain(chain), facts, [progress], charts)
+}
+
+function renderCard(
+  chainId: number,
+  name: string,
+  { tone, word, reason }: Verdict,
+  facts: readonly HtmlPart[],
+  above?: HtmlPart,
+  below?: HtmlPart
+): Html {
+  const problem = reason !== undefined && html`<p class="problem">${reason}</p>`
+  return html`<article class="card" id="chain-${chainId}"><header><h3>${name}</h3><span class="badge ${tone}">${icon(tone)}${word}</span></header>${problem}${above}<dl>${facts}</dl>${below}</article>`
+}
+
+function renderServer(report: StatusReport): Html {
+  const { callsPerSecond, inFlight, memory, eventLoopDelay, refusals } = report.server
+  const facts = [
+    fact('Calls', rate(callsPerSecond)),
+    fact('Under way', count(inFlight, 'request')),
+    fact('Memory', html`${bytes(memory.rssBytes)}, heap ${bytes(memory.heapUsedBytes)}`),
+    fact('Event loop delay', eventLoopDelay && html`${number(eventLoopDelay.p99Ms)} ms (p99)`)
+  ]
+  const refused = Object.entries(refusals).map(
+    ([reason, refusedCount], index) => html`${index > 0 && ', '}${number(refusedCount)} ${reason}`
+  )
+  const refusedText =
+    refused.length === 0
+      ? 'No request was refused since the start.'
+      : html`Refused since the start: ${refused}.`
+  return html`<article class="card"><dl>${facts}</dl>${renderCallCharts(report)}${renderCalls(report.server)}<p class="note">${refusedText}</p></article>`
+}
+
+function renderCalls({ calls }: ServerStatus): Html {
+  if (calls.length === 0) return html`<p class="note">No calls in the last five minutes.</p>`
+  const cell = (label: string, text: HtmlPart) => html`<td data-label="${label}">${text}</td>`
+  const ms = (value: number) => html`${short(value)} ms`
+  const rows = calls.map(
+    call =>
+      html`<tr><th scope="row">${call.method}</th>${cell('Calls', number(call.count))}${cell('Failed', number(call.failed))}${cell('p50', ms(call.p50Ms))}${cell('p95', ms(call.p95Ms))}${cell('p99', ms(call.p99Ms))}</tr>`
+  )
+  return html`<table><caption>Calls of the last five minutes</caption><thead><tr><th scope="col">Method</th><th scope="col">Calls</th><th scope="col">Failed</th><th scope="col">p50</th><th scope="col">p95</th><th scope="col">p99</th></tr></thead><tbody>${rows}</tbody></table>`
+}
+
+function fact(name: string, value: HtmlPart): Html {
+  return html`<div><dt>${name}</dt><dd>${value ?? html`<span class="unknown">not known</span>`}</dd></div>`
+}
+
+function numberOf(value: number | undefined): Html | undefined {
+  return value === undefined ? undefined : number(value)
+}
+
+function rate(perSecond: number | undefined): Html | undefined {
+  return perSecond === undefined ? undefined : html`${short(perSecond)} a second`
+}
+
+function indexedBy({ indexing }: EvmChainStatus): string {
+  return indexing === false ? 'another server; this one only answers' : 'another server on the same store'
+}
+
+function lag({ phase, lagBlocks, lagSeconds }: EvmChainStatus): HtmlPart {
+  // The node's last word is old: nobody knows how far it is by now.
+  if (lagBlocks === undefined || phase === 'stalled' || phase === 'starting') return undefined
+  if (lagBlocks === 0) return 'none'
+  return html`${count(lagBlocks, 'block')}${(lagSeconds ?? 0) > 0 && `, about ${duration(lagSeconds ?? 0)}`}`
+}
+
+function pool({ poolCovered, poolAgeSeconds, poolTransactions }: EvmChainStatus): HtmlPart {
+  if (poolAgeSeconds === undefined) return 'not seen yet'
+  const parts = [
+    poolTransactions !== undefined && html`${number(poolTransactions)} pending`,
+    !poolCovered && 'not complete',
+    poolAgeSeconds > oldPoolSeconds && `seen ${duration(poolAgeSeconds)} ago`
+  ].filter(part => part !== false)
+  return parts.length === 0 ? 'seen just now' : parts.map((part, index) => [index > 0 && ', ', part])
+}
+
+function icon(tone: Tone): Html {
+  return html`<svg class="icon ${tone}" viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="7"/><path d="${icons[tone]}"/></svg>`
+}
