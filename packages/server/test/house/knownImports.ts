@@ -29,7 +29,6 @@ export const knotsOfFiles: readonly (readonly string[])[] = [
 /** Folders that import each other. */
 export const knotsOfFolders: readonly (readonly string[])[] = [
   ['evm/blocks', 'evm/blocks/fastBlocks', 'evm/blocks/traces', 'evm/pool'],
-  ['index/postgres', 'index/postgres/metadataCache'],
   ['nodes/evm', 'nodes/upstreams'],
   ['server/cli', 'server/cli/check']
 ]
@@ -38,10 +37,6 @@ export const knotsOfFolders: readonly (readonly string[])[] = [
 export const importsOfParents: Readonly<Record<string, number>> = {
   'evm/blocks/fastBlocks -> evm/blocks': 2,
   'evm/blocks/traces -> evm/blocks': 2,
-  'index/postgres/deepHistory -> index/postgres': 6,
-  'index/postgres/metadataCache -> index/postgres': 7,
-  'index/sqlite/deepHistory -> index/sqlite': 7,
-  'index/sqlite/metadataCache -> index/sqlite': 7,
   'server/cli -> server': 2,
   'server/cli/check -> server': 1,
   'server/cli/check -> server/cli': 2

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { encodeBlock } from '../../index/record/encodeBlock.ts'
-import { openMemoryDeepHistoryCache } from '../../index/sqlite/deepHistory/openSqliteDeepHistoryCache.ts'
+import { openMemoryDeepHistoryCache } from '../../index/sqlite/deepHistoryCache.ts'
 import { buildChain, people } from '../../index/test/buildChain.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'

@@ -1,7 +1,7 @@
 import { connect, drop } from './connect.ts'
 import { toStoreError } from './error.ts'
 import { leaderLockKey } from './lock.ts'
-import { metadataSchema } from './metadataCache/metadataMigrations.ts'
+import { metadataSchema } from './metadataCache.ts'
 import { chainSchema } from './schema.ts'
 
 /** What a database server says of itself, for whoever has to judge whether it suits. */

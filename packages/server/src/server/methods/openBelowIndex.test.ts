@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { DeepHistory } from '../../evm/below/createDeepHistory.ts'
 import type { Snapshot } from '../../index/port/store.ts'
-import { openMemoryDeepHistoryCache } from '../../index/sqlite/deepHistory/openSqliteDeepHistoryCache.ts'
+import { openMemoryDeepHistoryCache } from '../../index/sqlite/deepHistoryCache.ts'
 import { people } from '../../index/test/buildChain.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'

@@ -1,5 +1,5 @@
 import type { DeepHistory, DeepProgress } from '../../evm/below/createDeepHistory.ts'
-import { hasLeft } from '../../index/deepHistory/deepRows.ts'
+import { hasLeft } from '../../index/caches/createDeepHistoryCache.ts'
 import type { HistoryPart } from '../../index/port/history.ts'
 import type { StatusReader } from '../../index/port/status.ts'
 import type { RecordChunk } from '../../index/record/record.ts'

@@ -1,12 +1,9 @@
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createTestDatabase } from '../../../../test/support/startPostgres.ts'
-import { StoreUnavailableError } from '../../../platform/errors.ts'
-import { describeDeepHistoryCache } from '../../deepHistory/deepHistoryCache.contract.ts'
-import {
-  openPostgresDeepHistoryCaches,
-  type PostgresDeepHistoryCaches
-} from './openPostgresDeepHistoryCaches.ts'
+import { createTestDatabase } from '../../../test/support/startPostgres.ts'
+import { StoreUnavailableError } from '../../platform/errors.ts'
+import { describeDeepHistoryCache } from '../caches/deepHistoryCache.contract.ts'
+import { openPostgresDeepHistoryCaches, type PostgresDeepHistoryCaches } from './deepHistoryCache.ts'
 
 const opened: PostgresDeepHistoryCaches[] = []
 const closeAll = async () => {

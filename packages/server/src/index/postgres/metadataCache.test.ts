@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createTestDatabase, type Postgres, startPostgres } from '../../../../test/support/startPostgres.ts'
-import type { MetadataCache } from '../../../model/metadata.ts'
-import { createLogger } from '../../../platform/logger.ts'
-import { describeMetadataCache } from '../../metadataCache/metadataCache.contract.ts'
-import { openPostgresMetadataCache } from './openPostgresMetadataCache.ts'
+import { createTestDatabase, type Postgres, startPostgres } from '../../../test/support/startPostgres.ts'
+import type { MetadataCache } from '../../model/metadata.ts'
+import { createLogger } from '../../platform/logger.ts'
+import { describeMetadataCache } from '../caches/metadataCache.contract.ts'
+import { openPostgresMetadataCache } from './metadataCache.ts'
 
 const opened: MetadataCache[] = []
 const cleanUps: (() => unknown)[] = []

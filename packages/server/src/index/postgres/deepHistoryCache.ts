@@ -1,10 +1,52 @@
-import type { Migration } from '../../shared/checkMigrations.ts'
+import type { DeepHistoryCache } from '../../model/deepHistory.ts'
+import { createDeepHistoryCache } from '../caches/createDeepHistoryCache.ts'
+import type { Migration } from '../shared/checkMigrations.ts'
+import { openCacheDatabase } from './cacheDatabase.ts'
 
-/** The schema that holds what lies below the indexes of all chains; nothing else is in it. */
-export const deepSchema = 'chain_data_deep'
+export interface PostgresDeepHistoryCachesOptions {
+  /** Approximate maximum of bytes of each chain; one account may have more. */
+  readonly bound: number
+  /** `Date.now`, replaced in tests. */
+  readonly now?: () => number
+}
 
-/** Every step from an empty schema to today's of the deep history cache, by the rules of the index's own. */
-export const deepMigrations: readonly Migration[] = [
+/** The caches of all chains of one database. */
+export interface PostgresDeepHistoryCaches {
+  /** The cache of one chain; it ends with `close` of all. */
+  ofChain(chainId: number): DeepHistoryCache
+  close(): Promise<void>
+}
+
+const connections = 4
+const connectionTimeoutMs = 5_000
+
+/**
+ * Opens deep history caches in the schema `chain_data_deep` of a database, which is made when it is missing. Any number of
+ * servers may share it.
+ *
+ * @param url - never logged: it may hold a password.
+ * @returns at once: the database is asked at the first use, and every call throws while it is away.
+ */
+export function openPostgresDeepHistoryCaches(
+  url: string,
+  { bound, now = Date.now }: PostgresDeepHistoryCachesOptions
+): PostgresDeepHistoryCaches {
+  const database = openCacheDatabase({
+    ...{ url, schema, migrations, purpose: 'deep', connections },
+    timeouts: { connectionTimeoutMillis: connectionTimeoutMs }
+  })
+  const shared = { ...database, close: async () => {} }
+  return {
+    ofChain: chainId => createDeepHistoryCache(shared, { bound, now, chainId }),
+    close: () => database.close()
+  }
+}
+
+/** Schema of the caches of all chains; nothing else is in it. */
+const schema = 'chain_data_deep'
+
+/** Steps from an empty schema to today's, by the rules of the index's own. */
+const migrations: readonly Migration[] = [
   {
     version: 1,
     name: 'deep history cache',

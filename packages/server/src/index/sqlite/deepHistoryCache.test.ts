@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { DeepHistoryCache } from '../../../model/deepHistory.ts'
-import { type Logger, silentLogger } from '../../../platform/logger.ts'
-import { describeDeepHistoryCache } from '../../deepHistory/deepHistoryCache.contract.ts'
-import { availableSqliteDrivers, loadSqliteDriver } from '../loadDriver.ts'
-import { deepHistoryCacheFile, openSqliteDeepHistoryCache } from './openSqliteDeepHistoryCache.ts'
+import type { DeepHistoryCache } from '../../model/deepHistory.ts'
+import { type Logger, silentLogger } from '../../platform/logger.ts'
+import { describeDeepHistoryCache } from '../caches/deepHistoryCache.contract.ts'
+import { deepHistoryCacheFile, openSqliteDeepHistoryCache } from './deepHistoryCache.ts'
+import { availableSqliteDrivers, loadSqliteDriver } from './loadDriver.ts'
 
 const folders: string[] = []
 const opened: DeepHistoryCache[] = []

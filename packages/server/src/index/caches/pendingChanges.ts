@@ -1,5 +1,10 @@
-import type { MetadataRecord } from '../../model/metadata.ts'
-import type { MetadataChange } from './documentRow.ts'
+import type { CachedDocument, CachedFailure, MetadataKind, MetadataRecord } from '../../model/metadata.ts'
+
+/** A change of what is stored of one address. */
+export type MetadataChange =
+  | { readonly is: 'document'; readonly kind: MetadataKind; readonly document: CachedDocument }
+  | { readonly is: 'failure'; readonly kind: MetadataKind; readonly failure: CachedFailure }
+  | { readonly is: 'use' }
 
 /** One address and what is to be stored of it, oldest first. */
 export type PendingEntry = readonly [key: string, changes: readonly MetadataChange[]]
