@@ -1,6 +1,5 @@
 import { ConfigError } from '../../platform/errors.ts'
-import { createLogger, type LogLevel } from '../../platform/logger.ts'
-import { closeOnSignal } from '../../platform/shutdown.ts'
+import { createLogger, type Logger, type LogLevel } from '../../platform/logger.ts'
 import { loadConfig } from '../config/config.ts'
 import { createServer, type Server } from '../createServer.ts'
 import { createProgressBars, type ProgressBars } from './progressBars.ts'
@@ -9,6 +8,8 @@ import { reloadOnHangup } from './reloadOnHangup.ts'
 const configErrorExit = 2
 const failureExit = 1
 const closeDeadlineMs = 9_500
+/** Shells, supervisors and `timeout` often send the same signal twice; only a later one is impatience. */
+const impatientAfterMs = 1_000
 const drawEveryMs = 250
 
 /**
@@ -74,4 +75,42 @@ function showBars(level: LogLevel, statuses: Server['status']): ProgressBars | u
 
 function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/**
+ * Ends the process in order when the operating system asks for it (SIGTERM, SIGINT): `close` runs once, then the
+ * process exits 0. Another signal a second later, or `close` taking longer than `deadlineMs`, exits 1 at once.
+ */
+function closeOnSignal(options: {
+  readonly close: () => Promise<void>
+  readonly deadlineMs: number
+  readonly logger: Logger
+}): void {
+  const { close, deadlineMs, logger } = options
+  let closingSinceMs: number | undefined
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (closingSinceMs !== undefined) {
+      if (performance.now() - closingSinceMs > impatientAfterMs) process.exit(1)
+      return
+    }
+    closingSinceMs = performance.now()
+    logger.info('closing', { signal })
+    const overdue = setTimeout(() => {
+      logger.error('closing took too long', { waitMs: deadlineMs })
+      process.exit(1)
+    }, deadlineMs)
+    overdue.unref()
+    close().then(
+      () => {
+        logger.info('closed')
+        process.exit(0)
+      },
+      error => {
+        logger.error('closing failed', { error })
+        process.exit(1)
+      }
+    )
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
 }
