@@ -86,6 +86,6 @@ function updated(name: string, value: number, entry: Entry | undefined, why: str
   return { limit, ...aim, raised: { from, why: before === '' ? why : `${before}; ${why}` } }
 }
 
-/** A mended line is no growth. */
+/** A few lines more are no growth. */
 const rounded = (name: string, value: number) =>
-  name.endsWith(', lines') ? Math.ceil(value / 100) * 100 : value
+  name.endsWith(', lines') ? Math.ceil((value + 50) / 100) * 100 : value
