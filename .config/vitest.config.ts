@@ -12,6 +12,9 @@ const sourceCondition = '@chain-data/source'
  */
 const wrapperFlags = ['--wasm-wrapper-tiering-budget=2147483647']
 
+// Workers, their threads and the programs that tests start strip and compile each source once, not each time anew.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
+
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   resolve: { conditions: [sourceCondition] },

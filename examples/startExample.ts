@@ -29,7 +29,8 @@ export async function startExample(
   const child = spawn(process.execPath, command, {
     cwd: folder,
     env: {
-      PATH: process.env.PATH ?? '',
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       NODE_ENV: 'production',
       PORT: '0',
       NODE_OPTIONS: sourceConditions,

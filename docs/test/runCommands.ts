@@ -51,7 +51,13 @@ export async function runCommand(
   const [program = '', ...args] = withSource(words.map(word => withAddresses(word, addresses)))
   const child = spawn(program, args, {
     cwd: repository,
-    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', npm_config_loglevel: 'silent', ...environment },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      NODE_NO_WARNINGS: '1',
+      npm_config_loglevel: 'silent',
+      ...environment
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 100_000
   })

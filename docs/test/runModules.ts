@@ -36,6 +36,7 @@ export async function runModules(
     // As pages have it where a key comes from the environment.
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       CHAIN_DATA_KEY: 'demo-server-key',
       CHAIN_DATA_SERVER_KEY: 'demo-server-key'
     },

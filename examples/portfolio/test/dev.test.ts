@@ -14,7 +14,7 @@ afterEach(() => {
 function dev(...args: string[]) {
   const child = spawn(process.execPath, ['--conditions=@chain-data/source', 'dev.ts', ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH ?? '' },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   running = child

@@ -19,6 +19,11 @@ export async function buildPage(
   const args = [vite, 'build', '--outDir', folder, '--emptyOutDir', '--logLevel', 'error']
   await promisify(execFile)(process.execPath, args, {
     cwd: root,
-    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...environment }
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      NODE_ENV: 'production',
+      ...environment
+    }
   })
 }

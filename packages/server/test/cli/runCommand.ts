@@ -22,7 +22,11 @@ export function runCommand(
   environment: Readonly<Record<string, string>> = {}
 ): RunningCommand {
   const child = spawn(process.execPath, ['--conditions=@chain-data/source', mainFile, ...args], {
-    env: { PATH: process.env.PATH ?? '', ...environment },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...environment
+    },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   let stdout = ''

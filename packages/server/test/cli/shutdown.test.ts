@@ -49,7 +49,8 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
       ['--conditions=@chain-data/source', '--import', pathToFileURL(hook).href, mainFile, 'serve'],
       {
         env: {
-          PATH: process.env.PATH ?? '',
+          PATH: process.env.PATH,
+          NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
           TMPDIR: folder,
           CHAIN_DATA_PORT: '0',
           CHAIN_DATA_STORE: 'sqlite::memory:',
