@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { measureSlowness, patient } from './patience.ts'
 
 /** Sources are run as they are: every package resolves to its `src` through this condition. */
 const sourceCondition = '@chain-data/source'
@@ -14,6 +15,8 @@ const wrapperFlags = ['--wasm-wrapper-tiering-budget=2147483647']
 
 // Workers, their threads and the programs that tests start strip and compile each source once, not each time anew.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
+// Measured once; workers and programs inherit it.
+process.env.TEST_SLOWNESS ??= String(await measureSlowness())
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
@@ -29,7 +32,9 @@ export default defineConfig({
     reporters: ['default', fileURLToPath(new URL('closingCounts.ts', import.meta.url))],
     // Most files wait for nodes and processes of theirs, so a core is not kept free as by default.
     maxWorkers: Math.max(2, availableParallelism()),
-    testTimeout: 30_000,
-    hookTimeout: 60_000
+    // For what hangs: a slow machine gets more time, and no test waits for a limit of its own.
+    testTimeout: patient(120_000),
+    hookTimeout: patient(180_000),
+    expect: { poll: { timeout: patient(30_000) } }
   }
 })

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { patient } from '../.config/patience.ts'
 
 /** The packages of this repository are used as they are, without having been built. */
 export const sourceConditions = '--conditions=@chain-data/source'
@@ -60,9 +61,9 @@ export async function startExample(
   }
 }
 
-/** Waits until a service says that its first backfill is complete. @throws It does not within half a minute. */
+/** Waits until a service says that its first backfill is complete. @throws It does not in time. */
 export async function whenReady(baseUrl: string): Promise<void> {
-  const deadline = performance.now() + 30_000
+  const deadline = performance.now() + patient(30_000)
   for (;;) {
     const response = await fetch(`${baseUrl}/health/ready`)
     const text = await response.text()

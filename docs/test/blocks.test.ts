@@ -77,7 +77,7 @@ describe('the blocks of the pages', () => {
     const statements = ofLanguage(blocks, 'sql')
     expect(statements).not.toEqual([])
     expect(told(await runSql(statements))).toEqual([])
-  }, 60_000)
+  })
 })
 
 describe('the TypeScript of the pages', () => {
@@ -98,7 +98,7 @@ describe('the TypeScript of the pages', () => {
 
   beforeAll(() => {
     problems = checkTypes([...joined, wrong].flatMap(({ modules }) => modules))
-  }, 120_000)
+  })
 
   it('fits the types of the packages', () => {
     expect(told(problems.filter(({ at }) => !at.startsWith('docs/wrong.md')))).toEqual([])
@@ -139,7 +139,7 @@ describe('against a service over a devnet', () => {
 
   beforeAll(async () => {
     service = await startService()
-  }, 120_000)
+  })
 
   afterAll(() => service?.close())
 
@@ -166,16 +166,12 @@ describe('against a service over a devnet', () => {
     expect(noSolana === undefined ? shown.map(each => placeOf(each.shown)) : []).toEqual([])
   })
 
-  it.each(programs)(
-    'the TypeScript of $page runs',
-    async ({ page, modules }) => {
-      const runs = await runModules(modules, service)
-      const problems = runs.flatMap(({ problem }) => problem ?? [])
-      const outputs = new Map(runs.map(({ module, output }) => [module.blocks.at(-1)!, output]))
-      expect(told([...problems, ...printedProblems(page, outputs, service)])).toEqual([])
-    },
-    120_000
-  )
+  it.each(programs)('the TypeScript of $page runs', async ({ page, modules }) => {
+    const runs = await runModules(modules, service)
+    const problems = runs.flatMap(({ problem }) => problem ?? [])
+    const outputs = new Map(runs.map(({ module, output }) => [module.blocks.at(-1)!, output]))
+    expect(told([...problems, ...printedProblems(page, outputs, service)])).toEqual([])
+  })
 
   // Pages say the same command in more than one place.
   const started = new Map<string, Promise<CommandRun>>()
@@ -198,8 +194,7 @@ describe('against a service over a devnet', () => {
       }
       const outputs = new Map([[block, printed]])
       expect(told([...problems, ...printedProblems(block.page, outputs, service)])).toEqual([])
-    },
-    120_000
+    }
   )
 })
 

@@ -123,7 +123,7 @@ describe('TypeScript', () => {
     expect(runs[3]!.output).toMatch(/^127\.0\.0\.1:1234 .*chain-data-page-/)
     expect(runs[4]!.problem!.message).toContain('ask no other hosts, such as node.example')
     expect(runs[5]!.problem!.message).toContain('its process ended with 0')
-  }, 60_000)
+  })
 })
 
 describe('JSON', () => {
@@ -178,7 +178,7 @@ it('SQL is refused where PostgreSQL refuses it', async () => {
   ]
   const problems = await runSql(blocks)
   expect(problems).toEqual([{ at: 'docs/wrong.md:2', message: expect.stringContaining('no_such_table') }])
-}, 60_000)
+})
 
 it('YAML is refused where it does not parse', () => {
   expect(checkYaml(block('yaml', 'a: 1\nb: [1, 2]'))).toEqual([])

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { checkSuccess } from '@chain-data/protocol/validators'
+import { patient } from '../../.config/patience.ts'
 import { type Block, type Problem, placeOf, repository } from './readBlocks.ts'
 import { readCommands, type ShellCommand } from './readCommands.ts'
 import { type Addresses, withAddresses } from './withAddresses.ts'
@@ -59,7 +60,7 @@ export async function runCommand(
       ...environment
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 100_000
+    timeout: patient(100_000)
   })
   const ended = once(child, 'close').then(
     ([code, signal]) => `ended with ${signal ?? code}`,

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { patient } from '../../.config/patience.ts'
 import { type PageModule, placeInModule } from './joinModules.ts'
 import { type Problem, placeOf } from './readBlocks.ts'
 import type { Outcome, Task } from './run/runPage.ts'
@@ -27,7 +28,7 @@ export interface ModuleRun {
 export async function runModules(
   modules: readonly PageModule[],
   addresses: Addresses,
-  timeoutMs = 100_000
+  timeoutMs = patient(100_000)
 ): Promise<ModuleRun[]> {
   const folder = await mkdtemp(join(tmpdir(), 'chain-data-page-'))
   const child = fork(program, {

@@ -1,5 +1,6 @@
 import { startDevnet } from '@chain-data/devnet'
 import { createServer } from '@chain-data/server'
+import { patient } from '../../.config/patience.ts'
 import type { Addresses } from './withAddresses.ts'
 
 /** What `npm start` shows, on ports of its own. */
@@ -32,9 +33,9 @@ export async function startService(): Promise<Service> {
     log: { level: 'error' }
   })
   const baseUrl = await server.listen()
-  const deadline = performance.now() + 60_000
+  const deadline = performance.now() + patient(60_000)
   while ((await fetch(`${baseUrl}/health/ready`)).status !== 200) {
-    if (performance.now() > deadline) throw new Error('the chains are not indexed after a minute')
+    if (performance.now() > deadline) throw new Error('the chains are not indexed in time')
     await new Promise(resolve => setTimeout(resolve, 50))
   }
   return {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 
 const root = join(import.meta.dirname, '..')
 let running: ChildProcess | undefined
@@ -31,7 +32,9 @@ function dev(...args: string[]) {
 
 test('one command starts everything, the page may call the service, and Ctrl-C ends all of it', async () => {
   const { child, ended, output } = dev('--port', '0')
-  const ready = expect.poll(output, { timeout: 120_000, interval: 100 }).toContain('Ctrl-C stops everything.')
+  const ready = expect
+    .poll(output, { timeout: patient(120_000), interval: 100 })
+    .toContain('Ctrl-C stops everything.')
   await Promise.race([
     ready,
     ended.then(code => Promise.reject(new Error(`ended with ${code}: ${output()}`)))
@@ -65,7 +68,7 @@ test('one command starts everything, the page may call the service, and Ctrl-C e
   expect(await ended).toBe(0)
   await expect(fetch(pageUrl)).rejects.toThrow()
   await expect(fetch(`${serviceUrl}/health/live`)).rejects.toThrow()
-}, 180_000)
+})
 
 test('--help tells the options, and others are refused', async () => {
   const help = dev('--help')

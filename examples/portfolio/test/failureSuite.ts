@@ -1,6 +1,7 @@
 import { evmAccount } from '@chain-data/devnet'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 import { answerInstead } from './support/answerInstead.ts'
 import { type Portfolio, unservedChainId } from './support/startPortfolio.ts'
 
@@ -120,7 +121,7 @@ export function failureSuite(portfolio: () => Portfolio): void {
     expect(await balance(page).count()).toBe(1)
     await notice.evaluate(each => each.setAttribute('data-same', 'yes'))
     const before = calls
-    await expect.poll(() => calls, { timeout: 45_000, interval: 50 }).toBeGreaterThan(before)
+    await expect.poll(() => calls, { timeout: patient(45_000), interval: 50 }).toBeGreaterThan(before)
     // While it is being asked for again, and afterwards, it is the very same.
     expect(await notice.getAttribute('data-same')).toBe('yes')
     await page.unrouteAll({ behavior: 'ignoreErrors' })

@@ -6,11 +6,12 @@ import {
 } from '@chain-data/devnet'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 import { exactAmount } from '../src/shared/formatAmount.ts'
 import type { Portfolio } from './support/startPortfolio.ts'
 
 /** Long, for a machine that does much else. */
-const patience = { timeout: 30_000, interval: 100 }
+const patience = { timeout: patient(30_000), interval: 100 }
 
 /** What the page shows is what the devnet knows to be so, to the last digit. */
 export function holdingsSuite(portfolio: () => Portfolio): void {

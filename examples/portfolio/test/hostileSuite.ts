@@ -1,6 +1,7 @@
 import { evmAccount } from '@chain-data/devnet'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 import { hostileImages, hostileNames } from '../stack/addAccounts.ts'
 import { answerInstead } from './support/answerInstead.ts'
 import type { Portfolio } from './support/startPortfolio.ts'
@@ -66,7 +67,7 @@ export function hostileSuite(portfolio: () => Portfolio): void {
 /** Opens each NFT and closes it again. */
 async function showEveryNft(page: Page, count: number): Promise<void> {
   const cards = page.locator('.gallery .nft')
-  await expect.poll(() => cards.count(), { timeout: 30_000 }).toBe(count)
+  await expect.poll(() => cards.count(), { timeout: patient(30_000) }).toBe(count)
   for (const card of await cards.all()) {
     await card.click()
     await page.getByRole('dialog').getByText('Token id').waitFor()

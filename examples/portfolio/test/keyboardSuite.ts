@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { evmAccount } from '@chain-data/devnet'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 import { type Portfolio, unservedChainId } from './support/startPortfolio.ts'
 
 /** Nothing needs a mouse, nothing is said by colour alone, and the back button goes back. */
@@ -150,7 +151,7 @@ async function enterSearch(page: Page): Promise<void> {
     await page.keyboard.press('/')
     return await isFocused(page.getByLabel('Address', { exact: true }))
   }
-  await expect.poll(enter, { timeout: 30_000, interval: 100 }).toBe(true)
+  await expect.poll(enter, { timeout: patient(30_000), interval: 100 }).toBe(true)
 }
 
 function isFocused(field: ReturnType<Page['getByLabel']>): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 import { buildSuite } from './buildSuite.ts'
 import { failureSuite } from './failureSuite.ts'
 import { holdingsSuite } from './holdingsSuite.ts'
@@ -13,22 +14,26 @@ if (noChromium) process.stdout.write('Skipped: there is no Chromium here; CHROMI
 
 // One devnet, one service, one built page and one browser for all of it: the parts run one after the other.
 // Each wait in a test may take as long as a machine that does much else needs.
-describe.skipIf(noChromium)('the portfolio page, built and in a browser', { timeout: 240_000 }, () => {
-  let started: Portfolio | undefined
-  const portfolio = () => {
-    if (started === undefined) throw new Error('the portfolio has not been started')
-    return started
+describe.skipIf(noChromium)(
+  'the portfolio page, built and in a browser',
+  { timeout: patient(240_000) },
+  () => {
+    let started: Portfolio | undefined
+    const portfolio = () => {
+      if (started === undefined) throw new Error('the portfolio has not been started')
+      return started
+    }
+
+    beforeAll(async () => {
+      started = await startPortfolio()
+    })
+    afterAll(() => started?.stop(), 60_000)
+
+    describe('what is built', () => buildSuite(portfolio))
+    describe('holdings', () => holdingsSuite(portfolio))
+    describe('transactions', () => timelineSuite(portfolio))
+    describe('what strangers wrote', () => hostileSuite(portfolio))
+    describe('when something fails', () => failureSuite(portfolio))
+    describe('with the keyboard and a screen reader', () => keyboardSuite(portfolio))
   }
-
-  beforeAll(async () => {
-    started = await startPortfolio()
-  }, 180_000)
-  afterAll(() => started?.stop(), 60_000)
-
-  describe('what is built', () => buildSuite(portfolio))
-  describe('holdings', () => holdingsSuite(portfolio))
-  describe('transactions', () => timelineSuite(portfolio))
-  describe('what strangers wrote', () => hostileSuite(portfolio))
-  describe('when something fails', () => failureSuite(portfolio))
-  describe('with the keyboard and a screen reader', () => keyboardSuite(portfolio))
-})
+)

@@ -2,14 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type EvmDriver, type EvmTransaction, evmAccount, evmHistoryOf } from '@chain-data/devnet'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 import { exactAmount } from '../src/shared/formatAmount.ts'
 import { answerInstead } from './support/answerInstead.ts'
 import type { Portfolio } from './support/startPortfolio.ts'
 
 /** Long, for a machine that does much else. */
-const patience = { timeout: 45_000, interval: 100 }
+const patience = { timeout: patient(45_000), interval: 100 }
 /** Of a whole test: each of its waits may take as long as one. */
-const limit = { timeout: 240_000 }
+const limit = { timeout: patient(240_000) }
 /** More than three pages, in blocks of different sizes, so that pages end within blocks and between them. */
 const longHistory = 90
 /** Nobody else has to do with them. */
@@ -37,7 +38,7 @@ export function timelineSuite(portfolio: () => Portfolio): void {
         await driver.mine()
       }
       await whenIndexed(portfolio())
-    }, 120_000)
+    })
 
     test(
       'is read to its first transaction by scrolling, and no row is lost or there twice',

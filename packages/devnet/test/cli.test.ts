@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 import { seedEvmWorld, startAnvil, surfpoolUnsupportedReason } from '../src/index.ts'
 
 const main = new URL('../src/cli/main.ts', import.meta.url).pathname
@@ -67,12 +68,12 @@ test('--once shows the answer of every method with its curl line, ends with 0 an
   if (solana) expect(seen.out).toContain('18446744073.709551615')
   else expect(seen.out).toContain('No Solana')
   expect(await readdir(folder)).toEqual([])
-}, 60_000)
+})
 
 test('otherwise it stays up: the printed curl lines work, and Ctrl-C ends it with 0 and nothing left behind', async context => {
   if (!hasCurl) context.skip('there is no curl on this machine')
   const { child, seen, ended } = start(['--port', '0', '--seed', '2'])
-  const deadline = Date.now() + 50_000
+  const deadline = Date.now() + patient(50_000)
   while (!seen.out.includes('Everything is up') && child.exitCode === null && Date.now() < deadline) {
     await new Promise(resolve => setTimeout(resolve, 50))
   }
@@ -91,7 +92,7 @@ test('otherwise it stays up: the printed curl lines work, and Ctrl-C ends it wit
   expect(await ended).toBe(0)
   expect(seen.err).toBe('')
   expect(await readdir(folder)).toEqual([])
-}, 60_000)
+})
 
 test('with CHAIN_DATA_EVM_<id> it serves that chain and keeps the index for the next run', async () => {
   const node = await startAnvil({ chainId: 4711 })
@@ -111,13 +112,13 @@ test('with CHAIN_DATA_EVM_<id> it serves that chain and keeps the index for the 
   } finally {
     await node.stop()
   }
-}, 90_000)
+})
 
 test('a node that does not answer ends it with 1 and says so', async () => {
   const { seen, ended } = start(['--once', '--port', '0'], { CHAIN_DATA_EVM_5: 'http://127.0.0.1:9' })
   expect(await ended).toBe(1)
   expect(seen.err).toContain('Failed: ')
-}, 60_000)
+})
 
 test('a port that is taken ends it with 1 before anything is started', async () => {
   const other = createServer().listen(0, '127.0.0.1')
@@ -131,7 +132,7 @@ test('a port that is taken ends it with 1 before anything is started', async () 
   } finally {
     other.close()
   }
-}, 60_000)
+})
 
 test('a bad option ends it with 2', async () => {
   const { seen, ended } = start(['--seed', 'many'])

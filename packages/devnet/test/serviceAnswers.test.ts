@@ -1,6 +1,7 @@
 import { createClient, isConfirmed } from '@chain-data/client'
 import { createServer, type Server } from '@chain-data/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 import {
   type Devnet,
   evmAccount,
@@ -36,7 +37,7 @@ beforeAll(async () => {
   })
   const baseUrl = await server.listen()
   client = createClient({ baseUrl, ...credentials })
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + patient(30_000)
   while ((await fetch(`${baseUrl}/health/ready`)).status !== 200 && Date.now() < deadline) {
     await new Promise(resolve => setTimeout(resolve, 50))
   }
@@ -110,7 +111,7 @@ describe('the service over the devnet answers what the truth says', () => {
           async () =>
             (await client.getTransactionsByAddress({ chainId: 31337, address: frank })).map(r => r.hash),
           {
-            timeout: 10_000
+            timeout: patient(10_000)
           }
         )
         .toEqual(truth())

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 import { startAnvil } from '../src/evm/startAnvil.ts'
 import { createJsonRpc } from '../src/platform/jsonRpc.ts'
 
@@ -32,7 +33,7 @@ test('with automatic mining a node makes blocks without being asked', async () =
   const node = await startAnvil({ mining: 1 })
   try {
     const rpc = createJsonRpc(node.rpcUrl)
-    const deadline = Date.now() + 10_000
+    const deadline = Date.now() + patient(10_000)
     let head = 0
     while (head === 0 && Date.now() < deadline) head = Number(await rpc('eth_blockNumber'))
     expect(head).toBeGreaterThan(0)

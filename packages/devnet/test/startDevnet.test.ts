@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
+import { patient } from '../../../.config/patience.ts'
 import { seedEvmWorld, startAnvil, startDevnet, surfpoolUnsupportedReason } from '../src/index.ts'
 
 test('both nodes come up seeded with a metadata server, and all of them are gone after stop', async () => {
@@ -55,7 +56,7 @@ test.each([
   const pids = output.split(' ').map(Number)
   expect(pids.length).toBe(surfpoolUnsupportedReason() === undefined ? 2 : 1)
   expect(pids.every(pid => pid > 0)).toBe(true)
-  const deadline = Date.now() + 5_000
+  const deadline = Date.now() + patient(5_000)
   const alive = () => pids.filter(pid => isAlive(pid))
   while (alive().length > 0 && Date.now() < deadline) await new Promise(resolve => setTimeout(resolve, 20))
   expect(alive()).toEqual([])

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EvmDevnet } from '@chain-data/devnet'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { patient } from '../../../../.config/patience.ts'
 import { type Stack, startStack } from '../../stack/startStack.ts'
 import { buildPage } from './buildPage.ts'
 import { findChromium } from './findChromium.ts'
@@ -109,7 +110,7 @@ async function openPage(browser: Browser, pageUrl: string, options: OpenOptions 
     timezoneId: 'UTC'
   })
   // A loaded machine is slow: what takes long is no failure.
-  context.setDefaultTimeout(45_000)
+  context.setDefaultTimeout(patient(45_000))
   const page = await context.newPage()
   const problems: string[] = []
   const requests: string[] = []

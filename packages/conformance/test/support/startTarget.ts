@@ -1,5 +1,6 @@
 import { type Devnet, evmAccount, startDevnet } from '@chain-data/devnet'
 import { createServer } from '@chain-data/server'
+import { patient } from '../../../../.config/patience.ts'
 
 /** A real service over a devnet, to be examined. */
 export interface Target {
@@ -31,9 +32,9 @@ export async function startTarget(): Promise<Target> {
     log: { level: 'error' }
   })
   const baseUrl = await server.listen()
-  const deadline = performance.now() + 30_000
+  const deadline = performance.now() + patient(30_000)
   while ((await fetch(`${baseUrl}/health/ready`)).status !== 200) {
-    if (performance.now() > deadline) throw new Error('the chains are not indexed after 30 s')
+    if (performance.now() > deadline) throw new Error('the chains are not indexed in time')
     await new Promise(resolve => setTimeout(resolve, 20))
   }
   return {

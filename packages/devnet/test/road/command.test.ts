@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TransactionRecord } from '@chain-data/client'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { type Devnet, evmAccount, evmHistoryOf, startDevnet } from '../../src/index.ts'
 import {
   basicHeader,
@@ -132,7 +133,7 @@ describe('chain-data serve --config', () => {
     expect((await fetch(`${await again.listening()}/health/live`)).status).toBe(200)
     for (const seen of [serving.output.out, text]) expectNoSecret(seen, credentials.serverKey)
     expectNoSecret(serving.output.out, 'demo-client-key')
-  }, 60_000)
+  })
 
   test('on SIGTERM says "not ready" at once, answers what is under way, refuses more, and exits 0 in time', async () => {
     const serving = await startServe(documented({ evmUrl: slow.url }), { cwd: await newFolder() })
@@ -160,7 +161,7 @@ describe('chain-data serve --config', () => {
     expect((await underWay).result).toMatchObject({ native: expect.stringMatching(/^\d+$/) })
     expect(await serving.ended).toEqual({ code: 0, signal: null })
     expect(performance.now() - startedMs).toBeLessThan(10_000)
-  }, 60_000)
+  })
 
   test('takes environment variables over the file, and can do without a file', async () => {
     const env = {
@@ -189,7 +190,7 @@ describe('chain-data serve --config', () => {
     const both = { method: 'svc_getSyncStatus', params: [] } as const
     const status = await succeed(await over.listening(), both)
     expect(status.result).toMatchObject({ chainId, indexedTo: devnet.evm!.world.blocks.length - 1 })
-  }, 60_000)
+  })
 
   test('a second one on the same folder waits, writes nothing, and takes over when the first has gone', async () => {
     const config = documented()
@@ -211,15 +212,15 @@ describe('chain-data serve --config', () => {
       const { result } = JSON.parse(text) as { result?: TransactionRecord[] }
       return result?.map(({ hash }) => hash)
     }
-    await expect.poll(() => hashesOf(firstUrl), { timeout: 15_000 }).toEqual(truth())
+    await expect.poll(() => hashesOf(firstUrl), { timeout: patient(15_000) }).toEqual(truth())
     // The second one reads the same index, and knows of the first one that it follows its node.
-    await expect.poll(() => hashesOf(secondUrl), { timeout: 15_000 }).toEqual(truth())
+    await expect.poll(() => hashesOf(secondUrl), { timeout: patient(15_000) }).toEqual(truth())
     first.kill('SIGTERM')
     expect(await first.ended).toEqual({ code: 0, signal: null })
     await devnet.evm!.driver.send({ label: 'while one', from: 'bob', to: alice(), valueWei: 1n })
     await devnet.evm!.driver.mine()
-    await expect.poll(() => hashesOf(secondUrl), { timeout: 45_000 }).toEqual(truth())
-  }, 90_000)
+    await expect.poll(() => hashesOf(secondUrl), { timeout: patient(45_000) }).toEqual(truth())
+  })
 })
 
 describe('a configuration that cannot be used is told on standard error, with exit code 2', () => {

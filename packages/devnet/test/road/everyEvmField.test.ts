@@ -1,6 +1,7 @@
 import type { EvmHoldings, SyncStatus, TransactionRecord } from '@chain-data/client'
 import { getAddress } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import {
   type Devnet,
   type EvmDevnet,
@@ -295,7 +296,7 @@ describe('svc_getTokensAndNFTs', () => {
     await driver.mine()
     const address = evmAccount(world, 'dave').address
     const { incomplete, tokens, asOf } = await expect
-      .poll(() => holdings(address), { timeout: 10_000 })
+      .poll(() => holdings(address), { timeout: patient(10_000) })
       .toMatchObject({ asOf: { blockNumber: world.blocks.length - 1 } })
       .then(() => holdings(address))
     expect(asOf?.blockNumber).toBe(world.blocks.length - 1)

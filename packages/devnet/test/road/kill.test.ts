@@ -51,7 +51,7 @@ beforeAll(async () => {
     }
     await driver.mine()
   }
-}, 120_000)
+})
 
 afterAll(async () => {
   await endServeProcesses()
@@ -137,4 +137,4 @@ test('killed with -9 again and again while it syncs, it ends with the very index
   const after = dumpStore(rough, chainId)
   expect(after.counts).toEqual(undisturbed.counts)
   expect(after.sha256).toBe(undisturbed.sha256)
-}, 150_000)
+})

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { RpcError, type SolanaHoldings, type TransactionRecord } from '@chain-data/client'
 import { errors } from '@chain-data/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { Refusal, startFaultProxy } from '../../../server/test/support/startFaultProxy.ts'
 import {
   type AnvilNode,
@@ -129,10 +130,10 @@ describe('a node that is not there when the service starts', () => {
             records => records.map(({ hash }) => hash),
             () => []
           ),
-        { timeout: 15_000 }
+        { timeout: patient(15_000) }
       )
       .toEqual(truth)
-  }, 60_000)
+  })
 
   test.skipIf(!withSolana)(
     'of Solana: -32002 with the chainId, and a status that says degraded',
@@ -210,7 +211,7 @@ describe('a node that goes away later', () => {
     )
     expect(withoutFirstSight(await historyNow())).toStrictEqual(withoutFirstSight(whole))
     expect((await succeed(baseUrl, holdingsCall(alice))).result).toStrictEqual(holdings)
-  }, 90_000)
+  })
 
   test.skipIf(!withSolana)('of Solana: -32002 at once, never an empty list', async () => {
     const other = await startDevnet({ seed: 38, evm: false })
@@ -268,7 +269,7 @@ describe('a first backfill that is not complete', () => {
     await untilStatus(`${road.baseUrl}/health/ready`, 200)
     const { result } = await succeed(road.baseUrl, historyCall(alice))
     expect((result as TransactionRecord[]).length).toBe(evmHistoryOf(world, alice).length)
-  }, 60_000)
+  })
 
   test('answers from what there is when the host has chosen serveWhileSyncing', async () => {
     const { road } = await startStuck({ history: { serveWhileSyncing: true } })

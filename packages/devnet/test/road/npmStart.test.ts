@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { surfpoolUnsupportedReason } from '../../src/index.ts'
 import { successResult } from './support/callService.ts'
 
@@ -42,13 +43,15 @@ test('npm start -- --once shows the answers of all methods with a curl line each
     expect(output.out).toContain(`\n${method}: `)
     expect(curlLines(output.out).filter(line => line.includes(`"method":"${method}"`))).toHaveLength(1)
   }
-}, 60_000)
+})
 
 test('npm start stays up, each of its curl lines gives a valid answer when pasted, and Ctrl-C ends it', async context => {
   if (!hasCurl) context.skip('there is no curl on this machine')
   const { child, output, ended } = npmStart(['--port', '0', '--seed', '42'])
   try {
-    await expect.poll(() => output.out + output.err, { timeout: 45_000 }).toContain('Everything is up')
+    await expect
+      .poll(() => output.out + output.err, { timeout: patient(45_000) })
+      .toContain('Everything is up')
     const lines = curlLines(output.out)
     expect(lines).toHaveLength(methods.length)
     for (const [index, method] of methods.entries()) {
@@ -62,4 +65,4 @@ test('npm start stays up, each of its curl lines gives a valid answer when paste
   }
   await ended
   expect(output.err).not.toContain('Failed')
-}, 60_000)
+})

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { address } from '../http/startService.ts'
 import { call } from './AbuseCase.ts'
@@ -115,7 +116,7 @@ describe('a caller who takes nothing is cut:', () => {
     await expect.poll(openSockets).toBe(socketsBefore + 2)
     send()
     // Its own end may stay open until it looks.
-    await expect.poll(() => openSockets() - socketsBefore, { timeout: 10_000 }).toBeLessThan(2)
+    await expect.poll(() => openSockets() - socketsBefore, { timeout: patient(10_000) }).toBeLessThan(2)
     socket.destroy()
     await abused.checkAfter('')
   })

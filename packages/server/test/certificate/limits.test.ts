@@ -169,7 +169,7 @@ describe.each([
       expect(new Set(certificate.findings.map(({ kind }) => kind))).toEqual(new Set(['NOT_TRACED']))
     }
     expect(ofCarol.covers.internalFrom).toBeUndefined()
-  }, 60_000)
+  })
 })
 
 /** Creation code of a contract that logs a transfer of 5 to an account, and whose code is `runtime`. */

@@ -64,7 +64,7 @@ describe.each(engines)('in $name', engine => {
       await world.close()
       await anvil.stop()
     }
-  }, 180_000)
+  })
 })
 
 function expectedKinds({ location }: TestStore): readonly string[] {

@@ -58,7 +58,7 @@ describe.each(engines)('in $name', engine => {
       await world.close()
       await anvil.stop()
     }
-  }, 120_000)
+  })
 })
 
 /** The node refuses what cannot succeed: it is no deed then. */

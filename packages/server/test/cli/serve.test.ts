@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { type RunningCommand, runCommand } from './runCommand.ts'
 
@@ -44,7 +45,9 @@ async function serve(config: object): Promise<{ command: RunningCommand; url: st
 }
 
 async function urlOf(command: RunningCommand): Promise<string> {
-  await expect.poll(() => command.stdout() + command.stderr(), { timeout: 20_000 }).toContain('"listening"')
+  await expect
+    .poll(() => command.stdout() + command.stderr(), { timeout: patient(20_000) })
+    .toContain('"listening"')
   return String(command.logLines().find(({ msg }) => msg === 'listening')?.url)
 }
 

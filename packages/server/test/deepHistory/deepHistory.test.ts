@@ -27,7 +27,7 @@ beforeAll(async () => {
     chain: { traces, finality }
   })
   ends.push(full.close)
-}, 120_000)
+})
 afterAll(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
@@ -116,14 +116,14 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
     expect(full.indexedFrom()).toBe(0)
     expect(world.addresses.length).toBeGreaterThan(40)
     expect(await differences(deep, { include }), `seed ${seed}`).toEqual([])
-  }, 120_000)
+  })
 
   it('does so where the node gives few logs, of few blocks at once', async () => {
     const proxy = await startProxy(smallRanges)
     const deep = await startDeep({ nodeUrl: proxy.url })
     const some = world.addresses.filter((_, place) => place % 4 === 0)
     expect(await differences(deep, { include }, full, some), `seed ${seed}`).toEqual([])
-  }, 120_000)
+  })
 
   it('does so by ots_searchTransactionsBefore, but for whom a destroyed contract paid', async () => {
     const proxy = await startProxy(without('trace_filter'))
@@ -134,7 +134,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
       record.internal?.some(({ kind, to }) => kind === 'selfdestruct' && to.toLowerCase() === address)
     for (const { address, missing } of wrong) expect(missing.every(isPaidByEnding(address))).toBe(true)
     expect(proxy.calls.some(({ method }) => method === 'ots_searchTransactionsBefore')).toBe(true)
-  }, 120_000)
+  })
 
   it('does so without traces, by ots_searchTransactionsBefore', async () => {
     const chain = { ...deepChain, traces: 'off' }
@@ -143,7 +143,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
     const deep = await startDeep({ nodeUrl: proxy.url, chain })
     expect(await differences(deep, { include }, whole), `seed ${seed}`).toEqual([])
     expect(proxy.calls.some(({ method }) => method === 'trace_filter')).toBe(false)
-  }, 120_000)
+  })
 
   it('gives the same pages of any size, from any record on, with no gap or double at the seam', async () => {
     const deep = await startDeep()
@@ -164,7 +164,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
       }
     }
     expect(seams).toBeGreaterThan(5)
-  }, 120_000)
+  })
 
   it('takes a cursor that only the node knows, and refuses one that nobody knows', async () => {
     const deep = await startDeep()
@@ -202,32 +202,28 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
     const status = async (service: DeepService) => (await service.ask('svc_getSyncStatus', [])).result
     expect(await status(plain)).toMatchObject({ deepHistory: 'none', indexedFrom: plain.indexedFrom() })
     expect(await status(deep)).toMatchObject({ deepHistory: 'node' })
-  }, 120_000)
+  })
 
-  it.each(engines)(
-    'asks no node again for what $name keeps, also after a restart',
-    async engine => {
-      const store = await openStore(engine)
-      const proxy = await startProxy()
-      const [busy = ''] = await busiest()
-      const expected = await full.history(busy, { include })
-      const first = await startDeepService({ nodeUrl: proxy.url, store: store.url, chain: deepChain })
-      const [held] = [await full.holdings(busy)]
-      expect(await first.history(busy, { include })).toEqual(expected)
-      expect(await first.holdings(busy)).toEqual(held)
-      await first.close()
-      proxy.calls.length = 0
-      const second = await startDeep({ nodeUrl: proxy.url, store: store.url })
-      expect(second.indexedFrom()).toBe(first.indexedFrom())
-      expect(await second.history(busy, { include })).toEqual(expected)
-      expect(await second.history(busy, { limit: 2, before: expected.at(-3)?.hash })).toEqual(
-        await full.history(busy, { limit: 2, before: expected.at(-3)?.hash })
-      )
-      expect(await second.holdings(busy)).toEqual(held)
-      expect(countSearches(proxy)).toBe(0)
-    },
-    60_000
-  )
+  it.each(engines)('asks no node again for what $name keeps, also after a restart', async engine => {
+    const store = await openStore(engine)
+    const proxy = await startProxy()
+    const [busy = ''] = await busiest()
+    const expected = await full.history(busy, { include })
+    const first = await startDeepService({ nodeUrl: proxy.url, store: store.url, chain: deepChain })
+    const [held] = [await full.holdings(busy)]
+    expect(await first.history(busy, { include })).toEqual(expected)
+    expect(await first.holdings(busy)).toEqual(held)
+    await first.close()
+    proxy.calls.length = 0
+    const second = await startDeep({ nodeUrl: proxy.url, store: store.url })
+    expect(second.indexedFrom()).toBe(first.indexedFrom())
+    expect(await second.history(busy, { include })).toEqual(expected)
+    expect(await second.history(busy, { limit: 2, before: expected.at(-3)?.hash })).toEqual(
+      await full.history(busy, { limit: 2, before: expected.at(-3)?.hash })
+    )
+    expect(await second.holdings(busy)).toEqual(held)
+    expect(countSearches(proxy)).toBe(0)
+  })
 
   it('reads only as much as a page shows, and one reading serves all who ask at once', async () => {
     const proxy = await startProxy(smallRanges)
@@ -251,7 +247,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
     await lonely.history(second)
     // One that asks alone has to learn first how much the node takes at once.
     expect(alone).toBeLessThanOrEqual(countSearches(proxy))
-  }, 60_000)
+  })
 
   it('says how far it is when the time is over, and goes on from there', async () => {
     const proxy = await startProxy(async (call, result) => {
@@ -274,7 +270,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
     }
     const told = refusals.filter(text => /still being read, down to block \d+/.test(text))
     expect(told.length, refusals.join('\n')).toBeGreaterThan(0)
-  }, 90_000)
+  })
 
   it.each<[string, Fault]>([
     [
@@ -299,20 +295,16 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
           ? { ...(result as object), hash: `0x${'56'.repeat(32)}` }
           : result
     ]
-  ])(
-    'believes no node that %s, and keeps nothing of it',
-    async (_what, fault) => {
-      const proxy = await startProxy()
-      const deep = await startDeep({ nodeUrl: proxy.url })
-      const [busy = ''] = await busiest()
-      proxy.setFault(fault)
-      const { error } = await deep.ask('svc_getTransactionsByAddress', [busy])
-      expect(error?.data).toMatchObject({ reason: 'UPSTREAM_UNAVAILABLE' })
-      proxy.setFault()
-      expect(await deep.history(busy)).toEqual(await full.history(busy))
-    },
-    60_000
-  )
+  ])('believes no node that %s, and keeps nothing of it', async (_what, fault) => {
+    const proxy = await startProxy()
+    const deep = await startDeep({ nodeUrl: proxy.url })
+    const [busy = ''] = await busiest()
+    proxy.setFault(fault)
+    const { error } = await deep.ask('svc_getTransactionsByAddress', [busy])
+    expect(error?.data).toMatchObject({ reason: 'UPSTREAM_UNAVAILABLE' })
+    proxy.setFault()
+    expect(await deep.history(busy)).toEqual(await full.history(busy))
+  })
 
   it('counts what lies below where unpaged answers are bounded', async () => {
     const [busy = ''] = await busiest()
@@ -322,7 +314,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
     const less = await startDeep({ history: { maxUnpaged: length - 1 } })
     const { error } = await less.ask('svc_getTransactionsByAddress', [busy])
     expect(error?.data).toMatchObject({ reason: 'TOO_MANY_RESULTS' })
-  }, 60_000)
+  })
 
   it('answers pages that the index has while no node answers, and refuses what lies below', async () => {
     const store = await openStore()
@@ -337,7 +329,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
     expect(await deep.history(busy, { before, limit: 2 })).toEqual(whole.slice(1, 3))
     const beyond = await deep.ask('svc_getTransactionsByAddress', [busy, { before, limit: seam + 3 }])
     expect(beyond.error?.data).toMatchObject({ reason: 'UPSTREAM_UNAVAILABLE' })
-  }, 60_000)
+  })
 
   it('is not read while it may still be reorganised', async () => {
     const deep = await startDeep({

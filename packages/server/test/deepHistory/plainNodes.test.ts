@@ -61,4 +61,4 @@ it('on hardhat, which has no index of addresses, histories begin at the index, a
   const second = await open()
   await eventually('the later blocks are indexed', async () => (await second.history(payee)).length === 9)
   expect(second.indexedFrom()).toBe(head - 3)
-}, 60_000)
+})

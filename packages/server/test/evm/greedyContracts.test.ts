@@ -86,8 +86,7 @@ test.each([
     expect(found.incomplete.map(item => [item.address, item.tokenId, item.reason])).toEqual(
       ids(bad(), 10_000).map(({ contract, tokenId }) => [contract, tokenId, reason])
     )
-  },
-  60_000
+  }
 )
 
 test('a contract with endless token URIs leaves room for the URIs of others', async () => {
@@ -100,7 +99,7 @@ test('a contract with endless token URIs leaves room for the URIs of others', as
   expect(listed(token)).toBe(100)
   expect(listed(wordy)).toBe(67)
   expect(found.incomplete).toHaveLength(13)
-}, 60_000)
+})
 
 test('a contract that has failed often is asked no more, by plain calls', async () => {
   const calls = [

@@ -56,7 +56,7 @@ describe.each(chaosNodes)('over $name', ({ name, start }) => {
     await service.reach(head.hash)
     whole = await service.holdings(holder)
     lists = await askInLists(holder)
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await service?.close()

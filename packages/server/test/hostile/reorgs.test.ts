@@ -136,7 +136,7 @@ describe.each(chaosNodes)('over $name, an answer is the truth of its block', ({ 
       expect(truthAt(answer, account)).toEqual(expect.arrayContaining(linesIn(answer)))
     }
     await expectTruth()
-  }, 60_000)
+  })
 
   test('before the index has seen the reorg; or there is no answer', async () => {
     const slow = await startHostileService(node, 600_000)

@@ -74,4 +74,4 @@ it('servers that are started before their database is there say so, and go on by
   expect(servers[1]?.messages).toEqual(
     expect.arrayContaining(['the store cannot be read', 'the store can be read again'])
   )
-}, 90_000)
+})

@@ -1,7 +1,8 @@
-import http2, { type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2'
 import { once } from 'node:events'
+import http2, { type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { createProxyHandler } from '../../src/server/proxy/index.ts'
 import { address, authorization, request, type ServiceChanges, startService } from '../http/startService.ts'
@@ -123,7 +124,7 @@ describe('a host that speaks HTTP/2', () => {
     await expect.poll(() => [seen.released, service.inFlight()]).toEqual([1, 0])
     const idle = session.request({ ...post, authorization })
     idle.on('error', () => {}).end(history)
-    await expect.poll(() => [seen.released, service.inFlight()], { timeout: 5_000 }).toEqual([2, 0])
+    await expect.poll(() => [seen.released, service.inFlight()], { timeout: patient(5_000) }).toEqual([2, 0])
     // The other streams of the connection go on.
     const health = session.request({ ':path': '/health/live' })
     expect((await read(health)).status).toBe(200)

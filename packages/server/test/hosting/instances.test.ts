@@ -195,7 +195,7 @@ describe('three servers over one store behind one address', () => {
     await level(writer, ...waiting, own)
     balancer = await startBalancer([writer, ...waiting].map(({ url }) => url))
     cleanUps.push(balancer.close)
-  }, 60_000)
+  })
 
   it('say the same, and those that wait say that they do', async () => {
     const answersOf = async ({ url }: RunningServer) => {

@@ -148,6 +148,5 @@ it.each(engines)(
     expect(await page(answers)).toEqual(newest)
     // It has never waited for the place of the one that indexes.
     expect(answers.messages).toEqual([])
-  },
-  60_000
+  }
 )

@@ -113,7 +113,7 @@ beforeAll(async () => {
     wallets = Object.values(world.owners).map(({ address }) => address)
   }
   databaseUrl = await createTestDatabase()
-}, 120_000)
+})
 afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   await anvil?.stop()

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { address, request, type ServiceChanges } from '../http/startService.ts'
 import { startTarget } from './startProxy.ts'
@@ -110,6 +111,6 @@ describe('a long answer', () => {
     const { seen, changes } = longHistory()
     const { url, service } = await proxyToService(changes, { idleTimeoutMs: 100 })
     await open(`${url}/evm-chain`, whole)
-    await expect.poll(() => [seen.released, service.inFlight()], { timeout: 5_000 }).toEqual([1, 0])
+    await expect.poll(() => [seen.released, service.inFlight()], { timeout: patient(5_000) }).toEqual([1, 0])
   })
 })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { TransactionRecord } from '@chain-data/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import type { RecordChunk } from '../../src/index/record/record.ts'
 import { buildChain, hashOf, people } from '../../src/index/test/buildChain.ts'
 import { commitChain } from '../../src/index/test/commitChain.ts'
@@ -160,7 +161,7 @@ describe('a whole history', () => {
 
   it('is cut when the caller takes nothing for too long', async () => {
     const incoming = await open(whole)
-    await expect.poll(() => snapshotsOpen, { timeout: 5_000 }).toBe(0)
+    await expect.poll(() => snapshotsOpen, { timeout: patient(5_000) }).toBe(0)
     expect(history.service.inFlight()).toBe(0)
     await expect(readAll(incoming)).rejects.toThrow()
   })
@@ -222,7 +223,7 @@ describe('a whole history', () => {
   it('that nobody reads is given up by the Fetch handler', async () => {
     const response = await history.service.post('/evm-chain', whole)
     expect(snapshotsOpen).toBe(1)
-    await expect.poll(() => snapshotsOpen, { timeout: 5_000 }).toBe(0)
+    await expect.poll(() => snapshotsOpen, { timeout: patient(5_000) }).toBe(0)
     await expect(response.text()).rejects.toThrow()
   })
 })

@@ -67,4 +67,4 @@ it('a block that cannot be had stalls its own chain only, which serves what is b
     () => statusOf(server, 31337).phase === 'following' && statusOf(server, 31337).indexedTo?.number === 40,
     40_000
   )
-}, 60_000)
+})

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { changeProjectsFile } from '../../src/server/cli/changeProjectsFile.ts'
 import { addKey } from '../../src/server/projects/editProjects.ts'
 import { digestKey, formatKeyDigest } from '../../src/server/projects/keyDigest.ts'
@@ -11,7 +12,7 @@ import { runProject } from './runProject.ts'
 
 const digest = formatKeyDigest(digestKey('a key'))
 /** It takes a moment; on a busy machine, several. */
-const soon = { timeout: 20_000 }
+const soon = { timeout: patient(20_000) }
 let folder: string
 let file: string
 let running: RunningCommand[]
@@ -107,7 +108,7 @@ describe('a key', () => {
     for (const key of [one, two.key, three.key, 'configured-key', 'top-secret', 'hmac-sha256']) {
       expect(written).not.toContain(key)
     }
-  }, 90_000)
+  })
 
   it('is lost by none of many commands at once, whichever link they find the file by', async () => {
     const link = join(folder, 'link.json')

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { ConfigError } from '../../src/platform/errors.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { parseProjects } from '../../src/server/config/config.ts'
@@ -31,7 +32,7 @@ const textOf = (projects: unknown) => JSON.stringify({ projects })
 const demo = { projectId: 'demo', serverKeys: [digest] }
 
 /** It takes a moment; on a busy machine, several. */
-const soon = { timeout: 20_000 }
+const soon = { timeout: patient(20_000) }
 let folder: string
 let file: string
 const closing: (() => void)[] = []

@@ -1,9 +1,10 @@
 import { expect, it, vi } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { after, json, silent } from './startRogueHost.ts'
 import { useMetadataService } from './useMetadataService.ts'
 
 const { startHosts, over } = useMetadataService()
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 10 })
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: patient(20_000), interval: 10 })
 
 it('a call waits three seconds for all together, and late answers are there for the next', async () => {
   const [host] = await startHosts(1)

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import { CID } from 'multiformats/cid'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { expect, it, vi } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { createGuardedFetch, type GuardedFetch } from '../../src/server/metadata/guardedFetch.ts'
 import { after, json, type RogueHost, silent, status } from './startRogueHost.ts'
 import { useMetadataService } from './useMetadataService.ts'
 
 const { startHosts, over } = useMetadataService()
 const folder = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG'
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 10_000, interval: 10 })
+const eventually = (check: () => void) => vi.waitFor(check, { timeout: patient(10_000), interval: 10 })
 const rawCid = (text: string) =>
   CID.createV1(0x55, createMultihash(0x12, createHash('sha256').update(text).digest())).toString()
 const countAll = (hosts: readonly RogueHost[], path: string) => hosts.map(host => host.requests(path))

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { exactJson } from '../../src/server/rpc/exactJson.ts'
 import {
   type Answer,
@@ -36,7 +37,7 @@ async function outcomeOf(answer: Answer) {
   const found = await service.read(host.serve('/1.json', answer))
   const [outcome, ...others] = Object.keys(service.figures().fetches)
   expect(others).toEqual([])
-  await vi.waitFor(() => expect(host.connections.now).toBe(0), { timeout: 10_000 })
+  await vi.waitFor(() => expect(host.connections.now).toBe(0), { timeout: patient(10_000) })
   return { data: found && exactJson(found.data), outcome }
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { openSqliteMetadataCache } from '../../src/index/sqlite/metadataCache.ts'
 import type { MetadataCache } from '../../src/model/metadata.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
@@ -10,7 +11,8 @@ import { inTurn, json, type RogueHost, silent, status } from './startRogueHost.t
 import { useMetadataService } from './useMetadataService.ts'
 
 const { startHosts, over } = useMetadataService()
-const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 10 })
+const eventually = (check: () => void | Promise<void>) =>
+  vi.waitFor(check, { timeout: patient(10_000), interval: 10 })
 const hour = 60 * 60 * 1000
 const folderCid = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG'
 

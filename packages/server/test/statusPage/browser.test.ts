@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { findChromium, startChromium } from '../../../client/test/runtimes/chromium.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { createNodeHandler } from '../../src/server/http/createNodeHandler.ts'
@@ -106,7 +107,7 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
   const textOf = (selector: string) =>
     page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.textContent`) as Promise<string>
   const eventually = (selector: string) =>
-    expect.poll(() => textOf(selector), { timeout: 5_000, interval: 20 })
+    expect.poll(() => textOf(selector), { timeout: patient(5_000), interval: 20 })
   const focused = () =>
     page.evaluate(`(() => {
       const element = document.activeElement

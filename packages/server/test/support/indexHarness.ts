@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { patient } from '../../../../.config/patience.ts'
 import { openStoreReader } from '../../src/index/openStoreReader.ts'
 import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
@@ -16,9 +17,9 @@ import type { WalkedChain, WalkedTransaction } from './walkChain.ts'
 export async function eventually<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  timeoutMs = 10_000
+  limitMs = 30_000
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs
+  const deadline = performance.now() + patient(limitMs)
   for (;;) {
     const found = await look()
     if (found !== undefined && found !== false) return found

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { patient } from '../../../../.config/patience.ts'
 import { guardChild, stopChild } from '../../../devnet/src/platform/childGuard.ts'
 
 /** A test node in a process of its own. */
@@ -8,7 +9,7 @@ export interface NodeProcess {
   stop(): Promise<void>
 }
 
-const startTimeoutMs = 60_000
+const startTimeoutMs = patient(60_000)
 
 /**
  * Runs a JavaScript program that serves JSON-RPC on a free port of this machine and says which.

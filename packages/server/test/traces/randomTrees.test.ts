@@ -62,9 +62,7 @@ function randomStep(random: Random, depth: number, isBirth: boolean): Step {
   return { do: 'create2', salt: random.below(3), value, data }
 }
 
-it(`explains every wei and every nonce of ${rounds} random blocks, by both methods`, {
-  timeout: 60_000
-}, async () => {
+it(`explains every wei and every nonce of ${rounds} random blocks, by both methods`, async () => {
   process.stdout.write(`TRACES_SEED=${seed}\n`)
   const random = createRandom(seed)
   const seen = { transfers: 0, creations: 0, burnt: 0 }

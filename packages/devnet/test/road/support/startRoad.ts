@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@chain-data/client'
 import { type ConfigInput, createServer, type Server } from '@chain-data/server'
+import { patient } from '../../../../../.config/patience.ts'
 import { createLogger } from '../../../../server/src/platform/logger.ts'
 import type { Devnet } from '../../../src/index.ts'
 import { credentials, evmChainId, solanaChainId } from './callService.ts'
@@ -68,13 +69,13 @@ export async function untilStatus(url: string, status: number, timeoutMs = 30_00
   )
 }
 
-/** Polls until `look` returns something. @throws After `timeoutMs`, naming what was waited for. */
+/** Polls until `look` returns something. @throws After `limitMs`, on a slow machine later; names what was waited for. */
 export async function eventually<T>(
   look: () => Promise<T | undefined> | T | undefined,
   what: () => string,
-  timeoutMs = 20_000
+  limitMs = 30_000
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs
+  const deadline = performance.now() + patient(limitMs)
   for (;;) {
     const found = await look()
     if (found !== undefined) return found

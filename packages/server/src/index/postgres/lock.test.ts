@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import { createTestDatabase } from '../../../test/support/startPostgres.ts'
 import { StoreInUseError } from '../port/writer.ts'
 import { connect, drop } from './connect.ts'
@@ -29,7 +30,7 @@ it('once a writer has its place, it waits for other locks as long as it takes', 
     )
     return rows.length
   }
-  await expect.poll(isWaiting, { timeout: 10_000 }).toBe(1)
+  await expect.poll(isWaiting, { timeout: patient(10_000) }).toBe(1)
   await first.end()
   await taken
   const { rows } = await second.query('SHOW lock_timeout')

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import { createTestDatabase, type Postgres, startPostgres } from '../../../test/support/startPostgres.ts'
 import type { MetadataCache } from '../../model/metadata.ts'
 import { createLogger } from '../../platform/logger.ts'
@@ -136,7 +137,7 @@ describe('a metadata cache whose database goes away', () => {
       const [row] = await query(url, "SELECT to_regclass('chain_data_metadata.document') IS NOT NULL AS is")
       const rows = row?.is ? await query(url, 'SELECT FROM chain_data_metadata.document') : []
       expect(rows).toHaveLength(1)
-    })
+    }, patient(10_000))
     const away = async (refuse: boolean) => {
       const name = new URL(url).pathname.slice(1)
       const other = url.replace(`/${name}`, '/postgres')

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import { startDatabaseDoor } from '../../../test/support/startDatabaseDoor.ts'
 import { createTestDatabase } from '../../../test/support/startPostgres.ts'
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
@@ -23,7 +24,7 @@ const blocks = buildChain(
 )
 
 /** How long a condition is waited for, on a busy machine too. */
-const soon = { timeout: 10_000 }
+const soon = { timeout: patient(10_000) }
 
 let url: string
 /** Some other program's connection. */

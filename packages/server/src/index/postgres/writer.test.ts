@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import { startDatabaseDoor } from '../../../test/support/startDatabaseDoor.ts'
 import { createTestDatabase, startPostgres } from '../../../test/support/startPostgres.ts'
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
@@ -26,7 +27,7 @@ const plans = Array.from({ length: 6 }, (_, i) => [
 const blocks = buildChain(plans)
 
 /** How long a condition is waited for, on a busy machine too. */
-const soon = { timeout: 10_000 }
+const soon = { timeout: patient(10_000) }
 
 let url: string
 /** Some other program's connection. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import type { HoldingCandidate, IndexedBlock } from '../../model/evm.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
 import type { StoreWriter } from '../port/writer.ts'
@@ -315,11 +316,11 @@ test('a writer merges in a pause, and a failure there is told by the next commit
   try {
     await commitChain(writer, blocks.slice(0, 8), { finalized: 7 })
     expect(epochs()).toBe(8)
-    await vi.waitUntil(() => epochs() <= 4, { timeout: 20_000 })
+    await vi.waitUntil(() => epochs() <= 4, { timeout: patient(20_000) })
     await writer.rollbackTo(blocks[0]!.ref)
     await commitChain(writer, blocks.slice(1, 8), { finalized: 7 })
     failAt(1)
-    await vi.waitUntil(hasFailed, { timeout: 20_000 })
+    await vi.waitUntil(hasFailed, { timeout: patient(20_000) })
     await expect(commitChain(writer, blocks.slice(8))).rejects.toThrow('the disk is full')
     await commitChain(writer, blocks.slice(8))
     expect((await writer.state()).head).toEqual(blocks[8]?.ref)

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import type { MetadataCache } from '../../model/metadata.ts'
 import { type Logger, silentLogger } from '../../platform/logger.ts'
 import { describeMetadataCache } from '../caches/metadataCache.contract.ts'
@@ -109,7 +110,7 @@ describe('a metadata cache in trouble', () => {
     const { cache, warnings } = open(makeFolder(), { driver })
     failAt(2)
     cache.saveDocument('url', 'a', document)
-    await vi.waitFor(() => expect(cache.isWorking()).toBe(false), { timeout: 10_000 })
+    await vi.waitFor(() => expect(cache.isWorking()).toBe(false), { timeout: patient(10_000) })
     await expectNothing(cache)
     expect(warnings).toEqual(['the metadata cache has failed; metadata is kept in memory'])
   })
@@ -135,7 +136,7 @@ describe('a metadata cache in trouble', () => {
     const other = loadSqliteDriver().open(metadataCacheFile(folder), { busyTimeoutMs: 1_000 })
     other.exec('BEGIN IMMEDIATE')
     cache.saveDocument('url', 'a', document)
-    await vi.waitFor(() => expect(warnings).toHaveLength(1), { timeout: 10_000 })
+    await vi.waitFor(() => expect(warnings).toHaveLength(1), { timeout: patient(10_000) })
     cache.saveDocument('url', 'b', document)
     expect([...(await cache.read(['a', 'b'])).keys()]).toEqual(['a', 'b'])
     other.exec('ROLLBACK')

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { StoreWriter } from '../../index/port/writer.ts'
 import { openSqliteReader } from '../../index/sqlite/openReader.ts'
@@ -47,7 +48,7 @@ function watch(chains: readonly WatchedChain[], silentAfterMs = 60_000): WriterW
 }
 
 async function until(read: (() => SyncStatus) | undefined, test: (status: SyncStatus) => boolean) {
-  const deadline = performance.now() + 10_000
+  const deadline = performance.now() + patient(10_000)
   for (;;) {
     const status = read?.()
     if (status !== undefined && test(status)) return status

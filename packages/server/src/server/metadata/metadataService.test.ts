@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { CID } from 'multiformats/cid'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { afterEach, expect, test, vi } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import { type MetadataCache, type MetadataRecord, noMetadataCache } from '../../model/metadata.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
 import { metadataFailure } from './metadataFailure.ts'
@@ -37,7 +38,8 @@ function serviceOver(
 }
 
 const never = () => new Promise<never>(() => {})
-const eventually = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 5 })
+const eventually = (check: () => void | Promise<void>) =>
+  vi.waitFor(check, { timeout: patient(10_000), interval: 5 })
 /** Whatever was going to happen by itself has happened: the fetcher here answers within the same turn. */
 const settled = async () => {
   for (let i = 0; i < 5; i++) await new Promise(resolve => setImmediate(resolve))
