@@ -27,7 +27,7 @@ let onChunk: (count: number) => void = () => {}
 
 beforeAll(async () => {
   // A clock that stands still keeps the look at the pool fresh.
-  history = await startHistory({ limits: { streamIdleMs: 1_000 }, clock: { now: () => 0 } })
+  history = await startHistory({ limits: { streamIdleMs: patient(1_000) }, clock: { now: () => 0 } })
   for (let first = 0; first < blockCount; first += 50) {
     const plans = Array.from({ length: 50 }, (_, block) =>
       Array.from({ length: perBlock }, (_, index) => ({

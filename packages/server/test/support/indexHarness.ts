@@ -63,7 +63,7 @@ export function runTestIndexer(
       startBlock: 0,
       finality: 'auto',
       pollIntervalMs: 25,
-      rpcTimeoutMs: 3_000,
+      rpcTimeoutMs: patient(3_000),
       ...config
     },
     openWriter: identity => openStoreWriter(locationOf(place), identity),
