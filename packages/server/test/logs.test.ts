@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../src/platform/logger.ts'
-import { createServer } from '../src/server/createServer.ts'
+import { createServer } from '../src/server/start/createServer.ts'
 import { request, startService } from './http/startService.ts'
 import { eventually } from './support/indexHarness.ts'
 

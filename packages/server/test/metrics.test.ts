@@ -5,7 +5,7 @@ import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { silentLogger } from '../src/platform/logger.ts'
-import { createServer, type Server } from '../src/server/createServer.ts'
+import { createServer, type Server } from '../src/server/start/createServer.ts'
 import { request, startService } from './http/startService.ts'
 import { eventually } from './support/indexHarness.ts'
 

@@ -4,7 +4,7 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createServer } from '../../src/server/createServer.ts'
+import { createServer } from '../../src/server/start/createServer.ts'
 import type { IngestFigures } from './ingestMessages.ts'
 
 const [, , rpcUrl = '', chainId = '', store = ''] = process.argv

@@ -1,6 +1,6 @@
 /** A whole server over one node, a process of its own: `serveSoak.ts <node URL> <chain id> <store folder>`. Tells its URL as a message. */
 import { readdirSync, readlinkSync } from 'node:fs'
-import { createServer } from '../../src/server/createServer.ts'
+import { createServer } from '../../src/server/start/createServer.ts'
 import type { Listening } from '../http/messages.ts'
 import type { Health } from './Health.ts'
 

@@ -1,6 +1,6 @@
 import type { EvmHoldings, TransactionRecord } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
-import { createServer } from '../../src/server/createServer.ts'
+import { createServer } from '../../src/server/start/createServer.ts'
 import { eventually } from '../support/indexHarness.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`

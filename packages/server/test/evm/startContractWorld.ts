@@ -3,7 +3,7 @@ import type { EvmHoldings, TransactionRecord } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { Interface, type InterfaceAbi } from 'ethers'
 import type { HoldingCandidate } from '../../src/model/evm.ts'
-import { createServer } from '../../src/server/createServer.ts'
+import { createServer } from '../../src/server/start/createServer.ts'
 import { eventually, readIndex, temporaryFolder } from '../support/indexHarness.ts'
 import { compileTestContracts } from './compileTestContracts.ts'
 

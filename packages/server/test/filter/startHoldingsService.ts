@@ -11,7 +11,7 @@ import { checkResult } from '@chain-data/protocol/validators'
 import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import type { ConfigInput } from '../../src/server/config/config.ts'
-import { createServer, type Server } from '../../src/server/createServer.ts'
+import { createServer, type Server } from '../../src/server/start/createServer.ts'
 import { eventually } from '../support/indexHarness.ts'
 
 /** The whole service over anvil with the devnet's world, asked over the wire. */

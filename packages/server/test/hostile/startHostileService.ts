@@ -1,7 +1,7 @@
 import type { EvmHoldings } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { expect } from 'vitest'
-import { createServer, type Server } from '../../src/server/createServer.ts'
+import { createServer, type Server } from '../../src/server/start/createServer.ts'
 import type { ChaosNode } from '../chaos/chaosNodes.ts'
 import { eventually } from '../support/indexHarness.ts'
 

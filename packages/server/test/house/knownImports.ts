@@ -37,7 +37,5 @@ export const knotsOfFolders: readonly (readonly string[])[] = [
 export const importsOfParents: Readonly<Record<string, number>> = {
   'evm/blocks/fastBlocks -> evm/blocks': 2,
   'evm/blocks/traces -> evm/blocks': 2,
-  'server/cli -> server': 2,
-  'server/cli/check -> server': 1,
   'server/cli/check -> server/cli': 2
 }

@@ -1,7 +1,7 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterEach, expect, it } from 'vitest'
 import { silentLogger } from '../../src/platform/logger.ts'
-import { createServer, type Server } from '../../src/server/createServer.ts'
+import { createServer, type Server } from '../../src/server/start/createServer.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/platform/errors.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { createServer, type Server } from '../../src/server/createServer.ts'
+import { createServer, type Server } from '../../src/server/start/createServer.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { createKeyRing } from '../../src/server/projects/createKeyRing.ts'
 import {

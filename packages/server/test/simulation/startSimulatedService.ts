@@ -2,7 +2,7 @@ import type { TransactionRecord } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { expect } from 'vitest'
 import { createLogger } from '../../src/platform/logger.ts'
-import { createServer, type Server } from '../../src/server/createServer.ts'
+import { createServer, type Server } from '../../src/server/start/createServer.ts'
 
 const credentials = { projectId: 'demo', serverKey: 'demo-server-key' }
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`

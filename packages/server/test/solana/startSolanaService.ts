@@ -2,7 +2,7 @@ import type { SolanaHoldings } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { createLogger } from '../../src/platform/logger.ts'
 import type { ConfigInput } from '../../src/server/config/config.ts'
-import { createServer } from '../../src/server/createServer.ts'
+import { createServer } from '../../src/server/start/createServer.ts'
 
 type SolanaChain = NonNullable<NonNullable<ConfigInput['chains']>['solana']>[number]
 

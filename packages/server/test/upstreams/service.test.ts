@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createServer } from '../../src/server/createServer.ts'
+import { createServer } from '../../src/server/start/createServer.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { useUpstreams } from './useUpstreams.ts'
 

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { ConfigError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { loadProjects } from '../config/config.ts'
-import type { Server } from '../createServer.ts'
+import type { Server } from '../start/createServer.ts'
 
 /**
  * On SIGHUP the projects of the configuration and of the projects file are read again; the rest of the configuration is

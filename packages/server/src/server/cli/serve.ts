@@ -1,7 +1,7 @@
 import { ConfigError } from '../../platform/errors.ts'
 import { createLogger, type Logger, type LogLevel } from '../../platform/logger.ts'
 import { loadConfig } from '../config/config.ts'
-import { createServer, type Server } from '../createServer.ts'
+import { createServer, type Server } from '../start/createServer.ts'
 import { createProgressBars, type ProgressBars } from './progressBars.ts'
 import { reloadOnHangup } from './reloadOnHangup.ts'
 

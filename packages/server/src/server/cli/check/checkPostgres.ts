@@ -2,7 +2,7 @@ import { readServerFacts, type ServerFacts } from '../../../index/postgres/serve
 import type { Finding } from '../../../model/finding.ts'
 import { StoreError } from '../../../platform/errors.ts'
 import type { Config } from '../../config/config.ts'
-import { watchConnections } from '../../startIndexing.ts'
+import { watchConnections } from '../../start/startIndexing.ts'
 
 /** Beside `storeConnections`: the metadata cache's. */
 const metadataConnections = 2

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLogger } from '../platform/logger.ts'
+import { createLogger } from '../../platform/logger.ts'
 import { createPasswordHider, hidingLogger } from './hidePasswords.ts'
 
 const hide = createPasswordHider([

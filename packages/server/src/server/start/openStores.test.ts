@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createLogger } from '../platform/logger.ts'
-import { parseConfig } from './config/config.ts'
+import { createLogger } from '../../platform/logger.ts'
+import { parseConfig } from '../config/config.ts'
 import { openStores } from './openStores.ts'
 
 it.each([

@@ -1,5 +1,5 @@
-import { createSecretHider } from '../platform/createSecretHider.ts'
-import type { LogFields, Logger } from '../platform/logger.ts'
+import { createSecretHider } from '../../platform/createSecretHider.ts'
+import type { LogFields, Logger } from '../../platform/logger.ts'
 
 /** Query members that drivers read passwords from. */
 const secretMembers = ['password', 'sslpassword']
