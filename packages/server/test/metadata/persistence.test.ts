@@ -6,7 +6,7 @@ import { patient } from '../../../../.config/patience.ts'
 import { openSqliteMetadataCache } from '../../src/index/sqlite/metadataCache.ts'
 import type { MetadataCache } from '../../src/model/metadata.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
-import { exactJson } from '../../src/server/rpc/exactJson.ts'
+import { exactJson } from '../../src/server/rpc/envelope.ts'
 import { inTurn, json, type RogueHost, silent, status } from './startRogueHost.ts'
 import { useMetadataService } from './useMetadataService.ts'
 

@@ -6,7 +6,7 @@ import type { Address } from '../../src/model/evm.ts'
 import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
 import { createRecordWriter } from '../../src/server/methods/createRecordWriter.ts'
 import { toTransactionRecord } from '../../src/server/methods/toTransactionRecord.ts'
-import { exactJson } from '../../src/server/rpc/exactJson.ts'
+import { exactJson } from '../../src/server/rpc/envelope.ts'
 
 /** Bytes as some version stored them, and the text that it wrote of them. Nothing here changes: indexes hold such bytes. */
 interface Golden {

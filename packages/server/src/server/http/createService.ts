@@ -4,15 +4,11 @@ import type { Logger } from '../../platform/logger.ts'
 import { createMetrics, type MetricSources } from '../metrics/metrics.ts'
 import type { KeyRing } from '../projects/createKeyRing.ts'
 import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
-import { answerCalls } from '../rpc/answerCalls.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { toWireError } from '../rpc/toWireError.ts'
-import { answerErrors } from './answerErrors.ts'
-import { readText, requireJson } from './body.ts'
+import { answerBody, answerErrors, countAnswers } from './answers.ts'
+import { readCalls, readText, requireJson } from './body.ts'
 import { findClientAddress } from './clientAddress.ts'
-import { allowPages } from './cors.ts'
-import { countAnswers } from './countAnswers.ts'
-import { coverageHeader } from './coverageHeader.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
 import { createOperatorPages, type StatusTimes } from './createOperatorPages.ts'
@@ -21,9 +17,8 @@ import { healthPages } from './healthAnswers.ts'
 import { requireLogin } from './login.ts'
 import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
 import { createOverload } from './overload.ts'
-import { findEndpoint, readPath, requirePost, servePages } from './paths.ts'
+import { allowPages, findEndpoint, readPath, requirePost, servePages } from './paths.ts'
 import { createQuota, type RateLimits } from './quota.ts'
-import { readCalls } from './readCalls.ts'
 import { shareRequests } from './share.ts'
 
 export interface ServiceOptions {
@@ -117,8 +112,10 @@ export function createService(options: ServiceOptions): Service {
     logger,
     metrics
   })
-  let isDraining = false
-  const pages = new Map([...healthPages(syncStatuses, solanaStatuses, () => isDraining), ...operator.pages])
+  const pages = new Map([
+    ...healthPages(syncStatuses, solanaStatuses, overload.isDraining),
+    ...operator.pages
+  ])
 
   // The way of a request, first to last.
   const handle = guardList()
@@ -130,16 +127,11 @@ export function createService(options: ServiceOptions): Service {
         return wireError
       })
     )
-    .guard(({ answerHeaders }, next) =>
-      next({}).finally(() => {
-        // Callers that keep connections open would go on calling here.
-        if (isDraining) answerHeaders.connection = 'close'
-      })
-    )
+    .guard(overload.endConnections)
     .guard(readPath(options.basePath ?? ''))
     .guard(servePages(pages))
     .guard(findEndpoint)
-    .guard(allowPages(() => verifier !== undefined || keyRing.hasClientKeys()))
+    .guard(allowPages(keyRing, verifier !== undefined))
     .guard(requirePost(transport.allow))
     .guard(overload.guard)
     .guard(findClientAddress(options.trustedProxies ?? [], logger))
@@ -148,22 +140,15 @@ export function createService(options: ServiceOptions): Service {
     .guard(shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce }, options.now))
     .guard(readText(limits.bodyBytes))
     .guard(readCalls(quota, limits))
-    .answer(async ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
-      const { signal } = request
-      const origin = { endpoint, urlChainId, requestId, projectId: caller.projectId, signal }
-      const { coverage, ...answer } = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
-      const headers = { 'content-type': transport.responseContentType, ...coverageHeader(coverage) }
-      return { ...answer, headers }
-    })
+    .answer(answerBody(dispatch, metrics))
 
   return {
     inFlight: overload.inFlight,
     beginDraining() {
-      isDraining = true
+      overload.beginDraining()
       operator.beginClosing()
     },
     beginClosing() {
-      isDraining = true
       operator.beginClosing()
       overload.beginClosing()
     },

@@ -1,5 +1,5 @@
 import { createErrorObject } from '@chain-data/protocol'
-import { errorAnswer } from './answerErrors.ts'
+import { errorAnswer } from './answers.ts'
 import type { HttpAnswer } from './exchange.ts'
 import { type Guard, holdUntilEnd } from './guards.ts'
 import { createRequestQueue, type RequestQueue } from './requestQueue.ts'
@@ -13,7 +13,12 @@ export interface Overload {
   readonly guard: Guard
   /** Requests begun whose answer is not complete. */
   inFlight(): number
-  /** From now on every request is refused. */
+  /** Guard: asks for every connection to be ended once the server drains; callers that keep theirs would go on calling. */
+  readonly endConnections: Guard
+  /** From now on connections are not kept; requests are still begun. */
+  beginDraining(): void
+  isDraining(): boolean
+  /** From now on every request is refused too. */
   beginClosing(): void
   /** For the metrics: requests refused, the wait of a request that came now, and how late the process comes to one. */
   figures(): {
@@ -64,6 +69,7 @@ export function createOverload(options: {
   const closing = { ...closed, headers: { ...closed.headers, connection: 'close' } }
   const shed = { closing: 0, in_flight: 0, delay: 0 }
   let inFlight = 0
+  let isDraining = false
   let isClosing = false
 
   function causeToShed(): ShedCause | undefined {
@@ -89,8 +95,17 @@ export function createOverload(options: {
       await queue.enter()
       return holdUntilEnd(next({}), () => inFlight--)
     },
+    endConnections: ({ answerHeaders }, next) =>
+      next({}).finally(() => {
+        if (isDraining) answerHeaders.connection = 'close'
+      }),
     inFlight: () => inFlight,
+    beginDraining() {
+      isDraining = true
+    },
+    isDraining: () => isDraining,
     beginClosing() {
+      isDraining = true
       isClosing = true
     },
     figures: () => ({ shed: { ...shed }, queueMs: queue.expectedWaitMs(), loopDelayMs: delay.current() }),

@@ -1,6 +1,7 @@
 import { type EndpointPath, endpoints, transport } from '@chain-data/protocol'
 import { ConfigError } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import type { KeyRing } from '../projects/createKeyRing.ts'
 import type { HttpAnswer } from './exchange.ts'
 import type { Arrival, Guard } from './guards.ts'
 
@@ -61,6 +62,40 @@ export const findEndpoint: Guard<Located, Target> = ({ request, path }, next) =>
     return next({ endpoint, urlChainId: chainIds.length === 0 ? undefined : chainIds.join(',') })
   }
   throw new Refusal('NOT_FOUND', `The endpoints are ${[...endpointPaths.keys()].join(' and ')}.`, {})
+}
+
+/**
+ * Guard: lets web pages use the endpoints (CORS). Which origins may call depends on the key, and a preflight carries none: so
+ * every origin may ask, and the request itself is refused (`FORBIDDEN_ORIGIN`) in an answer that the page can read.
+ *
+ * @param anyKeyMay - a key that pages may use can exist outside of the key ring.
+ * @remarks The Authorization header is set by the page itself, so cookies (`Access-Control-Allow-Credentials`) are
+ *   never allowed, and the answer shows a page no more than any program may read.
+ */
+export function allowPages(keyRing: Pick<KeyRing, 'hasClientKeys'>, anyKeyMay: boolean): Guard {
+  return async ({ request, answerHeaders }, next) => {
+    const origin = request.header('origin')
+    const isPreflight = request.method === 'OPTIONS'
+    if (anyKeyMay || keyRing.hasClientKeys()) Object.assign(answerHeaders, pageHeaders(origin, isPreflight))
+    if (!isPreflight) return next({})
+    return { status: 204, headers: { allow: transport.allow }, body: '' }
+  }
+}
+
+function pageHeaders(origin: string | undefined, isPreflight: boolean): Record<string, string> {
+  if (origin === undefined) return { vary: 'Origin' }
+  return {
+    vary: 'Origin',
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': transport.exposedHeaders.join(', '),
+    ...(isPreflight
+      ? {
+          'access-control-allow-methods': transport.method,
+          'access-control-allow-headers': transport.requestHeaders.join(', '),
+          'access-control-max-age': String(transport.preflightSeconds)
+        }
+      : {})
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exactJson } from '../rpc/exactJson.ts'
+import { exactJson } from '../rpc/envelope.ts'
 import { readJsonObject } from './readJsonObject.ts'
 
 const read = (text: string, charset?: string) => readJsonObject(Buffer.from(text), charset)

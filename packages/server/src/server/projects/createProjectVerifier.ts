@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { BoundedMap } from '../../platform/boundedMap.ts'
+import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import { createHeldCounts } from '../../platform/heldCounts.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
@@ -90,20 +91,22 @@ export function createProjectVerifier(
     const ofAddress = [`of ${address}`, Math.ceil(atOnce * addressShare)] as const
     const end = underWay.take([['all', atOnce], ...(address === undefined ? [] : [ofAddress])])
     if (end === undefined) throw cannotTell('Too many credentials are being checked; try again.')
-    const timeout = AbortSignal.timeout(timeoutMs)
     try {
-      const tooLate = new Promise<never>((_resolve, reject) => {
-        timeout.addEventListener('abort', () => reject(timeout.reason), { once: true })
-      })
-      const asked = Promise.resolve(verifyProject({ ...question, signal: timeout }))
-      const caller = toCaller(await Promise.race([asked, tooLate]))
+      const verified = await withDeadline({ timeoutMs }, signal =>
+        Promise.resolve(verifyProject({ ...question, signal }))
+      )
+      const caller = toCaller(verified)
       if (failures > 0) logger.info('verifyProject answers again', { count: failures })
       failures = 0
       return caller
     } catch (error) {
       // Not the error itself: a host's database may put the key into it.
       const problem =
-        error instanceof VerifierMistake ? error.message : timeout.aborted ? 'timeout' : nameOf(error)
+        error instanceof DeadlineError
+          ? 'timeout'
+          : error instanceof VerifierMistake
+            ? error.message
+            : nameOf(error)
       failures++
       // The 1st, 2nd, 4th, 8th ... in a row: every caller meets the same trouble.
       if (Number.isInteger(Math.log2(failures))) {

@@ -1,6 +1,6 @@
 import { createErrorObject, errors, limits, transport } from '@chain-data/protocol'
 import { Refusal } from '../../platform/refusal.ts'
-import { answerErrors } from '../http/answerErrors.ts'
+import { answerErrors } from '../http/answers.ts'
 import { readText, requireJson } from '../http/body.ts'
 import { createFetchHandler, type FetchHandler } from '../http/createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from '../http/createNodeHandler.ts'

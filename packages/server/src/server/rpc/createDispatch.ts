@@ -8,6 +8,7 @@ import {
 } from '@chain-data/protocol'
 import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import type { AnswerCoverage } from '../../model/coverage.ts'
+import { withDeadline } from '../../platform/concurrency/deadline.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { type Handlers, type MethodContext, ResultStream } from '../methods/MethodContext.ts'
@@ -17,13 +18,13 @@ import {
   answerHead,
   type CallOrigin,
   chainOf,
+  exactJson,
   failureText,
   successPrefix,
   successSuffix
 } from './envelope.ts'
-import { exactJson } from './exactJson.ts'
 import type { RawRequest } from './readBody.ts'
-import { discard, gather, type PieceStream, tooLarge, writePieces } from './resultPieces.ts'
+import { gather, type PieceStream, tooLarge, writePieces } from './resultPieces.ts'
 import { toWireError } from './toWireError.ts'
 
 /** One answer; a stream has already begun without failing, but is not known to end well. */
@@ -119,55 +120,37 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     { signal: callerGone }: CallOrigin
   ): Promise<Answer> {
     const { requestDeadlineMs, streamIdleMs, responseBytes } = limits
-    const giveUp = new AbortController()
-    const overdue = new Promise<never>((_, reject) => {
-      const onAbort = () => reject(giveUp.signal.reason)
-      giveUp.signal.addEventListener('abort', onAbort, { once: true })
-    })
-    const timer = setTimeout(() => {
-      giveUp.abort(
-        new Refusal('UPSTREAM_UNAVAILABLE', `The answer was not ready within ${requestDeadlineMs} ms.`, {})
-      )
-    }, requestDeadlineMs)
-    const onCallerGone = () => giveUp.abort(new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {}))
-    if (callerGone.aborted) onCallerGone()
-    else callerGone.addEventListener('abort', onCallerGone, { once: true })
-
     let coverage: AnswerCoverage | undefined
-    const work = async (): Promise<string | PieceStream> => {
-      const result = await call(method, params, {
+    const work = async (signal: AbortSignal): Promise<string | PieceStream> => {
+      // The params were checked against this very method's schema, which the type system cannot follow.
+      const handler = handlers[method] as (params: unknown, context: MethodContext) => Promise<unknown>
+      const result = await handler(params, {
         ...(chainId === undefined || Number.isNaN(chainId) ? {} : { chainId }),
-        signal: giveUp.signal,
+        signal,
         deadlineMs: Date.now() + requestDeadlineMs,
         onCoverage: told => {
           coverage = told
         }
       })
       if (!(result instanceof ResultStream)) return wholeAnswer(exactJson(result), head)
-      const pieces = writePieces(result, successPrefix(head), successSuffix, {
-        idleMs: streamIdleMs,
-        largestBytes: responseBytes
-      })
-      return gather(pieces)
+      const bounds = { idleMs: streamIdleMs, largestBytes: responseBytes }
+      const body = await gather(writePieces(result, successPrefix(head), successSuffix, bounds))
+      // Nobody waits any more for a stream that comes too late.
+      if (signal.aborted && typeof body !== 'string') await body.return()
+      return body
     }
-    const working = work()
+    const deadline = {
+      timeoutMs: requestDeadlineMs,
+      signal: callerGone,
+      createError: () =>
+        new Refusal('UPSTREAM_UNAVAILABLE', `The answer was not ready within ${requestDeadlineMs} ms.`, {})
+    }
     try {
-      const body = await Promise.race([working, overdue])
+      const body = await withDeadline(deadline, work)
       return { body, ...(coverage === undefined ? {} : { coverage }) }
     } catch (failure) {
-      // A stream that comes too late still has to be let go.
-      discard(working)
-      throw giveUp.signal.aborted ? giveUp.signal.reason : failure
-    } finally {
-      clearTimeout(timer)
-      callerGone.removeEventListener('abort', onCallerGone)
+      throw callerGone.aborted ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {}) : failure
     }
-  }
-
-  /** The params were checked against this very method's schema, which the type system cannot follow. */
-  function call(method: MethodName, params: unknown, context: MethodContext): Promise<unknown> {
-    const handler = handlers[method] as (params: unknown, context: MethodContext) => Promise<unknown>
-    return handler(params, context)
   }
 
   function wholeAnswer(result: string, head: AnswerHead): string {

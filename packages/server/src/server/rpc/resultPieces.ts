@@ -1,6 +1,6 @@
 import { Refusal } from '../../platform/refusal.ts'
 import type { ResultChunk, ResultStream } from '../methods/MethodContext.ts'
-import { exactJson } from './exactJson.ts'
+import { exactJson } from './envelope.ts'
 
 /** Answers up to this many characters are sent whole, with their length; longer ones as they are read. */
 const maxWholeChars = 262_144

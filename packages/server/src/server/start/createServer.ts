@@ -112,7 +112,8 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   const config = parseConfig(input, { mayLackProjects: verifyProject !== undefined })
   requireBasePath(basePath)
   const hide = createPasswordHider([config.store, ...config.storeReplicas])
-  const logger = hidingLogger(options.logger ?? createLogger({ level: config.log.level }), hide)
+  const plainLogger = options.logger ?? createLogger({ level: config.log.level })
+  const logger = hide === undefined ? plainLogger : hidingLogger(plainLogger, hide)
   const verifier = verifyProject && createProjectVerifier(verifyProject, { limits: verifyLimits, logger })
   const projects = await openProjects({
     configured: config.projects,
@@ -133,7 +134,8 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   const syncStatuses = () =>
     parts.evmChains.map(chain => {
       const status = chain.status()
-      return status.problem === undefined ? status : { ...status, problem: hide(status.problem) }
+      const { problem } = status
+      return problem === undefined || hide === undefined ? status : { ...status, problem: hide(problem) }
     })
   const service = createService({
     handlers: parts.handlers,

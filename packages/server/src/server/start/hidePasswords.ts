@@ -7,8 +7,10 @@ const secretMembers = ['password', 'sslpassword']
 /**
  * Makes a function that takes the passwords of database URLs out of a text. Only those: user, host and database are what an
  * operator has to read in a message.
+ *
+ * @returns `undefined` where no URL has a password.
  */
-export function createPasswordHider(urls: readonly string[]): (text: string) => string {
+export function createPasswordHider(urls: readonly string[]): ((text: string) => string) | undefined {
   const hiders = urls
     .filter(url => URL.canParse(url))
     .flatMap(url => {
@@ -18,7 +20,7 @@ export function createPasswordHider(urls: readonly string[]): (text: string) => 
         .filter(secret => secret !== '')
         .map(secret => createSecretHider(`postgres://:${secret}@host`))
     })
-  return text => hiders.reduce((rest, hide) => hide(rest), text)
+  return hiders.length === 0 ? undefined : text => hiders.reduce((rest, hide) => hide(rest), text)
 }
 
 /** A logger whose lines went through `hide`, those of errors and their causes included. */

@@ -1,0 +1,99 @@
+import { errors, transport } from '@chain-data/protocol'
+import type { Logger } from '../../platform/logger.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { Caller } from '../projects/createKeyRing.ts'
+import { answerCalls, type TakenQuota } from '../rpc/answerCalls.ts'
+import type { Dispatch } from '../rpc/createDispatch.ts'
+import { failureText } from '../rpc/envelope.ts'
+import type { RequestBody } from '../rpc/readBody.ts'
+import type { PieceStream } from '../rpc/resultPieces.ts'
+import type { WireError } from '../rpc/toWireError.ts'
+import { coverageHeader } from './coverageHeader.ts'
+import type { HttpAnswer } from './exchange.ts'
+import { type Arrival, type Guard, onceEnded } from './guards.ts'
+import type { Target } from './paths.ts'
+
+/** Guard: counts answers by status and by the bytes that are sent of them, and logs each one at level debug. */
+export function countAnswers(
+  metrics: Pick<Metrics, 'countAnswer' | 'countSent' | 'beginStream' | 'endStream'>,
+  logger: Logger
+): Guard {
+  return async ({ request, requestId }, next) => {
+    const startedMs = performance.now()
+    const answer = await next({})
+    const { status, body } = answer
+    // Neither path nor query: callers write what they like into them, a key among other things.
+    logger.debug('request answered', {
+      requestId,
+      method: request.method,
+      status,
+      durationMs: Math.round(performance.now() - startedMs)
+    })
+    metrics.countAnswer(status)
+    if (typeof body === 'string') {
+      if (request.method !== 'HEAD') metrics.countSent(Buffer.byteLength(body))
+      return answer
+    }
+    metrics.beginStream()
+    const counted: PieceStream = {
+      async next() {
+        const piece = await body.next()
+        if (!piece.done) metrics.countSent(Buffer.byteLength(piece.value))
+        return piece
+      },
+      return: () => body.return()
+    }
+    return { ...answer, body: onceEnded(counted, metrics.endStream) }
+  }
+}
+
+/**
+ * Guard: answers what is refused or fails behind it, and gives every answer its request id and its headers.
+ *
+ * @param toError - what the caller is told of a failure.
+ */
+export function answerErrors(toError: (failure: unknown, requestId: string) => WireError): Guard {
+  return async ({ requestId, answerHeaders }, next) => {
+    const answer = await next({}).catch(failure => errorAnswer(toError(failure, requestId)))
+    const headers = {
+      ...transport.answerHeaders,
+      'x-request-id': requestId,
+      ...answerHeaders,
+      ...answer.headers
+    }
+    return { ...answer, headers }
+  }
+}
+
+/** A refusal of a whole request, with the wait that it names as a header too. */
+export function errorAnswer({ reason, error }: WireError): HttpAnswer {
+  const waitMs = 'retryAfterMs' in error.data ? Number(error.data.retryAfterMs) : undefined
+  return {
+    status: errors[reason].httpStatus,
+    headers: {
+      'content-type': transport.responseContentType,
+      ...(waitMs === undefined ? {} : { 'retry-after': String(Math.ceil(waitMs / 1_000)) })
+    },
+    body: failureText({ idText: undefined }, error)
+  }
+}
+
+/** What is known of a request that every guard has let pass. */
+export type ReadRequest = Arrival &
+  Target & { readonly caller: Caller; readonly body: RequestBody; readonly quota: TakenQuota }
+
+/** Makes the last step of a request: its calls are answered. */
+export function answerBody(
+  dispatch: Dispatch,
+  metrics: Pick<Metrics, 'countRefusal'>
+): (call: ReadRequest) => Promise<HttpAnswer> {
+  return async ({ request: { signal }, requestId, endpoint, urlChainId, caller, body, quota }) => {
+    const origin = { endpoint, urlChainId, requestId, projectId: caller.projectId, signal }
+    const { coverage, ...answer } = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
+    const headers = { 'content-type': transport.responseContentType }
+    return {
+      ...answer,
+      headers: coverage.length === 0 ? headers : { ...headers, ...coverageHeader(coverage) }
+    }
+  }
+}
