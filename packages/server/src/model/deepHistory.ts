@@ -26,7 +26,7 @@ export interface DeepRecord {
 }
 
 /** Which part of the records is asked for. */
-export interface DeepPart {
+interface DeepPart {
   /** Only ids below this one. */
   readonly belowId: number
   /** At most so many; absent: all. */

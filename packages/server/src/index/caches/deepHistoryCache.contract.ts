@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { DeepHistoryCache, DeepPart, DeepRecord } from '../../model/deepHistory.ts'
+import type { DeepHistoryCache, DeepRecord } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, HoldingCandidate } from '../../model/evm.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 
@@ -28,7 +28,7 @@ const hashOfId = (id: number) => `0x${Buffer.from(recordAt(id).hash).toString('h
 async function idsOf(
   cache: DeepHistoryCache,
   address: Address,
-  part: Partial<DeepPart> = {},
+  part: Partial<Parameters<DeepHistoryCache['records']>[2]> = {},
   below = anchor
 ) {
   const ids: number[] = []
