@@ -13,8 +13,7 @@ import {
   solanaOwner,
   startSurfpool
 } from '@chain-data/devnet'
-import { createCountedTurns } from '../src/nodes/solana/createCountedTurns.ts'
-import { findElements, findMembers } from '../src/nodes/solana/jsonExtents.ts'
+import { createCountedTurns, findElements, findMembers } from '../src/nodes/solana/jsonExtents.ts'
 import { comparable } from '../test/solana/comparable.ts'
 import type { Recording } from '../test/solana/replayNode.ts'
 import { startScriptedNode } from '../test/solana/startScriptedNode.ts'

@@ -5,8 +5,8 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { argv } from 'node:process'
 import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
+import { type WayName, wayNames } from '../../src/evm/state/wayMemory.ts'
 import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
-import { type WayName, wayNames } from '../../src/nodes/evm/wayMemory.ts'
 import { datasets, owner } from './datasets.ts'
 
 /** What one run has shown. */

@@ -1,9 +1,9 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
+import { wayNames } from '../../src/evm/state/wayMemory.ts'
 import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
-import { wayNames } from '../../src/nodes/evm/wayMemory.ts'
 import { type NodeProxy, startNodeProxy } from '../upstreams/startNodeProxy.ts'
 import {
   type Answer,

@@ -1,8 +1,8 @@
 import { startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createWayMemory, wayNames } from '../../src/evm/state/wayMemory.ts'
 import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
-import { wayNames } from '../../src/nodes/evm/wayMemory.ts'
 import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 import {
@@ -84,7 +84,9 @@ describe.each(nodes)('on $name', ({ start, setCode, byHash, burners }) => {
   test('all three ways work, and the first one is taken', async () => {
     const asked = await useMulticall(rpc, {}, async multicall => {
       await resultsOf(multicall, [callTo('0x0000000000000000000000000000000000000004')])
-      return rpc.onOneNode('test', async ({ ways }) => ways.recall(byHash ? 'byHash' : 'byNumber'))
+      return rpc.onOneNode('test', async ({ memory }) =>
+        memory(createWayMemory).recall(byHash ? 'byHash' : 'byNumber')
+      )
     })
     expect(asked?.ways.map(({ name }) => name)).toEqual(['stateOverride', 'deployless', 'plain'])
     expect(asked?.ways.map(({ gas }) => gas)).toEqual([50_000_000, 50_000_000, 50_000_000])

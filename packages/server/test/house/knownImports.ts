@@ -12,12 +12,6 @@ export const knotsOfFiles: readonly (readonly string[])[] = [
     'index/record/record.ts'
   ],
   [
-    'nodes/solana/clusterIdentity.ts',
-    'nodes/solana/readAnswers.ts',
-    'nodes/solana/rpc.ts',
-    'nodes/solana/upstreams.ts'
-  ],
-  [
     'server/indexer/openInTurn.ts',
     'server/indexer/runIndexer.ts',
     'server/indexer/showWriter.ts',
@@ -29,7 +23,6 @@ export const knotsOfFiles: readonly (readonly string[])[] = [
 /** Folders that import each other. */
 export const knotsOfFolders: readonly (readonly string[])[] = [
   ['evm/blocks', 'evm/blocks/fastBlocks', 'evm/blocks/traces', 'evm/pool'],
-  ['nodes/evm', 'nodes/upstreams'],
   ['server/cli', 'server/cli/check']
 ]
 

@@ -59,7 +59,12 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
   })
 
   const read = (accountAddress: string) => {
-    const rpc = createSolanaRpc({ rpcUrls: [proxy.url], commitment: 'confirmed', backoffMs: 1, maxRounds: 2 })
+    const rpc = createSolanaRpc({
+      rpcUrls: [proxy.url],
+      commitment: 'confirmed',
+      backoffMs: 1,
+      maxAttempts: 2
+    })
     return createSolanaHoldings({ rpc }).readHoldings({ accountAddress })
   }
 

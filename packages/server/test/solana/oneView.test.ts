@@ -14,7 +14,7 @@ let slot: number
 
 const holdingsAt = (url: string) =>
   createSolanaHoldings({
-    rpc: createSolanaRpc({ rpcUrls: [url], commitment: 'confirmed', backoffMs: 1, maxRounds: 2 })
+    rpc: createSolanaRpc({ rpcUrls: [url], commitment: 'confirmed', backoffMs: 1, maxAttempts: 2 })
   })
 const read = () => holdingsAt(cluster.url).readHoldings({ accountAddress: owner })
 

@@ -133,7 +133,7 @@ describe('a node in trouble', () => {
       const rpc = rpcOf([`${url}/${secret}?k=${secret}`], {
         maxResponseBytes: 2000,
         timeoutMs: 400,
-        maxRounds: 2
+        maxAttempts: 2
       })
       const failure: unknown = await rpc
         .getBalance(TOKEN_PROGRAM, { minContextSlot: 50 })
@@ -176,7 +176,7 @@ describe('a node in trouble', () => {
   it('that redirects takes nobody along, least of all with credentials', async () => {
     const elsewhere = await start(sound('1'))
     const node = await start(() => ({ status: 307, headers: { location: elsewhere.url }, body: '' }))
-    const rpc = rpcOf([node.url.replace('http://', 'http://user:pass@')], { maxRounds: 1 })
+    const rpc = rpcOf([node.url.replace('http://', 'http://user:pass@')], { maxAttempts: 1 })
     await expect(rpc.getBalance(TOKEN_PROGRAM)).rejects.toThrow(/HTTP 307/)
     expect(elsewhere.calls).toEqual([])
   })
@@ -239,7 +239,7 @@ describe('several nodes', () => {
       call.method === 'getGenesisHash' ? errorOf(call, -32601) : answerOf(call, '2')
     )
     silent.genesisHash = undefined
-    const rpc = rpcOf([first.url, silent.url], { maxRounds: 1 })
+    const rpc = rpcOf([first.url, silent.url], { maxAttempts: 1 })
     expect(await rpc.getBalance(TOKEN_PROGRAM)).toMatchObject({ value: 1n })
     first.react = () => 'reset'
     await expect(rpc.getBalance(TOKEN_PROGRAM)).rejects.toThrow(NodeUnavailableError)

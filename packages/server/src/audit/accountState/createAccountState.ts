@@ -10,8 +10,8 @@ import { addressLength, type BlockRows } from '../../index/record/encodeBlock.ts
 import { toHex } from '../../index/record/hexBytes.ts'
 import { firstTransactionId } from '../../index/record/transactionId.ts'
 import type { AccountEvents, Address, Hash, Hex, IndexedBlock } from '../../model/evm.ts'
-import { messageKindOf } from '../../nodes/evm/jsonRpcChannel.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
+import { messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import type { AccountAt, AccountState, TokenBalance, TokenName } from './AccountState.ts'
 

@@ -1,5 +1,4 @@
-import { messageKindOf } from '../../nodes/evm/jsonRpcChannel.ts'
-import { isMethodMissing } from '../../nodes/upstreams/capabilities.ts'
+import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { DownwardSearch } from './DownwardSearch.ts'
 import { FoundBlocks } from './FoundBlocks.ts'

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
-import { createWayMemory } from '../../nodes/evm/wayMemory.ts'
-import { isMethodMissing } from '../../nodes/upstreams/capabilities.ts'
+import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { createEvmSource } from './evmSource.ts'
@@ -42,7 +41,7 @@ function sourceOver(answer: (call: NodeCall) => unknown, finality: 'auto' | numb
     },
     doubt: () => undefined,
     within: (_, ask) => ask(node),
-    ways: createWayMemory(systemClock)
+    memory: create => create(systemClock)
   }
   const read = <T>(value: T, options: { read?: (value: unknown, node: EvmNode) => unknown } = {}) =>
     (options.read === undefined ? value : options.read(value, node)) as T

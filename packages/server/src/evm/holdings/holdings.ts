@@ -1,10 +1,10 @@
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import type { EvmNode, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
-import type { WayName } from '../../nodes/evm/wayMemory.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { createMulticall } from '../state/multicall.ts'
 import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from '../state/pinBlock.ts'
+import type { WayName } from '../state/wayMemory.ts'
 import {
   createBranchedFactsMemory,
   createContractFactsMemory,

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { EvmNode, NodeCall } from '../../nodes/evm/nodeCall.ts'
-import { createWayMemory } from '../../nodes/evm/wayMemory.ts'
-import { createCapabilities, isMethodMissing } from '../../nodes/upstreams/capabilities.ts'
-import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
+import { createCapabilities } from '../../nodes/upstreams/capabilities.ts'
+import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
+import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
@@ -31,7 +31,7 @@ function nodeWith(
   { missing = -32601, ...options }: { missing?: number } & Partial<PoolReaderOptions> = {}
 ) {
   const asked: string[] = []
-  const { attempt } = createCapabilities()
+  const { attempt } = createCapabilities('upstream 1')
   const request = async ({ method, params }: NodeCall) => {
     asked.push(method)
     const answer = methods[method]
@@ -44,7 +44,7 @@ function nodeWith(
     attempt,
     doubt: () => undefined,
     within: (_, ask) => ask(node),
-    ways: createWayMemory(systemClock)
+    memory: create => create(systemClock)
   }
   return { asked, read: createPoolReader({ rpc: { onOneNode: (_, work) => work(node) }, ...options }) }
 }
@@ -280,7 +280,7 @@ describe('isMethodMissing', () => {
   it('asks again soon for a method that has worked before, and late for one that never did', async () => {
     vi.useFakeTimers()
     try {
-      const capabilities = createCapabilities()
+      const capabilities = createCapabilities('upstream 1')
       const asked: string[] = []
       const attempt = (method: string, isThere: boolean) =>
         capabilities.attempt(method, async () => {

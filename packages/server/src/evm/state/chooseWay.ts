@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks'
 import type { EvmNode, NodeCall } from '../../nodes/evm/nodeCall.ts'
-import type { Findings, FoundWay, WayName } from '../../nodes/evm/wayMemory.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { findWays } from './findWays.ts'
 import type { PatientNode } from './patientNode.ts'
 import { canaryOf, type PinnedBlock } from './pinBlock.ts'
+import { createWayMemory, type Findings, type FoundWay, type WayName } from './wayMemory.ts'
 
 /** How one round of exchanges travels. */
 export interface ChosenWay extends FoundWay {
@@ -41,11 +41,12 @@ export function createWayChooser(
   allowed: readonly WayName[]
 ): WayChooser {
   const naming = block.byHash ? 'byHash' : 'byNumber'
+  const memory = node.memory(createWayMemory)
   let looksLeft = maxLooks
   let unseen: Findings | undefined
 
   async function look(): Promise<Findings> {
-    const known = node.ways.recall(naming) ?? unseen
+    const known = memory.recall(naming) ?? unseen
     if (known !== undefined) return known
     const ways = await patient.ask(own => findWays(own, block))
     const speed = await patient.ask(own => measureSpeed(own, block))
@@ -54,7 +55,7 @@ export function createWayChooser(
       return unseen
     }
     const findings = { ways: ways.value, gasPerSecond: speed.value }
-    node.ways.remember(naming, findings)
+    memory.remember(naming, findings)
     return findings
   }
 
@@ -71,7 +72,7 @@ export function createWayChooser(
       if (looksLeft-- <= 0) return true
       const ways = await patient.ask(own => findWays(own, block))
       if (ways?.value.some(way => way.name === name)) return true
-      node.ways.lost(naming, name)
+      memory.lost(naming, name)
       return false
     }
   }

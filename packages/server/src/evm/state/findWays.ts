@@ -1,9 +1,9 @@
 import type { Address } from '../../model/evm.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
-import type { FoundWay } from '../../nodes/evm/wayMemory.ts'
 import { type AttemptResult, type ContractCall, encodeCalls } from './contractCalls.ts'
 import { canaryOf, noHash, type PinnedBlock, requireCanary } from './pinBlock.ts'
 import { type ProgramWay, programCall, readProgramOutcome } from './sendCalls.ts'
+import type { FoundWay } from './wayMemory.ts'
 
 const programWays: readonly ProgramWay[] = ['stateOverride', 'deployless']
 /** Of each way the highest that is taken counts. Nodes bound the gas of a call by 10, 16.7, 30 or 50 million. */

@@ -1,10 +1,10 @@
 import type { Address } from '../../model/evm.ts'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import { type WayName, wayNames } from '../../nodes/evm/wayMemory.ts'
 import { createWayChooser } from './chooseWay.ts'
 import type { CallResult, ContractCall } from './contractCalls.ts'
 import { createPatientNode } from './patientNode.ts'
 import type { PinnedBlock } from './pinBlock.ts'
+import { type WayName, wayNames } from './wayMemory.ts'
 import { createWorker } from './workOff.ts'
 
 /** Reads many contracts at one block of one node; the one place that sends many calls, whatever way they travel. */
@@ -59,7 +59,7 @@ interface Doubtful {
 }
 
 /**
- * Many reads in one `eth_call` where the node allows it, see `nodes/evm/wayMemory.ts`. What failed among others is looked
+ * Many reads in one `eth_call` where the node allows it, see `wayMemory.ts`. What failed among others is looked
  * at once more by a plain call, with more gas where it has it in store.
  */
 export function createMulticall(options: MulticallOptions): Multicall {

@@ -1,5 +1,5 @@
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
+import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'
 import { backOffMs, pause } from '../../platform/concurrency/pause.ts'
 import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
 

@@ -1,6 +1,6 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
-import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
+import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { readReturnData } from './abi.ts'
 import { type AttemptResult, type ContractCall, encodeCalls, readResults } from './contractCalls.ts'

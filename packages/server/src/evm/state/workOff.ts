@@ -1,5 +1,4 @@
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import type { WayName } from '../../nodes/evm/wayMemory.ts'
 import { mapConcurrently } from '../../platform/concurrency/permits.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { ChosenWay, WayChooser } from './chooseWay.ts'
@@ -8,6 +7,7 @@ import type { AttemptResult, CallResult, ContractCall } from './contractCalls.ts
 import type { PatientNode } from './patientNode.ts'
 import type { PinnedBlock } from './pinBlock.ts'
 import { sendPlain, sendProgram } from './sendCalls.ts'
+import { createWayMemory, type WayName } from './wayMemory.ts'
 
 /** Calls that are sent until each has a result. */
 export interface Work {
@@ -62,6 +62,7 @@ export function createWorker({
   chooser,
   block
 }: WorkerOptions): (work: Work) => Promise<void> {
+  const memory = node.memory(createWayMemory)
   let piecesLeft = maxPieces
 
   async function run(work: Work, way: ChosenWay, { places: planned, isPiece }: Exchange): Promise<Exchanged> {
@@ -73,14 +74,14 @@ export function createWorker({
     if (places.length === 0) return { left: [], pieces: [] }
     const exchange = { places, isPiece }
     const calls = places.flatMap(place => work.calls[place] ?? [])
-    const size = node.ways.size.current()
+    const size = memory.size.current()
     const done = await patient.ask(own => send(own, way, calls))
     if (done === undefined) return takeApart(work, exchange, 'none')
     if (done.value !== undefined) return accept(work, way, places, done.value)
     await patient.requireWell()
     if (!(await chooser.stillWorks(way.name))) return { left: places, pieces: [] }
     // What is refused although it is small says nothing about sizes.
-    if (places.length > node.ways.calls() / 2) node.ways.size.refused(size)
+    if (places.length > memory.calls() / 2) memory.size.refused(size)
     return takeApart(work, exchange, 'some')
   }
 
@@ -88,7 +89,7 @@ export function createWorker({
     const { name, gas, workGas } = way
     const capped = calls.map(call => ({ ...call, gas: Math.min(call.gas, mostCallGas(way)) }))
     if (name === 'plain') return sendPlain(own, block, capped)
-    const limits = { workGas, mostGas: gas, maxResultBytes: node.ways.resultBytes() }
+    const limits = { workGas, mostGas: gas, maxResultBytes: memory.resultBytes() }
     return sendProgram(own, name, block, capped, limits)
   }
 
@@ -129,7 +130,7 @@ export function createWorker({
       const limits =
         way.name === 'plain'
           ? { calls: mostPerExchange, gas: way.workGas * 2 }
-          : { calls: Math.min(mostPerExchange, node.ways.calls()) }
+          : { calls: Math.min(mostPerExchange, memory.calls()) }
       const exchanges = chunkPlaces(work.calls, left, limits).map(places => ({ places, isPiece: false }))
       const outcomes = await mapConcurrently([...exchanges, ...pieces], way.lanes, exchange =>
         run(work, way, exchange)

@@ -1,4 +1,4 @@
-import type { WayMemory } from './wayMemory.ts'
+import type { Clock } from '../../platform/clock.ts'
 
 /** One JSON-RPC call to a chain node. `method` keeps the node's name. */
 export interface NodeCall {
@@ -68,8 +68,8 @@ export interface EvmNode {
    *   for may take as long anywhere.
    */
   within<T>(timeoutMs: number, ask: (node: EvmNode) => Promise<T>): Promise<T | undefined>
-  /** What is known of how it takes many reads at once. */
-  readonly ways: WayMemory
+  /** Returns what the caller keeps about this upstream; made by `create` at the first use, one for each function. */
+  memory<T>(create: (clock: Clock) => T): T
 }
 
 /** Methods whose null says "I do not have it", which another node may. */

@@ -1,14 +1,12 @@
 import type { Hash } from '../../model/evm.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
-import { ConfigError, NodeRpcError } from '../../platform/errors.ts'
-import type { Logger } from '../../platform/logger.ts'
-import { isInService } from '../upstreams/chooseUpstream.ts'
-import type { PieceOfWork } from '../upstreams/pieceOfWork.ts'
-import { createUpstream, type Upstream } from '../upstreams/upstream.ts'
+import { ConfigError, NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { UpstreamFigures } from '../../platform/figures.ts'
-import type { ExpectedIdentity, ShownIdentity } from '../upstreams/upstreamIdentity.ts'
-import { createUpstreamPool, type WorkLimits } from '../upstreams/upstreamPool.ts'
-import { messageKindOf } from './jsonRpcChannel.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { messageKindOf } from '../upstreams/errorWords.ts'
+import { createUpstreamPool } from '../upstreams/pool.ts'
+import { AbsentAnswer, type Work } from '../upstreams/work.ts'
+import { createEvmFamily, type ExpectedIdentity, type ShownIdentity } from './evmFamily.ts'
 import {
   type EvmNode,
   heightOf,
@@ -76,59 +74,46 @@ export interface EvmRpcOptions {
   readonly maxResponseBytes?: number
   /** Most calls in one HTTP request; 100. */
   readonly maxBatchCalls?: number
-  /** Attempts per exchange over all upstreams; 4, and one more than there are upstreams. */
+  /** Attempts of one exchange at each upstream; 4. */
   readonly maxAttempts?: number
   readonly clock?: Clock
 }
 
+/** Short: a node that limits the rate of calls says so and backs off, and in a window of blocks all wait for the last one. */
+const firstPauseMs = 16
+
 /**
  * @throws {ConfigError} for an empty list or a URL that cannot be used; the message never repeats the URL.
- * @remarks Opens no connection before the first call. With several upstreams, each is looked at every 5 s while there are
- *   calls.
+ * @remarks Opens no connection before the first call. With several upstreams, the head of each is checked every 5 s while
+ *   there are calls.
  */
 export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
   const { chainId, rpcUrls, logger, clock = systemClock, role = 'query' } = options
   const defaultTimeoutMs = options.timeoutMs ?? 20_000
   if (rpcUrls.length === 0) throw new ConfigError(`chain ${chainId} has no rpcUrls; expected at least one`)
-  const closing = new AbortController()
   const expected: ExpectedIdentity = { chainId }
-
-  const upstreams: readonly Upstream[] = rpcUrls.map((url, place) =>
-    createUpstream({
-      url,
-      position: place + 1,
-      expected,
-      maxResponseBytes: options.maxResponseBytes ?? 128 * 1024 * 1024,
-      maxBatchCalls: options.maxBatchCalls ?? 100,
-      identityTimeoutMs: Math.min(10_000, defaultTimeoutMs / 2),
-      clock,
-      closing: closing.signal,
-      onWrong: error =>
-        logger?.error('an upstream serves another chain and is not used', {
-          chainId,
-          problem: error.message
-        }),
-      onHead(upstream, head) {
-        const heads = upstreams.flatMap(({ health }) => health.head ?? [])
-        upstream.health.sawHead(head, Math.max(head, ...heads))
-      }
-    })
-  )
   const pool = createUpstreamPool({
-    chainId,
-    upstreams,
-    maxAttempts: options.maxAttempts ?? Math.max(4, rpcUrls.length + 1),
+    family: createEvmFamily({
+      expected,
+      identityTimeoutMs: Math.min(10_000, defaultTimeoutMs / 2),
+      onWrong: problem =>
+        logger?.error('an upstream serves another chain and is not used', { chainId, problem })
+    }),
+    rpcUrls,
+    maxResponseBytes: options.maxResponseBytes ?? 128 * 1024 * 1024,
+    maxBatchCalls: options.maxBatchCalls ?? 100,
+    maxAttempts: options.maxAttempts ?? 4,
+    firstPauseMs,
     clock,
-    closing: closing.signal,
-    ...(logger ? { logger } : {})
+    logger
   })
-  const limitsOf = ({ signal, timeoutMs = defaultTimeoutMs }: NodeCallOptions): WorkLimits => ({
+  const limitsOf = ({ signal, timeoutMs = defaultTimeoutMs }: NodeCallOptions) => ({
     signal,
-    timeoutMs
+    deadlineMs: clock.now() + timeoutMs
   })
 
   return {
-    request(call, callOptions = {}) {
+    async request(call, callOptions = {}) {
       return pool.run(requestWork(call, callOptions), limitsOf(callOptions))
     },
     async batch(calls, callOptions = {}) {
@@ -136,70 +121,37 @@ export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
       if (first === undefined) return []
       return pool.run(batchWork(calls, first, callOptions), limitsOf(callOptions))
     },
-    onOneNode<T>(what: string, work: (node: EvmNode) => Promise<T>, callOptions: NodeCallOptions = {}) {
+    async onOneNode(what, work, callOptions = {}) {
       const { height } = callOptions
-      return pool.run<T>(
-        { what, kind: what, height, ask: work, isAbsent: () => false, read: raw => raw as T },
-        limitsOf(callOptions)
-      )
+      return pool.run({ what, kind: what, height, ask: work }, limitsOf(callOptions))
     },
-    identity(signal) {
-      for (const { identity } of upstreams) identity.forget()
-      return pool.run<ShownIdentity>(
-        {
-          what: 'identity',
-          kind: 'identity',
-          ask: (_, upstream) => upstream.identify(closing.signal),
-          isAbsent: () => false,
-          read: raw => raw as ShownIdentity
-        },
-        limitsOf(signal ? { signal } : {})
-      )
+    async identity(signal) {
+      const shown = await pool.identify(limitsOf(signal ? { signal } : {}))
+      if (shown === undefined) throw new NodeContradictionError(`chain ${chainId}: no identity`)
+      return shown
     },
     expectGenesis(genesisHash) {
       expected.genesisHash = genesisHash
-      for (const { identity } of upstreams) identity.judgeAgain()
+      pool.judgeIdentitiesAgain()
     },
-    figures: () => upstreams.map(upstream => figuresOf(upstream)),
-    close() {
-      closing.abort(new Error('closed'))
-    }
-  }
-
-  function figuresOf(upstream: Upstream): UpstreamFigures {
-    const { health, counts, position } = upstream
-    const { concurrency, batch } = upstream.limits()
-    return {
-      chainId,
-      role,
-      position,
-      ...counts.read(),
-      concurrencyLimit: concurrency,
-      batchLimit: batch,
-      ...(health.head === undefined ? {} : { head: health.head }),
-      lagBlocks: health.lagBlocks,
-      score: health.score(),
-      outOfService: !isInService(upstream, clock.now()),
-      preferred: pool.preferred() === upstream
-    }
+    figures: () => pool.figures().map(figures => ({ chainId, role, ...figures })),
+    close: pool.close
   }
 }
 
-function requestWork(call: NodeCall, { height, read, scan }: NodeCallOptions): PieceOfWork<unknown> {
+function requestWork(call: NodeCall, { height, read, scan }: NodeCallOptions): Work<EvmNode, unknown> {
   const { method } = call
   return {
     what: method,
     kind: method,
     method,
     height: height ?? heightOf([call]),
-    async ask(node, { name }) {
-      const answer = await node.attempt(method, async () => ({ value: await node.request(call, scan) }))
-      if (answer === undefined)
-        throw new NodeRpcError(`${method}: ${name} has no such method (-32601)`, -32601, undefined)
-      return answer.value
-    },
-    isAbsent: raw => isAbsentAnswer(call, raw),
-    read: (raw, node) => (read === undefined ? raw : read(raw, node))
+    async ask(node, { capabilities }) {
+      const raw = await capabilities.require(method, () => node.request(call, scan))
+      const answer = () => (read === undefined ? raw : read(raw, node))
+      if (isAbsentAnswer(call, raw)) throw new AbsentAnswer(answer)
+      return answer()
+    }
   }
 }
 
@@ -207,24 +159,26 @@ function batchWork(
   calls: readonly NodeCall[],
   first: NodeCall,
   { height, read }: NodeCallOptions
-): PieceOfWork<readonly NodeOutcome[]> {
+): Work<EvmNode, readonly NodeOutcome[]> {
   // Never passed on to another upstream: two nodes may be at different blocks.
-  const known = new Map<Upstream, (NodeOutcome | undefined)[]>()
+  const known = new Map<unknown, (NodeOutcome | undefined)[]>()
   return {
     what: calls.length === 1 ? first.method : `batch of ${calls.length} (${first.method})`,
     kind: `batch of ${first.method}`,
     height: height ?? heightOf(calls),
-    ask(node, upstream) {
+    async ask(node, upstream) {
       const outcomes = known.get(upstream) ?? new Array<NodeOutcome | undefined>(calls.length)
       known.set(upstream, outcomes)
-      return node.batch(calls, outcomes)
-    },
-    isAbsent(raw) {
-      const [outcome] = raw as readonly NodeOutcome[]
-      if (outcome === undefined) return false
-      if (outcome.ok) return isAbsentAnswer(first, outcome.value)
-      return outcome.error instanceof NodeRpcError && messageKindOf(outcome.error) === 'missingData'
-    },
-    read: (raw, node) => (read === undefined ? raw : read(raw, node)) as readonly NodeOutcome[]
+      const raw = await node.batch(calls, outcomes)
+      const answer = () => (read === undefined ? raw : read(raw, node)) as readonly NodeOutcome[]
+      if (isAbsentOutcome(first, raw[0])) throw new AbsentAnswer(answer)
+      return answer()
+    }
   }
+}
+
+function isAbsentOutcome(call: NodeCall, outcome: NodeOutcome | undefined): boolean {
+  if (outcome === undefined) return false
+  if (outcome.ok) return isAbsentAnswer(call, outcome.value)
+  return outcome.error instanceof NodeRpcError && messageKindOf(outcome.error) === 'missingData'
 }

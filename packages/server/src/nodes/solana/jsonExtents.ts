@@ -1,4 +1,4 @@
-import type { CountedTurns } from './createCountedTurns.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** A piece of JSON text: from `start` up to, not including, `end`. */
 export interface Extent {
@@ -125,4 +125,29 @@ export function skipSpace(text: string, at: number): number {
 function expectCharacter(text: string, at: number, character: string): number {
   if (text[at] !== character) throw new JsonRefusal(`"${character}"`, at)
   return skipSpace(text, at + 1)
+}
+
+/** Counts small steps of one long piece of work and lets other work run in between. */
+export interface CountedTurns {
+  /**
+   * Call after every step.
+   * @returns a promise to await when other work is due, else `undefined`: most steps cost a comparison.
+   */
+  step(): Promise<void> | undefined
+}
+
+/**
+ * @param stepsPerTurn - steps between two turns of other work. Counted, not timed: the same work always pauses at the
+ *   same positions.
+ */
+export function createCountedTurns(stepsPerTurn: number): CountedTurns {
+  let left = stepsPerTurn
+  return {
+    step() {
+      left--
+      if (left > 0) return undefined
+      left = stepsPerTurn
+      return nextTurn()
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import { createCountedTurns } from './createCountedTurns.ts'
+import { createCountedTurns } from './jsonExtents.ts'
 import { readAccountsInOrder } from './readAnswers.ts'
 import { TOKEN_PROGRAM } from './solanaAddress.ts'
 

@@ -1,13 +1,31 @@
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { parseExactJson } from '../../platform/parseExactJson.ts'
-import { createCountedTurns } from './createCountedTurns.ts'
 import type { NodeResult } from './exchange.ts'
-import { type Extent, findElements, findMembers, JsonRefusal, type JsonText } from './jsonExtents.ts'
-import type { AtSlot, RawAccount } from './rpc.ts'
+import {
+  createCountedTurns,
+  type Extent,
+  findElements,
+  findMembers,
+  JsonRefusal,
+  type JsonText
+} from './jsonExtents.ts'
 import { parseSolanaAddress } from './solanaAddress.ts'
 
 /** Accounts read before other work gets a turn: some 1 ms. */
 const ACCOUNTS_PER_TURN = 50
+
+/** What the readers need of an account. */
+export interface RawAccount {
+  /** The program that owns it, base58. */
+  readonly owner: string
+  readonly data: Uint8Array
+}
+
+/** An answer and the slot at which the node gave it. */
+export interface AtSlot<T> {
+  readonly slot: number
+  readonly value: T
+}
 
 /** An account together with its address. */
 export type AddressedAccount = RawAccount & { readonly address: string }

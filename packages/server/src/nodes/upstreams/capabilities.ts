@@ -1,58 +1,65 @@
 import { NodeRpcError } from '../../platform/errors.ts'
+import { isMethodMissing } from './errorWords.ts'
 
-/** Remembers which methods a node lacks, so that each is asked for in vain only once in a while. One per upstream. */
+/** Remembers which methods one upstream lacks, so that each is asked for in vain only now and then. */
 export interface Capabilities {
+  /** Reports whether the upstream is known to lack `method`. */
+  lacks(method: string): boolean
+  /** Runs `ask`, which calls `method`, and remembers whether the upstream has it. @throws whatever `ask` throws. */
+  learn<T>(method: string, ask: () => Promise<T>): Promise<T>
   /**
-   * Runs `ask`, which calls `method`, unless the node is known to lack it.
-   * @returns `undefined` when the node lacks the method.
-   * @throws whatever `ask` throws for another reason.
+   * Runs `ask` like `learn`, but not while the method is known to be missing.
+   * @throws {NodeRpcError} the upstream lacks the method.
+   */
+  require<T>(method: string, ask: () => Promise<T>): Promise<T>
+  /**
+   * Runs `ask` like `require`.
+   * @returns `undefined` when the upstream lacks the method.
    */
   attempt<T>(method: string, ask: () => Promise<T>): Promise<T | undefined>
-  /** Whether `attempt` would not ask now. */
-  lacks(method: string): boolean
 }
 
-/** A node may be upgraded: what is missing is asked for again after this time. */
+/** A node may be upgraded, or given a right: a missing method is asked for again after this time. */
 const forgetAfterMs = 10 * 60_000
-/** A method that has worked before is more likely to be missing for a moment only, or behind a balancer of several. */
+/** A method that has worked before is more likely to be missing for a moment only, or at one of several nodes behind a balancer. */
 const forgetKnownAfterMs = 5_000
 
-export function createCapabilities(): Capabilities {
+/** @param name - of the upstream, for messages. */
+export function createCapabilities(name: string): Capabilities {
   const missingSince = new Map<string, number>()
   const known = new Set<string>()
 
   function lacks(method: string): boolean {
     const since = missingSince.get(method)
-    const patienceMs = known.has(method) ? forgetKnownAfterMs : forgetAfterMs
-    return since !== undefined && Date.now() - since < patienceMs
+    const forgetMs = known.has(method) ? forgetKnownAfterMs : forgetAfterMs
+    return since !== undefined && Date.now() - since < forgetMs
+  }
+
+  async function learn<T>(method: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      const value = await ask()
+      missingSince.delete(method)
+      known.add(method)
+      return value
+    } catch (error) {
+      if (isMethodMissing(error)) missingSince.set(method, Date.now())
+      throw error
+    }
+  }
+
+  async function require<T>(method: string, ask: () => Promise<T>): Promise<T> {
+    if (!lacks(method)) return learn(method, ask)
+    throw new NodeRpcError(`${name} does not serve ${method} (error -32601)`, -32601, undefined)
   }
 
   return {
     lacks,
-    async attempt(method, ask) {
-      if (lacks(method)) return undefined
-      try {
-        const value = await ask()
-        missingSince.delete(method)
-        known.add(method)
-        return value
-      } catch (error) {
-        if (!isMethodMissing(error)) throw error
-        missingSince.set(method, Date.now())
-        return undefined
-      }
-    }
+    learn,
+    require,
+    attempt: (method, ask) =>
+      require(method, ask).catch((error: unknown) => {
+        if (isMethodMissing(error)) return undefined
+        throw error
+      })
   }
-}
-
-/**
- * Whether the node said that it has no such method. Nodes use -32601 (JSON-RPC), -32004 (EIP-1474) or -32700, or
- * another code with a message that says so.
- */
-export function isMethodMissing(error: unknown): boolean {
-  if (!(error instanceof NodeRpcError)) return false
-  if ([-32601, -32004, -32700].includes(error.rpcCode)) return true
-  return /method.*(not (found|supported|available|allowed|exist|enabled|whitelisted|implemented)|unsupported|disabled)|unsupported method|unknown method/i.test(
-    error.message
-  )
 }

@@ -1,15 +1,16 @@
 import type { Clock } from '../../platform/clock.ts'
+import { createPermits } from '../../platform/concurrency/permits.ts'
 
-/** How many requests one upstream is given at the same time; finds out by itself how many it bears. */
+/** Bounds the requests that one upstream is given at the same time; finds out by itself how many it bears. */
 export interface ConcurrencyLimit {
   /**
-   * Runs `work` once there is room, in the order of asking.
-   * @throws the signal's reason when it is aborted while waiting; the place in the queue is free then.
+   * Runs `work` once a permit is free, in the order of asking.
+   * @throws the signal's reason when it aborts while the work is queued.
    */
   run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
   /**
-   * The upstream asked for less, or did not answer in time: half as many from now on. Requests that were under way before
-   * the last halving say nothing new.
+   * Halves the limit: the upstream asked for less, or did not answer in time. Requests that were under way before the
+   * last halving are not counted again.
    * @param startedMs - when the request began.
    */
   overloaded(startedMs: number): void
@@ -17,66 +18,35 @@ export interface ConcurrencyLimit {
   current(): number
 }
 
-export const leastConcurrency = 1
-export const mostConcurrency = 64
+const minConcurrency = 1
+const maxConcurrency = 64
 const firstConcurrency = 16
 
 /** Additive increase, multiplicative decrease: one more after each full round of successes, half after an overload. */
 export function createConcurrencyLimit(clock: Clock): ConcurrencyLimit {
   let limit = firstConcurrency
-  let underWay = 0
   let successes = 0
   let halvedAtMs = Number.NEGATIVE_INFINITY
-  const queue = new Set<() => void>()
-
-  function letIn(): void {
-    for (const enter of queue) {
-      if (underWay >= limit) return
-      queue.delete(enter)
-      underWay++
-      enter()
-    }
-  }
-
-  function waitForRoom(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        queue.delete(enter)
-        reject(signal.reason)
-      }
-      const enter = () => {
-        signal.removeEventListener('abort', leave)
-        resolve()
-      }
-      signal.addEventListener('abort', leave, { once: true })
-      queue.add(enter)
-      letIn()
-    })
-  }
+  const permits = createPermits(inUse => inUse < limit)
 
   return {
-    async run(signal, work) {
-      await waitForRoom(signal)
-      const wasFull = underWay >= limit
-      try {
+    run(signal, work) {
+      return permits.run(async () => {
+        const wasFull = permits.inUse() >= limit
         const result = await work()
-        // Only when the room was needed: an idle upstream proves nothing.
+        // Only when the permit was needed: an idle upstream proves nothing.
         if (wasFull && ++successes >= limit) {
           successes = 0
-          limit = Math.min(mostConcurrency, limit + 1)
+          limit = Math.min(maxConcurrency, limit + 1)
         }
         return result
-      } finally {
-        underWay--
-        letIn()
-      }
+      }, signal)
     },
     overloaded(startedMs) {
       if (startedMs < halvedAtMs) return
       halvedAtMs = clock.now()
       successes = 0
-      limit = Math.max(leastConcurrency, Math.floor(limit / 2))
+      limit = Math.max(minConcurrency, Math.floor(limit / 2))
     },
     current: () => limit
   }

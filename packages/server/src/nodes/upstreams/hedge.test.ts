@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createHedge, createUsualTimes } from './hedge.ts'
+import { createHedgeBudget, createUsualTimes } from './hedge.ts'
 
 describe('the hedge budget', () => {
   it('is a tenth of the calls, from the first one on', () => {
-    const hedge = createHedge()
+    const hedge = createHedgeBudget()
     let taken = 0
     for (let calls = 1; calls <= 1_000; calls++) {
       hedge.counted()
@@ -14,7 +14,7 @@ describe('the hedge budget', () => {
   })
 
   it('saves up no more than ten', () => {
-    const hedge = createHedge()
+    const hedge = createHedgeBudget()
     for (let calls = 0; calls < 10_000; calls++) hedge.counted()
     let taken = 0
     while (hedge.take()) taken++

@@ -3,50 +3,9 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { createSecretHider } from '../../platform/createSecretHider.ts'
-import { ConfigError, NodeUnavailableError } from '../../platform/errors.ts'
+import { ConfigError } from '../../platform/errors.ts'
 import { readRetryAfter } from './readRetryAfter.ts'
-
-/** What went wrong with one exchange; decides what a retry may look like. */
-export type UpstreamFault =
-  /** No connection, a reset, a 5xx: the same call may go through in a moment. */
-  | 'unreachable'
-  /** No whole answer in the time that this exchange had. */
-  | 'timedOut'
-  /** It answered that it cannot tell yet, or from an older state than was asked for. */
-  | 'behind'
-  /** Never sent: so many calls to it are under way that it had no turn in time. */
-  | 'busy'
-  /** 429, or an error that says the same: wait, at least `retryAfterMs` where it is given. */
-  | 'throttled'
-  /** The quota of a day or month is used up. */
-  | 'exhausted'
-  /** Another 4xx, a redirect: repeating the call here is pointless. */
-  | 'refused'
-  /** The answer exceeds `maxResponseBytes`. */
-  | 'tooLarge'
-  /** Not JSON, or not JSON-RPC. */
-  | 'malformed'
-
-/**
- * One failed exchange with one upstream. Never leaves `chains/`: the callers turn the last of them into a plain
- * {@link NodeUnavailableError}.
- */
-export class UpstreamError extends NodeUnavailableError {
-  readonly fault: UpstreamFault
-  readonly httpStatus: number | undefined
-  readonly retryAfterMs: number | undefined
-
-  constructor(
-    message: string,
-    fault: UpstreamFault,
-    details: { readonly httpStatus?: number; readonly retryAfterMs?: number } = {}
-  ) {
-    super(message, { fault, ...details })
-    this.fault = fault
-    this.httpStatus = details.httpStatus
-    this.retryAfterMs = details.retryAfterMs
-  }
-}
+import { UpstreamError } from './upstreamError.ts'
 
 /** A whole HTTP answer that is not a 429; what it says is the caller's business. */
 export interface UpstreamAnswer {

@@ -1,81 +1,95 @@
 import type { Clock } from '../../platform/clock.ts'
-import { ConfigError } from '../../platform/errors.ts'
-import { createJsonRpcChannel } from '../evm/jsonRpcChannel.ts'
-import type { EvmNode, NodeCall, NodeOutcome } from '../evm/nodeCall.ts'
-import { createWayMemory } from '../evm/wayMemory.ts'
-import { openAbortScope, TimeUpError, unlessAborted } from './abortScope.ts'
-import { createBatchSize } from './batchSize.ts'
+import type { ErrorContext } from '../../platform/errors.ts'
+import { type BatchSize, createBatchSize } from './batchSize.ts'
 import { type Capabilities, createCapabilities } from './capabilities.ts'
 import { createConcurrencyLimit } from './concurrencyLimit.ts'
+import { createUpstreamHealth, type UpstreamHealth } from './health.ts'
 import { createUsualTimes, type UsualTimes } from './hedge.ts'
-import { createHttpUpstream, UpstreamError } from './httpUpstream.ts'
+import { createHttpUpstream, type UpstreamAnswer } from './httpUpstream.ts'
+import { createUpstreamIdentity, type IdentityRules, type UpstreamIdentity } from './identity.ts'
 import { createUpstreamCounts, type UpstreamCounts } from './upstreamCounts.ts'
-import { createUpstreamHealth, type UpstreamHealth } from './upstreamHealth.ts'
-import {
-  createUpstreamIdentity,
-  type ExpectedIdentity,
-  identityCalls,
-  type ShownIdentity,
-  type UpstreamIdentity
-} from './upstreamIdentity.ts'
+import { AttemptTimeout, type ErrorJudge, UpstreamError } from './upstreamError.ts'
 
-/** One node of a chain, with all that is known about it. */
-export interface Upstream {
-  /** Counted from 1. */
-  readonly position: number
-  readonly name: string
-  readonly health: UpstreamHealth
-  readonly identity: UpstreamIdentity
-  readonly capabilities: Capabilities
-  readonly usualTimes: UsualTimes
-  readonly counts: UpstreamCounts
-  /**
-   * Makes sure that it serves the right chain: one batch after each new connection, a second one when that names another
-   * chain, shared by all who wait for it.
-   * @throws {ConfigError} it serves another one.
-   * @throws {UpstreamError} it did not say.
-   */
-  identify(signal: AbortSignal): Promise<ShownIdentity>
-  /** The upstream for one piece of work that ends with `signal`. */
-  node(signal: AbortSignal): EvmNode
-  isDoubted(height: number | undefined): boolean
-  limits(): { readonly concurrency: number; readonly batch: number }
+/** What a family of chains puts into the pool: how its nodes are asked, and what their answers and errors mean. */
+export interface UpstreamFamily<N, S> {
+  /** Begins every message of a failure, such as `chain 1: `. */
+  readonly label: string
+  /** Facts for the context of every failure. */
+  readonly context: ErrorContext
+  /** Words calls for one upstream. @returns its node for one attempt, which ends with `signal`. */
+  connect(link: UpstreamLink): (signal: AbortSignal) => N
+  readonly judgeError: ErrorJudge
+  /** Absent: any node is taken for what its operator says. */
+  readonly identity?: IdentityRules<N, S>
+  /** Asks for the newest block, to compare upstreams; absent: they are compared by their other answers only. */
+  askHead?(node: N): Promise<unknown>
 }
 
-export interface UpstreamOptions {
+/** One upstream as its family uses it. */
+export interface UpstreamLink {
+  /** `upstream 1`: the position in `rpcUrls`. */
+  readonly name: string
+  /** Takes out of the node's own words whatever may be a key in its URL. */
+  hide(text: string): string
+  /** POSTs one JSON body once a permit is free; see `HttpUpstream.post`. */
+  post(body: string, signal: AbortSignal): Promise<UpstreamAnswer>
+  /** Runs one exchange and learns from how it ends: every `post` belongs in one. */
+  track<T>(signal: AbortSignal, exchange: () => Promise<T>): Promise<T>
+  readonly capabilities: Capabilities
+  readonly batchSize: BatchSize
+  /** Notes the newest block that it has named. */
+  sawHead(head: number): void
+  /** Notes that its answer about this height was wrong: for a minute others are asked about it first. */
+  doubt(height: number): void
+  /** Returns what the caller keeps about this upstream; made by `create` at the first use, one for each function. */
+  memory<T>(create: (clock: Clock) => T): T
+}
+
+/** One node of a chain, with all that is known about it. */
+export interface Upstream<N, S> extends UpstreamLink {
+  /** Counted from 1. */
+  readonly position: number
+  readonly health: UpstreamHealth
+  readonly usualTimes: UsualTimes
+  readonly counts: UpstreamCounts
+  readonly createNode: (signal: AbortSignal) => N
+  /** Absent where the family knows none. */
+  readonly identity: UpstreamIdentity<S> | undefined
+  /** Reports whether it may be called: of the right chain, with no back-off and no open breaker. */
+  isInService(): boolean
+  /** Reports whether a check of its head should ask it: those of another chain only now and then. */
+  isCheckDue(): boolean
+  isDoubted(height: number | undefined): boolean
+  readonly concurrency: () => number
+}
+
+export interface UpstreamOptions<N, S> {
+  readonly family: UpstreamFamily<N, S>
   readonly url: string
   readonly position: number
-  readonly expected: ExpectedIdentity
   readonly maxResponseBytes: number
   readonly maxBatchCalls: number
-  readonly identityTimeoutMs: number
   readonly clock: Clock
   /** The end of everything. */
   readonly closing: AbortSignal
-  onWrong(error: ConfigError): void
-  /** It has named its newest block. */
-  onHead(upstream: Upstream, head: number): void
+  /** Returns the newest block that any upstream of the pool has named. */
+  bestHead(): number
 }
 
 const doubtMs = 60_000
-const mostDoubts = 256
+const maxDoubts = 256
 
 /** @throws {ConfigError} when the URL cannot be used; the message never repeats it. */
-export function createUpstream(options: UpstreamOptions): Upstream {
-  const { url, position, maxResponseBytes, clock, closing } = options
+export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N, S> {
+  const { family, url, position, maxResponseBytes, clock, closing } = options
   const http = createHttpUpstream({ url, position, maxResponseBytes })
   const { name } = http
   const health = createUpstreamHealth(clock)
-  const identity = createUpstreamIdentity(name, options.expected, clock, options.onWrong)
-  const capabilities = createCapabilities()
   const limit = createConcurrencyLimit(clock)
-  const batchSize = createBatchSize(options.maxBatchCalls, clock)
-  const channel = createJsonRpcChannel({ name, hide: http.hide, post: postInTurn }, batchSize)
-  const ways = createWayMemory(clock)
   const doubts = new Map<number, number>()
-  let identifying: Promise<ShownIdentity> | undefined
+  const memories = new Map<unknown, unknown>()
 
-  async function postInTurn(body: string, signal: AbortSignal) {
+  async function post(body: string, signal: AbortSignal): Promise<UpstreamAnswer> {
     let wasSent = false
     try {
       return await limit.run(signal, () => {
@@ -83,13 +97,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         return http.post(body, signal)
       })
     } catch (error) {
-      if (error instanceof TimeUpError && !wasSent)
+      if (error instanceof AttemptTimeout && !wasSent)
         throw new UpstreamError(`${name} had no room in time`, 'busy')
       throw error
     }
   }
 
-  /** Runs one exchange and learns from how it ends. */
   async function track<T>(signal: AbortSignal, exchange: () => Promise<T>): Promise<T> {
     const startedMs = clock.now()
     try {
@@ -98,122 +111,59 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       return result
     } catch (thrown) {
       const error =
-        thrown instanceof TimeUpError && signal.aborted
+        thrown instanceof AttemptTimeout && signal.aborted
           ? new UpstreamError(`${name} did not answer in time`, 'timedOut')
           : thrown
-      // An error of the node is an answer; being called off says nothing.
-      if (!(error instanceof UpstreamError)) {
+      // An error of the node is an answer, and so is that it is behind; an abort says nothing.
+      if (!(error instanceof UpstreamError) || error.fault === 'behind') {
         if (!signal.aborted) health.succeeded()
         throw error
       }
       if (error.fault === 'busy') throw error
       if (error.fault === 'throttled' || error.fault === 'timedOut') limit.overloaded(startedMs)
-      if (error.fault === 'unreachable' || error.fault === 'timedOut') identity.forget()
+      if (error.fault === 'unreachable' || error.fault === 'timedOut') identity?.forget()
       health.failed(error.fault, error.retryAfterMs)
       throw error
     }
   }
 
-  function observe(call: NodeCall, value: unknown): void {
-    const isHead = call.method === 'eth_blockNumber'
-    const isLatest = call.method === 'eth_getBlockByNumber' && call.params[0] === 'latest'
-    if (!isHead && !isLatest) return
-    const text = isHead ? value : (value as { number?: unknown } | null)?.number
-    if (typeof text === 'string' && /^0x[0-9a-f]{1,13}$/i.test(text)) options.onHead(upstream, Number(text))
-  }
-
-  async function batch(
-    calls: readonly NodeCall[],
-    signal: AbortSignal,
-    outcomes = new Array<NodeOutcome | undefined>(calls.length)
-  ): Promise<readonly NodeOutcome[]> {
-    const answers = await track(signal, () => channel.sendAll(calls, outcomes, signal))
-    for (const [place, call] of calls.entries()) {
-      const outcome = answers[place]
-      if (outcome?.ok) observe(call, outcome.value)
-    }
-    return answers
-  }
-
-  async function askIdentity(): Promise<ShownIdentity> {
-    const scope = openAbortScope([closing])
-    scope.limit(options.identityTimeoutMs)
-    try {
-      const ask = async () => identity.read(await batch(identityCalls, scope.signal))
-      const found = await ask()
-      // One wrong answer must not take it out for long: another chain is what it names twice.
-      identity.judge(identity.isExpected(found) ? found : await ask())
-    } finally {
-      scope.end()
-    }
-    return requireShown()
-  }
-
-  function requireShown(): ShownIdentity {
-    const known = identity.known()
-    if (known instanceof ConfigError) throw known
-    if (known === undefined)
-      throw new UpstreamError(`${name} broke off while it was identified`, 'unreachable')
-    return known
-  }
-
-  function nodeFor(signal: AbortSignal): EvmNode {
-    return {
-      async request(call, scan) {
-        const value = await track(signal, () => channel.send(call, signal, scan))
-        observe(call, value)
-        return value
-      },
-      batch: (calls, known) => batch(calls, signal, known),
-      attempt: capabilities.attempt,
-      doubt(height) {
-        health.failed('unsound')
-        if (doubts.size >= mostDoubts) doubts.clear()
-        doubts.set(height, clock.now() + doubtMs)
-      },
-      within: (timeoutMs, ask) => askWithin(timeoutMs, signal, ask),
-      ways
-    }
-  }
-
-  async function askWithin<T>(timeoutMs: number, signal: AbortSignal, ask: (node: EvmNode) => Promise<T>) {
-    const shorter = new AbortController()
-    const scope = openAbortScope([signal, shorter.signal])
-    // Not the scope's own limit, whose end counts as the upstream's failure.
-    const timer = setTimeout(() => shorter.abort(new Error('cut short')), timeoutMs)
-    try {
-      return await ask(nodeFor(scope.signal))
-    } catch (error) {
-      if (error === shorter.signal.reason && !signal.aborted) return undefined
-      throw error
-    } finally {
-      clearTimeout(timer)
-      scope.end()
-    }
-  }
-
-  const upstream: Upstream = {
-    position,
+  const link: UpstreamLink = {
     name,
+    hide: http.hide,
+    post,
+    track,
+    capabilities: createCapabilities(name),
+    batchSize: createBatchSize(options.maxBatchCalls, clock),
+    sawHead: head => health.sawHead(head, Math.max(head, options.bestHead())),
+    doubt(height) {
+      health.failed('unsound')
+      if (doubts.size >= maxDoubts) doubts.clear()
+      doubts.set(height, clock.now() + doubtMs)
+    },
+    memory<T>(create: (clock: Clock) => T): T {
+      if (!memories.has(create)) memories.set(create, create(clock))
+      return memories.get(create) as T
+    }
+  }
+  const createNode = family.connect(link)
+  const { label, context } = family
+  const identity =
+    family.identity &&
+    createUpstreamIdentity({ name, label, context, rules: family.identity, createNode, clock, closing })
+  const isInService = () =>
+    !identity?.isWrong() && health.backOffUntilMs <= clock.now() && health.breaker() !== 'open'
+
+  return {
+    ...link,
+    position,
     health,
-    identity,
-    capabilities,
     usualTimes: createUsualTimes(),
     counts: createUpstreamCounts(),
-    async identify(signal) {
-      const known = identity.known()
-      if (known !== undefined && !(known instanceof ConfigError)) return known
-      if (known instanceof ConfigError && !identity.isDue('soon')) throw known
-      identifying ??= askIdentity().finally(() => {
-        identifying = undefined
-      })
-      return unlessAborted(identifying, signal)
-    },
-    node: nodeFor,
-    isDoubted(height) {
-      return height !== undefined && (doubts.get(height) ?? 0) > clock.now()
-    },
-    limits: () => ({ concurrency: limit.current(), batch: batchSize.current() })
+    createNode,
+    identity,
+    isInService,
+    isCheckDue: () => (identity?.isWrong() ? identity.isDue() : isInService()),
+    isDoubted: height => height !== undefined && (doubts.get(height) ?? 0) > clock.now(),
+    concurrency: limit.current
   }
-  return upstream
 }

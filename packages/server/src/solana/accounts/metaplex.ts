@@ -1,4 +1,4 @@
-import type { RawAccount } from '../../nodes/solana/rpc.ts'
+import type { RawAccount } from '../../nodes/solana/readAnswers.ts'
 import { METAPLEX_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { type Creator, type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from './assetMetadata.ts'
 import { AccountRefusal, BorshReader, unlessRefused } from './borshReader.ts'

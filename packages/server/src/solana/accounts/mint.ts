@@ -1,4 +1,4 @@
-import type { RawAccount } from '../../nodes/solana/rpc.ts'
+import type { RawAccount } from '../../nodes/solana/readAnswers.ts'
 import { TOKEN_2022_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { AccountRefusal, BorshReader } from './borshReader.ts'
 import { ACCOUNT_TYPE_AT } from './tokenExtensions.ts'

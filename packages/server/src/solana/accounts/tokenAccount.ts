@@ -1,4 +1,6 @@
-import type { AtSlot, RawAccount, SolanaCallOptions, SolanaRpc } from '../../nodes/solana/rpc.ts'
+import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
+import type { AtSlot, RawAccount } from '../../nodes/solana/readAnswers.ts'
+import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 import { AccountRefusal, BorshReader } from './borshReader.ts'

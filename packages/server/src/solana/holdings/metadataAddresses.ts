@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { findProgramAddress } from '../../nodes/solana/rpc.ts'
 import { METAPLEX_PROGRAM, parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
+import { findProgramAddress } from '../../nodes/solana/web3.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 
 /** Where Metaplex keeps the metadata of mints. */

@@ -1,10 +1,6 @@
-import {
-  MAX_ACCOUNTS_PER_CALL,
-  type ProgramAccountsOptions,
-  type RawAccount,
-  type SolanaCallOptions,
-  type SolanaRpc
-} from '../../nodes/solana/rpc.ts'
+import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
+import type { RawAccount } from '../../nodes/solana/readAnswers.ts'
+import { MAX_ACCOUNTS_PER_CALL, type ProgramAccountsOptions, type SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { METAPLEX_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { chunk, mapConcurrently } from '../../platform/concurrency/permits.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'

@@ -1,4 +1,6 @@
-import type { AtSlot, SolanaCallOptions, SolanaRpc } from '../../nodes/solana/rpc.ts'
+import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
+import type { AtSlot } from '../../nodes/solana/readAnswers.ts'
+import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { NATIVE_MINTS, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import {
   type OwnedTokenAccount,

@@ -1,4 +1,4 @@
-import type { RawAccount } from '../../nodes/solana/rpc.ts'
+import type { RawAccount } from '../../nodes/solana/readAnswers.ts'
 import { AccountRefusal, BorshReader } from '../accounts/borshReader.ts'
 import { type CorePlugins, readCorePlugins } from './corePlugins.ts'
 

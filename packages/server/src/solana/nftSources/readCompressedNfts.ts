@@ -1,8 +1,8 @@
-import { exchange, type NodeResult, wordCall } from '../../nodes/solana/exchange.ts'
+import { type NodeResult, wordCall } from '../../nodes/solana/exchange.ts'
 import { type Extent, findElements, findMembers, JsonRefusal } from '../../nodes/solana/jsonExtents.ts'
+import { createSolanaNodes, type SolanaNodes } from '../../nodes/solana/nodes.ts'
 import { parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
-import { createSolanaUpstreams, type SolanaUpstreams } from '../../nodes/solana/upstreams.ts'
-import { UpstreamError } from '../../nodes/upstreams/httpUpstream.ts'
+import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 import { ChainDataError, ConfigError, NodeContradictionError } from '../../platform/errors.ts'
 import type { IncompleteHolding, NftHolding, NftSourceQuery, ReadNfts } from '../holdings/holdings.ts'
@@ -129,26 +129,21 @@ export function createDasPages(options: {
   readonly url: string
   readonly maxResponseBytes?: number
 }): DasPages {
-  const upstreams = openUpstreams(options.url, options.maxResponseBytes ?? 16 * 1024 * 1024)
+  const nodes = openEndpoint(options.url, options.maxResponseBytes ?? 16 * 1024 * 1024)
   return {
     read(place, { accountAddress, signal, deadlineMs }) {
       const call = wordCall(METHOD, { ownerAddress: accountAddress, limit: PAGE_LIMIT, ...place })
-      return upstreams.ask(
-        METHOD,
-        async (http, within) => readPage(await exchange(http, call, within), http.name),
-        {
-          signal,
-          deadlineMs
-        }
-      )
+      return nodes.ask(METHOD, async node => readPage(await node.send(call), node.name), {
+        signal,
+        deadlineMs
+      })
     }
   }
 }
 
-function openUpstreams(url: string, maxResponseBytes: number): SolanaUpstreams {
+function openEndpoint(url: string, maxResponseBytes: number): SolanaNodes {
   try {
-    // The API knows no commitment: nothing of it is sent.
-    return createSolanaUpstreams({ rpcUrls: [url], commitment: 'confirmed', maxRounds: 2, maxResponseBytes })
+    return createSolanaNodes({ rpcUrls: [url], maxAttempts: 2, maxResponseBytes })
   } catch {
     // That message would speak of rpcUrls.
     throw new ConfigError('dasUrl cannot be used; expected http://... or https://...')

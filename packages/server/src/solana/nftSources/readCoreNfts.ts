@@ -1,9 +1,6 @@
-import {
-  MAX_ACCOUNTS_PER_CALL,
-  type RawAccount,
-  type SolanaCallOptions,
-  type SolanaRpc
-} from '../../nodes/solana/rpc.ts'
+import type { SolanaCallOptions } from '../../nodes/solana/nodes.ts'
+import type { RawAccount } from '../../nodes/solana/readAnswers.ts'
+import { MAX_ACCOUNTS_PER_CALL, type SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 import { chunk, mapConcurrently } from '../../platform/concurrency/permits.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isMethodMissing } from '../../../nodes/upstreams/capabilities.ts'
+import { isMethodMissing } from '../../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import { readCallTracer } from './readCallTracer.ts'
 import type { TraceableBlock } from './TraceableBlock.ts'

@@ -1,4 +1,4 @@
-import { isMethodMissing } from '../../../nodes/upstreams/capabilities.ts'
+import { isMethodMissing } from '../../../nodes/upstreams/errorWords.ts'
 import type { Clock } from '../../../platform/clock.ts'
 
 /** How long a chain whose traces are "auto" waits for those of a block before it goes on without. */

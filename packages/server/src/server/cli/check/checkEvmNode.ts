@@ -13,7 +13,7 @@ import type { Waiver } from '../../../model/waivableChecks.ts'
 import type { EvmNode } from '../../../nodes/evm/nodeCall.ts'
 import { readObject } from '../../../nodes/evm/rawFields.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../../nodes/evm/rpc.ts'
-import { describeNodeFailure } from '../../../nodes/upstreams/describeNodeFailure.ts'
+import { describeNodeFailure } from '../../../nodes/upstreams/upstreamError.ts'
 import { displayText } from '../../../platform/displayText.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 

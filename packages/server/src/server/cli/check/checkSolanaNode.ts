@@ -1,7 +1,7 @@
 import type { Finding } from '../../../model/finding.ts'
 import { createSolanaRpc, type SolanaCommitment, type SolanaRpc } from '../../../nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../nodes/solana/solanaAddress.ts'
-import { describeNodeFailure } from '../../../nodes/upstreams/describeNodeFailure.ts'
+import { describeNodeFailure } from '../../../nodes/upstreams/upstreamError.ts'
 import { displayText } from '../../../platform/displayText.ts'
 import type { ChainDataError } from '../../../platform/errors.ts'
 import { createNftSources } from '../../../solana/nftSources/createNftSources.ts'
@@ -43,7 +43,7 @@ export async function checkSolanaNode(options: CheckSolanaNodeOptions): Promise<
   const deadlineMs = Date.now() + timeoutMs
   const limits = { deadlineMs }
   const openRpc = () =>
-    createSolanaRpc({ rpcUrls: [url], commitment, maxRounds: 2, timeoutMs: timeoutMs / 2 })
+    createSolanaRpc({ rpcUrls: [url], commitment, maxAttempts: 2, timeoutMs: timeoutMs / 2 })
   const rpc = openRpc()
   try {
     const genesisHash = String(await rpc.call('getGenesisHash', [], limits))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findResult } from './findResult.ts'
+import { findResult } from './jsonRpc.ts'
 
 const find = (text: string, id = 7) => {
   const found = findResult(Buffer.from(text), id)

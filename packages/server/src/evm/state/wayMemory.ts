@@ -1,5 +1,5 @@
+import { type BatchSize, createBatchSize } from '../../nodes/upstreams/batchSize.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { type BatchSize, createBatchSize } from '../upstreams/batchSize.ts'
 
 /**
  * How many reads travel in one `eth_call`, best first: with our code at an address by a state override, with our code as

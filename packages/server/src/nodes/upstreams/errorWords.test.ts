@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type NodeMessageKind, readNodeMessage, speaksOfBatch } from './nodeMessages.ts'
+import { type NodeMessageKind, readNodeMessage, speaksOfBatch } from './errorWords.ts'
 
 /** Texts as nodes and providers send them, from their sources, documentation and reports. */
 const seen: [NodeMessageKind, string, number, string][] = [

@@ -1,0 +1,155 @@
+import type { Clock } from '../../platform/clock.ts'
+import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
+import type { Upstream } from './upstream.ts'
+import { type FailureKind, failureKinds, UpstreamError } from './upstreamError.ts'
+import type { Verdict, Work } from './work.ts'
+
+/** An upstream and the time until it may be called; 0 for at once. */
+export interface Choice<N> {
+  readonly upstream: Upstream<N, unknown>
+  readonly waitMs: number
+}
+
+/** One upstream's failed attempt. */
+export interface Failure<N> {
+  readonly upstream: Upstream<N, unknown>
+  readonly kind: FailureKind
+  readonly error: Error
+}
+
+/** The attempts at one work: who is asked next, and what the failed ones have told. */
+export interface Attempts<N> {
+  /**
+   * Chooses the next upstream: in service before others, one that was asked less often, one that has shown the height
+   * before one that has not, the preferred one before others, then by score.
+   * @param beside - is being asked already.
+   * @returns `undefined` when none is left.
+   */
+  choose(preferred: Upstream<N, unknown> | undefined, beside?: Upstream<N, unknown>): Choice<N> | undefined
+  note(upstream: Upstream<N, unknown>, verdict: Verdict<unknown>): void
+  /** Reports whether all other upstreams have been asked, or need not be. */
+  isLast(upstream: Upstream<N, unknown>): boolean
+  count(): number
+  lastProblem(): string
+  /** Returns the most telling failure; absent while there is none. */
+  mostTelling(): Failure<N> | undefined
+}
+
+/**
+ * Attempts at an upstream that is behind count a fifth: what one upstream has shown, others will know in some seconds,
+ * and one URL may stand for several nodes.
+ */
+const awaitFactor = 5
+
+interface Tally {
+  asked: number
+  /** In fifths of an attempt. */
+  spent: number
+  /** Its next attempt may not begin before. */
+  againAtMs: number
+  /** Its answer would be the same again. */
+  isFruitless: boolean
+  isUnsound: boolean
+}
+
+export function createAttempts<N>(
+  upstreams: readonly Upstream<N, unknown>[],
+  work: Work<N, unknown>,
+  options: { readonly maxAttempts: number; readonly firstPauseMs: number; readonly clock: Clock }
+): Attempts<N> {
+  const { clock } = options
+  const tallies = new Map<Upstream<N, unknown>, Tally>()
+  const failures = new Map<FailureKind, Failure<N>>()
+  const pauses = { firstMs: options.firstPauseMs, maxMs: 2 * options.firstPauseMs }
+  let count = 0
+  let lastProblem = 'called off'
+
+  const timesAsked = (upstream: Upstream<N, unknown>) => tallies.get(upstream)?.asked ?? 0
+  const isSpent = (tally: Tally | undefined) =>
+    tally !== undefined && tally.spent >= options.maxAttempts * awaitFactor
+
+  function waitFor(upstream: Upstream<N, unknown>): number {
+    const { backOffUntilMs, probeAtMs } = upstream.health
+    const mayAtMs = upstream.isInService() ? 0 : Math.max(backOffUntilMs, probeAtMs)
+    return Math.max(0, Math.max(mayAtMs, tallies.get(upstream)?.againAtMs ?? 0) - clock.now())
+  }
+
+  function compare(preferred: Upstream<N, unknown> | undefined) {
+    const { method, height } = work
+    const lacks = (upstream: Upstream<N, unknown>) =>
+      Number(method !== undefined && upstream.capabilities.lacks(method))
+    const isBehind = ({ health }: Upstream<N, unknown>) =>
+      Number(height !== undefined && (health.head ?? -1) < height)
+    return (a: Upstream<N, unknown>, b: Upstream<N, unknown>) =>
+      lacks(a) - lacks(b) ||
+      timesAsked(a) - timesAsked(b) ||
+      Number(a.isDoubted(height)) - Number(b.isDoubted(height)) ||
+      isBehind(a) - isBehind(b) ||
+      Number(b === preferred) - Number(a === preferred) ||
+      b.health.score() - a.health.score() ||
+      a.position - b.position
+  }
+
+  function best(
+    candidates: readonly Upstream<N, unknown>[],
+    preferred: Upstream<N, unknown> | undefined
+  ): Choice<N> | undefined {
+    const [upstream] = candidates.filter(candidate => candidate.isInService()).sort(compare(preferred))
+    if (upstream !== undefined) return { upstream, waitMs: waitFor(upstream) }
+    // None is well: the one that may be called first, those of another chain last of all.
+    const isWrong = ({ upstream }: Choice<N>) => Number(upstream.identity?.isWrong() ?? false)
+    const [soonest] = candidates
+      .map(candidate => ({ upstream: candidate, waitMs: waitFor(candidate) }))
+      .sort((a, b) => isWrong(a) - isWrong(b) || a.waitMs - b.waitMs)
+    return soonest
+  }
+
+  return {
+    choose(preferred, beside) {
+      const left = upstreams.filter(upstream => upstream !== beside && !isSpent(tallies.get(upstream)))
+      const fresh = best(
+        left.filter(upstream => !tallies.get(upstream)?.isFruitless),
+        preferred
+      )
+      if (beside !== undefined || fresh === undefined || fresh.upstream.isInService()) return fresh
+      // Before one that is not in service is waited for, one whose answer was unsound is asked again: that mostly passes.
+      const again = best(
+        left.filter(upstream => tallies.get(upstream)?.isUnsound),
+        preferred
+      )
+      return again !== undefined && again.waitMs < fresh.waitMs ? again : fresh
+    },
+    note(upstream, verdict) {
+      if (verdict.kind === 'value' || verdict.kind === 'final' || verdict.kind === 'aborted') return
+      const { kind, error } = verdict
+      const fault = error instanceof UpstreamError ? error.fault : undefined
+      const tally = tallies.get(upstream) ?? {
+        asked: 0,
+        spent: 0,
+        againAtMs: 0,
+        isFruitless: false,
+        isUnsound: false
+      }
+      tallies.set(upstream, tally)
+      count++
+      tally.asked++
+      tally.spent += work.awaitsNewer === true && fault === 'behind' ? 1 : awaitFactor
+      tally.againAtMs = clock.now() + jittered(backOffMs(pauses, tally.asked))
+      tally.isFruitless ||= kind !== 'failed' || fault === 'refused' || fault === 'tooLarge'
+      tally.isUnsound ||= kind === 'unsound'
+      lastProblem = `${kind === 'absent' ? `${upstream.name} ` : ''}${error.message}`
+      // The first of each kind; of failed exchanges the newest.
+      if (kind === 'failed' || !failures.has(kind)) failures.set(kind, { upstream, kind, error })
+    },
+    isLast: upstream =>
+      upstreams.every(
+        other => other === upstream || tallies.has(other) || (other.identity?.isWrong() ?? false)
+      ),
+    count: () => count,
+    lastProblem: () => lastProblem,
+    mostTelling() {
+      const kind = failureKinds.find(candidate => failures.has(candidate))
+      return kind && failures.get(kind)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import type { Clock } from '../../platform/clock.ts'
+import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
+import type { UpstreamFault } from './upstreamError.ts'
+
+/** A circuit breaker: closed while calls go through, open while none should be sent, half-open while one more failure opens it again. */
+export type BreakerState = 'closed' | 'open' | 'halfOpen'
+
+/** What is known of one upstream from its own answers. Times are `clock.now()`. */
+export interface UpstreamHealth {
+  /** Notes an exchange that went through; closes the breaker. */
+  succeeded(): void
+  /** @param retryAfterMs - the pause that the node asked for. */
+  failed(fault: UpstreamFault | 'unsound', retryAfterMs?: number): void
+  /** Notes how long a check of its head took. */
+  checked(durationMs: number): void
+  /** Notes its newest block, while `best` was the newest of all upstreams. */
+  sawHead(head: number, best: number): void
+  readonly head: number | undefined
+  readonly lagBlocks: number
+  /** From 0 (of no use) to 1. */
+  score(): number
+  breaker(): BreakerState
+  /** End of the back-off that the node asked for: until then it is not called at all. */
+  readonly backOffUntilMs: number
+  /** Earliest probe through an open breaker, for a pool that has no other upstream; 0 while the breaker is closed. */
+  readonly probeAtMs: number
+}
+
+/** Weight of one more outcome in the failure rate, and of one more check in the latency. */
+const outcomeWeight = 1 / 4
+const latencyWeight = 1 / 4
+/** A failure that is so old counts half. */
+const halfLifeMs = 30_000
+/** Failures in a row that open the breaker. Fewer would prove nothing where many exchanges run at a time. */
+const failuresToOpen = 4
+const open = { firstMs: 500, maxMs: 30_000 }
+const probe = { firstMs: 50, maxMs: 1_000 }
+const throttle = { firstMs: 50, maxMs: 30_000 }
+/** An exhausted quota, and the longest back-off that a node can ask for. */
+const maxBackOffMs = 60_000
+/** Latency of a node that was not checked yet. */
+const assumedLatencyMs = 100
+/** A latency that halves the score; a lag that does. One block of lag is normal in a network. */
+const halvingLatencyMs = 500
+const halvingLagBlocks = 4
+const normalLagBlocks = 1
+/** More lag counts no more: a node that names a head which does not exist must not make all others worthless. */
+const maxLagBlocks = 8
+
+export function createUpstreamHealth(clock: Clock): UpstreamHealth {
+  let rate = 0
+  let ratedAtMs = clock.now()
+  let latencyMs: number | undefined
+  let failures = 0
+  let throttles = 0
+  let head: number | undefined
+  let lagBlocks = 0
+  let backOffUntilMs = 0
+  let openUntilMs = 0
+  let probeAtMs = 0
+
+  const failureRate = () => rate * 0.5 ** ((clock.now() - ratedAtMs) / halfLifeMs)
+  function rateOutcome(failure: 0 | 1): void {
+    rate = failureRate() * (1 - outcomeWeight) + failure * outcomeWeight
+    ratedAtMs = clock.now()
+  }
+
+  function throttled(fault: UpstreamFault | 'unsound', askedMs: number | undefined): void {
+    throttles++
+    const ownMs = fault === 'exhausted' ? maxBackOffMs : jittered(backOffMs(throttle, throttles))
+    backOffUntilMs = Math.max(backOffUntilMs, clock.now() + Math.min(maxBackOffMs, askedMs ?? ownMs))
+  }
+
+  return {
+    succeeded() {
+      rateOutcome(0)
+      failures = 0
+      throttles = 0
+      openUntilMs = 0
+      probeAtMs = 0
+    },
+    failed(fault, retryAfterMs) {
+      rateOutcome(1)
+      if (fault === 'throttled' || fault === 'exhausted' || retryAfterMs !== undefined) {
+        throttled(fault, retryAfterMs)
+        return
+      }
+      if (fault === 'unsound') {
+        // The node answered, so the breaker stays closed. Twice, because its exchange has counted as a success.
+        rateOutcome(1)
+        return
+      }
+      failures++
+      const times = failures - failuresToOpen + 1
+      if (times < 1) return
+      openUntilMs = clock.now() + jittered(backOffMs(open, times))
+      probeAtMs = clock.now() + jittered(backOffMs(probe, times))
+    },
+    checked(durationMs) {
+      latencyMs = latencyMs === undefined ? durationMs : latencyMs + (durationMs - latencyMs) * latencyWeight
+    },
+    sawHead(seen, best) {
+      head = seen
+      lagBlocks = Math.max(0, best - seen)
+    },
+    get head() {
+      return head
+    },
+    get lagBlocks() {
+      return lagBlocks
+    },
+    score() {
+      const soundness = (1 - failureRate()) ** 2
+      const speed = halvingLatencyMs / (halvingLatencyMs + (latencyMs ?? assumedLatencyMs))
+      const lag = Math.min(maxLagBlocks, Math.max(0, lagBlocks - normalLagBlocks))
+      return soundness * speed * (halvingLagBlocks / (halvingLagBlocks + lag))
+    },
+    breaker() {
+      if (failures < failuresToOpen) return 'closed'
+      return clock.now() < openUntilMs ? 'open' : 'halfOpen'
+    },
+    get backOffUntilMs() {
+      return backOffUntilMs
+    },
+    get probeAtMs() {
+      return probeAtMs
+    }
+  }
+}
