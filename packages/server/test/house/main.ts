@@ -25,13 +25,15 @@ let ledger = readLedger()
 for (const part of ['sizes', 'walks'] as const) {
   if (only !== undefined && only !== part) continue
   const figures = await measures[part]()
-  if (values.write) ledger = { ...ledger, [part]: update(figures, ledger[part], values.why) }
+  if (values.write) {
+    ledger = { ...ledger, [part]: update(figures, ledger[part], values.why) }
+    writeLedger(ledger)
+  }
   print(figures, ledger[part])
   const problems = compare(figures, ledger[part])
   for (const problem of problems) process.stdout.write(`FAIL ${problem}\n`)
   if (problems.length > 0) process.exitCode = 1
 }
-if (values.write) writeLedger(ledger)
 if (process.exitCode === 1)
   process.stdout.write("Make it smaller, or raise the ledger: npm run house -- --write --why '<reason>'\n")
 
