@@ -1,12 +1,15 @@
 import { defineConfig } from 'vitest/config'
 import base from './vitest.config.ts'
 
-/** The chaos suites at full size: minutes instead of seconds. */
+/** The suites that draw at random, at full size: minutes instead of seconds. */
 export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: ['packages/server/test/{chaos,processes}/**/*.test.ts'],
+    include: [
+      'packages/server/test/{chaos,processes,simulation}/**/*.test.ts',
+      'packages/server/src/index/{sqlite,postgres}/store.test.ts'
+    ],
     env: { CHAOS: 'full' },
     // What is measured must not compete with a neighbour.
     fileParallelism: false

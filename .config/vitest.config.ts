@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
+import LongestFirst from './longestFirst.ts'
 import { measureSlowness, patient } from './patience.ts'
 
 /** Sources are run as they are: every package resolves to its `src` through this condition. */
@@ -30,8 +31,9 @@ export default defineConfig({
     // A flaky test is a bug: nothing is retried.
     retry: 0,
     reporters: ['default', fileURLToPath(new URL('closingCounts.ts', import.meta.url))],
-    // Most files wait for nodes and processes of theirs, so a core is not kept free as by default.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Most files wait for nodes and processes of theirs: one worker more than there are cores keeps these busy.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     // For what hangs: a slow machine gets more time, and no test waits for a limit of its own.
     testTimeout: patient(120_000),
     hookTimeout: patient(180_000),

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import { faultNames } from '../support/chaosFaults.ts'
 import { type RunningIndexer, runTestIndexer } from '../support/indexHarness.ts'
@@ -76,7 +77,7 @@ describe.each(chaosPlaces)('in $engine.name, on $node.name', ({ engine, node: { 
       expect(Object.entries(injected).filter(([, times]) => times === 0)).toEqual([])
       expect(ratio).toBeGreaterThanOrEqual(leastSpeed)
     },
-    60_000 + blocks * 500
+    patient(60_000 + blocks * 500)
   )
 })
 

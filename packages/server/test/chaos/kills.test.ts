@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import { dumpSections } from '../../src/index/test/dumpStore.ts'
@@ -76,7 +77,7 @@ describe.each(chaosPlaces)('in $engine.name, on $node.name', ({ engine, node: { 
       const wanted = { ...counts, ...(engine.name === 'postgres' ? lost : {}) }
       expect(Object.entries(wanted).filter(([, times]) => times === 0)).toEqual([])
     },
-    60_000 + rounds * 5_000
+    patient(60_000 + rounds * 5_000)
   )
 })
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { guardChild } from '../../../devnet/src/platform/childGuard.ts'
 import { openPostgresWriter } from '../../src/index/postgres/openWriter.ts'
 import { chainSchema } from '../../src/index/postgres/schema.ts'
@@ -165,6 +166,6 @@ describe.each(cases)('frozen $place a step of a $deed, $way', ({ deed, place, wa
       process.stdout.write(`frozen ${place} a step of a ${deed}, ${way}: ${outcomes.join(', ')}\n`)
       expect(outcomes.length).toBeGreaterThan(0)
     },
-    30_000 + steps.length * 20_000
+    patient(60_000 + steps.length * 20_000)
   )
 })

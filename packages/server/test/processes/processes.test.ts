@@ -1,5 +1,6 @@
 import { startAnvil } from '@chain-data/devnet'
 import { afterEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import { isFull, seed } from '../chaos/chaosSizes.ts'
 import { checkIndex, none } from '../chaos/checkIndex.ts'
@@ -82,7 +83,7 @@ describe.each(engines)('over one store in $name', engine => {
       )
       expect(dump?.sha256).toBe(wanted?.sha256)
     },
-    60_000 + steps * 20_000
+    patient(60_000 + steps * 20_000)
   )
 })
 

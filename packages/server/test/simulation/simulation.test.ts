@@ -13,7 +13,9 @@ import {
 } from '@chain-data/devnet'
 import { isConfirmed, type TransactionRecord } from '@chain-data/protocol'
 import { afterEach, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
+import { isFull } from '../chaos/chaosSizes.ts'
 import { differences, eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { walkChain } from '../support/walkChain.ts'
 import { type ChainVersions, createChainVersions } from './chainVersions.ts'
@@ -23,7 +25,7 @@ import { type Told, watchAnswers } from './watchAnswers.ts'
 
 /** More seeds by hand: SIMULATION_SEEDS="5 6 7" SIMULATION_STEPS=100. */
 const seeds = (process.env.SIMULATION_SEEDS ?? '1 2 3').split(' ').map(Number)
-const steps = Number(process.env.SIMULATION_STEPS ?? 18)
+const steps = Number(process.env.SIMULATION_STEPS ?? (isFull ? 60 : 9))
 
 const cleanUps: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -104,7 +106,7 @@ it.each(seeds)(
       throw new Error(`seed ${seed}, after: ${log.join(', ')}`, { cause: error })
     }
   },
-  60_000 + steps * 2_000
+  patient(60_000 + steps * 2_000)
 )
 
 const lowerCase = (addresses: Iterable<string>) => [...addresses].map(address => address.toLowerCase())

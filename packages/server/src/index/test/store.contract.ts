@@ -54,9 +54,11 @@ export const testIdentity: ChainIdentity = { chainId: 31_337, genesisHash: `0x${
 /**
  * What every engine must do. Call it in a test file, once for each engine and driver.
  * @param open - gives each test a store of its own; the test disposes of it.
- * @param share - of the runs that random stories have otherwise: for an engine whose empty store takes long to make.
+ * @param engineShare - share of the usual runs of random stories, for an engine whose empty store takes long to make.
+ *   `npm test` runs half of them, `npm run test:chaos` all.
  */
-export function describeStore(name: string, open: OpenStore, share = 1): void {
+export function describeStore(name: string, open: OpenStore, engineShare = 1): void {
+  const share = process.env.CHAOS === 'full' ? engineShare : engineShare / 2
   describe(`store ${name}`, () => {
     describe('blocks and history', () => describeBlocks(open, share))
     describe('reorgs', () => describeReorgs(open, share))

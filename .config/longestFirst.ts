@@ -1,0 +1,32 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** The files that take longest. On a fresh clone no run has measured them yet. */
+const longest = [
+  'examples/portfolio/test/portfolio.test.ts',
+  'packages/devnet/test/road/command.test.ts',
+  'packages/conformance/test/conformance.test.ts',
+  'packages/server/test/hostile/reorgs.test.ts',
+  'packages/server/test/solana/faults.test.ts',
+  'packages/server/src/index/sqlite/store.test.ts',
+  'docs/test/blocks.test.ts',
+  'packages/server/test/deepHistory/deepHistory.test.ts',
+  'packages/server/src/index/postgres/store.test.ts',
+  'packages/server/test/chaos/reorgs.test.ts',
+  'packages/devnet/test/road/kill.test.ts',
+  'packages/server/test/cli/status.test.ts',
+  'packages/server/test/cli/serve.test.ts',
+  'packages/devnet/test/cli.test.ts',
+  'packages/server/test/processes/processes.test.ts',
+  'packages/server/test/chaos/kills.test.ts'
+]
+
+/** Runs the longest files first, so that no worker is left with one of them at the end. */
+export default class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = longest.findIndex(name => moduleId.endsWith(name))
+      return place < 0 ? longest.length : place
+    }
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
