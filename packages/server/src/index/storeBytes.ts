@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { StoreLocation } from './parseStoreUrl.ts'
-import { chainFiles } from './sqlite/chainFiles.ts'
+import { chainFiles } from './sqlite/open.ts'
 
 /**
  * What one chain's index takes on this machine's disk, with what is not merged into it yet.

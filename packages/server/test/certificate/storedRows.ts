@@ -1,8 +1,8 @@
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
-import { connect } from '../../src/index/postgres/connect.ts'
+import { connect } from '../../src/index/postgres/driver.ts'
 import { chainSchema } from '../../src/index/postgres/schema.ts'
-import { chainFiles } from '../../src/index/sqlite/chainFiles.ts'
 import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
+import { chainFiles } from '../../src/index/sqlite/open.ts'
 
 const chainId = 31337
 

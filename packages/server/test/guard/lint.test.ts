@@ -149,8 +149,8 @@ test('nothing is loaded by a way that the lint does not see, and no file excuses
     return [...loads, ...excuses].map(text => `${file}: ${text}`)
   })
   expect(found.sort()).toEqual([
-    "index/sqlite/libsqlDriver.ts: createRequire(import.meta.url)('libsql')",
-    "index/sqlite/nodeSqliteDriver.ts: getBuiltinModule('node:sqlite')"
+    "index/sqlite/loadDriver.ts: createRequire(import.meta.url)('libsql')",
+    "index/sqlite/loadDriver.ts: getBuiltinModule('node:sqlite')"
   ])
 })
 

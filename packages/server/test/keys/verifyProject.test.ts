@@ -5,9 +5,9 @@ import { createServer, type Server } from '../../src/server/start/createServer.t
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { createKeyRing } from '../../src/server/projects/createKeyRing.ts'
 import {
+  createProjectVerifier,
   type VerifyLimits,
-  type VerifyProject,
-  createProjectVerifier
+  type VerifyProject
 } from '../../src/server/projects/createProjectVerifier.ts'
 import { address, request, startService } from '../http/startService.ts'
 

@@ -1,8 +1,14 @@
 import type { CacheDatabase, Statement, Steps } from '../caches/cacheDatabase.ts'
 import type { Migration } from '../shared/checkMigrations.ts'
-import { connect, connectionConfig, drop, type Purpose } from './connect.ts'
-import { type ClientBase, Pool } from './driver.ts'
-import { toStoreError } from './error.ts'
+import {
+  type ClientBase,
+  connect,
+  connectionConfig,
+  drop,
+  Pool,
+  type Purpose,
+  toStoreError
+} from './driver.ts'
 import { migrate } from './migrate.ts'
 
 export interface CacheSchema {

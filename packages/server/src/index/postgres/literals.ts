@@ -1,3 +1,6 @@
+import type { Hash } from '../../model/evm.ts'
+import { hashKey } from '../record/hexBytes.ts'
+
 /** Bytes as an SQL literal, for statements that travel together and so cannot have parameters. */
 export function bytesLiteral(bytes: Uint8Array): string {
   return `'\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}'::bytea`
@@ -18,4 +21,9 @@ export function bytesArrayLiteral(values: readonly Uint8Array[]): string {
 /** The same, of hex. One literal for all: the server reads it in one go, where an expression for each value would be planned. */
 export function hexArrayLiteral(values: readonly string[]): string {
   return values.length === 0 ? "'{}'::bytea[]" : `'{"\\\\x${values.join('","\\\\x')}"}'::bytea[]`
+}
+
+/** Key of a transaction hash in `tx_hash`: its first 8 bytes as a signed big-endian number, as a query's parameter wants it. */
+export function hashKeyNumber(hash: Hash): string {
+  return hashKey(hash).readBigInt64BE().toString()
 }

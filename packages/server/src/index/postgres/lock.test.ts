@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { patient } from '../../../../../.config/patience.ts'
 import { createTestDatabase } from '../../../test/support/startPostgres.ts'
 import { StoreInUseError } from '../port/writer.ts'
-import { connect, drop } from './connect.ts'
 import type { Client } from './driver.ts'
+import { connect, drop } from './driver.ts'
 import { takeLeadership } from './lock.ts'
 
 const chainId = 7

@@ -5,8 +5,8 @@ import {
   checksumOf,
   type Migration
 } from '../shared/checkMigrations.ts'
-import type { Client, ClientBase } from './driver.ts'
-import { insufficientPrivilege, sqlStateOf, toStoreError } from './error.ts'
+import type { Client } from './driver.ts'
+import { insufficientPrivilege, sqlStateOf, toStoreError } from './driver.ts'
 
 /**
  * Makes `schema` when it is missing and brings it up to the last of `migrations`, each step in a transaction of its own, so
@@ -38,17 +38,6 @@ export async function migrate(
       { cause: error }
     )
   }
-}
-
-/**
- * Version of `schema`; absent before the first step is done.
- * @throws as the client does.
- */
-export async function schemaVersion(client: ClientBase, schema: string): Promise<number | undefined> {
-  const found = await client.query(`SELECT to_regclass('${schema}.migration') IS NOT NULL AS "isThere"`)
-  if (found.rows[0]?.isThere !== true) return undefined
-  const { rows } = await client.query(`SELECT max(version) AS version FROM ${schema}.migration`)
-  return rows[0]?.version ?? undefined
 }
 
 /** @returns how many steps are done now; another process may have done some of them. */

@@ -1,13 +1,13 @@
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
 import { emptySnapshot } from '../shared/emptySnapshot.ts'
-import { createBeginView, endOfNewest, type ViewFacts } from './createBeginView.ts'
+import type { ReadConnection } from './connection.ts'
+import { type Partitions, readPartitions } from './history.ts'
 import { createReadStatements, type ReadStatements } from './read.ts'
-import type { ReadConnection } from './readConnection.ts'
-import type { ReadServer } from './readServer.ts'
-import { type Partitions, readPartitions } from './readWindows.ts'
+import type { ReadServer } from './servers.ts'
 import { createPostgresPool, type PostgresPool, type PostgresPoolOptions } from './servers.ts'
 import { PostgresSnapshot, type ReadView } from './snapshot.ts'
+import { createBeginView, endOfNewest, type ViewFacts } from './view.ts'
 
 export interface PostgresReaderOptions extends PostgresPoolOptions {
   /**

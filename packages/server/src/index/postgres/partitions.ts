@@ -1,6 +1,6 @@
 import { firstTransactionId, maxBlockNumber } from '../record/transactionId.ts'
 import type { Client } from './driver.ts'
-import { runScript } from './runScript.ts'
+import { runScript } from './session.ts'
 
 /** Blocks from `first` up to, but not with, `end`: one partition of each large table. */
 export interface BlockRange {

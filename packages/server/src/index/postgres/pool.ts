@@ -12,10 +12,9 @@ import {
   PoolMirror,
   type PresentTransaction
 } from '../shared/poolMirror.ts'
-import { rememberedBlocks, SenderNonces } from '../shared/senderNonces.ts'
+import { rememberedBlocks, SenderNonces } from '../shared/senders.ts'
 import { CopyBuffer } from './copyBuffer.ts'
-import { hashKeyNumber } from './hashKeyNumber.ts'
-import { bigintsLiteral, bytesArrayLiteral } from './literals.ts'
+import { bigintsLiteral, bytesArrayLiteral, hashKeyNumber } from './literals.ts'
 import type { WriterSession } from './session.ts'
 
 const rowsAtOnce = 2_000

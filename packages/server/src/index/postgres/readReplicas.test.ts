@@ -10,7 +10,7 @@ import { commitChain } from '../test/commitChain.ts'
 import { expectedEvents } from '../test/expectedHistory.ts'
 import { gather, readHistory, withSnapshot } from '../test/readAll.ts'
 import { testIdentity } from '../test/store.contract.ts'
-import { connect } from './connect.ts'
+import { connect } from './driver.ts'
 import { openPostgresReader } from './openReader.ts'
 import { openPostgresWriter } from './openWriter.ts'
 

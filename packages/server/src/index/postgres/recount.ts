@@ -2,7 +2,7 @@ import type { Address } from '../../model/evm.ts'
 import type { Recount } from '../port/audit.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { behindAddresses, compareTallies, type PartTally, partBounds, Tally } from '../record/tally.ts'
-import type { IdWindow } from './readWindows.ts'
+import type { IdWindow } from './history.ts'
 
 const rowLength = addressLength + 8
 /** Rows that one statement gives. */

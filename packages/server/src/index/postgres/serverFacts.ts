@@ -1,5 +1,4 @@
-import { connect, drop } from './connect.ts'
-import { toStoreError } from './error.ts'
+import { connect, drop, toStoreError } from './driver.ts'
 import { leaderLockKey } from './lock.ts'
 import { metadataSchema } from './metadataCache.ts'
 import { chainSchema } from './schema.ts'

@@ -1,6 +1,7 @@
-import { StoreError } from '../../platform/errors.ts'
+import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import { SnapshotPlaces } from '../shared/snapshotPlaces.ts'
-import { ReadServer } from './readServer.ts'
+import { ReadConnection } from './connection.ts'
+import { sqlStateOf, tooManyConnections } from './driver.ts'
 
 export interface PostgresPoolOptions {
   /** Most connections, to all servers together; as many snapshots may be open at once. Default 16. */
@@ -86,5 +87,179 @@ export function createPostgresPool(
       for (const server of [primary, ...replicas]) server.close()
       places.close()
     }
+  }
+}
+
+export interface ReadServerOptions {
+  /** How long to wait for each answer. */
+  readonly answerMs: number
+  /** A connection that nobody used for so long is closed. */
+  readonly keptMs: number
+  /** Called before one more is opened: closes another one where there are too many. */
+  makeRoom(): void
+}
+
+/** One database server that queries are asked of, and the connections to it. */
+export class ReadServer {
+  readonly #url: string
+  readonly #options: ReadServerOptions
+  /** Last used last, each with the timer that closes it. */
+  readonly #idle = new Map<ReadConnection, NodeJS.Timeout>()
+  readonly #open = new Set<ReadConnection>()
+  #connecting = 0
+  /** The last attempt to reach it failed. */
+  #isAway = false
+  /** One call finds out whether it still is. */
+  #isLookedFor = false
+  /** It let nobody else in, when it was asked last. */
+  #isFull = false
+  /** Calls that wait for one of the connections that are open. */
+  readonly #waiting: (() => void)[] = []
+
+  /** @param url - never logged and in no message: it may hold a password. */
+  constructor(url: string, options: ReadServerOptions) {
+    this.#url = url
+    this.#options = options
+  }
+
+  /** Connections, those included that are being opened. */
+  get size(): number {
+    return this.#open.size + this.#connecting
+  }
+
+  /**
+   * Begins something over a connection that nobody else uses. One that had been idle may have ended meanwhile; then it is
+   * begun once more, over a new one. Where the server lets no more in, one that is open is waited for.
+   * @returns the connection too: it is the caller's until `putBack`.
+   * @throws {StoreUnavailableError} the server does not answer. While it is away one call finds out at a time; the others do
+   *   not wait for that.
+   */
+  async begin<T>(
+    work: (connection: ReadConnection) => Promise<T>
+  ): Promise<{ readonly connection: ReadConnection; readonly begun: T }> {
+    const idle = this.#takeIdle()
+    if (idle !== undefined) {
+      try {
+        return { connection: idle, begun: await work(idle) }
+      } catch (error) {
+        this.#discard(idle)
+        if (!(error instanceof StoreUnavailableError)) throw error
+        // The others were open when it ended, too.
+        this.#closeIdle()
+      }
+    }
+    const connection = await this.#connectUnlessFull()
+    if (connection === undefined) return this.begin(work)
+    try {
+      return { connection, begun: await work(connection) }
+    } catch (error) {
+      this.#discard(connection)
+      throw error
+    }
+  }
+
+  /** Takes a connection back, with its transaction ended; a broken one is closed. Never fails. */
+  async putBack(connection: ReadConnection): Promise<void> {
+    try {
+      if (!connection.isBroken) await connection.run('ROLLBACK')
+    } catch {
+      // It is broken now.
+    }
+    if (connection.isBroken || !this.#open.has(connection)) this.#discard(connection)
+    else this.#keep(connection)
+  }
+
+  /** @returns whether there was one to close. */
+  closeOneIdle(): boolean {
+    const [oldest] = this.#idle.keys()
+    if (oldest !== undefined) this.#discard(oldest)
+    return oldest !== undefined
+  }
+
+  /** Looks whether it answers again. @returns whether it does. */
+  async askAgain(): Promise<boolean> {
+    try {
+      const { connection } = await this.begin(asked => asked.run('SELECT 1'))
+      this.#keep(connection)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  close(): void {
+    for (const connection of [...this.#open]) this.#discard(connection)
+  }
+
+  /** @returns nothing once one that was open is free, or has ended. */
+  async #connectUnlessFull(): Promise<ReadConnection | undefined> {
+    try {
+      return await this.#connect()
+    } catch (error) {
+      if (!this.#isFull || this.#open.size === 0) {
+        // Nothing comes back that the others could have.
+        for (const wake of this.#waiting.splice(0)) wake()
+        throw error
+      }
+      if (this.#idle.size === 0) await new Promise<void>(resolve => this.#waiting.push(resolve))
+      return undefined
+    }
+  }
+
+  async #connect(): Promise<ReadConnection> {
+    const isLookingFor = this.#isAway
+    if (isLookingFor && this.#isLookedFor) {
+      throw new StoreUnavailableError('PostgreSQL did not answer a moment ago')
+    }
+    if (isLookingFor) this.#isLookedFor = true
+    this.#options.makeRoom()
+    this.#connecting++
+    try {
+      const { answerMs } = this.#options
+      const connection = await ReadConnection.open(this.#url, answerMs, ended => this.#forget(ended))
+      this.#open.add(connection)
+      this.#isAway = false
+      this.#isFull = false
+      return connection
+    } catch (error) {
+      this.#isAway = true
+      this.#isFull = sqlStateOf(error) === tooManyConnections
+      throw error
+    } finally {
+      this.#connecting--
+      if (isLookingFor) this.#isLookedFor = false
+    }
+  }
+
+  #keep(connection: ReadConnection): void {
+    const timer = setTimeout(() => this.#discard(connection), this.#options.keptMs)
+    this.#idle.set(connection, timer.unref())
+    this.#waiting.shift()?.()
+  }
+
+  /** The one that was used last: the others may then be closed for being idle. */
+  #takeIdle(): ReadConnection | undefined {
+    const connection = [...this.#idle.keys()].at(-1)
+    if (connection !== undefined) {
+      clearTimeout(this.#idle.get(connection))
+      this.#idle.delete(connection)
+    }
+    return connection
+  }
+
+  #closeIdle(): void {
+    while (this.closeOneIdle()) {}
+  }
+
+  #discard(connection: ReadConnection): void {
+    connection.drop()
+    this.#forget(connection)
+  }
+
+  #forget(connection: ReadConnection): void {
+    clearTimeout(this.#idle.get(connection))
+    this.#idle.delete(connection)
+    this.#open.delete(connection)
+    this.#waiting.shift()?.()
   }
 }

@@ -1,9 +1,6 @@
 import { type StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import { StoreInUseError } from '../port/writer.ts'
-import { drop } from './connect.ts'
-import type { Client } from './driver.ts'
-import { isTermOver, toStoreError } from './error.ts'
-import { runScript } from './runScript.ts'
+import { type Client, drop, isTermOver, toStoreError, type Wire } from './driver.ts'
 
 /** What the server does for a few thousand rows, or a look at itself, does not take so long: it is out of reach. */
 const longestAnswerMs = 60_000
@@ -99,4 +96,44 @@ export class WriterSession {
     else drop(this.#client)
     clearTimeout(limit)
   }
+}
+
+/** What sends rows of `COPY`; the driver has it and its types do not say so. */
+interface CopySender {
+  sendCopyFromChunk(bytes: Uint8Array): void
+  endCopyFrom(): void
+}
+
+/**
+ * Carries out several statements in one round trip, with the rows of every `COPY .. FROM STDIN` among them.
+ * @param sql - statements without parameters. One that fails ends the script; a transaction that it has begun is then still
+ *   open, and has failed.
+ * @param rows - for each `COPY` in turn, whole (see `copyRows.ts`). Everything is sent at once: a server takes rows when it
+ *   gets to their statement, and drops what is left of them when an earlier one has failed.
+ * @throws as the client does.
+ */
+export function runScript(client: Client, sql: string, rows: readonly Uint8Array[] = []): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.query({
+      submit: (wire: Wire) => {
+        const copying = wire as Wire & CopySender
+        // Leaves as one piece.
+        wire.stream.cork()
+        wire.query(sql)
+        for (const each of rows) {
+          copying.sendCopyFromChunk(each)
+          copying.endCopyFrom()
+        }
+        wire.stream.uncork()
+      },
+      // The driver tells of every answer; only the last one counts.
+      handleRowDescription: () => {},
+      handleDataRow: () => {},
+      handleCommandComplete: () => {},
+      handleEmptyQuery: () => {},
+      handleCopyInResponse: () => {},
+      handleError: reject,
+      handleReadyForQuery: () => resolve()
+    })
+  })
 }

@@ -14,15 +14,21 @@ import { firstTransactionId, toPosition, toTransactionId } from '../record/trans
 import { inPoolOrder } from '../shared/inPoolOrder.ts'
 import { SnapshotLife } from '../shared/SnapshotLife.ts'
 import { type ReportColumns, toWriterReport } from '../shared/toWriterReport.ts'
-import { endOfNewest, type ViewFacts } from './createBeginView.ts'
-import { HistoryCursor, type Stretch } from './HistoryCursor.ts'
-import { hashKeyNumber } from './hashKeyNumber.ts'
+import type { ReadConnection, Row } from './connection.ts'
+import {
+  HistoryCursor,
+  type IdWindow,
+  type Partitions,
+  ReadWindows,
+  type Stretch,
+  toAuditedStretch,
+  toStretch
+} from './history.ts'
+import { hashKeyNumber } from './literals.ts'
 import { type RefColumns, toRef } from './meta.ts'
 import type { ReadStatements, Statement } from './read.ts'
-import type { ReadConnection, Row } from './readConnection.ts'
-import { type IdWindow, type Partitions, ReadWindows } from './readWindows.ts'
 import { recountPart } from './recount.ts'
-import { toAuditedStretch, toStretch } from './stretches.ts'
+import { endOfNewest, type ViewFacts } from './view.ts'
 
 /** A page of the usual size is one chunk. */
 const firstRecords = 128

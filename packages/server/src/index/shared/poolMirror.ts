@@ -1,7 +1,7 @@
 import type { Address, Hash, PendingTransaction } from '../../model/evm.ts'
 import type { PoolUpdate } from '../port/pool.ts'
 import type { PendingRecord } from '../record/record.ts'
-import { SenderQueues } from './senderQueues.ts'
+import { SenderQueues } from './senders.ts'
 
 /** What a writer must know of a stored entry to see whether an update or a block changes it. */
 export interface PoolEntry {

@@ -4,8 +4,7 @@ import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { CacheDatabase, Statement, Steps } from '../caches/cacheDatabase.ts'
 import type { Migration } from '../shared/checkMigrations.ts'
 import type { SqliteDriver, SqliteStatement } from './driver.ts'
-import { isBusy } from './error.ts'
-import { inTransaction } from './inTransaction.ts'
+import { inTransaction, isBusy } from './driver.ts'
 import { migrate } from './migrate.ts'
 
 export interface CacheFile {

@@ -3,10 +3,10 @@ import { hashBytes } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { encodeParties } from '../record/undoParties.ts'
-import { newestDroppableUndo, type UndoLayout } from '../shared/undoWindow.ts'
+import { newestDroppableUndo, type UndoLayout } from '../shared/blocks.ts'
 import type { SqliteConnection } from './driver.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
-import { shortHashLength } from './transactionLookup.ts'
+import { shortHashLength } from './read.ts'
 
 /** How blocks are appended. */
 export interface AppendLayout extends UndoLayout {

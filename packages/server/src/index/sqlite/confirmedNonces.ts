@@ -2,7 +2,7 @@ import type { Address } from '../../model/evm.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodeConfirmed } from '../record/record.ts'
 import { firstTransactionId, toPosition } from '../record/transactionId.ts'
-import { rememberedBlocks, SenderNonces } from '../shared/senderNonces.ts'
+import { rememberedBlocks, SenderNonces } from '../shared/senders.ts'
 import type { SqliteConnection } from './driver.ts'
 
 const recordsAtOnce = 2_000

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import { type Logger, silentLogger } from '../../platform/logger.ts'
 import { describeDeepHistoryCache } from '../caches/deepHistoryCache.contract.ts'
-import { deepHistoryCacheFile, openSqliteDeepHistoryCache } from './deepHistoryCache.ts'
+import { openSqliteDeepHistoryCache } from './deepHistoryCache.ts'
 import { availableSqliteDrivers, loadSqliteDriver } from './loadDriver.ts'
 
 const folders: string[] = []
@@ -48,7 +48,7 @@ const who = `0x${'22'.repeat(20)}` as const
 describe('a deep history cache', () => {
   it('whose file cannot be used lives in memory, which is logged once', async () => {
     const folder = makeFolder()
-    writeFileSync(deepHistoryCacheFile(folder, 1), 'something else entirely '.repeat(200))
+    writeFileSync(join(folder, 'evm-1.deep.sqlite'), 'something else entirely '.repeat(200))
     const warnings: string[] = []
     const logger: Logger = { ...silentLogger, warn: message => warnings.push(message) }
     const cache = openSqliteDeepHistoryCache(folder, 1, { bound: 1e9, logger })
@@ -72,7 +72,7 @@ describe('a deep history cache', () => {
     }))
     await cache.save(who, anchor, { from: 0, below: 10, records })
     const count = () => {
-      const file = loadSqliteDriver().open(deepHistoryCacheFile(folder, 1), { busyTimeoutMs: 100 })
+      const file = loadSqliteDriver().open(join(folder, 'evm-1.deep.sqlite'), { busyTimeoutMs: 100 })
       const rows = file.prepare<{ n: number }>('SELECT count(*) AS n FROM record').get([])?.n
       file.close()
       return rows

@@ -19,13 +19,8 @@ export interface SqliteDeepHistoryCacheOptions {
 /** Another server may be writing; its transactions are short. */
 const busyMs = 1_000
 
-/** Path of one chain's cache; SQLite adds `-wal` and `-shm` next to it. */
-export function deepHistoryCacheFile(folder: string, chainId: number): string {
-  return join(folder, `evm-${chainId}.deep.sqlite`)
-}
-
 /**
- * Opens the deep history cache of one chain in a file of its own next to the index, and makes it when missing. Any number of
+ * Opens the deep history cache of one chain in the file `evm-<chainId>.deep.sqlite` of `folder`, and makes it when missing. Any number of
  * servers may share it.
  *
  * @returns a cache in memory where the file is damaged, locked, or made by a newer program: logged once.
@@ -36,7 +31,7 @@ export function openSqliteDeepHistoryCache(
   options: SqliteDeepHistoryCacheOptions
 ): DeepHistoryCache {
   try {
-    return openFile(deepHistoryCacheFile(folder, chainId), options)
+    return openFile(join(folder, `evm-${chainId}.deep.sqlite`), options)
   } catch (error) {
     options.logger.warn('the deep history cache cannot be opened; it is kept in memory', { chainId, error })
     return openMemoryDeepHistoryCache(options)

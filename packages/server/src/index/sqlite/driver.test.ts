@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
 import type { SqliteConnection } from './driver.ts'
-import { isBusy } from './error.ts'
+import { isBusy } from './driver.ts'
 import { availableSqliteDrivers, loadSqliteDriver } from './loadDriver.ts'
 
 test('prefers the SQLite that Node brings along', () => {

@@ -1,3 +1,5 @@
+import { StoreError } from '../../platform/errors.ts'
+
 /** What goes into a statement and comes out of it. Integers are safe ones; anything wider travels as bytes. */
 export type SqlValue = number | string | Uint8Array | null
 export type SqlRow = Readonly<Record<string, SqlValue>>
@@ -31,4 +33,44 @@ export interface SqliteDriver {
   readonly name: 'node:sqlite' | 'libsql'
   /** Opens `path` for reading and writing and creates it when missing. */
   open(path: string, options: { readonly busyTimeoutMs: number }): SqliteConnection
+}
+
+/** SQLITE_BUSY: another connection holds the lock that was asked for. */
+const busyCode = 5
+
+/**
+ * The one shape of a failed SQLite call.
+ * @param sqliteCode - SQLite's (extended) result code; absent when the call never reached SQLite.
+ */
+export function toStoreError(cause: unknown, sqliteCode: number | undefined): StoreError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new StoreError(`SQLite refused: ${reason}`, { sqliteCode }, { cause })
+}
+
+/** The call may pass once the other connection is done. */
+export function isBusy(error: unknown): boolean {
+  const code = error instanceof StoreError ? error.context.sqliteCode : undefined
+  return typeof code === 'number' && (code & 0xff) === busyCode
+}
+
+/** Runs `work` in one write transaction: all of it is stored when this returns, nothing when it throws. */
+export function inTransaction<T>(connection: SqliteConnection, work: () => T): T {
+  connection.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    connection.exec('COMMIT')
+    return result
+  } catch (error) {
+    rollBack(connection)
+    throw error
+  }
+}
+
+/** After a full disk, for one, SQLite has rolled back by itself and says that there is no transaction. */
+function rollBack(connection: SqliteConnection): void {
+  try {
+    connection.exec('ROLLBACK')
+  } catch {
+    // The first failure is the one worth telling.
+  }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createIdleWork } from './idleWork.ts'
+import { createIdleWork } from './merge.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -1,7 +1,7 @@
 import type { SqliteConnection, SqlRow, SqlValue } from './driver.ts'
 
 /** The columns of a row after the epoch; all of them are its key. */
-export type RowKey = readonly SqlValue[]
+type RowKey = readonly SqlValue[]
 
 /** A table whose rows lie together by epoch, in pieces of bounded size. */
 export interface KeyedTable {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreInUseError } from '../port/writer.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
-import { isBusy } from './error.ts'
+import { isBusy } from './driver.ts'
 
 const pollMs = 25
 

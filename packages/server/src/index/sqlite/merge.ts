@@ -1,8 +1,6 @@
-import { newestDroppableUndo, type UndoLayout } from '../shared/undoWindow.ts'
-import { chooseEpochs, type MergeLayout } from './chooseEpochs.ts'
-import type { SqliteConnection } from './driver.ts'
-import { createEpochTable } from './epochs.ts'
-import { inTransaction } from './inTransaction.ts'
+import { newestDroppableUndo, type UndoLayout } from '../shared/blocks.ts'
+import { inTransaction, type SqliteConnection } from './driver.ts'
+import { chooseEpochs, createEpochTable, type MergeLayout } from './epochs.ts'
 import { createKeyedTables } from './keyedTables.ts'
 import { createCursor } from './meta.ts'
 
@@ -138,5 +136,53 @@ function prepare(connection: SqliteConnection) {
     showHoldings: connection.prepare(
       'INSERT INTO holding_epoch SELECT ?1 WHERE EXISTS (SELECT 1 FROM holding WHERE epoch = ?1)'
     )
+  }
+}
+
+/** Work in pieces that waits for a pause. */
+export interface IdleWork {
+  /** Something else is going on: the pause begins anew. */
+  postpone(): void
+  /** For good: whoever was still at something else may postpone afterwards. */
+  stop(): void
+}
+
+/** Of the time, so much is left to others while there is work: each piece blocks the thread and writes to the disk. */
+const restPerPiece = 4
+
+/**
+ * Does work once nothing else has been going on for a while, until nothing is left or something else comes. It keeps no process
+ * alive.
+ * @param step - does one piece; false when there was nothing to do. What it throws ends the work until the next `postpone`.
+ * @param afterMs - how long the pause has to be; null: nothing is ever done.
+ */
+export function createIdleWork(
+  step: () => boolean,
+  afterMs: number | null,
+  onError: (error: unknown) => void
+): IdleWork {
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  const work = () => {
+    const startedMs = performance.now()
+    try {
+      if (!step()) return
+    } catch (error) {
+      onError(error)
+      return
+    }
+    timer = setTimeout(work, restPerPiece * (performance.now() - startedMs)).unref()
+  }
+
+  return {
+    postpone() {
+      clearTimeout(timer)
+      if (afterMs !== null && !isStopped) timer = setTimeout(work, afterMs).unref()
+    },
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    }
   }
 }

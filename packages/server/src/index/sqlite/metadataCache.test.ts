@@ -9,7 +9,7 @@ import { describeMetadataCache } from '../caches/metadataCache.contract.ts'
 import { failingDriver } from '../test/failingDriver.ts'
 import type { SqliteDriver } from './driver.ts'
 import { availableSqliteDrivers, loadSqliteDriver } from './loadDriver.ts'
-import { metadataCacheFile, openSqliteMetadataCache } from './metadataCache.ts'
+import { openSqliteMetadataCache } from './metadataCache.ts'
 
 const folders: string[] = []
 const makeFolder = () => {
@@ -79,10 +79,10 @@ describe('a metadata cache in trouble', () => {
       const { cache } = open(folder)
       for (let i = 0; i < 500; i++) cache.saveDocument('url', String(i), document)
       await cache.close()
-      const whole = readFileSync(metadataCacheFile(folder))
-      writeFileSync(metadataCacheFile(folder), whole.subarray(0, 5_000))
+      const whole = readFileSync(join(folder, 'metadata.sqlite'))
+      writeFileSync(join(folder, 'metadata.sqlite'), whole.subarray(0, 5_000))
     } else {
-      writeFileSync(metadataCacheFile(folder), content)
+      writeFileSync(join(folder, 'metadata.sqlite'), content)
     }
     const { cache, warnings } = open(folder)
     for (let i = 0; i < 500; i++) await cache.read([String(i)])
@@ -97,7 +97,7 @@ describe('a metadata cache in trouble', () => {
     await expectNothing(missing.cache)
     const folder = makeFolder()
     await open(folder).cache.close()
-    const connection = loadSqliteDriver().open(metadataCacheFile(folder), { busyTimeoutMs: 100 })
+    const connection = loadSqliteDriver().open(join(folder, 'metadata.sqlite'), { busyTimeoutMs: 100 })
     connection.exec("INSERT INTO migration VALUES (99, 'from the future', 'x')")
     connection.close()
     const newer = open(folder)
@@ -133,7 +133,7 @@ describe('a metadata cache in trouble', () => {
     const folder = makeFolder()
     let nowMs = 0
     const { cache, warnings } = open(folder, { now: () => nowMs })
-    const other = loadSqliteDriver().open(metadataCacheFile(folder), { busyTimeoutMs: 1_000 })
+    const other = loadSqliteDriver().open(join(folder, 'metadata.sqlite'), { busyTimeoutMs: 1_000 })
     other.exec('BEGIN IMMEDIATE')
     cache.saveDocument('url', 'a', document)
     await vi.waitFor(() => expect(warnings).toHaveLength(1), { timeout: patient(10_000) })

@@ -9,11 +9,6 @@ import { loadSqliteDriver } from './loadDriver.ts'
 /** Answers wait as long, so hardly at all. */
 const busyMs = 20
 
-/** Path of the cache of a store's folder; SQLite adds `-wal` and `-shm` next to it. */
-export function metadataCacheFile(folder: string): string {
-  return join(folder, 'metadata.sqlite')
-}
-
 /**
  * Opens the metadata cache in the file `metadata.sqlite` of `folder`, and makes it when missing.
  *
@@ -25,7 +20,7 @@ export function openSqliteMetadataCache(
 ): MetadataCache {
   const { driver = loadSqliteDriver(), logger } = options
   try {
-    const database = openCacheDatabase({ driver, path: metadataCacheFile(folder), migrations, busyMs })
+    const database = openCacheDatabase({ driver, path: join(folder, 'metadata.sqlite'), migrations, busyMs })
     return createMetadataCache(database, options)
   } catch (error) {
     logger.warn('the metadata cache cannot be opened; metadata is kept in memory', { error })

@@ -6,7 +6,7 @@ import {
   type Migration
 } from '../shared/checkMigrations.ts'
 import type { SqliteConnection } from './driver.ts'
-import { inTransaction } from './inTransaction.ts'
+import { inTransaction } from './driver.ts'
 
 /**
  * Brings the schema up to the last of `migrations`, each step in a transaction of its own, so that a crash between

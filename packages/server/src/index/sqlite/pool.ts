@@ -5,7 +5,7 @@ import { decodePending, encodePending } from '../record/record.ts'
 import { namedBy, type PoolChanges, PoolMirror, type PresentTransaction } from '../shared/poolMirror.ts'
 import { ConfirmedNonces } from './confirmedNonces.ts'
 import type { SqliteConnection } from './driver.ts'
-import { createTransactionLookup, type TransactionLookup } from './transactionLookup.ts'
+import { createTransactionLookup, type TransactionLookup } from './read.ts'
 
 const entriesAtOnce = 1_000
 /** A transaction that was confirmed before these began has long left every pool. */

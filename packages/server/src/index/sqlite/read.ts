@@ -1,13 +1,15 @@
+import type { Hash } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
+import { hashLength } from '../record/encodeBlock.ts'
+import { hashBytes, hashKey } from '../record/hexBytes.ts'
+import { recordHeadLength } from '../record/record.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
-import type { ChainFiles } from './chainFiles.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import { type ChainMeta, createCursor } from './meta.ts'
 import { schemaVersion } from './migrate.ts'
-import { openForReading } from './openConnection.ts'
+import { type ChainFiles, openForReading } from './open.ts'
 import { createReportReader } from './report.ts'
 import { migrations } from './schema.ts'
-import { createTransactionLookup, hashAt, shortHashLength } from './transactionLookup.ts'
 
 /** One connection of the reader with everything a snapshot asks, prepared. Used by one snapshot at a time. */
 export type ReadConnection = ReturnType<typeof prepareReads> & {
@@ -158,4 +160,36 @@ function rowsOfAddress(join = ''): string {
   return `FROM epoch
     CROSS JOIN address_tx a ON a.epoch = epoch.id AND a.address = ?2 AND a.tx_id < ?3 ${join}
     WHERE epoch.first_block <= ?1 ORDER BY epoch.first_block DESC, a.tx_id DESC LIMIT ?4`
+}
+
+/** Where in a record its hash begins, with which its head ends; SQLite counts from 1. */
+const hashAt = 1 + recordHeadLength - hashLength
+/** Of each hash, `tx_hash` keeps the first bytes. */
+export const shortHashLength = 8
+
+/** Finds one transaction by its hash. */
+export type TransactionLookup = (hash: Hash) => number | undefined
+
+/**
+ * Prepares the look-up by hash, newest epochs first. The index keeps a part of each hash; the record says whether it is this
+ * one. Of a hash that a broken chain lists twice, the later place is found.
+ * @param newestEpochs - only so many are looked into; absent: all.
+ */
+export function createTransactionLookup(
+  connection: SqliteConnection,
+  newestEpochs?: number
+): TransactionLookup {
+  const select = connection.prepare<{ id: number }>(
+    `SELECT tx.id AS id FROM epoch
+       CROSS JOIN tx_hash ON tx_hash.epoch = epoch.id AND tx_hash.key = ?
+       CROSS JOIN tx ON tx.id = tx_hash.tx_id AND substr(tx.rec, ${hashAt}, ${hashLength}) = ?
+     WHERE epoch.first_block >= ${newestEpochs === undefined ? 0 : firstBlockOf(newestEpochs)}
+     ORDER BY epoch.first_block DESC, tx_hash.tx_id DESC LIMIT 1`
+  )
+  return hash => select.get([hashKey(hash), hashBytes(hash)])?.id
+}
+
+function firstBlockOf(newestEpochs: number): string {
+  return `(SELECT min(first_block) FROM
+    (SELECT first_block FROM epoch ORDER BY first_block DESC LIMIT ${newestEpochs}))`
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { StoreError } from '../../platform/errors.ts'
-import { chainFiles } from '../sqlite/chainFiles.ts'
 import type { SqliteDriver, SqlValue } from '../sqlite/driver.ts'
 import { loadSqliteDriver } from '../sqlite/loadDriver.ts'
+import { chainFiles } from '../sqlite/open.ts'
 
 /** Everything in an index that its chain determines, as text. Two indexes of the same blocks give the same dump. */
 export interface StoreDump {

@@ -1,9 +1,9 @@
 import type { Hash } from '../../model/evm.ts'
 import { addressBytes, hashKey } from '../record/hexBytes.ts'
 import { type TransactionPosition, toTransactionId } from '../record/transactionId.ts'
-import { chainFiles } from '../sqlite/chainFiles.ts'
 import type { SqliteDriver, SqlValue } from '../sqlite/driver.ts'
 import { loadSqliteDriver } from '../sqlite/loadDriver.ts'
+import { chainFiles } from '../sqlite/open.ts'
 import type { StoredRow } from './store.contract.ts'
 
 /** Also what only SQLite keeps in rows. */

@@ -1,4 +1,4 @@
-import { openStoreReader } from '../../index/openStoreReader.ts'
+import { openStoreReader } from '../../index/openStoreReaders.ts'
 import { parseStoreUrl, type StoreLocation } from '../../index/parseStoreUrl.ts'
 import { StoreError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'

@@ -3,7 +3,7 @@
  * so it is a bundle entry of its own.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { openStoreReader } from '../../index/openStoreReader.ts'
+import { openStoreReader } from '../../index/openStoreReaders.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import { storeBytes } from '../../index/storeBytes.ts'
 import type { SyncStatus } from '../../model/sync.ts'

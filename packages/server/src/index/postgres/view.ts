@@ -2,10 +2,10 @@ import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../port/status.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
-import { sqlStateOf } from './error.ts'
+import type { ReadConnection } from './connection.ts'
+import { sqlStateOf } from './driver.ts'
 import { type MetaColumns, toMeta } from './meta.ts'
 import type { ReadStatements } from './read.ts'
-import type { ReadConnection } from './readConnection.ts'
 import { migrations } from './schema.ts'
 
 /** What a view says of the index as a whole; read in the round trip that opens it. */

@@ -1,7 +1,6 @@
 import { StoreUnavailableError } from '../../platform/errors.ts'
-import { connect, drop } from './connect.ts'
 import type { Client } from './driver.ts'
-import { toStoreError } from './error.ts'
+import { connect, drop, toStoreError } from './driver.ts'
 import type { Statement } from './read.ts'
 
 /** One row of an answer; the statement's text says what is in it. */

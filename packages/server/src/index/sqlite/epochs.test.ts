@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { chooseEpochs } from './chooseEpochs.ts'
 import type { Epoch } from './epochs.ts'
+import { chooseEpochs } from './epochs.ts'
 
 const layout = { epochTransactions: 10, mergeFanOut: 3 }
 

@@ -1,0 +1,199 @@
+import { StoreError } from '../../platform/errors.ts'
+import type { AuditedChunk, MissingPart } from '../port/audit.ts'
+import { toPosition } from '../record/transactionId.ts'
+import type { ReadConnection, Row } from './connection.ts'
+import type { ReadStatements } from './read.ts'
+
+/** A stretch of a history as one statement gave it. */
+export interface Stretch {
+  readonly chunk: AuditedChunk
+  /** How many rows of the address index it is of; not none. */
+  readonly rows: number
+  /** Id of the last of them. */
+  readonly lastId: number
+}
+
+/** Asks for the newest `limit` rows of one address in a window. Absent: it has none there. */
+export type AskStretch = (window: IdWindow, limit: number) => Promise<Stretch | undefined>
+
+/** Walks down one history, window by window. One pull at a time. */
+export class HistoryCursor {
+  readonly #windows: ReadWindows
+  readonly #ask: AskStretch
+  #end: number
+  #foundInWindow = 0
+
+  constructor(windows: ReadWindows, ask: AskStretch) {
+    this.#windows = windows
+    this.#ask = ask
+    this.#end = windows.window?.end ?? 0
+  }
+
+  /** What comes next; of fewer rows than `wanted` only where the history ends, nothing when it has ended. */
+  async pull(wanted: number): Promise<Stretch | undefined> {
+    const stretches: Stretch[] = []
+    let count = 0
+    while (count < wanted) {
+      const { window } = this.#windows
+      if (window === undefined) break
+      const asked = wanted - count
+      const stretch = await this.#ask({ ...window, end: this.#end }, asked)
+      if (stretch !== undefined) stretches.push(stretch)
+      const found = stretch?.rows ?? 0
+      count += found
+      this.#foundInWindow += found
+      this.#end = stretch?.lastId ?? this.#end
+      if (found === asked) continue
+      this.#windows.advance(this.#foundInWindow)
+      this.#foundInWindow = 0
+      this.#end = this.#windows.window?.end ?? 0
+    }
+    return join(stretches)
+  }
+}
+
+function join(stretches: readonly Stretch[]): Stretch | undefined {
+  const [first] = stretches
+  const last = stretches.at(-1)
+  if (first === undefined || last === undefined || stretches.length === 1) return first
+  const chunks = stretches.map(({ chunk }) => chunk)
+  return {
+    chunk: {
+      ids: chunks.flatMap(({ ids }) => ids),
+      bytes: Buffer.concat(chunks.map(({ bytes }) => bytes)),
+      missing: chunks.flatMap(({ missing }) => missing)
+    },
+    rows: stretches.reduce((sum, { rows }) => sum + rows, 0),
+    lastId: last.lastId
+  }
+}
+
+/** Transaction ids from `from` up to, but not with, `end`. */
+export interface IdWindow {
+  readonly from: number
+  readonly end: number
+  /** Spans many partitions, each of which is locked by who reads it. */
+  readonly isWide: boolean
+}
+
+/** How the large tables are cut, as far as one connection has seen it. */
+export interface Partitions {
+  /** First id of each, ascending. */
+  readonly starts: readonly number[]
+  /** Where the newest one ends. */
+  readonly end: number
+}
+
+/** Partitions that the first window spans: the newest one may just have been begun. */
+const firstSpan = 2
+const widestSpan = 16
+/** After a window in which so much was found, the next one spans one partition: that is quickest where records lie close. */
+const manyFound = 1_024
+
+/**
+ * A history, cut into windows of whole partitions, newest first, so that a statement only opens those that it needs. As long
+ * as little is found each window spans twice as many as the one before, up to a bound: of an address with a short history all
+ * partitions are searched in few round trips.
+ *
+ * The windows have no gap, whatever is known of the partitions: one that is not known yet is in the window of its neighbour.
+ */
+export class ReadWindows {
+  readonly #starts: readonly number[]
+  #span = firstSpan
+  #window: IdWindow | undefined
+
+  /**
+   * @param end - only ids below it are wanted.
+   * @param endOfNewest - nothing is expected at or above it: partitions are made ahead.
+   */
+  constructor({ starts }: Partitions, end: number, endOfNewest: number) {
+    this.#starts = starts.filter(start => start < endOfNewest)
+    if (end > 0) this.#open(end)
+  }
+
+  /** Absent once everything has been searched. */
+  get window(): IdWindow | undefined {
+    return this.#window
+  }
+
+  /** Goes on to the next one. @param found - how many records there were in this one. */
+  advance(found: number): void {
+    const { from } = this.#window ?? { from: 0 }
+    this.#window = undefined
+    this.#span = found >= manyFound ? 1 : Math.min(this.#span * 2, widestSpan)
+    if (from > 0) this.#open(from)
+  }
+
+  #open(end: number): void {
+    const newest = this.#starts.findLastIndex(start => start < end)
+    const oldest = newest - this.#span + 1
+    // Nothing is stored below the first one, and nothing may be left out.
+    const from = oldest <= 0 ? 0 : (this.#starts[oldest] ?? 0)
+    this.#window = { from, end, isWide: this.#span > firstSpan }
+  }
+}
+
+/** Reads how the tables are cut. Partitions come and never go, so what was read stays true and may lack the newest. */
+export async function readPartitions(
+  connection: ReadConnection,
+  statements: ReadStatements
+): Promise<Partitions> {
+  const rows = await connection.ask(statements.partitions, [])
+  const bounds = rows.map(({ bound }) => toBounds(String(bound))).sort((a, b) => a.from - b.from)
+  return { starts: bounds.map(({ from }) => from), end: bounds.at(-1)?.end ?? 0 }
+}
+
+function toBounds(bound: string): Pick<IdWindow, 'from' | 'end'> {
+  const [, from = 0, end = Number.MAX_SAFE_INTEGER] =
+    /FROM \('(\d+)'\) TO \((?:'(\d+)'|MAXVALUE)\)/.exec(bound) ?? []
+  return { from: Number(from), end: Number(end) }
+}
+
+/**
+ * The answer to the statement `records`. Absent: no row of the address index.
+ * @throws {StoreError} a record is missing.
+ */
+export function toStretch({ ids: idBytes, bytes, missing }: Row = {}): Stretch | undefined {
+  const ids = toNumbers(idBytes)
+  const lastId = ids.at(-1)
+  if (lastId === undefined) return undefined
+  if (missing !== null || !Buffer.isBuffer(bytes)) {
+    const { index, blockNumber } = toPosition(Number(missing))
+    throw new StoreError(`the store is damaged: transaction ${index} of block ${blockNumber} is missing`)
+  }
+  return { chunk: { ids, bytes, missing: [] }, rows: ids.length, lastId }
+}
+
+/**
+ * The answer to the statement `audited`. Absent: no row of the address index. A hash is found by an index over the records
+ * themselves, so that it cannot be missing where its record is there.
+ */
+export function toAuditedStretch({ ids, bytes, withoutRecord, withoutBlock }: Row = {}): Stretch | undefined {
+  const named = toNumbers(ids)
+  const lastId = named.at(-1)
+  if (lastId === undefined) return undefined
+  const [recordless, blockless] = [new Set(toNumbers(withoutRecord)), new Set(toNumbers(withoutBlock))]
+  const missing = named.flatMap((id): MissingPart[] => [
+    ...(recordless.has(id) ? [{ position: toPosition(id), part: 'record' as const }] : []),
+    ...(blockless.has(id) ? [{ position: toPosition(id), part: 'block' as const }] : [])
+  ])
+  return {
+    chunk: {
+      ids: named.filter(id => !recordless.has(id)),
+      bytes: Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0),
+      missing
+    },
+    rows: named.length,
+    lastId
+  }
+}
+
+/** Ids, 8 bytes each; none where the value is null. Ids fit a number: two halves are quicker than a bigint. */
+function toNumbers(ids: unknown): readonly number[] {
+  if (!Buffer.isBuffer(ids)) return []
+  const numbers = new Array<number>(ids.length / 8)
+  for (let place = 0; place < numbers.length; place++) {
+    numbers[place] = ids.readUInt32BE(place * 8) * 2 ** 32 + ids.readUInt32BE(place * 8 + 4)
+  }
+  return numbers
+}

@@ -1,0 +1,76 @@
+import type { BlockRef } from '../../model/evm.ts'
+import { StoreError } from '../../platform/errors.ts'
+import type { IndexCoverage } from '../port/status.ts'
+import type { BlockHeader } from '../record/encodeBlock.ts'
+
+/**
+ * Refuses a batch that does not continue the chain, before anything of it is written.
+ * @param head - the stored head; absent in an empty store, where any block may be the first.
+ * @throws {StoreError} naming the block and what was expected.
+ */
+export function checkBlocks(blocks: readonly BlockHeader[], head: BlockRef | undefined): void {
+  let parent = head
+  for (const block of blocks) {
+    if (parent !== undefined) checkParent(block, parent)
+    parent = block.ref
+  }
+}
+
+function checkParent({ ref, parentHash }: BlockHeader, parent: BlockRef): void {
+  if (ref.number === parent.number + 1 && parentHash === parent.hash) return
+  throw new StoreError(
+    `block ${ref.number} (${ref.hash}) with parent ${parentHash} does not continue block ${parent.number} (${parent.hash})`,
+    { blockNumber: ref.number, blockHash: ref.hash, parentHash, expectedParent: parent.hash }
+  )
+}
+
+/** What is known of an index's blocks once these are appended to them. */
+export function coverageWith(before: IndexCoverage, appended: readonly BlockHeader[]): IndexCoverage {
+  const first = appended[0]?.ref.number
+  if (first === undefined) return before
+  const tracedFrom = tracedWith(before.tracedFrom, first, appended)
+  return {
+    detailedFrom: before.detailedFrom ?? first,
+    ...(tracedFrom !== undefined && { tracedFrom }),
+    talliedFrom: before.talliedFrom ?? first
+  }
+}
+
+/**
+ * What is still known once all blocks above `ancestor` are removed. What was known of none of the others is known from the next
+ * appended block on.
+ */
+export function coverageUpTo(
+  { detailedFrom, tracedFrom, talliedFrom }: IndexCoverage,
+  ancestor: number
+): IndexCoverage {
+  return {
+    ...(detailedFrom !== undefined && detailedFrom <= ancestor && { detailedFrom }),
+    ...(tracedFrom !== undefined && tracedFrom <= ancestor && { tracedFrom }),
+    ...(talliedFrom !== undefined && talliedFrom <= ancestor && { talliedFrom })
+  }
+}
+
+/** One block that is not traced ends the stretch up to the head; the next one that is begins another. */
+function tracedWith(
+  before: number | undefined,
+  first: number,
+  appended: readonly BlockHeader[]
+): number | undefined {
+  const lastUntraced = appended.findLastIndex(({ isTraced }) => !isTraced)
+  return lastUntraced < 0 ? (before ?? first) : appended[lastUntraced + 1]?.ref.number
+}
+
+/** How many blocks keep what a rollback needs. */
+export interface UndoLayout {
+  /** Undo data of so many newest blocks are kept, even when they have become final. */
+  readonly minUndoBlocks: number
+  /** Undo data of more blocks are never kept: a deeper rollback scans instead. */
+  readonly maxUndoBlocks: number
+}
+
+/** Newest block whose undo data nobody needs any more; negative when there is none. */
+export function newestDroppableUndo(head: number, finalized: number | undefined, layout: UndoLayout): number {
+  const needless = Math.min(finalized ?? -1, head - layout.minUndoBlocks)
+  return Math.max(needless, head - layout.maxUndoBlocks)
+}
