@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createPermits, mapConcurrently } from './permits.ts'
+import { createKeyedPermits, createPermits, mapConcurrently } from './permits.ts'
 
 const settle = () => new Promise<void>(resolve => setImmediate(resolve))
 
@@ -64,6 +64,29 @@ describe('permits', () => {
     expect(started).toEqual([1, 3])
     await expect(run(4, abort.signal)).rejects.toThrow('no longer needed')
   })
+})
+
+test('permits by key are taken of every key or of none, and may be taken again', () => {
+  const permits = createKeyedPermits()
+  const giveBack = permits.take([
+    ['a', 1],
+    ['b', 2]
+  ])
+  expect(
+    permits.take([
+      ['b', 2],
+      ['a', 1]
+    ])
+  ).toBeUndefined()
+  expect(permits.take([['b', 2]])).toBeDefined()
+  expect(permits.take([['b', 2]])).toBeUndefined()
+  giveBack?.()
+  expect(
+    permits.take([
+      ['a', 1],
+      ['b', 2]
+    ])
+  ).toBeDefined()
 })
 
 describe('mapConcurrently', () => {

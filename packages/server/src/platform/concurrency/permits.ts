@@ -57,6 +57,35 @@ export function createPermits(mayStart: (inUse: number) => boolean): Permits {
   }
 }
 
+/** Permits for each of many keys; nothing waits for one. */
+export interface KeyedPermits {
+  /**
+   * Takes a permit of each key, unless one of them has none left.
+   *
+   * @returns gives them back, to be called once; `undefined` when none was taken.
+   */
+  take(keys: readonly (readonly [key: string, max: number])[]): (() => void) | undefined
+}
+
+/** @remarks Nothing is kept of a key whose permits are all free. */
+export function createKeyedPermits(): KeyedPermits {
+  const counts = new Map<string, number>()
+  const add = (key: string, change: 1 | -1) => {
+    const count = (counts.get(key) ?? 0) + change
+    if (count > 0) counts.set(key, count)
+    else counts.delete(key)
+  }
+  return {
+    take(keys) {
+      if (keys.some(([key, max]) => (counts.get(key) ?? 0) >= max)) return undefined
+      for (const [key] of keys) add(key, 1)
+      return () => {
+        for (const [key] of keys) add(key, -1)
+      }
+    }
+  }
+}
+
 /**
  * Runs `run` for every item, at most `maxConcurrent` at a time.
  *

@@ -14,8 +14,7 @@ import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
 import { createOperatorPages, type StatusTimes } from './createOperatorPages.ts'
 import { guardList } from './guards.ts'
 import { healthPages } from './healthAnswers.ts'
-import { requireLogin } from './login.ts'
-import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
+import { createLogin, type LoginRule } from './login.ts'
 import { createOverload } from './overload.ts'
 import { allowPages, findEndpoint, readPath, requirePost, servePages } from './paths.ts'
 import { createQuota, type RateLimits } from './quota.ts'
@@ -82,12 +81,12 @@ export interface Service {
 /** Puts the guards of HTTP and the JSON-RPC layer around a set of methods, whatever stands behind these. */
 export function createService(options: ServiceOptions): Service {
   const { chainIds, syncStatuses, nodeFigures, keyRing, verifier, methodPrefix, limits, logger } = options
-  const { login = false, overload: shedding = false, answersAtOnce = 64, solanaStatuses = () => [] } = options
+  const { overload: shedding = false, answersAtOnce = 64, solanaStatuses = () => [] } = options
   const metrics = createMetrics({
     syncStatuses,
     inFlight: () => overload.inFlight(),
     ownsProcess: options.ownsProcess,
-    limitFigures: () => ({ ...overload.figures(), throttledLogins: throttle.throttled() }),
+    limitFigures: () => ({ ...overload.figures(), throttledLogins: login.throttled() }),
     ...(nodeFigures ? { nodeFigures } : {}),
     ...(options.metadataFigures ? { metadataFigures: options.metadataFigures } : {})
   })
@@ -102,7 +101,7 @@ export function createService(options: ServiceOptions): Service {
     delayMs: shedding === false ? false : shedding.eventLoopDelayMs,
     onShed: () => metrics.countRefusal('OVERLOADED')
   })
-  const throttle = createLoginThrottle(login)
+  const login = createLogin({ keyRing, verifier, rule: options.login ?? false })
   const quota = createQuota(options.rateLimit, { logger })
   const dispatch = createDispatch({
     handlers: options.handlers,
@@ -135,7 +134,7 @@ export function createService(options: ServiceOptions): Service {
     .guard(requirePost(transport.allow))
     .guard(overload.guard)
     .guard(findClientAddress(options.trustedProxies ?? [], logger))
-    .guard(requireLogin({ keyRing, verifier, throttle }))
+    .guard(login.guard)
     .guard(requireJson)
     .guard(shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce }, options.now))
     .guard(readText(limits.bodyBytes))

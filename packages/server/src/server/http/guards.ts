@@ -42,14 +42,18 @@ function listOf<Known extends object>(steps: readonly Step[]): GuardList<Known> 
       listOf<Known & Found>([...steps, guard as unknown as Step]),
     answer: last => request => {
       const call = { request, requestId: randomUUID(), answerHeaders: {} }
-      // Async, so that what a guard throws at once is a rejection too.
-      const take = async (index: number): Promise<HttpAnswer> => {
+      const take = (index: number): Promise<HttpAnswer> => {
         const step = steps[index]
-        if (step === undefined) return last(call as unknown as Known)
-        return step(call, found => {
+        const next = (found: object) => {
           Object.assign(call, found)
           return take(index + 1)
-        })
+        }
+        try {
+          return step === undefined ? last(call as unknown as Known) : step(call, next)
+        } catch (error) {
+          // What a guard throws before its first await is a rejection too.
+          return Promise.reject(error)
+        }
       }
       return take(0)
     }

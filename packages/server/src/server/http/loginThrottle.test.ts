@@ -1,27 +1,57 @@
 import { describe, expect, it } from 'vitest'
-import { createLoginThrottle, type Login } from './loginThrottle.ts'
+import { arrival, runGuard } from '../../../test/http/runGuard.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import type { Caller } from '../projects/createKeyRing.ts'
+import { createLogin } from './login.ts'
 
 const rule = { attempts: 20, windowMs: 60_000, longestPauseMs: 900_000 }
 
-function startThrottle() {
+/** What came of credentials: a caller, a wait, or nothing where they are wrong. */
+type Outcome = { readonly caller: Caller } | { readonly retryAfterMs: number } | undefined
+
+function startThrottle(isSlow = false) {
   const clock = { ms: 0, now: () => clock.ms }
-  const throttle = createLoginThrottle(rule, clock.now)
   let compared = 0
-  const attempt = (address: string | undefined, projectId?: string) =>
-    throttle.attempt(address, projectId ?? 'one', async () => {
-      compared++
-      return projectId === undefined ? undefined : { projectId, kind: 'server' }
-    })
+  const login = createLogin({
+    keyRing: {
+      has: () => !isSlow,
+      find(projectId, key) {
+        compared++
+        return key === 'right' ? { projectId, kind: 'server' } : undefined
+      }
+    },
+    verifier: {
+      async verify() {
+        await new Promise(resolve => setImmediate(resolve))
+        return undefined
+      },
+      forget() {}
+    },
+    rule,
+    now: clock.now
+  })
+  const attempt = async (address: string | undefined, projectId: string, key: string): Promise<Outcome> => {
+    const authorization = `Basic ${btoa(`${projectId}:${key}`)}`
+    try {
+      return (await runGuard(login.guard, { ...arrival({ authorization }), address })).found
+    } catch (refusal) {
+      if (!(refusal instanceof Refusal)) throw refusal
+      if (refusal.reason === 'UNAUTHENTICATED') return undefined
+      expect(refusal.reason).toBe('RATE_LIMITED')
+      return refusal.data as { retryAfterMs: number }
+    }
+  }
+  const wrong = (address: string | undefined) => attempt(address, 'one', 'wrong')
   return {
     clock,
-    throttle,
+    throttle: login,
     compared: () => compared,
-    right: (address: string | undefined, projectId = 'one') => attempt(address, projectId),
-    wrong: (address: string | undefined) => attempt(address),
-    async wrongTimes(address: string, times: number): Promise<Login[]> {
-      const logins: Login[] = []
-      for (let time = 0; time < times; time++) logins.push(await attempt(address))
-      return logins
+    right: (address: string | undefined, projectId = 'one') => attempt(address, projectId, 'right'),
+    wrong,
+    async wrongTimes(address: string, times: number): Promise<Outcome[]> {
+      const outcomes: Outcome[] = []
+      for (let time = 0; time < times; time++) outcomes.push(await wrong(address))
+      return outcomes
     }
   }
 }
@@ -136,14 +166,8 @@ describe('the login throttle', () => {
   })
 
   it('counts attempts that run at the same time', async () => {
-    const { throttle } = startThrottle()
-    const compare = async () => {
-      await new Promise(resolve => setImmediate(resolve))
-      return undefined
-    }
-    const logins = await Promise.all(
-      Array.from({ length: 100 }, () => throttle.attempt('192.0.2.1', 'one', compare))
-    )
+    const { wrong } = startThrottle(true)
+    const logins = await Promise.all(Array.from({ length: 100 }, () => wrong('192.0.2.1')))
     expect(logins.filter(login => login === undefined)).toHaveLength(20)
   })
 

@@ -92,7 +92,8 @@ export function createOverload(options: {
         return refusals[cause][Math.floor(random() * differentWaits)] ?? closed
       }
       inFlight++
-      await queue.enter()
+      const turn = queue.enter()
+      if (turn !== undefined) await turn
       return holdUntilEnd(next({}), () => inFlight--)
     },
     endConnections: ({ answerHeaders }, next) =>

@@ -73,12 +73,12 @@ export const findEndpoint: Guard<Located, Target> = ({ request, path }, next) =>
  *   never allowed, and the answer shows a page no more than any program may read.
  */
 export function allowPages(keyRing: Pick<KeyRing, 'hasClientKeys'>, anyKeyMay: boolean): Guard {
-  return async ({ request, answerHeaders }, next) => {
+  return ({ request, answerHeaders }, next) => {
     const origin = request.header('origin')
     const isPreflight = request.method === 'OPTIONS'
     if (anyKeyMay || keyRing.hasClientKeys()) Object.assign(answerHeaders, pageHeaders(origin, isPreflight))
     if (!isPreflight) return next({})
-    return { status: 204, headers: { allow: transport.allow }, body: '' }
+    return Promise.resolve({ status: 204, headers: { allow: transport.allow }, body: '' })
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHeldCounts } from '../../platform/heldCounts.ts'
+import { createKeyedPermits } from '../../platform/concurrency/permits.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
 import type { PieceStream } from '../rpc/resultPieces.ts'
@@ -82,12 +82,12 @@ export function shareRequests(
 
 /** Takes room for one of `total`; the function that comes back gives it back, once. */
 function createShares(total: number): (call: Identified) => (() => void) | undefined {
-  const held = createHeldCounts()
+  const permits = createKeyedPermits()
   const largest = (kind: keyof typeof parts) => Math.ceil(parts[kind] * total)
   return ({ caller: { kind, projectId }, address }) => {
     const ofProject = [`${kind}:${projectId}`, largest(kind)] as const
-    if (kind === 'server' || address === undefined) return held.take([ofProject])
-    return held.take([ofProject, [`address:${address}:${projectId}`, largest('address')]])
+    if (kind === 'server' || address === undefined) return permits.take([ofProject])
+    return permits.take([ofProject, [`address:${address}:${projectId}`, largest('address')]])
   }
 }
 

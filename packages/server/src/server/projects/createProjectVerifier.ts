@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
-import { createHeldCounts } from '../../platform/heldCounts.ts'
+import { createKeyedPermits } from '../../platform/concurrency/permits.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { keySchema, projectIdSchema } from '../config/projectsSchema.ts'
@@ -84,7 +84,7 @@ export function createProjectVerifier(
   const secret = randomBytes(32)
   let known = new BoundedMap<string, { readonly caller: Caller; readonly untilMs: number }>(maxRemembered)
   let asking = new Map<string, Promise<Caller | undefined>>()
-  const underWay = createHeldCounts()
+  const underWay = createKeyedPermits()
   let failures = 0
 
   async function ask(question: Question, address: string | undefined): Promise<Caller | undefined> {
