@@ -6,20 +6,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { checkChains } from '../../src/server/cli/check/checkChains.ts'
-import { heightsToTry } from '../../src/server/cli/check/checkEvmNode.ts'
-import { checkProjects } from '../../src/server/cli/check/checkProjects.ts'
-import { checkQuotaStore } from '../../src/server/cli/check/checkQuotaStore.ts'
+import { checkChains } from '../../src/server/check/checkChains.ts'
+import { checkProjects } from '../../src/server/check/checkProjects.ts'
+import { checkQuotaStore } from '../../src/server/check/checkQuotaStore.ts'
 import {
   checkListen,
   checkNodeVersion,
   checkSettings,
   checkTransport
-} from '../../src/server/cli/check/checkSettings.ts'
-import { checkStore } from '../../src/server/cli/check/checkStore.ts'
-import { runLooks } from '../../src/server/cli/check/runLooks.ts'
-import { listLooks } from '../../src/server/cli/check.ts'
-import { formatCheck } from '../../src/server/cli/formatCheck.ts'
+} from '../../src/server/check/checkSettings.ts'
+import { checkStore } from '../../src/server/check/checkStore.ts'
+import { runLooks } from '../../src/server/check/findings.ts'
+import { listLooks } from '../../src/server/check/listLooks.ts'
 import { type Config, type ConfigInput, parseConfig } from '../../src/server/config/config.ts'
 import { startScriptedNode } from '../solana/startScriptedNode.ts'
 import { runTestIndexer } from '../support/indexHarness.ts'
@@ -147,7 +145,7 @@ describe('the nodes of an EVM chain', () => {
       expect.stringContaining('it runs'),
       expect.stringContaining('pollIntervalMs')
     ])
-    expect(formatCheck(findings) + JSON.stringify(findings)).not.toContain(key)
+    expect(JSON.stringify(findings)).not.toContain(key)
   })
 
   it('are refused when they serve another chain, or another genesis block than the first', async () => {
@@ -239,14 +237,24 @@ it('traces are looked at where they are asked for; a node without them is an err
   expect(await look('on', anvil.rpcUrl, proxy.url)).toEqual([traced, missing('warning')])
 })
 
-it('receipts are looked for in the first blocks and ever rarer above, so that old ones are tried', () => {
-  expect(heightsToTry(5, 5)).toEqual([5])
-  expect(heightsToTry(0, 3)).toEqual([0, 1, 2, 3])
-  const heights = heightsToTry(100, 20_000_000)
-  expect(heights.slice(0, 24)).toEqual([...Array.from({ length: 21 }, (_, i) => 100 + i), 140, 180, 260])
-  expect(heights.at(-1)).toBe(20_000_000)
-  expect(heights.length).toBeLessThan(50)
-  expect(heights).toEqual([...new Set(heights)].sort((a, b) => a - b))
+it('receipts are looked for in the first blocks and ever rarer above, so that old ones are tried', async () => {
+  const proxy = await startFaultProxy(anvil.rpcUrl)
+  cleanUps.push(() => proxy.close())
+  const head = 20_000_000
+  proxy.setFault(({ method, params }, result) => {
+    if (method !== 'eth_getBlockByNumber' || params[0] === '0x0') return result
+    return params[0] === 'latest' ? { ...(result as object), number: `0x${head.toString(16)}` } : null
+  })
+  await checkNodes({ evm: [{ chainId: 31337, rpcUrls: [proxy.url], startBlock: 100 }] })
+  const heights = proxy.calls
+    .filter(
+      ({ method, params }) => method === 'eth_getBlockByNumber' && /^0x[1-9a-f]/.test(String(params[0]))
+    )
+    .map(({ params }) => Number(params[0]))
+  const tried = [...new Set(heights)].sort((a, b) => a - b)
+  expect(tried.slice(0, 24)).toEqual([...Array.from({ length: 21 }, (_, i) => 100 + i), 140, 180, 260])
+  expect(tried.at(-1)).toBe(head)
+  expect(tried.length).toBeLessThan(50)
 })
 
 describe('the nodes of a Solana cluster', () => {
@@ -492,7 +500,7 @@ it('gateways and token lists that cannot be reached are warnings', async () => {
     })
   )
   const findings = await runLooks(
-    listLooks(config).filter(({ place }) => place.startsWith('metadata.')),
+    listLooks(config, 5_000).filter(({ place }) => place.startsWith('metadata.')),
     { timeoutMs: 10_000 }
   )
   expect(findings.map(({ place, state }) => `${place} ${state}`)).toEqual([

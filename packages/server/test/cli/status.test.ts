@@ -7,7 +7,6 @@ import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
 import { chainFiles } from '../../src/index/sqlite/open.ts'
-import { formatStatus } from '../../src/server/cli/formatStatus.ts'
 import type { HealthReport } from '../../src/server/http/healthAnswers.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { type RunningCommand, runCommand } from './runCommand.ts'
@@ -228,9 +227,12 @@ describe('chain-data status', () => {
     expect(stderr).toMatch(/^Configuration error:\nlisten\.port is "x"/)
   })
 
-  it('lets no control character of a node through to the terminal', () => {
-    const problem = 'a\u001b[2Jb\nc'
-    expect(formatStatus([{ kind: 'evm', chainId: 1, phase: 'stalled', problem }])).toMatch(/a \[2Jb c$/)
+  it('lets no control character of a node through to the terminal', async () => {
+    const chains = [{ chainId: 1, phase: 'stalled', problem: 'a\u001b[2Jb\nc' }]
+    const other = createServer((_, response) => response.end(JSON.stringify({ ready: false, chains })))
+    await new Promise<void>(resolve => other.listen(port, '127.0.0.1', resolve))
+    cleanUps.push(() => new Promise(resolve => other.close(resolve)))
+    expect((await ask(await configure())).stdout).toMatch(/ a \[2Jb c\n$/)
   })
 })
 

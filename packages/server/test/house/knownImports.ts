@@ -16,19 +16,16 @@ export const knotsOfFiles: readonly (readonly string[])[] = [
     'server/indexer/runIndexer.ts',
     'server/indexer/showWriter.ts',
     'server/indexer/writerView.ts'
-  ],
-  ['server/cli/formatProjects.ts', 'server/cli/listProjects.ts']
+  ]
 ]
 
 /** Folders that import each other. */
 export const knotsOfFolders: readonly (readonly string[])[] = [
-  ['evm/blocks', 'evm/blocks/fastBlocks', 'evm/blocks/traces', 'evm/pool'],
-  ['server/cli', 'server/cli/check']
+  ['evm/blocks', 'evm/blocks/fastBlocks', 'evm/blocks/traces', 'evm/pool']
 ]
 
 /** How often a folder imports one that it lies in. */
 export const importsOfParents: Readonly<Record<string, number>> = {
   'evm/blocks/fastBlocks -> evm/blocks': 2,
-  'evm/blocks/traces -> evm/blocks': 2,
-  'server/cli/check -> server/cli': 2
+  'evm/blocks/traces -> evm/blocks': 2
 }

@@ -2,7 +2,15 @@ import type { HistoryCertificate } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { displayText } from '../../platform/displayText.ts'
 import { isRecord } from '../config/isRecord.ts'
-import type { Verifier } from './findVerifier.ts'
+
+/** Whom `chain-data verify` asks, and as whom. */
+export interface Verifier {
+  /** Without a slash at its end, and without the endpoint. */
+  readonly url: string
+  readonly projectId: string
+  readonly key: string
+  readonly methodPrefix: string
+}
 
 /** No certificate came. The message is safe for a terminal. */
 export class NoCertificateError extends Error {}

@@ -1,20 +1,10 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import { type Config, findUnknownVariables } from '../config/config.ts'
-import { askServer } from './askServer.ts'
-import { checkChains } from './check/checkChains.ts'
-import { checkMetadata } from './check/checkMetadata.ts'
-import { checkReplica } from './check/checkPostgres.ts'
-import { checkProjects } from './check/checkProjects.ts'
-import { checkQuotaStore } from './check/checkQuotaStore.ts'
-import { checkListen, checkNodeVersion, checkSettings, checkTransport } from './check/checkSettings.ts'
-import { checkStore } from './check/checkStore.ts'
-import { type PlacedFinding, placeFindings } from './check/placedFinding.ts'
-import { type Look, runLooks } from './check/runLooks.ts'
-import { formatCheck } from './formatCheck.ts'
-import { readConfig } from './readConfig.ts'
+import { type PlacedFinding, runLooks } from '../check/findings.ts'
+import { listLooks } from '../check/listLooks.ts'
+import { alignColumns, oneLine, readConfig } from './terminal.ts'
 
 const failedExit = 1
-/** What one node may take, and everything together. */
+/** Bounds on one node, and on everything together. */
 const nodeTimeoutMs = 10_000
 const wholeTimeoutMs = 14_000
 
@@ -31,56 +21,33 @@ export async function check({
 }): Promise<void> {
   const config = await readConfig(file)
   if (config === undefined) return
-  const findings = await runLooks(listLooks(config), {
+  const findings = await runLooks(listLooks(config, nodeTimeoutMs), {
     timeoutMs: wholeTimeoutMs,
     ...(process.stderr.isTTY ? { onProgress: showProgress } : {})
   })
   const hasFailed = findings.some(({ state }) => state === 'error')
-  const text = json ? formatJson(findings, hasFailed) : formatCheck(findings)
+  const { version } = packageFile
+  const text = json
+    ? JSON.stringify({ ok: !hasFailed, version, nodeVersion: process.versions.node, findings })
+    : formatCheck(findings)
   // A look that hangs, such as at a name, must not keep the process once all is said.
   process.stdout.write(`${text}\n`, () => process.exit(hasFailed ? failedExit : 0))
-}
-
-/** Everything there is to look at, in the order in which it is shown. */
-export function listLooks(config: Config): readonly Look[] {
-  const answer = askServer(config.listen)
-  const isServed = answer.then(({ kind }) => kind === 'report')
-  return [
-    {
-      place: 'node',
-      run: async () => placeFindings('node', [checkNodeVersion(process.versions.node)])
-    },
-    {
-      place: 'listen',
-      run: async () => placeFindings('listen', await checkListen(config, await answer))
-    },
-    { place: 'store', run: async () => placeFindings('store', await checkStore(config, isServed)) },
-    ...lookAtReplicas(config),
-    { place: 'settings', run: async () => checkSettings(config, findUnknownVariables()) },
-    { place: 'projects', run: () => checkProjects(config) },
-    ...checkQuotaStore(config, nodeTimeoutMs),
-    ...checkChains(config, nodeTimeoutMs),
-    { place: 'chains', run: () => checkTransport(config) },
-    ...checkMetadata(config, nodeTimeoutMs)
-  ]
-}
-
-function lookAtReplicas(config: Config): readonly Look[] {
-  return config.storeReplicas.map((url, index): Look => {
-    const place = `storeReplicas[${index}]`
-    return {
-      place,
-      run: async () => placeFindings(place, await checkReplica(config, config.store, url))
-    }
-  })
-}
-
-function formatJson(findings: readonly PlacedFinding[], hasFailed: boolean): string {
-  const { version } = packageFile
-  return JSON.stringify({ ok: !hasFailed, version, nodeVersion: process.versions.node, findings })
 }
 
 function showProgress(done: number, all: number): void {
   const isLast = done === all
   process.stderr.write(`\r${isLast ? '' : `checked ${done} of ${all}`}\u001b[K`)
+}
+
+/** A table with one line for each finding, aligned by blanks, and a line that counts them. */
+export function formatCheck(findings: readonly PlacedFinding[]): string {
+  const lines = findings.map(({ state, place, check, origin, found, advice }) => {
+    const where = origin === undefined ? '' : `${origin}: `
+    const what = advice === undefined ? '' : `. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`
+    return [state, place, check, oneLine(`${where}${found}${what}`)]
+  })
+  const count = (state: PlacedFinding['state']) => findings.filter(finding => finding.state === state).length
+  const [errors, warnings] = [count('error'), count('warning')]
+  const sum = `${count('ok')} ok, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${errors} ${errors === 1 ? 'error' : 'errors'}`
+  return [alignColumns(lines), sum].join('\n')
 }

@@ -1,11 +1,14 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { Command } from 'commander'
 import { describeConfig } from '../config/config.ts'
-import { addProjectCommands } from './addProjectCommands.ts'
-import { addVerifyCommand } from './addVerifyCommand.ts'
 import { check } from './check.ts'
+import { readAddress, readChainId, readProjectId, readServerUrl } from './options.ts'
+import { addProjectCommands } from './projectCommands.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
+import { verify } from './verify.ts'
+
+const usageExit = 2
 
 /**
  * The `chain-data` command.
@@ -47,7 +50,32 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
     )
     .action(check)
 
-  addVerifyCommand(program)
+  program
+    .command('verify')
+    .description('prove that the history of an account is complete, or name what is missing in it')
+    .argument('<chainId>', 'the EVM chain', readChainId)
+    .argument('<address>', 'the account: 0x and 40 digits of hex', readAddress)
+    .option('-c, --config <file>', 'the configuration of the server: its address, and a project with a key')
+    .option('-u, --url <url>', 'ask this server, in place of the one of the configuration', readServerUrl)
+    .option('-p, --project <projectId>', 'ask as this project', readProjectId)
+    .option('-k, --key <key>', 'its server key, where the configuration does not have it in plain text')
+    .option('--json', 'print the certificate as one JSON object in place of tables')
+    .addHelpText(
+      'after',
+      `
+The server is asked for svc_verifyHistory: it compares its index with the state of the chain at one block.
+
+Examples:
+  chain-data verify 1 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --config chain-data.json
+  chain-data verify 1 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --url https://rpc.example.com --project shop --key "$KEY"
+
+Exit code: 0 when nothing is missing, 1 when something is, 3 when not everything can be known, 2 when there is no
+certificate: wrong usage, a wrong configuration, or a server that gives none.`
+    )
+    // One of the other codes would say something of the history.
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExit))
+    .action(verify)
+
   addProjectCommands(program)
   return program
 }

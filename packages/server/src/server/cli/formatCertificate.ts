@@ -1,6 +1,6 @@
 import type { Finding, HistoryCertificate, NativeParts, NftCheck, TokenCheck } from '@chain-data/protocol'
 import { displayText } from '../../platform/displayText.ts'
-import { type Column, formatTable } from './formatTable.ts'
+import { type Column, formatTable } from './terminal.ts'
 
 interface CheckRow {
   readonly what: string

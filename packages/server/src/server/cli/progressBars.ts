@@ -1,6 +1,7 @@
 import { MultiBar, type SingleBar } from 'cli-progress'
 import type { SyncStatus } from '../../model/sync.ts'
 import { createRate } from './rate.ts'
+import { oneLine } from './terminal.ts'
 
 /** Bars on a terminal, one for each chain that is not followed yet. They go when there is nothing left to show. */
 export interface ProgressBars {
@@ -113,9 +114,8 @@ function describe(
   return `${place} ${blocksPerSecond.toFixed(1)} blocks/s ETA ${duration(left / blocksPerSecond)}`
 }
 
-/** Nodes may put anything into their errors; a terminal must not obey it. */
 function cut(text: string): string {
-  const plain = text.replace(/\p{Cc}+/gu, ' ')
+  const plain = oneLine(text)
   return plain.length <= longestText ? plain : `${plain.slice(0, longestText)}…`
 }
 

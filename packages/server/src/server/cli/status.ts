@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { askServer } from '../check/askServer.ts'
+import { type ChainRow, readStores } from '../check/readStores.ts'
 import type { Config } from '../config/config.ts'
 import type { HealthReport } from '../http/healthAnswers.ts'
-import { askServer } from './askServer.ts'
-import { type ChainRow, formatStatus } from './formatStatus.ts'
-import { readConfig } from './readConfig.ts'
-import { readStores } from './readStores.ts'
+import { type Column, formatTable, oneLine, readConfig } from './terminal.ts'
 
 const notFollowingExit = 1
 
@@ -55,4 +54,44 @@ function rowsOf({ chains, solana = [] }: HealthReport): readonly ChainRow[] {
     ...chains.map(chain => ({ kind: 'evm' as const, ...chain })),
     ...solana.map(chain => ({ kind: 'solana' as const, ...chain }))
   ]
+}
+
+const columns: readonly Column<ChainRow>[] = [
+  ['CHAIN', ({ kind, chainId }) => `${kind} ${chainId}`],
+  ['PHASE', row => phase(row) + place(row)],
+  [
+    'INDEXED',
+    ({ indexedFrom, indexedTo }) => (indexedTo === undefined ? '-' : `${indexedFrom}-${indexedTo}`)
+  ],
+  ['HEAD', ({ head }) => text(head)],
+  ['LAG', ({ lagBlocks }) => text(lagBlocks)],
+  ['FINALIZED', ({ finalized }) => text(finalized)],
+  ['DEGRADED', ({ degraded }) => (degraded === undefined ? '-' : degraded ? 'yes' : 'no')],
+  ['POOL', row => pool(row)],
+  // Last, because it may be long.
+  ['PROBLEM', ({ problem }) => oneLine(problem ?? '-')]
+]
+
+/** A table with one line per chain, aligned by blanks. `-`: not known, or nothing of the kind. */
+function formatStatus(rows: readonly ChainRow[]): string {
+  return formatTable(columns, rows)
+}
+
+function phase(row: ChainRow): string {
+  return row.rollingBackTo === undefined ? row.phase : `going back to ${row.rollingBackTo}`
+}
+
+/** Whether the server indexes the chain itself. */
+function place({ waiting, indexing }: ChainRow): string {
+  return indexing === false ? ', only answers' : waiting ? ', waiting' : ''
+}
+
+function text(value: number | undefined): string {
+  return value === undefined ? '-' : String(value)
+}
+
+function pool({ poolCovered, poolAgeSeconds }: ChainRow): string {
+  if (poolCovered === undefined) return '-'
+  const seen = poolAgeSeconds === undefined ? 'not seen' : `${poolAgeSeconds}s ago`
+  return poolCovered ? seen : `partly, ${seen}`
 }

@@ -15,9 +15,7 @@ import { createSolanaHoldings } from '../../solana/holdings/holdings.ts'
 import { createSlotWatch } from '../../solana/slotWatch.ts'
 import type { Config } from '../config/config.ts'
 import type { Indexer } from '../indexer/startIndexer.ts'
-import { createGuardedFetch } from '../metadata/guardedFetch.ts'
 import { createMetadataService } from '../metadata/metadataService.ts'
-import { createTokenLists } from '../metadata/tokenLists.ts'
 import { createAddressFormat } from '../methods/addressFormat.ts'
 import { createEnhancedGetTokensAndNFTs } from '../methods/enhancedGetTokensAndNFTs.ts'
 import type { Handlers } from '../methods/MethodContext.ts'
@@ -26,6 +24,7 @@ import { createGetSyncStatus } from '../methods/svc_getSyncStatus.ts'
 import { createGetTokensAndNFTs } from '../methods/svc_getTokensAndNFTs.ts'
 import { createGetTransactionsByAddress } from '../methods/svc_getTransactionsByAddress.ts'
 import { createVerifyHistory } from '../methods/svc_verifyHistory.ts'
+import { openMetadataSources } from './openMetadataSources.ts'
 import type { Stores } from './openStores.ts'
 import { startIndexing } from './startIndexing.ts'
 
@@ -74,34 +73,17 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
     const { chainId, rpcUrls } = chain
     return { chain, rpc: createEvmRpc({ chainId, rpcUrls, logger }) }
   })
-  const {
-    allowHosts,
-    ipfsGateways,
-    arweaveGateways,
-    tokenLists: sources,
-    tokenListRefreshMs
-  } = config.metadata
-  const gateways = { ipfs: ipfsGateways, arweave: arweaveGateways }
-  const guardedFetch = createGuardedFetch({ allowHosts })
+  const { guardedFetch, gateways, tokenLists } = openMetadataSources(config, { logger })
   const openChains = await openReaders(nodes, stores)
   const metadataCache = stores.openMetadataCache()
   const metadata = createMetadataService({
     guardedFetch,
     gateways,
-    allowHosts,
+    allowHosts: config.metadata.allowHosts,
     cache: metadataCache,
     cacheBytes: config.metadata.memoryBytes,
     freshForMs: config.metadata.freshForMs,
     gatewayStaggerMs: config.metadata.gatewayStaggerMs
-  })
-  const tokenLists = createTokenLists({
-    sources,
-    chainIds: config.chains.evm.map(({ chainId }) => chainId),
-    guardedFetch,
-    gateways,
-    allowHosts,
-    refreshMs: tokenListRefreshMs,
-    logger
   })
   // Not awaited: logos may come late, the server must not.
   tokenLists.start().catch((error: unknown) => logger.error('token lists failed', { error }))

@@ -1,16 +1,16 @@
 import { constants, existsSync } from 'node:fs'
 import { access, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { parseStoreUrl } from '../../../index/parseStoreUrl.ts'
-import { StoreInUseError } from '../../../index/port/writer.ts'
-import { loadSqliteDriver } from '../../../index/sqlite/loadDriver.ts'
-import { acquireWriterLock } from '../../../index/sqlite/lock.ts'
-import { chainFiles } from '../../../index/sqlite/open.ts'
-import type { Finding } from '../../../model/finding.ts'
-import { StoreError } from '../../../platform/errors.ts'
-import type { Config } from '../../config/config.ts'
-import { readStores } from '../readStores.ts'
+import { parseStoreUrl } from '../../index/parseStoreUrl.ts'
+import { StoreInUseError } from '../../index/port/writer.ts'
+import { loadSqliteDriver } from '../../index/sqlite/loadDriver.ts'
+import { acquireWriterLock } from '../../index/sqlite/lock.ts'
+import { chainFiles } from '../../index/sqlite/open.ts'
+import { StoreError } from '../../platform/errors.ts'
+import type { Config } from '../config/config.ts'
 import { checkPostgres } from './checkPostgres.ts'
+import { type Finding, failure, ok, warning } from './findings.ts'
+import { readStores } from './readStores.ts'
 
 /** An index takes some 300 bytes for each transaction, so this is not much. */
 const littleSpaceBytes = 5 * 1024 ** 3
@@ -26,12 +26,11 @@ export async function checkStore(config: Config, isServed: Promise<boolean>): Pr
   switch (location.kind) {
     case 'memory':
       return [
-        {
-          check: 'folder',
-          state: 'warning',
-          found: 'the index is gone when the server ends',
-          advice: 'for anything but trying out, set store to sqlite:<folder>'
-        }
+        warning(
+          'folder',
+          'the index is gone when the server ends',
+          'for anything but trying out, set store to sqlite:<folder>'
+        )
       ]
     case 'postgres':
       return checkDatabase(config, location.url)
@@ -63,20 +62,13 @@ async function checkFolder(folder: string): Promise<readonly Finding[]> {
     await access(existing, constants.W_OK | constants.X_OK)
   } catch {
     const advice = 'give the server a folder that it may write, or run it as the user who owns this one'
-    return [{ check: 'folder', state: 'error', found: 'cannot be written', advice }]
+    return [failure('folder', 'cannot be written', advice)]
   }
   const { bavail, bsize } = await statfs(existing)
   const freeBytes = bavail * bsize
   const found = `${existing === path ? 'can be written' : 'will be made at the first start'}, ${formatBytes(freeBytes)} free`
-  if (freeBytes >= littleSpaceBytes) return [{ check: 'folder', state: 'ok', found }]
-  return [
-    {
-      check: 'folder',
-      state: 'warning',
-      found,
-      advice: 'make room: an index takes some 300 bytes for each transaction'
-    }
-  ]
+  if (freeBytes >= littleSpaceBytes) return [ok('folder', found)]
+  return [warning('folder', found, 'make room: an index takes some 300 bytes for each transaction')]
 }
 
 function nearestExisting(path: string): string {
@@ -89,7 +81,7 @@ function checkDriver(): readonly Finding[] {
     return []
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    return [{ check: 'driver', state: 'error', found: error.message, advice: 'install Node 22.13 or newer' }]
+    return [failure('driver', error.message, 'install Node 22.13 or newer')]
   }
 }
 
@@ -97,15 +89,13 @@ async function checkIndexes(config: Config): Promise<readonly Finding[]> {
   const rows = (await readStores(config)).filter(({ kind }) => kind === 'evm')
   return rows.map(({ chainId, problem, indexedFrom, indexedTo }): Finding => {
     const check = `index ${chainId}`
-    if (problem !== undefined) {
-      return { check, state: 'error', found: problem, advice: 'see "Files" in docs/operations.md' }
-    }
-    if (indexedTo === undefined) return { check, state: 'ok', found: 'nothing is indexed yet' }
+    if (problem !== undefined) return failure(check, problem, 'see "Files" in docs/operations.md')
+    if (indexedTo === undefined) return ok(check, 'nothing is indexed yet')
     const startBlock = config.chains.evm.find(chain => chain.chainId === chainId)?.startBlock
     const found = `blocks ${indexedFrom} to ${indexedTo} are indexed`
-    if (startBlock === indexedFrom || startBlock === 'latest') return { check, state: 'ok', found }
+    if (startBlock === indexedFrom || startBlock === 'latest') return ok(check, found)
     const advice = `startBlock is ${startBlock} and has no effect on an index that exists: index into another folder`
-    return { check, state: 'warning', found, advice }
+    return warning(check, found, advice)
   })
 }
 
@@ -113,27 +103,21 @@ async function checkLock(folder: string, chainId: number, isServed: boolean): Pr
   const check = `writer ${chainId}`
   const { lock } = chainFiles(folder, chainId)
   // Taking it would make the file.
-  if (!existsSync(lock)) return { check, state: 'ok', found: 'nobody writes this index' }
+  if (!existsSync(lock)) return ok(check, 'nobody writes this index')
   try {
     const held = await acquireWriterLock(loadSqliteDriver(), lock, 0)
     held.release()
-    return { check, state: 'ok', found: 'nobody writes this index' }
+    return ok(check, 'nobody writes this index')
   } catch (error) {
     if (!(error instanceof StoreInUseError)) {
       if (!(error instanceof Error)) throw error
-      return {
-        check,
-        state: 'error',
-        found: `the lock cannot be looked at (${reasonOf(error)})`,
-        advice:
-          error instanceof StoreError && error.context.sqliteCode === fullDiskCode
-            ? 'make room on the disk'
-            : 'run this as the user of the server'
-      }
+      const isFull = error instanceof StoreError && error.context.sqliteCode === fullDiskCode
+      const advice = isFull ? 'make room on the disk' : 'run this as the user of the server'
+      return failure(check, `the lock cannot be looked at (${reasonOf(error)})`, advice)
     }
-    if (isServed) return { check, state: 'ok', found: 'written by a running server' }
+    if (isServed) return ok(check, 'written by a running server')
     const advice = 'a second server waits until the other one ends'
-    return { check, state: 'warning', found: 'another process writes this index', advice }
+    return warning(check, 'another process writes this index', advice)
   }
 }
 

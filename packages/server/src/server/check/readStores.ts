@@ -2,7 +2,12 @@ import { openStoreReader } from '../../index/openStoreReaders.ts'
 import { parseStoreUrl, type StoreLocation } from '../../index/parseStoreUrl.ts'
 import { StoreError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
-import type { ChainRow } from './formatStatus.ts'
+import type { EvmChainHealth } from '../http/statusPage/chainHealth.ts'
+
+/** One chain as `chain-data status` shows it. `not running`: no server answered, so only the store was read. */
+export type ChainRow = { readonly kind: 'evm' | 'solana'; readonly chainId: number } & {
+  readonly phase: EvmChainHealth['phase'] | 'not running'
+} & Partial<Omit<EvmChainHealth, 'chainId' | 'phase'>>
 
 /**
  * How far the index of every configured chain has come, read from the store while no server answers. Reads only, also

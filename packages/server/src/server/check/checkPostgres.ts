@@ -1,8 +1,8 @@
-import { readServerFacts, type ServerFacts } from '../../../index/postgres/serverFacts.ts'
-import type { Finding } from '../../../model/finding.ts'
-import { StoreError } from '../../../platform/errors.ts'
-import type { Config } from '../../config/config.ts'
-import { watchConnections } from '../../start/startIndexing.ts'
+import { readServerFacts, type ServerFacts } from '../../index/postgres/serverFacts.ts'
+import { StoreError } from '../../platform/errors.ts'
+import type { Config } from '../config/config.ts'
+import { looksAtOnce } from '../indexer/watchWriters.ts'
+import { type Finding, failure, ok, warning } from './findings.ts'
 
 /** Beside `storeConnections`: the metadata cache's. */
 const metadataConnections = 2
@@ -53,7 +53,7 @@ async function withFacts(
     const advice = error.retryable
       ? 'check that it runs, its address, and what stands between (pg_hba.conf, firewalls)'
       : 'check its version, the name of the database, and name, password and rights of the user'
-    return [{ check: 'database', state: 'error', found: error.message, advice }]
+    return [failure('database', error.message, advice)]
   }
 }
 
@@ -63,9 +63,9 @@ function chainIdsOf({ chains }: Config): readonly number[] {
 
 function serverFinding({ version, encoding }: ServerFacts): Finding {
   const found = `PostgreSQL ${version}, encoding ${encoding}`
-  if (encoding === 'UTF8') return { check: 'database', state: 'ok', found }
+  if (encoding === 'UTF8') return ok('database', found)
   const advice = 'make the database with ENCODING UTF8: problems of nodes may hold any text'
-  return { check: 'database', state: 'warning', found, advice }
+  return warning('database', found, advice)
 }
 
 function roleFindings(facts: ServerFacts, isIndexing: boolean): readonly Finding[] {
@@ -73,30 +73,30 @@ function roleFindings(facts: ServerFacts, isIndexing: boolean): readonly Finding
   const check = 'rights'
   if (facts.isReplica) {
     const advice = 'set store to the primary, or indexing to false'
-    return [{ check, state: 'error', found: 'it is a read replica: nothing can be indexed into it', advice }]
+    return [failure(check, 'it is a read replica: nothing can be indexed into it', advice)]
   }
   if (facts.notWritable.length > 0) {
     const found = `the user may not write the schemas ${facts.notWritable.join(', ')}`
-    return [{ check, state: 'error', found, advice: 'use the user who owns them' }]
+    return [failure(check, found, 'use the user who owns them')]
   }
   if (!facts.mayCreate) {
     // Where all schemas are there already, nothing has to be made.
-    return [{ check, state: 'warning', found: 'the user may not make schemas', advice: createAdvice }]
+    return [warning(check, 'the user may not make schemas', createAdvice)]
   }
-  return [{ check, state: 'ok', found: 'the user may make and write the schemas' }]
+  return [ok(check, 'the user may make and write the schemas')]
 }
 
 function readFindings({ notReadable }: ServerFacts): readonly Finding[] {
   const check = 'rights'
-  if (notReadable.length === 0) return [{ check, state: 'ok', found: 'the user may read the schemas' }]
+  if (notReadable.length === 0) return [ok(check, 'the user may read the schemas')]
   const found = `the user may not read the schemas ${notReadable.join(', ')}`
-  return [{ check, state: 'error', found, advice: 'grant USAGE on them, and SELECT on all tables in them' }]
+  return [failure(check, found, 'grant USAGE on them, and SELECT on all tables in them')]
 }
 
 function durabilityFindings(facts: ServerFacts): readonly Finding[] {
   const check = 'durability'
   const findings: Finding[] = []
-  const warn = (found: string, advice: string) => findings.push({ check, state: 'warning', found, advice })
+  const warn = (found: string, advice: string) => findings.push(warning(check, found, advice))
   if (facts.fsync !== 'on') {
     warn('fsync is off: a crash of the machine may leave the database broken', 'set fsync = on')
   }
@@ -109,49 +109,50 @@ function durabilityFindings(facts: ServerFacts): readonly Finding[] {
     warn(found, 'nothing where that is meant; callers may see the index go back once')
   }
   if (findings.length > 0) return findings
-  return [{ check, state: 'ok', found: 'fsync and full_page_writes are on' }]
+  return [ok(check, 'fsync and full_page_writes are on')]
 }
 
 function wantedConnections({ storeConnections, indexing, chains }: Config): number {
-  return storeConnections + metadataConnections + (indexing ? chains.evm.length : watchConnections)
+  return storeConnections + metadataConnections + (indexing ? chains.evm.length : looksAtOnce)
 }
 
 function connectionFinding({ mostConnections, takenConnections }: ServerFacts, wanted: number): Finding {
   const check = 'connections'
   const found = `this server opens up to ${wanted}; ${takenConnections} of ${mostConnections} are taken`
-  if (wanted <= mostConnections - takenConnections) return { check, state: 'ok', found }
+  if (wanted <= mostConnections - takenConnections) return ok(check, found)
   const advice = 'raise max_connections, or lower storeConnections; where a server runs, some are its own'
-  return { check, state: 'warning', found, advice }
+  return warning(check, found, advice)
 }
 
 /** Several servers may share a database, so none of this is wrong. */
 function writerFindings({ written }: ServerFacts, config: Config): readonly Finding[] {
-  return chainIdsOf(config).map(chainId => ({
-    check: `writer ${chainId}`,
-    state: 'ok',
-    found: written.includes(chainId) ? 'a running server writes this index' : 'nobody writes this index'
-  }))
+  return chainIdsOf(config).map(chainId =>
+    ok(
+      `writer ${chainId}`,
+      written.includes(chainId) ? 'a running server writes this index' : 'nobody writes this index'
+    )
+  )
 }
 
 async function followingFinding(facts: ServerFacts, config: Config, primaryUrl: string): Promise<Finding> {
   const check = 'replication'
   if (!facts.isReplica) {
     const advice = 'after a fail-over set store to it; else take it out: it may hold something else'
-    return { check, state: 'warning', found: 'it takes writes, so it is no replica', advice }
+    return warning(check, 'it takes writes, so it is no replica', advice)
   }
   const primary = await readServerFacts(primaryUrl, chainIdsOf(config)).catch(() => undefined)
   if (primary === undefined) {
-    return { check, state: 'warning', found: 'the primary does not answer, so nobody knows how far it is' }
+    return warning(check, 'the primary does not answer, so nobody knows how far it is')
   }
   const ids = [facts.systemIdentifier, primary.systemIdentifier]
   if (ids[0] !== ids[1] && !ids.includes(undefined)) {
     const advice = 'take it out: answers would come from another database'
-    return { check, state: 'error', found: 'it follows another primary than the one in store', advice }
+    return failure(check, 'it follows another primary than the one in store', advice)
   }
   // Asked after the replica: what was written between the two counts as behind.
   const behind = Math.max(0, primary.logPosition - facts.logPosition)
   const found = `${Math.ceil(behind / 1024)} KiB of the write-ahead log behind`
-  if (behind <= muchLogBytes) return { check, state: 'ok', found }
+  if (behind <= muchLogBytes) return ok(check, found)
   const advice = 'the primary answers meanwhile: look for a slow disk or network, or long queries on it'
-  return { check, state: 'warning', found, advice }
+  return warning(check, found, advice)
 }

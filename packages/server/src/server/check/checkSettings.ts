@@ -1,29 +1,20 @@
 import { networkInterfaces } from 'node:os'
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import type { Finding } from '../../../model/finding.ts'
-import type { Config } from '../../config/config.ts'
-import { listen } from '../../http/listen.ts'
-import { isPublicAddress } from '../../metadata/publicAddress.ts'
-import { resolveLocalHost } from '../../metadata/resolveHost.ts'
-import { isKeyDigest } from '../../projects/keyDigest.ts'
-import type { ServerAnswer } from '../askServer.ts'
-import { type PlacedFinding, placeFindings } from './placedFinding.ts'
+import type { Config } from '../config/config.ts'
+import { listen } from '../http/listen.ts'
+import { isPublicAddress } from '../metadata/publicAddress.ts'
+import { resolveLocalHost } from '../metadata/resolveHost.ts'
+import { isKeyDigest } from '../projects/keyDigest.ts'
+import type { ServerAnswer } from './askServer.ts'
+import { type Finding, failure, ok, type PlacedFinding, placeFindings, warning } from './findings.ts'
 
 /** Whether this Node.js can run the server. @param version - as `process.versions.node` has it. */
 export function checkNodeVersion(version: string): Finding {
   const wanted = packageFile.engines.node.replace(/^>=/, '')
-  const check = 'version'
-  if (compareVersions(version, wanted) >= 0) return { check, state: 'ok', found: `Node ${version}` }
-  return { check, state: 'error', found: `Node ${version}`, advice: `install Node ${wanted} or newer` }
-}
-
-function compareVersions(one: string, other: string): number {
-  const [a, b] = [one, other].map(text => text.split('.').map(part => Number.parseInt(part, 10) || 0))
-  for (let place = 0; place < 3; place++) {
-    const difference = (a?.[place] ?? 0) - (b?.[place] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return 0
+  // Numbers in a text are compared as such.
+  const isNewEnough = version.localeCompare(wanted, 'en', { numeric: true }) >= 0
+  if (isNewEnough) return ok('version', `Node ${version}`)
+  return failure('version', `Node ${version}`, `install Node ${wanted} or newer`)
 }
 
 /**
@@ -37,14 +28,10 @@ export function checkSettings(
 ): readonly PlacedFinding[] {
   const findings: PlacedFinding[] = []
   const warn = (place: string, check: string, found: string, advice: string) =>
-    findings.push({ place, check, state: 'warning', found, advice })
+    findings.push(...placeFindings(place, [warning(check, found, advice)]))
   for (const name of unknownVariables) {
-    warn(
-      'environment',
-      'variable',
-      `${name.slice(0, 100)} is read by nothing`,
-      'see serve --help for the names'
-    )
+    const found = `${name.slice(0, 100)} is read by nothing`
+    warn('environment', 'variable', found, 'see serve --help for the names')
   }
   for (const [index, project] of config.projects.entries()) {
     if (!serverKeysOf(project).every(isKeyDigest)) {
@@ -90,13 +77,7 @@ export async function checkTransport({ chains }: Config): Promise<readonly Place
       const addresses = await resolveLocalHost(host, AbortSignal.timeout(5_000)).catch(() => [])
       if (!addresses.some(isPublicAddress)) return []
       const advice = 'take an https:// or wss:// address: anyone on the way can read and change what is said'
-      const finding = {
-        check: 'tls',
-        state: 'warning',
-        found: 'without TLS to a public address',
-        advice
-      } as const
-      return placeFindings(place, [finding], url)
+      return placeFindings(place, [warning('tls', 'without TLS to a public address', advice)], url)
     })
   )
   return found.flat()
@@ -118,18 +99,12 @@ export async function checkListen(
   addresses: readonly string[] = ownAddresses()
 ): Promise<readonly Finding[]> {
   const check = 'address'
+  const tlsAdvice = 'listen on a private address and put a proxy with TLS before it'
   const open = isOpen(host, addresses)
-    ? [
-        {
-          check: 'tls',
-          state: 'warning',
-          found: 'a public address, where plain HTTP is spoken',
-          advice: 'listen on a private address and put a proxy with TLS before it'
-        } as const
-      ]
+    ? [warning('tls', 'a public address, where plain HTTP is spoken', tlsAdvice)]
     : []
   if (answer.kind === 'report') {
-    return [{ check, state: 'ok', found: `${host}:${port}, a chain-data server answers there` }, ...open]
+    return [ok(check, `${host}:${port}, a chain-data server answers there`), ...open]
   }
   try {
     const listener = await listen({
@@ -140,17 +115,14 @@ export async function checkListen(
       socketIdleMs: 1_000
     })
     await listener.close(0)
-    return [{ check, state: 'ok', found: `${host}:${port} is free` }, ...open]
+    return [ok(check, `${host}:${port} is free`), ...open]
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
     const advice =
       code === 'EADDRINUSE'
         ? 'another program has it: end that, or set listen.port'
         : 'set listen.host to an address of this machine, and a port that this user may open'
-    return [
-      { check, state: 'error', found: `${host}:${port} cannot be listened on (${code})`, advice },
-      ...open
-    ]
+    return [failure(check, `${host}:${port} cannot be listened on (${code})`, advice), ...open]
   }
 }
 

@@ -1,15 +1,11 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { ConfigError } from '../../platform/errors.ts'
-import { keyNameSchema, originSchema, projectIdSchema } from '../config/projectsSchema.ts'
 import { ProjectEditError } from '../projects/editProjects.ts'
-import { createProject } from './createProject.ts'
-import { listProjects } from './listProjects.ts'
-import { readDuration, readLifetime } from './readDuration.ts'
-import { revokeProjectKey } from './revokeProjectKey.ts'
-import { rotateProjectKey } from './rotateProjectKey.ts'
+import { readDuration, readLifetime, readName, readOrigins, readProjectId } from './options.ts'
+import { createProject, listProjects, revokeProjectKey, rotateProjectKey } from './projectActions.ts'
+import { configErrorExit } from './terminal.ts'
 
 const refusedExit = 1
-const configErrorExit = 2
 
 const exitCodes =
   'Exit code: 0 when it is done, 1 when it cannot be done, 2 for a wrong configuration or projects file.'
@@ -83,28 +79,4 @@ function telling<A extends unknown[]>(run: (...args: A) => Promise<void>): (...a
       process.exitCode = isConfig ? configErrorExit : refusedExit
     }
   }
-}
-
-/** A key under a name that no configuration takes would be a key for nothing. */
-function readProjectId(text: string): string {
-  if (!projectIdSchema.safeParse(text).success) {
-    throw new InvalidArgumentError('Expected 1 to 128 characters without a colon or control characters.')
-  }
-  return text
-}
-
-function readOrigins(text: string, before: readonly string[] = []): readonly string[] {
-  if (!originSchema.safeParse(text).success) {
-    throw new InvalidArgumentError(
-      'Expected scheme, host and port with nothing behind them, in lower case, such as https://dapp.example.'
-    )
-  }
-  return before.includes(text) ? before : [...before, text]
-}
-
-function readName(text: string): string {
-  if (!keyNameSchema.safeParse(text).success) {
-    throw new InvalidArgumentError('Expected 1 to 64 characters without control characters.')
-  }
-  return text
 }

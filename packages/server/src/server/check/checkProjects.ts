@@ -1,9 +1,8 @@
-import type { Finding } from '../../../model/finding.ts'
-import { ConfigError } from '../../../platform/errors.ts'
-import type { Config } from '../../config/config.ts'
-import { toKeptProject } from '../../projects/keptProject.ts'
-import { readProjectsFile } from '../../projects/projectsFile.ts'
-import { type PlacedFinding, placeFindings } from './placedFinding.ts'
+import { ConfigError } from '../../platform/errors.ts'
+import type { Config } from '../config/config.ts'
+import { toKeptProject } from '../projects/keptProject.ts'
+import { readProjectsFile } from '../projects/projectsFile.ts'
+import { type Finding, failure, ok, type PlacedFinding, placeFindings, warning } from './findings.ts'
 
 const soonMs = 7 * 86_400_000
 const dayMs = 86_400_000
@@ -23,25 +22,17 @@ export async function checkProjects(
   if (projectsFile === null) {
     if (projects.length > 0) return configured
     const advice = 'add one, or name a projectsFile; a program may bring its own with verifyProject'
-    return placeFindings('projects', [
-      { check: 'projects', state: 'error', found: 'there is no project, so nobody may call', advice }
-    ])
+    return placeFindings('projects', [failure('projects', 'there is no project, so nobody may call', advice)])
   }
   try {
     const kept = await readProjectsFile(projectsFile)
     const found = `${kept.length} ${kept.length === 1 ? 'project' : 'projects'} in the file`
     const ending = kept.flatMap(project => endingKeys(project, nowMs))
-    return [
-      ...configured,
-      ...placeFindings('projectsFile', [{ check: 'projects', state: 'ok', found }, ...ending])
-    ]
+    return [...configured, ...placeFindings('projectsFile', [ok('projects', found), ...ending])]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const advice = 'the server does not start without it: mend it, or make it with chain-data project create'
-    return [
-      ...configured,
-      ...placeFindings('projectsFile', [{ check: 'projects', state: 'error', found: error.message, advice }])
-    ]
+    return [...configured, ...placeFindings('projectsFile', [failure('projects', error.message, advice)])]
   }
 }
 
@@ -55,6 +46,6 @@ function endingKeys(project: Config['projects'][number], nowMs: number): readonl
       leftMs <= 0 ? `${which} has ended` : `${which} ends in ${Math.ceil(leftMs / dayMs)} days or less`
     const advice =
       leftMs <= 0 ? 'take it out' : 'see that its callers have a new one: chain-data project rotate'
-    return [{ check: 'key', state: 'warning', found, advice }]
+    return [warning('key', found, advice)]
   })
 }

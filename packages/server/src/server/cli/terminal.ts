@@ -1,0 +1,50 @@
+import { ConfigError } from '../../platform/errors.ts'
+import { type Config, loadConfig } from '../config/config.ts'
+
+/** Exit code of a wrong configuration, for every command. */
+export const configErrorExit = 2
+
+/**
+ * Reads the configuration of a command that ends by itself.
+ *
+ * @returns `undefined` when it is wrong: standard error says so, and the exit code is set.
+ */
+export async function readConfig(file: string | undefined): Promise<Config | undefined> {
+  try {
+    return await loadConfig(file)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`Configuration error:\n${error.message}\n`)
+    process.exitCode = configErrorExit
+    return undefined
+  }
+}
+
+/** A column: its title, and the text of a row's cell. */
+export type Column<Row> = readonly [title: string, cell: (row: Row) => string]
+
+/** A table with a line of titles and one line per row; the last column may be of any width. */
+export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const cells = rows.map(row => columns.map(([, cell]) => cell(row)))
+  return alignColumns([columns.map(([title]) => title), ...cells])
+}
+
+/** Lines of cells, aligned by blanks. */
+export function alignColumns(lines: readonly (readonly string[])[]): string {
+  const widths = (lines[0] ?? []).map((_, column) =>
+    Math.max(...lines.map(line => line[column]?.length ?? 0))
+  )
+  return lines
+    .map(line =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd()
+    )
+    .join('\n')
+}
+
+/** Nodes may put anything into their errors; a terminal must not obey it. */
+export function oneLine(value: string): string {
+  return value.replace(/\p{Cc}+/gu, ' ')
+}

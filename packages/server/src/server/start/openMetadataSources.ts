@@ -1,0 +1,23 @@
+import type { Logger } from '../../platform/logger.ts'
+import type { Config } from '../config/config.ts'
+import { createGuardedFetch } from '../metadata/guardedFetch.ts'
+import { createTokenLists } from '../metadata/tokenLists.ts'
+
+/** Builds the fetcher for hosts of strangers, and the token lists, which are not read yet. */
+export function openMetadataSources(
+  { metadata, chains }: Pick<Config, 'metadata' | 'chains'>,
+  { logger, timeoutMs }: { readonly logger: Logger; readonly timeoutMs?: number }
+) {
+  const { allowHosts, ipfsGateways, arweaveGateways, tokenLists: sources, tokenListRefreshMs } = metadata
+  const gateways = { ipfs: ipfsGateways, arweave: arweaveGateways }
+  const guardedFetch = createGuardedFetch({
+    allowHosts,
+    ...(timeoutMs === undefined ? {} : { limits: { timeoutMs } })
+  })
+  const tokenLists = createTokenLists({
+    ...{ sources, guardedFetch, gateways, allowHosts, logger },
+    chainIds: chains.evm.map(({ chainId }) => chainId),
+    refreshMs: tokenListRefreshMs
+  })
+  return { guardedFetch, gateways, tokenLists }
+}
