@@ -1,5 +1,5 @@
 import { startAnvil } from '@chain-data/devnet'
-import type { IndexerConfig } from '../../src/server/indexer/runIndexer.ts'
+import type { IndexerConfig } from '../../src/server/indexer/startIndexer.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 
 /** A node that is mined on demand, and what an indexer has to know of it. */

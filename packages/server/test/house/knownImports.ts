@@ -10,12 +10,6 @@ export const knotsOfFiles: readonly (readonly string[])[] = [
     'index/record/encodeDetails.ts',
     'index/record/namedAddresses.ts',
     'index/record/record.ts'
-  ],
-  [
-    'server/indexer/openInTurn.ts',
-    'server/indexer/runIndexer.ts',
-    'server/indexer/showWriter.ts',
-    'server/indexer/writerView.ts'
   ]
 ]
 

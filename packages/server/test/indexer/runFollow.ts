@@ -9,7 +9,7 @@ import { lowestStart } from '../../src/model/startBlock.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { type LogFields, type Logger, silentLogger } from '../../src/platform/logger.ts'
 import { type FollowOptions, follow } from '../../src/server/indexer/follow.ts'
-import { createStatusBoard } from '../../src/server/indexer/statusBoard.ts'
+import { createStatusBoard } from '../../src/server/indexer/status.ts'
 import { eventually } from '../support/indexHarness.ts'
 import type { ScriptedNode } from './scriptedNode.ts'
 

@@ -1,11 +1,11 @@
+import type { EvmSource } from '../../src/evm/blocks/evmSource.ts'
 import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
 import { buildChain, hashOf, people, type TransactionPlan } from '../../src/index/test/buildChain.ts'
 import type { Hash, IndexedBlock } from '../../src/model/evm.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
-import type { ChainSource } from '../../src/server/indexer/chainSource.ts'
 
 /** A node as an indexer sees it, whose chain the test changes at will, also in the middle of a call. */
-export interface ScriptedNode extends ChainSource {
+export interface ScriptedNode extends EvmSource {
   /** The canonical chain from block 0 on. */
   readonly chain: readonly IndexedBlock[]
   /** Every question so far: `head`, `block 7`, `blockRef 7`... */
@@ -86,7 +86,13 @@ export function createScriptedNode(length: number): ScriptedNode {
     },
     async pool() {
       await asked('pool')
-      return { present: [], seenAtSeconds: 1, headAfter: newest()?.ref.number ?? 0, complete: true }
+      return {
+        present: [],
+        seenAtSeconds: 1,
+        headAfter: newest()?.ref.number ?? 0,
+        complete: true,
+        leftOut: 0
+      }
     }
   }
   node.reorg(-1, length, 'a')

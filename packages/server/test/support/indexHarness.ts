@@ -10,7 +10,8 @@ import { readChunks } from '../../src/index/test/readAll.ts'
 import type { ConfirmedTransaction, PendingTransaction } from '../../src/model/evm.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { type Logger, silentLogger } from '../../src/platform/logger.ts'
-import { type IndexerConfig, runIndexer } from '../../src/server/indexer/runIndexer.ts'
+import { runIndexer } from '../../src/server/indexer/runIndexer.ts'
+import type { IndexerConfig } from '../../src/server/indexer/startIndexer.ts'
 import type { WalkedChain, WalkedTransaction } from './walkChain.ts'
 
 /** Polls until `look` returns something; fails with what it saw last. */

@@ -1,57 +1,88 @@
-import type { StoreWriter } from '../../index/port/writer.ts'
-import type { BlockHeader, BlockRows } from '../../index/record/encodeBlock.ts'
-import { packBlocks } from '../../index/record/packBlocks.ts'
+import type { BlockRows } from '../../index/record/encodeBlock.ts'
+import { type PackedBlocks, packBlocks } from '../../index/record/packBlocks.ts'
+import { weighRows } from './fetchInOrder.ts'
 
-/** Hands blocks to a store, batch after batch, while the next batch is gathered. */
+/** Gathers blocks into batches and writes one batch while the next is gathered. */
 export interface Commits {
-  /** A batch is being stored. */
-  isBusy(): boolean
   /**
-   * Returns once this batch is under way, which is when all before it are stored: so no more than one ever waits.
-   * @throws what the store threw for a batch before.
+   * Takes the next block. Returns late when a batch is full while the one before is still being written, so that no more
+   * than one ever waits.
+   * @throws what writing a batch before threw.
    */
-  send(blocks: readonly BlockRows[]): Promise<void>
+  add(block: BlockRows): Promise<void>
+  /** Forgets blocks from this number on that are not being written yet. */
+  dropFrom(blockNumber: number): void
   /**
-   * Returns once everything is stored.
-   * @throws what the store threw.
+   * Writes what is gathered, and returns once everything is written.
+   * @throws what writing threw.
    */
   finish(): Promise<void>
 }
 
 /**
- * @param options.finalized - what the node calls final; passed on to the store.
- * @param options.onCommit - runs after each commit, in their order; the next one waits for it.
- * @param options.onFailure - runs as soon as a commit has failed, which `send` and `finish` tell only when they are called.
+ * So much is gathered for one commit; while the store is still busy with the one before, fetching waits then. Large commits
+ * cost the store less for each transaction. Small ones stay short, lose little in a crash, and bound what is in memory.
  */
-export function createCommits({
-  store,
-  finalized,
-  onCommit,
-  onFailure
-}: {
-  readonly store: Pick<StoreWriter, 'commitBlocks'>
-  readonly finalized?: number | undefined
-  onCommit(blocks: readonly BlockHeader[]): void | Promise<void>
-  onFailure(): void
-}): Commits {
+const commitTransactions = 8_000
+const commitBytes = 8 * 1024 * 1024
+const commitBlocks = 2_048
+/** A store that has nothing to do is given what there is after this time. */
+const commitAfterMs = 500
+
+/**
+ * @param write - stores a batch; called for one batch after the other.
+ * @param onFailure - runs as soon as `write` has failed, which `add` and `finish` report only when they are called.
+ */
+export function createCommits(write: (batch: PackedBlocks) => Promise<void>, onFailure: () => void): Commits {
+  let batch: BlockRows[] = []
+  let transactions = 0
+  let bytes = 0
+  let sinceMs = 0
   let underWay = Promise.resolve()
   let isBusy = false
 
+  const isFull = () =>
+    transactions >= commitTransactions || bytes >= commitBytes || batch.length >= commitBlocks
+
+  function put(block: BlockRows): void {
+    batch.push(block)
+    transactions += block.transactionCount
+    bytes += weighRows(block)
+  }
+
+  /** Takes out all that is gathered. */
+  function take(): readonly BlockRows[] {
+    const taken = batch
+    batch = []
+    transactions = 0
+    bytes = 0
+    return taken
+  }
+
+  async function send(): Promise<void> {
+    if (batch.length === 0) return
+    // Packed while the batch before is still being written.
+    const packed = packBlocks(take())
+    await underWay
+    isBusy = true
+    underWay = write(packed).finally(() => {
+      isBusy = false
+    })
+    underWay.catch(onFailure)
+  }
+
   return {
-    isBusy: () => isBusy,
-    async send(blocks) {
-      if (blocks.length === 0) return
-      // Packed while the batch before is still being stored.
-      const packed = packBlocks(blocks)
-      const { headers } = packed
-      await underWay
-      isBusy = true
-      underWay = store.commitBlocks(packed, finalized === undefined ? {} : { finalized }).then(() => {
-        isBusy = false
-        return onCommit(headers)
-      })
-      underWay.catch(onFailure)
+    async add(block) {
+      if (batch.length === 0) sinceMs = performance.now()
+      put(block)
+      if (isFull() || (!isBusy && performance.now() - sinceMs >= commitAfterMs)) await send()
     },
-    finish: () => underWay
+    dropFrom(blockNumber) {
+      for (const block of take()) if (block.ref.number < blockNumber) put(block)
+    },
+    async finish() {
+      await send()
+      await underWay
+    }
   }
 }

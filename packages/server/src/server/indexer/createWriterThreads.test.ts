@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { eventually } from '../../../test/support/indexHarness.ts'
 import { testIdentity } from '../../index/test/store.contract.ts'
 import { createLogger } from '../../platform/logger.ts'
-import { connectWriter } from './connectWriter.ts'
 import { createWriterThreads, type WriterEnd } from './createWriterThreads.ts'
+import { connectWriter } from './writerPort.ts'
 
 let folder: string
 let lines: Record<string, unknown>[]

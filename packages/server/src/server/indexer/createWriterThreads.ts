@@ -1,7 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Logger } from '../../platform/logger.ts'
 import { findThreadEntry, keepWrappers } from './threadEntry.ts'
-import type { ToWriterThread } from './writerCalls.ts'
 
 /** The threads in which the stores of all chains are written: one for each chain, and shared from a number of chains on. */
 export interface WriterThreads {
@@ -26,6 +25,13 @@ interface Thread {
   readonly ended: Promise<void>
   chains: number
 }
+
+/** What such a thread is told. */
+export type ToWriterThread =
+  /** Serves one more chain, until the other end of the port is closed. */
+  | { readonly kind: 'serve'; readonly port: MessagePort }
+  /** Ends once all ports are closed. */
+  | { readonly kind: 'end' }
 
 /** Each thread takes some 15 MB; most hosts have fewer chains than this. */
 const mostThreads = 8

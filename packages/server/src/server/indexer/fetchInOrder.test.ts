@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import { type BlockRows, encodeBlock } from '../../index/record/encodeBlock.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../../platform/errors.ts'
-import type { ChainSource } from './chainSource.ts'
 import { BlockFailure, fetchInOrder } from './fetchInOrder.ts'
 
 const blockOf = (number: number): BlockRows =>
@@ -13,7 +13,7 @@ const blockOf = (number: number): BlockRows =>
   })
 
 /** Only `block` may be called. */
-function sourceOf(block: ChainSource['block']): ChainSource {
+function sourceOf(block: EvmSource['block']): EvmSource {
   const nobody = () => {
     throw new Error('not to be called')
   }
@@ -24,7 +24,7 @@ function sourceOf(block: ChainSource['block']): ChainSource {
 const wait = async () => {}
 
 async function collect(
-  source: ChainSource,
+  source: EvmSource,
   range: { from: number; to: number },
   window: number,
   signal = new AbortController().signal

@@ -1,16 +1,21 @@
+import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import type { BlockRows } from '../../index/record/encodeBlock.ts'
+import { openAbortScope } from '../../platform/concurrency/deadline.ts'
+import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import type { ChainSource } from './chainSource.ts'
-import { type Wait, waitByClock } from './wait.ts'
 
-const firstPauseMs = 8
+/** Waits so long, or until `signal` aborts; the caller checks the signal next. */
+export type Wait = (ms: number, signal: AbortSignal) => Promise<void>
+
+/** Between two tries at one block. */
+const backOff = { firstMs: 16, maxMs: 1_000 }
 /** What the blocks under way may come to, judged by those before them; on its way a block takes several times its rows. */
 const windowBytes = 8 * 1024 * 1024
 /** So many are asked for at first, and one more with each that has come: how large they are is not known before. */
 const firstBlocks = 4
 
 export interface FetchOptions {
-  readonly source: ChainSource
+  readonly source: Pick<EvmSource, 'block'>
   readonly from: number
   readonly to: number
   /** Blocks fetched or waiting at the same time; fewer where they are large. */
@@ -18,7 +23,7 @@ export interface FetchOptions {
   /** Most tries at one block that contradicts itself or that the node refuses. */
   readonly tries: number
   readonly signal: AbortSignal
-  readonly wait?: Wait
+  readonly wait: Wait
 }
 
 /** One block could not be had; `cause` is what the source threw last. */
@@ -46,10 +51,7 @@ export class BlockFailure extends Error {
  */
 export async function* fetchInOrder(options: FetchOptions): AsyncGenerator<BlockRows, void, undefined> {
   const { from, to, window, signal } = options
-  const leaving = new AbortController()
-  const leave = () => leaving.abort(signal.reason)
-  signal.addEventListener('abort', leave, { once: true })
-  if (signal.aborted) leave()
+  const scope = openAbortScope([signal])
   const underWay: Promise<BlockRows>[] = []
   let next = from
   /** Rises with every larger block at once, and falls slowly. */
@@ -62,8 +64,8 @@ export async function* fetchInOrder(options: FetchOptions): AsyncGenerator<Block
     for (let number = from; number <= to; number++) {
       if (signal.aborted) throw new BlockFailure(number, 0, signal.reason)
       while (next <= to && hasRoom(number - from)) {
-        const block = fetchPatiently({ ...options, signal: leaving.signal }, next++)
-        // Its turn comes later; until then a failure is nobody's.
+        const block = fetchPatiently({ ...options, signal: scope.signal }, next++)
+        // It is awaited later; the empty catch prevents an unhandled rejection until then.
         block.catch(() => undefined)
         underWay.push(block)
       }
@@ -74,21 +76,20 @@ export async function* fetchInOrder(options: FetchOptions): AsyncGenerator<Block
       yield block
     }
   } finally {
-    signal.removeEventListener('abort', leave)
-    leaving.abort(new Error('no longer wanted'))
+    scope.end()
     await Promise.allSettled(underWay)
   }
 }
 
 async function fetchPatiently(options: FetchOptions, number: number): Promise<BlockRows> {
-  const { source, tries, signal, wait = waitByClock } = options
+  const { source, tries, signal, wait } = options
   for (let tried = 1; ; tried++) {
     try {
       return await source.block(number, signal)
     } catch (error) {
       const mayPass = error instanceof NodeContradictionError || error instanceof NodeRpcError
       if (!mayPass || tried >= tries || signal.aborted) throw new BlockFailure(number, tried, error)
-      await wait(firstPauseMs * 2 ** tried * (0.5 + Math.random() / 2), signal)
+      await wait(jittered(backOffMs(backOff, tried)), signal)
       if (signal.aborted) throw new BlockFailure(number, tried, error)
     }
   }

@@ -1,3 +1,4 @@
+import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import type { StoreWriter } from '../../index/port/writer.ts'
 import {
   createHistogram,
@@ -6,12 +7,11 @@ import {
   type IndexFigures,
   writeBounds
 } from '../../platform/figures.ts'
-import type { ChainSource } from './chainSource.ts'
 
 /** Counts what an indexer does, at the two places that all of it passes: its source and its store. */
 export interface IndexCounts {
   /** The same source; blocks asked of it are counted while they are under way. */
-  watchSource<T extends Pick<ChainSource, 'block'>>(source: T): T
+  watchSource<T extends Pick<EvmSource, 'block'>>(source: T): T
   /** The same store; what is written and removed is counted and timed. */
   watchStore(store: StoreWriter): StoreWriter
   read(): IndexFigures

@@ -1,31 +1,45 @@
+import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
-import type { FencedWriter, StoreWriter } from '../../index/port/writer.ts'
-import { StoreInUseError } from '../../index/port/writer.ts'
+import { type FencedWriter, StoreInUseError, type StoreWriter } from '../../index/port/writer.ts'
 import type { Hash } from '../../model/evm.ts'
-import { lowestStart } from '../../model/startBlock.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { StoreError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { RunIndexerOptions, WriterWait } from './runIndexer.ts'
-import { showWriter } from './showWriter.ts'
-import type { StatusBoard } from './statusBoard.ts'
+import type { StatusBoard } from './status.ts'
+import { type StoredProgress, showWriter } from './writerView.ts'
 
 export interface OpenedStore {
   readonly store: StoreWriter
   readonly identity: ChainIdentity
 }
 
-/** What a writer is opened for. */
-interface Opening {
+/** How another writer is waited for. */
+type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onFenced'>
+
+export interface OpeningOptions {
+  /**
+   * Waits a while for another writer to end, at most until `signal` is aborted.
+   * @throws {StoreInUseError} when that one is still there.
+   * @throws {StoreUnavailableError} when nobody can tell, since the store is out of reach.
+   * @throws {StoreError} when the store is of another chain, or newer.
+   */
+  openWriter(identity: ChainIdentity, wait: WriterWait): Promise<StoreWriter>
+  /** What an earlier run left, readable before the node has said which chain it serves. */
+  peek(): Promise<StoredProgress | undefined>
+  /** Called with the genesis block of the index, once it is open or its writer has been heard. */
+  onGenesis?(genesisHash: Hash): void
+  readonly signal: AbortSignal
   readonly board: StatusBoard
   readonly rpc: EvmUpstreams
   /** What the node says of its chain. */
   readonly found: ChainIdentity
   readonly logger: Logger
+  /** Where an index that holds nothing yet will begin. */
+  readonly startBlock: number
+  /** A writer elsewhere that has said nothing for so long is shown as stalled. */
+  readonly silentAfterMs: number
 }
 
-/** Some reports may come late before their writer counts as silent: a large commit holds its thread up. */
-const writerSilentMs = 5_000
 /** Where another one writes, an opening waits for so long by itself: it gets in without a gap then. */
 const longWaitMs = 60_000
 
@@ -33,12 +47,8 @@ const longWaitMs = 60_000
  * Opens the writer. Only one indexer writes a chain: the next one waits, as long as it takes, and shows how the other stands.
  * @returns `undefined` when the signal ended the waiting.
  */
-export async function openInTurn(
-  options: RunIndexerOptions,
-  opening: Opening
-): Promise<OpenedStore | undefined> {
-  const { config, peek, onGenesis, signal } = options
-  const { board, logger } = opening
+export async function openInTurn(options: OpeningOptions): Promise<OpenedStore | undefined> {
+  const { peek, board, startBlock, silentAfterMs, onGenesis, signal, logger } = options
   const onFenced = ({ backendPid, silentMs }: FencedWriter) =>
     logger.warn('a writer that had gone silent was put out', {
       ...{ waitMs: silentMs, problem: `process ${backendPid} of the database served its connection` }
@@ -46,17 +56,13 @@ export async function openInTurn(
   const over = new AbortController()
   // Not waited for in the end: it leaves the board alone from the abort on.
   showWriter({
-    ...{ peek, board, startBlock: lowestStart(config.startBlock), signal: over.signal },
-    silentAfterMs: config.writerSilentMs ?? writerSilentMs,
+    ...{ peek, board, startBlock, silentAfterMs, signal: over.signal },
     ...(onGenesis === undefined ? {} : { onGenesis })
   }).catch((error: unknown) => logger.error('what another indexer says cannot be shown', { error }))
   try {
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       try {
-        return await openStore(options, opening, {
-          onFenced,
-          ...(isFirst ? {} : { lockWaitMs: longWaitMs })
-        })
+        return await openStore(options, { onFenced, ...(isFirst ? {} : { lockWaitMs: longWaitMs }) })
       } catch (error) {
         if (signal.aborted) break
         if (!(error instanceof StoreInUseError)) throw error
@@ -74,8 +80,7 @@ export async function openInTurn(
  * count.
  */
 async function openStore(
-  { openWriter, signal }: RunIndexerOptions,
-  { found, rpc }: Opening,
+  { openWriter, signal, found, rpc }: OpeningOptions,
   wait: WriterWait
 ): Promise<OpenedStore> {
   try {

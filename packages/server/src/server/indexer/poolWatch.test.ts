@@ -5,7 +5,7 @@ import type { Hash } from '../../model/evm.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import { createPoolWatch, type PoolSource } from './poolWatch.ts'
-import { createStatusBoard } from './statusBoard.ts'
+import { createStatusBoard } from './status.ts'
 
 type View = Awaited<ReturnType<PoolSource['pool']>>
 
@@ -60,7 +60,7 @@ function watchOver(...views: (View | Error | Promise<View>)[]) {
   }
 }
 
-const whole = { present: [], seenAtSeconds: 1, headAfter: 7, complete: true }
+const whole = { present: [], seenAtSeconds: 1, headAfter: 7, complete: true, leftOut: 0 }
 const part = { ...whole, complete: false }
 
 it('a part of a pool is taken for what there is where no more was ever shown', async () => {

@@ -1,10 +1,9 @@
+import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import type { PoolUpdate } from '../../index/port/pool.ts'
 import type { StoreWriter } from '../../index/port/writer.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { ChainSource } from './chainSource.ts'
-import { describeProblem } from './describeProblem.ts'
-import type { StatusBoard } from './statusBoard.ts'
+import { describeProblem, type StatusBoard } from './status.ts'
 
 export interface PoolWatch {
   /**
@@ -19,12 +18,8 @@ export interface PoolWatch {
   lookAnew(): Promise<void>
 }
 
-/** What the watch asks of a chain. `leftOut` counts entries of the node's pool that the look does not hold. */
-export type PoolSource = Pick<ChainSource, 'blockRef'> & {
-  pool(
-    signal?: AbortSignal
-  ): Promise<(PoolUpdate & { readonly complete: boolean; readonly leftOut?: number }) | undefined>
-}
+/** What the watch asks of a chain. */
+export type PoolSource = Pick<EvmSource, 'blockRef' | 'pool'>
 
 /** Looking at the pool may take this share of the time: the pools of large chains are heavy. */
 const largestShare = 1 / 10

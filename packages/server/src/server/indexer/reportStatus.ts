@@ -1,7 +1,7 @@
 import type { StoreWriter } from '../../index/port/writer.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { isNews } from './throttleStatus.ts'
+import { isNews } from './status.ts'
 
 /** Tells servers that wait for the writer's place how this one stands. */
 export interface StatusReports {

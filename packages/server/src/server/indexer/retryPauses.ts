@@ -1,3 +1,4 @@
+import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
 import { ConfigError, NodeUnavailableError, StoreUnavailableError } from '../../platform/errors.ts'
 
 /** How long an indexer waits after one failure after another. */
@@ -14,8 +15,8 @@ export interface RetryPauses {
   reset(): void
 }
 
-const unavailableLongestMs = 5_000
-const contradictionLongestMs = 3_000
+const unavailable = { firstMs: 200, maxMs: 5_000 }
+const contradiction = { firstMs: 200, maxMs: 3_000 }
 /** After so many tries in a row only a visit now and then, so that a block nobody can verify costs nothing. */
 const patience = 10
 const rareMs = 30_000
@@ -28,16 +29,14 @@ export function createRetryPauses(): RetryPauses {
   return {
     next(error, blockTries) {
       failures++
-      const grown = 100 * 2 ** Math.min(failures, 10)
-      const jitter = 0.5 + Math.random() / 2
-      if (error instanceof ConfigError) return wrongChainMs * jitter
+      if (error instanceof ConfigError) return jittered(wrongChainMs)
       // A node that names its head, but cannot give one block, is not away: the block is the trouble.
       const isAway = error instanceof NodeUnavailableError && blockTries === undefined
       if (isAway || error instanceof StoreUnavailableError) {
-        return Math.min(unavailableLongestMs, grown) * jitter
+        return jittered(backOffMs(unavailable, failures))
       }
       tries += blockTries ?? 1
-      return tries >= patience ? rareMs : Math.min(contradictionLongestMs, grown) * jitter
+      return tries >= patience ? rareMs : jittered(backOffMs(contradiction, failures))
     },
     failures: () => failures,
     isMilestone: () => Number.isInteger(Math.log2(failures)),

@@ -1,93 +1,36 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { createEvmSource } from '../../evm/blocks/evmSource.ts'
-import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
-import type { ChainIdentity, WriterReport } from '../../index/port/status.ts'
-import type { StoreWriter } from '../../index/port/writer.ts'
-import { StoreInUseError } from '../../index/port/writer.ts'
-import type { BlockRef, Hash } from '../../model/evm.ts'
-import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
+import { createEvmSource, type EvmSource } from '../../evm/blocks/evmSource.ts'
+import type { ChainIdentity } from '../../index/port/status.ts'
+import { StoreInUseError, type StoreWriter } from '../../index/port/writer.ts'
+import { lowestStart } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
-import type { TraceMode } from '../../model/traceMode.ts'
-import type { Waiver } from '../../model/waivableChecks.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
+import { pause } from '../../platform/concurrency/pause.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { ChainSource } from './chainSource.ts'
-import { describeProblem } from './describeProblem.ts'
 import { follow } from './follow.ts'
 import { createIndexCounts } from './indexCounts.ts'
-import { type OpenedStore, openInTurn } from './openInTurn.ts'
+import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.ts'
 import { reportStatus, type StatusReports } from './reportStatus.ts'
 import { createRetryPauses } from './retryPauses.ts'
-import { createStatusBoard, type StatusBoard } from './statusBoard.ts'
+import type { IndexerConfig } from './startIndexer.ts'
+import { createStatusBoard, describeProblem, type StatusBoard } from './status.ts'
 import { waitForIdentity } from './waitForIdentity.ts'
 
-/** One chain's indexer, as plain data: it travels to the thread that runs it. */
-export interface IndexerConfig {
-  readonly chainId: number
-  /** In order of preference. */
-  readonly rpcUrls: readonly string[]
-  /** WebSockets that announce new blocks; none by default. */
-  readonly wsUrls?: readonly string[]
-  /** First block to index; an index that exists keeps its own. */
-  readonly startBlock: StartBlock
-  /** How many blocks deep is final; `auto`: what the node says. */
-  readonly finality: 'auto' | number
-  readonly pollIntervalMs: number
-  /** Whether blocks are indexed with their traces; `off`. */
-  readonly traces?: TraceMode
-  /** Checks of blocks that this chain is allowed to break; absent: none. */
-  readonly waivers?: readonly Waiver[]
-  /** See `FollowOptions`. */
-  readonly lowerHeadGraceMs?: number
-  readonly roundBlocks?: number
-  readonly window?: number
-  /** Bound on one exchange with the node, retries included. */
-  readonly rpcTimeoutMs?: number
-  /** How often the store is told how its writer stands, for those who wait for its place; 1 s. */
-  readonly reportEveryMs?: number
-  /** A writer elsewhere that has said nothing for so long is told as stalled; 5 s. */
-  readonly writerSilentMs?: number
-}
-
-/** How another writer is waited for. */
-export type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onFenced'>
-
-export interface RunIndexerOptions {
+export interface RunIndexerOptions extends Pick<OpeningOptions, 'openWriter' | 'peek' | 'onGenesis'> {
   readonly config: IndexerConfig
-  /**
-   * Waits a while for another writer to end, at most until `signal` is aborted.
-   * @throws {StoreInUseError} when that one is still there.
-   * @throws {StoreUnavailableError} when nobody can tell, since the store is out of reach.
-   * @throws {StoreError} when the store is of another chain, or newer.
-   */
-  openWriter(identity: ChainIdentity, wait: WriterWait): Promise<StoreWriter>
-  /** What an earlier run left, readable before the node has said which chain it serves. */
-  peek(): Promise<StoredProgress | undefined>
   readonly logger: Logger
   readonly signal: AbortSignal
   onStatus(status: SyncStatus): void
-  /** The index is open, and is of the chain with this genesis block. */
-  onGenesis?(genesisHash: Hash): void
   /** About once a second, and at the end. */
   onFigures?(figures: NodeFigures): void
 }
 
-export interface StoredProgress {
-  readonly genesisHash: Hash
-  /** Absent, like `indexedTo`, while nothing is indexed. */
-  readonly indexedFrom?: number
-  readonly indexedTo?: BlockRef
-  readonly backfilled: boolean
-  readonly degraded: boolean
-  /** What the writer has said last, whenever that was. */
-  readonly report?: WriterReport
-}
-
 const figuresMs = 1_000
 const reportMs = 1_000
+/** Some reports may come late before their writer counts as silent: a large commit holds its thread up. */
+const writerSilentMs = 5_000
 /** A store that was followed into for so long was not lost from the start. */
 const soundAfterMs = 10_000
 
@@ -161,7 +104,7 @@ interface Following {
   readonly options: RunIndexerOptions
   readonly board: StatusBoard
   readonly rpc: EvmUpstreams
-  readonly source: ChainSource
+  readonly source: EvmSource
   readonly found: ChainIdentity
   readonly logger: Logger
   watchStore(store: StoreWriter): StoreWriter
@@ -177,7 +120,13 @@ async function keepFollowing(following: Following): Promise<void> {
   while (!signal.aborted) {
     let followedSinceMs = Number.POSITIVE_INFINITY
     try {
-      const opened = await openInTurn(options, { board, rpc, found, logger })
+      const { openWriter, peek, onGenesis, config } = options
+      const opened = await openInTurn({
+        ...{ openWriter, peek, signal, board, rpc, found, logger },
+        startBlock: lowestStart(config.startBlock),
+        silentAfterMs: config.writerSilentMs ?? writerSilentMs,
+        ...(onGenesis === undefined ? {} : { onGenesis })
+      })
       if (opened === undefined) return
       followedSinceMs = performance.now()
       await followInto(opened, following)
@@ -192,7 +141,7 @@ async function keepFollowing(following: Following): Promise<void> {
       if (pauses.isMilestone()) {
         logger.warn('the store is lost and opened again', { problem, attempt: pauses.failures(), waitMs })
       }
-      await sleep(waitMs, undefined, { signal }).catch(() => undefined)
+      await pause(waitMs, signal)
     }
   }
 }

@@ -1,15 +1,43 @@
-import { Worker } from 'node:worker_threads'
+import { type MessagePort, Worker } from 'node:worker_threads'
 import type { StoreLocation } from '../../index/parseStoreUrl.ts'
 import type { Hash } from '../../model/evm.ts'
-import { lowestStart } from '../../model/startBlock.ts'
+import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
+import type { TraceMode } from '../../model/traceMode.ts'
+import type { Waiver } from '../../model/waivableChecks.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
-import type { Logger } from '../../platform/logger.ts'
+import type { LogFields, Logger } from '../../platform/logger.ts'
 import { createWriterThreads, type WriterThreads } from './createWriterThreads.ts'
-import type { IndexerConfig } from './runIndexer.ts'
-import { unpackError } from './sentError.ts'
+import { unpackError } from './sentErrors.ts'
 import { findThreadEntry, keepWrappers } from './threadEntry.ts'
-import type { FromThread, ThreadData, ToThread } from './threadMessages.ts'
+
+/** One chain's indexer, as plain data: it travels to the thread that runs it. */
+export interface IndexerConfig {
+  readonly chainId: number
+  /** In order of preference. */
+  readonly rpcUrls: readonly string[]
+  /** WebSockets that announce new blocks; none by default. */
+  readonly wsUrls?: readonly string[]
+  /** First block to index; an index that exists keeps its own. */
+  readonly startBlock: StartBlock
+  /** How many blocks deep is final; `auto`: what the node says. */
+  readonly finality: 'auto' | number
+  readonly pollIntervalMs: number
+  /** Whether blocks are indexed with their traces; `off`. */
+  readonly traces?: TraceMode
+  /** Checks of blocks that this chain is allowed to break; absent: none. */
+  readonly waivers?: readonly Waiver[]
+  /** See `FollowOptions`. */
+  readonly lowerHeadGraceMs?: number
+  readonly roundBlocks?: number
+  readonly window?: number
+  /** Bound on one exchange with the node, retries included. */
+  readonly rpcTimeoutMs?: number
+  /** How often the store is told how its writer stands, for those who wait for its place; 1 s. */
+  readonly reportEveryMs?: number
+  /** A writer elsewhere that has said nothing for so long is told as stalled; 5 s. */
+  readonly writerSilentMs?: number
+}
 
 export interface StartIndexerOptions extends IndexerConfig {
   /** The thread opens its own writer there. */
@@ -24,6 +52,35 @@ export interface StartIndexerOptions extends IndexerConfig {
   /** The built `indexerThread` file, for hosts that bundle this package and move files about. */
   readonly threadEntry?: URL
 }
+
+/** What a thread is started with. */
+export interface ThreadData {
+  readonly config: IndexerConfig
+  readonly store: StoreLocation
+  /** Leads to the thread in which the store is written; for `connectWriter`. */
+  readonly writerPort: MessagePort
+}
+
+export type LogSeverity = 'debug' | 'info' | 'warn' | 'error'
+
+/** What the thread tells. */
+export type FromThread =
+  | { readonly kind: 'status'; readonly status: SyncStatus }
+  | {
+      readonly kind: 'log'
+      readonly severity: LogSeverity
+      readonly message: string
+      readonly fields: LogFields
+    }
+  /** The genesis block of the index, once that is open. */
+  | { readonly kind: 'genesis'; readonly genesisHash: Hash }
+  /** About once a second. */
+  | { readonly kind: 'figures'; readonly figures: NodeFigures }
+  /** The thread ends now because of `problem`. */
+  | { readonly kind: 'failed'; readonly problem: string }
+
+/** What the thread is told. */
+export type ToThread = { readonly kind: 'stop' }
 
 /** The indexer of one chain, running in a thread of its own. */
 export interface Indexer {

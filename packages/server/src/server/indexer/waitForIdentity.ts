@@ -1,12 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
+import type { Hash } from '../../model/evm.ts'
+import { pause } from '../../platform/concurrency/pause.ts'
 import { ConfigError, NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { ChainSource } from './chainSource.ts'
-import { checkIdentity } from './checkIdentity.ts'
-import { describeProblem } from './describeProblem.ts'
 import { createRetryPauses } from './retryPauses.ts'
-import type { StatusBoard } from './statusBoard.ts'
+import { describeProblem, type StatusBoard } from './status.ts'
 
 /**
  * Which chain the node serves, once it has said the same twice in a row: a new index is bound to it for good, and one
@@ -14,7 +13,7 @@ import type { StatusBoard } from './statusBoard.ts'
  * @returns `undefined` when `signal` ended the waiting.
  */
 export async function waitForIdentity(
-  source: Pick<ChainSource, 'identity'>,
+  source: Pick<EvmSource, 'identity'>,
   chainId: number,
   board: StatusBoard,
   logger: Logger,
@@ -42,8 +41,29 @@ export async function waitForIdentity(
         if (error instanceof ConfigError) logger.error('the node serves another chain', fields)
         else logger.warn('the node cannot be used yet', fields)
       }
-      await sleep(waitMs, undefined, { signal }).catch(() => undefined)
+      await pause(waitMs, signal)
     }
   }
   return undefined
+}
+
+/**
+ * Refuses a node that serves another chain than the one configured and indexed.
+ * @param expected.genesisHash - absent while nothing is indexed.
+ * @throws {ConfigError} naming what differs.
+ */
+export function checkIdentity(
+  found: { readonly chainId: bigint; readonly genesisHash: Hash },
+  expected: Pick<ChainIdentity, 'chainId'> & Partial<ChainIdentity>
+): void {
+  const { chainId, genesisHash } = expected
+  if (found.chainId !== BigInt(chainId)) {
+    throw new ConfigError(`chain ${chainId}: the node serves chain ${found.chainId}`, { chainId })
+  }
+  if (genesisHash !== undefined && found.genesisHash !== genesisHash) {
+    throw new ConfigError(
+      `chain ${chainId}: the node's genesis block is ${found.genesisHash}, the index is of ${genesisHash}`,
+      { chainId }
+    )
+  }
 }

@@ -1,12 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { Hash } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
+import { pause } from '../../platform/concurrency/pause.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { describeProblem } from './describeProblem.ts'
-import { readProgress } from './readProgress.ts'
-import { createStatusBoard, type StatusBoard } from './statusBoard.ts'
-import { createWriterView } from './writerView.ts'
+import { createStatusBoard, describeProblem, type StatusBoard } from './status.ts'
+import { createWriterView, readProgress } from './writerView.ts'
 
 export interface WatchedChain {
   readonly chainId: number
@@ -54,7 +52,7 @@ export function watchWriters(
       const turn = turns.shift()
       if (turn === undefined) return
       const waitMs = Math.max(0, turn.dueMs - performance.now())
-      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+      await pause(waitMs, stopping.signal)
       if (stopping.signal.aborted) return
       await turn.chain.look()
       turns.push({ chain: turn.chain, dueMs: performance.now() + everyMs })

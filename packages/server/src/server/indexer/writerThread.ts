@@ -4,8 +4,8 @@
  */
 import { parentPort } from 'node:worker_threads'
 import { openStoreWriter } from '../../index/openStoreWriter.ts'
-import { serveWriter } from './serveWriter.ts'
-import type { ToWriterThread } from './writerCalls.ts'
+import type { ToWriterThread } from './createWriterThreads.ts'
+import { serveWriter } from './writerPort.ts'
 
 if (parentPort === null) throw new Error('writerThread runs as a worker thread only')
 const parent = parentPort

@@ -1,7 +1,44 @@
-import type { Hash } from '../../model/evm.ts'
-import type { StoredProgress } from './runIndexer.ts'
-import type { StatusBoard } from './statusBoard.ts'
+import type { WriterReport } from '../../index/port/status.ts'
+import type { StoreReader } from '../../index/port/store.ts'
+import type { BlockRef, Hash } from '../../model/evm.ts'
+import { pause } from '../../platform/concurrency/pause.ts'
+import type { StatusBoard } from './status.ts'
 import { createWriterWatch } from './writerWatch.ts'
+
+/** What the index of a chain holds, and what its writer has said last. */
+export interface StoredProgress {
+  readonly genesisHash: Hash
+  /** Absent, like `indexedTo`, while nothing is indexed. */
+  readonly indexedFrom?: number
+  readonly indexedTo?: BlockRef
+  readonly backfilled: boolean
+  readonly degraded: boolean
+  /** What the writer has said last, whenever that was. */
+  readonly report?: WriterReport
+}
+
+/**
+ * What the index of a chain holds and what its writer has said last, from one snapshot.
+ * @returns absent while there is no index.
+ * @throws {StoreError} the store cannot be read.
+ */
+export async function readProgress(reader: StoreReader): Promise<StoredProgress | undefined> {
+  const snapshot = await reader.openSnapshot()
+  try {
+    const identity = await snapshot.identity()
+    if (identity === undefined) return undefined
+    const range = await snapshot.indexedRange()
+    const { backfilled, degraded } = await snapshot.marks()
+    const report = await snapshot.writerReport()
+    return {
+      ...{ genesisHash: identity.genesisHash, backfilled, degraded },
+      ...(range === undefined ? {} : { indexedFrom: range.from, indexedTo: range.to }),
+      ...(report === undefined ? {} : { report })
+    }
+  } finally {
+    await snapshot.close()
+  }
+}
 
 export interface WriterViewOptions {
   readonly board: StatusBoard
@@ -66,4 +103,30 @@ function newestNamed(
 ): number | undefined {
   if (indexedTo === undefined || indexedTo <= (report.indexedTo ?? -1)) return report.head
   return Math.max(indexedTo, report.head ?? indexedTo)
+}
+
+const lookEveryMs = 100
+
+/**
+ * While another process or thread writes the index: puts on the board what that one says, as `createWriterView` does.
+ * @returns when `signal` is aborted; the board stays as it is then.
+ */
+export async function showWriter({
+  peek,
+  signal,
+  ...view
+}: Omit<WriterViewOptions, 'silentProblem'> & {
+  peek(): Promise<StoredProgress | undefined>
+  readonly signal: AbortSignal
+}): Promise<void> {
+  const show = createWriterView({
+    ...view,
+    silentProblem: `another process or thread holds the writer's lock of this chain, but has not said for more than ${view.silentAfterMs} ms how it stands`
+  })
+  while (!signal.aborted) {
+    const stored = await peek()
+    if (signal.aborted) return
+    show(stored)
+    await pause(lookEveryMs, signal)
+  }
 }

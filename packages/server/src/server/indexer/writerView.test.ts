@@ -2,10 +2,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { WriterReport } from '../../index/port/status.ts'
 import type { Hash } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
-import type { StoredProgress } from './runIndexer.ts'
-import { showWriter } from './showWriter.ts'
-import { createStatusBoard } from './statusBoard.ts'
-import { createWriterView } from './writerView.ts'
+import { createStatusBoard } from './status.ts'
+import { createWriterView, type StoredProgress, showWriter } from './writerView.ts'
 
 const genesisHash: Hash = `0x${'6e'.repeat(32)}`
 const blockAt = (number: number) => ({ number, hash: `0x${'00'.repeat(32)}` as const })

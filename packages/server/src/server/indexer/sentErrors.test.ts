@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
-import { packError, unpackError } from './sentError.ts'
+import { packError, unpackError } from './sentErrors.ts'
 
 class OwnError extends Error {}
 
@@ -13,7 +13,7 @@ it.each([
   const arrived = unpackError(structuredClone(packError(error))) as Error
   expect(arrived).toBeInstanceOf(Error)
   expect(arrived).toMatchObject({ name, message: error.message })
-  expect(arrived.stack?.split('\n')[1]).toContain('sentError.test.ts')
+  expect(arrived.stack?.split('\n')[1]).toContain('sentErrors.test.ts')
 })
 
 it('a cause comes along, and what is no error stays what it is', () => {

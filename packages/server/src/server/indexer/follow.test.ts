@@ -1,10 +1,12 @@
-import { expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
+import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import type { StoreWriter } from '../../index/port/writer.ts'
 import { type BlockRows, encodeBlock } from '../../index/record/encodeBlock.ts'
 import { buildChain, hashOf } from '../../index/test/buildChain.ts'
 import { NodeUnavailableError, StoreError } from '../../platform/errors.ts'
-import { type BackfillOptions, backfill } from './backfill.ts'
-import type { ChainSource } from './chainSource.ts'
+import { silentLogger } from '../../platform/logger.ts'
+import { type FollowOptions, follow } from './follow.ts'
+import { createStatusBoard } from './status.ts'
 
 /** Blocks as if they had so many transactions with records of so many bytes in all. */
 function chainOf(blocks: number, transactions: number, bytes = 0): readonly BlockRows[] {
@@ -18,49 +20,95 @@ function chainOf(blocks: number, transactions: number, bytes = 0): readonly Bloc
   }))
 }
 
-/** A store whose commits end when the test says so. */
-function createGate() {
+/** A store of `chain` whose commits end when the test says so. */
+function createGate(chain: readonly BlockRows[]) {
   const commits: { readonly numbers: readonly number[]; end(error?: unknown): void }[] = []
+  const stored: number[] = []
   let underWay = 0
-  const store: Pick<StoreWriter, 'commitBlocks'> = {
+  const store: StoreWriter = {
     async commitBlocks({ headers }) {
       if (underWay > 0) throw new Error('two commits at the same time')
       underWay++
+      const numbers = headers.map(({ ref }) => ref.number)
       await new Promise<void>((resolve, reject) => {
         const end = (error?: unknown) => (error === undefined ? resolve() : reject(error))
-        commits.push({ numbers: headers.map(({ ref }) => ref.number), end })
+        commits.push({ numbers, end })
       })
+      stored.push(...numbers)
       underWay--
-    }
+    },
+    async state() {
+      const head = chain[stored.at(-1) ?? -1]?.ref
+      const marks = { backfilled: true, settled: true, degraded: false }
+      return { ...marks, ...(head === undefined ? {} : { head, indexedFrom: 0 }) }
+    },
+    blockRef: async number => (stored.includes(number) ? chain[number]?.ref : undefined),
+    rollbackTo: nobody,
+    rollbackAll: nobody,
+    markBackfilled: async () => {},
+    markSettled: async () => {},
+    markFinal: nobody,
+    updatePool: async () => {},
+    report: nobody,
+    close: nobody
   }
-  return { store, commits }
+  return { store, commits, stored }
 }
 
+function nobody(): never {
+  throw new Error('not to be called')
+}
+
+const stops: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+})
+
+/** Follows `chain` into a gate; a pause lasts until the end of the test. */
 function start(
   chain: readonly BlockRows[],
-  store: Pick<StoreWriter, 'commitBlocks'>,
-  options: Partial<BackfillOptions> & { readonly block?: ChainSource['block'] } = {}
+  options: Partial<FollowOptions> & { readonly block?: EvmSource['block'] } = {}
 ) {
+  const { block, ...others } = options
+  const { store, commits, stored } = createGate(chain)
   const asked: number[] = []
-  const stored: number[] = []
-  const nobody = () => {
-    throw new Error('not to be called')
-  }
-  const source: ChainSource = {
-    ...{ identity: nobody, head: nobody, blockRef: nobody, knowsBlock: nobody, pool: nobody },
+  const identity = { chainId: 1, genesisHash: hashOf('genesis') }
+  const head = chain.at(-1)!.ref
+  const source: EvmSource = {
+    identity: async () => ({ chainId: 1n, genesisHash: identity.genesisHash }),
+    head: async () => ({ head }),
+    blockRef: async number => chain[number]?.ref,
+    knowsBlock: nobody,
+    pool: async () => undefined,
     async block(number, signal) {
       asked.push(number)
-      return options.block === undefined ? chain[number]! : options.block(number, signal)
+      return block === undefined ? chain[number]! : block(number, signal)
     }
   }
-  const done = backfill({
-    ...{ source, store, from: 0, to: chain.length - 1, window: 4, tries: 1 },
-    signal: new AbortController().signal,
-    onCommit: blocks => void stored.push(...blocks.map(({ ref }) => ref.number)),
-    ...options
+  const board = createStatusBoard({
+    ...{ chainId: 1, phase: 'starting', indexedFrom: 0 },
+    ...{ backfilled: false, degraded: false, poolCovered: false }
+  })
+  const stopping = new AbortController()
+  const stop = (reason = new Error('the server stops')) => stopping.abort(reason)
+  const done = follow({
+    ...{ source, store, identity, startBlock: 0, pollIntervalMs: 50, board, logger: silentLogger },
+    ...{ window: 4, signal: stopping.signal },
+    wait: (_, signal) =>
+      new Promise(resolve => {
+        if (signal.aborted) resolve()
+        signal.addEventListener('abort', () => resolve(), { once: true })
+      }),
+    ...others
   })
   done.catch(() => undefined)
-  return { done, asked, stored }
+  stops.push(async () => {
+    stop()
+    for (const { end } of commits) end()
+    await done.catch(() => undefined)
+  })
+  return { done, stop, asked, stored, commits, status: board.read }
 }
 
 /** Everything that can happen without the gate has happened. */
@@ -72,8 +120,7 @@ const upTo = (end: number, from = 0) => Array.from({ length: end - from }, (_, i
 
 it('gathers the next batch while one is stored, and no more than that', async () => {
   const chain = chainOf(60, 500)
-  const { store, commits } = createGate()
-  const { done, asked, stored } = start(chain, store)
+  const { asked, stored, commits, status } = start(chain)
   await idle()
   // 8,000 transactions are under way, 8,000 wait, and the window is full: nothing more is asked for.
   expect(commits.map(({ numbers }) => numbers)).toEqual([upTo(16)])
@@ -87,14 +134,13 @@ it('gathers the next batch while one is stored, and no more than that', async ()
     commits[each]?.end()
     await idle()
   }
-  expect(await done).toEqual({ kind: 'stored' })
   expect(stored).toEqual(upTo(60))
+  expect(status().phase).toBe('following')
 })
 
 it('lets large blocks wait by their bytes, not by their number', async () => {
   const chain = chainOf(200, 1, 1024 * 1024)
-  const { store, commits } = createGate()
-  const { done, asked, stored } = start(chain, store, { window: 32 })
+  const { asked, stored, commits, status } = start(chain, { window: 32 })
   await idle()
   expect(commits.map(({ numbers }) => numbers)).toEqual([upTo(8)])
   // 8 MB under way, 8 MB wait, and the rest of a window of 8 MB.
@@ -105,7 +151,7 @@ it('lets large blocks wait by their bytes, not by their number', async () => {
     await idle()
     if (each > 1) most = Math.max(most, Math.max(...asked) + 1 - stored.length)
   }
-  expect(await done).toEqual({ kind: 'stored' })
+  expect(status().phase).toBe('following')
   expect(commits.every(({ numbers }) => numbers.length <= 8)).toBe(true)
   // 8 MB under way, 8 MB wait, and 8 MB are being fetched.
   expect(most).toBeLessThanOrEqual(24)
@@ -113,9 +159,8 @@ it('lets large blocks wait by their bytes, not by their number', async () => {
 
 it('gives a store that has nothing to do what there is after half a second', async () => {
   const chain = chainOf(9, 1)
-  const { store, commits } = createGate()
   let later: (block: BlockRows) => void = () => {}
-  const { done } = start(chain, store, {
+  const { commits, stored } = start(chain, {
     window: 1,
     block: number =>
       number === 3
@@ -134,23 +179,22 @@ it('gives a store that has nothing to do what there is after half a second', asy
   commits[0]?.end()
   await idle()
   commits[1]?.end()
-  expect(await done).toEqual({ kind: 'stored' })
+  await idle()
+  expect(stored).toEqual(upTo(9))
 })
 
 it('stores a single block at once', async () => {
-  const { store, commits } = createGate()
-  const { done, stored } = start(chainOf(1, 1), store)
+  const { stored, commits } = start(chainOf(1, 1))
   await idle()
   expect(commits.map(({ numbers }) => numbers)).toEqual([[0]])
   commits[0]?.end()
-  await done
+  await idle()
   expect(stored).toEqual([0])
 })
 
 it('ends with what the store threw as soon as it throws, also while a block takes for ever', async () => {
   const chain = chainOf(9, 4_000)
-  const { store, commits } = createGate()
-  const { done, stored } = start(chain, store, {
+  const { done, stored, commits } = start(chain, {
     block: (number, signal) =>
       number < 2
         ? Promise.resolve(chain[number]!)
@@ -167,8 +211,7 @@ it('ends with what the store threw as soon as it throws, also while a block take
 
 it('stores what comes before a block that cannot be had, after what is under way', async () => {
   const chain = chainOf(9, 4_000)
-  const { store, commits } = createGate()
-  const { done, stored } = start(chain, store, {
+  const { stored, commits, status } = start(chain, {
     block: async number => {
       if (number === 5) throw new NodeUnavailableError('gone')
       return chain[number]!
@@ -180,7 +223,7 @@ it('stores what comes before a block that cannot be had, after what is under way
     commits[each]?.end()
     await idle()
   }
-  expect(await done).toMatchObject({ kind: 'failed', failure: { blockNumber: 5 } })
+  expect(status()).toMatchObject({ phase: 'stalled', problem: 'block 5: gone' })
   expect(stored).toEqual(upTo(5))
 })
 
@@ -188,48 +231,46 @@ it('leaves out the block before one that is no child of it, and waits for what i
   const chain = chainOf(9, 4_000).map((block, number) =>
     number === 5 ? { ...block, parentHash: hashOf('elsewhere') } : block
   )
-  const { store, commits } = createGate()
-  const { done, stored } = start(chain, store)
+  const { stored, commits, status } = start(chain)
   await idle()
   commits[0]?.end()
   await idle()
+  expect(status().phase).toBe('backfilling')
   commits[1]?.end()
-  expect(await done).toEqual({ kind: 'unlinked', blockNumber: 5 })
+  await idle()
+  // The node goes on to name two blocks that do not fit to each other.
+  expect(status()).toMatchObject({ phase: 'stalled', problem: expect.stringMatching(/^block 4: /) })
   expect(stored).toEqual(upTo(4))
 })
 
 it('finishes what is under way when it is stopped, and asks for nothing more', async () => {
   const chain = chainOf(60, 500)
-  const { store, commits } = createGate()
-  const stopping = new AbortController()
-  const { done, asked, stored } = start(chain, store, { signal: stopping.signal })
+  const { done, stop, asked, stored, commits } = start(chain)
   await idle()
-  stopping.abort(new Error('the server stops'))
+  stop()
   const known = asked.length
   for (let each = 0; each < 5; each++) {
     commits[each]?.end()
     await idle()
   }
-  expect((await done).kind).toBe('failed')
+  await done
   expect(asked.length).toBe(known)
   expect(stored).toEqual(commits.flatMap(({ numbers }) => numbers))
 })
 
-it('does not end before a commit that is under way, whatever ends it', async () => {
+it('does not count as stalled before a commit that is under way has ended, whatever went wrong', async () => {
   const chain = chainOf(9, 4_000)
-  const { store, commits } = createGate()
-  const { done, stored } = start(chain, store, {
+  const { stored, commits, status } = start(chain, {
     // A mistake of the source, which nobody expects.
     block: async number => (number < 3 ? chain[number] : undefined) as BlockRows
   })
-  let ended = false
-  done.catch(() => {
-    ended = true
-  })
   await idle()
   expect(commits.map(({ numbers }) => numbers)).toEqual([[0, 1]])
-  expect(ended).toBe(false)
+  expect(status().phase).not.toBe('stalled')
   commits[0]?.end()
-  await expect(done).rejects.toThrow(TypeError)
-  expect(stored).toEqual([0, 1])
+  await idle()
+  commits[1]?.end()
+  await idle()
+  expect(status()).toMatchObject({ phase: 'stalled', problem: expect.stringContaining('internal error') })
+  expect(stored).toEqual([0, 1, 2])
 })

@@ -2,11 +2,40 @@ import type { MessagePort } from 'node:worker_threads'
 import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
 import type { StoreLocation } from '../../index/parseStoreUrl.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
-import type { StoreWriter } from '../../index/port/writer.ts'
+import type { FencedWriter, StoreWriter } from '../../index/port/writer.ts'
 import { buffersOf } from '../../index/record/packBlocks.ts'
 import { StoreError } from '../../platform/errors.ts'
-import { unpackStoreError } from './sentStoreError.ts'
-import type { FromWriter, Question, ToWriter, WriterMethod } from './writerCalls.ts'
+import { packError, unpackError } from './sentErrors.ts'
+
+/** What a writer can be told once it is open. */
+type WriterMethod = keyof StoreWriter
+
+/** Asks for the writer; answered once it is open. */
+interface OpenCall {
+  readonly call: 'open'
+  readonly location: StoreLocation
+  readonly identity: ChainIdentity
+  readonly lockWaitMs?: number
+}
+
+type MethodCall = {
+  readonly [Name in WriterMethod]: { readonly call: Name; readonly args: Parameters<StoreWriter[Name]> }
+}[WriterMethod]
+
+/** What is answered. */
+type Question = OpenCall | MethodCall
+
+/** What the thread of a writer is told through a port. `id` numbers the questions of that port. */
+type ToWriter =
+  | (Question & { readonly id: number })
+  /** Whoever asked for the writer does not want to wait for it any longer. */
+  | { readonly call: 'stopOpening' }
+
+/** What it says: one answer to every question, and what happens while it opens. */
+type FromWriter =
+  | { readonly fenced: FencedWriter }
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: false; readonly error: unknown }
 
 /** A store's writer that lives in another thread. */
 export interface WriterConnection {
@@ -39,7 +68,7 @@ export function connectWriter(port: MessagePort): WriterConnection {
     const asked = waiting.get(message.id)
     waiting.delete(message.id)
     if (message.ok) asked?.resolve(message.value)
-    else asked?.reject(unpackStoreError(message.error))
+    else asked?.reject(unpackError(message.error))
   })
   port.on('close', () => {
     isClosed = true
@@ -110,4 +139,58 @@ export function connectWriter(port: MessagePort): WriterConnection {
 
 function threadGone(): StoreError {
   return new StoreError('the thread that writes the store has ended; expected it to run')
+}
+
+type OpenWriter = (
+  location: StoreLocation,
+  identity: ChainIdentity,
+  options: StoreWriterOptions
+) => Promise<StoreWriter>
+
+/**
+ * Opens a store's writer and does what the other end of `port` (`connectWriter`) asks of it. One writer at a time; after
+ * its `close` another one may be asked for. When the other end is gone, the writer is closed.
+ */
+export function serveWriter(port: MessagePort, openWriter: OpenWriter): void {
+  let writer: StoreWriter | undefined
+  let isGone = false
+  let opening = new AbortController()
+
+  async function open({ location, identity, lockWaitMs }: OpenCall): Promise<void> {
+    opening = new AbortController()
+    const opened = await openWriter(location, identity, {
+      signal: opening.signal,
+      onFenced: fenced => tell({ fenced }),
+      ...(lockWaitMs === undefined ? {} : { lockWaitMs })
+    })
+    // Nobody would ever close it.
+    if (isGone) await opened.close()
+    else writer = opened
+  }
+
+  async function answer(call: Exclude<ToWriter, { readonly call: 'stopOpening' }>): Promise<unknown> {
+    if (call.call === 'open') return open(call)
+    if (writer === undefined) throw new StoreError('the store is closed')
+    const asked = writer
+    if (call.call === 'close') writer = undefined
+    return Reflect.apply(asked[call.call], asked, call.args)
+  }
+
+  const tell = (message: FromWriter) => port.postMessage(message)
+  port.on('message', (message: ToWriter) => {
+    if (message.call === 'stopOpening') {
+      opening.abort(new Error('the writer is no longer wanted'))
+      return
+    }
+    answer(message).then(
+      value => tell({ id: message.id, ok: true, value }),
+      error => tell({ id: message.id, ok: false, error: packError(error) })
+    )
+  })
+  port.on('close', () => {
+    isGone = true
+    opening.abort(new Error('whoever asked for the writer has ended'))
+    // What it was asked before comes first, in every engine.
+    writer?.close().catch(() => undefined)
+  })
 }

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoreWriterOptions } from '../../index/openStoreWriter.ts'
-import type { StoreWriter } from '../../index/port/writer.ts'
-import { StoreInUseError } from '../../index/port/writer.ts'
+import { StoreInUseError, type StoreWriter } from '../../index/port/writer.ts'
 import { encodeBlock } from '../../index/record/encodeBlock.ts'
 import { packBlocks } from '../../index/record/packBlocks.ts'
 import { openSqliteReader } from '../../index/sqlite/openReader.ts'
@@ -19,8 +18,7 @@ import { loseSqliteRow } from '../../index/test/loseSqliteRow.ts'
 import { describeReport } from '../../index/test/report.contract.ts'
 import { type OpenStore, testIdentity } from '../../index/test/store.contract.ts'
 import { StoreError } from '../../platform/errors.ts'
-import { connectWriter, type WriterConnection } from './connectWriter.ts'
-import { serveWriter } from './serveWriter.ts'
+import { connectWriter, serveWriter, type WriterConnection } from './writerPort.ts'
 
 /** A writer that is collected as garbage would give its lock back too, although nobody closed it. */
 const reachable = new Set<StoreWriter>()
@@ -115,7 +113,7 @@ describe('connectWriter', () => {
     expect(failure).toMatchObject({
       ...{ name: 'StoreError', message: 'no room', context: { blockNumber: 7 }, retryable: false },
       cause: { name: 'Error [ENOSPC]', message: 'disk full' },
-      stack: expect.stringContaining('connectWriter.test.ts')
+      stack: expect.stringContaining('writerPort.test.ts')
     })
   })
 

@@ -1,0 +1,221 @@
+import type { EvmSource } from '../../evm/blocks/evmSource.ts'
+import type { ChainIdentity } from '../../index/port/status.ts'
+import type { StoreWriter, WriterState } from '../../index/port/writer.ts'
+import type { BlockRows } from '../../index/record/encodeBlock.ts'
+import type { BlockRef } from '../../model/evm.ts'
+import type { StartBlock } from '../../model/startBlock.ts'
+import { NodeContradictionError } from '../../platform/errors.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { BlockFailure, fetchInOrder, type Wait } from './fetchInOrder.ts'
+import { findReorg, type Reorg } from './reorg.ts'
+import { checkIdentity } from './waitForIdentity.ts'
+
+/** What happens on the node's chain, in terms of the stored one. */
+export type ChainEvent =
+  /** The node has named its newest block; further events follow from it. */
+  | { readonly kind: 'head'; readonly head: number; readonly finalized?: number }
+  /** The child of the block before, or of the newest stored one. */
+  | { readonly kind: 'block'; readonly block: BlockRows }
+  /**
+   * The node's blocks do not fit to this one. If it is not stored yet, it must not be; if it is, a reorg follows, unless
+   * the node has changed its mind.
+   */
+  | { readonly kind: 'fork'; readonly blockNumber: number }
+  /** All stored blocks above the ancestor are to be removed. */
+  | ({ readonly kind: 'reorg' } & Reorg)
+  /** Up to here stored blocks are final. */
+  | { readonly kind: 'final'; readonly blockNumber: number }
+  /** What has been read is the chain up to the head that the node named last. */
+  | { readonly kind: 'level' }
+  /** Nothing can be read before the node names another head. */
+  | { readonly kind: 'waiting' }
+
+export interface ChainReaderOptions {
+  readonly source: EvmSource
+  /** Read after each event but `block`: by then everything given out before has to be stored. */
+  readonly stored: Pick<StoreWriter, 'state' | 'blockRef'>
+  readonly identity: ChainIdentity
+  /** First block of an empty index; `latest` is found out as long as it is empty. */
+  readonly startBlock: StartBlock
+  readonly pollIntervalMs: number
+  readonly logger: Logger
+  /** Blocks fetched or waiting at the same time. */
+  readonly window: number
+  /** Blocks between two looks at the head during a long catch-up. */
+  readonly roundBlocks: number
+  /** How long the node's head may stay below the index before blocks it no longer knows are given up. */
+  readonly lowerHeadGraceMs: number
+  readonly wait: Wait
+}
+
+/** How a round ended; `behind`: there is more to read at once. */
+type Round = 'level' | 'behind' | 'waiting'
+
+/** Tries at one block before the index counts as stalled: most contradictions are gone a moment later. */
+const quickTries = 5
+/** So often blocks are fetched anew at once; a node that still contradicts itself then is left alone for a while. */
+const maxFruitlessRounds = 3
+/** So many reorgs may follow each other without a pause; nodes on two forks in turn would make it spin. */
+const maxReorgsAtOnce = 10
+
+/** Reads the node's canonical chain on from where the store is: asks for the head again and again, fetches what is missing. */
+export class ChainReader {
+  readonly #options: ChainReaderOptions
+  #isConfirmed = false
+  /** The last run failed, and no block has come since. */
+  #hasFailed = false
+  #lowerHeadSinceMs: number | undefined
+  /** Times in a row that the node's blocks did not fit to each other, but all that is stored was right. */
+  #fruitlessRounds = 0
+  #reorgsSinceLevel = 0
+
+  constructor(options: ChainReaderOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Yields what happens, without end, and pauses where there is nothing to read. After a failure it may be called again: it
+   * goes on from what is stored then, and the node has to confirm which chain it serves.
+   *
+   * @param signal - ends it, at the next event at the latest.
+   * @throws {BlockFailure} one block cannot be had; all before it have been yielded.
+   * @throws whatever the node's answers make `source` throw.
+   */
+  async *events(signal: AbortSignal): AsyncGenerator<ChainEvent, void, undefined> {
+    const { source, pollIntervalMs, wait } = this.#options
+    this.#isConfirmed = false
+    try {
+      while (!signal.aborted) {
+        const round = yield* this.#readRound(signal)
+        if (round !== 'behind') {
+          this.#advanced()
+          if (round === 'level') this.#reorgsSinceLevel = 0
+          yield { kind: round }
+        }
+        const hurries = round === 'behind' && this.#reorgsSinceLevel <= maxReorgsAtOnce
+        if (!hurries) await (source.waitForHead ?? wait)(pollIntervalMs, signal)
+      }
+    } catch (error) {
+      this.#hasFailed = true
+      throw error
+    }
+  }
+
+  async *#readRound(signal: AbortSignal): AsyncGenerator<ChainEvent, Round, undefined> {
+    const { source, stored, startBlock, roundBlocks, window, wait } = this.#options
+    // At the same time: whoever takes over from another indexer is waited for.
+    const [{ head, finalized }] = await Promise.all([
+      source.head(signal),
+      this.#isConfirmed ? undefined : this.#confirmIdentity(signal)
+    ])
+    yield { kind: 'head', head: head.number, ...(finalized === undefined ? {} : { finalized }) }
+    const state = await stored.state()
+    if (state.head !== undefined && head.number <= state.head.number) {
+      return yield* this.#meetLowerHead(head, state.head, state, finalized, signal)
+    }
+    this.#lowerHeadSinceMs = undefined
+    const from = state.head === undefined ? firstBlock(startBlock, finalized) : state.head.number + 1
+    if (from > head.number) return 'waiting'
+    const to = Math.min(head.number, from + roundBlocks - 1)
+    // Whoever has failed once already is asked once a round, so that the pauses of the caller are the whole of it.
+    const tries = this.#hasFailed ? 1 : quickTries
+    let last = state.head
+    let unlinked: number | undefined
+    for await (const block of fetchInOrder({ source, from, to, window, tries, signal, wait })) {
+      const { number } = block.ref
+      if (last !== undefined && block.parentHash !== last.hash) {
+        unlinked = number
+        break
+      }
+      // A block that its child confirms counts; the first one alone may still be the wrong one of two.
+      if (number > from) this.#advanced()
+      yield { kind: 'block', block }
+      last = block.ref
+    }
+    if (unlinked !== undefined) {
+      yield* this.#goBack(unlinked - 1, signal)
+      return 'behind'
+    }
+    this.#advanced()
+    return to === head.number ? 'level' : 'behind'
+  }
+
+  /** A head at or below the stored one: a node that lags, or a chain that became another or shorter one. */
+  async *#meetLowerHead(
+    head: BlockRef,
+    newest: BlockRef,
+    state: WriterState,
+    finalized: number | undefined,
+    signal: AbortSignal
+  ): AsyncGenerator<ChainEvent, Round, undefined> {
+    const { source, stored, logger, lowerHeadGraceMs } = this.#options
+    const storedThere = await stored.blockRef(head.number)
+    if (storedThere !== undefined && storedThere.hash !== head.hash) {
+      this.#lowerHeadSinceMs = undefined
+      yield* this.#goBack(head.number, signal)
+      return 'behind'
+    }
+    if (head.number === newest.number) {
+      this.#lowerHeadSinceMs = undefined
+      if (finalized !== undefined) yield { kind: 'final', blockNumber: finalized }
+      return 'level'
+    }
+    this.#lowerHeadSinceMs ??= performance.now()
+    const waitedLongEnough = performance.now() - this.#lowerHeadSinceMs >= lowerHeadGraceMs
+    if (!waitedLongEnough || (await source.knowsBlock(newest.hash, signal))) {
+      // A node that lags cannot say that a first backfill is complete: another one has named blocks above.
+      return state.backfilled ? 'level' : 'waiting'
+    }
+    await this.#confirmIdentity(signal)
+    if (state.finalized !== undefined && head.number < state.finalized) {
+      throw new NodeContradictionError(
+        `the node's head ${head.number} is below block ${state.finalized}, which was final; ` +
+          'expected the node to catch up, or to show another block'
+      )
+    }
+    const blockNumber = storedThere?.number ?? (state.indexedFrom ?? 0) - 1
+    const depth = newest.number - blockNumber
+    logger.warn('the chain became shorter', { head: head.number, depth: newest.number - head.number })
+    yield { kind: 'fork', blockNumber: head.number + 1 }
+    yield {
+      ...{ kind: 'reorg', blockNumber, depth },
+      ...(storedThere === undefined ? {} : { ancestor: storedThere })
+    }
+    this.#lowerHeadSinceMs = undefined
+    return 'behind'
+  }
+
+  async *#goBack(suspect: number, signal: AbortSignal): AsyncGenerator<ChainEvent, void, undefined> {
+    const { source, stored, logger } = this.#options
+    yield { kind: 'fork', blockNumber: suspect }
+    const confirmIdentity = () => this.#confirmIdentity(signal)
+    const reorg = await findReorg({ source, stored, suspect, logger, signal, confirmIdentity })
+    if (reorg === undefined) {
+      // Most likely a reorg passed while the blocks were fetched, and back again if they did not fit to a stored one.
+      if (this.#fruitlessRounds++ < maxFruitlessRounds) return
+      const problem = `block ${suspect}: the node names two different ones`
+      const tries = this.#fruitlessRounds === maxFruitlessRounds + 1 ? this.#fruitlessRounds : 1
+      throw new BlockFailure(suspect, tries, new NodeContradictionError(problem, { blockNumber: suspect }))
+    }
+    this.#advanced()
+    this.#reorgsSinceLevel++
+    yield { kind: 'reorg', ...reorg }
+  }
+
+  #advanced(): void {
+    this.#hasFailed = false
+    this.#fruitlessRounds = 0
+  }
+
+  /** @throws {ConfigError} the node serves another chain than the index is of. */
+  async #confirmIdentity(signal: AbortSignal): Promise<void> {
+    const { source, identity } = this.#options
+    checkIdentity(await source.identity(signal), identity)
+    this.#isConfirmed = true
+  }
+}
+
+/** Block at which an empty index begins. The newest final one is never reorganised, so whoever reads it may keep it. */
+export function firstBlock(startBlock: StartBlock, finalized: number | undefined): number {
+  return startBlock === 'latest' ? (finalized ?? 0) : startBlock
+}

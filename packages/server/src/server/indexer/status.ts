@@ -1,0 +1,132 @@
+import type { BlockHeader } from '../../index/record/encodeBlock.ts'
+import type { SyncStatus } from '../../model/sync.ts'
+import { ChainDataError } from '../../platform/errors.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { scrubText } from '../../platform/scrubText.ts'
+
+/** `undefined` takes an optional member away. */
+export type SyncChange = { readonly [Name in keyof SyncStatus]?: SyncStatus[Name] | undefined }
+
+/** The one place where an indexer writes down how it stands. */
+export interface StatusBoard {
+  read(): SyncStatus
+  change(change: SyncChange): void
+}
+
+/** @param onChange - called after every change that changed something, with the whole status. */
+export function createStatusBoard(
+  initial: SyncStatus,
+  onChange: (status: SyncStatus) => void = () => undefined
+): StatusBoard {
+  let current = initial
+  return {
+    read: () => current,
+    change(change) {
+      const entries = Object.entries({ ...current, ...change }).filter(([, value]) => value !== undefined)
+      const next = Object.fromEntries(entries) as unknown as SyncStatus
+      if (JSON.stringify(next) === JSON.stringify(current)) return
+      current = next
+      onChange(next)
+    }
+  }
+}
+
+const intervalMs = 100
+
+/**
+ * Passes statuses on: at once when the phase, the problem or a mark changes, otherwise the newest one at most every 100 ms.
+ * `flush` passes on what still waits.
+ */
+export function throttleStatus(receive: (status: SyncStatus) => void): {
+  send(status: SyncStatus): void
+  flush(): void
+} {
+  let waiting: SyncStatus | undefined
+  let last: SyncStatus | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  function flush() {
+    clearTimeout(timer)
+    timer = undefined
+    if (waiting === undefined) return
+    last = waiting
+    waiting = undefined
+    receive(last)
+  }
+
+  return {
+    send(status) {
+      waiting = status
+      if (isNews(status, last)) flush()
+      else timer ??= setTimeout(flush, intervalMs).unref()
+    },
+    flush
+  }
+}
+
+/** Whether `status` says something that nobody should have to wait for. */
+export function isNews(status: SyncStatus, last: SyncStatus | undefined): boolean {
+  return (
+    status.phase !== last?.phase ||
+    status.problem !== last?.problem ||
+    status.backfilled !== last?.backfilled ||
+    status.degraded !== last?.degraded ||
+    status.rollingBackTo !== last?.rollingBackTo ||
+    status.waiting !== last?.waiting
+  )
+}
+
+const longestProblem = 300
+
+/**
+ * Why a chain does not move, in words fit for `SyncStatus.problem`: nodes put URLs and keys into their own errors.
+ * @param blockNumber - the block that could not be had; the text begins with it.
+ */
+export function describeProblem(error: unknown, blockNumber?: number): string {
+  const text = error instanceof ChainDataError ? error.message : `internal error: ${String(error)}`
+  const place = blockNumber === undefined ? '' : `block ${blockNumber}: `
+  return scrubText(text.startsWith(place) ? text : place + text, longestProblem)
+}
+
+/** Tells the log how a long catch-up is going: rates over the last interval, and the time left at this rate. */
+export interface Progress {
+  record(blocks: readonly Pick<BlockHeader, 'ref' | 'transactionCount'>[], head: number): void
+}
+
+/** @param options.intervalMs - at most one line in this time; nothing is written while the index keeps up. */
+export function createProgress({
+  logger,
+  intervalMs = 3_000,
+  now = () => performance.now()
+}: {
+  readonly logger: Logger
+  readonly intervalMs?: number
+  readonly now?: () => number
+}): Progress {
+  let since = now()
+  let blockCount = 0
+  let transactionCount = 0
+  return {
+    record(blocks, head) {
+      blockCount += blocks.length
+      transactionCount += blocks.reduce((sum, block) => sum + block.transactionCount, 0)
+      const elapsedMs = now() - since
+      const indexedTo = blocks.at(-1)?.ref.number
+      if (elapsedMs < intervalMs || indexedTo === undefined) return
+      const left = head - indexedTo
+      if (left > 0) {
+        const blocksPerSecond = (blockCount * 1000) / elapsedMs
+        logger.info('indexing', {
+          indexedTo,
+          head,
+          blocksPerSecond: Math.round(blocksPerSecond * 10) / 10,
+          transactionsPerSecond: Math.round((transactionCount * 1000) / elapsedMs),
+          etaSeconds: Math.ceil(left / blocksPerSecond)
+        })
+      }
+      since = now()
+      blockCount = 0
+      transactionCount = 0
+    }
+  }
+}
