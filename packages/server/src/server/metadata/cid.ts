@@ -1,8 +1,14 @@
-import { fromMultibase, readBase58 } from './multibase.ts'
+import { createHash } from 'node:crypto'
+import { base16, base16upper } from 'multiformats/bases/base16'
+import { base32, base32upper } from 'multiformats/bases/base32'
+import { base36, base36upper } from 'multiformats/bases/base36'
+import { base58btc } from 'multiformats/bases/base58'
+import { base64url } from 'multiformats/bases/base64'
+import { CID } from 'multiformats/cid'
+import { decode as decodeMultihash } from 'multiformats/hashes/digest'
 
 /** What an IPFS content identifier says. */
 export interface Cid {
-  readonly version: 0 | 1
   /** How the block is to be read: 0x55 raw bytes, 0x70 dag-pb (files and folders), 0x72 a peer's key, others. */
   readonly codec: number
   /** 0x12 SHA2-256, 0x00 the content itself, others. */
@@ -10,13 +16,13 @@ export interface Cid {
   readonly digest: Uint8Array
 }
 
-export const rawCodec = 0x55
-export const dagPbCodec = 0x70
-export const peerKeyCodec = 0x72
-export const sha256Function = 0x12
-export const identityFunction = 0x00
+const rawCodec = 0x55
+const dagPbCodec = 0x70
+const sha256Function = 0x12
+const identityFunction = 0x00
 
 const maxCidLength = 256
+const bases = [base16, base16upper, base32, base32upper, base36, base36upper, base58btc, base64url]
 
 /**
  * Reads an IPFS content identifier: a version 0 one (`Qm...`), or a version 1 one in base16, base32, base36, base58 or
@@ -27,57 +33,83 @@ const maxCidLength = 256
  * @see https://github.com/multiformats/cid
  */
 export function readCid(text: string): Cid | undefined {
-  if (text.length > maxCidLength) return undefined
-  if (text.startsWith('Qm')) {
-    const multihash = text.length === 46 ? readMultihash(readBase58(text)) : undefined
-    if (multihash?.hashFunction !== sha256Function || multihash.digest.length !== 32) return undefined
-    return { version: 0, codec: dagPbCodec, ...multihash }
+  // The library takes padding and spaces, and version 1 in base58 without its prefix.
+  if (text.length > maxCidLength || !/^[\w-]+$/.test(text)) return undefined
+  const isVersion0 = text.startsWith('Qm')
+  const base = isVersion0 ? base58btc : bases.find(({ prefix }) => prefix === text[0])
+  if (base === undefined) return undefined
+  try {
+    const { version, code, multihash } = CID.parse(text, base)
+    if (version !== (isVersion0 ? 0 : 1)) return undefined
+    return { codec: code, hashFunction: multihash.code, digest: multihash.digest }
+  } catch {
+    return undefined
   }
-  const bytes = fromMultibase(text)
-  if (bytes === undefined) return undefined
-  const read = createReader(bytes)
-  const version = read.varint()
-  const codec = read.varint()
-  const multihash = readMultihash(read.rest())
-  return version === 1 && codec >= 0 && multihash !== undefined
-    ? { version: 1, codec, ...multihash }
-    : undefined
 }
 
-/** A peer's id is the hash of its key, as base58 without a prefix: `12D3Koo...` and `Qm...`. */
+/** Returns whether a text is a peer's id: the hash of its key, as base58 without a prefix (`12D3Koo...`, `Qm...`). */
 export function isPeerId(text: string): boolean {
-  return text.length <= maxCidLength && readMultihash(readBase58(text)) !== undefined
+  if (text.length > maxCidLength) return false
+  try {
+    decodeMultihash(base58btc.baseDecode(text))
+    return true
+  } catch {
+    return false
+  }
 }
 
-/** The same for every spelling of one address: codec and multihash in hex. */
+/** Names the address in one way for all its spellings: codec and multihash in hex. */
 export function canonicalCid({ codec, hashFunction, digest }: Cid): string {
   return `${codec.toString(16)}-${hashFunction.toString(16)}-${Buffer.from(digest).toString('hex')}`
 }
 
-/** Hash function, hash length, and exactly so many bytes. */
-function readMultihash(bytes: Uint8Array | undefined): Pick<Cid, 'hashFunction' | 'digest'> | undefined {
-  if (bytes === undefined) return undefined
-  const read = createReader(bytes)
-  const hashFunction = read.varint()
-  const length = read.varint()
-  const digest = read.rest()
-  return hashFunction >= 0 && length === digest.length ? { hashFunction, digest } : undefined
+/**
+ * What can be said of a body that should be the content of a CID.
+ * - `proven`: it is, beyond doubt.
+ * - `refuted`: it is not; whoever gave it lies or is broken.
+ * - `open`: one block does not tell.
+ */
+export type ContentProof = 'proven' | 'refuted' | 'open'
+
+/**
+ * Holds a file against its CID, as far as one block goes.
+ *
+ * A raw block (most `bafkrei...`) is the file itself, so everything is decided. A dag-pb block (`Qm...`, `bafybei...`) with
+ * the whole file inside is built anew, as common tools write it, and proves the file when the hash agrees. What stays open,
+ * and has to be taken on the gateway's word: a file of several blocks (over 256 KiB as a rule) or with unusual
+ * attributes, whose root block is not known here; another hash than SHA2-256; and whatever lies at a path below a folder,
+ * which is not asked here at all.
+ *
+ * @see https://specs.ipfs.tech/unixfs/
+ */
+export function verifyContent({ codec, hashFunction, digest }: Cid, body: Uint8Array): ContentProof {
+  const known = hashFunction === identityFunction || (hashFunction === sha256Function && digest.length === 32)
+  if (!known) return 'open'
+  const isOfDigest = (block: Uint8Array) => {
+    const hash = hashFunction === identityFunction ? block : createHash('sha256').update(block).digest()
+    return Buffer.compare(hash, digest) === 0
+  }
+  if (codec === rawCodec) return isOfDigest(body) ? 'proven' : 'refuted'
+  if (codec !== dagPbCodec) return 'open'
+  return [fileType, rawType].some(type => isOfDigest(dagPbBlock(type, body))) ? 'proven' : 'open'
 }
 
-function createReader(bytes: Uint8Array) {
-  let at = 0
-  return {
-    /** @returns -1 where there is none, or one that is longer than it need be or has over 28 bits. */
-    varint(): number {
-      let value = 0
-      for (let shift = 0; shift < 28; shift += 7) {
-        const byte = bytes[at++]
-        if (byte === undefined) return -1
-        value |= (byte & 0x7f) << shift
-        if (byte < 0x80) return byte === 0 && shift > 0 ? -1 : value
-      }
-      return -1
-    },
-    rest: () => bytes.subarray(at)
-  }
+/** UnixFS types of a block that holds bytes of a file: `File` today, `Raw` in older trees. */
+const fileType = 2
+const rawType = 0
+
+/** A dag-pb node without links around a UnixFS node: type, data, size. */
+function dagPbBlock(type: number, body: Uint8Array): Uint8Array {
+  const unixFs = Buffer.concat([
+    ...[Buffer.from([0x08, type, 0x12]), varint(body.length), body],
+    ...[Buffer.from([0x18]), varint(body.length)]
+  ])
+  return Buffer.concat([Buffer.from([0x0a]), varint(unixFs.length), unixFs])
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = []
+  let left = value
+  for (; left >= 0x80; left >>>= 7) bytes.push((left & 0x7f) | 0x80)
+  return Buffer.from([...bytes, left])
 }

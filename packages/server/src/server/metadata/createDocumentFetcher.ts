@@ -1,14 +1,13 @@
+import { lostRace, raceStaggered } from '../../platform/concurrency/race.ts'
 import { MetadataError } from '../../platform/errors.ts'
+import { verifyContent } from './cid.ts'
 import type { Document, FetchedText } from './documents.ts'
 import type { FetchQueue, Work } from './fetchQueue.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
 import type { HostHealth } from './hostHealth.ts'
 import { metadataFailure } from './metadataFailure.ts'
-import { overtaken, raceUrls } from './raceUrls.ts'
-import { readJsonObject } from './readJsonObject.ts'
+import { readJsonObject, weighObject } from './readJsonObject.ts'
 import type { RemoteAddress } from './resolveUri.ts'
-import { verifyContent } from './verifyContent.ts'
-import { weighObject } from './weighObject.ts'
 
 export interface DocumentFetcherOptions {
   readonly guardedFetch: GuardedFetch
@@ -57,15 +56,10 @@ export function createDocumentFetcher(options: DocumentFetcherOptions): FetchDoc
   }
 
   return async (address, work, signal) => {
+    const urls = inOrder(address.urls)
     try {
-      return await raceUrls({
-        urls: inOrder(address.urls),
-        staggerMs,
-        signal,
-        // Where a proof is possible it is waited for, as long as there is another gateway to ask.
-        isFinal: ({ isProven }) => isProven || address.cid === undefined,
-        onOvertaken: url => health.overtaken(hostOf(url)),
-        run: ({ url, signal: raceSignal, onStart }) => {
+      return await raceStaggered({
+        contenders: urls.map(url => (raceSignal, onStart) => {
           const host = hostOf(url)
           const start = async () => {
             health.requireAwake(host)
@@ -77,12 +71,17 @@ export function createDocumentFetcher(options: DocumentFetcherOptions): FetchDoc
               return fetched
             } catch (error) {
               if (!raceSignal.aborted) health.failed(host, error)
-              onFetched(raceSignal.reason === overtaken ? 'overtaken' : outcomeOf(error), 0)
+              onFetched(raceSignal.reason === lostRace ? 'overtaken' : outcomeOf(error), 0)
               throw error
             }
           }
           return work.run(host, start, raceSignal)
-        }
+        }),
+        staggerMs,
+        signal,
+        // Where a proof is possible it is waited for, as long as there is another gateway to ask.
+        isFinal: ({ isProven }) => isProven || address.cid === undefined,
+        onOvertaken: index => health.overtaken(hostOf(urls[index] ?? ''))
       })
     } catch (error) {
       throw error instanceof AggregateError ? worstOf(error.errors) : error

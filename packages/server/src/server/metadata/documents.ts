@@ -2,9 +2,8 @@ import type { CachedFailure, MetadataCache, MetadataKind, MetadataRecord } from 
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 import type { MetadataLookup } from '../../platform/figures.ts'
-import { type JsonObject, readJsonObject } from './readJsonObject.ts'
+import { type JsonObject, readJsonObject, weighObject } from './readJsonObject.ts'
 import type { RemoteAddress } from './resolveUri.ts'
-import { weighObject } from './weighObject.ts'
 
 /** A document ready for use. How it is shown depends on who asks (`{id}` in the image). */
 export interface Document {

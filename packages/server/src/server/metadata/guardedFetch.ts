@@ -1,12 +1,12 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { readRetryAfter } from '../../nodes/upstreams/readRetryAfter.ts'
+import { openAbortScope, unlessAborted } from '../../platform/concurrency/deadline.ts'
 import { MetadataError } from '../../platform/errors.ts'
 import { type CheckedUrl, checkUrl, readAllowHosts } from './checkUrl.ts'
 import { type Dial, dialAddress } from './dialAddress.ts'
 import { metadataFailure } from './metadataFailure.ts'
-import { isOwnNetwork, type ReadInterfaces } from './ownNetwork.ts'
-import { isPublicAddress } from './publicAddress.ts'
+import { isOwnNetwork, isPublicAddress, type ReadInterfaces } from './publicAddress.ts'
 import { readBody } from './readBody.ts'
 import { createResolvePublicHost, type ResolveHost, resolveLocalHost } from './resolveHost.ts'
 
@@ -147,26 +147,26 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
 
   return async (url, { signal: callerSignal, limits: callLimits } = {}) => {
     const limits = { ...fetcherLimits, ...callLimits }
-    const clock = new AbortController()
-    const timer = setTimeout(
-      () => clock.abort(metadataFailure('TIMEOUT', `Not done in ${limits.timeoutMs} ms`, url)),
-      limits.timeoutMs
+    const scope = openAbortScope([callerSignal])
+    scope.setDeadline(limits.timeoutMs, () =>
+      metadataFailure('TIMEOUT', `Not done in ${limits.timeoutMs} ms`, url)
     )
-    const onCallerAbort = () => clock.abort(metadataFailure('ABORTED', 'Given up by the caller', url))
-    if (callerSignal?.aborted) onCallerAbort()
-    callerSignal?.addEventListener('abort', onCallerAbort, { once: true })
     try {
-      clock.signal.throwIfAborted()
-      // Whatever a broken peer may leave pending, the clock ends the wait.
-      return await unlessAborted(follow(url, limits, clock.signal), clock.signal)
+      scope.signal.throwIfAborted()
+      // Whatever a broken peer may leave pending, the deadline ends the wait.
+      return await unlessAborted(follow(url, limits, scope.signal), scope.signal)
     } catch (error) {
       // Whatever broke because of the abort, the abort is the reason.
-      if (clock.signal.aborted) throw clock.signal.reason
+      if (scope.signal.aborted) {
+        const { reason } = scope.signal
+        throw reason === callerSignal?.reason
+          ? metadataFailure('ABORTED', 'Given up by the caller', url)
+          : reason
+      }
       if (error instanceof MetadataError) throw error
       throw metadataFailure('PROTOCOL', 'Answer broken', url, { cause: error })
     } finally {
-      clearTimeout(timer)
-      callerSignal?.removeEventListener('abort', onCallerAbort)
+      scope.release()
     }
   }
 }
@@ -238,14 +238,4 @@ function followRedirect(
     throw metadataFailure('REDIRECT', 'Redirect from https to http', location)
   }
   return to
-}
-
-/** The look-up cannot always be cancelled; waiting for it can. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

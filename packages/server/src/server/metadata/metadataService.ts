@@ -1,17 +1,17 @@
 import { setMaxListeners } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type MetadataCache, noMetadataCache } from '../../model/metadata.ts'
+import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 import type { MetadataFigures } from '../../platform/figures.ts'
 import { readAllowHosts } from './checkUrl.ts'
 import { createDocumentFetcher, isOurs, isThrottled } from './createDocumentFetcher.ts'
-import { createPatience } from './createPatience.ts'
 import { createDocuments, type Document } from './documents.ts'
 import { createFetchQueue, type FetchQueueLimits, type Line, type Work } from './fetchQueue.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
 import { createHostHealth } from './hostHealth.ts'
 import { metadataFailure } from './metadataFailure.ts'
-import { readInlineObject } from './readInlineObject.ts'
-import type { JsonObject } from './readJsonObject.ts'
+import { type JsonObject, readInlineObject } from './readJsonObject.ts'
 import { imageOf } from './resolveImage.ts'
 import { type Gateways, type RemoteAddress, resolveUri } from './resolveUri.ts'
 
@@ -182,17 +182,17 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
   return {
     async read(uri, { tokenId, signal } = {}) {
       const request = tokenId === undefined ? { uri } : { uri, tokenId }
-      const patience = createPatience(signal)
+      const budget = openBudget(signal)
       try {
-        const document = await patience.until(find(request, queue.openLine()))
+        const document = await budget.orNothing(find(request, queue.openLine()))
         return document && show(document, request)
       } finally {
-        patience.end()
+        budget.end()
       }
     },
 
     async readAll(requests, { budgetMs = 3_000, signal } = {}) {
-      const patience = createPatience(signal, budgetMs)
+      const budget = openBudget(signal, budgetMs)
       try {
         const line = queue.openLine()
         const checkYield = createYielder()
@@ -201,9 +201,9 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
         let shownWeight = 0
         for (const request of requests) {
           await checkYield()
-          const found = find(request, line, !patience.isOver() && readWeight < maxWeightPerCall)
+          const found = find(request, line, !budget.isOver() && readWeight < maxWeightPerCall)
           shown.push(
-            patience.until(found).then(document => {
+            budget.orNothing(found).then(document => {
               if (document === undefined) return undefined
               readWeight += document.weight
               // One that is too large leaves its room to smaller ones.
@@ -215,7 +215,7 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
         }
         return await Promise.all(shown)
       } finally {
-        patience.end()
+        budget.end()
       }
     },
 
@@ -231,5 +231,29 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
     close() {
       closing.abort(metadataFailure('ABORTED', 'The service is closed'))
     }
+  }
+}
+
+/**
+ * Bounds the time that one call waits, for all it wants together.
+ *
+ * @param signal - ends it at once.
+ * @param budgetMs - ends it after so long; absent: never.
+ * @remarks One listener for any number of works: a signal takes longer for each further one.
+ */
+function openBudget(signal?: AbortSignal, budgetMs?: number) {
+  const scope = openAbortScope([signal])
+  if (budgetMs !== undefined) scope.setDeadline(budgetMs)
+  // One turn later, so that what is there already is given out even when no time is left.
+  const giveUp = () => nextTurn(undefined)
+  const over = new Promise<undefined>(resolve => {
+    scope.signal.addEventListener('abort', () => giveUp().then(resolve), { once: true })
+  })
+  return {
+    /** Returns nothing once the budget is over; `work` goes on and must not reject. */
+    orNothing: <T>(work: Promise<T | undefined>): Promise<T | undefined> =>
+      Promise.race([work, scope.signal.aborted ? giveUp() : over]),
+    isOver: () => scope.signal.aborted,
+    end: () => scope.release()
   }
 }

@@ -1,7 +1,7 @@
 import type { NetworkInterfaceInfo } from 'node:os'
 import { expect, test } from 'vitest'
 import { createGuardedFetch } from './guardedFetch.ts'
-import { isOwnNetwork } from './ownNetwork.ts'
+import { isOwnNetwork } from './publicAddress.ts'
 
 const info = (address: string, prefix: number): NetworkInterfaceInfo => ({
   ...{ address, netmask: '', mac: '', internal: false, cidr: `${address}/${prefix}` },

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { readDataUri } from './dataUri.ts'
-import { readInlineObject } from './readInlineObject.ts'
+import { readInlineObject } from './readJsonObject.ts'
 
 function read(uri: string) {
   const content = readDataUri(uri)

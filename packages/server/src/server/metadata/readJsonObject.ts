@@ -1,4 +1,6 @@
+import { gunzipSync } from 'node:zlib'
 import { parseExactJson } from '../../platform/parseExactJson.ts'
+import type { InlineContent } from './dataUri.ts'
 import { metadataFailure } from './metadataFailure.ts'
 
 /**
@@ -61,4 +63,63 @@ function isDeeperThan(text: string, limit: number): boolean {
     }
   }
   return false
+}
+
+/** What a member or element takes in memory beside its text, about; an empty object takes 56. */
+const valueBytes = 48
+
+/**
+ * About how much memory a document takes, in bytes. Its text alone says little: 2 MiB of `{},{},{}` become 40 MB.
+ * @param textBytes - the length of its text.
+ * @remarks As deep as the object is nested; `readJsonObject` has a bound on that.
+ */
+export function weighObject(data: JsonObject, textBytes: number): number {
+  return textBytes + valueBytes * countValues(data)
+}
+
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1
+  let count = 1
+  if (Array.isArray(value)) for (const item of value) count += countValues(item)
+  else for (const key in value) count += countValues((value as Record<string, unknown>)[key])
+  return count
+}
+
+/** As large as a fetched document may be once it is unpacked (spec/openrpc.json, x-limits). */
+const maxUnpackedBytes = 2 * 1024 * 1024
+
+/** Metadata that a URI held itself. */
+export interface InlineObject {
+  readonly data: JsonObject
+  /** See `weighObject`. */
+  readonly weight: number
+}
+
+/**
+ * Reads the object inside a `data:` URI. Some contracts store it gzipped to save gas and say so in ways of their own; the
+ * first bytes tell, since no JSON begins like that.
+ * @throws {MetadataError} ENCODING: does not unpack to at most 2 MiB; TOO_LARGE: over 2 MiB; CONTENT: as `readJsonObject`.
+ */
+export function readInlineObject({ bytes, charset }: InlineContent): InlineObject {
+  const text = bytes[0] === 0x1f && bytes[1] === 0x8b ? unpack(bytes) : bytes
+  // Ids put into a URI can make it many times as long as it is on chain.
+  if (text.length > maxUnpackedBytes)
+    throw metadataFailure('TOO_LARGE', `Object of over ${maxUnpackedBytes} bytes`)
+  const data = readJsonObject(text, charset)
+  return { data, weight: weighObject(data, text.length) }
+}
+
+function unpack(bytes: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: maxUnpackedBytes })
+  } catch (cause) {
+    throw metadataFailure(
+      'ENCODING',
+      `gzip that does not unpack to at most ${maxUnpackedBytes} bytes`,
+      undefined,
+      {
+        cause
+      }
+    )
+  }
 }

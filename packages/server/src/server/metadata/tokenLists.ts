@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
+import { backOffMs } from '../../platform/concurrency/pause.ts'
 import { MetadataError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { checkUrl, readAllowHosts } from './checkUrl.ts'
@@ -88,8 +89,9 @@ export function createTokenLists(options: TokenListsOptions): TokenLists {
       if (Number.isInteger(Math.log2(source.failures))) warnOf(source, error)
     }
     if (closing.signal.aborted) return
-    const retryMs = firstRetryMs * 2 ** Math.min(source.failures - 1, 20)
-    const waitMs = source.failures === 0 ? refreshMs : Math.min(retryMs, refreshMs)
+    const { failures } = source
+    const waitMs =
+      failures === 0 ? refreshMs : backOffMs({ firstMs: firstRetryMs, maxMs: refreshMs }, failures)
     source.timer = setTimeout(() => void refresh(source), waitMs)
   }
 

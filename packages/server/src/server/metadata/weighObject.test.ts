@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { weighObject } from './weighObject.ts'
+import { weighObject } from './readJsonObject.ts'
 
 test('many small values weigh far more than their text, a long text hardly more', () => {
   const texts = [`{"a":[${'{},'.repeat(100_000)}0]}`, `{"a":"${'x'.repeat(300_000)}"}`]
