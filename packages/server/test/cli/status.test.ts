@@ -7,7 +7,7 @@ import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
 import { chainFiles } from '../../src/index/sqlite/open.ts'
-import type { HealthReport } from '../../src/server/http/healthAnswers.ts'
+import type { HealthReport } from '../../src/server/http/operatorPages.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { type RunningCommand, runCommand } from './runCommand.ts'
 

@@ -2,7 +2,7 @@ import { type AnvilNode, type EvmDriver, evmAddressesOf, seedEvmWorld, startAnvi
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import type { HealthReport } from '../../src/server/http/healthAnswers.ts'
+import type { HealthReport } from '../../src/server/http/operatorPages.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { createTestDatabase } from '../support/startPostgres.ts'
 

@@ -1,4 +1,4 @@
-import type { HealthReport } from '../../src/server/http/healthAnswers.ts'
+import type { HealthReport } from '../../src/server/http/operatorPages.ts'
 import type { Fleet, Member } from './startFleet.ts'
 
 /** @returns the server that says that it indexes; absent while none does, or none can be asked. */

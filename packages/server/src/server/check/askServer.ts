@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { HealthReport } from '../http/healthAnswers.ts'
+import type { HealthReport } from '../http/operatorPages.ts'
 
 /** What was found at the configured address. `note` says it in words. */
 export type ServerAnswer =

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { askServer } from '../check/askServer.ts'
 import { type ChainRow, readStores } from '../check/readStores.ts'
 import type { Config } from '../config/config.ts'
-import type { HealthReport } from '../http/healthAnswers.ts'
+import type { HealthReport } from '../http/operatorPages.ts'
 import { type Column, formatTable, oneLine, readConfig } from './terminal.ts'
 
 const notFollowingExit = 1

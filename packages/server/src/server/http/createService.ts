@@ -11,10 +11,9 @@ import { readCalls, readText, requireJson } from './body.ts'
 import { findClientAddress } from './clientAddress.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
-import { createOperatorPages, type StatusTimes } from './createOperatorPages.ts'
 import { guardList } from './guards.ts'
-import { healthPages } from './healthAnswers.ts'
 import { createLogin, type LoginRule } from './login.ts'
+import { createOperatorPages, type StatusTimes } from './operatorPages.ts'
 import { createOverload } from './overload.ts'
 import { allowPages, findEndpoint, readPath, requirePost, servePages } from './paths.ts'
 import { createQuota, type RateLimits } from './quota.ts'
@@ -90,16 +89,22 @@ export function createService(options: ServiceOptions): Service {
     ...(nodeFigures ? { nodeFigures } : {}),
     ...(options.metadataFigures ? { metadataFigures: options.metadataFigures } : {})
   })
-  const operator = createOperatorPages({
-    served: options.pages ?? { status: true, metrics: true },
-    metrics,
-    sources: { syncStatuses, solanaStatuses, nodeFigures, inFlight: () => overload.inFlight() },
-    times: options.statusTimes
-  })
   const overload = createOverload({
     requestsInFlight: limits.requestsInFlight,
     delayMs: shedding === false ? false : shedding.eventLoopDelayMs,
     onShed: () => metrics.countRefusal('OVERLOADED')
+  })
+  const operator = createOperatorPages({
+    served: options.pages ?? { status: true, metrics: true },
+    metrics,
+    sources: {
+      syncStatuses,
+      solanaStatuses,
+      nodeFigures,
+      inFlight: overload.inFlight,
+      isClosing: overload.isDraining
+    },
+    times: options.statusTimes
   })
   const login = createLogin({ keyRing, verifier, rule: options.login ?? false })
   const quota = createQuota(options.rateLimit, { logger })
@@ -111,11 +116,6 @@ export function createService(options: ServiceOptions): Service {
     logger,
     metrics
   })
-  const pages = new Map([
-    ...healthPages(syncStatuses, solanaStatuses, overload.isDraining),
-    ...operator.pages
-  ])
-
   // The way of a request, first to last.
   const handle = guardList()
     .guard(countAnswers(metrics, logger))
@@ -128,7 +128,7 @@ export function createService(options: ServiceOptions): Service {
     )
     .guard(overload.endConnections)
     .guard(readPath(options.basePath ?? ''))
-    .guard(servePages(pages))
+    .guard(servePages(operator.pages))
     .guard(findEndpoint)
     .guard(allowPages(keyRing, verifier !== undefined))
     .guard(requirePost(transport.allow))
@@ -145,10 +145,10 @@ export function createService(options: ServiceOptions): Service {
     inFlight: overload.inFlight,
     beginDraining() {
       overload.beginDraining()
-      operator.beginClosing()
+      operator.stop()
     },
     beginClosing() {
-      operator.beginClosing()
+      operator.stop()
       overload.beginClosing()
     },
     fetch: createFetchHandler(handle, limits.streamIdleMs),

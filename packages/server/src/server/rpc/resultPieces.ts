@@ -1,5 +1,5 @@
 import { Refusal } from '../../platform/refusal.ts'
-import type { ResultChunk, ResultStream } from '../methods/MethodContext.ts'
+import type { ResultStream } from '../methods/MethodContext.ts'
 import { exactJson } from './envelope.ts'
 
 /** Answers up to this many characters are sent whole, with their length; longer ones as they are read. */
@@ -27,25 +27,43 @@ export function writePieces(
   stream: ResultStream,
   prefix: string,
   suffix: string,
-  bounds: PieceBounds
+  { idleMs, largestBytes }: PieceBounds
 ): PieceStream {
-  const pieces = generatePieces(stream, prefix, suffix)
+  const chunks = stream.chunks[Symbol.asyncIterator]()
+  let lead = `${prefix}[`
   let bytes = 0
+  let isOver = false
   const end = async () => {
+    isOver = true
     // Not awaited: a generator that waits for a stuck read would not return before that read does.
-    pieces.return(undefined).catch(() => {})
+    chunks.return?.().catch(() => {})
     await stream.close()
   }
+
+  async function writeNext(): Promise<string> {
+    for (;;) {
+      const { done, value: chunk } = await inTime(chunks.next(), idleMs)
+      if (done) {
+        await end()
+        return lead === ',' ? `]${suffix}` : `${lead}]${suffix}`
+      }
+      if (chunk.length === 0) continue
+      // Without brackets of its own: all chunks together are one array.
+      const piece = lead + (typeof chunk === 'string' ? chunk : exactJson(chunk).slice(1, -1))
+      lead = ','
+      return piece
+    }
+  }
+
   return {
     async next() {
+      if (isOver) return { done: true, value: undefined }
       try {
-        const next = await inTime(pieces.next(), bounds.idleMs)
-        if (next.done) return next
-        if (bounds.largestBytes === null) return next
+        const piece = await writeNext()
         // A pass over the whole text, so only where there is a bound.
-        bytes += Buffer.byteLength(next.value)
-        if (bytes > bounds.largestBytes) throw tooLarge(bounds.largestBytes)
-        return next
+        if (largestBytes !== null) bytes += Buffer.byteLength(piece)
+        if (largestBytes !== null && bytes > largestBytes) throw tooLarge(largestBytes)
+        return { done: false, value: piece }
       } catch (error) {
         await end()
         throw error
@@ -65,30 +83,6 @@ export function tooLarge(largestBytes: number): Refusal {
     `The answer exceeds ${largestBytes} bytes; ask for less of it.`,
     {}
   )
-}
-
-async function* generatePieces(
-  stream: ResultStream,
-  prefix: string,
-  suffix: string
-): AsyncGenerator<string, undefined, undefined> {
-  try {
-    let lead = `${prefix}[`
-    for await (const chunk of stream.chunks) {
-      if (chunk.length === 0) continue
-      yield lead + elementsText(chunk)
-      lead = ','
-    }
-    yield lead === ',' ? `]${suffix}` : `${lead}]${suffix}`
-  } finally {
-    await stream.close()
-  }
-  return undefined
-}
-
-/** Without brackets of its own: all chunks together are one array. */
-function elementsText(chunk: ResultChunk): string {
-  return typeof chunk === 'string' ? chunk : exactJson(chunk).slice(1, -1)
 }
 
 async function inTime<T>(promise: Promise<T>, idleMs: number): Promise<T> {
