@@ -4,7 +4,7 @@ import type { IndexCoverage } from '../../index/port/status.ts'
 import type { Snapshot } from '../../index/port/store.ts'
 import { encodeConfirmed } from '../../index/record/record.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
-import { emptySnapshot } from '../../index/shared/emptySnapshot.ts'
+import { emptySnapshot } from '../../index/shared/IndexReader.ts'
 import type {
   AccountEvent,
   AccountEvents,

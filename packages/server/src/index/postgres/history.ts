@@ -1,6 +1,6 @@
-import { StoreError } from '../../platform/errors.ts'
 import type { AuditedChunk, MissingPart } from '../port/audit.ts'
 import { toPosition } from '../record/transactionId.ts'
+import { missingRecord } from '../shared/rows.ts'
 import type { ReadConnection, Row } from './connection.ts'
 import type { ReadStatements } from './read.ts'
 
@@ -158,8 +158,7 @@ export function toStretch({ ids: idBytes, bytes, missing }: Row = {}): Stretch |
   const lastId = ids.at(-1)
   if (lastId === undefined) return undefined
   if (missing !== null || !Buffer.isBuffer(bytes)) {
-    const { index, blockNumber } = toPosition(Number(missing))
-    throw new StoreError(`the store is damaged: transaction ${index} of block ${blockNumber} is missing`)
+    throw missingRecord(Number(missing))
   }
   return { chunk: { ids, bytes, missing: [] }, rows: ids.length, lastId }
 }

@@ -1,67 +1,32 @@
-import type { BlockRef } from '../../model/evm.ts'
-import { StoreError } from '../../platform/errors.ts'
-import type { ChainIdentity, IndexCoverage, IndexMarks } from '../port/status.ts'
-import { toHex } from '../record/hexBytes.ts'
+/*
+ * What the index says of its own blocks (`IndexMarks`), as statements for the transaction that changes them.
+ */
 
-/** What the single row of `meta` says. */
-export interface ChainMeta {
-  readonly identity: ChainIdentity
-  readonly indexedFrom?: number
-  /** Transactions stored. */
-  readonly transactions: number
-  readonly marks: IndexMarks
-  readonly coverage: IndexCoverage
-  readonly rollbacks: number
+/**
+ * The number of rollbacks is no less than this: microseconds since 1970. A count from 0 would come again in a copy that took the
+ * index's place without its newest commits, as after a fail-over, and in an index made anew; whoever keeps what was read by that
+ * number would then show the blocks of one for those of the other.
+ */
+export const rollbacksNow = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
+
+/** Stored blocks up to this one are final; what was final stays so. Says nothing where none of them is stored. */
+export function markFinalStatements(number: number): readonly string[] {
+  return [
+    `UPDATE meta SET finalized = greatest(finalized, ${number}) WHERE indexed_from <= ${number}`,
+    'UPDATE meta SET degraded_until = NULL WHERE degraded_until <= finalized'
+  ]
 }
 
-/** A row of `meta` as the driver gives it. */
-export interface MetaColumns {
-  readonly chain_id: number
-  readonly genesis_hash: Buffer
-  readonly indexed_from: number | null
-  readonly transactions: number
-  readonly backfilled: boolean
-  readonly settled: boolean
-  readonly finalized: number | null
-  readonly degraded_until: number | null
-  readonly rollbacks: number
-  readonly detailed_from: number | null
-  readonly traced_from: number | null
-  readonly tallied_from: number | null
-}
-
-/** @throws {StoreError} there is no row. */
-export function toMeta(row: MetaColumns | undefined): ChainMeta {
-  if (row === undefined) throw new StoreError('the store does not say which chain it belongs to')
-  return {
-    identity: { chainId: row.chain_id, genesisHash: toHex(row.genesis_hash) },
-    ...(row.indexed_from !== null && { indexedFrom: row.indexed_from }),
-    transactions: row.transactions,
-    marks: {
-      backfilled: row.backfilled,
-      settled: row.settled,
-      degraded: row.degraded_until !== null,
-      ...(row.finalized !== null && { finalized: row.finalized })
-    },
-    coverage: toCoverage(row),
-    rollbacks: row.rollbacks
-  }
-}
-
-function toCoverage({ detailed_from, traced_from, tallied_from }: MetaColumns): IndexCoverage {
-  return {
-    ...(detailed_from !== null && { detailedFrom: detailed_from }),
-    ...(traced_from !== null && { tracedFrom: traced_from }),
-    ...(tallied_from !== null && { talliedFrom: tallied_from })
-  }
-}
-
-/** A block's number and hash as the driver gives them. */
-export interface RefColumns {
-  readonly number: number
-  readonly hash: Buffer
-}
-
-export function toRef(row: RefColumns | undefined): BlockRef | undefined {
-  return row === undefined ? undefined : { number: row.number, hash: toHex(row.hash) }
+/**
+ * Blocks above `kept`, all of them when it is absent, up to `head` are being removed.
+ * @param head - absent when none is stored: then nothing is removed, and nothing said.
+ */
+export function leaveStatements(kept: number | undefined, head: number | undefined): readonly string[] {
+  if (head === undefined) return []
+  const isFinalRemoved = `finalized > ${kept ?? -1}`
+  return [
+    `UPDATE meta SET settled = false, rollbacks = greatest(rollbacks + 1, ${rollbacksNow}),
+       degraded_until = CASE WHEN ${isFinalRemoved} THEN greatest(degraded_until, ${head}) ELSE degraded_until END,
+       finalized = CASE WHEN ${isFinalRemoved} THEN ${kept ?? 'NULL'} ELSE finalized END`
+  ]
 }

@@ -1,6 +1,7 @@
-import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
+import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
-import { emptySnapshot } from '../shared/emptySnapshot.ts'
+import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
+import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection } from './connection.ts'
 import { type Partitions, readPartitions } from './history.ts'
 import { createReadStatements, type ReadStatements } from './read.ts'
@@ -39,10 +40,13 @@ export async function openPostgresReader(
   chainId: number,
   options: PostgresReaderOptions = {}
 ): Promise<StoreReader> {
-  const isShared = 'places' in servers
+  const isShared = 'leases' in servers
   const pool = isShared ? servers : createPostgresPool(servers, options)
   const { maxAgeMs = 15 * 60_000, maxLagMs = 5_000 } = options
-  const reader = new PostgresReader(pool, chainId, { maxAgeMs, maxLagMs, isShared })
+  const reader = new IndexReader(
+    pool.leases,
+    new PostgresSnapshots(pool, chainId, { maxAgeMs, maxLagMs, isShared })
+  )
   try {
     await (await reader.openSnapshot()).close()
   } catch (error) {
@@ -69,19 +73,18 @@ interface ShownState {
   readonly atMs: number
 }
 
-class PostgresReader implements StoreReader {
+class PostgresSnapshots implements SnapshotSource {
   readonly #pool: PostgresPool
   readonly #settings: ReaderSettings
   readonly #statements: ReadStatements
   readonly #beginView: (connection: ReadConnection) => Promise<ViewFacts | undefined>
-  readonly #open = new Set<PostgresSnapshot>()
+  readonly #inUse = new Set<ReadConnection>()
   /** Connections on their way back. */
   readonly #returning = new Set<Promise<void>>()
   /** Until when a replica counts as behind. */
   readonly #behind = new Map<ReadServer, number>()
   #shown: ShownState | undefined
   #partitions: Partitions | undefined
-  #isClosed = false
 
   constructor(pool: PostgresPool, chainId: number, settings: ReaderSettings) {
     this.#pool = pool
@@ -94,50 +97,27 @@ class PostgresReader implements StoreReader {
     this.#beginView = createBeginView(chainId, this.#statements)
   }
 
-  async openSnapshot(): Promise<Snapshot> {
-    this.#checkOpen()
-    await this.#pool.places.take()
-    try {
-      this.#checkOpen()
-      const view = await this.#openView()
-      if (view !== undefined) {
-        if (!this.#isClosed) return this.#toSnapshot(view)
-        await view.release()
-        this.#checkOpen()
-      }
-      this.#pool.places.give()
-      return emptySnapshot
-    } catch (error) {
-      this.#pool.places.give()
-      throw error
-    }
-  }
-
-  async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    for (const snapshot of [...this.#open]) snapshot.cut('closed')
-    if (!this.#settings.isShared) await this.#pool.close()
-    await Promise.all(this.#returning)
-  }
-
-  #toSnapshot(view: ReadView): Snapshot {
-    const { places } = this.#pool
-    const onEnd = (returned: Promise<void>) => {
-      this.#open.delete(snapshot)
-      places.forget(snapshot)
-      // Whoever gets the place will want the connection.
-      void returned.then(() => places.give())
-    }
+  async open(lease: SnapshotLease): Promise<Snapshot | undefined> {
+    this.#pool.checkOpen()
+    const view = await this.#openView()
+    if (view === undefined) return undefined
     const source = {
       statements: this.#statements,
       partitions: (of: ReadView) => this.#partitionsOf(of),
       openPrimary: () => this.#requirePrimary()
     }
-    const snapshot = new PostgresSnapshot(view, source, this.#settings.maxAgeMs, onEnd)
-    this.#open.add(snapshot)
-    places.watch(snapshot)
+    const snapshot = new PostgresSnapshot(view, source, lease)
+    lease.begin(this.#settings.maxAgeMs, () => snapshot.release())
     return snapshot
+  }
+
+  cut(): void {
+    for (const connection of this.#inUse) connection.drop()
+  }
+
+  async close(): Promise<void> {
+    if (!this.#settings.isShared) await this.#pool.close()
+    await Promise.all(this.#returning)
   }
 
   async #openView(): Promise<ReadView | undefined> {
@@ -160,7 +140,7 @@ class PostgresReader implements StoreReader {
   }
 
   async #requirePrimary(): Promise<ReadView> {
-    this.#checkOpen()
+    this.#pool.checkOpen()
     const view = await this.#openOn(this.#pool.primary)
     if (view !== undefined) return view
     throw new StoreUnavailableError('the primary has no index of this chain, its replica has')
@@ -184,7 +164,9 @@ class PostgresReader implements StoreReader {
   async #openOn(server: ReadServer, maxLagMs = Number.POSITIVE_INFINITY): Promise<ReadView | undefined> {
     const startedMs = performance.now()
     const { connection, begun: facts } = await server.begin(this.#beginView)
+    this.#inUse.add(connection)
     const release = async () => {
+      this.#inUse.delete(connection)
       const returning = server.putBack(connection).finally(() => this.#returning.delete(returning))
       this.#returning.add(returning)
       await returning
@@ -225,11 +207,6 @@ class PostgresReader implements StoreReader {
     if (known !== undefined && known.end >= endOfNewest(facts)) return known
     this.#partitions = await readPartitions(connection, this.#statements)
     return this.#partitions
-  }
-
-  #checkOpen(): void {
-    if (this.#isClosed) throw new StoreError('the store is closed')
-    this.#pool.checkOpen()
   }
 }
 

@@ -1,12 +1,11 @@
-import { StoreError } from '../../platform/errors.ts'
 import type { ChainIdentity } from '../port/status.ts'
 import type { FencedWriter, StoreWriter } from '../port/writer.ts'
 import { hashBytes } from '../record/hexBytes.ts'
+import { checkIdentity, type MetaColumns, toMeta } from '../shared/rows.ts'
 import type { Client } from './driver.ts'
 import { connect, drop } from './driver.ts'
 import { beginTerm, takeLeadership } from './lock.ts'
-import { rollbacksNow } from './marks.ts'
-import { type MetaColumns, toMeta } from './meta.ts'
+import { rollbacksNow } from './meta.ts'
 import { migrate } from './migrate.ts'
 import { Partitions } from './partitions.ts'
 import { chainSchema, migrations } from './schema.ts'
@@ -80,7 +79,11 @@ async function openIndex(
   await session.use(() => client.query(prepareSession))
   await session.write([writeIdentity(identity)])
   const [stored] = await session.read<MetaColumns>('SELECT * FROM meta')
-  checkIdentity(toMeta(stored).identity, identity)
+  checkIdentity(
+    toMeta(stored).identity,
+    identity,
+    `use another database, or drop the schema ${chainSchema(identity.chainId)} to index anew`
+  )
   return new PostgresWriter(session, await session.use(() => Partitions.load(client)), layout)
 }
 
@@ -91,19 +94,4 @@ const prepareSession = "SET idle_in_transaction_session_timeout = '60s'"
 function writeIdentity({ chainId, genesisHash }: ChainIdentity): string {
   return `INSERT INTO meta (id, chain_id, genesis_hash, rollbacks)
     VALUES (1, ${chainId}, '\\x${hashBytes(genesisHash).toString('hex')}', ${rollbacksNow}) ON CONFLICT DO NOTHING`
-}
-
-function checkIdentity(stored: ChainIdentity, wanted: ChainIdentity): void {
-  if (stored.chainId !== wanted.chainId) {
-    throw new StoreError(`the store holds chain ${stored.chainId}, the node serves chain ${wanted.chainId}`, {
-      storedChainId: stored.chainId,
-      chainId: wanted.chainId
-    })
-  }
-  if (stored.genesisHash !== wanted.genesisHash) {
-    throw new StoreError(
-      `the store holds a chain ${stored.chainId} with genesis ${stored.genesisHash}, the node serves one with genesis ${wanted.genesisHash}: use another database, or drop the schema ${chainSchema(wanted.chainId)} to index anew`,
-      { chainId: wanted.chainId, storedGenesis: stored.genesisHash, genesis: wanted.genesisHash }
-    )
-  }
 }

@@ -1,5 +1,5 @@
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
-import { SnapshotPlaces } from '../shared/snapshotPlaces.ts'
+import { SnapshotLeases } from '../shared/SnapshotLeases.ts'
 import { ReadConnection } from './connection.ts'
 import { sqlStateOf, tooManyConnections } from './driver.ts'
 
@@ -21,8 +21,8 @@ export interface PostgresPoolOptions {
 
 /** The connections that the queries of one process are asked over, of all its chains. */
 export interface PostgresPool {
-  /** Every snapshot has one of them, and so a connection. */
-  readonly places: SnapshotPlaces
+  /** Every snapshot has one, and so a connection. */
+  readonly leases: SnapshotLeases
   readonly answerMs: number
   /** The server that is written to; what it says counts. */
   readonly primary: ReadServer
@@ -46,8 +46,8 @@ export function createPostgresPool(
 ): PostgresPool {
   const { connections = 16, idleMs = 2_000, answerMs = 20_000 } = options
   const { keptMs = 30_000, replicaRetryMs = 1_000 } = options
-  const places = new SnapshotPlaces({ places: connections, idleMs })
-  // Whoever opens one has a place and no connection yet, so where there are too many one of them is idle.
+  const leases = new SnapshotLeases({ max: connections, idleMs })
+  // A snapshot that is opened has a lease and no connection yet, so where there are too many one of them is idle.
   const makeRoom = () => {
     const servers = [...replicas, primary]
     const count = servers.reduce((sum, { size }) => sum + size, 0)
@@ -68,7 +68,7 @@ export function createPostgresPool(
   }
 
   return {
-    places,
+    leases,
     answerMs,
     primary,
     nextReplica(isFit) {
@@ -85,7 +85,7 @@ export function createPostgresPool(
       isClosed = true
       for (const timer of away.values()) clearTimeout(timer)
       for (const server of [primary, ...replicas]) server.close()
-      places.close()
+      leases.close()
     }
   }
 }

@@ -6,14 +6,22 @@ import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks, WriterReport } from '../port/status.ts'
 import type { Snapshot } from '../port/store.ts'
 import { decodeAccountEvents } from '../record/accountEvents.ts'
-import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
-import { decodePending, hashOfRecord, type RecordChunk, recordHeadLength } from '../record/record.ts'
+import { addressBytes, hashBytes } from '../record/hexBytes.ts'
+import { hashOfRecord, type RecordChunk, recordHeadLength } from '../record/record.ts'
 import { readPartTally, tallyPlace } from '../record/tally.ts'
-import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { firstTransactionId, toPosition, toTransactionId } from '../record/transactionId.ts'
-import { inPoolOrder } from '../shared/inPoolOrder.ts'
-import { SnapshotLife } from '../shared/SnapshotLife.ts'
-import { type ReportColumns, toWriterReport } from '../shared/toWriterReport.ts'
+import {
+  type HoldingColumns,
+  nextChunkSize,
+  type PendingColumns,
+  type RefColumns,
+  type ReportColumns,
+  toCandidate,
+  toPending,
+  toRef,
+  toWriterReport
+} from '../shared/rows.ts'
+import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection, Row } from './connection.ts'
 import {
   HistoryCursor,
@@ -25,7 +33,6 @@ import {
   toStretch
 } from './history.ts'
 import { hashKeyNumber } from './literals.ts'
-import { type RefColumns, toRef } from './meta.ts'
 import type { ReadStatements, Statement } from './read.ts'
 import { recountPart } from './recount.ts'
 import { endOfNewest, type ViewFacts } from './view.ts'
@@ -34,8 +41,6 @@ import { endOfNewest, type ViewFacts } from './view.ts'
 const firstRecords = 128
 /** Longer histories are read so many at a time: each statement is planned anew, and chunks that others wait for are bounded. */
 const chunkRecords = 768
-/** Records may hold 128 KiB of calldata each: chunks aim at so many stored bytes at most. */
-const chunkBytes = 256 * 1024
 const candidatesAtOnce = 500
 const blocksAtOnce = 500
 /** Rows of the address index that a recount takes on, unless it is told. */
@@ -52,7 +57,7 @@ export interface ReadView {
 }
 
 /** What a snapshot needs of its reader. */
-export interface SnapshotSource {
+export interface ViewSource {
   readonly statements: ReadStatements
   /** How the large tables are cut, up to the one that holds the newest block of `view` at least. */
   partitions(view: ReadView): Promise<Partitions>
@@ -63,54 +68,48 @@ export interface SnapshotSource {
   openPrimary(): Promise<ReadView>
 }
 
+/** Facts that a primary's view must share with a replica's to take its place. */
+const lastingFacts = ['identity', 'marks', 'coverage', 'rollbacks'] as const
+
 /**
- * One view of the index. It may begin on a replica and go over to the primary as long as nobody can tell: until rows have
- * been handed out, and only where what has been said of the index as a whole still holds.
+ * One view of the index on one server: when that server fails, the snapshot fails. Only a hash that a replica does not know is
+ * looked up on the primary, whose view then takes the place of the replica's.
  */
 export class PostgresSnapshot implements Snapshot {
-  readonly #source: SnapshotSource
-  readonly #life: SnapshotLife
+  readonly #source: ViewSource
+  readonly #lease: SnapshotLease
   /** Absent once it has been released. */
   #view: ReadView | undefined
   #facts: ViewFacts
-  readonly #shownFacts = new Set<keyof ViewFacts>()
   #hasShownRows = false
 
-  /**
-   * @param view - its own from now on.
-   * @param onEnd - called once, with the promise of its connection being back.
-   */
-  constructor(
-    view: ReadView,
-    source: SnapshotSource,
-    maxAgeMs: number,
-    onEnd: (returned: Promise<void>) => void
-  ) {
+  /** @param view - its own from now on: released when the lease ends. */
+  constructor(view: ReadView, source: ViewSource, lease: SnapshotLease) {
     this.#view = view
     this.#facts = view.facts
     this.#source = source
-    this.#life = new SnapshotLife(maxAgeMs, () => onEnd(this.#release()))
+    this.#lease = lease
   }
 
   async indexedRange(): Promise<IndexedRange | undefined> {
-    return this.#show('range')
+    return this.#fact('range')
   }
 
   async marks(): Promise<IndexMarks> {
-    return this.#show('marks')
+    return this.#fact('marks')
   }
 
   async rollbacks(): Promise<number> {
-    return this.#show('rollbacks')
+    return this.#fact('rollbacks')
   }
 
   async identity(): Promise<ChainIdentity> {
-    return this.#show('identity')
+    return this.#fact('identity')
   }
 
   async writerReport(): Promise<WriterReport | undefined> {
-    const [row] = await this.#rows('report', [])
-    return row === undefined ? undefined : toWriterReport(row as unknown as ReportColumns)
+    const [row] = await this.#rows<ReportColumns>('report', [])
+    return row && toWriterReport(row)
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
@@ -136,23 +135,14 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   async pending(address: Address): Promise<readonly PendingTransaction[]> {
-    const rows = await this.#rows('pending', [addressBytes(address)])
-    return rows
-      .map(row => {
-        const { status, seconds, rec } = row as unknown as PendingColumns
-        return { ...decodePending(rec), status, firstSeenSeconds: seconds }
-      })
-      .sort(inPoolOrder)
+    return toPending(await this.#rows<PendingColumns>('pending', [addressBytes(address)]))
   }
 
   async lookUpHash(hash: Hash): Promise<HashLookup> {
-    let found = await this.#lookUpHere(hash)
-    if (found === undefined) {
-      await this.#life.during(() => this.#goToPrimary('its replica may be behind'))
-      found = await this.#lookUp(hash)
-    }
-    this.#hasShownRows = true
-    return found
+    const found = await this.#lookUp(hash)
+    if (found.kind === 'confirmed' || this.#view?.isFinalWord) return found
+    await this.#lease.during(() => this.#goToPrimary())
+    return this.#lookUp(hash)
   }
 
   async *holdingCandidates(address: Address): AsyncGenerator<readonly HoldingCandidate[]> {
@@ -161,18 +151,16 @@ export class PostgresSnapshot implements Snapshot {
     let last: HoldingColumns = { contract: none, tokenId: none, standard: -1 }
     for (let isFull = true; isFull; ) {
       const { contract, tokenId, standard } = last
-      const rows = await this.#rows('holdings', [owner, contract, tokenId, standard, candidatesAtOnce])
+      const values = [owner, contract, tokenId, standard, candidatesAtOnce]
+      const rows = await this.#rows<HoldingColumns>('holdings', values)
       isFull = rows.length === candidatesAtOnce
-      const candidates = rows.map(row => {
-        last = row as unknown as HoldingColumns
-        return toCandidate(address, last)
-      })
-      if (candidates.length > 0) yield candidates
+      last = rows.at(-1) ?? last
+      if (rows.length > 0) yield rows.map(row => toCandidate(address, row))
     }
   }
 
   async coverage(): Promise<IndexCoverage> {
-    return this.#show('coverage')
+    return this.#fact('coverage')
   }
 
   async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
@@ -187,7 +175,7 @@ export class PostgresSnapshot implements Snapshot {
     address: Address,
     { maxRows = mostCounted, signal }: { readonly maxRows?: number; readonly signal?: AbortSignal } = {}
   ): Promise<Recount> {
-    const { talliedFrom } = this.#show('coverage')
+    const { talliedFrom } = this.#fact('coverage')
     const { page, offset } = tallyPlace(address)
     const [row] = await this.#rows('tally', [page])
     return recountPart(
@@ -210,44 +198,32 @@ export class PostgresSnapshot implements Snapshot {
     const key = addressBytes(address)
     let last = -1
     for (let isFull = true; isFull; ) {
-      const rows = await this.#rows('events', [key, last, blocksAtOnce])
+      const rows = await this.#rows<EventColumns>('events', [key, last, blocksAtOnce])
       isFull = rows.length === blocksAtOnce
-      const blocks = rows.map(row => {
-        const { blockNumber, rec } = row as unknown as EventColumns
-        last = blockNumber
-        return { blockNumber, events: decodeAccountEvents(rec) }
-      })
-      if (blocks.length > 0) yield blocks
+      last = rows.at(-1)?.blockNumber ?? last
+      if (rows.length > 0)
+        yield rows.map(({ blockNumber, rec }) => ({ blockNumber, events: decodeAccountEvents(rec) }))
     }
   }
 
   async blockRef(number: number): Promise<BlockRef | undefined> {
-    const [row] = await this.#rows('block', [number])
-    return toRef(row as unknown as RefColumns | undefined)
+    const [row] = await this.#rows<RefColumns>('block', [number])
+    return row && toRef(row)
   }
 
   async close(): Promise<void> {
-    this.end('closed')
+    this.#lease.end('closed')
   }
 
-  idleMs(): number {
-    return this.#life.idleMs()
+  /** Gives the connection back. */
+  async release(): Promise<void> {
+    const view = this.#view
+    this.#view = undefined
+    await view?.release()
   }
 
-  /** Gives the connection back. @param why - told to whoever reads afterwards, as `the snapshot is <why>`. */
-  end(why: string): void {
-    this.#life.end(why)
-  }
-
-  /** Ends it at once, whatever is being read. */
-  cut(why: string): void {
-    this.#view?.connection.drop()
-    this.end(why)
-  }
-
-  #show<Key extends keyof ViewFacts>(key: Key): ViewFacts[Key] {
-    this.#life.check()
-    this.#shownFacts.add(key)
+  #fact<Key extends keyof ViewFacts>(key: Key): ViewFacts[Key] {
+    this.#lease.check()
     return this.#facts[key]
   }
 
@@ -258,13 +234,14 @@ export class PostgresSnapshot implements Snapshot {
     let coming = cursor.pull(wanted)
     for (;;) {
       const stretch = await coming
-      this.#life.check()
+      this.#lease.check()
       if (stretch === undefined) return
       left -= stretch.rows
       const isLast = stretch.rows < wanted || left === 0
       if (!isLast) {
         // What fails then is told when it is asked for.
-        wanted = Math.min(nextChunkSize(stretch), left)
+        const size = nextChunkSize(stretch.rows, stretch.chunk.bytes.length, chunkRecords)
+        wanted = Math.min(size, left)
         coming = cursor.pull(wanted)
         coming.catch(() => {})
       }
@@ -273,39 +250,24 @@ export class PostgresSnapshot implements Snapshot {
     }
   }
 
-  /** @returns nothing where only the primary can tell. */
-  async #lookUpHere(hash: Hash): Promise<HashLookup | undefined> {
-    if (this.#openView().isFinalWord) return this.#lookUp(hash)
-    try {
-      const found = await this.#lookUp(hash)
-      return found.kind === 'confirmed' ? found : undefined
-    } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) throw error
-      return undefined
-    }
-  }
-
-  /** In one view, whatever happens: it was not found in one window because of what that view holds. */
   async #lookUp(hash: Hash): Promise<HashLookup> {
     const wanted = hash.toLowerCase()
     const key = hashKeyNumber(hash)
     for await (const { from, end, isWide } of this.#eachWindow()) {
-      const rows = await this.#askHere('hash', [key, from, end, recordHeadLength], isWide)
+      const rows = await this.#ask('hash', [key, from, end, recordHeadLength], isWide)
       const ids = rows
         .filter(({ head }) => hashOfRecord(head as Buffer) === wanted)
         .map(({ id }) => Number(id))
       // Of a hash that a broken chain lists twice, the later place is found.
       if (ids.length > 0) return { kind: 'confirmed', position: toPosition(Math.max(...ids)) }
     }
-    const [row] = await this.#askHere('reorged', [hashBytes(hash)])
-    if (row === undefined) return { kind: 'unknown' }
-    const ancestor = row as unknown as { readonly number: number; readonly hash: Buffer }
-    return { kind: 'reorged', commonAncestor: { number: ancestor.number, hash: toHex(ancestor.hash) } }
+    const [ancestor] = await this.#ask<RefColumns>('reorged', [hashBytes(hash)])
+    return ancestor ? { kind: 'reorged', commonAncestor: toRef(ancestor) } : { kind: 'unknown' }
   }
 
   /** From `before` down; everything where it is absent. */
   async #windows(before = Number.MAX_SAFE_INTEGER): Promise<ReadWindows> {
-    const partitions = await this.#life.during(() => this.#orAtPrimary(view => this.#source.partitions(view)))
+    const partitions = await this.#lease.during(() => this.#source.partitions(this.#openView()))
     return new ReadWindows(partitions, before, endOfNewest(this.#facts))
   }
 
@@ -317,46 +279,36 @@ export class PostgresSnapshot implements Snapshot {
     }
   }
 
-  /** Rows that are handed out: from now on this view is the only one. */
-  async #rows(statement: PreparedName, values: readonly unknown[], isWide = false): Promise<readonly Row[]> {
-    const rows = await this.#life.during(() =>
-      this.#orAtPrimary(view => this.#send(view, statement, values, isWide))
-    )
+  /** Rows that are shown: from now on this view is the only one. */
+  async #rows<R extends object = Row>(name: PreparedName, values: readonly unknown[], isWide = false) {
+    const rows = await this.#ask<R>(name, values, isWide)
     this.#hasShownRows = true
     return rows
   }
 
-  #askHere(statement: PreparedName, values: readonly unknown[], isWide = false): Promise<readonly Row[]> {
-    return this.#life.during(() => this.#send(this.#openView(), statement, values, isWide))
+  #ask<R extends object = Row>(
+    name: PreparedName,
+    values: readonly unknown[],
+    isWide = false
+  ): Promise<readonly R[]> {
+    return this.#lease.during(async () => {
+      const { connection } = this.#openView()
+      const statement = this.#source.statements[name]
+      const rows = isWide ? connection.askAside(statement, values) : connection.ask(statement, values)
+      return (await rows) as readonly object[] as readonly R[]
+    })
   }
 
-  #send({ connection }: ReadView, name: PreparedName, values: readonly unknown[], isWide: boolean) {
-    const statement = this.#source.statements[name]
-    return isWide ? connection.askAside(statement, values) : connection.ask(statement, values)
-  }
-
-  async #orAtPrimary<T>(read: (view: ReadView) => Promise<T>): Promise<T> {
-    const view = this.#openView()
-    try {
-      return await read(view)
-    } catch (error) {
-      if (view.isFinalWord || !(error instanceof StoreUnavailableError)) throw error
-      await this.#goToPrimary('its replica failed')
-      return await read(this.#openView())
-    }
-  }
-
-  /** @throws {StoreUnavailableError} the primary does not answer, or shows another state than has been said. */
-  async #goToPrimary(why: string): Promise<void> {
-    if (this.#hasShownRows) throw new StoreUnavailableError(`the snapshot cannot be read on: ${why}`)
-    await this.#release()
+  /** @throws {StoreUnavailableError} the primary does not answer, or something was shown that is different there. */
+  async #goToPrimary(): Promise<void> {
+    const moved = 'the snapshot cannot be read on: its replica may be behind, and the index has moved'
+    if (this.#hasShownRows) throw new StoreUnavailableError(moved)
+    await this.release()
     const view = await this.#source.openPrimary()
     try {
-      this.#life.check()
-      for (const key of this.#shownFacts) {
-        if (isDeepStrictEqual(view.facts[key], this.#facts[key])) continue
-        throw new StoreUnavailableError(`the snapshot cannot be read on: ${why}, and the index has moved`)
-      }
+      this.#lease.check()
+      const isSame = lastingFacts.every(key => isDeepStrictEqual(view.facts[key], this.#facts[key]))
+      if (!isSame) throw new StoreUnavailableError(moved)
     } catch (error) {
       await view.release()
       throw error
@@ -369,47 +321,13 @@ export class PostgresSnapshot implements Snapshot {
     if (this.#view === undefined) throw new StoreUnavailableError('the view of the snapshot is lost')
     return this.#view
   }
-
-  async #release(): Promise<void> {
-    const view = this.#view
-    this.#view = undefined
-    await view?.release()
-  }
 }
 
 type PreparedName = {
   [Name in keyof ReadStatements]: ReadStatements[Name] extends Statement ? Name : never
 }[keyof ReadStatements]
 
-interface PendingColumns {
-  readonly status: 0 | 1
-  readonly seconds: number
-  readonly rec: Buffer
-}
-
 interface EventColumns {
   readonly blockNumber: number
   readonly rec: Buffer
-}
-
-interface HoldingColumns {
-  readonly contract: Buffer
-  /** An id or a range of them; see `tokenIdsKey`. */
-  readonly tokenId: Buffer
-  readonly standard: number
-}
-
-function toCandidate(owner: Address, { contract, tokenId, standard }: HoldingColumns): HoldingCandidate {
-  return {
-    owner: owner.toLowerCase() as Address,
-    contract: toHex(contract),
-    standard: standardOf(standard),
-    ...tokenIdsOf(tokenId)
-  }
-}
-
-/** From the size of the records just read, as many as fill a chunk. */
-function nextChunkSize({ rows, chunk: { bytes } }: Stretch): number {
-  const fitting = Math.floor((rows * chunkBytes) / Math.max(1, bytes.length))
-  return Math.max(1, Math.min(fitting, chunkRecords))
 }

@@ -3,8 +3,8 @@ import { addressLength } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { Tally } from '../record/tally.ts'
 import { coverageUpTo, coverageWith } from '../shared/blocks.ts'
+import { type MetaColumns, toMeta } from '../shared/rows.ts'
 import { bytesArrayLiteral } from './literals.ts'
-import { type MetaColumns, toMeta } from './meta.ts'
 import type { WriterSession } from './session.ts'
 
 /** Blocks whose undo data are read at once. */

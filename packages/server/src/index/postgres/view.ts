@@ -1,10 +1,9 @@
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../port/status.ts'
-import { toHex } from '../record/hexBytes.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
+import { type MetaColumns, toMeta, toRef } from '../shared/rows.ts'
 import type { ReadConnection } from './connection.ts'
 import { sqlStateOf } from './driver.ts'
-import { type MetaColumns, toMeta } from './meta.ts'
 import type { ReadStatements } from './read.ts'
 import { migrations } from './schema.ts'
 
@@ -110,5 +109,5 @@ function toFacts(row: ViewColumns | undefined, chainId: number): ViewFacts | und
 
 function toRange(from: number | undefined, { number, hash, timestamp_seconds }: ViewColumns) {
   if (from === undefined || number === null) return undefined
-  return { from, to: { number, hash: toHex(hash) }, toTimestampSeconds: timestamp_seconds }
+  return { from, to: toRef({ number, hash }), toTimestampSeconds: timestamp_seconds }
 }

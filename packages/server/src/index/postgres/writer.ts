@@ -7,12 +7,19 @@ import { inStoreOrder } from '../record/inStoreOrder.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { maxBlockNumber } from '../record/transactionId.ts'
 import { checkBlocks, newestDroppableUndo, type UndoLayout } from '../shared/blocks.ts'
+import {
+  type ChainMeta,
+  type MetaColumns,
+  type RefColumns,
+  replaceReport,
+  reportValues,
+  toMeta,
+  toRef
+} from '../shared/rows.ts'
 import { copyBlocks, copyEvents, copyParties, copyRecords, copyUndo, holdingStatement } from './commit.ts'
-import { leaveStatements, markFinalStatements } from './marks.ts'
-import { type ChainMeta, type MetaColumns, type RefColumns, toMeta, toRef } from './meta.ts'
+import { leaveStatements, markFinalStatements } from './meta.ts'
 import { type Partitions, partitionBlocks } from './partitions.ts'
 import { PoolTable } from './pool.ts'
-import { reportStatement } from './report.ts'
 import { rollbackAllStatements, rollbackStatements } from './rollback.ts'
 import type { WriterSession } from './session.ts'
 import { Ledger } from './tally.ts'
@@ -148,8 +155,10 @@ export class PostgresWriter implements StoreWriter {
 
   report(report: Omit<WriterReport, 'beat'>): Promise<void> {
     return this.#inTurn(async () => {
-      const { sql, values } = reportStatement(report, this.#session.term)
-      await this.#session.read(sql, values)
+      await this.#session.read(
+        `INSERT INTO writer_report SELECT 1, 1, $2, $3, $4, $5, $6, $7, $8, $9 FROM check_term($1) ${replaceReport}`,
+        [this.#session.term, ...reportValues(report)]
+      )
     })
   }
 
@@ -220,7 +229,9 @@ export class PostgresWriter implements StoreWriter {
 
   /** @param blocks - about to be stored, with so many `transactions`. */
   async #partitionSpan(blocks: number, transactions: number): Promise<number> {
-    const meta = await this.#meta()
+    const [meta] = await this.#session.read<{ transactions: number; indexed_from: number | null }>(
+      'SELECT transactions, indexed_from FROM meta'
+    )
     const head = await this.#readHead()
     const [newest = { blocks: 0, transactions: 0 }] = await this.#session.read<{
       blocks: number
@@ -230,10 +241,10 @@ export class PostgresWriter implements StoreWriter {
        FROM (SELECT tx_count FROM block ORDER BY number DESC LIMIT ${sampleBlocks}) newest`
     )
     const { smallestPartition: smallest, largestPartition: largest } = this.#layout
-    const stored = head === null ? 0 : head.number + 1 - (meta.indexedFrom ?? 0)
+    const stored = head === null ? 0 : head.number + 1 - (meta?.indexed_from ?? 0)
     return partitionBlocks(
       {
-        transactions: meta.transactions,
+        transactions: meta?.transactions ?? 0,
         blocks: stored,
         density: (newest.transactions + transactions) / Math.max(1, newest.blocks + blocks)
       },
@@ -251,7 +262,7 @@ export class PostgresWriter implements StoreWriter {
     const [row] = await this.#session.read<RefColumns>(
       'SELECT number, hash FROM block ORDER BY number DESC LIMIT 1'
     )
-    this.#head = toRef(row) ?? null
+    this.#head = row === undefined ? null : toRef(row)
     return this.#head
   }
 
@@ -259,7 +270,7 @@ export class PostgresWriter implements StoreWriter {
     const [row] = await this.#session.read<RefColumns>('SELECT number, hash FROM block WHERE number = $1', [
       number
     ])
-    return toRef(row)
+    return row && toRef(row)
   }
 
   async #hasUndoAbove(number: number): Promise<boolean> {

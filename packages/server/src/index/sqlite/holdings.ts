@@ -1,16 +1,9 @@
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
-import { addressBytes, toHex } from '../record/hexBytes.ts'
-import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
+import { addressBytes } from '../record/hexBytes.ts'
+import { type HoldingColumns, toCandidate } from '../shared/rows.ts'
 import type { ReadConnection } from './read.ts'
 
 const rowsAtOnce = 128
-
-interface HoldingRow {
-  readonly contract: Uint8Array
-  /** An id or a range of them; see `tokenIdsKey`. */
-  readonly tokenId: Uint8Array
-  readonly standard: number
-}
 
 /**
  * The holding candidates of one owner, each once, by contract, token id, last token id and standard. Every epoch has
@@ -28,7 +21,7 @@ export function* mergeHoldings(reads: () => ReadConnection, owner: Address): Gen
       siftUp(heap)
     }
   }
-  let previous: HoldingRow | undefined
+  let previous: HoldingColumns | undefined
   for (let first = heap[0]; first !== undefined; first = heap[0]) {
     const row = first.row
     if (previous === undefined || compareRows(previous, row) !== 0) yield toCandidate(owner, row)
@@ -47,10 +40,10 @@ class EpochCursor {
   readonly #reads: () => ReadConnection
   readonly #epoch: number
   readonly #owner: Uint8Array
-  #page: readonly HoldingRow[] = []
+  #page: readonly HoldingColumns[] = []
   #at = -1
   /** Before every row there can be. */
-  row: HoldingRow = { contract: new Uint8Array(0), tokenId: new Uint8Array(0), standard: -1 }
+  row: HoldingColumns = { contract: new Uint8Array(0), tokenId: new Uint8Array(0), standard: -1 }
 
   constructor(reads: () => ReadConnection, epoch: number, owner: Uint8Array) {
     this.#reads = reads
@@ -74,16 +67,7 @@ class EpochCursor {
   }
 }
 
-function toCandidate(owner: Address, { contract, tokenId, standard }: HoldingRow): HoldingCandidate {
-  return {
-    owner: owner.toLowerCase() as Address,
-    contract: toHex(contract),
-    standard: standardOf(standard),
-    ...tokenIdsOf(tokenId)
-  }
-}
-
-function compareRows(a: HoldingRow, b: HoldingRow): number {
+function compareRows(a: HoldingColumns, b: HoldingColumns): number {
   return (
     Buffer.compare(a.contract, b.contract) || Buffer.compare(a.tokenId, b.tokenId) || a.standard - b.standard
   )

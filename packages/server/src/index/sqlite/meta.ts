@@ -1,17 +1,8 @@
 import type { BlockRef } from '../../model/evm.ts'
-import { StoreError } from '../../platform/errors.ts'
-import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../port/status.ts'
-import { hashBytes, toHex } from '../record/hexBytes.ts'
+import type { ChainIdentity, IndexCoverage, IndexedRange } from '../port/status.ts'
+import { hashBytes } from '../record/hexBytes.ts'
+import { type ChainMeta, type MetaColumns, type RefColumns, toMeta, toRef } from '../shared/rows.ts'
 import type { SqliteConnection } from './driver.ts'
-
-/** What the single row of `meta` says. */
-export interface ChainMeta {
-  readonly identity: ChainIdentity
-  readonly indexedFrom?: number
-  readonly marks: IndexMarks
-  readonly rollbacks: number
-  readonly coverage: IndexCoverage
-}
 
 /** Reads of a chain's own rows that writer and readers share; each sees what its connection's transaction sees. */
 export interface Cursor {
@@ -22,24 +13,8 @@ export interface Cursor {
   range(): IndexedRange | undefined
 }
 
-interface BlockColumns {
-  readonly number: number
-  readonly hash: Uint8Array
+interface BlockColumns extends RefColumns {
   readonly timestamp_seconds: number
-}
-
-interface MetaColumns {
-  readonly chain_id: number
-  readonly genesis_hash: Uint8Array
-  readonly indexed_from: number | null
-  readonly backfilled: number
-  readonly settled: number
-  readonly degraded_until: number | null
-  readonly finalized: number | null
-  readonly rollbacks: number
-  readonly detailed_from: number | null
-  readonly traced_from: number | null
-  readonly tallied_from: number | null
 }
 
 export function createCursor(connection: SqliteConnection): Cursor {
@@ -50,37 +25,19 @@ export function createCursor(connection: SqliteConnection): Cursor {
   )
   const selectBlock = connection.prepare<BlockColumns>(`SELECT ${columns} FROM block WHERE number = ?`)
 
-  const meta = (): ChainMeta => {
-    const row = selectMeta.get([])
-    if (row === undefined) throw new StoreError('the store does not say which chain it belongs to')
-    return {
-      identity: { chainId: row.chain_id, genesisHash: toHex(row.genesis_hash) },
-      ...(row.indexed_from !== null && { indexedFrom: row.indexed_from }),
-      marks: {
-        backfilled: row.backfilled === 1,
-        settled: row.settled === 1,
-        degraded: row.degraded_until !== null,
-        ...(row.finalized !== null && { finalized: row.finalized })
-      },
-      rollbacks: row.rollbacks,
-      coverage: {
-        ...(row.detailed_from !== null && { detailedFrom: row.detailed_from }),
-        ...(row.traced_from !== null && { tracedFrom: row.traced_from }),
-        ...(row.tallied_from !== null && { talliedFrom: row.tallied_from })
-      }
-    }
-  }
+  const meta = () => toMeta(selectMeta.get([]))
+
+  const found = (row: BlockColumns | undefined) => row && toRef(row)
 
   return {
     meta,
-    head: () => toRef(selectHead.get([])),
-    block: number => toRef(selectBlock.get([number])),
+    head: () => found(selectHead.get([])),
+    block: number => found(selectBlock.get([number])),
     range: () => {
       const head = selectHead.get([])
-      const to = toRef(head)
       const { indexedFrom } = meta()
-      if (head === undefined || to === undefined || indexedFrom === undefined) return undefined
-      return { from: indexedFrom, to, toTimestampSeconds: head.timestamp_seconds }
+      if (head === undefined || indexedFrom === undefined) return undefined
+      return { from: indexedFrom, to: toRef(head), toTimestampSeconds: head.timestamp_seconds }
     }
   }
 }
@@ -92,6 +49,40 @@ export function writeIdentity(connection: SqliteConnection, { chainId, genesisHa
     .run([chainId, hashBytes(genesisHash)])
 }
 
-function toRef(row: BlockColumns | undefined): BlockRef | undefined {
-  return row === undefined ? undefined : { number: row.number, hash: toHex(row.hash) }
+/** Writes what the index says of its own blocks (`IndexMarks`, `IndexCoverage`). Every call runs inside the caller's transaction. */
+export function createMarkWriter(connection: SqliteConnection) {
+  // Not below the first stored block: that others before it are final says nothing of what is stored.
+  const raiseFinal = connection.prepare(
+    'UPDATE meta SET finalized = max(coalesce(finalized, -1), ?) WHERE indexed_from <= ?'
+  )
+  const endDegraded = connection.prepare(
+    'UPDATE meta SET degraded_until = NULL WHERE degraded_until <= finalized'
+  )
+  const lowerFinal = connection.prepare('UPDATE meta SET finalized = ? WHERE finalized > ?')
+  const degrade = connection.prepare(
+    `UPDATE meta SET degraded_until = max(coalesce(degraded_until, -1), ?) WHERE finalized > ?`
+  )
+  const unsettle = connection.prepare('UPDATE meta SET settled = 0, rollbacks = rollbacks + 1')
+
+  const setCoverage = connection.prepare(
+    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, tallied_from = ?3
+     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR tallied_from IS NOT ?3`
+  )
+
+  return {
+    setCoverage({ detailedFrom, tracedFrom, talliedFrom }: IndexCoverage): void {
+      setCoverage.run([detailedFrom ?? null, tracedFrom ?? null, talliedFrom ?? null])
+    },
+    /** Stored blocks up to this one are final; what was final stays so. */
+    setFinal(number: number): void {
+      raiseFinal.run([number, number])
+      endDegraded.run([])
+    },
+    /** Blocks above `kept`, all of them when it is absent, up to `head` are being removed. */
+    leave(kept: number | undefined, head: number): void {
+      unsettle.run([])
+      degrade.run([head, kept ?? -1])
+      lowerFinal.run([kept ?? null, kept ?? -1])
+    }
+  }
 }

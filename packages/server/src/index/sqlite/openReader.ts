@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { StoreError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
-import { emptySnapshot } from '../shared/emptySnapshot.ts'
-import { SnapshotPlaces } from '../shared/snapshotPlaces.ts'
+import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
+import { type SnapshotLease, SnapshotLeases } from '../shared/SnapshotLeases.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { schemaVersion } from './migrate.ts'
@@ -43,7 +43,10 @@ export async function openSqliteReader(
   const { idleMs = 2_000, maxAgeMs = 15 * 60_000 } = options
   const files = chainFiles(folder, chainId)
   refuseNewerSchema(driver, files, chainId)
-  return new SqliteReader(driver, files, chainId, { maxSnapshots, maxIdle, idleMs, maxAgeMs })
+  // Opening would create the file, which is the writer's to do.
+  const connect = () => (existsSync(files.database) ? openReadConnection(driver, files, chainId) : undefined)
+  const leases = new SnapshotLeases({ max: maxSnapshots, idleMs })
+  return new IndexReader(leases, new SqliteSnapshots(connect, { maxIdle, maxAgeMs }))
 }
 
 /**
@@ -73,61 +76,29 @@ function storedVersion(driver: SqliteDriver, files: ChainFiles): number | undefi
   }
 }
 
-type PoolLimits = Required<Omit<SqliteReaderOptions, 'driver'>>
+interface Kept {
+  readonly maxIdle: number
+  readonly maxAgeMs: number
+}
 
-class SqliteReader implements StoreReader {
-  readonly #driver: SqliteDriver
-  readonly #files: ChainFiles
-  readonly #chainId: number
-  readonly #limits: PoolLimits
-  readonly #places: SnapshotPlaces
+/** Opens snapshots, each over a connection of its own; some connections stay open between snapshots. */
+class SqliteSnapshots implements SnapshotSource {
+  readonly #options: Kept
+  readonly #connect: () => ReadConnection | undefined
   readonly #idle: ReadConnection[] = []
-  readonly #open = new Set<SqliteSnapshot>()
-  #closed = false
+  #isClosed = false
 
-  constructor(driver: SqliteDriver, files: ChainFiles, chainId: number, limits: PoolLimits) {
-    this.#driver = driver
-    this.#files = files
-    this.#chainId = chainId
-    this.#limits = limits
-    this.#places = new SnapshotPlaces({ places: limits.maxSnapshots, idleMs: limits.idleMs })
+  constructor(connect: () => ReadConnection | undefined, options: Kept) {
+    this.#connect = connect
+    this.#options = options
   }
 
-  async openSnapshot(): Promise<Snapshot> {
-    this.#checkOpen()
-    await this.#places.take()
-    try {
-      this.#checkOpen()
-      const snapshot = this.#startSnapshot()
-      if (snapshot === undefined) this.#places.give()
-      return snapshot ?? emptySnapshot
-    } catch (error) {
-      this.#places.give()
-      throw error
-    }
-  }
-
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
-    for (const snapshot of [...this.#open]) await snapshot.close()
-    for (const { connection } of this.#idle.splice(0)) connection.close()
-    this.#places.close()
-  }
-
-  #startSnapshot(): Snapshot | undefined {
+  async open(lease: SnapshotLease): Promise<Snapshot | undefined> {
     const reads = this.#idle.pop() ?? this.#connect()
     if (reads === undefined) return undefined
     try {
-      const onClose = () => {
-        this.#open.delete(snapshot)
-        this.#places.forget(snapshot)
-        this.#putBack(reads)
-        this.#places.give()
-      }
-      const snapshot: SqliteSnapshot = new SqliteSnapshot(reads, this.#limits.maxAgeMs, onClose)
-      this.#open.add(snapshot)
-      this.#places.watch(snapshot)
+      const snapshot = new SqliteSnapshot(reads, lease)
+      lease.begin(this.#options.maxAgeMs, async () => this.#putBack(reads))
       return snapshot
     } catch (error) {
       reads.connection.close()
@@ -135,10 +106,9 @@ class SqliteReader implements StoreReader {
     }
   }
 
-  #connect(): ReadConnection | undefined {
-    // Opening would create the file, which is the writer's to do.
-    if (!existsSync(this.#files.database)) return undefined
-    return openReadConnection(this.#driver, this.#files, this.#chainId)
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { connection } of this.#idle.splice(0)) connection.close()
   }
 
   #putBack(reads: ReadConnection): void {
@@ -149,11 +119,7 @@ class SqliteReader implements StoreReader {
       reads.connection.close()
       return
     }
-    if (this.#closed || this.#idle.length >= this.#limits.maxIdle) reads.connection.close()
+    if (this.#isClosed || this.#idle.length >= this.#options.maxIdle) reads.connection.close()
     else this.#idle.push(reads)
-  }
-
-  #checkOpen(): void {
-    if (this.#closed) throw new StoreError('the store is closed')
   }
 }

@@ -4,7 +4,8 @@ import { StoreError } from '../../platform/errors.ts'
 import { makeFolder } from '../../platform/makeFolder.ts'
 import type { ChainIdentity } from '../port/status.ts'
 import type { StoreWriter } from '../port/writer.ts'
-import type { SqliteConnection, SqliteDriver } from './driver.ts'
+import { checkIdentity } from '../shared/rows.ts'
+import type { SqliteDriver } from './driver.ts'
 import { inTransaction } from './driver.ts'
 import { defaultLayout, type Layout } from './layout.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
@@ -48,7 +49,11 @@ export async function openSqliteWriter(
     const connection = openForWriting(driver, files.database)
     try {
       migrate(connection, migrations)
-      checkIdentity(connection, identity)
+      checkIdentity(
+        createCursor(connection).meta().identity,
+        identity,
+        'use another folder, or remove this one to index anew'
+      )
       return new SqliteWriter(connection, lock, { ...defaultLayout, ...layout })
     } catch (error) {
       connection.close()
@@ -96,20 +101,4 @@ async function createDatabase(
 
 async function removeDatabase(path: string): Promise<void> {
   for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
-}
-
-function checkIdentity(connection: SqliteConnection, wanted: ChainIdentity): void {
-  const stored = createCursor(connection).meta().identity
-  if (stored.chainId !== wanted.chainId) {
-    throw new StoreError(`the store holds chain ${stored.chainId}, the node serves chain ${wanted.chainId}`, {
-      storedChainId: stored.chainId,
-      chainId: wanted.chainId
-    })
-  }
-  if (stored.genesisHash !== wanted.genesisHash) {
-    throw new StoreError(
-      `the store holds a chain ${stored.chainId} with genesis ${stored.genesisHash}, the node serves one with genesis ${wanted.genesisHash}: use another folder, or remove this one to index anew`,
-      { chainId: wanted.chainId, storedGenesis: stored.genesisHash, genesis: wanted.genesisHash }
-    )
-  }
 }

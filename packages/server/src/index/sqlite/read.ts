@@ -4,11 +4,11 @@ import { hashLength } from '../record/encodeBlock.ts'
 import { hashBytes, hashKey } from '../record/hexBytes.ts'
 import { recordHeadLength } from '../record/record.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
+import type { ChainMeta, HoldingColumns, PendingColumns, ReportColumns } from '../shared/rows.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
-import { type ChainMeta, createCursor } from './meta.ts'
+import { createCursor } from './meta.ts'
 import { schemaVersion } from './migrate.ts'
 import { type ChainFiles, openForReading } from './open.ts'
-import { createReportReader } from './report.ts'
 import { migrations } from './schema.ts'
 
 /** One connection of the reader with everything a snapshot asks, prepared. Used by one snapshot at a time. */
@@ -77,7 +77,7 @@ function prepareReads(connection: SqliteConnection) {
   return {
     cursor: createCursor(connection),
     lookUp: createTransactionLookup(connection),
-    report: createReportReader(connection),
+    report: connection.prepare<ReportColumns>('SELECT * FROM writer_report'),
     version: connection.prepare<{ version: number }>('SELECT max(version) AS version FROM migration'),
     /**
      * A stretch of a history as one row, because each row costs several times what reading its record does: the ids as text,
@@ -139,12 +139,12 @@ function prepareReads(connection: SqliteConnection) {
     reorged: connection.prepare<{ number: number; hash: Uint8Array }>(
       'SELECT ancestor_number AS number, ancestor_hash AS hash FROM reorged WHERE hash = ?'
     ),
-    pending: connection.prepare<{ status: 0 | 1; seconds: number; rec: Uint8Array }>(
+    pending: connection.prepare<PendingColumns>(
       `SELECT pool.status AS status, pool.first_seen_seconds AS seconds, pool.rec AS rec
        FROM pool_address CROSS JOIN pool ON pool.id = pool_address.pool_id WHERE pool_address.address = ?`
     ),
     holdingEpochs: connection.prepare<{ id: number }>('SELECT id FROM holding_epoch'),
-    holdings: connection.prepare<{ contract: Uint8Array; tokenId: Uint8Array; standard: number }>(
+    holdings: connection.prepare<HoldingColumns>(
       `SELECT contract, token_id AS tokenId, standard FROM holding
        WHERE epoch = ? AND owner = ? AND (contract, token_id, standard) > (?, ?, ?)
        ORDER BY contract, token_id, standard LIMIT ?`

@@ -1,18 +1,23 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
-import { StoreError } from '../../platform/errors.ts'
 import type { AuditedChunk, BlockEvents, Recount } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks, WriterReport } from '../port/status.ts'
 import type { Snapshot } from '../port/store.ts'
 import { decodeAccountEvents } from '../record/accountEvents.ts'
-import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
-import { decodePending, type RecordChunk } from '../record/record.ts'
+import { addressBytes, hashBytes } from '../record/hexBytes.ts'
+import type { RecordChunk } from '../record/record.ts'
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
-import { inPoolOrder } from '../shared/inPoolOrder.ts'
-import { SnapshotLife } from '../shared/SnapshotLife.ts'
+import {
+  type ChainMeta,
+  missingRecord,
+  nextChunkSize,
+  toPending,
+  toRef,
+  toWriterReport
+} from '../shared/rows.ts'
+import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import { mergeHoldings } from './holdings.ts'
-import type { ChainMeta } from './meta.ts'
 import type { ReadConnection } from './read.ts'
 import { recountPart } from './recount.ts'
 
@@ -21,8 +26,6 @@ import { recountPart } from './recount.ts'
  * a size that is collected late, and others wait longer for their turn.
  */
 const chunkRecords = 128
-/** Records may hold 128 KiB of calldata each: chunks aim at so many stored bytes at most. */
-const chunkBytes = 256 * 1024
 /** So many rows are counted before other work of the thread gets its turn. */
 const countedAtOnce = 20_000
 const candidatesAtOnce = 500
@@ -37,15 +40,11 @@ const recountedRows = 5_000_000
 export class SqliteSnapshot implements Snapshot {
   readonly #reads: ReadConnection
   readonly #meta: ChainMeta
-  readonly #life: SnapshotLife
+  readonly #lease: SnapshotLease
 
-  /**
-   * @param maxAgeMs - the first read after that ends the snapshot.
-   * @param onClose - gives the connection back; called once.
-   */
-  constructor(reads: ReadConnection, maxAgeMs: number, onClose: () => void) {
+  constructor(reads: ReadConnection, lease: SnapshotLease) {
     this.#reads = reads
-    this.#life = new SnapshotLife(maxAgeMs, onClose)
+    this.#lease = lease
     this.#meta = reads.begin()
   }
 
@@ -69,7 +68,8 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   async writerReport(): Promise<WriterReport | undefined> {
-    return this.#open().report()
+    const row = this.#open().report.get([])
+    return row && toWriterReport(row)
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
@@ -85,7 +85,7 @@ export class SqliteSnapshot implements Snapshot {
       if (chunk.ids.length < asked) return
       left -= asked
       before = chunk.ids.at(-1) ?? 0
-      wanted = nextChunkSize(chunk)
+      wanted = nextChunkSize(chunk.ids.length, chunk.bytes.length, chunkRecords)
       if (left > 0) await breathe()
     }
   }
@@ -104,10 +104,7 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   async pending(address: Address): Promise<readonly PendingTransaction[]> {
-    return this.#open()
-      .pending.all([addressBytes(address)])
-      .map(({ status, seconds, rec }) => ({ ...decodePending(rec), status, firstSeenSeconds: seconds }))
-      .sort(inPoolOrder)
+    return toPending(this.#open().pending.all([addressBytes(address)]))
   }
 
   async lookUpHash(hash: Hash): Promise<HashLookup> {
@@ -115,7 +112,7 @@ export class SqliteSnapshot implements Snapshot {
     if (id !== undefined) return { kind: 'confirmed', position: toPosition(id) }
     const reorged = this.#open().reorged.get([hashBytes(hash)])
     if (reorged === undefined) return { kind: 'unknown' }
-    return { kind: 'reorged', commonAncestor: { number: reorged.number, hash: toHex(reorged.hash) } }
+    return { kind: 'reorged', commonAncestor: toRef(reorged) }
   }
 
   async *holdingCandidates(address: Address): AsyncGenerator<readonly HoldingCandidate[]> {
@@ -145,7 +142,7 @@ export class SqliteSnapshot implements Snapshot {
       yield chunk
       if (row.n < wanted) return
       before = row.last
-      wanted = nextChunkSize(chunk)
+      wanted = nextChunkSize(chunk.ids.length, chunk.bytes.length, chunkRecords)
     }
   }
 
@@ -177,21 +174,11 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   async close(): Promise<void> {
-    this.end('closed')
-  }
-
-  /** How long ago something was read last. */
-  idleMs(): number {
-    return this.#life.idleMs()
-  }
-
-  /** Gives the connection back. @param why - told to whoever reads afterwards, as `the snapshot is <why>`. */
-  end(why: string): void {
-    this.#life.end(why)
+    this.#lease.end('closed')
   }
 
   #open(): ReadConnection {
-    this.#life.check()
+    this.#lease.check()
     return this.#reads
   }
 }
@@ -205,8 +192,7 @@ function newestBefore(before: number, address: Uint8Array): readonly [number, Ui
 function toChunk(row: ReturnType<ReadConnection['history']['get']>): RecordChunk | undefined {
   if (row === undefined || row.ids === null) return undefined
   if (row.missing !== null || row.bytes === null) {
-    const { index, blockNumber } = toPosition(row.missing ?? 0)
-    throw new StoreError(`the store is damaged: transaction ${index} of block ${blockNumber} is missing`)
+    throw missingRecord(row.missing ?? 0)
   }
   return { ids: toIds(row.ids), bytes: row.bytes }
 }
@@ -224,11 +210,4 @@ function toAuditedChunk(row: NonNullable<ReturnType<ReadConnection['audited']['g
 
 function toIds(text: string | null): readonly number[] {
   return text === null ? [] : text.split(',').map(Number)
-}
-
-/** From the size of the records just read, as many as fill a chunk. */
-function nextChunkSize({ ids, bytes }: RecordChunk): number {
-  if (ids.length === 0) return chunkRecords
-  const fitting = Math.floor((ids.length * chunkBytes) / bytes.length)
-  return Math.max(1, Math.min(fitting, chunkRecords))
 }

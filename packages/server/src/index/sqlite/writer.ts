@@ -10,16 +10,15 @@ import { inStoreOrder } from '../record/inStoreOrder.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { checkBlocks, coverageUpTo, coverageWith } from '../shared/blocks.ts'
 import { isUnchanged } from '../shared/poolMirror.ts'
+import { replaceReport, reportValues } from '../shared/rows.ts'
 import { createBlockAppender } from './commit.ts'
 import type { SqliteConnection } from './driver.ts'
-import { inTransaction } from './driver.ts'
+import { inTransaction, type SqliteStatement } from './driver.ts'
 import type { Layout } from './layout.ts'
 import type { WriterLock } from './lock.ts'
-import { createMarkWriter } from './marks.ts'
 import { createIdleWork, EpochMerger, type IdleWork } from './merge.ts'
-import { type Cursor, createCursor } from './meta.ts'
+import { type Cursor, createCursor, createMarkWriter } from './meta.ts'
 import { PoolTable } from './pool.ts'
-import { createReportWriter } from './report.ts'
 import { rollbackAll, rollbackTo } from './rollback.ts'
 import { TallyTable } from './tally.ts'
 
@@ -41,7 +40,7 @@ export class SqliteWriter implements StoreWriter {
   readonly #pool: PoolTable
   readonly #tally: TallyTable
   readonly #marks: ReturnType<typeof createMarkWriter>
-  readonly #writeReport: ReturnType<typeof createReportWriter>
+  readonly #report: SqliteStatement
   readonly #layout: Layout
   readonly #merger: EpochMerger
   readonly #idleWork: IdleWork
@@ -58,7 +57,9 @@ export class SqliteWriter implements StoreWriter {
     this.#pool = new PoolTable(connection, layout.minUndoBlocks)
     this.#tally = new TallyTable(connection)
     this.#marks = createMarkWriter(connection)
-    this.#writeReport = createReportWriter(connection)
+    this.#report = connection.prepare(
+      `INSERT INTO writer_report VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?, ?) ${replaceReport}`
+    )
     this.#layout = layout
     this.#merger = new EpochMerger(connection, layout)
     this.#idleWork = createIdleWork(
@@ -163,7 +164,7 @@ export class SqliteWriter implements StoreWriter {
 
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
     this.#checkOpen()
-    this.#writeReport(report)
+    this.#report.run(reportValues(report))
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,77 @@
+import { StoreError } from '../../platform/errors.ts'
+import type { Snapshot, StoreReader } from '../port/store.ts'
+import type { SnapshotLease, SnapshotLeases } from './SnapshotLeases.ts'
+
+/** An engine's part of a reader. */
+export interface SnapshotSource {
+  /**
+   * Opens a view of the index, and begins the lease.
+   * @returns absent while the index does not exist.
+   */
+  open(lease: SnapshotLease): Promise<Snapshot | undefined>
+  /** Called when the reader closes, before its snapshots end: breaks off what is being read. */
+  cut?(): void
+  close(): Promise<void>
+}
+
+/** Opens snapshots of one chain's index, as many at once as there are leases. */
+export class IndexReader implements StoreReader {
+  readonly #leases: SnapshotLeases
+  readonly #source: SnapshotSource
+  readonly #open = new Set<SnapshotLease>()
+  #isClosed = false
+
+  constructor(leases: SnapshotLeases, source: SnapshotSource) {
+    this.#leases = leases
+    this.#source = source
+  }
+
+  async openSnapshot(): Promise<Snapshot> {
+    this.#checkOpen()
+    const lease = await this.#leases.take(ended => this.#open.delete(ended))
+    this.#open.add(lease)
+    try {
+      this.#checkOpen()
+      const snapshot = await this.#source.open(lease)
+      this.#checkOpen()
+      if (snapshot !== undefined) return snapshot
+      lease.end('empty')
+      return emptySnapshot
+    } catch (error) {
+      lease.end('not open')
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#source.cut?.()
+    for (const lease of this.#open) lease.end('closed')
+    await this.#source.close()
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new StoreError('the store is closed')
+  }
+}
+
+/** View of a chain that has no index yet. */
+export const emptySnapshot: Snapshot = {
+  indexedRange: async () => undefined,
+  marks: async () => ({ backfilled: false, settled: true, degraded: false }),
+  rollbacks: async () => 0,
+  identity: async () => undefined,
+  writerReport: async () => undefined,
+  async *records() {},
+  countHistory: async () => 0,
+  pending: async () => [],
+  lookUpHash: async () => ({ kind: 'unknown' }),
+  async *holdingCandidates() {},
+  coverage: async () => ({}),
+  async *auditedRecords() {},
+  recount: async () => ({ isComplete: true, missing: [], unresolved: 0 }),
+  async *accountEvents() {},
+  blockRef: async () => undefined,
+  close: async () => {}
+}

@@ -1,0 +1,177 @@
+import type { Address, BlockRef, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
+import { StoreError } from '../../platform/errors.ts'
+import type { ChainIdentity, IndexCoverage, IndexMarks, WriterReport } from '../port/status.ts'
+import { toHex } from '../record/hexBytes.ts'
+import { decodePending } from '../record/record.ts'
+import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
+import { toPosition } from '../record/transactionId.ts'
+
+/** Row of `meta`. SQLite stores booleans as numbers. */
+export interface MetaColumns {
+  readonly chain_id: number
+  readonly genesis_hash: Uint8Array
+  readonly indexed_from: number | null
+  readonly backfilled: boolean | number
+  readonly settled: boolean | number
+  readonly finalized: number | null
+  readonly degraded_until: number | null
+  readonly rollbacks: number
+  readonly detailed_from: number | null
+  readonly traced_from: number | null
+  readonly tallied_from: number | null
+}
+
+/** The single row of `meta` as values. */
+export interface ChainMeta {
+  readonly identity: ChainIdentity
+  readonly indexedFrom?: number
+  readonly marks: IndexMarks
+  readonly coverage: IndexCoverage
+  readonly rollbacks: number
+}
+
+/** @throws {StoreError} there is no row. */
+export function toMeta(row: MetaColumns | undefined): ChainMeta {
+  if (row === undefined) throw new StoreError('the store does not say which chain it belongs to')
+  return {
+    identity: { chainId: row.chain_id, genesisHash: toHex(row.genesis_hash) },
+    ...(row.indexed_from !== null && { indexedFrom: row.indexed_from }),
+    marks: {
+      backfilled: Boolean(row.backfilled),
+      settled: Boolean(row.settled),
+      degraded: row.degraded_until !== null,
+      ...(row.finalized !== null && { finalized: row.finalized })
+    },
+    coverage: {
+      ...(row.detailed_from !== null && { detailedFrom: row.detailed_from }),
+      ...(row.traced_from !== null && { tracedFrom: row.traced_from }),
+      ...(row.tallied_from !== null && { talliedFrom: row.tallied_from })
+    },
+    rollbacks: row.rollbacks
+  }
+}
+
+/** @throws {StoreError} the store belongs to another chain. `other` names what else an index could be kept in. */
+export function checkIdentity(stored: ChainIdentity, wanted: ChainIdentity, remedy: string): void {
+  if (stored.chainId !== wanted.chainId) {
+    throw new StoreError(`the store holds chain ${stored.chainId}, the node serves chain ${wanted.chainId}`, {
+      storedChainId: stored.chainId,
+      chainId: wanted.chainId
+    })
+  }
+  if (stored.genesisHash !== wanted.genesisHash) {
+    throw new StoreError(
+      `the store holds a chain ${stored.chainId} with genesis ${stored.genesisHash}, the node serves one with genesis ${wanted.genesisHash}: ${remedy}`,
+      { chainId: wanted.chainId, storedGenesis: stored.genesisHash, genesis: wanted.genesisHash }
+    )
+  }
+}
+
+/** Row of a block's number and hash. */
+export interface RefColumns {
+  readonly number: number
+  readonly hash: Uint8Array
+}
+
+export function toRef({ number, hash }: RefColumns): BlockRef {
+  return { number, hash: toHex(hash) }
+}
+
+/** Row of `writer_report`. SQLite stores booleans as numbers. */
+export interface ReportColumns {
+  readonly beat: number
+  readonly phase: string
+  readonly head: number | null
+  readonly finalized: number | null
+  readonly indexed_to: number | null
+  readonly rolling_back_to: number | null
+  readonly pool_covered: boolean | number
+  readonly pool_age_ms: number | null
+  readonly problem: string | null
+}
+
+/** The writer's last report; what it left out is absent. */
+export function toWriterReport(row: ReportColumns): WriterReport {
+  return {
+    beat: row.beat,
+    // Written by the writer of this port only.
+    phase: row.phase as WriterReport['phase'],
+    ...(row.head !== null && { head: row.head }),
+    ...(row.finalized !== null && { finalized: row.finalized }),
+    ...(row.indexed_to !== null && { indexedTo: row.indexed_to }),
+    ...(row.rolling_back_to !== null && { rollingBackTo: row.rolling_back_to }),
+    poolCovered: Boolean(row.pool_covered),
+    ...(row.pool_age_ms !== null && { poolAgeMs: row.pool_age_ms }),
+    ...(row.problem !== null && { problem: row.problem })
+  }
+}
+
+/** Values of a report in the order of the columns from `phase` on. A NUL, which a node may send, has no place in a text of PostgreSQL. */
+export function reportValues(report: Omit<WriterReport, 'beat'>) {
+  return [
+    report.phase,
+    report.head ?? null,
+    report.finalized ?? null,
+    report.indexedTo ?? null,
+    report.rollingBackTo ?? null,
+    Number(report.poolCovered),
+    report.poolAgeMs ?? null,
+    report.problem?.replaceAll('\0', '\ufffd') ?? null
+  ] as const
+}
+
+/** Ends the INSERT of a report: the beat is counted on, so that a writer that takes over does not repeat an earlier number. */
+export const replaceReport = `ON CONFLICT (id) DO UPDATE SET beat = writer_report.beat + 1, phase = excluded.phase,
+  head = excluded.head, finalized = excluded.finalized, indexed_to = excluded.indexed_to,
+  rolling_back_to = excluded.rolling_back_to, pool_covered = excluded.pool_covered,
+  pool_age_ms = excluded.pool_age_ms, problem = excluded.problem`
+
+export interface PendingColumns {
+  readonly status: 0 | 1
+  readonly seconds: number
+  readonly rec: Uint8Array
+}
+
+/** Pool entries in the order of the port: next to be mined first, then nonce descending, then hash. */
+export function toPending(rows: readonly PendingColumns[]): readonly PendingTransaction[] {
+  return rows
+    .map(({ status, seconds, rec }) => ({ ...decodePending(rec), status, firstSeenSeconds: seconds }))
+    .sort((a, b) => {
+      if (a.status !== b.status) return b.status - a.status
+      if (a.nonce !== b.nonce) return a.nonce < b.nonce ? 1 : -1
+      return a.hash < b.hash ? -1 : 1
+    })
+}
+
+export interface HoldingColumns {
+  readonly contract: Uint8Array
+  /** An id or a range of them; see `tokenIdsKey`. */
+  readonly tokenId: Uint8Array
+  readonly standard: number
+}
+
+export function toCandidate(
+  owner: Address,
+  { contract, tokenId, standard }: HoldingColumns
+): HoldingCandidate {
+  return {
+    owner: owner.toLowerCase() as Address,
+    contract: toHex(contract),
+    standard: standardOf(standard),
+    ...tokenIdsOf(tokenId)
+  }
+}
+
+/** Error of a history whose index names a transaction without a record. */
+export function missingRecord(id: number): StoreError {
+  const { index, blockNumber } = toPosition(id)
+  return new StoreError(`the store is damaged: transaction ${index} of block ${blockNumber} is missing`)
+}
+
+/** Records may hold 128 KiB of calldata each: chunks aim at so many stored bytes at most. */
+const chunkBytes = 256 * 1024
+
+/** Computes from the size of the records just read how many fill a chunk. */
+export function nextChunkSize(rows: number, bytes: number, maxRows: number): number {
+  return Math.max(1, Math.min(Math.floor((rows * chunkBytes) / Math.max(1, bytes)), maxRows))
+}
