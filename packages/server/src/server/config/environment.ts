@@ -1,6 +1,5 @@
 import { ConfigError } from '../../platform/errors.ts'
 import { isRecord } from './isRecord.ts'
-import { isServiceLink } from './isServiceLink.ts'
 
 /** The variables and what each one sets. */
 export const environmentVariables = [
@@ -21,6 +20,28 @@ export const environmentVariables = [
   ['CHAIN_DATA_RATE_LIMIT_STORE', 'rateLimit.store'],
   ['CHAIN_DATA_LOG_LEVEL', 'log.level']
 ] as const
+
+const asText = (value: string): unknown => value
+const asNumber = (value: string): unknown => (/^\d+$/.test(value) ? Number(value) : value)
+const asFlag = (value: string): unknown => (value === 'true' ? true : value === 'false' ? false : value)
+const asList = (value: string): unknown => value.split(',').map(part => part.trim())
+
+/** The variables that set one key each; what is none of the key's values is left to the schema. */
+const plainVariables: readonly (readonly [
+  variable: string,
+  path: readonly [string, string?],
+  read: (value: string) => unknown
+])[] = [
+  ['CHAIN_DATA_HOST', ['listen', 'host'], asText],
+  ['CHAIN_DATA_PORT', ['listen', 'port'], asNumber],
+  ['CHAIN_DATA_TRUSTED_PROXIES', ['listen', 'trustedProxies'], asList],
+  ['CHAIN_DATA_STORE', ['store'], asText],
+  ['CHAIN_DATA_STORE_REPLICAS', ['storeReplicas'], asList],
+  ['CHAIN_DATA_INDEXING', ['indexing'], asFlag],
+  ['CHAIN_DATA_PROJECTS_FILE', ['projectsFile'], asText],
+  ['CHAIN_DATA_RATE_LIMIT_STORE', ['rateLimit', 'store'], asText],
+  ['CHAIN_DATA_LOG_LEVEL', ['log', 'level'], asText]
+]
 
 /**
  * Names that look like ours and that nothing reads, such as misspelt ones. (They are no error: programs beside the server
@@ -56,49 +77,20 @@ export function applyEnvironment(
   if (!isRecord(fromFile)) return { input: fromFile, sources }
   const input = structuredClone(fromFile)
 
-  const assign = (path: readonly [string] | readonly [string, string], variable: string, value: unknown) => {
-    const [first, second] = path
-    if (second === undefined) input[first] = value
-    else input[first] = { ...(isRecord(input[first]) ? input[first] : {}), [second]: value }
-    sources.set(path.join('.'), variable)
-  }
   const text = (variable: string) => {
     const value = environment[variable] || undefined
     return isServiceLink(variable, value) ? undefined : value
   }
 
-  const host = text('CHAIN_DATA_HOST')
-  if (host !== undefined) assign(['listen', 'host'], 'CHAIN_DATA_HOST', host)
-  const port = text('CHAIN_DATA_PORT')
-  if (port !== undefined)
-    assign(['listen', 'port'], 'CHAIN_DATA_PORT', /^\d+$/.test(port) ? Number(port) : port)
-  const proxies = text('CHAIN_DATA_TRUSTED_PROXIES')
-  if (proxies !== undefined) {
-    const list = proxies.split(',').map(proxy => proxy.trim())
-    assign(['listen', 'trustedProxies'], 'CHAIN_DATA_TRUSTED_PROXIES', list)
+  for (const [variable, path, read] of plainVariables) {
+    const value = text(variable)
+    // Where there is no limit there is nothing to count.
+    if (value === undefined || (path[0] === 'rateLimit' && input.rateLimit === false)) continue
+    const [first, second] = path
+    if (second === undefined) input[first] = read(value)
+    else input[first] = { ...(isRecord(input[first]) ? input[first] : {}), [second]: read(value) }
+    sources.set(path.join('.'), variable)
   }
-  const store = text('CHAIN_DATA_STORE')
-  if (store !== undefined) assign(['store'], 'CHAIN_DATA_STORE', store)
-  const replicas = text('CHAIN_DATA_STORE_REPLICAS')
-  if (replicas !== undefined) {
-    const list = replicas.split(',').map(url => url.trim())
-    assign(['storeReplicas'], 'CHAIN_DATA_STORE_REPLICAS', list)
-  }
-  const indexing = text('CHAIN_DATA_INDEXING')
-  if (indexing !== undefined) {
-    const value = indexing === 'true' ? true : indexing === 'false' ? false : indexing
-    assign(['indexing'], 'CHAIN_DATA_INDEXING', value)
-  }
-  const projectsFile = text('CHAIN_DATA_PROJECTS_FILE')
-  if (projectsFile !== undefined) assign(['projectsFile'], 'CHAIN_DATA_PROJECTS_FILE', projectsFile)
-  const quotaStore = text('CHAIN_DATA_RATE_LIMIT_STORE')
-  // Where there is no limit there is nothing to count.
-  if (quotaStore !== undefined && input.rateLimit !== false) {
-    assign(['rateLimit', 'store'], 'CHAIN_DATA_RATE_LIMIT_STORE', quotaStore)
-  }
-  const level = text('CHAIN_DATA_LOG_LEVEL')
-  if (level !== undefined) assign(['log', 'level'], 'CHAIN_DATA_LOG_LEVEL', level)
-
   for (const [variable, value] of Object.entries(environment)) {
     const match = /^CHAIN_DATA_(EVM|SOLANA|DAS)_(.*)$/.exec(variable)
     if (!match || !value || isServiceLink(variable, value)) continue
@@ -151,4 +143,15 @@ function upsert(list: unknown[], key: string, id: string | number, fields: Recor
   const existing = list[index]
   list[index] = { ...(isRecord(existing) ? existing : {}), [key]: id, ...fields }
   return index
+}
+
+/**
+ * Whether a variable was set by Kubernetes for a service beside this one (by Docker for a linked container), and means
+ * nothing here. A service called `chain-data` sets `CHAIN_DATA_PORT=tcp://10.0.0.11:8080` in all pods around it.
+ *
+ * @see https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+ */
+function isServiceLink(name: string, value: string | undefined): boolean {
+  if (/_SERVICE_(HOST|PORT(_\w+)?)$/.test(name) || /_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(name)) return true
+  return name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value ?? '')
 }

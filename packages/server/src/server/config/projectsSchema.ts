@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { quotaRule } from './quotaRule.ts'
+import { quotaRule } from './limitSchemas.ts'
 
 // As in schema.ts, each description also is the "expected ..." of an error.
 

@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url'
 import { ConfigError } from '../../platform/errors.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 import { isRecord } from './isRecord.ts'
-import { parseJson } from './parseJson.ts'
 
 const moduleExtensions = new Set(['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts'])
 
@@ -42,4 +41,21 @@ export async function readConfigFile(file: string, version?: string): Promise<un
 
 function textOf(error: unknown): string {
   return scrubText(error instanceof Error ? error.message : String(error), 300)
+}
+
+/**
+ * The value of a JSON text; a byte order mark before it is left out.
+ *
+ * @param name - what the text is, as it begins a sentence: `Config file "x.json"`.
+ * @throws {ConfigError} it is no JSON; the message tells the place and quotes nothing of what may be a key.
+ */
+export function parseJson(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (error) {
+    // V8's message quotes the text around the mistake: keep only the place.
+    const message = error instanceof Error ? error.message : ''
+    const place = /at position \d+( \(line \d+ column \d+\))?/.exec(message)?.[0] ?? 'before its end'
+    throw new ConfigError(`${name} is not JSON: unexpected text ${place}. Expected one JSON object.`)
+  }
 }

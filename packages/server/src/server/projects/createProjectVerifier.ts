@@ -4,8 +4,8 @@ import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline
 import { createKeyedPermits } from '../../platform/concurrency/permits.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import { quotaRule } from '../config/limitSchemas.ts'
 import { keySchema, projectIdSchema } from '../config/projectsSchema.ts'
-import { quotaRule } from '../config/quotaRule.ts'
 import type { Caller, ProjectRateLimit } from './createKeyRing.ts'
 
 /** What a host's own database knows of a key. */

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { traceModes } from '../../model/traceMode.ts'
+import { waivableCheckNames } from '../../model/waivableChecks.ts'
+import { flag, httpUrl, integer, list, webSocketUrl } from './fields.ts'
+
+const chainId = z
+  .int()
+  .min(1)
+  .meta({ description: 'the chain id that callers send: an integer from 1 to 2^53-1, used once' })
+
+const rpcUrls = z
+  .array(httpUrl)
+  .min(1)
+  .meta({ description: "JSON-RPC URLs of the chain's nodes, in order of preference: at least one" })
+
+const waiver = z
+  .strictObject({
+    check: z.enum(waivableCheckNames).meta({
+      description: `a check that can be waived: ${waivableCheckNames.map(name => `"${name}"`).join(', ')}`
+    }),
+    reason: z.string().max(200).regex(/\S/).meta({
+      description: 'why this chain is trusted without the check, for the log: 1 to 200 characters'
+    }),
+    fromBlock: z
+      .int()
+      .min(0)
+      .default(0)
+      .meta({ description: 'first block that may break the check: an integer from 0' }),
+    toBlock: z.int().min(0).nullable().default(null).meta({
+      description:
+        'last block that may break the check, not before `fromBlock`: an integer, or null for no end'
+    })
+  })
+  .refine(({ fromBlock, toBlock }) => toBlock === null || fromBlock <= toBlock, { path: ['toBlock'] })
+
+/** One EVM chain. */
+export const evmChain = z.strictObject({
+  chainId,
+  rpcUrls,
+  wsUrls: list(webSocketUrl, 'WebSocket URLs that announce new blocks, one at a time is used: a list'),
+  startBlock: z
+    .union([z.int().min(0), z.literal('latest')])
+    .default(0)
+    .meta({
+      description:
+        'first block to index: an integer from 0, or "latest" (the newest final block at the first start)'
+    }),
+  deepHistory: z.enum(['node', 'off']).default('off').meta({
+    description:
+      'who answers what lies below the first indexed block: "node" (its own index of addresses), or "off"'
+  }),
+  traces: z.enum(traceModes).default('off').meta({
+    description:
+      'indexing of internal native transfers, from traces: "on", "off", or "auto" (where a node offers them)'
+  }),
+  finality: z
+    .union([z.literal('auto'), z.int().min(0)])
+    .default('auto')
+    .meta({
+      description:
+        'what is final: "auto" (ask the node), or a number of blocks below the head, an integer from 0'
+    }),
+  pollIntervalMs: integer(
+    1_000,
+    50,
+    600_000,
+    'pause between looks at the node while following it: 50 to 600000 milliseconds'
+  ),
+  waivers: list(
+    waiver,
+    'checks of blocks that this chain is allowed to break: a list of { check, reason, ... }'
+  )
+})
+
+/** One Solana cluster. */
+export const solanaChain = z.strictObject({
+  chainId,
+  rpcUrls,
+  commitment: z
+    .enum(['confirmed', 'finalized'])
+    .default('confirmed')
+    .meta({ description: 'commitment of every read: "confirmed" or "finalized"' }),
+  mplCore: flag(
+    false,
+    'list Metaplex Core assets, for which the nodes must serve getProgramAccounts: true or false'
+  ),
+  dasUrl: httpUrl.nullable().default(null).meta({
+    description:
+      'endpoint with the DAS API that compressed NFTs are listed from: an http:// or https:// URL, or null'
+  })
+})
