@@ -1,7 +1,7 @@
 import WebSocket from 'ws'
 import { ConfigError } from '../../platform/errors.ts'
-import type { Logger } from '../../platform/logger.ts'
 import type { WebSocketFigures } from '../../platform/figures.ts'
+import type { Logger } from '../../platform/logger.ts'
 
 /** An alarm clock that nodes ring at every new block. Nothing that comes over it is believed or kept. */
 export interface WebSocketHeads {

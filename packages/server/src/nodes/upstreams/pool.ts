@@ -106,7 +106,7 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
       waitMs = choice.waitMs
       // A pause that outlives the deadline cannot end well: it fails now.
       if (waitMs > maxAttemptMs || clock.now() + waitMs >= deadlineMs) break
-      if (attempts.count() > 0) choice.upstream.counts.retry()
+      if (attempts.count() > 0) choice.upstream.counts.add('retries')
       const scope = openAbortScope([signal, closing.signal])
       try {
         if (waitMs > 0) await pause(waitMs, scope.signal)
@@ -157,14 +157,14 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
         const other = attempts.choose(preferred, first)
         if (other === undefined || other.waitMs > 0 || !hedges.take()) return undefined
         second = other.upstream
-        second.counts.hedgeSent()
+        second.counts.add('hedgesSent')
         return within => ask(other.upstream, within)
       },
       isSound: ({ verdict }) => verdict.kind === 'value' || verdict.kind === 'final',
       afterMs,
       signal
     })
-    if (asked.length === 1 && asked[0]?.upstream === second) second?.counts.hedgeWon()
+    if (asked.length === 1 && asked[0]?.upstream === second) second?.counts.add('hedgesWon')
     return asked
   }
 

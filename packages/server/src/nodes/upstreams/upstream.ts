@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { ErrorContext } from '../../platform/errors.ts'
+import { createHistogram, type UpstreamFigures, upstreamBounds } from '../../platform/figures.ts'
 import { type BatchSize, createBatchSize } from './batchSize.ts'
 import { type Capabilities, createCapabilities } from './capabilities.ts'
 import { createConcurrencyLimit } from './concurrencyLimit.ts'
@@ -7,7 +8,6 @@ import { createUpstreamHealth, type UpstreamHealth } from './health.ts'
 import { createUsualTimes, type UsualTimes } from './hedge.ts'
 import { createHttpUpstream, type UpstreamAnswer } from './httpUpstream.ts'
 import { createUpstreamIdentity, type IdentityRules, type UpstreamIdentity } from './identity.ts'
-import { createUpstreamCounts, type UpstreamCounts } from './upstreamCounts.ts'
 import { AttemptTimeout, type ErrorJudge, UpstreamError } from './upstreamError.ts'
 
 /** What a family of chains puts into the pool: how its nodes are asked, and what their answers and errors mean. */
@@ -63,7 +63,14 @@ export interface Upstream<N, S> extends UpstreamLink {
   readonly concurrency: () => number
 }
 
-export interface UpstreamOptions<N, S> {
+/** Counts the work of one upstream, for its figures. */
+interface UpstreamCounts {
+  work(outcome: string, durationMs: number): void
+  add(figure: 'retries' | 'hedgesSent' | 'hedgesWon'): void
+  read(): Pick<UpstreamFigures, 'calls' | 'durations' | 'retries' | 'hedgesSent' | 'hedgesWon'>
+}
+
+interface UpstreamOptions<N, S> {
   readonly family: UpstreamFamily<N, S>
   readonly url: string
   readonly position: number
@@ -165,5 +172,21 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
     isCheckDue: () => (identity?.isWrong() ? identity.isDue() : isInService()),
     isDoubted: height => height !== undefined && (doubts.get(height) ?? 0) > clock.now(),
     concurrency: limit.current
+  }
+}
+
+function createUpstreamCounts(): UpstreamCounts {
+  const calls: Record<string, number> = {}
+  const durations = createHistogram(upstreamBounds)
+  const counts = { retries: 0, hedgesSent: 0, hedgesWon: 0 }
+  return {
+    work(outcome, durationMs) {
+      calls[outcome] = (calls[outcome] ?? 0) + 1
+      durations.note(durationMs / 1_000)
+    },
+    add(figure) {
+      counts[figure]++
+    },
+    read: () => ({ calls: { ...calls }, durations: durations.read(), ...counts })
   }
 }
