@@ -3,7 +3,7 @@ import { execArgv, execPath } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { startAnvil } from '@chain-data/devnet'
-import { wayNames } from '../../src/evm/state/wayMemory.ts'
+import { strategyNames } from '../../src/evm/state/findStrategies.ts'
 import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { datasets, seedDatasets } from './datasets.ts'
 import type { Measured } from './measureHoldings.ts'
@@ -35,7 +35,7 @@ export async function benchHoldings(
     await seedDatasets(rpc)
     for (const dataset of Object.keys(datasets)) {
       const runs = dataset === 'flood' ? runsOfFlood : runsPerWay
-      for (const way of wayNames) {
+      for (const way of strategyNames) {
         const { stdout } = await execute(execPath, [
           ...execArgv,
           program,

@@ -5,7 +5,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { argv } from 'node:process'
 import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
-import { type WayName, wayNames } from '../../src/evm/state/wayMemory.ts'
+import { type StrategyName, strategyNames } from '../../src/evm/state/findStrategies.ts'
 import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
 import { datasets, owner } from './datasets.ts'
 
@@ -25,7 +25,7 @@ export interface Measured {
 
 const deadlineMs = 25_000
 const [, , nodeUrl = '', dataset = '', wanted = '', runCount = '3'] = argv
-const way = wayNames.find(name => name === wanted)
+const way = strategyNames.find(name => name === wanted)
 const candidates = datasets[dataset]?.()
 if (way === undefined || candidates === undefined) throw new Error(`no dataset ${dataset} or way ${wanted}`)
 
@@ -35,11 +35,11 @@ subscribe('http.client.request.start', () => {
 })
 const rpc = createEvmRpc({ chainId: 31337, rpcUrls: [nodeUrl] })
 
-async function run(name: WayName, given: NonNullable<typeof candidates>): Promise<Run> {
+async function run(name: StrategyName, given: NonNullable<typeof candidates>): Promise<Run> {
   requests = 0
   const startedMs = performance.now()
   // A new reader, so that nothing is remembered of the contracts; what the node can do is.
-  const holdings = createEvmHoldings({ rpc, chainId: 31337, ways: [name] })
+  const holdings = createEvmHoldings({ rpc, chainId: 31337, strategies: [name] })
   const outcome = await holdings
     .readHoldings({ address: owner, candidates: given, deadlineMs: Date.now() + deadlineMs })
     .then(

@@ -1,7 +1,7 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
-import { wayNames } from '../../src/evm/state/wayMemory.ts'
+import { strategyNames } from '../../src/evm/state/findStrategies.ts'
 import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { type NodeProxy, startNodeProxy } from '../upstreams/startNodeProxy.ts'
@@ -106,7 +106,7 @@ test('a contract that has failed often is asked no more, by plain calls', async 
     ...Array.from({ length: 3_000 }, () => callTo(looping, { data: '0x6352211e' })),
     callTo(token)
   ]
-  const found = await useMulticall(rpc, { ways: ['plain'] }, multicall => resultsOf(multicall, calls))
+  const found = await useMulticall(rpc, { strategies: ['plain'] }, multicall => resultsOf(multicall, calls))
   expect(found.slice(0, 3_000).every(({ kind }) => kind === 'failed')).toBe(true)
   expect(found[3_000]).toEqual(returnedWord(7))
   const asked = proxy.calls.filter(({ params }) => JSON.stringify(params).includes(looping.slice(2)))
@@ -117,13 +117,13 @@ test('one that fails now and then is asked to the end', async () => {
   const calls = Array.from({ length: 600 }, (_, i) =>
     callTo(looping, { data: i % 3 === 0 ? '0x6352211e' : '0x70a08231' })
   )
-  const found = await useMulticall(rpc, { ways: ['plain'] }, multicall => resultsOf(multicall, calls))
+  const found = await useMulticall(rpc, { strategies: ['plain'] }, multicall => resultsOf(multicall, calls))
   expect(found.filter(({ kind }) => kind === 'reverted')).toHaveLength(400)
 })
 
-test.each(wayNames)('contracts take turns, by %s', async way => {
+test.each(strategyNames)('contracts take turns, by %s', async way => {
   const order: Address[] = []
-  await useMulticall(rpc, { ways: [way] }, multicall =>
+  await useMulticall(rpc, { strategies: [way] }, multicall =>
     multicall.callAll(
       [...Array.from({ length: 50 }, () => gallery), token],
       to => callTo(to),

@@ -607,7 +607,7 @@ test('a URI that costs much gas is read in a second attempt', async () => {
 test('facts of a contract are asked for once per branch, balances every time', async () => {
   const token = await contract(goodToken)
   await mine()
-  const reader = createEvmHoldings({ rpc, chainId, ways: ['plain'] })
+  const reader = createEvmHoldings({ rpc, chainId, strategies: ['plain'] })
   const request = { address: owner, candidates: [erc20(token)], branch: 1 }
   const askedAbout = async (branch: number) => {
     proxy.calls.length = 0

@@ -1,6 +1,7 @@
 import { startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createWayMemory, wayNames } from '../../src/evm/state/wayMemory.ts'
+import { createStrategyMemory } from '../../src/evm/state/chooseStrategy.ts'
+import { strategyNames } from '../../src/evm/state/findStrategies.ts'
 import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
@@ -85,16 +86,18 @@ describe.each(nodes)('on $name', ({ start, setCode, byHash, burners }) => {
     const asked = await useMulticall(rpc, {}, async multicall => {
       await resultsOf(multicall, [callTo('0x0000000000000000000000000000000000000004')])
       return rpc.onOneNode('test', async ({ memory }) =>
-        memory(createWayMemory).recall(byHash ? 'byHash' : 'byNumber')
+        memory(createStrategyMemory).recall(byHash ? 'byHash' : 'byNumber')
       )
     })
-    expect(asked?.ways.map(({ name }) => name)).toEqual(['stateOverride', 'deployless', 'plain'])
-    expect(asked?.ways.map(({ gas }) => gas)).toEqual([50_000_000, 50_000_000, 50_000_000])
+    expect(asked?.map(({ name }) => name)).toEqual(['stateOverride', 'deployless', 'plain'])
+    expect(asked?.map(({ gas }) => gas)).toEqual([50_000_000, 50_000_000, 50_000_000])
   })
 
-  describe.each(wayNames)('by %s', way => {
+  describe.each(strategyNames)('by %s', way => {
     const read = (calls: Parameters<typeof resultsOf>[1]) =>
-      useMulticall(rpc, { ways: [way], exchangeTimeoutMs: 60_000 }, multicall => resultsOf(multicall, calls))
+      useMulticall(rpc, { strategies: [way], exchangeTimeoutMs: 60_000 }, multicall =>
+        resultsOf(multicall, calls)
+      )
 
     test('what a contract returns, refuses or fails at is told apart, each alone', async () => {
       const cases: [Answer | Address, string | object, number?][] = [

@@ -1,7 +1,7 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ContractCall, encodeCalls } from '../../src/evm/state/contractCalls.ts'
-import { type ProgramWay, programCall, readProgramOutcome } from '../../src/evm/state/sendCalls.ts'
+import { type ProgramStrategy, programCall, readProgramOutcome } from '../../src/evm/state/sendCalls.ts'
 import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import {
@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 
 /** What the program itself says, in one call and without any second look. */
-async function runProgram(way: ProgramWay, calls: readonly ContractCall[], gas: number, room = 1_000_000) {
+async function runProgram(way: ProgramStrategy, calls: readonly ContractCall[], gas: number, room = 1_000_000) {
   const call = programCall(way, encodeCalls(calls, room), gas, '0x1')
   const [outcome] = await rpc.batch([call])
   const results = readProgramOutcome(outcome, calls.length)

@@ -248,7 +248,7 @@ describe('time', () => {
       await read(manyWords(1))
       const calls = manyWords(400)
       calls[123] = callTo(slow)
-      const found = await read(calls, { ways: [way], exchangeTimeoutMs: 1_000 })
+      const found = await read(calls, { strategies: [way], exchangeTimeoutMs: 1_000 })
       release()
       expect(found.filter(({ kind }) => kind === 'failed')).toHaveLength(1)
       expect(found[123]).toEqual({ kind: 'failed' })

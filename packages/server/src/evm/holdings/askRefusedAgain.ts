@@ -92,6 +92,6 @@ function askPlainly(
       ownership: readerOf(candidate).read(result, candidate),
       isRefusal: result.kind === 'reverted'
     }),
-    { way: 'plain' }
+    { strategy: 'plain' }
   )
 }

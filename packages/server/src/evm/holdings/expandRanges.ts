@@ -65,7 +65,7 @@ export async function expandRanges(
         ({ candidate }) => ({ ...erc721Ownership.call(candidate), gas }),
         (result, { walk, candidate }) => walk.note(depth, candidate, result),
         // A contract may refuse whoever is a contract.
-        depth === 'second' ? { way: 'plain' } : {}
+        depth === 'second' ? { strategy: 'plain' } : {}
       )
       open = [...open, ...turn].filter(walk => walk.isOpen(depth))
     }

@@ -2,9 +2,9 @@ import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import type { EvmNode, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
+import type { StrategyName } from '../state/findStrategies.ts'
 import { createMulticall } from '../state/multicall.ts'
 import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from '../state/pinBlock.ts'
-import type { WayName } from '../state/wayMemory.ts'
 import {
   createBranchedFactsMemory,
   createContractFactsMemory,
@@ -73,8 +73,8 @@ export interface EvmHoldings {
 export interface EvmHoldingsOptions {
   readonly rpc: Pick<EvmUpstreams, 'onOneNode'>
   readonly chainId: number
-  /** The ways in which many reads may travel; all. */
-  readonly ways?: readonly WayName[]
+  /** The strategies by which many reads may travel; all. */
+  readonly strategies?: readonly StrategyName[]
   /** How long one exchange of many reads may take; 3 s. */
   readonly exchangeTimeoutMs?: number
 }

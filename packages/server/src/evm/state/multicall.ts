@@ -1,19 +1,19 @@
 import type { Address } from '../../model/evm.ts'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import { createWayChooser } from './chooseWay.ts'
+import { createStrategyChooser } from './chooseStrategy.ts'
 import type { CallResult, ContractCall } from './contractCalls.ts'
+import { type StrategyName, strategyNames } from './findStrategies.ts'
 import { createPatientNode } from './patientNode.ts'
 import type { PinnedBlock } from './pinBlock.ts'
-import { type WayName, wayNames } from './wayMemory.ts'
 import { createWorker } from './workOff.ts'
 
-/** Reads many contracts at one block of one node; the one place that sends many calls, whatever way they travel. */
+/** Reads many contracts at one block of one node; the one place that sends many calls, whatever their strategy. */
 export interface Multicall {
   /**
    * Asks one question about each item.
    * @param read - makes of each result what is kept of it; called once per item, in any order.
-   * @param options.way - only this way, where the node takes it. In plain calls it is nobody who asks; in the others, a
-   *   contract.
+   * @param options.strategy - only this one, where the node takes it. In plain calls no contract is the caller; in the others,
+   *   a contract is.
    * @returns what `read` made, in the order of the items; one hostile contract never changes another's result. Failed
    *   without being sent are the rest of a contract's calls once very many of them have failed and few have not, and
    *   what was not sent within half of the time that was left.
@@ -26,7 +26,7 @@ export interface Multicall {
     items: readonly Item[],
     callOf: (item: Item) => ContractCall,
     read: (result: CallResult, item: Item) => T,
-    options?: { readonly way?: WayName }
+    options?: { readonly strategy?: StrategyName }
   ): Promise<readonly T[]>
 }
 
@@ -34,7 +34,7 @@ export interface MulticallOptions {
   readonly node: EvmNode
   readonly block: PinnedBlock
   /** Those that may be taken; all. */
-  readonly ways?: readonly WayName[] | undefined
+  readonly strategies?: readonly StrategyName[] | undefined
   /** After this time one exchange is given up and its calls are sent in smaller ones; 3 s. */
   readonly exchangeTimeoutMs?: number | undefined
   /** `Date.now()` by which all must be done. Absent: no call is left out for want of time. */
@@ -59,27 +59,27 @@ interface Doubtful {
 }
 
 /**
- * Many reads in one `eth_call` where the node allows it, see `wayMemory.ts`. What failed among others is looked
+ * Many reads in one `eth_call` where the node allows it, see `findStrategies.ts`. What failed among others is looked
  * at once more by a plain call, with more gas where it has it in store.
  */
 export function createMulticall(options: MulticallOptions): Multicall {
   const {
     node,
     block,
-    ways = wayNames,
+    strategies = strategyNames,
     exchangeTimeoutMs = 3_000,
     deadlineMs = Number.POSITIVE_INFINITY
   } = options
   const patient = createPatientNode(node, block, exchangeTimeoutMs)
-  const chooser = createWayChooser(node, patient, block, ways)
-  const workOff = createWorker({ node, patient, chooser, block })
+  const chooser = createStrategyChooser(node, patient, block, strategies)
+  const workOff = createWorker(patient, chooser, block)
 
   return {
     async callAll<Item, T>(
       items: readonly Item[],
       callOf: (item: Item) => ContractCall,
       read: (result: CallResult, item: Item) => T,
-      { way }: { readonly way?: WayName } = {}
+      { strategy }: { readonly strategy?: StrategyName } = {}
     ) {
       const calls = items.map(callOf)
       const kept = new Array<T>(items.length)
@@ -92,7 +92,7 @@ export function createMulticall(options: MulticallOptions): Multicall {
       const tally = createTally(maxFailures)
       await workOff({
         calls,
-        ...(way && { way }),
+        ...(strategy && { strategy }),
         isWorthwhile: place => Date.now() < untilMs && tally.isWorthwhile(calls[place]?.to),
         settle(place, result, hope, wasBurnt = false) {
           tally.note(calls[place]?.to, result)
@@ -105,8 +105,8 @@ export function createMulticall(options: MulticallOptions): Multicall {
       const secondTally = createTally(maxFailuresOfSecondLooks)
       await workOff({
         calls: doubtful.map(({ call }) => call),
-        way: 'plain',
-        mostPerExchange: secondLooksPerExchange,
+        strategy: 'plain',
+        maxPerExchange: secondLooksPerExchange,
         isWorthwhile: i => Date.now() < untilMs && secondTally.isWorthwhile(doubtful[i]?.call.to),
         settle(i, result) {
           secondTally.note(doubtful[i]?.call.to, result)

@@ -6,21 +6,25 @@ import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
 /** One node during one snapshot, which is not begun anew for a bad moment, nor held up by what takes too long. */
 export interface PatientNode {
   /**
+   * @param onTimeout - called when it took too long, before the node is asked whether it is well.
    * @returns `undefined` when it took too long, although the node is well.
    * @throws {BlockLostError} the node does not read the block any more.
    * @throws {UpstreamError} the node failed.
    */
-  ask<T>(ask: (node: EvmNode) => Promise<T>): Promise<{ readonly value: T } | undefined>
+  ask<T>(
+    ask: (node: EvmNode) => Promise<T>,
+    onTimeout?: () => void
+  ): Promise<{ readonly value: T } | undefined>
   /** A node that reads the block is well: what it did not answer was the fault of the call. @throws like `ask`. */
   requireWell(): Promise<void>
 }
 
 /** How often something is sent again after a reset connection or a short "come back later". */
-const mostRepeats = 3
+const maxRepeats = 3
 const backOff = { firstMs: 50, maxMs: 2_000 }
 
 export function createPatientNode(node: EvmNode, block: PinnedBlock, timeoutMs: number): PatientNode {
-  let repeatsLeft = mostRepeats
+  let repeatsLeft = maxRepeats
 
   async function repeating<T>(ask: () => Promise<T>): Promise<T> {
     for (let failures = 1; ; failures++) {
@@ -45,10 +49,12 @@ export function createPatientNode(node: EvmNode, block: PinnedBlock, timeoutMs: 
 
   return {
     requireWell,
-    async ask(ask) {
+    async ask(ask, onTimeout) {
       const done = await repeating(() => node.within(timeoutMs, async own => ({ value: await ask(own) })))
-      if (done === undefined) await requireWell()
-      return done
+      if (done !== undefined) return done
+      onTimeout?.()
+      await requireWell()
+      return undefined
     }
   }
 }

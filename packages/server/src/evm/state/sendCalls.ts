@@ -7,8 +7,8 @@ import { type AttemptResult, type ContractCall, encodeCalls, readResults } from 
 import { multicallProgram } from './multicallProgram.gen.ts'
 import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
 
-/** The ways in which our code runs on the node. */
-export type ProgramWay = 'stateOverride' | 'deployless'
+/** The strategies by which our code runs on the node. */
+export type ProgramStrategy = 'stateOverride' | 'deployless'
 
 /** Nobody's address: the last 20 bytes of keccak256("chain-data multicall"). */
 const programAddress: Address = '0xf6dda6d1c936edce369a86270b2ef347d8ac94b2'
@@ -27,13 +27,13 @@ export const maxInputBytes = 49_152 - programBytes
  * @param parameter - names the block.
  */
 export function programCall(
-  way: ProgramWay,
+  strategy: ProgramStrategy,
   input: string,
   gas: number,
   parameter: PinnedBlock['parameter']
 ): NodeCall {
   const gasHex: Hex = `0x${gas.toString(16)}`
-  if (way === 'deployless') {
+  if (strategy === 'deployless') {
     return { method: 'eth_call', params: [{ data: multicallProgram + input, gas: gasHex }, parameter] }
   }
   return {
@@ -64,7 +64,7 @@ interface ProgramLimits {
   /** For the reads themselves. */
   readonly workGas: number
   /** The most that the call may name. */
-  readonly mostGas: number
+  readonly maxGas: number
   readonly maxResultBytes: number
 }
 
@@ -75,14 +75,19 @@ interface ProgramLimits {
  */
 export async function sendProgram(
   node: EvmNode,
-  way: ProgramWay,
+  strategy: ProgramStrategy,
   block: PinnedBlock,
   calls: readonly ContractCall[],
   limits: ProgramLimits
 ): Promise<readonly AttemptResult[] | undefined> {
   const input = encodeCalls(calls, limits.maxResultBytes)
   const inputGas = callGas + (input.length / 2 + programBytes) * gasPerInputByte
-  const call = programCall(way, input, Math.min(limits.mostGas, limits.workGas + inputGas), block.parameter)
+  const call = programCall(
+    strategy,
+    input,
+    Math.min(limits.maxGas, limits.workGas + inputGas),
+    block.parameter
+  )
   try {
     const outcomes = await node.batch(block.byHash ? [call] : [canaryOf(block), call])
     if (!block.byHash) requireCanary(outcomes[0], block)

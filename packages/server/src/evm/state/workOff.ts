@@ -1,21 +1,21 @@
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { mapConcurrently } from '../../platform/concurrency/permits.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
-import type { ChosenWay, WayChooser } from './chooseWay.ts'
+import type { StrategyChooser } from './chooseStrategy.ts'
 import { chunkPlaces, piecesOf } from './chunkPlaces.ts'
 import type { AttemptResult, CallResult, ContractCall } from './contractCalls.ts'
+import type { FoundStrategy, StrategyName } from './findStrategies.ts'
 import type { PatientNode } from './patientNode.ts'
 import type { PinnedBlock } from './pinBlock.ts'
 import { sendPlain, sendProgram } from './sendCalls.ts'
-import { createWayMemory, type WayName } from './wayMemory.ts'
 
 /** Calls that are sent until each has a result. */
 export interface Work {
   readonly calls: readonly ContractCall[]
-  /** Only this way; absent: the best one. */
-  readonly way?: WayName
+  /** Only this strategy; absent: the best one. */
+  readonly strategy?: StrategyName
   /** Calls per exchange; absent: as many as fit. */
-  readonly mostPerExchange?: number
+  readonly maxPerExchange?: number
   /** Asked when a call's turn has come: false, and it has failed without being sent. */
   isWorthwhile(place: number): boolean
   /**
@@ -45,27 +45,23 @@ const maxPieces = 256
 /** Where gas ran out, no exchange of the next round is smaller. */
 const leastPerExchange = 8
 
-export interface WorkerOptions {
-  readonly node: EvmNode
-  readonly patient: PatientNode
-  readonly chooser: WayChooser
-  readonly block: PinnedBlock
-}
-
 /**
  * Sends calls in rounds: what one round left over goes into the next. Every exchange settles its first call at least, or
  * is taken apart; so it ends. Contracts take turns, so that one with very many calls does not stand before the others.
  */
-export function createWorker({
-  node,
-  patient,
-  chooser,
-  block
-}: WorkerOptions): (work: Work) => Promise<void> {
-  const memory = node.memory(createWayMemory)
+export function createWorker(
+  patient: PatientNode,
+  chooser: StrategyChooser,
+  block: PinnedBlock
+): (work: Work) => Promise<void> {
+  const { size } = chooser
   let piecesLeft = maxPieces
 
-  async function run(work: Work, way: ChosenWay, { places: planned, isPiece }: Exchange): Promise<Exchanged> {
+  async function run(
+    work: Work,
+    strategy: FoundStrategy,
+    { places: planned, isPiece }: Exchange
+  ): Promise<Exchanged> {
     const places = planned.filter(place => {
       const isWorthwhile = work.isWorthwhile(place)
       if (!isWorthwhile) work.settle(place, { kind: 'failed' }, 'none')
@@ -74,28 +70,34 @@ export function createWorker({
     if (places.length === 0) return { left: [], pieces: [] }
     const exchange = { places, isPiece }
     const calls = places.flatMap(place => work.calls[place] ?? [])
-    const size = memory.size.current()
-    const done = await patient.ask(own => send(own, way, calls))
+    const triedSize = size.current()
+    const workGas = size.gas()
+    const done = await patient.ask(
+      own => send(own, strategy, calls, workGas),
+      () => size.refused(triedSize)
+    )
     if (done === undefined) return takeApart(work, exchange, 'none')
-    if (done.value !== undefined) return accept(work, way, places, done.value)
+    if (done.value !== undefined) return accept(work, strategy, workGas, places, done.value)
     await patient.requireWell()
-    if (!(await chooser.stillWorks(way.name))) return { left: places, pieces: [] }
-    // What is refused although it is small says nothing about sizes.
-    if (places.length > memory.calls() / 2) memory.size.refused(size)
+    if (!(await chooser.stillWorks(strategy.name))) return { left: places, pieces: [] }
+    // A refusal of a small exchange is not about its size.
+    if (places.length > size.calls() / 2) size.refused(triedSize)
     return takeApart(work, exchange, 'some')
   }
 
-  function send(own: EvmNode, way: ChosenWay, calls: readonly ContractCall[]) {
-    const { name, gas, workGas } = way
-    const capped = calls.map(call => ({ ...call, gas: Math.min(call.gas, mostCallGas(way)) }))
+  function send(own: EvmNode, strategy: FoundStrategy, calls: readonly ContractCall[], workGas: number) {
+    const { name, gas } = strategy
+    const maxGas = maxCallGas(strategy, workGas)
+    const capped = calls.map(call => ({ ...call, gas: Math.min(call.gas, maxGas) }))
     if (name === 'plain') return sendPlain(own, block, capped)
-    const limits = { workGas, mostGas: gas, maxResultBytes: memory.resultBytes() }
+    const limits = { workGas, maxGas: gas, maxResultBytes: size.resultBytes() }
     return sendProgram(own, name, block, capped, limits)
   }
 
   function accept(
     work: Work,
-    way: ChosenWay,
+    strategy: FoundStrategy,
+    workGas: number,
     places: readonly number[],
     results: readonly AttemptResult[]
   ): Exchanged {
@@ -105,7 +107,7 @@ export function createWorker({
       const call = work.calls[place]
       // Only the first one is sure to have been attempted: it was, with all the gas that this node gives.
       if (result === undefined && i > 0) left.push(place)
-      else if (call !== undefined) work.settle(place, ...judge(result, call, mostCallGas(way)))
+      else if (call !== undefined) work.settle(place, ...judge(result, call, maxCallGas(strategy, workGas)))
     })
     return { left, pieces: [] }
   }
@@ -124,29 +126,29 @@ export function createWorker({
     const places = work.calls.map((_, place) => place)
     let left = roundRobin(places, place => work.calls[place]?.to)
     let pieces: readonly Exchange[] = []
-    let mostPerExchange = work.mostPerExchange ?? Number.POSITIVE_INFINITY
+    let maxPerExchange = work.maxPerExchange ?? Number.POSITIVE_INFINITY
     while (left.length + pieces.length > 0) {
-      const way = await chooser.choose(work.way)
+      const strategy = await chooser.choose(work.strategy)
       const limits =
-        way.name === 'plain'
-          ? { calls: mostPerExchange, gas: way.workGas * 2 }
-          : { calls: Math.min(mostPerExchange, memory.calls()) }
+        strategy.name === 'plain'
+          ? { calls: maxPerExchange, gas: size.gas() * 2 }
+          : { calls: Math.min(maxPerExchange, size.calls()) }
       const exchanges = chunkPlaces(work.calls, left, limits).map(places => ({ places, isPiece: false }))
-      const outcomes = await mapConcurrently([...exchanges, ...pieces], way.lanes, exchange =>
-        run(work, way, exchange)
+      const outcomes = await mapConcurrently([...exchanges, ...pieces], size.lanes(), exchange =>
+        run(work, strategy, exchange)
       )
       const sent = left.length
       left = outcomes.flatMap(outcome => outcome.left)
       pieces = outcomes.flatMap(outcome => outcome.pieces)
       // Where gas ran out early, more and smaller exchanges go on side by side.
       const settled = (sent - left.length) / Math.max(1, exchanges.length)
-      if (left.length > 0) mostPerExchange = Math.max(leastPerExchange, Math.ceil(settled * 1.5))
+      if (left.length > 0) maxPerExchange = Math.max(leastPerExchange, Math.ceil(settled * 1.5))
     }
   }
 }
 
 /** One call must not use up the gas of a whole exchange, unless it is alone in one. */
-function mostCallGas({ name, gas, workGas }: ChosenWay): number {
+function maxCallGas({ name, gas }: FoundStrategy, workGas: number): number {
   return name === 'plain' ? Math.min(gas, workGas * 2) : workGas / 2
 }
 
@@ -158,9 +160,9 @@ function mostCallGas({ name, gas, workGas }: ChosenWay): number {
 function judge(
   result: AttemptResult,
   call: ContractCall,
-  mostGas: number
+  maxGas: number
 ): [result: CallResult, hope: 'none' | 'little' | 'some', isBurnt?: boolean] {
-  const hasMoreGas = call.generousGas !== undefined || call.gas > mostGas
+  const hasMoreGas = call.generousGas !== undefined || call.gas > maxGas
   switch (result?.kind) {
     case 'returned':
       return [result, 'none']

@@ -3,7 +3,7 @@ import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import type { VerifiedBlock } from '../../evm/blocks/verification/verifiedBlock.ts'
 import { createWaivers } from '../../evm/blocks/verification/waivers.ts'
 import { createPoolReader } from '../../evm/pool/pool.ts'
-import { findWays } from '../../evm/state/findWays.ts'
+import { findStrategies } from '../../evm/state/findStrategies.ts'
 import { type BlockAt, pinBlock, readLatestBlock } from '../../evm/state/pinBlock.ts'
 import type { Hash } from '../../model/evm.ts'
 import { readObject } from '../../nodes/evm/rawFields.ts'
@@ -188,7 +188,7 @@ async function firstWithTransactions(
 function checkState(rpc: EvmUpstreams): Promise<Finding> {
   return rpc.onOneNode('state', async node => {
     const { pinned } = await pinBlock(node, await readLatestBlock(node), nobody)
-    const [best] = await findWays(node, pinned)
+    const [best] = await findStrategies(node, pinned)
     const naming = pinned.byHash ? "by a block's hash (EIP-1898)" : 'by height'
     if (best === undefined || best.name === 'plain') {
       const advice = 'large accounts take many calls: a node that allows eth_call with code is quicker'

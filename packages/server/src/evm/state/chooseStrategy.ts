@@ -1,0 +1,127 @@
+import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
+import { type BatchSize, createBatchSize } from '../../nodes/upstreams/batchSize.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { type FoundStrategy, findStrategies, type StrategyName, strategyNames } from './findStrategies.ts'
+import type { PatientNode } from './patientNode.ts'
+import type { PinnedBlock } from './pinBlock.ts'
+
+/** How a block is named; a strategy may work with one and not with the other. */
+type BlockNaming = 'byHash' | 'byNumber'
+
+/** What has been found out about one upstream. */
+interface StrategyMemory {
+  /** @returns best first, `plain` last; `undefined` when it is time to find out (again). */
+  recall(naming: BlockNaming): readonly FoundStrategy[] | undefined
+  remember(naming: BlockNaming, strategies: readonly FoundStrategy[]): void
+  /** Leaves out a strategy that has stopped working, until the next check, which is soon. */
+  lost(naming: BlockNaming, name: StrategyName): void
+  readonly size: ExchangeSize
+}
+
+/** How large one exchange may be. All bounds shrink together when the node refuses one or takes too long, and grow again in time. */
+interface ExchangeSize extends BatchSize {
+  /** Reads in one `eth_call`. */
+  calls(): number
+  /** Bytes of results of one `eth_call`. */
+  resultBytes(): number
+  /** Gas for the reads of one `eth_call`. */
+  gas(): number
+  /** Exchanges at the same time: one where the node has shown that it is slow. */
+  lanes(): number
+}
+
+/** A node may be upgraded: a strategy that is missing is tried again after this time. */
+const forgetAfterMs = 10 * 60_000
+/** What has worked before is more likely to be missing for a moment only, or behind a balancer of several. */
+const forgetLostAfterMs = 5_000
+const wholeSize = 16
+const maxCalls = 512
+const maxResultBytes = 1024 * 1024
+/** A tenth of a second of a node's time at its worst, an endless loop; nodes written in JavaScript are a hundred times slower. */
+const maxGas = 16_000_000
+const maxLanes = 4
+
+export function createStrategyMemory(clock: Clock): StrategyMemory {
+  const known = new Map<
+    BlockNaming,
+    { readonly strategies: readonly FoundStrategy[]; readonly untilMs: number }
+  >()
+  const size = createBatchSize(wholeSize, clock)
+  const share = (max: number) => (max * size.current()) / wholeSize
+  return {
+    recall(naming) {
+      const entry = known.get(naming)
+      return entry !== undefined && clock.now() < entry.untilMs ? entry.strategies : undefined
+    },
+    remember(naming, strategies) {
+      const isWhole = strategies.length === strategyNames.length
+      const untilMs = isWhole ? Number.POSITIVE_INFINITY : clock.now() + forgetAfterMs
+      known.set(naming, { strategies, untilMs })
+    },
+    lost(naming, name) {
+      const strategies = known.get(naming)?.strategies.filter(strategy => strategy.name !== name)
+      if (strategies) known.set(naming, { strategies, untilMs: clock.now() + forgetLostAfterMs })
+    },
+    size: {
+      ...size,
+      calls: () => share(maxCalls),
+      resultBytes: () => share(maxResultBytes),
+      gas: () => share(maxGas),
+      lanes: () => (size.current() < wholeSize ? 1 : maxLanes)
+    }
+  }
+}
+
+export interface StrategyChooser {
+  readonly size: ExchangeSize
+  /** @param only - this strategy, where it works; else the best. */
+  choose(only?: StrategyName): Promise<FoundStrategy>
+  /**
+   * Checks again whether a strategy works that was refused.
+   * @returns false when it does not; from now on another one is chosen.
+   */
+  stillWorks(name: StrategyName): Promise<boolean>
+}
+
+/** How often a strategy is checked again, for one snapshot. */
+const maxChecks = 8
+/** What is known of a node that did not show it in time. */
+const onlyPlain: readonly FoundStrategy[] = [{ name: 'plain', gas: 5_000_000 }]
+
+/** @param allowed - strategies that may be chosen; `plain` always may. */
+export function createStrategyChooser(
+  node: EvmNode,
+  patient: PatientNode,
+  block: PinnedBlock,
+  allowed: readonly StrategyName[]
+): StrategyChooser {
+  const naming = block.byHash ? 'byHash' : 'byNumber'
+  const memory = node.memory(createStrategyMemory)
+  const find = () => patient.ask(own => findStrategies(own, block))
+  let checksLeft = maxChecks
+  let unseen: readonly FoundStrategy[] | undefined
+
+  return {
+    size: memory.size,
+    async choose(only) {
+      let strategies = memory.recall(naming) ?? unseen
+      if (strategies === undefined) {
+        const found = await find()
+        if (found !== undefined) memory.remember(naming, found.value)
+        else unseen = onlyPlain
+        strategies = found?.value ?? onlyPlain
+      }
+      const fits = ({ name }: FoundStrategy) => (only === undefined ? allowed.includes(name) : name === only)
+      const strategy = strategies.find(fits) ?? strategies.at(-1)
+      if (strategy === undefined) throw new Error('no strategy is known; expected plain calls at least')
+      return strategy
+    },
+    async stillWorks(name) {
+      if (checksLeft-- <= 0) return true
+      const found = await find()
+      if (found?.value.some(strategy => strategy.name === name)) return true
+      memory.lost(naming, name)
+      return false
+    }
+  }
+}
