@@ -19,7 +19,7 @@ function plainMulticall(answer: (call: ContractCall) => CallResult) {
   const sent: ContractCall[] = []
   const multicall: Multicall = {
     async callAll(items, callOf, read, options) {
-      expect(options).toEqual({ way: 'plain' })
+      expect(options).toEqual({ strategy: 'plain' })
       return items.map(item => {
         const call = callOf(item)
         sent.push(call)

@@ -37,8 +37,10 @@ const forgetLostAfterMs = 5_000
 const wholeSize = 16
 const maxCalls = 512
 const maxResultBytes = 1024 * 1024
-/** A tenth of a second of a node's time at its worst, an endless loop; nodes written in JavaScript are a hundred times slower. */
-const maxGas = 16_000_000
+/** Less than a tenth of a second of a node's time at its worst, an endless loop; nodes written in JavaScript are a hundred times slower. */
+const maxGas = 8_000_000
+/** Less would not do for two reads of a balance. */
+const minGas = 1_000_000
 const maxLanes = 4
 
 export function createStrategyMemory(clock: Clock): StrategyMemory {
@@ -66,7 +68,7 @@ export function createStrategyMemory(clock: Clock): StrategyMemory {
       ...size,
       calls: () => share(maxCalls),
       resultBytes: () => share(maxResultBytes),
-      gas: () => share(maxGas),
+      gas: () => Math.max(minGas, share(maxGas)),
       lanes: () => (size.current() < wholeSize ? 1 : maxLanes)
     }
   }

@@ -42,6 +42,8 @@ interface Exchanged {
 
 /** Smaller exchanges in place of ones that took too long or were refused, for one snapshot. */
 const maxPieces = 256
+/** Plain calls may burn so many times the gas of a program: one that draws a picture on chain costs up to 30 million. */
+const plainTimes = 4
 /** Where gas ran out, no exchange of the next round is smaller. */
 const leastPerExchange = 8
 
@@ -131,7 +133,7 @@ export function createWorker(
       const strategy = await chooser.choose(work.strategy)
       const limits =
         strategy.name === 'plain'
-          ? { calls: maxPerExchange, gas: size.gas() * 2 }
+          ? { calls: maxPerExchange, gas: size.gas() * plainTimes }
           : { calls: Math.min(maxPerExchange, size.calls()) }
       const exchanges = chunkPlaces(work.calls, left, limits).map(places => ({ places, isPiece: false }))
       const outcomes = await mapConcurrently([...exchanges, ...pieces], size.lanes(), exchange =>
@@ -149,7 +151,7 @@ export function createWorker(
 
 /** One call must not use up the gas of a whole exchange, unless it is alone in one. */
 function maxCallGas({ name, gas }: FoundStrategy, workGas: number): number {
-  return name === 'plain' ? Math.min(gas, workGas * 2) : workGas / 2
+  return name === 'plain' ? Math.min(gas, workGas * plainTimes) : workGas / 2
 }
 
 /**
