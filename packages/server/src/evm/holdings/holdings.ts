@@ -93,6 +93,10 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
   ): Promise<EvmHoldingsAtBlock> {
     const block = at ?? (await readLatestBlock(node))
     const { pinned, nativeWei } = await pinBlock(node, block, address)
+    if (candidates.length === 0) {
+      await confirmPinned(node, pinned)
+      return { asOf: block, nativeWei, tokens: [], nfts: [], incomplete: [] }
+    }
     const multicall = createMulticall({ ...options, node, block: pinned, deadlineMs })
     const memory = branch === undefined ? createContractFactsMemory() : factsMemory.ofBranch(branch)
     const contractFacts = createContractFactsReader(memory)

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { metadataBudget } from './metadataBudget.ts'
+import { metadataBudget } from './MethodContext.ts'
 
 afterEach(() => {
   vi.useRealTimers()

@@ -27,6 +27,17 @@ export function chainOf<Chain>(chains: ReadonlyMap<number, Chain>, { chainId }: 
   return chain
 }
 
+/**
+ * How long one call may still wait for metadata, in milliseconds. Where nodes were slow, documents are done without rather
+ * than waited for until the whole call has failed.
+ *
+ * @param metadataWaitMs - the longest wait of any call.
+ * @param deadlineMs - `Date.now()` by which the call must be answered.
+ */
+export function metadataBudget(metadataWaitMs: number, deadlineMs: number): number {
+  return Math.min(metadataWaitMs, Math.max(0, (deadlineMs - Date.now()) / 2))
+}
+
 /** Some elements of a result: the values, or their JSON text with commas between them, where that was made already. */
 export type ResultChunk = readonly unknown[] | string
 

@@ -1,8 +1,13 @@
 import type { EnhancedTokensAndNFTsParams } from '@chain-data/protocol'
 import { describe, expect, it } from 'vitest'
-import { createEnhancedGetTokensAndNFTs, normalizeParams } from './enhancedGetTokensAndNFTs.ts'
+import { createEnhancedGetTokensAndNFTs } from './enhancedGetTokensAndNFTs.ts'
 
 const accountAddress = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+
+const nobodyAsks = () => {
+  throw new Error('nothing is to be read for it')
+}
+const context = { chainId: 103, signal: new AbortController().signal, deadlineMs: Date.now() + 25_000 }
 
 describe('the params of enhancedGetTokensAndNFTs', () => {
   it.each<[EnhancedTokensAndNFTsParams, boolean]>([
@@ -15,22 +20,46 @@ describe('the params of enhancedGetTokensAndNFTs', () => {
     [[{ accountAddress }, { parseMetadataUri: true }], true],
     [[{ accountAddress }, { options: { parseMetadataUri: true } }], true],
     [[{ accountAddress }, { options: {} }], false]
-  ])('%j mean the same address, and say whether URIs are parsed', (params, parseMetadataUri) => {
-    const addressPath = typeof params[0] === 'string' ? '/params/0' : '/params/0/accountAddress'
-    expect(normalizeParams(params)).toEqual({ accountAddress, addressPath, parseMetadataUri })
+  ])('%j mean the same address, and say whether URIs are parsed', async (params, parseMetadataUri) => {
+    const asked: string[] = []
+    const documents: unknown[] = []
+    const holdings = { lamports: 0n, nfts: [], tokens: [], incomplete: [], asOf: { slot: 1 } }
+    const method = createEnhancedGetTokensAndNFTs({
+      chains: new Map([
+        [
+          103,
+          {
+            holdings: {
+              async readHoldings(query) {
+                asked.push(query.accountAddress)
+                return holdings
+              }
+            }
+          }
+        ]
+      ]),
+      metadata: {
+        read: nobodyAsks,
+        async readAll(requests) {
+          documents.push(requests)
+          return []
+        },
+        close: nobodyAsks
+      },
+      metadataWaitMs: 3_000
+    })
+    await method(params, context)
+    expect(asked).toEqual([accountAddress])
+    expect(documents).toEqual(parseMetadataUri ? [[]] : [])
   })
 })
 
 describe('an address that only looks like one', () => {
-  const nobodyAsks = () => {
-    throw new Error('nothing is to be read for it')
-  }
   const method = createEnhancedGetTokensAndNFTs({
     chains: new Map([[103, { holdings: { readHoldings: nobodyAsks } }]]),
     metadata: { read: nobodyAsks, readAll: nobodyAsks, close: nobodyAsks },
     metadataWaitMs: 3_000
   })
-  const context = { chainId: 103, signal: new AbortController().signal, deadlineMs: Date.now() + 25_000 }
 
   it.each<[EnhancedTokensAndNFTsParams, string]>([
     // 44 times the largest digit is far beyond 32 bytes; 32 ones and a two are 33 of them.

@@ -8,8 +8,7 @@ import {
   shapeSolanaHoldings
 } from '../../solana/holdings/shapeSolanaHoldings.ts'
 import type { MetadataService } from '../metadata/metadataService.ts'
-import { chainOf, type Handlers } from './MethodContext.ts'
-import { metadataBudget } from './metadataBudget.ts'
+import { chainOf, type Handlers, metadataBudget } from './MethodContext.ts'
 
 export interface SolanaHoldingsOptions {
   readonly chains: ReadonlyMap<number, { readonly holdings: SolanaHoldingsReader }>
@@ -51,7 +50,7 @@ export function createEnhancedGetTokensAndNFTs(
 }
 
 /** What all forms of the params say. */
-export interface SolanaAccountQuery {
+interface SolanaAccountQuery {
   readonly accountAddress: string
   /** Where in the request the address stands. */
   readonly addressPath: string
@@ -59,7 +58,7 @@ export interface SolanaAccountQuery {
 }
 
 /** Brings the documented and the accepted forms of the params together. */
-export function normalizeParams(params: EnhancedTokensAndNFTsParams): SolanaAccountQuery {
+function normalizeParams(params: EnhancedTokensAndNFTsParams): SolanaAccountQuery {
   const [account, extra] = params
   const options = extra && 'options' in extra ? extra.options : extra
   if (typeof account === 'string') {

@@ -9,7 +9,6 @@ import {
   toPosition,
   toTransactionId
 } from '../../index/record/transactionId.ts'
-import type { AnswerCoverage } from '../../model/coverage.ts'
 import type { DeepKnowledge } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash, HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
@@ -17,7 +16,6 @@ import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { HistoryView } from './createPageTexts.ts'
-import { knownFrom } from './knownFrom.ts'
 import type { MethodContext } from './MethodContext.ts'
 
 /** What one answer needs of a chain whose index may not begin at its first block. */
@@ -167,21 +165,6 @@ export async function whoAnswersBelow(
     signal.throwIfAborted()
     if (error instanceof NodeUnavailableError || error instanceof DeadlineError) return deep.answeredBy()
     throw error
-  }
-}
-
-/** What an answer from this snapshot covers. */
-export async function coverageOf(
-  chainId: number,
-  snapshot: StatusReader,
-  deepHistory: 'node' | 'none' | undefined
-): Promise<AnswerCoverage> {
-  const range = await snapshot.indexedRange()
-  if (range === undefined) return { chainId }
-  return {
-    ...{ chainId, from: range.from, to: range.to.number },
-    ...knownFrom(await snapshot.coverage()),
-    ...(range.from === 0 || deepHistory === undefined ? {} : { deepHistory })
   }
 }
 

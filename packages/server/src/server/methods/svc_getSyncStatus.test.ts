@@ -6,7 +6,7 @@ import { emptySnapshot } from '../../index/shared/IndexReader.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import { ResultStream } from './MethodContext.ts'
-import { createGetSyncStatus, type StatusChain } from './svc_getSyncStatus.ts'
+import { createGetSyncStatus } from './svc_getSyncStatus.ts'
 
 const chainId = 31337
 const following: SyncStatus = {
@@ -20,7 +20,10 @@ const following: SyncStatus = {
   poolCovered: true
 }
 
-function ask(coverage: IndexCoverage | (() => Promise<Snapshot>), change: Partial<StatusChain> = {}) {
+function ask(
+  coverage: IndexCoverage | (() => Promise<Snapshot>),
+  change: { readonly deepHistory?: () => 'node' | 'none' | undefined } | { status(): SyncStatus } = {}
+) {
   let open = 0
   const openSnapshot = async (): Promise<Snapshot> => {
     if (typeof coverage === 'function') return coverage()

@@ -9,11 +9,11 @@ import {
   NodeUnavailableError,
   StoreError
 } from '../../platform/errors.ts'
-import { knownFrom } from './knownFrom.ts'
+import { knownFrom } from './coverageOf.ts'
 import type { Handlers } from './MethodContext.ts'
 
 /** What the status of one EVM chain is made of. */
-export interface StatusChain {
+interface StatusChain {
   readonly reader: Pick<StoreReader, 'openSnapshot'>
   status(): SyncStatus
   /** Who answers for what lies below the index; absent, and `undefined`: not known. */

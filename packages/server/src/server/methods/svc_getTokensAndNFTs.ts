@@ -11,13 +11,13 @@ import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
-import { chainOf, type Handlers, type MethodContext } from './MethodContext.ts'
-import { metadataBudget } from './metadataBudget.ts'
-import { type BelowIndex, coverageOf, type DeepChain, openBelowIndex } from './openBelowIndex.ts'
+import { coverageOf } from './coverageOf.ts'
+import { chainOf, type Handlers, type MethodContext, metadataBudget } from './MethodContext.ts'
+import { type BelowIndex, type DeepChain, openBelowIndex } from './openBelowIndex.ts'
 import { notBackfilled, openSettled, requireFollowing } from './requireCurrent.ts'
 
 /** What the holdings of one chain are read from. */
-export interface EvmHoldingsChain extends DeepChain {
+interface EvmHoldingsChain extends DeepChain {
   readonly reader: StoreReader
   readonly holdings: EvmHoldings
   status(): SyncStatus
@@ -135,11 +135,10 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     signal: AbortSignal,
     deadlineMs: number
   ): Promise<readonly (TokenMetadata | undefined)[]> {
+    const named = nfts.filter(({ tokenUri }) => tokenUri !== '')
+    if (named.length === 0) return []
     // Room and time are bounded: so no collection may stand before all the others.
-    const withUri = roundRobin(
-      nfts.filter(({ tokenUri }) => tokenUri !== ''),
-      ({ address }) => address
-    )
+    const withUri = roundRobin(named, ({ address }) => address)
     const requests = withUri.map(({ tokenUri, standard, tokenId }) => ({
       uri: tokenUri,
       ...(standard === 'erc1155' ? { tokenId } : {})

@@ -8,6 +8,7 @@ import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { FormatAddress } from './addressFormat.ts'
+import { coverageOf } from './coverageOf.ts'
 import { createPageTexts, type HistoryView } from './createPageTexts.ts'
 import { type Attached, createRecordWriter } from './createRecordWriter.ts'
 import {
@@ -19,7 +20,6 @@ import {
 } from './MethodContext.ts'
 import {
   type BelowIndex,
-  coverageOf,
   type DeepChain,
   joinBelow,
   type MissingBelow,
@@ -30,7 +30,7 @@ import { notBackfilled, openSettled, requireFollowing, requireFreshPool } from '
 import { toTransactionRecord } from './toTransactionRecord.ts'
 
 /** What the transaction history of one chain is read from. */
-export interface HistoryChain extends DeepChain {
+interface HistoryChain extends DeepChain {
   readonly reader: StoreReader
   status(): SyncStatus
 }

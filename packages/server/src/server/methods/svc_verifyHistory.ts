@@ -10,13 +10,13 @@ import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { FormatAddress } from './addressFormat.ts'
+import { coverageOf } from './coverageOf.ts'
 import { chainOf, type Handlers, type MethodContext } from './MethodContext.ts'
-import { coverageOf } from './openBelowIndex.ts'
 import { notBackfilled, openSettled, requireFollowing } from './requireCurrent.ts'
 import { shapeCertificate } from './shapeCertificate.ts'
 
 /** What the certificates of one chain are made from. */
-export interface VerifiedChain {
+interface VerifiedChain {
   readonly chainId: number
   readonly reader: StoreReader
   readonly states: AccountStates
