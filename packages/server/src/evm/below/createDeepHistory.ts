@@ -13,12 +13,11 @@ import { NodeContradictionError } from '../../platform/errors.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
 import { cacheOfMode } from './cacheOfMode.ts'
 import { createAccountReader } from './createAccountReader.ts'
-import { type AddressIndex, findAddressIndex } from './findAddressIndex.ts'
-import { createSearches, type Searches } from './searches.ts'
+import { type AddressIndex, createSearches, findAddressIndex, type Searches } from './searches.ts'
 import { createSharedSteps } from './sharedSteps.ts'
 
 /** Who asks, and how long it may take. */
-export interface DeepRequest {
+interface DeepRequest {
   readonly address: Address
   /** First block of the index, as it is indexed. */
   readonly anchor: BlockRef

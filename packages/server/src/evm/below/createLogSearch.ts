@@ -12,10 +12,9 @@ import {
   transferTopic,
   withdrawalTopic
 } from '../blocks/transfers.ts'
+import type { SpanSize } from './createSpanSearch.ts'
 import { createSpanSearch, type Span } from './createSpanSearch.ts'
-import type { DownwardSearch, Wanted } from './DownwardSearch.ts'
-import type { FoundBlocks } from './FoundBlocks.ts'
-import type { SpanSize } from './SpanSize.ts'
+import type { DownwardSearch, FoundBlocks, Wanted } from './DownwardSearch.ts'
 
 export interface LogSearchOptions {
   readonly rpc: Pick<EvmRpc, 'request'>

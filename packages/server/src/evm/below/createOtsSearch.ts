@@ -10,7 +10,7 @@ import {
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { DownwardSearch, Wanted } from './DownwardSearch.ts'
-import { FoundBlocks } from './FoundBlocks.ts'
+import { FoundBlocks } from './DownwardSearch.ts'
 
 /** What nodes with this method give at most, by default. */
 const pageSize = 25

@@ -11,9 +11,9 @@ import {
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { quantity } from '../blocks/blocks.ts'
+import type { SpanSize } from './createSpanSearch.ts'
 import { createSpanSearch, type Span } from './createSpanSearch.ts'
 import type { DownwardSearch, Wanted } from './DownwardSearch.ts'
-import type { SpanSize } from './SpanSize.ts'
 
 export const traceMethod = 'trace_filter'
 

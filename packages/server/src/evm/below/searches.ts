@@ -4,14 +4,14 @@ import type { Address, BlockRef } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { readList, readObject } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
+import { NodeRpcError } from '../../platform/errors.ts'
 import { quantity } from '../blocks/blocks.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
 import { createLogSearch } from './createLogSearch.ts'
-import { createOtsSearch } from './createOtsSearch.ts'
-import { createTraceSearch } from './createTraceSearch.ts'
+import { createOtsSearch, otsMethod } from './createOtsSearch.ts'
+import { SpanSize } from './createSpanSearch.ts'
+import { createTraceSearch, traceMethod } from './createTraceSearch.ts'
 import type { DownwardSearch, FoundBlock } from './DownwardSearch.ts'
-import type { AddressIndex } from './findAddressIndex.ts'
-import { SpanSize } from './SpanSize.ts'
 
 /** What looks for one account below one block. */
 export interface Searches {
@@ -33,7 +33,7 @@ export interface Searches {
  * A chain with so few blocks below its index is looked at as a whole for transfers that no topic names. On longer ones they
  * are found only as far as the account's own calls show them.
  */
-export const thoroughBlocks = 10_000
+const thoroughBlocks = 10_000
 
 /** Begins searches of a chain; what nodes refuse is learnt for all of them together. */
 export function createSearches(options: {
@@ -92,4 +92,43 @@ export function createSearches(options: {
         : {})
     }
   }
+}
+
+/** In which way a node tells the transactions of an address; `none`: in none. */
+export type AddressIndex = 'ots' | 'trace' | 'none'
+
+const nobody = '0x0000000000000000000000000000000000000001'
+
+/**
+ * Asks for as little as possible in each way.
+ *
+ * Where contracts that pay count, `trace_filter` is the better one: pages of some nodes leave out whom a destroyed contract
+ * pays. Else a page costs less, wherever the transactions are.
+ *
+ * @throws {NodeUnavailableError} no upstream answers, so that nobody can tell.
+ */
+export async function findAddressIndex(
+  rpc: Pick<EvmRpc, 'request'>,
+  withCalls: boolean,
+  signal: AbortSignal
+): Promise<AddressIndex> {
+  const isThere = async (method: string, params: readonly unknown[]) => {
+    try {
+      await rpc.request({ method, params }, { signal })
+      return true
+    } catch (error) {
+      // Whoever refuses so little answers no question of ours, in whatever words.
+      if (error instanceof NodeRpcError) return false
+      throw error
+    }
+  }
+  const filter = { fromBlock: '0x1', toBlock: '0x1', fromAddress: [nobody] }
+  const ways: readonly (readonly [AddressIndex, () => Promise<boolean>])[] = [
+    ['ots', () => isThere(otsMethod, [nobody, 1, 1])],
+    ['trace', () => isThere(traceMethod, [filter])]
+  ]
+  for (const [index, isOffered] of withCalls ? ways.toReversed() : ways) {
+    if (await isOffered()) return index
+  }
+  return 'none'
 }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { SpanSize, suggestedSpan } from './SpanSize.ts'
+import { SpanSize } from './createSpanSearch.ts'
+
+/** The size of the next request after a refusal in these words. */
+function sizeAfter(message: string): number {
+  const size = new SpanSize()
+  size.refused(size.blocks, message)
+  return size.blocks
+}
+const half = new SpanSize().blocks / 2
 
 describe('what a refusal of a range suggests', () => {
   it.each([
@@ -13,7 +21,7 @@ describe('what a refusal of a range suggests', () => {
     ['query exceeds max block range 100000', 100_000],
     ['Block range limit exceeded. Max 2000 blocks allowed', 2_000]
   ])('%s', (message, blocks) => {
-    expect(suggestedSpan(message)).toBe(blocks)
+    expect(sizeAfter(message)).toBe(blocks)
   })
 
   it.each([
@@ -24,7 +32,7 @@ describe('what a refusal of a range suggests', () => {
     'too many logs',
     'invalid params'
   ])('%s: nothing', message => {
-    expect(suggestedSpan(message)).toBeUndefined()
+    expect(sizeAfter(message)).toBe(half)
   })
 })
 
