@@ -1,7 +1,7 @@
 import type { Address, Hash } from '../model/evm.ts'
 
 /** What a certificate can find; see `Finding` in spec/openrpc.json. */
-export type FindingKind =
+type FindingKind =
   | 'MISSING_TRANSACTION'
   | 'MISSING_RECORD'
   | 'MISSING_HASH'

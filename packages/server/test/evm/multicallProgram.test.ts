@@ -40,7 +40,12 @@ afterAll(async () => {
 })
 
 /** What the program itself says, in one call and without any second look. */
-async function runProgram(way: ProgramStrategy, calls: readonly ContractCall[], gas: number, room = 1_000_000) {
+async function runProgram(
+  way: ProgramStrategy,
+  calls: readonly ContractCall[],
+  gas: number,
+  room = 1_000_000
+) {
   const call = programCall(way, encodeCalls(calls, room), gas, '0x1')
   const [outcome] = await rpc.batch([call])
   const results = readProgramOutcome(outcome, calls.length)

@@ -22,8 +22,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { AccountRefusal } from '../../src/solana/accounts/borshReader.ts'
-import { readMint } from '../../src/solana/accounts/mint.ts'
-import { readTokenAccount } from '../../src/solana/accounts/tokenAccount.ts'
+import { readMint, readTokenAccount } from '../../src/solana/accounts/tokenAccount.ts'
 import {
   readMetadataPointer,
   readTokenExtensions,

@@ -6,7 +6,7 @@ import { NodeUnavailableError } from '../../platform/errors.ts'
 import type { AccountState } from './AccountState.ts'
 import { createAccountState, toIndexedBlock } from './createAccountState.ts'
 
-export interface StateRequest {
+interface StateRequest {
   readonly address: Address
   /** The newest block that state is read at; older ones are its ancestors. */
   readonly at: BlockAt

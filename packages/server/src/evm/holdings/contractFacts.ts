@@ -16,7 +16,7 @@ export interface ContractFacts {
   readonly isErc1155?: boolean
 }
 
-export type FactName = keyof ContractFacts
+type FactName = keyof ContractFacts
 
 /** Facts of one chain's contracts, for one snapshot. */
 export interface ContractFactsReader {

@@ -6,7 +6,7 @@ import type { EvmHoldingsAtBlock } from './holdings.ts'
 import type { SpamJudge } from './spam/createSpamJudge.ts'
 
 /** What the metadata of one NFT adds. */
-export interface NftMetadata {
+interface NftMetadata {
   /** Verbatim. */
   readonly data: Readonly<Record<string, unknown>>
   /** Ready to be shown; "" when there is none. */

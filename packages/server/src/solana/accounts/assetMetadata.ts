@@ -52,7 +52,7 @@ export interface CoreMetadata extends DescribedAsset {
 }
 
 /** What an indexer says of a compressed NFT: `mint` is the asset id. */
-export interface CompressedMetadata extends DescribedAsset {
+interface CompressedMetadata extends DescribedAsset {
   readonly kind: 'compressed'
   readonly updateAuthority?: string
   readonly primarySaleHappened?: boolean
@@ -69,8 +69,8 @@ export const TOKEN_STANDARDS = [
   'ProgrammableNonFungible',
   'ProgrammableNonFungibleEdition'
 ] as const
-export type TokenStandard = (typeof TOKEN_STANDARDS)[number]
+type TokenStandard = (typeof TOKEN_STANDARDS)[number]
 
 /** Metaplex `UseMethod` in the order of its byte. */
 export const USE_METHODS = ['Burn', 'Multiple', 'Single'] as const
-export type UseMethod = (typeof USE_METHODS)[number]
+type UseMethod = (typeof USE_METHODS)[number]

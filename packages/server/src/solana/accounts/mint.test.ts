@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
-import { readMint } from './mint.ts'
+import { readMint } from './tokenAccount.ts'
 
 function base({ supply = 5n, decimals = 6, initialized = 1 } = {}): Buffer {
   const data = Buffer.alloc(82)

@@ -4,6 +4,7 @@ import type { SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 import { AccountRefusal, BorshReader } from './borshReader.ts'
+import { ACCOUNT_TYPE_AT } from './tokenExtensions.ts'
 
 /** What SPL Token and Token-2022 both keep of one token account; amounts in base units. */
 interface TokenAccount {
@@ -15,11 +16,23 @@ interface TokenAccount {
   readonly frozen: boolean
 }
 
-const BASE_SIZE = 165
-/** Sizes of a multisig: Token-2022 keeps it apart from accounts with extensions by length alone. */
+/** Both kinds of account: how long they are without extensions, and the account type that they have with them. */
+const TOKEN = { baseSize: 165, type: 2 }
+const MINT = { baseSize: 82, type: 1 }
+/** Size of a multisig: Token-2022 keeps it apart from accounts with extensions by length alone. */
 const MULTISIG_SIZE = 355
 const STATE_AT = 108
-const ACCOUNT_TYPE_TOKEN = 2
+
+/** @throws {AccountRefusal} the account is not of the program, or not of this kind. */
+function requireKind({ owner, data }: RawAccount, programId: string, kind: typeof TOKEN): void {
+  if (owner !== programId) throw new AccountRefusal('WRONG_OWNER', `owned by ${owner}`)
+  if (data.length < kind.baseSize) throw new AccountRefusal('TRUNCATED', `${data.length} bytes`)
+  if (data.length === kind.baseSize) return
+  const isExtended = programId === TOKEN_2022_PROGRAM && data.length !== MULTISIG_SIZE
+  const type = data[ACCOUNT_TYPE_AT]
+  if (!isExtended || type !== kind.type)
+    throw new AccountRefusal('WRONG_KIND', `${data.length} bytes, account type ${type}`)
+}
 
 /**
  * Reads a token account of either program. Extensions behind the common part (transfer fees held back, memo
@@ -30,15 +43,8 @@ const ACCOUNT_TYPE_TOKEN = 2
  * @see SPL Token `state::Account`, Token-2022 `extension::AccountType`
  */
 export function readTokenAccount(account: RawAccount, programId: string): TokenAccount {
-  if (account.owner !== programId) throw new AccountRefusal('WRONG_OWNER', `owned by ${account.owner}`)
+  requireKind(account, programId, TOKEN)
   const { data } = account
-  if (data.length < BASE_SIZE) throw new AccountRefusal('TRUNCATED', `${data.length} bytes`)
-  if (data.length > BASE_SIZE) {
-    const extended = programId === TOKEN_2022_PROGRAM && data.length !== MULTISIG_SIZE
-    if (!extended || data[BASE_SIZE] !== ACCOUNT_TYPE_TOKEN) {
-      throw new AccountRefusal('WRONG_KIND', `${data.length} bytes, account type ${data[BASE_SIZE]}`)
-    }
-  }
   const reader = new BorshReader(data)
   const mint = reader.address()
   const owner = reader.address()
@@ -47,6 +53,29 @@ export function readTokenAccount(account: RawAccount, programId: string): TokenA
   if (state === 0) throw new AccountRefusal('UNINITIALIZED', 'token account')
   if (state > 2) throw new AccountRefusal('MALFORMED', `token account state ${state}`)
   return { mint, owner, amount, frozen: state === 2 }
+}
+
+export interface Mint {
+  readonly decimals: number
+  /** u64, base units. */
+  readonly supply: bigint
+}
+
+/**
+ * Reads the part of a mint that both token programs share.
+ *
+ * @param programId - the token program that must own the mint.
+ * @throws {AccountRefusal}
+ * @see SPL Token `state::Mint`, Token-2022 `extension::AccountType`
+ */
+export function readMint(account: RawAccount, programId: string): Mint {
+  requireKind(account, programId, MINT)
+  // Mint authority (a 4-byte option and 32 bytes) comes first.
+  const reader = new BorshReader(account.data, 36)
+  const supply = reader.u64()
+  const decimals = reader.u8()
+  if (!reader.bool()) throw new AccountRefusal('UNINITIALIZED', 'mint')
+  return { decimals, supply }
 }
 
 /** A token account with a balance. */

@@ -2,7 +2,7 @@ import { AccountRefusal, BorshReader } from './borshReader.ts'
 import { EXTENSION_INTEREST_BEARING, EXTENSION_SCALED_UI_AMOUNT } from './tokenExtensions.ts'
 
 /** The issuer lets balances be shown multiplied: after a split, say, or for what a share has earned. */
-export interface ScaledUiAmount {
+interface ScaledUiAmount {
   readonly multiplier: number
   /** Takes the place of `multiplier` from the moment below on; the same number when nothing is planned. */
   readonly newMultiplier: number
@@ -11,7 +11,7 @@ export interface ScaledUiAmount {
 }
 
 /** The issuer lets balances be shown with continuously compounded interest. Rates in hundredths of a percent a year. */
-export interface InterestBearing {
+interface InterestBearing {
   /** Unix seconds, as the other time. */
   readonly initializationTimestamp: number
   /** From the first to the second time. */

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type {
-  AssetMetadata,
-  EmbeddedMetadata,
-  MetaplexMetadata,
-  TokenStandard
-} from '../accounts/assetMetadata.ts'
+import type { AssetMetadata, EmbeddedMetadata, MetaplexMetadata } from '../accounts/assetMetadata.ts'
 import { classifyAsset } from './holdings.ts'
 
 const described = {
@@ -15,7 +10,10 @@ const unset: MetaplexMetadata = {
   ...{ kind: 'metaplex', key: 4, updateAuthority: 'authority', primarySaleHappened: false },
   ...described
 }
-const standard = (tokenStandard: TokenStandard): AssetMetadata => ({ ...unset, tokenStandard })
+const standard = (tokenStandard: NonNullable<MetaplexMetadata['tokenStandard']>): AssetMetadata => ({
+  ...unset,
+  tokenStandard
+})
 
 const one = { decimals: 0, supply: 1n }
 const many = { decimals: 0, supply: 2n }

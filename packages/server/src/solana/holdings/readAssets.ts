@@ -6,7 +6,7 @@ import { chunk, mapConcurrently } from '../../platform/concurrency/permits.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import { AccountRefusal, unlessRefused } from '../accounts/borshReader.ts'
 import { readMetaplexMetadata } from '../accounts/metaplex.ts'
-import { type Mint, readMint } from '../accounts/mint.ts'
+import { type Mint, readMint } from '../accounts/tokenAccount.ts'
 import {
   EXTENSION_TOKEN_METADATA,
   readInterfaceMetadata,

@@ -4,7 +4,7 @@ import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import type { NftHolding, SolanaAccountHoldings, TokenHolding } from './holdings.ts'
 
 /** What a metadata URI led to. */
-export interface FetchedUri {
+interface FetchedUri {
   /** The JSON object behind it, verbatim. */
   readonly data: Readonly<Record<string, unknown>>
   /** An https or `data:image/` URL, or `""`. */

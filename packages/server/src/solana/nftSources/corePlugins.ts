@@ -1,7 +1,7 @@
 import { AccountRefusal, BorshReader } from '../accounts/borshReader.ts'
 
 /** Royalties as an asset or a collection of Metaplex Core keeps them. */
-export interface CoreRoyalties {
+interface CoreRoyalties {
   /** Hundredths of a percent, u16. */
   readonly basisPoints: number
   /** `percentage` of the royalties, u8. */

@@ -48,7 +48,7 @@ export function createNftSources(options: {
 }
 
 /** Reads a place as a source does, but may fail. */
-export type NftReader = (query: NftSourceQuery) => Promise<ReadNfts>
+type NftReader = (query: NftSourceQuery) => Promise<ReadNfts>
 
 interface NftSourceOptions {
   readonly read: NftReader

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { NftSourceQuery } from '../holdings/holdings.ts'
-import { createNftSource, type NftReader } from './createNftSources.ts'
+import { createNftSource } from './createNftSources.ts'
+
+type NftReader = Parameters<typeof createNftSource>[0]['read']
 
 const accountAddress = formatSolanaAddress(new Uint8Array(32).fill(7))
 const unavailable = 'COMPRESSED_UNAVAILABLE'

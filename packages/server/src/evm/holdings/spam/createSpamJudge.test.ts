@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createSpamJudge, type Judged, type KnownToken, type SpamJudgeOptions } from './createSpamJudge.ts'
+import { createSpamJudge, type SpamJudge, type SpamJudgeOptions } from './createSpamJudge.ts'
 
 const address = `0x${'ab'.repeat(20)}`
-const listed: readonly KnownToken[] = [
+const listed: ReturnType<SpamJudgeOptions['listed']> = [
   { address: `0x${'01'.repeat(20)}`, name: 'Tether USD', symbol: 'USDT' },
   { address: `0x${'02'.repeat(20)}`, name: 'USD Coin', symbol: 'USDC' },
   { address: `0x${'03'.repeat(20)}`, name: 'yearn.finance', symbol: 'YFI' },
@@ -14,7 +14,8 @@ const listed: readonly KnownToken[] = [
 ]
 const judgeWith = (options: Partial<SpamJudgeOptions> = {}) =>
   createSpamJudge({ chainId: 1, listed: () => listed, allow: new Set(), deny: new Set(), ...options })
-const judge = (asset: Partial<Judged>) => judgeWith()({ address, name: '', symbol: '', ...asset })
+const judge = (asset: Partial<Parameters<SpamJudge>[0]>) =>
+  judgeWith()({ address, name: '', symbol: '', ...asset })
 
 /** Names and symbols of tokens that millions of people hold, as their contracts give them. */
 const honestTokens = [
@@ -162,7 +163,7 @@ describe('lists come first:', () => {
   })
 
   test('a token list that changes is followed', () => {
-    let current: readonly KnownToken[] = []
+    let current: ReturnType<SpamJudgeOptions['listed']> = []
     const judge = judgeWith({ listed: () => current })
     const asset = { address, name: 'USD Coin', symbol: 'USDC' }
     expect(judge(asset)).toBeUndefined()

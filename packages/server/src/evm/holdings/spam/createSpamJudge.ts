@@ -2,7 +2,7 @@ import type { SpamVerdict } from '@chain-data/protocol'
 import { foldLookalikes, hasClaimWords, hasUrl, hidesCharacters } from './nameSigns.ts'
 
 /** A token that somebody the operator trusts has listed. */
-export interface KnownToken extends CoinName {
+interface KnownToken extends CoinName {
   /** Lower case. */
   readonly address: string
 }
@@ -17,7 +17,7 @@ export interface SpamJudgeOptions {
 }
 
 /** What is judged: a contract, and for an NFT the name in its metadata. */
-export interface Judged extends CoinName {
+interface Judged extends CoinName {
   /** Lower case. */
   readonly address: string
   /** The contract's name or symbol was written with characters that nobody sees. */
