@@ -46,14 +46,12 @@ export async function runFollow(
   const store = await openSqliteWriter(folder, identity)
   const { head, backfilled, degraded } = await store.state()
   const statuses: SyncStatus[] = []
-  const board = createStatusBoard(
-    {
-      ...{ chainId: 31_337, phase: 'backfilling', indexedFrom: lowestStart(options.startBlock ?? 0) },
-      ...{ backfilled, degraded, poolCovered: false },
-      ...(head === undefined ? {} : { indexedTo: head })
-    },
-    status => statuses.push(status)
-  )
+  const board = createStatusBoard({
+    ...{ chainId: 31_337, phase: 'backfilling', indexedFrom: lowestStart(options.startBlock ?? 0) },
+    ...{ backfilled, degraded, poolCovered: false },
+    ...(head === undefined ? {} : { indexedTo: head })
+  })
+  board.watch(status => void statuses.push(status))
   const stopping = new AbortController()
   const waits: number[] = []
   const log: RunningFollow['log'] = []

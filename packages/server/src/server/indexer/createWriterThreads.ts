@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { withDeadline } from '../../platform/concurrency/deadline.ts'
+import { ConfigError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { findThreadEntry, keepWrappers } from './threadEntry.ts'
 
 /** The threads in which the stores of all chains are written: one for each chain, and shared from a number of chains on. */
 export interface WriterThreads {
@@ -59,9 +63,7 @@ export function createWriterThreads({
   }
 
   function start(): Thread {
-    const file = entry ?? findThreadEntry('writerThread')
-    keepWrappers(file)
-    const worker = new Worker(file, { name: 'writer' })
+    const worker = new Worker(findThreadEntry('writerThread', entry), { name: 'writer' })
     worker.on('error', error => {
       leave(thread)
       logger.error('a thread that writes stores crashed', { component: 'indexer', error })
@@ -85,12 +87,11 @@ export function createWriterThreads({
   async function end(thread: Thread): Promise<void> {
     leave(thread)
     thread.worker.postMessage({ kind: 'end' } satisfies ToWriterThread)
-    const overdue = setTimeout(() => {
+    await withDeadline({ timeoutMs: endDeadlineMs }, () => thread.ended).catch(() => {
       logger.error('a thread that writes stores does not stop and is ended', { component: 'indexer' })
-      thread.worker.terminate().catch(() => undefined)
-    }, endDeadlineMs)
+      return thread.worker.terminate()
+    })
     await thread.ended
-    clearTimeout(overdue)
   }
 
   return {
@@ -108,4 +109,26 @@ export function createWriterThreads({
       }
     }
   }
+}
+
+/**
+ * Finds the file of a worker thread of this folder. In the sources it lies beside this one. A bundler may put this module into a
+ * chunk or an entry at the top of `dist`, or one folder below, while the thread stays an entry of its own:
+ * `dist/indexer/<name>.js`.
+ *
+ * Threads that run from the sources: Node strips their types with WebAssembly, and V8 (Node 24.21) may end the process
+ * when several threads compile its often made calls to JavaScript anew. So many calls are never reached.
+ *
+ * @param entry - the file, where the host has named it.
+ * @throws {ConfigError} when there is no such file.
+ */
+export function findThreadEntry(name: 'indexerThread' | 'writerThread', entry?: URL): URL {
+  const places = [`./${name}.ts`, `./${name}.js`, `./indexer/${name}.js`, `../indexer/${name}.js`]
+  const urls = places.map(place => new URL(place, import.meta.url))
+  const found = entry ?? urls.find(url => existsSync(fileURLToPath(url)))
+  if (found === undefined) {
+    throw new ConfigError(`the file of a thread (indexer/${name}) is missing; expected it in the package`)
+  }
+  if (found.pathname.endsWith('.ts')) setFlagsFromString('--wasm-wrapper-tiering-budget=2147483647')
+  return found
 }

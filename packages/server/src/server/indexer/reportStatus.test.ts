@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { WriterReport } from '../../index/port/status.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { silentLogger } from '../../platform/logger.ts'
-import { reportStatus, type StatusReports } from './reportStatus.ts'
+import { createStatusBoard, reportStatus, type StatusBoard } from './status.ts'
 
 const following: SyncStatus = {
   ...{ chainId: 1, phase: 'following', head: 9, indexedFrom: 0, backfilled: true, degraded: false },
@@ -12,26 +12,28 @@ const following: SyncStatus = {
 let written: Omit<WriterReport, 'beat'>[]
 let warnings: string[]
 let failure: Error | undefined
-let reports: StatusReports
+let board: StatusBoard
+let stop: () => void
 beforeEach(() => {
   vi.useFakeTimers()
   written = []
   warnings = []
   failure = undefined
-  reports = reportStatus({
+  board = createStatusBoard(following)
+  stop = reportStatus({
+    board,
     store: {
       report: async report => {
         if (failure !== undefined) throw failure
         written.push(report)
       }
     },
-    status: following,
     everyMs: 1_000,
     logger: { ...silentLogger, warn: message => warnings.push(message) }
   })
 })
 afterEach(() => {
-  reports.stop()
+  stop()
   vi.useRealTimers()
 })
 
@@ -43,20 +45,20 @@ it('says at the beginning and with every beat how it stands, changed or not', ()
 })
 
 it('says news at once, and the rest with the next beat', () => {
-  reports.note({ ...following, head: 10 })
-  reports.note({ ...following, head: 11 })
+  board.change({ head: 10 })
+  board.change({ head: 11 })
   expect(written).toHaveLength(1)
-  reports.note({ ...following, head: 11, phase: 'stalled', problem: 'the node is silent' })
+  board.change({ phase: 'stalled', problem: 'the node is silent' })
   expect(written[1]).toMatchObject({ head: 11, phase: 'stalled', problem: 'the node is silent' })
-  reports.note({ ...following, head: 12, rollingBackTo: 4 })
+  board.change({ phase: 'following', problem: undefined, head: 12, rollingBackTo: 4 })
   expect(written[2]).toMatchObject({ head: 12, rollingBackTo: 4 })
-  reports.note({ ...following, head: 13, rollingBackTo: 4 })
+  board.change({ head: 13 })
   vi.advanceTimersByTime(1_000)
   expect(written.map(({ head }) => head)).toEqual([9, 11, 12, 13])
 })
 
 it('says how old the last look at the pool is, not when it was', () => {
-  reports.note({ ...following, poolSeenAtMs: Date.now() })
+  board.change({ poolSeenAtMs: Date.now() })
   vi.advanceTimersByTime(1_000)
   expect(written.at(-1)?.poolAgeMs).toBe(1_000)
   vi.advanceTimersByTime(1_000)
@@ -76,8 +78,8 @@ it('goes on when the store refuses, and warns once for each time that it does', 
 })
 
 it('says nothing any more once it was stopped', () => {
-  reports.stop()
-  reports.note({ ...following, phase: 'stalled' })
+  stop()
+  board.change({ phase: 'stalled' })
   vi.advanceTimersByTime(5_000)
   expect(written).toHaveLength(1)
 })

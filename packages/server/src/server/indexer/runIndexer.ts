@@ -12,10 +12,9 @@ import type { Logger } from '../../platform/logger.ts'
 import { follow } from './follow.ts'
 import { createIndexCounts } from './indexCounts.ts'
 import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.ts'
-import { reportStatus, type StatusReports } from './reportStatus.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import type { IndexerConfig } from './startIndexer.ts'
-import { createStatusBoard, describeProblem, type StatusBoard } from './status.ts'
+import { createStatusBoard, describeProblem, reportStatus, type StatusBoard } from './status.ts'
 import { waitForIdentity } from './waitForIdentity.ts'
 
 export interface RunIndexerOptions extends Pick<OpeningOptions, 'openWriter' | 'peek' | 'onGenesis'> {
@@ -44,22 +43,16 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const { config, signal } = options
   const logger = options.logger.child({ component: 'indexer', chainId: config.chainId })
   const stored = await options.peek()
-  let reports: StatusReports | undefined
-  const board = createStatusBoard(
-    {
-      chainId: config.chainId,
-      phase: 'starting',
-      indexedFrom: stored?.indexedFrom ?? lowestStart(config.startBlock),
-      ...(stored?.indexedTo === undefined ? {} : { indexedTo: stored.indexedTo }),
-      backfilled: stored?.backfilled ?? false,
-      degraded: stored?.degraded ?? false,
-      poolCovered: false
-    },
-    status => {
-      options.onStatus(status)
-      reports?.note(status)
-    }
-  )
+  const board = createStatusBoard({
+    chainId: config.chainId,
+    phase: 'starting',
+    indexedFrom: stored?.indexedFrom ?? lowestStart(config.startBlock),
+    ...(stored?.indexedTo === undefined ? {} : { indexedTo: stored.indexedTo }),
+    backfilled: stored?.backfilled ?? false,
+    degraded: stored?.degraded ?? false,
+    poolCovered: false
+  })
+  board.watch(options.onStatus)
   options.onStatus(board.read())
   const rpc = createEvmRpc({
     chainId: config.chainId,
@@ -85,13 +78,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     )
     const found = await waitForIdentity(source, chainId, board, logger, signal)
     if (found === undefined) return
-    await keepFollowing({
-      ...{ options, board, rpc, source, found, logger },
-      watchStore: counts.watchStore,
-      onReports(started) {
-        reports = started
-      }
-    })
+    await keepFollowing({ options, board, rpc, source, found, logger, watchStore: counts.watchStore })
   } finally {
     clearInterval(figuresTimer)
     tellFigures()
@@ -108,8 +95,6 @@ interface Following {
   readonly found: ChainIdentity
   readonly logger: Logger
   watchStore(store: StoreWriter): StoreWriter
-  /** Told which reports the statuses of the board go to from now on; absent: none. */
-  onReports(reports: StatusReports | undefined): void
 }
 
 /** Opens the store and follows into it, again and again where it is lost. */
@@ -153,11 +138,11 @@ function mayBeHadAgain(error: unknown): boolean {
 
 /** @returns when the signal is aborted. The store is closed whatever happens. */
 async function followInto(opened: OpenedStore, following: Following): Promise<void> {
-  const { options, board, rpc, source, logger, onReports } = following
+  const { options, board, rpc, source, logger } = following
   const { config, signal, onGenesis } = options
   const { identity } = opened
   const store = following.watchStore(opened.store)
-  let reports: StatusReports | undefined
+  let stopReports = () => {}
   try {
     rpc.expectGenesis(identity.genesisHash)
     onGenesis?.(identity.genesisHash)
@@ -172,10 +157,7 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
       // Another writer's word, until now.
       ...{ waiting: undefined, rollingBackTo: undefined, poolCovered: false, poolSeenAtMs: undefined }
     })
-    reports = reportStatus({
-      ...{ store, status: board.read(), everyMs: config.reportEveryMs ?? reportMs, logger }
-    })
-    onReports(reports)
+    stopReports = reportStatus({ store, board, everyMs: config.reportEveryMs ?? reportMs, logger })
     logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
     await follow({ ...config, source, store, identity, board, logger, signal })
   } catch (error) {
@@ -183,8 +165,7 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
     await store.close().catch(() => undefined)
     throw error
   } finally {
-    reports?.stop()
-    onReports(undefined)
+    stopReports()
   }
   await store.close()
 }

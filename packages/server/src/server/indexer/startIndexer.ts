@@ -5,11 +5,12 @@ import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
+import { withDeadline } from '../../platform/concurrency/deadline.ts'
+import { backOffMs } from '../../platform/concurrency/pause.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'
-import { createWriterThreads, type WriterThreads } from './createWriterThreads.ts'
+import { createWriterThreads, findThreadEntry, type WriterThreads } from './createWriterThreads.ts'
 import { unpackError } from './sentErrors.ts'
-import { findThreadEntry, keepWrappers } from './threadEntry.ts'
 
 /** One chain's indexer, as plain data: it travels to the thread that runs it. */
 export interface IndexerConfig {
@@ -94,8 +95,7 @@ export interface Indexer {
 }
 
 /** After a crash, the thread is started again after this time, doubled with every further crash. */
-const firstRestartMs = 500
-const longestRestartMs = 30_000
+const restarts = { firstMs: 500, maxMs: 30_000 }
 /** A thread that has run for so long was not broken from the start. */
 const soundAfterMs = 60_000
 const stopDeadlineMs = 8_000
@@ -108,8 +108,7 @@ const stopDeadlineMs = 8_000
 export function startIndexer(options: StartIndexerOptions): Indexer {
   const { store, logger, onStatus, onGenesis, threadEntry, ...rest } = options
   const { writers = createWriterThreads({ logger }), ...config } = rest
-  const entry = threadEntry ?? findThreadEntry('indexerThread')
-  keepWrappers(entry)
+  const entry = findThreadEntry('indexerThread', threadEntry)
   let status: SyncStatus = {
     chainId: config.chainId,
     phase: 'starting',
@@ -164,7 +163,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
       worker.once('exit', () => {
         if (stopped === undefined) {
           if (performance.now() - startedMs > soundAfterMs) crashes = 0
-          const waitMs = Math.min(longestRestartMs, firstRestartMs * 2 ** crashes++)
+          const waitMs = backOffMs(restarts, ++crashes)
           endedBecause = problem
           report({ ...status, phase: 'stalled', problem })
           logger.error('the indexer is started again', {
@@ -188,15 +187,14 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
     clearTimeout(restart)
     const { worker, ended } = thread
     worker.postMessage({ kind: 'stop' } satisfies ToThread)
-    const overdue = setTimeout(() => {
+    await withDeadline({ timeoutMs: stopDeadlineMs }, () => ended).catch(() => {
       logger.error('the indexer does not stop and is ended', {
         component: 'indexer',
         chainId: config.chainId
       })
-      worker.terminate().catch(() => undefined)
-    }, stopDeadlineMs)
+      return worker.terminate()
+    })
     await ended
-    clearTimeout(overdue)
   }
 
   return {

@@ -1,3 +1,4 @@
+import type { StoreWriter } from '../../index/port/writer.ts'
 import type { BlockHeader } from '../../index/record/encodeBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { ChainDataError } from '../../platform/errors.ts'
@@ -11,14 +12,16 @@ export type SyncChange = { readonly [Name in keyof SyncStatus]?: SyncStatus[Name
 export interface StatusBoard {
   read(): SyncStatus
   change(change: SyncChange): void
+  /**
+   * Calls `onChange` after every change that changed something, with the whole status.
+   * @returns ends that.
+   */
+  watch(onChange: (status: SyncStatus) => void): () => void
 }
 
-/** @param onChange - called after every change that changed something, with the whole status. */
-export function createStatusBoard(
-  initial: SyncStatus,
-  onChange: (status: SyncStatus) => void = () => undefined
-): StatusBoard {
+export function createStatusBoard(initial: SyncStatus): StatusBoard {
   let current = initial
+  const watchers = new Set<(status: SyncStatus) => void>()
   return {
     read: () => current,
     change(change) {
@@ -26,7 +29,11 @@ export function createStatusBoard(
       const next = Object.fromEntries(entries) as unknown as SyncStatus
       if (JSON.stringify(next) === JSON.stringify(current)) return
       current = next
-      onChange(next)
+      for (const onChange of watchers) onChange(next)
+    },
+    watch(onChange) {
+      watchers.add(onChange)
+      return () => void watchers.delete(onChange)
     }
   }
 }
@@ -128,5 +135,55 @@ export function createProgress({
       blockCount = 0
       transactionCount = 0
     }
+  }
+}
+
+/**
+ * Writes into the store how its writer stands: once in `everyMs`, changed or not, and at every news. A report that cannot be
+ * written does not end the indexing: who waits hears nothing then, and says so.
+ * @returns ends it: nothing is written any more.
+ */
+export function reportStatus(options: {
+  readonly store: Pick<StoreWriter, 'report'>
+  readonly board: StatusBoard
+  readonly everyMs: number
+  readonly logger: Logger
+}): () => void {
+  const { store, board, everyMs, logger } = options
+  let last = board.read()
+  let isFailing = false
+
+  function write(): void {
+    const { phase, head, finalized, indexedTo, rollingBackTo, poolCovered, poolSeenAtMs, problem } = last
+    const report = {
+      ...{ phase, poolCovered },
+      ...(head === undefined ? {} : { head }),
+      ...(finalized === undefined ? {} : { finalized }),
+      ...(indexedTo === undefined ? {} : { indexedTo: indexedTo.number }),
+      ...(rollingBackTo === undefined ? {} : { rollingBackTo }),
+      ...(poolSeenAtMs === undefined ? {} : { poolAgeMs: Math.max(0, Date.now() - poolSeenAtMs) }),
+      ...(problem === undefined ? {} : { problem })
+    }
+    store.report(report).then(
+      () => {
+        isFailing = false
+      },
+      (error: unknown) => {
+        if (!isFailing) logger.warn('other servers cannot be told how the index stands', { error })
+        isFailing = true
+      }
+    )
+  }
+
+  write()
+  const timer = setInterval(write, everyMs).unref()
+  const unwatch = board.watch(status => {
+    const before = last
+    last = status
+    if (isNews(status, before)) write()
+  })
+  return () => {
+    unwatch()
+    clearInterval(timer)
   }
 }

@@ -2,6 +2,7 @@ import type { StoreReader } from '../../index/port/store.ts'
 import type { Hash } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
+import { createPermits } from '../../platform/concurrency/permits.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { createStatusBoard, describeProblem, type StatusBoard } from './status.ts'
 import { createWriterView, readProgress } from './writerView.ts'
@@ -45,21 +46,16 @@ export function watchWriters(
     watchChain(chain, { silentAfterMs: silentMs, logger: options.logger, stopped: stopping.signal })
   )
 
-  /** Whose turn is next, and not before when: each waits for itself, so that one that hangs holds up one place and no round. */
-  const turns = watched.map(chain => ({ chain, dueMs: 0 }))
-  async function takeTurns(): Promise<void> {
+  const permits = createPermits(inUse => inUse < looksAtOnce)
+  /** Each chain waits for itself, so that one that hangs holds up one permit and no other chain. */
+  async function keepLooking(look: () => Promise<void>): Promise<void> {
     while (!stopping.signal.aborted) {
-      const turn = turns.shift()
-      if (turn === undefined) return
-      const waitMs = Math.max(0, turn.dueMs - performance.now())
-      await pause(waitMs, stopping.signal)
-      if (stopping.signal.aborted) return
-      await turn.chain.look()
-      turns.push({ chain: turn.chain, dueMs: performance.now() + everyMs })
+      // It rejects at the end only: each look catches what goes wrong.
+      await permits.run(look, stopping.signal).catch(() => undefined)
+      await pause(everyMs, stopping.signal)
     }
   }
-  // They never fail: each look catches what goes wrong. One more of them than chains would find nothing to do.
-  for (let place = 0; place < Math.min(looksAtOnce, watched.length); place++) void takeTurns()
+  for (const { look } of watched) void keepLooking(look)
 
   return {
     statuses: watched.map(({ board }) => board.read),

@@ -40,13 +40,11 @@ beforeEach(() => {
   stored = undefined
   stopping = new AbortController()
   let beat = 0
-  const board = createStatusBoard(
-    {
-      ...{ chainId: 1, phase: 'starting', indexedFrom: 0, backfilled: false, degraded: false },
-      poolCovered: false
-    },
-    status => statuses.push(status)
-  )
+  const board = createStatusBoard({
+    ...{ chainId: 1, phase: 'starting', indexedFrom: 0, backfilled: false, degraded: false },
+    poolCovered: false
+  })
+  board.watch(status => void statuses.push(status))
   showing = showWriter({
     ...{ board, startBlock: 0, silentAfterMs: 60_000, signal: stopping.signal },
     peek: async () => {
