@@ -19,7 +19,7 @@ import {
 import { formatSolanaAddress, parseSolanaAddress } from './solanaAddress.ts'
 import { askBalance, requireAddress } from './web3.ts'
 
-export type SolanaCommitment = 'processed' | 'confirmed' | 'finalized'
+type SolanaCommitment = 'processed' | 'confirmed' | 'finalized'
 
 /** Which accounts of a program are meant: those of one size, or with these bytes in one place. */
 export type AccountFilter =

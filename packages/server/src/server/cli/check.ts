@@ -40,7 +40,7 @@ function showProgress(done: number, all: number): void {
 }
 
 /** A table with one line for each finding, aligned by blanks, and a line that counts them. */
-export function formatCheck(findings: readonly PlacedFinding[]): string {
+function formatCheck(findings: readonly PlacedFinding[]): string {
   const lines = findings.map(({ state, place, check, origin, found, advice }) => {
     const where = origin === undefined ? '' : `${origin}: `
     const what = advice === undefined ? '' : `. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`

@@ -9,9 +9,6 @@ import { type Indexer, startIndexer } from '../indexer/startIndexer.ts'
 import { looksAtOnce, watchWriters } from '../indexer/watchWriters.ts'
 import type { Stores } from './openStores.ts'
 
-/** Connections to PostgreSQL over which a process that only answers watches those that index. */
-export const watchConnections = looksAtOnce
-
 /** One configured EVM chain with what its queries read. */
 export interface OpenChain {
   readonly chain: Config['chains']['evm'][number]
@@ -60,7 +57,7 @@ async function watchOthers(
   const { location } = stores
   // A replica would tell late how the writer stands.
   const primary = location.kind === 'postgres' ? { ...location, replicaUrls: [] } : location
-  const readers = await openStoreReaders(primary, { connections: watchConnections })
+  const readers = await openStoreReaders(primary, { connections: looksAtOnce })
   const watched = await Promise.all(
     openChains.map(async ({ chain: { chainId, startBlock }, rpc }) => ({
       ...{ chainId, startBlock: lowestStart(startBlock), onGenesis: rpc.expectGenesis },
