@@ -11,22 +11,22 @@ import type { HistorySums } from './sumHistory.ts'
 
 export type CheckVerdict = 'proven' | 'explained' | 'failed' | 'unprovable'
 
-/** What the index says of an account: read once, before the node is asked. */
+/** What the index has of an account; it is read once, before the node is asked. */
 export interface IndexedAccount {
   readonly account: Address
   /** Indexed blocks. */
   readonly from: number
   readonly to: number
-  /** After this block the sums begin: the one below the index, or the genesis block, which no transaction explains. */
+  /** The sums begin after this block: the last one before the index, or the genesis block, which no transaction explains. */
   readonly openingHeight: number
   readonly coverage: IndexCoverage
   readonly sums: HistorySums
   readonly recount: Recount
   /** Tokens that should be among the candidates for holdings, and are not; keys of `candidateKey`. */
   readonly missingHoldings: readonly string[]
-  /** Tokens among the candidates that the history does not speak of. */
+  /** Tokens among the candidates that no record of the history names. */
   readonly hintedTokens: readonly TokenName[]
-  /** There are more of them. */
+  /** There are more hinted tokens than the list has. */
   readonly isHintedMore: boolean
 }
 
@@ -43,10 +43,10 @@ export interface AuditOptions {
   readonly now: () => number
 }
 
-/** How many differences are followed in one certificate: each takes some dozen calls. */
-const mostFollowed = 40
+/** Maximum of differences that are followed in one certificate: each takes some dozen calls. */
+const maxFollowed = 40
 
-/** One certificate in the making: what is read once and used by several checks, and what was found. */
+/** Holds what the checks of one certificate share: what is read once, and what was found. */
 export class Audit {
   readonly indexed: IndexedAccount
   readonly state: AccountState
@@ -74,12 +74,12 @@ export class Audit {
     const unknown = [...new Set(heights)].filter(height => !this.#accounts.has(height))
     if (unknown.length > 0) {
       const found = await this.state.accounts(unknown)
-      for (const [place, height] of unknown.entries()) this.#accounts.set(height, found[place])
+      for (const [index, height] of unknown.entries()) this.#accounts.set(height, found[index])
     }
     return heights.map(height => this.#accounts.get(height))
   }
 
-  /** What is known of blocks holds for all blocks that count. */
+  /** All blocks that count were traced. */
   get isTraced(): boolean {
     return reachesDown(this.indexed.coverage.tracedFrom, this.indexed)
   }
@@ -88,9 +88,9 @@ export class Audit {
     return reachesDown(this.indexed.coverage.detailedFrom, this.indexed)
   }
 
-  /** Whether another difference may be followed; says once when not. */
+  /** Checks whether another difference may be followed; adds one finding when not. */
   mayFollow(): boolean {
-    if (this.#followed < mostFollowed && this.#options.now() < this.#options.followUntilMs) return true
+    if (this.#followed < maxFollowed && this.#options.now() < this.#options.followUntilMs) return true
     this.findings.add({
       kind: 'NOT_FOLLOWED',
       message: 'There are more differences than could be followed to the blocks where they began.'
@@ -142,7 +142,7 @@ export class Audit {
   missingState(): void {
     this.findings.add({
       kind: 'STATE_UNAVAILABLE',
-      message: `The node does not have the state of the blocks that would have to be looked at.`
+      message: `The node does not have the state of the blocks that have to be compared.`
     })
   }
 

@@ -1,6 +1,6 @@
 import type { Address, Hash } from '../model/evm.ts'
 
-/** What a certificate can find; see `Finding` in spec/openrpc.json. */
+/** Lists what a certificate can find; see `Finding` in spec/openrpc.json. */
 type FindingKind =
   | 'MISSING_TRANSACTION'
   | 'MISSING_RECORD'
@@ -32,19 +32,19 @@ export interface CertificateFinding {
   readonly tokenId?: bigint
 }
 
-const most = 100
+const maxFindings = 100
 
-/** Findings in the order in which they were made, each once, and not without a bound. */
+/** Keeps findings in the order in which they were made, each once, 100 at most. */
 export class Findings {
   readonly #found = new Map<string, CertificateFinding>()
   #others = 0
 
   add(finding: CertificateFinding): void {
     const { kind, blockNumber, transactionIndex, nonce, address, tokenId } = finding
-    const place = transactionIndex === undefined ? [nonce, address, tokenId, finding.message] : []
-    const key = [kind, blockNumber, transactionIndex, ...place].join(' ')
+    const subject = transactionIndex === undefined ? [nonce, address, tokenId, finding.message] : []
+    const key = [kind, blockNumber, transactionIndex, ...subject].join(' ')
     if (this.#found.has(key)) return
-    if (this.#found.size < most) this.#found.set(key, finding)
+    if (this.#found.size < maxFindings) this.#found.set(key, finding)
     else this.#others++
   }
 

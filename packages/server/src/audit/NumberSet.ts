@@ -23,29 +23,29 @@ export class NumberSet {
   }
 
   has(value: bigint): boolean {
-    const span = this.#spans[this.#placeOf(value)]
+    const span = this.#spans[this.#indexOf(value)]
     return span !== undefined && span.first <= value
   }
 
   /** @returns false when it was in the set already. */
   add(value: bigint): boolean {
-    const place = this.#placeOf(value)
-    const after = this.#spans[place]
+    const index = this.#indexOf(value)
+    const after = this.#spans[index]
     if (after !== undefined && after.first <= value) return false
-    const before = this.#spans[place - 1]
+    const before = this.#spans[index - 1]
     const joinsBefore = before !== undefined && before.last === value - 1n
     const joinsAfter = after !== undefined && after.first === value + 1n
     if (joinsBefore && joinsAfter) {
       before.last = after.last
-      this.#spans.splice(place, 1)
+      this.#spans.splice(index, 1)
     } else if (joinsBefore) before.last = value
     else if (joinsAfter) after.first = value
-    else this.#spans.splice(place, 0, { first: value, last: value })
+    else this.#spans.splice(index, 0, { first: value, last: value })
     this.#size++
     return true
   }
 
-  /** How many numbers from `first` up to, but not with, `end` are in the set. */
+  /** Counts the numbers of the set from `first` up to, but not with, `end`. */
   countIn(first: bigint, end: bigint): bigint {
     let count = 0n
     for (const span of this.#spans) {
@@ -56,7 +56,7 @@ export class NumberSet {
     return count
   }
 
-  /** What is not in the set between `first` and `end`, which does not belong to it; ascending. */
+  /** Lists the numbers that are missing from `first` up to, but not with, `end`; ascending. */
   gapsIn(first: bigint, end: bigint): readonly NumberSpan[] {
     const gaps: NumberSpan[] = []
     let next = first
@@ -70,8 +70,8 @@ export class NumberSet {
     return gaps
   }
 
-  /** Place of the first span that does not end below `value`. */
-  #placeOf(value: bigint): number {
+  /** Index of the first span that ends at `value` or above. */
+  #indexOf(value: bigint): number {
     let low = 0
     let high = this.#spans.length
     while (low < high) {

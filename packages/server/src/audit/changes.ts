@@ -7,7 +7,7 @@ export interface KnownTransaction extends RecordDetails {
   readonly transaction: ConfirmedTransaction
 }
 
-/** What one transaction does to the native balance of an account, in wei. */
+/** The parts of a change of the native balance that one transaction makes, in wei. */
 interface NativeMoves {
   readonly received: bigint
   readonly sent: bigint
@@ -34,7 +34,7 @@ export function nativeChange(moves: NativeMoves): bigint {
   return moves.received - moves.sent - moves.fees + moves.internalReceived - moves.internalSent
 }
 
-/** What the events of one block change of the native balance. */
+/** Returns how the events of one block change the native balance. */
 export function nativeChangeOfEvents(events: readonly AccountEvent[]): bigint {
   return sumOf(events, event => {
     if (!('amount' in event)) return 0n
@@ -42,7 +42,7 @@ export function nativeChangeOfEvents(events: readonly AccountEvent[]): bigint {
   })
 }
 
-/** How many contracts the account's code has created in one block. */
+/** Counts the contracts that the account's code has created in one block. */
 export function creationsIn(events: readonly AccountEvent[]): bigint {
   return sumOf(events, event => (event.kind === 'creation' ? BigInt(event.count) : 0n))
 }
@@ -51,7 +51,7 @@ export function creationsIn(events: readonly AccountEvent[]): bigint {
 interface TokenChange {
   /** As logged transfers say it. */
   readonly logged: bigint
-  /** As wrapping says it, which a contract may log instead of transfers, or beside them. */
+  /** As wrapping says it, which a contract may log instead of transfers, or as well. */
   readonly wrapped: bigint
 }
 
@@ -85,7 +85,7 @@ export function tokenKey({ standard, contract, tokenId }: TokenName): string {
     : `${contract} ${standard} ${tokenId.toString(16).padStart(64, '0')}`
 }
 
-/** The balance that a transfer changes, or a candidate for holdings hints at. */
+/** Names the balance that a transfer changes, or that a candidate for holdings hints at. */
 export function tokenOf({
   standard,
   contract,
@@ -96,7 +96,7 @@ export function tokenOf({
     : { standard, contract }
 }
 
-/** How much of this balance a transfer moves: base units, or so many tokens. */
+/** Returns how much of this balance a transfer moves: base units, or a number of tokens. */
 export function movedBy({
   standard,
   amount = 0n,

@@ -9,10 +9,10 @@ export interface IndexResult {
   readonly transactions: number
 }
 
-/** Blocks that are read again only to name what is missing in them. */
-const mostNamed = 16
+/** Maximum of blocks that are read again only to name what is missing in them. */
+const maxNamed = 16
 
-/** Whether everything that was once written about the account is still there. */
+/** Checks that everything that was once written about the account is still there. */
 export async function checkIndex(audit: Audit): Promise<IndexResult> {
   const { sums, recount, missingHoldings } = audit.indexed
   const { findings } = audit
@@ -41,7 +41,7 @@ export async function checkIndex(audit: Audit): Promise<IndexResult> {
   }
 }
 
-/** Says why not. */
+/** Adds a finding that says why not. */
 function isCounted({ indexed, findings }: Audit): boolean {
   const { recount, coverage, from, sums } = indexed
   if (!recount.isComplete) {
@@ -85,25 +85,25 @@ async function nameMissing(
   naming: Set<number>,
   part: 'transaction' | 'record' | 'hash'
 ): Promise<void> {
-  if (naming.size < mostNamed) naming.add(blockNumber)
+  if (naming.size < maxNamed) naming.add(blockNumber)
   const block = naming.has(blockNumber) ? await audit.state.block(blockNumber) : undefined
   const actual = block?.transactions.find(({ transaction }) => transaction.index === index)
-  const place = {
+  const position = {
     ...{ blockNumber, transactionIndex: index },
     ...(actual && { transactionHash: actual.transaction.hash })
   }
   audit.findings.add(
     part === 'record'
-      ? { kind: 'MISSING_RECORD', message: missingRecordMessage(blockNumber, index), ...place }
+      ? { kind: 'MISSING_RECORD', message: missingRecordMessage(blockNumber, index), ...position }
       : part === 'hash'
         ? {
             kind: 'MISSING_HASH',
             message: `Transaction ${index} of block ${blockNumber} cannot be found by its hash.`,
-            ...place
+            ...position
           }
         : actual
           ? missingTransaction(actual, audit.indexed.account)
-          : { kind: 'MISSING_TRANSACTION', message: lacks(blockNumber, index), ...place }
+          : { kind: 'MISSING_TRANSACTION', message: lacks(blockNumber, index), ...position }
   )
 }
 

@@ -11,10 +11,10 @@ export interface NativeResult {
   readonly balance: bigint
 }
 
-/** Blocks with a change that are looked at; without traces, every payment by a contract is one. */
-const mostChanges = 12
+/** Maximum of changed blocks that are examined; without traces, every payment by a contract is one. */
+const maxChanges = 12
 
-/** Everything that moved native currency, against the balance. */
+/** Compares everything that moved native currency with the balance. */
 export async function checkNative(audit: Audit, sentVerdict: CheckVerdict): Promise<NativeResult> {
   const parts = audit.indexed.sums.native
   const { balance } = audit.state.now
@@ -62,7 +62,7 @@ async function followBalance(audit: Audit, opening: bigint, difference: bigint):
       changeByEvents: nativeChangeOfEvents
     },
     read: async heights => (await audit.accounts(heights)).map(found => found?.balance),
-    ...{ opening, difference, mostChanges }
+    ...{ opening, difference, maxChanges }
   })
   for (const { height, gained, examination } of changes) {
     if (examination.missing.length > 0) continue
@@ -70,7 +70,7 @@ async function followBalance(audit: Audit, opening: bigint, difference: bigint):
     else {
       audit.findings.add({
         kind: 'UNEXPLAINED_BALANCE',
-        message: `The balance changed by ${gained} wei in block ${height} in a way that neither its transactions nor their traces tell.`,
+        message: `The balance changed by ${gained} wei in block ${height} in a way that neither its transactions nor their traces explain.`,
         blockNumber: height
       })
     }
@@ -86,6 +86,6 @@ async function followBalance(audit: Audit, opening: bigint, difference: bigint):
     sayUnknown(audit)
     return 'unprovable'
   }
-  // Nothing was found missing where it could be looked: then only a row that is lost can be behind the rest.
+  // No examined block lacks anything: only a lost row can explain the rest.
   return end === 'unreadable' ? 'failed' : 'unprovable'
 }

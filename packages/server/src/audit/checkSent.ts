@@ -14,8 +14,8 @@ export interface SentResult {
   readonly count: bigint
 }
 
-/** Nonces that nothing known has used, which are followed to their blocks. */
-const mostGaps = 8
+/** Maximum of unexplained nonces that are followed to their blocks. */
+const maxGaps = 8
 
 /**
  * Every nonce of the account, against what used it: transactions say theirs; authorizations count where the state shows that
@@ -35,19 +35,19 @@ export async function checkSent(audit: Audit): Promise<SentResult> {
   return { ...base, verdict: await judge(audit, opening, count, used) }
 }
 
-/** Whoever has sent the transaction with nonce 0 had sent nothing before. */
+/** An account that sent the transaction with nonce 0 had sent nothing before. */
 function openingOf(nonces: NumberSet): bigint | undefined {
   return nonces.first === 0n ? 0n : undefined
 }
 
 interface UsedAuthorizations {
   readonly valid: NumberSet
-  /** Some could not be looked at. */
+  /** Some could not be checked. */
   readonly isUnsure: boolean
 }
 
 /**
- * Nonces that authorizations have used. A tuple that is not valid changes nothing, and anybody may send one that was used
+ * Nonces that authorizations have used. A tuple that is not valid changes nothing, and any account may send one that was used
  * up: one counts only if the state says that its block went past its nonce.
  */
 async function validAuthorizations(
@@ -135,7 +135,7 @@ function judgeOdd(audit: Audit, opening: bigint, count: bigint, valid: NumberSet
   return 'unprovable'
 }
 
-/** Without the state before the index: gaps between known nonces still tell. */
+/** Judges without the state before the index: gaps between known nonces still show what is missing. */
 async function judgeUnopened(audit: Audit, count: bigint): Promise<CheckVerdict> {
   audit.missingOpening()
   const { nonces, authorizations, creations } = audit.indexed.sums
@@ -160,7 +160,7 @@ function unusedOf(
 async function followGaps(audit: Audit, gaps: readonly NumberSpan[]): Promise<CheckVerdict> {
   const { sums } = audit.indexed
   let isMissing = false
-  let left = mostGaps
+  let left = maxGaps
   for (const { first, last } of gaps) {
     for (let nonce = first; nonce <= last && left > 0; nonce++, left--) {
       if (await followNonce(audit, nonce)) isMissing = true
@@ -184,7 +184,7 @@ async function followNonce(audit: Audit, nonce: bigint): Promise<boolean> {
       ...(blockNumber !== undefined && { blockNumber })
     })
   if (!audit.mayFollow()) {
-    lost(`Nothing in the index has used nonce ${nonce}.`)
+    lost(`No indexed transaction has used nonce ${nonce}.`)
     return false
   }
   // As a quantity: 0 before the nonce was used, 1 since. The index has it nowhere.
@@ -200,7 +200,7 @@ async function followNonce(audit: Audit, nonce: bigint): Promise<boolean> {
   )
   if (found.kind === 'unreadable') {
     audit.missingState()
-    lost(`Nothing in the index has used nonce ${nonce}.`)
+    lost(`No indexed transaction has used nonce ${nonce}.`)
     return !mayBeUsedOtherwise(audit)
   }
   const { missing, block } = await audit.examine(found.height)
@@ -228,7 +228,7 @@ async function followCreations(audit: Audit, opening: bigint): Promise<CheckVerd
   let low = openingHeight
   let offset = 0n
   const highDifference = audit.state.now.nonce - opening - sums.creations
-  for (let step = 0; step < mostGaps && offset !== highDifference && audit.mayFollow(); step++) {
+  for (let step = 0; step < maxGaps && offset !== highDifference && audit.mayFollow(); step++) {
     // The index is added up above `low`, the state from the opening on.
     const [start] = await audit.accounts([low])
     if (start === undefined) break

@@ -16,10 +16,10 @@ export interface TokenResult {
   readonly explanation?: Explanation
 }
 
-/** Changes of one token that are looked at: enough to tell why, while the index itself tells whether a row is lost. */
-const mostChanges = 4
+/** Maximum of changes of one token that are examined: enough for an explanation; lost rows show in the index itself. */
+const maxChanges = 4
 
-/** The transfers of each token against what its contract says, in the order of `tokenKey`. */
+/** Compares the transfers of each token with the balance that its contract reports, in the order of `tokenKey`. */
 export async function checkTokens(audit: Audit, indexVerdict: CheckVerdict): Promise<readonly TokenResult[]> {
   const { sums, hintedTokens, openingHeight, to } = audit.indexed
   const all = [...sums.tokens.values(), ...hintedTokens.map(noTransfers)].sort((a, b) =>
@@ -35,7 +35,7 @@ export async function checkTokens(audit: Audit, indexVerdict: CheckVerdict): Pro
   for (const [place, tokenSums] of all.entries()) {
     const balance = balances[place] ?? unknown
     const opening = openings[place] ?? unknown
-    // What was never logged needs no word where the balance did not change either.
+    // A token that was never logged is left out while its balance has not changed either.
     if (!sums.tokens.has(tokenKey(tokenSums.token)) && !isChanged(opening, balance)) continue
     results.push(await checkToken(audit, indexVerdict, tokenSums, { balance, opening }))
   }
@@ -82,7 +82,7 @@ async function checkToken(
   return { ...result, ...judged }
 }
 
-/** Whether wrapping is added to the transfers: some contracts log it in place of them, others beside them. */
+/** Whether wrapping is added to the transfers: some contracts log it instead of them, others as well. */
 type Form = 'transfers' | 'with wrapping'
 
 /** Adds up in the way that fits the balance; where none does, as the contract's wrapping suggests. */
@@ -109,7 +109,7 @@ function amountOf(balance: TokenBalance): bigint | undefined {
 
 type Judged = Pick<TokenResult, 'verdict' | 'explanation'>
 
-/** What differs although nothing is missing lies in the contract; whether nothing is missing, the count of the index's rows tells. */
+/** Explains a difference by the contract; the count of the index's rows has to show that nothing is missing. */
 function explained(indexVerdict: CheckVerdict, explanation: Explanation | undefined): Judged {
   return {
     verdict: indexVerdict === 'proven' ? 'explained' : 'unprovable',
@@ -125,7 +125,7 @@ function judgeUnread(
 ): Judged {
   audit.findings.add({
     kind: 'BALANCE_UNREADABLE',
-    message: `The contract ${token.contract} does not tell a balance.`,
+    message: `The contract ${token.contract} does not answer balanceOf.`,
     address: token.contract,
     ...(token.tokenId !== undefined && { tokenId: token.tokenId })
   })
@@ -150,10 +150,10 @@ async function followToken(
     },
     read: async heights => {
       const balances = await audit.state.balanceAt(token, heights)
-      // Below its first block the contract is not there, and refuses.
+      // Before its first block the contract does not exist, and refuses.
       return balances.map(balance => (balance.kind === 'refused' ? 0n : amountOf(balance)))
     },
-    ...{ opening, difference, mostChanges }
+    ...{ opening, difference, maxChanges }
   })
   if (changes.some(({ examination }) => examination.missing.length > 0)) return { verdict: 'failed' }
   if (end === 'unreadable') audit.missingState()

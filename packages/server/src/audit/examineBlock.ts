@@ -5,7 +5,7 @@ import type { AccountEvent, Address, IndexedBlock, IndexedTransaction } from '..
 import { creationsIn, type KnownTransaction, nativeChange, nativeMoves, sumOf } from './changes.ts'
 import type { CertificateFinding } from './Findings.ts'
 
-/** What a block of the chain has of an account beside what the index has of it there. */
+/** The comparison of a block of the chain with what the index has of an account in it. */
 export interface Examination {
   /** The block as the node gives it now; absent where no node does. */
   readonly block?: IndexedBlock
@@ -25,13 +25,13 @@ export interface KnownOfBlock {
 /** What the index has of an account in one block. */
 interface IndexedPart {
   readonly transactions: ReadonlyMap<number, KnownTransaction>
-  /** Places of transactions that the index names and has no record of. */
+  /** Indexes of transactions that the address index names and that have no record. */
   readonly unread: ReadonlySet<number>
   readonly events: readonly AccountEvent[]
 }
 
 /**
- * Looks for everything that a block of the chain has of an account and the index has not, and the other way round.
+ * Finds everything that a block of the chain has of an account and the index does not have, and the reverse.
  *
  * @param known - what the index has of this block: what older versions did not keep is unknown, not missing.
  * @remarks One pass over the history down to the block.
@@ -57,7 +57,7 @@ export async function examineBlock(
   }
 }
 
-/** Whoever is one only inside of a transaction is none where blocks are not traced. */
+/** In untraced blocks, an account that appears only in an internal transfer is not counted as a party. */
 function isParty(
   { transaction, parties, transfers = [], internal = [] }: IndexedTransaction,
   account: Address,
@@ -127,9 +127,9 @@ function compareTransaction(
   account: Address
 ): readonly CertificateFinding[] {
   const { hash, blockNumber, index } = actual.transaction
-  const place = { blockNumber, transactionIndex: index, transactionHash: hash }
+  const position = { blockNumber, transactionIndex: index, transactionHash: hash }
   if (unread.has(index)) {
-    return [{ kind: 'MISSING_RECORD', message: missingRecordMessage(blockNumber, index), ...place }]
+    return [{ kind: 'MISSING_RECORD', message: missingRecordMessage(blockNumber, index), ...position }]
   }
   const indexed = transactions.get(index)
   if (indexed === undefined) return [missingTransaction(actual, account)]
@@ -137,8 +137,8 @@ function compareTransaction(
   return [
     {
       kind: 'WRONG_RECORD',
-      message: `The record of transaction ${index} of block ${blockNumber} says something else than the chain.`,
-      ...place
+      message: `The record of transaction ${index} of block ${blockNumber} contradicts the chain.`,
+      ...position
     }
   ]
 }
@@ -189,7 +189,7 @@ function compareEvents(
   return missing
 }
 
-/** What the index has, and the chain has not. Inside of transactions nothing is too much where the block could not be traced again. */
+/** Finds what the index has and the chain does not. Internal transfers are left out where the block could not be traced again. */
 function findSurplus(
   block: IndexedBlock,
   { transactions, events }: IndexedPart,

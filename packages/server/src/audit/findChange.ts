@@ -1,17 +1,17 @@
 import type { Heights, Ledger, Quantity } from './readLedger.ts'
 
-/** A quantity of an account, and how the chain's state tells it. */
+/** A quantity of an account, and how it is read from the chain's state. */
 export interface Followed {
   readonly quantity: Quantity
-  /** For each height the amount after that block; absent where the state is not to be had. */
+  /** For each height the amount after that block; absent where the node does not have the state. */
   read(heights: readonly number[]): Promise<readonly (bigint | undefined)[]>
 }
 
-/** Where state and index part. */
+/** The block where state and index begin to differ. */
 export type FoundChange =
   /** The difference after this block is another one than after the block before. */
   | { readonly kind: 'block'; readonly height: number; readonly difference: bigint }
-  /** The state between these heights is not to be had. */
+  /** The node does not have the state between these heights. */
   | { readonly kind: 'unreadable' }
 
 /** The difference is known at both ends, and not the same there. */
@@ -25,7 +25,7 @@ export interface Differing extends Heights {
 const readsPerRound = 7
 
 /**
- * Looks for a block where the difference between state and index changes. The index is added up above `range.low`.
+ * Searches for a block where the difference between state and index changes. The index is added up above `range.low`.
  *
  * @param readIndex - what the index knows of the quantity above one height, up to another.
  * @param readState - as `Followed.read`.

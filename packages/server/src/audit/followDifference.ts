@@ -21,7 +21,7 @@ export interface FollowPlan {
   readonly opening: bigint
   /** State less index after the newest block. */
   readonly difference: bigint
-  readonly mostChanges: number
+  readonly maxChanges: number
 }
 
 /**
@@ -30,7 +30,7 @@ export interface FollowPlan {
  */
 export async function followDifference(
   audit: Audit,
-  { quantity, read, opening, difference, mostChanges }: FollowPlan
+  { quantity, read, opening, difference, maxChanges }: FollowPlan
 ): Promise<{ readonly changes: readonly FollowedChange[]; readonly end: FollowEnd }> {
   const { openingHeight, to } = audit.indexed
   const changes: FollowedChange[] = []
@@ -38,7 +38,7 @@ export async function followDifference(
   let left = difference
   let base = opening
   while (left !== 0n) {
-    if (changes.length >= mostChanges || !audit.mayFollow()) return { changes, end: 'stopped' }
+    if (changes.length >= maxChanges || !audit.mayFollow()) return { changes, end: 'stopped' }
     const above = base
     const found = await audit.find(
       {

@@ -23,13 +23,13 @@ export interface Certificate {
   readonly findings: readonly CertificateFinding[]
 }
 
-/** Tokens of candidates that no record speaks of: left by reorgs, or because a record is lost. */
-const mostHinted = 20_000
+/** Maximum of candidates without any record: left by reorgs, or because a record is lost. */
+const maxHinted = 20_000
 
 /**
  * Reads all that the index has of an account.
  *
- * @param options.onBlock - told how far down the history is read.
+ * @param options.onBlock - called with the oldest block that was read so far.
  * @throws {Refusal} see `sumHistory`.
  * @throws the signal's reason when aborted.
  */
@@ -53,7 +53,7 @@ export async function readIndexedAccount(
   }
 }
 
-/** Candidates are rows of their own: what the history knows and they do not is lost there, and the other way round. */
+/** Compares the candidates with the history: they are rows of their own, so each shows what the other has lost. */
 async function readCandidates(
   snapshot: HoldingsReader,
   account: Address,
@@ -68,7 +68,7 @@ async function readCandidates(
       const token = tokenOf(candidate)
       const key = tokenKey(token)
       if (tokens.has(key) || hinted.has(key)) continue
-      if (hinted.size < mostHinted) hinted.set(key, token)
+      if (hinted.size < maxHinted) hinted.set(key, token)
       else isHintedMore = true
     }
   }

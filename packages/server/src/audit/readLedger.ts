@@ -17,9 +17,9 @@ export interface Heights {
 }
 
 /** With more changes than this, neighbouring blocks are kept as one: memory does not grow with a history. */
-const mostCells = 4_096
+const maxCells = 4_096
 
-/** How one quantity of an account grew within a range of blocks, as the index has it. */
+/** Adds up how one quantity of an account changed within a range of blocks, as the index has it. */
 export class Ledger {
   readonly #range: Heights
   /** Blocks that are kept as one: those with the same `floor(height / size)`. */
@@ -37,7 +37,7 @@ export class Ledger {
     const cell = Math.floor(height / this.#size)
     this.#cells.set(cell, (this.#cells.get(cell) ?? 0n) + change)
     this.#sums = undefined
-    if (this.#cells.size > mostCells) this.#joinPairs()
+    if (this.#cells.size > maxCells) this.#joinPairs()
   }
 
   /** What had changed when `height` was over; absent: the height lies within blocks that are kept as one. */

@@ -7,13 +7,13 @@ import type { TokenName } from './accountState/AccountState.ts'
 import { type KnownTransaction, movedBy, nativeMoves, tokenKey, tokenOf } from './changes.ts'
 import { NumberSet } from './NumberSet.ts'
 
-/** What was logged about one balance. */
+/** Sums of what was logged about one balance. */
 export interface TokenSums {
   readonly token: TokenName
   transfers: number
   received: bigint
   sent: bigint
-  /** Wrapping and unwrapping, which stand beside the transfers or in place of them. */
+  /** Wrapping and unwrapping, which contracts log as well as transfers or instead of them. */
   wrappings: number
   wrapped: bigint
   unwrapped: bigint
@@ -38,9 +38,9 @@ export interface NativeSums {
   burned: bigint
 }
 
-/** What the index says of an account above one height, added up. */
+/** Sums of what the index has of an account above one height. */
 export interface HistorySums {
-  /** All that the address index names, also at that height and below. */
+  /** All transactions that the address index names, also up to that height. */
   readonly transactions: number
   readonly missing: readonly MissingPart[]
   /** More than `missing` lists. */
@@ -69,12 +69,12 @@ const amountParts = {
 
 /** Types whose nonce counts as Ethereum counts: legacy to set code. */
 const lastKnownType = 4
-const mostMissing = 1_000
-const mostTokens = 20_000
-const mostWanted = 200_000
-const mostAuthorizations = 1_000
-/** Blocks in which one nonce is tried: whoever sends a tuple again does so after it was used, and blocks come in order. */
-const mostOfOneNonce = 8
+const maxMissing = 1_000
+const maxTokens = 20_000
+const maxWanted = 200_000
+const maxAuthorizations = 1_000
+/** Maximum of blocks in which one nonce is tried: a tuple is sent again after it was used, and blocks come in order. */
+const maxPerNonce = 8
 
 /**
  * Reads the whole history of an account once.
@@ -133,7 +133,7 @@ class Sums implements HistorySums {
   addMissing(parts: readonly MissingPart[]): void {
     for (const part of parts) {
       if (part.part === 'record') this.transactions++
-      if (this.missing.length < mostMissing) this.missing.push(part)
+      if (this.missing.length < maxMissing) this.missing.push(part)
       else this.isMissingMore = true
     }
   }
@@ -163,12 +163,12 @@ class Sums implements HistorySums {
     }
   }
 
-  /** A tuple may be sent again by anybody: it is remembered once for a block, and for few of its blocks, so that others find room. */
+  /** Remembers a tuple once for a block, and for few of its blocks: any account may send it again, and others need room. */
   #addAuthorization(authorization: Authorization): void {
     const { nonce, blockNumber } = authorization
     const heights = this.#authorized.get(nonce) ?? []
-    if (heights.at(-1) === blockNumber || heights.length >= mostOfOneNonce) return
-    if (this.authorizations.length >= mostAuthorizations) return
+    if (heights.at(-1) === blockNumber || heights.length >= maxPerNonce) return
+    if (this.authorizations.length >= maxAuthorizations) return
     this.#authorized.set(nonce, [...heights, blockNumber])
     this.authorizations.push(authorization)
   }
@@ -177,7 +177,7 @@ class Sums implements HistorySums {
     const { from, to, isWrapping } = transfer
     const isTo = to === this.#account
     const isFrom = from === this.#account
-    // Wrapping names nobody but its account: the zero address stands in the place of the currency.
+    // Wrapping names only its account: the zero address stands for the currency.
     if ((!isTo && !isFrom) || (isWrapping && isZero(this.#account))) return
     const sums = this.#sumsOf(tokenOf(transfer))
     const amount = movedBy(transfer)
@@ -197,10 +197,10 @@ class Sums implements HistorySums {
     const key = tokenKey(token)
     const known = this.tokens.get(key)
     if (known !== undefined) return known
-    if (this.tokens.size >= mostTokens) {
+    if (this.tokens.size >= maxTokens) {
       throw new Refusal(
         'RESPONSE_TOO_LARGE',
-        `The account has had more than ${mostTokens} tokens: they cannot be checked in one answer.`,
+        `The account has had more than ${maxTokens} tokens: they cannot be checked in one answer.`,
         {}
       )
     }
@@ -210,7 +210,7 @@ class Sums implements HistorySums {
   }
 
   #want(key: string): void {
-    if (this.wanted.size < mostWanted) this.wanted.add(key)
+    if (this.wanted.size < maxWanted) this.wanted.add(key)
     else if (!this.wanted.has(key)) this.isWantedMore = true
   }
 }

@@ -3,19 +3,19 @@ import type { Clock } from '../platform/clock.ts'
 import { ChainDataError } from '../platform/errors.ts'
 import { scrubText } from '../platform/scrubText.ts'
 
-/** Whether a cluster's node answers, as it was when somebody last asked. */
+/** Knows whether a cluster's node answers, as of the last check. */
 export interface SlotWatch {
-  /** What the last look found; begins a new one when that was a while ago. Never waits. */
+  /** Returns what the last check found; begins a new one when that was a while ago. Never waits. */
   status(): SolanaStatus
-  /** Ends a look under way. */
+  /** Ends a check under way. */
   close(): void
 }
 
-const lookAfterMs = 5_000
-/** What was found longer ago says nothing of now. */
+const checkAfterMs = 5_000
+/** An older result is not reported. */
 const staleAfterMs = 15_000
 const deadlineMs = 5_000
-const longestProblem = 300
+const maxProblemCharacters = 300
 
 /**
  * A cluster is not followed, so its node is asked only when the health page is read.
@@ -34,26 +34,26 @@ export function createSlotWatch(options: {
   const closing = new AbortController()
   let found = unknown
   let foundAtMs = Number.NEGATIVE_INFINITY
-  let isLooking = false
+  let isChecking = false
 
-  async function look(): Promise<void> {
-    isLooking = true
+  async function check(): Promise<void> {
+    isChecking = true
     try {
       const head = await currentSlot({ signal: closing.signal, deadlineMs: clock.now() + deadlineMs })
       found = { chainId, phase: 'following', head }
     } catch (error) {
       const text = error instanceof ChainDataError ? error.message : 'internal error'
-      found = { chainId, phase: 'stalled', problem: scrubText(text, longestProblem) }
+      found = { chainId, phase: 'stalled', problem: scrubText(text, maxProblemCharacters) }
     } finally {
       foundAtMs = clock.now()
-      isLooking = false
+      isChecking = false
     }
   }
 
   return {
     status() {
       const ageMs = clock.now() - foundAtMs
-      if (ageMs >= lookAfterMs && !isLooking && !closing.signal.aborted) void look()
+      if (ageMs >= checkAfterMs && !isChecking && !closing.signal.aborted) void check()
       return ageMs >= staleAfterMs ? unknown : found
     },
     close: () => closing.abort(new Error('closed'))

@@ -338,7 +338,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
     const [busy = ''] = await busiest()
     const { error } = await deep.ask('svc_getTransactionsByAddress', [busy])
     expect(error?.data.extraMessage).toMatch(
-      /^Block 29 of chain 31337, just below the index, is not final yet/
+      /^Block 29 of chain 31337, the last one before the index, is not final yet/
     )
     expect(await deep.history(busy, { limit: 1 })).toEqual(await full.history(busy, { limit: 1 }))
   })

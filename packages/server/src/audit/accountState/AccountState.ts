@@ -24,7 +24,7 @@ export type TokenBalance =
   | { readonly kind: 'unknown' }
 
 /**
- * The state of the chain up to one block, as one node tells it. Heights above that block are never asked for.
+ * Reads the chain's state up to one block, from one node. Heights above that block are never read.
  *
  * @remarks Every method throws as `EvmNode.request` does, and the signal's reason when aborted.
  */

@@ -10,7 +10,7 @@ interface StateRequest {
   readonly address: Address
   /** The newest block that state is read at; older ones are its ancestors. */
   readonly at: BlockAt
-  /** How much there is to look at: work of like size is compared with each other. */
+  /** Number of transactions and tokens: upstreams are compared by work of like size. */
   readonly size: number
   readonly signal?: AbortSignal
   /** `Date.now()` by which all must be done. */

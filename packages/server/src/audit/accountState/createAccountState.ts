@@ -79,7 +79,7 @@ export async function createAccountState(parts: AccountStateParts): Promise<Acco
     return known
   }
 
-  /** Reads by height say nothing of their block: its hash is told beside them. */
+  /** Pins a block by its height: such reads do not name the block, so its hash is kept with them. */
   async function blockAt(height: number): Promise<PinnedBlock | undefined> {
     if (height === pinned.number) return pinned
     const block = await node.request({ method: 'eth_getBlockByNumber', params: [quantity(height), false] })
@@ -89,7 +89,7 @@ export async function createAccountState(parts: AccountStateParts): Promise<Acco
   }
 
   const [now] = await accounts([pinned.number])
-  // A reorg has passed between two reads, more often than a node lies: whoever waits for the index sees which it is.
+  // A reorg has passed between two reads, more often than a node lies; a retry shows which of the two it is.
   if (now === undefined || now.balance !== parts.nativeWei) throw new BlockLostError(pinned)
   return {
     now,

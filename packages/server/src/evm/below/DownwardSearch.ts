@@ -8,12 +8,12 @@ export interface FoundBlock {
   readonly candidates: readonly HoldingCandidate[]
 }
 
-/** Looks for what concerns one account in older and older blocks. */
+/** Searches older and older blocks for what concerns one account. */
 export interface DownwardSearch {
   /** All that there is from here on upwards, to where it began, has been found. */
   readonly from: number
   /**
-   * Looks further down; `from` is lower afterwards, or the next call will be easier.
+   * Searches further down; `from` is lower afterwards, or the next call will be easier.
    * @throws what the node's trouble is; what was found before stays found.
    */
   advance(signal: AbortSignal): Promise<void>
@@ -21,7 +21,7 @@ export interface DownwardSearch {
   take(from: number): readonly FoundBlock[]
 }
 
-/** What a search is about. */
+/** The subject of a search. */
 export interface Wanted {
   readonly address: Address
   /** Blocks from here upwards are not of interest. */

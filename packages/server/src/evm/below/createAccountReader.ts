@@ -19,7 +19,7 @@ export function createAccountReader({
   readonly source: Pick<EvmSource, 'block'>
   readonly cache: Pick<DeepHistoryCache, 'save'>
 }) {
-  /** Lets the search that is behind look further where nothing found is left, and keeps some of what was found. */
+  /** Advances the search that has come less far where nothing found is left, and keeps some of what was found. */
   async function step(searches: Searches, signal: AbortSignal): Promise<void> {
     searches.found ??= await look(searches, signal)
     if (searches.found === undefined) return

@@ -16,7 +16,7 @@ import { createAccountReader } from './createAccountReader.ts'
 import { type AddressIndex, createSearches, findAddressIndex, type Searches } from './searches.ts'
 import { createSharedSteps } from './sharedSteps.ts'
 
-/** Who asks, and how long it may take. */
+/** The account to read, and how long it may take. */
 interface DeepRequest {
   readonly address: Address
   /** First block of the index, as it is indexed. */
@@ -33,7 +33,7 @@ export interface DeepProgress {
 }
 
 /**
- * What lies below the index of one chain, read from its nodes when somebody asks for it, and kept. Blocks are verified and
+ * History older than the index of one chain, read from its nodes on demand, and kept. Blocks are verified and
  * normalised as those of the index are, so that records are the same.
  */
 export interface DeepHistory {
@@ -53,7 +53,7 @@ export interface DeepHistory {
   readCandidates(request: DeepRequest): Promise<DeepProgress>
   /** What was read so far. */
   readonly cache: Pick<DeepHistoryCache, 'known' | 'records' | 'candidates'>
-  /** Id of a transaction below the index; absent where there is none of this hash. */
+  /** Id of a transaction older than the index; absent where there is none of this hash. */
   lookUpHash(hash: Hash, anchor: BlockRef, signal: AbortSignal): Promise<number | undefined>
 }
 
@@ -109,7 +109,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     return searchesOf({ address, below, index, anchor })
   }
 
-  /** Blocks below the index are those of its chain, or nothing is read. */
+  /** Checks that older blocks belong to the index's chain; else nothing is read. */
   async function requireBranch(anchor: BlockRef, signal: AbortSignal): Promise<void> {
     const canonical = await source.blockRef(anchor.number, signal)
     if (canonical?.hash === anchor.hash) return
@@ -132,7 +132,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     let below = await lowest()
     if (await isDone(below)) return { isDone: true, reachedBlock: below }
     const index = lane === 'records' ? await addressIndex(signal) : 'none'
-    // Without one nobody can tell, and histories begin at the index.
+    // Without one, histories begin at the index.
     if (lane === 'records' && index === 'none') return { isDone: true, reachedBlock: below }
     const timeoutMs = Math.max(1, deadlineMs - reserveMs - Date.now())
     const name = `${lane} ${address}`

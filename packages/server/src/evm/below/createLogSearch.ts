@@ -19,7 +19,7 @@ import type { DownwardSearch, FoundBlocks, Wanted } from './DownwardSearch.ts'
 export interface LogSearchOptions {
   readonly rpc: Pick<EvmRpc, 'request'>
   readonly size: SpanSize
-  /** Look at every `Transfer`, also at those of contracts whose event has no indexed members. */
+  /** Read every `Transfer`, also those of contracts whose event has no indexed members. */
   readonly isThorough: boolean
   /** The logs of all transactions of a block, in the form of `eth_getLogs`. */
   logsOfBlock(number: number, signal: AbortSignal): Promise<readonly unknown[]>
@@ -48,7 +48,7 @@ export function createLogSearch(
 
 type Topics = readonly (readonly Hex[] | null)[]
 
-/** Each event keeps its parties at other places; a `Transfer` without indexed members has them in its data. */
+/** Each event keeps its parties in other topics; a `Transfer` without indexed members has them in its data. */
 function topicFilters(address: Address, isThorough: boolean): readonly Topics[] {
   const party: readonly Hex[] = [`0x${address.slice(2).padStart(64, '0')}`]
   const multi = [transferSingleTopic, transferBatchTopic] as const

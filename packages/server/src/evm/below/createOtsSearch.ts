@@ -71,12 +71,12 @@ function readPage(value: unknown, before: number): Page {
   const what = `${otsMethod} before block ${before}`
   const { txs, receipts, lastPage } = readObject(value, what)
   const receiptList = Array.isArray(receipts) ? receipts : []
-  const transactions = readList(txs, `${what}: txs`).map((entry, place) => {
+  const transactions = readList(txs, `${what}: txs`).map((entry, index) => {
     const raw = readObject(entry, what)
     const number = readCount(raw.blockNumber, `${what}: blockNumber`)
     if (number >= before)
       throw new NodeContradictionError(`${what}: the node answered block ${number}`, { number })
-    const receipt = receiptList[place]
+    const receipt = receiptList[index]
     return {
       ...{ number, raw, hash: readHash(raw.hash, `${what}: hash`) },
       receipt: typeof receipt === 'object' && receipt !== null ? (receipt as RawObject) : undefined
@@ -89,7 +89,7 @@ function readPage(value: unknown, before: number): Page {
   return { transactions, isLast }
 }
 
-/** A creation without a receipt beside it may have created the account. */
+/** A creation without its receipt may have created the account. */
 function isDirect(raw: RawObject, receipt: RawObject | undefined, address: Address): boolean {
   const from = readOptionalAddress(raw.from, 'from')
   const to = readOptionalAddress(raw.to, 'to')

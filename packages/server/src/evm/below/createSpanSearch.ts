@@ -9,11 +9,11 @@ export interface Span {
   readonly to: number
 }
 
-/** Callers that leave sooner say nothing of how long a node takes. */
-const patienceMs = 1_000
+/** A caller that leaves sooner does not show that the node is slow. */
+const minWaitMs = 1_000
 
 export interface SpanSearchOptions {
-  /** Search below this block. */
+  /** Blocks before this one are searched. */
   readonly below: number
   readonly size: SpanSize
   /**
@@ -42,8 +42,8 @@ export function createSpanSearch({ below, size, ask, searchBlock }: SpanSearchOp
         from = lowest
         return
       } catch (error) {
-        // Too slow, perhaps, or away, or too slow for whoever asked: the next one asks for less.
-        const isSlow = signal.aborted && performance.now() - beganMs > patienceMs
+        // Too slow, perhaps, or away, or too slow for this caller: the next request asks for less.
+        const isSlow = signal.aborted && performance.now() - beganMs > minWaitMs
         if (isSlow || error instanceof NodeUnavailableError) size.refused(blocks, '')
         signal.throwIfAborted()
         if (!isAboutTheSpan(error)) throw error
@@ -74,7 +74,7 @@ function isAboutTheSpan(error: unknown): error is NodeRpcError {
 const firstBlocks = 262_144
 const maxBlocks = 16_777_216
 /** After so many answers in a row what was refused once is tried again: it may have been a crowded stretch of the chain. */
-const patience = 16
+const answersToGrow = 16
 /** An answer with more entries than that is large enough. */
 const plentyEntries = 2_000
 
@@ -94,8 +94,8 @@ export class SpanSize {
 
   answered(entries: number): void {
     this.#answersSince++
-    if (this.#answersSince >= patience) this.#refused *= 2
-    if (this.#answersSince >= patience) this.#answersSince = 0
+    if (this.#answersSince >= answersToGrow) this.#refused *= 2
+    if (this.#answersSince >= answersToGrow) this.#answersSince = 0
     if (entries > plentyEntries) return
     const grown = Math.min(maxBlocks, this.#blocks * 2)
     if (grown < this.#refused) this.#blocks = grown
@@ -114,7 +114,7 @@ export class SpanSize {
 
 /**
  * Words in which known nodes and providers say how many blocks they take at once, as their documentation and public reports
- * have them; the test beside this file holds the full texts. Whatever else they say is answered by halving.
+ * have them; the test of this file holds the full texts. Any other refusal is answered by halving.
  */
 const spanPatterns: readonly RegExp[] = [
   /(?:up to|limited to|at most|max(?:imum)?)\D{0,20}?(\d[\d,_]*)[ -]*blocks?/i,

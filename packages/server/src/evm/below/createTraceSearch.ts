@@ -89,7 +89,7 @@ function isOutermost({ traceAddress }: RawObject): boolean {
   return Array.isArray(traceAddress) && traceAddress.length === 0
 }
 
-/** A destroyed contract names what it had in another place. */
+/** A destroyed contract names its balance in another field. */
 function movesValue(trace: RawObject): boolean {
   if (isOutermost(trace)) return true
   const action = readObject(trace.action, 'trace: action')

@@ -13,24 +13,24 @@ import { SpanSize } from './createSpanSearch.ts'
 import { createTraceSearch, traceMethod } from './createTraceSearch.ts'
 import type { DownwardSearch, FoundBlock } from './DownwardSearch.ts'
 
-/** What looks for one account below one block. */
+/** The searches for one account before one block. */
 export interface Searches {
   readonly address: Address
   readonly anchor: BlockRef
   /** All that was found above has been kept. */
   below: number
-  /** What was found from `bottom` up to `below` and is not kept yet, newest first; absent: nothing was looked for there. */
+  /** What was found from `bottom` up to `below` and is not kept yet, newest first; absent: not searched yet. */
   found?: { readonly bottom: number; readonly blocks: readonly FoundBlock[] } | undefined
   /** Token transfers, and what may be held. */
   readonly logs: DownwardSearch
-  /** Everything else; absent: only what may be held is looked for. */
+  /** Everything else; absent: only what may be held is searched for. */
   readonly direct?: DownwardSearch
   /** The node was seen to have the index's first block. */
   isOfBranch: boolean
 }
 
 /**
- * A chain with so few blocks below its index is looked at as a whole for transfers that no topic names. On longer ones they
+ * A chain with so few blocks before its index is searched as a whole for transfers that no topic names. On longer ones they
  * are found only as far as the account's own calls show them.
  */
 const thoroughBlocks = 10_000
@@ -94,18 +94,18 @@ export function createSearches(options: {
   }
 }
 
-/** In which way a node tells the transactions of an address; `none`: in none. */
+/** The index by which a node lists the transactions of an address. */
 export type AddressIndex = 'ots' | 'trace' | 'none'
 
 const nobody = '0x0000000000000000000000000000000000000001'
 
 /**
- * Asks for as little as possible in each way.
+ * Finds the index of addresses that a node has, with calls that ask for as little as possible.
  *
  * Where contracts that pay count, `trace_filter` is the better one: pages of some nodes leave out whom a destroyed contract
  * pays. Else a page costs less, wherever the transactions are.
  *
- * @throws {NodeUnavailableError} no upstream answers, so that nobody can tell.
+ * @throws {NodeUnavailableError} no upstream answers, so that it is not known.
  */
 export async function findAddressIndex(
   rpc: Pick<EvmRpc, 'request'>,
@@ -117,17 +117,17 @@ export async function findAddressIndex(
       await rpc.request({ method, params }, { signal })
       return true
     } catch (error) {
-      // Whoever refuses so little answers no question of ours, in whatever words.
+      // A node that refuses so little has no such method, in whatever words.
       if (error instanceof NodeRpcError) return false
       throw error
     }
   }
   const filter = { fromBlock: '0x1', toBlock: '0x1', fromAddress: [nobody] }
-  const ways: readonly (readonly [AddressIndex, () => Promise<boolean>])[] = [
+  const methods: readonly (readonly [AddressIndex, () => Promise<boolean>])[] = [
     ['ots', () => isThere(otsMethod, [nobody, 1, 1])],
     ['trace', () => isThere(traceMethod, [filter])]
   ]
-  for (const [index, isOffered] of withCalls ? ways.toReversed() : ways) {
+  for (const [index, isOffered] of withCalls ? methods.toReversed() : methods) {
     if (await isOffered()) return index
   }
   return 'none'

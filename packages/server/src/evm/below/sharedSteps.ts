@@ -1,7 +1,7 @@
 import { unlessAborted } from '../../platform/concurrency/deadline.ts'
 
 /**
- * Runs work of one name once for all who ask for it at the same time. It is called off when the last of them is gone.
+ * Runs work of one name once for all callers that want it at the same time. It is cancelled when the last of them is gone.
  */
 export function createSharedSteps() {
   interface Step {
@@ -34,9 +34,9 @@ export function createSharedSteps() {
     } finally {
       step.waiting--
       if (step.waiting === 0) {
-        // Whoever comes next must not join what is being called off.
+        // The next caller must not join what is being cancelled.
         if (steps.get(name) === step) steps.delete(name)
-        step.leaving.abort(new Error('nobody waits for it any more'))
+        step.leaving.abort(new Error('no caller waits for it any more'))
       }
     }
   }

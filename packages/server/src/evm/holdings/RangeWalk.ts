@@ -3,33 +3,33 @@ import type { CallResult } from '../state/contractCalls.ts'
 import type { OwnedCandidate, WantedCandidate } from './heldAssets.ts'
 import { erc721Ownership } from './tokenStandards.ts'
 
-/** The first look at an id has the gas of any other read; the second one far more. */
-export type LookDepth = 'first' | 'second'
+/** The first read of an id has the gas of any other read; the second one far more. */
+export type ReadDepth = 'first' | 'second'
 
 export interface RangeWalkOptions {
   readonly ranges: readonly IdRange[]
-  /** Ids that need no look. */
+  /** Ids that need no read. */
   readonly passOver: ReadonlySet<bigint | undefined>
   /** How many ids there are to find: the walk ends with the last of them. */
   readonly wanted: bigint
-  /** The most ids that are looked at. */
+  /** Maximum of ids that are read. */
   readonly maxIds: number
 }
 
-/** Ids of the first turn; doubled with each turn in which no look ran out of gas. */
+/** Ids of the first round; doubled with each round in which no read ran out of gas. */
 const firstPace = 64
-/** So many first looks that ran out of gas show that the others will: the rest is left to second looks. */
+/** So many first reads that ran out of gas show that the others will: the rest is left to second reads. */
 const maxShortOfGas = 16
-/** So many ids that no look could read show that the contract does not mean to be read. */
+/** So many unreadable ids show that the contract does not mean to be read. */
 const maxUnreadable = 16
-/** So many ids refused twice, and none that second looks have changed: a refusal was the contract's word then. */
+/** So many ids refused twice, and none that a second read has changed: the refusals are the contract's answer then. */
 const maxRefusedAgain = 64
 
 /**
- * A walk over the ids of one contract's ranges, in turns: `take` says what to ask for, `note` is told the answers.
+ * Walks over the ids of one contract's ranges, in rounds: `take` returns ids to read, `note` receives the answers.
  *
  * A refusal (revert) may mean that the id does not exist, or that a proxy's call ran out of gas. So refused ids get a
- * second look too, as long as not all is found that there is to find.
+ * second read too, as long as not all is found that there is to find.
  */
 export class RangeWalk {
   readonly contract: Address
@@ -45,9 +45,9 @@ export class RangeWalk {
   #refused: bigint[] = []
   #refusedAgain = 0
   #unreadable = 0
-  #secondLooksHelp = false
+  #secondReadsHelp = false
 
-  /** @param candidate - any one of the contract's; tells owner and contract. */
+  /** @param candidate - any one of the contract's; it names owner and contract. */
   constructor(candidate: WantedCandidate, { ranges, passOver, wanted, maxIds }: RangeWalkOptions) {
     const { lastTokenId: _, ...single } = candidate
     this.#candidate = single
@@ -58,8 +58,8 @@ export class RangeWalk {
     this.#left = maxIds
   }
 
-  /** There is something to ask for, and a reason to. */
-  isOpen(depth: LookDepth): boolean {
+  /** There are ids to read, and a reason to. */
+  isOpen(depth: ReadDepth): boolean {
     if (this.#isComplete() || this.#unreadable >= maxUnreadable) return false
     const hasIds = !this.#next.done && this.#left > 0
     if (depth === 'first') return hasIds && this.#shortOfGas.length < maxShortOfGas
@@ -74,35 +74,35 @@ export class RangeWalk {
   }
 
   /** The next ids, at most so many. */
-  take(depth: LookDepth, most: number): readonly WantedCandidate[] {
+  take(depth: ReadDepth, max: number): readonly WantedCandidate[] {
     const ids: bigint[] = []
-    if (depth === 'second') ids.push(...this.#shortOfGas.splice(0, most))
-    const wanted = depth === 'first' ? Math.min(most, this.#pace) : most
+    if (depth === 'second') ids.push(...this.#shortOfGas.splice(0, max))
+    const wanted = depth === 'first' ? Math.min(max, this.#pace) : max
     if (depth === 'first') this.#pace *= 2
     for (; ids.length < wanted && this.#left > 0 && !this.#next.done; this.#next = this.#ids.next()) {
       ids.push(this.#next.value)
       this.#left--
     }
-    if (depth === 'second') ids.push(...this.#refused.splice(0, most - ids.length))
+    if (depth === 'second') ids.push(...this.#refused.splice(0, max - ids.length))
     return ids.map(tokenId => ({ ...this.#candidate, tokenId }))
   }
 
   /** Takes the answer to one of the taken ids. */
-  note(depth: LookDepth, candidate: WantedCandidate, result: CallResult): void {
+  note(depth: ReadDepth, candidate: WantedCandidate, result: CallResult): void {
     const { tokenId } = candidate
     if (tokenId === undefined) return
     if (result.kind === 'returned') {
       const ownership = erc721Ownership.read(result, candidate)
       if (ownership.kind === 'held') this.held.push({ ...candidate, ownership })
       if (ownership.kind === 'unreadable') this.#unreadable++
-      if (depth === 'second') this.#secondLooksHelp = true
+      if (depth === 'second') this.#secondReadsHelp = true
     } else if (depth === 'first') {
       const doubtful = result.kind === 'failed' ? this.#shortOfGas : this.#refused
       doubtful.push(tokenId)
       if (result.kind === 'failed') this.#pace = firstPace
     } else if (result.kind === 'failed') {
       this.#unreadable++
-    } else if (++this.#refusedAgain >= maxRefusedAgain && !this.#secondLooksHelp) {
+    } else if (++this.#refusedAgain >= maxRefusedAgain && !this.#secondReadsHelp) {
       this.#refused = []
     }
   }

@@ -4,18 +4,18 @@ import type { Multicall } from '../state/multicall.ts'
 import type { OwnedCandidate } from './heldAssets.ts'
 import { ownershipReaders } from './tokenStandards.ts'
 
-/** What state said about a candidate, and whether the contract refused (reverted) to say it. */
+/** A candidate with what state says of it, and whether the contract refused (reverted) to answer. */
 export interface AskedCandidate extends OwnedCandidate {
   readonly isRefusal: boolean
 }
 
-/** Contracts that are looked at again. */
+/** Maximum of contracts that are asked again. */
 const maxContracts = 1_024
-/** Refusals that are looked at again because their contract has shown that it can answer. */
+/** Maximum of refusals that are asked again because their contract has shown that it can answer. */
 const maxRefusals = 1_000
 
 /**
- * Looks at refusals again, by calls that come from nobody. A refusal says that there is nothing to own; but when many reads
+ * Asks again for what was refused, by calls that no contract makes. A refusal says that there is nothing to own; but when many reads
  * travel in one call, a contract that does not speak to contracts refuses too.
  *
  * Each contract is asked one question first. Where ids of ERC-721 were refused that is `balanceOf`, because any single id
@@ -35,7 +35,7 @@ export async function askRefusedAgain(
   for (const each of refused) if (!firsts.has(each.contract)) firsts.set(each.contract, each)
   const samples = [...firsts.values()]
   const doubted = await findDoubted(multicall, samples.slice(0, maxContracts), asked)
-  const notLookedAt = new Set(samples.slice(maxContracts).map(({ contract }) => contract))
+  const notAsked = new Set(samples.slice(maxContracts).map(({ contract }) => contract))
 
   const doubtful = roundRobin(
     refused.filter(({ contract }) => doubted.has(contract)),
@@ -46,7 +46,7 @@ export async function askRefusedAgain(
   const known = new Map(again.map((candidate, i) => [candidate, answers[i] ?? candidate]))
   for (const candidate of refused) {
     const { contract } = candidate
-    const isOpen = notLookedAt.has(contract) || (doubted.has(contract) && !known.has(candidate))
+    const isOpen = notAsked.has(contract) || (doubted.has(contract) && !known.has(candidate))
     if (isOpen) known.set(candidate, { ...candidate, ownership: { kind: 'unreadable' } })
   }
   return asked.map(candidate => known.get(candidate) ?? candidate)

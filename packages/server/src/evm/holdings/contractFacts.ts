@@ -4,7 +4,7 @@ import { decodeBool, decodeText, decodeUint, type ReturnData } from '../state/ab
 import type { ContractCall } from '../state/contractCalls.ts'
 import type { Multicall } from '../state/multicall.ts'
 
-/** What hardly ever changes about a contract. A fact it does not tell, or tells in a broken way, is absent. */
+/** Facts of a contract that hardly ever change. One that it does not answer, or answers in a broken way, is absent. */
 export interface ContractFacts {
   /** 0 to 255. */
   readonly decimals?: number
@@ -23,26 +23,26 @@ export interface ContractFactsReader {
   /**
    * @returns the wanted facts of each contract.
    * @throws what `multicall` throws.
-   * @remarks One call per contract and fact that is not remembered; untold ones are asked for every time.
+   * @remarks One call per contract and fact that is not remembered; unanswered ones are asked for every time.
    */
   read(
     multicall: Multicall,
     contracts: Iterable<Address>,
     names: readonly FactName[]
   ): Promise<ReadonlyMap<Address, ContractFacts>>
-  /** Remembers what was told, once the snapshot is known to be sound: a node that is left for another may have lied. */
+  /** Remembers the answers once the snapshot is known to be sound: a node that is left for another may have lied. */
   keep(): void
 }
 
-/** What was told of one chain's contracts, for ten minutes: contracts behind proxies do change it. */
+/** Remembers facts of one chain's contracts for ten minutes: contracts that proxies point to do change them. */
 export interface ContractFactsMemory {
   recall(key: string): Fact | undefined
   remember(key: string, fact: Fact): void
 }
 
-/** What was told on one branch of a chain: after a reorg another contract may stand at the same address. */
+/** Remembers facts for each branch of a chain: after a reorg another contract may stand at the same address. */
 export interface BranchedFactsMemory {
-  /** @param branch - grows with each reorg. What was told on an older one is forgotten; an older one itself has no memory. */
+  /** @param branch - grows with each reorg. Facts of older branches are forgotten; an older branch has no memory. */
   ofBranch(branch: number): ContractFactsMemory
 }
 
@@ -80,7 +80,7 @@ const questions: Readonly<Record<FactName, FactQuestion>> = {
 const factGas = 300_000
 /** Far more than is shown, so that a long name is cut rather than lost. */
 const maxFactReturnBytes = 64 * 1024
-/** Of all names and symbols of one snapshot; the rest counts as not told. Thousands of the longest, millions of usual ones. */
+/** Of all names and symbols of one snapshot; the rest counts as not answered. Thousands of the longest, millions of usual ones. */
 const maxCharacters = 16 * 1024 * 1024
 const keptForMs = 10 * 60 * 1000
 
@@ -93,7 +93,7 @@ function factCall({ contract, name }: WantedFact): ContractCall {
   return { to: contract, data: questions[name].data, gas: factGas, maxReturnBytes: maxFactReturnBytes }
 }
 
-/** @param options.maxFacts - how many facts are remembered. */
+/** @param options.maxFacts - maximum of facts that are remembered. */
 export function createContractFactsMemory(
   options: { readonly maxFacts?: number; readonly now?: () => number } = {}
 ): ContractFactsMemory {
@@ -121,7 +121,7 @@ export function createBranchedFactsMemory(): BranchedFactsMemory {
 export function createContractFactsReader(
   memory: ContractFactsMemory = createContractFactsMemory()
 ): ContractFactsReader {
-  const toldNow = new Map<string, Fact>()
+  const answeredNow = new Map<string, Fact>()
   let characters = 0
 
   return {
@@ -129,32 +129,32 @@ export function createContractFactsReader(
       const facts = new Map<Address, Partial<Record<FactName, Fact>>>()
       const missing: WantedFact[] = []
       for (const contract of contracts) {
-        const told: Partial<Record<FactName, Fact>> = {}
-        facts.set(contract, told)
+        const answered: Partial<Record<FactName, Fact>> = {}
+        facts.set(contract, answered)
         for (const name of names) {
           const key = `${contract} ${name}`
-          const remembered = toldNow.get(key) ?? memory.recall(key)
-          if (remembered !== undefined) told[name] = remembered
+          const remembered = answeredNow.get(key) ?? memory.recall(key)
+          if (remembered !== undefined) answered[name] = remembered
           else missing.push({ contract, name })
         }
       }
       await multicall.callAll(missing, factCall, (result, { contract, name }) => {
         const fact = result.kind === 'returned' ? questions[name].decode(result.data) : undefined
-        const told = facts.get(contract)
-        if (fact === undefined || told === undefined) return
+        const answered = facts.get(contract)
+        if (fact === undefined || answered === undefined) return
         if (typeof fact === 'string') {
           characters += fact.length
           if (characters > maxCharacters) return
         }
-        told[name] = fact
-        toldNow.set(`${contract} ${name}`, fact)
+        answered[name] = fact
+        answeredNow.set(`${contract} ${name}`, fact)
       })
       // Each fact was decoded by its own question, so it has its own type.
       return facts as ReadonlyMap<Address, ContractFacts>
     },
     keep() {
-      for (const [key, fact] of toldNow) memory.remember(key, fact)
-      toldNow.clear()
+      for (const [key, fact] of answeredNow) memory.remember(key, fact)
+      answeredNow.clear()
     }
   }
 }

@@ -3,11 +3,11 @@ import type { Multicall } from '../state/multicall.ts'
 import { askRefusedAgain } from './askRefusedAgain.ts'
 import type { ContractFactsReader } from './contractFacts.ts'
 import type { IncompleteHolding, OwnedCandidate, WantedCandidate } from './heldAssets.ts'
-import { type LookDepth, mergeRanges, RangeWalk } from './RangeWalk.ts'
+import { mergeRanges, RangeWalk, type ReadDepth } from './RangeWalk.ts'
 import { balanceGas, erc20Ownership, erc721Ownership } from './tokenStandards.ts'
 
 export interface RangeLimits {
-  /** Ids of one contract that are asked for, beside those that a log named alone. */
+  /** Ids of one contract that are asked for, apart from those that a log named alone. */
   readonly maxIdsPerContract?: number | undefined
   /** Ids found in all ranges together: each of them costs further reads. */
   readonly maxHeld?: number | undefined
@@ -15,8 +15,8 @@ export interface RangeLimits {
   readonly untilMs?: number | undefined
 }
 
-/** A look at ids: how much gas each may burn, and how many are asked for before anything is decided. */
-const looks: Readonly<Record<LookDepth, { readonly gas: number; readonly idsPerRound: number }>> = {
+/** The two reads of an id: how much gas each may burn, and how many ids are read in one round. */
+const reads: Readonly<Record<ReadDepth, { readonly gas: number; readonly idsPerRound: number }>> = {
   first: { gas: balanceGas, idsPerRound: 2_000 },
   // ERC-721A walks back from the id to the start of its mint, storage slot by storage slot; it allows mints of 5,000.
   second: { gas: 12_000_000, idsPerRound: 64 }
@@ -25,7 +25,7 @@ const looks: Readonly<Record<LookDepth, { readonly gas: number; readonly idsPerR
 /**
  * Finds which ids of the ranges their candidates' owner holds. A range is a claim that cost its contract one log, and
  * may name 2^256 ids; how many are asked for is bounded by what the contract's own `balanceOf` says, by the limits,
- * and by what its `ownerOf` costs. Contracts take turns, so that one cannot use up another's looks.
+ * and by what its `ownerOf` costs. Contracts are read in turn, so that one cannot use up the reads of another.
  *
  * A contract whose `balanceOf` is silent counts as no token, unless ERC-165 says that it is ERC-721.
  *
@@ -52,7 +52,7 @@ export async function expandRanges(
   const { walks, unknown } = await startWalks()
   const heldCount = () => walks.reduce((sum, { held }) => sum + held.length, 0)
   for (const depth of ['first', 'second'] as const) {
-    const { gas, idsPerRound } = looks[depth]
+    const { gas, idsPerRound } = reads[depth]
     let open = walks.filter(walk => walk.isOpen(depth))
     while (open.length > 0 && Date.now() < untilMs) {
       const room = Math.min(idsPerRound, maxHeld - heldCount())
@@ -64,7 +64,7 @@ export async function expandRanges(
         asked,
         ({ candidate }) => ({ ...erc721Ownership.call(candidate), gas }),
         (result, { walk, candidate }) => walk.note(depth, candidate, result),
-        // A contract may refuse whoever is a contract.
+        // A contract may refuse calls by contracts.
         depth === 'second' ? { strategy: 'plain' } : {}
       )
       open = [...open, ...turn].filter(walk => walk.isOpen(depth))

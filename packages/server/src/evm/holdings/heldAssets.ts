@@ -4,12 +4,12 @@ import type { ContractFacts } from './contractFacts.ts'
 import { hidesCharacters } from './spam/nameSigns.ts'
 import type { Ownership } from './tokenStandards.ts'
 
-/** How a contract calls itself. */
+/** The name and symbol that a contract gives itself. */
 export interface ContractLabel {
   /** Display text; "" when unknown. */
   readonly name: string
   readonly symbol: string
-  /** Present when the one or the other was written with characters that nobody sees and no honest name needs. */
+  /** Present when the one or the other has invisible characters that no honest name needs. */
   readonly hidesCharacters?: true
 }
 
@@ -51,27 +51,27 @@ export interface OwnedCandidate extends WantedCandidate {
   readonly ownership: Ownership
 }
 
-/** The contracts among `items`, each once. */
+/** Returns the contracts of `items`, each once. */
 export function contractsOf(items: readonly HoldingCandidate[]): ReadonlySet<Address> {
   return new Set(items.map(({ contract }) => contract))
 }
 
-/** A candidate that stands for many ids. */
+/** Checks whether a candidate stands for many ids. */
 export function isRange({ lastTokenId }: HoldingCandidate): boolean {
   return lastTokenId !== undefined
 }
 
-/** Name and symbol as they may be shown, "" for what the contract does not tell. */
+/** Returns name and symbol as they may be shown, "" for what the contract does not answer. */
 export function labelOf(facts: ContractFacts | undefined): ContractLabel {
   const { name = '', symbol = '' } = facts ?? {}
   const hides = hidesCharacters(name) || hidesCharacters(symbol)
   return { name: displayText(name), symbol: displayText(symbol), ...(hides && { hidesCharacters: true }) }
 }
 
-type Place = Pick<HoldingCandidate, 'contract' | 'tokenId'>
+type AssetKey = Pick<HoldingCandidate, 'contract' | 'tokenId'>
 
-/** Order of everything listed; an item without a token id comes first. Addresses are lower-case hex of one length, so text order is number order. */
-export function byContractThenId(a: Place, b: Place): number {
+/** Compares in the order of everything listed; an item without a token id comes first. Addresses are lower-case hex of one length, so text order is number order. */
+export function byContractThenId(a: AssetKey, b: AssetKey): number {
   if (a.contract !== b.contract) return a.contract < b.contract ? -1 : 1
   const [idA, idB] = [a.tokenId ?? -1n, b.tokenId ?? -1n]
   return idA < idB ? -1 : idA > idB ? 1 : 0

@@ -21,7 +21,7 @@ export interface EvmHoldingsAtBlock extends FoundAssets {
 
 export interface HoldingsRequest {
   readonly address: Address
-  /** Hints, in any order; those of other owners are not looked at. Read to the end before the first node call. */
+  /** Hints, in any order; those of other owners are skipped. They are read to the end before the first node call. */
   readonly candidates: AsyncIterable<readonly HoldingCandidate[]> | Iterable<HoldingCandidate>
   /** Only these contracts, lower case; absent or empty: all. ERC-20 contracts in it are read even without a candidate. */
   readonly filter?: readonly Address[]
@@ -37,7 +37,7 @@ export interface HoldingsRequest {
   readonly deadlineMs?: number
 }
 
-/** Reads balances and owners from state; logs only say where to look. */
+/** Reads balances and owners from state; logs only name the candidates. */
 export interface EvmHoldings {
   /**
    * Everything in the answer is read at one block of one upstream. One that does not have the block, loses it, fails or
@@ -45,14 +45,14 @@ export interface EvmHoldings {
    *
    * | the contract | outcome |
    * |---|---|
-   * | balance or owner says zero, or somebody else | left out |
+   * | balance is zero, or the owner is another account | left out |
    * | `ownerOf` reverts | left out: the token does not exist (EIP-721) |
    * | has no code (any more) | left out |
    * | does not answer (reverts, returns nothing), and `decimals` or ERC-165 do not speak for a token | left out |
    * | does not answer, but they do | incomplete, BALANCE_UNREADABLE or OWNER_UNREADABLE |
    * | loops, invalid code, short or huge return, dirty address, no answer in time, or no time left to ask | incomplete, the same |
    * | ERC-20 with a balance, or listed in `filter`, without `decimals` or with one above 255 | incomplete, DECIMALS_UNREADABLE |
-   * | logged ranges of ERC-721 ids, and the owner may hold ids in them beyond those that were looked at | incomplete, RANGE_NOT_READ |
+   * | logged ranges of ERC-721 ids, and the owner may hold ids in them that were not read | incomplete, RANGE_NOT_READ |
    * | name or symbol broken | listed with "" |
    * | has no token URI (reverts, returns nothing) | listed with "" |
    * | token URI loops, is broken or beyond 512 KiB, or all together beyond 32 MiB | listed with "", and incomplete, TOKEN_URI_UNREADABLE |
@@ -140,8 +140,8 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
  * work a range is shows only while it is done.
  */
 function workName(candidates: readonly WantedCandidate[]): string {
-  const most = 2 ** Math.ceil(Math.log2(candidates.length + 1))
-  return `holdings of up to ${most} candidates${candidates.some(isRange) ? ' and ranges' : ''}`
+  const size = 2 ** Math.ceil(Math.log2(candidates.length + 1))
+  return `holdings of up to ${size} candidates${candidates.some(isRange) ? ' and ranges' : ''}`
 }
 
 /** @throws {NodeUnavailableError} no time is left. */

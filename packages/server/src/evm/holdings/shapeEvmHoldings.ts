@@ -5,7 +5,7 @@ import type { HeldNft, HeldToken } from './heldAssets.ts'
 import type { EvmHoldingsAtBlock } from './holdings.ts'
 import type { SpamJudge } from './spam/createSpamJudge.ts'
 
-/** What the metadata of one NFT adds. */
+/** The part of an NFT that comes from its metadata. */
 interface NftMetadata {
   /** Verbatim. */
   readonly data: Readonly<Record<string, unknown>>
@@ -13,7 +13,7 @@ interface NftMetadata {
   readonly image: string
 }
 
-/** What token lists say of one ERC-20 contract; "" for what they do not say. */
+/** The entry of token lists for one ERC-20 contract; "" for what they do not have. */
 export interface ListedLabel {
   readonly name: string
   readonly symbol: string
@@ -21,7 +21,7 @@ export interface ListedLabel {
 }
 
 export interface HoldingsExtras {
-  /** Metadata of `nfts`, place by place; absent where it is not available. */
+  /** Metadata of `nfts`, by their indexes; absent where it is not available. */
   readonly metadata: readonly (NftMetadata | undefined)[]
   /** Absent for a contract that no token list knows. */
   readonly listed: (address: string) => ListedLabel | undefined
@@ -29,8 +29,8 @@ export interface HoldingsExtras {
 }
 
 /**
- * Holdings as the wire has them: checksummed addresses, decimal strings, metadata put in its places, and verdicts on
- * what looks like spam. Token lists give logos, and a name or symbol only where the contract tells none.
+ * Shapes holdings for the wire: checksummed addresses, decimal strings, metadata, and verdicts on spam. Token lists give
+ * logos, and a name or symbol only where the contract has none.
  *
  * An NFT whose metadata is not available although it has a URI is listed with `data: {}` and named in `incomplete`
  * (METADATA_UNAVAILABLE).

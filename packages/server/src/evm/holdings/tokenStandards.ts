@@ -2,7 +2,7 @@ import type { Address, Hex, HoldingCandidate, TokenStandard } from '../../model/
 import { decodeAddress, decodeText, decodeUint, encodeCall } from '../state/abi.ts'
 import type { CallResult, ContractCall } from '../state/contractCalls.ts'
 
-/** What state says about one candidate. */
+/** The owner's part in one candidate, by state. */
 export type Ownership =
   | { readonly kind: 'held'; readonly amount: bigint }
   | { readonly kind: 'none' }
@@ -104,7 +104,7 @@ export function erc721UriCall(contract: Address, tokenId: bigint): ContractCall 
   return uriCall(contract, encodeCall('0xc87b56dd', tokenId))
 }
 
-/** `uri(uint256)`; `{id}` is left for whoever fetches it. */
+/** `uri(uint256)`; `{id}` is replaced when the URI is fetched. */
 export function erc1155UriCall(contract: Address, tokenId: bigint): ContractCall {
   return uriCall(contract, encodeCall('0x0e89341c', tokenId))
 }

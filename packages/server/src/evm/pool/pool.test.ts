@@ -249,7 +249,7 @@ describe('the pool reader', () => {
     const { read } = nodeWith(
       { txpool_content: () => content, eth_blockNumber: () => '0x20' },
       {
-        mostEntries: 3,
+        maxEntries: 3,
         logger: { ...silentLogger, warn: (message, fields) => void warnings.push({ message, ...fields }) }
       }
     )

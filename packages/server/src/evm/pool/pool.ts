@@ -8,14 +8,14 @@ import type { Logger } from '../../platform/logger.ts'
 import { movingUp, readPendingBlock, readPendingList, readTxpool } from './poolSources.ts'
 import type { FoundPool, PoolTransaction } from './readPoolEntries.ts'
 
-/** A look at the node's pool; what the store takes as its `PoolUpdate`. */
+/** One read of the node's pool; the store takes it as its `PoolUpdate`. */
 export interface PoolView {
   /** Each transaction once. */
   readonly present: readonly PoolTransaction[]
   readonly seenAtSeconds: number
   /** The node's head, asked after the pool was read. */
   readonly headAfter: number
-  /** The source of this look shows the node's whole pool, not only a part of it. */
+  /** The source of this read shows the node's whole pool, not only a part of it. */
   readonly complete: boolean
   /** Entries of the source beyond the bound, which `present` does not have. */
   readonly leftOut: number
@@ -25,10 +25,10 @@ export interface PoolReaderOptions {
   readonly rpc: Pick<EvmUpstreams, 'onOneNode'>
   readonly logger?: Logger
   /**
-   * Most entries of a look; 50,000: ten times what a node keeps by default, and a size whose comparison with the store
+   * Maximum of entries of a read; 50,000: ten times what a node keeps by default, and a size whose comparison with the store
    * does not hold up the blocks.
    */
-  readonly mostEntries?: number
+  readonly maxEntries?: number
   readonly clock?: Clock
 }
 
@@ -42,13 +42,13 @@ const sources: readonly {
   { name: 'the pending block', read: readPendingBlock }
 ]
 
-/** A pool whose answer was too large is not small again at the next look, and every try costs as much as may be read. */
-const restMs = 10 * 60_000
+/** A pool whose answer was too large is not small again at the next read, and every try costs as much as may be read. */
+const skipMs = 10 * 60_000
 
 /**
- * Reads the pool in the best way the node offers: `txpool_content`, else `eth_pendingTransactions`, else the pending
- * block. All of one look comes from one node and one source. A source whose answer is larger than may be read rests for
- * ten minutes, and the next one takes its place.
+ * Reads the pool from the best source that the node offers: `txpool_content`, else `eth_pendingTransactions`, else the pending
+ * block. All of one read comes from one node and one source. A source whose answer is larger than may be read is skipped for
+ * ten minutes, and the next one is used.
  *
  * @returns a function that reads the pool once; `undefined` when the node does not show any.
  * @throws {NodeUnavailableError}
@@ -58,21 +58,21 @@ const restMs = 10 * 60_000
 export function createPoolReader({
   rpc,
   logger,
-  mostEntries = 50_000,
+  maxEntries = 50_000,
   clock = systemClock
 }: PoolReaderOptions): (signal?: AbortSignal) => Promise<PoolView | undefined> {
-  const restsUntilMs = new Map<string, number>()
+  const skippedUntilMs = new Map<string, number>()
   let queuedBefore: readonly PoolTransaction[] = []
   let wasCut = false
 
   /** Two nodes may be asked at the same time: what is remembered is remembered of the answer that counts. */
-  async function lookAt(node: EvmNode) {
+  async function readSources(node: EvmNode) {
     for (const { name, read } of sources) {
-      if ((restsUntilMs.get(name) ?? 0) > clock.now()) continue
+      if ((skippedUntilMs.get(name) ?? 0) > clock.now()) continue
       const found = await read(node, logger).catch(error => {
         if (!(error instanceof UpstreamError) || error.fault !== 'tooLarge') throw error
-        restsUntilMs.set(name, clock.now() + restMs)
-        logger?.warn('the pool is larger than an answer may be', { method: name, waitMs: restMs })
+        skippedUntilMs.set(name, clock.now() + skipMs)
+        logger?.warn('the pool is larger than an answer may be', { method: name, waitMs: skipMs })
         return undefined
       })
       if (found === undefined) continue
@@ -85,22 +85,22 @@ export function createPoolReader({
   }
 
   return async signal => {
-    const look = await rpc.onOneNode('pool', lookAt, signal ? { signal } : {})
-    const comesInLists = look?.name === 'txpool_content'
+    const read = await rpc.onOneNode('pool', readSources, signal ? { signal } : {})
+    const comesInLists = read?.name === 'txpool_content'
     const before = comesInLists ? queuedBefore : []
-    queuedBefore = comesInLists ? look.entries.filter(({ status }) => status === 0) : []
-    if (look === undefined) return undefined
-    const all = [...look.entries, ...movingUp(before, look.entries)]
-    const present = limitPool(all, mostEntries)
+    queuedBefore = comesInLists ? read.entries.filter(({ status }) => status === 0) : []
+    if (read === undefined) return undefined
+    const all = [...read.entries, ...movingUp(before, read.entries)]
+    const present = limitPool(all, maxEntries)
     const leftOut = all.length - present.length
     if (leftOut > 0 && !wasCut)
       logger?.warn('entries of a pool beyond the bound are left out', { count: leftOut })
     wasCut = leftOut > 0
     return {
       present,
-      seenAtSeconds: look.seenAtSeconds,
-      headAfter: look.headAfter,
-      complete: look.complete,
+      seenAtSeconds: read.seenAtSeconds,
+      headAfter: read.headAfter,
+      complete: read.complete,
       leftOut
     }
   }
@@ -108,24 +108,24 @@ export function createPoolReader({
 
 /**
  * The entries that are kept of a pool that is too large: pending ones before queued ones, then the first of every sender
- * before the second of anybody, then by hash. So one sender's flood leaves the others' entries where they are, and two
- * looks at the same pool keep the same.
+ * before the second of any, then by hash. So one sender's flood leaves the others' entries where they are, and two
+ * reads of the same pool keep the same.
  */
-function limitPool(entries: readonly PoolTransaction[], most: number): readonly PoolTransaction[] {
-  if (entries.length <= most) return entries
+function limitPool(entries: readonly PoolTransaction[], max: number): readonly PoolTransaction[] {
+  if (entries.length <= max) return entries
   const bySender = new Map<Address, PoolTransaction[]>()
   for (const entry of entries) {
     const queue = bySender.get(entry.from)
     if (queue === undefined) bySender.set(entry.from, [entry])
     else queue.push(entry)
   }
-  const ranked: { readonly entry: PoolTransaction; readonly place: number }[] = []
+  const ranked: { readonly entry: PoolTransaction; readonly index: number }[] = []
   for (const queue of bySender.values()) {
     queue.sort((a, b) => (a.nonce < b.nonce ? -1 : a.nonce > b.nonce ? 1 : a.hash < b.hash ? -1 : 1))
-    for (const [place, entry] of queue.entries()) ranked.push({ entry, place })
+    for (const [index, entry] of queue.entries()) ranked.push({ entry, index })
   }
   ranked.sort(
-    (a, b) => b.entry.status - a.entry.status || a.place - b.place || (a.entry.hash < b.entry.hash ? -1 : 1)
+    (a, b) => b.entry.status - a.entry.status || a.index - b.index || (a.entry.hash < b.entry.hash ? -1 : 1)
   )
-  return ranked.slice(0, most).map(({ entry }) => entry)
+  return ranked.slice(0, max).map(({ entry }) => entry)
 }

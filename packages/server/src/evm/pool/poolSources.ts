@@ -33,9 +33,9 @@ export async function readTxpool(node: EvmNode, logger: Logger | undefined): Pro
 }
 
 /**
- * Queued entries of the last look that may only be between the two lists: nodes write down pending and queued ones after
- * each other, and what moves up in between is in neither (anvil). So a queued entry that vanishes counts as there for one
- * more look, unless another one has taken its nonce.
+ * Returns queued entries of the last read that may only be between the two lists: nodes write down pending and queued ones after
+ * each other, and what moves up in between is in neither (anvil). So a queued entry that vanishes counts as present for one
+ * more read, unless another one has taken its nonce.
  */
 export function movingUp(
   queuedBefore: readonly PoolTransaction[],
@@ -52,7 +52,7 @@ export function movingUp(
 const listsEverything = /^(hardhat|edr|nethermind|anvil)/i
 
 /**
- * The pool by `eth_pendingTransactions`, which mixes pending and queued: the senders' next nonces tell them apart.
+ * The pool by `eth_pendingTransactions`, which mixes pending and queued: the senders' next nonces separate them.
  *
  * @returns `undefined` when the node has no such method; complete only for clients known to list everything.
  * @throws {NodeContradictionError} when the answer is not a list.
@@ -87,8 +87,8 @@ async function readNextNonces(
     asked.map(sender => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] }))
   )
   const nextNonces = new Map<Address, bigint>()
-  for (const [place, sender] of asked.entries()) {
-    const outcome = outcomes[place]
+  for (const [index, sender] of asked.entries()) {
+    const outcome = outcomes[index]
     if (outcome === undefined) continue
     if (!outcome.ok) throw outcome.error
     nextNonces.set(sender, readOptionalQuantity(outcome.value, `nonce of ${sender}`) ?? 0n)
@@ -97,8 +97,8 @@ async function readNextNonces(
 }
 
 /**
- * Tells pending from queued: from an account's next nonce on, transactions without a gap may enter the next block,
- * those behind a gap wait. Below the next nonce, they are in a block already and left out.
+ * Separates pending from queued: from an account's next nonce on, transactions without a gap may enter the next block,
+ * those after a gap wait. Those with older nonces are in a block already and left out.
  */
 function sortByNonceGap(
   entries: readonly Omit<PoolTransaction, 'status'>[],
@@ -110,7 +110,7 @@ function sortByNonceGap(
     .filter(({ from, nonce }) => nonce >= (nextNonces.get(from) ?? 0n))
     .map(entry => {
       const next = expected.get(entry.from) ?? 0n
-      // The same nonce again is a replacement on its way, no gap.
+      // The same nonce again is a replacement, no gap.
       if (entry.nonce === next) expected.set(entry.from, next + 1n)
       return { ...entry, status: entry.nonce <= next ? 1 : 0 }
     })

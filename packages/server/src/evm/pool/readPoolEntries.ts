@@ -16,7 +16,7 @@ export interface FoundPool {
 
 /**
  * Pool transactions as nodes write them, without their status. Those that are in a block already are left out; malformed
- * ones too, with a line in the log: anybody can send anything to a pool.
+ * ones too, with a line in the log: any account can send anything to a pool.
  */
 export function readPoolEntries(
   raw: readonly unknown[],

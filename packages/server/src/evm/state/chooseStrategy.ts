@@ -32,7 +32,7 @@ interface ExchangeSize extends BatchSize {
 
 /** A node may be upgraded: a strategy that is missing is tried again after this time. */
 const forgetAfterMs = 10 * 60_000
-/** What has worked before is more likely to be missing for a moment only, or behind a balancer of several. */
+/** What has worked before is more likely to be missing for a moment only, or on one of several balanced nodes. */
 const forgetLostAfterMs = 5_000
 const wholeSize = 16
 const maxCalls = 512

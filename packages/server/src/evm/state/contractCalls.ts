@@ -2,7 +2,7 @@ import type { Address, Hex } from '../../model/evm.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { ReturnData } from './abi.ts'
 
-/** One read of a contract that nobody vouches for. */
+/** One read of an untrusted contract. */
 export interface ContractCall {
   readonly to: Address
   readonly data: Hex
@@ -22,7 +22,7 @@ export type CallResult =
   /** Out of gas, invalid instruction, too much returned, too slow: nothing can be concluded. */
   | { readonly kind: 'failed' }
 
-/** One call's part of an exchange. */
+/** The result of one call of an exchange. */
 export type AttemptResult =
   | CallResult
   /** It was seen to use up all the gas it was given. */
@@ -80,9 +80,9 @@ export function readResults(data: string, calls: number): AttemptResult[] | unde
     throw new NodeContradictionError(`a multicall of ${calls} calls answered ${count}`)
   }
   const results = new Array<AttemptResult>(calls).fill(undefined)
-  for (let place = 0; place < count; place++) {
+  for (let index = 0; index < count; index++) {
     const outcome = take(2)
-    results[place] = readOutcome(outcome, take(Number(`0x${take(6)}`) * 2))
+    results[index] = readOutcome(outcome, take(Number(`0x${take(6)}`) * 2))
   }
   if (at !== data.length) throw new NodeContradictionError('the result of a multicall is too long')
   return results

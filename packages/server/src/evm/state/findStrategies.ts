@@ -21,12 +21,12 @@ export interface FoundStrategy {
 
 /** Gas to try; the highest that the node takes counts. Nodes bound the gas of a call by 10, 16.7, 30 or 50 million. */
 const gasSteps = [50_000_000, 30_000_000, 16_777_216, 10_000_000, 5_000_000]
-const leastGas = 5_000_000
+const minGas = 5_000_000
 
-const precompile = (place: number): Address => `0x${place.toString(16).padStart(40, '0')}`
+const precompile = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`
 const identity = precompile(4)
 const curveAddition = precompile(6)
-const nobody: Address = '0x0d7ab74a2cbbf8ff2a1a9e3a1f1d6a5d9c1e77b3'
+const emptyAddress: Address = '0x0d7ab74a2cbbf8ff2a1a9e3a1f1d6a5d9c1e77b3'
 
 /** Reads whose outcomes every chain agrees on, one of each kind that the strategies can tell apart. */
 const examples: readonly { readonly call: ContractCall; readonly outcome: AttemptResult }[] = [
@@ -39,7 +39,7 @@ const examples: readonly { readonly call: ContractCall; readonly outcome: Attemp
     outcome: { kind: 'tooLong' }
   },
   {
-    call: { to: nobody, data: '0x', gas: 50_000, maxReturnBytes: 32 },
+    call: { to: emptyAddress, data: '0x', gas: 50_000, maxReturnBytes: 32 },
     outcome: { kind: 'returned', data: '' }
   },
   // No point of the curve: such a call costs all of its gas.
@@ -66,7 +66,7 @@ const exampleInput = encodeCalls(
 export async function findStrategies(node: EvmNode, block: PinnedBlock): Promise<readonly FoundStrategy[]> {
   const programCalls = programStrategies.flatMap(name => [
     // With an override, a node may ignore the block parameter; a block that does not exist shows it.
-    programCall(name, exampleInput, leastGas, { blockHash: noHash }),
+    programCall(name, exampleInput, minGas, { blockHash: noHash }),
     ...gasSteps.map(gas => programCall(name, exampleInput, gas, block.parameter))
   ])
   const plainCalls = gasSteps.map((gas): NodeCall => {
@@ -87,7 +87,7 @@ export async function findStrategies(node: EvmNode, block: PinnedBlock): Promise
   }
   const plainGas =
     gasSteps[take(gasSteps.length).findIndex(outcome => outcome?.ok && outcome.value === '0xc0ffee')]
-  return [...found, { name: 'plain', gas: plainGas ?? leastGas }]
+  return [...found, { name: 'plain', gas: plainGas ?? minGas }]
 }
 
 function isAsExpected(outcome: NodeOutcome | undefined): boolean {

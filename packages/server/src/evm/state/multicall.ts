@@ -7,7 +7,7 @@ import { createPatientNode } from './patientNode.ts'
 import type { PinnedBlock } from './pinBlock.ts'
 import { createWorker } from './workOff.ts'
 
-/** Reads many contracts at one block of one node; the one place that sends many calls, whatever their strategy. */
+/** Reads many contracts at one block of one node; nothing else sends many calls, whatever their strategy. */
 export interface Multicall {
   /**
    * Asks one question about each item.
@@ -41,26 +41,26 @@ export interface MulticallOptions {
   readonly deadlineMs?: number | undefined
 }
 
-/** A second look is for the odd honest contract; a crowd of broken ones must not use up the node's time. */
-const maxSecondLooks = 64
+/** A second read is for the odd honest contract; a crowd of broken ones must not use up the node's time. */
+const maxSecondReads = 64
 /** The same for reads that were seen to burn all they were given. */
-const maxLooksAtBurnt = 8
-const secondLooksPerExchange = 8
-/** So many failures of a contract, and more than it has answers, show that asking it is a waste. */
+const maxReadsOfBurnt = 8
+const secondReadsPerExchange = 8
+/** So many failures of a contract, and more than it has answers, show that further reads are a waste. */
 const maxFailures = 32
-/** The same for second looks: each may cost ten times as much. */
-const maxFailuresOfSecondLooks = 4
+/** The same for second reads: each may cost ten times as much. */
+const maxFailuresOfSecondReads = 4
 
-/** A call to be looked at again. */
+/** A call that is sent again. */
 interface Doubtful {
-  readonly place: number
+  readonly index: number
   readonly call: ContractCall
   readonly wasBurnt: boolean
 }
 
 /**
- * Many reads in one `eth_call` where the node allows it, see `findStrategies.ts`. What failed among others is looked
- * at once more by a plain call, with more gas where it has it in store.
+ * Many reads in one `eth_call` where the node allows it, see `findStrategies.ts`. What failed among others is read
+ * once more by a plain call, with more gas where the call allows it.
  */
 export function createMulticall(options: MulticallOptions): Multicall {
   const {
@@ -83,37 +83,37 @@ export function createMulticall(options: MulticallOptions): Multicall {
     ) {
       const calls = items.map(callOf)
       const kept = new Array<T>(items.length)
-      const keep = (place: number, result: CallResult) => {
-        kept[place] = read(result, items[place] as Item)
+      const keep = (index: number, result: CallResult) => {
+        kept[index] = read(result, items[index] as Item)
       }
       const doubtful: Doubtful[] = []
       let burnt = 0
       const untilMs = (Date.now() + deadlineMs) / 2
-      const tally = createTally(maxFailures)
+      const failures = createFailureCounter(maxFailures)
       await workOff({
         calls,
         ...(strategy && { strategy }),
-        isWorthwhile: place => Date.now() < untilMs && tally.isWorthwhile(calls[place]?.to),
-        settle(place, result, hope, wasBurnt = false) {
-          tally.note(calls[place]?.to, result)
-          const { gas, generousGas = gas, ...call } = calls[place] as ContractCall
-          const isLooked = hope === 'some' || (hope === 'little' && burnt++ < maxLooksAtBurnt)
-          if (!isLooked || doubtful.length >= maxSecondLooks) keep(place, result)
-          else doubtful.push({ place, call: { ...call, gas: generousGas }, wasBurnt })
+        isWorthwhile: index => Date.now() < untilMs && failures.isWorthwhile(calls[index]?.to),
+        settle(index, result, retryable, wasBurnt = false) {
+          failures.note(calls[index]?.to, result)
+          const { gas, generousGas = gas, ...call } = calls[index] as ContractCall
+          const isReadAgain = retryable === 'now' || (retryable === 'later' && burnt++ < maxReadsOfBurnt)
+          if (!isReadAgain || doubtful.length >= maxSecondReads) keep(index, result)
+          else doubtful.push({ index, call: { ...call, gas: generousGas }, wasBurnt })
         }
       })
-      const secondTally = createTally(maxFailuresOfSecondLooks)
+      const secondFailures = createFailureCounter(maxFailuresOfSecondReads)
       await workOff({
         calls: doubtful.map(({ call }) => call),
         strategy: 'plain',
-        maxPerExchange: secondLooksPerExchange,
-        isWorthwhile: i => Date.now() < untilMs && secondTally.isWorthwhile(doubtful[i]?.call.to),
+        maxPerExchange: secondReadsPerExchange,
+        isWorthwhile: i => Date.now() < untilMs && secondFailures.isWorthwhile(doubtful[i]?.call.to),
         settle(i, result) {
-          secondTally.note(doubtful[i]?.call.to, result)
-          const { place, wasBurnt } = doubtful[i] as Doubtful
-          // A proxy reverts without a word when its implementation has burnt all gas, and a plain call does not show that.
+          secondFailures.note(doubtful[i]?.call.to, result)
+          const { index, wasBurnt } = doubtful[i] as Doubtful
+          // A proxy reverts without a reason when its implementation has burnt all gas, and a plain call does not show that.
           const isDoubtful = wasBurnt && result.kind === 'reverted'
-          keep(place, isDoubtful ? { kind: 'failed' } : result)
+          keep(index, isDoubtful ? { kind: 'failed' } : result)
         }
       })
       return kept
@@ -122,7 +122,7 @@ export function createMulticall(options: MulticallOptions): Multicall {
 }
 
 /** Counts how often contracts have failed, so that one that burns all it is given is not given more and more. */
-function createTally(most: number) {
+function createFailureCounter(max: number) {
   const counts = new Map<Address | undefined, { failed: number; other: number }>()
   return {
     note(contract: Address | undefined, { kind }: CallResult): void {
@@ -132,7 +132,7 @@ function createTally(most: number) {
     },
     isWorthwhile(contract: Address | undefined): boolean {
       const { failed, other } = counts.get(contract) ?? { failed: 0, other: 0 }
-      return failed < most || failed <= other
+      return failed < max || failed <= other
     }
   }
 }

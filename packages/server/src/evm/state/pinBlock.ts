@@ -13,7 +13,7 @@ export interface BlockAt {
 export interface PinnedBlock extends BlockAt {
   /** The block parameter of every read: EIP-1898 `{ blockHash }`, or the height where the node does not know that. */
   readonly parameter: { readonly blockHash: Hash } | Hex
-  /** False: the hash must be checked beside the reads, because a height can change its block. */
+  /** False: the hash must be checked with every exchange, because a height can change its block. */
   readonly byHash: boolean
 }
 
@@ -27,14 +27,14 @@ export class BlockLostError extends NodeContradictionError {
 /** What a node is asked through here. */
 export type BlockReader = Pick<EvmNode, 'request' | 'batch'>
 
-/** No block has this hash: a node that reads state for it does not look at the hash. */
+/** No block has this hash: a node that reads state for it ignores the hash. */
 export const noHash: Hash = `0x${'00'.repeat(31)}01`
 
 /**
- * Finds out how this node reads one block, by reading `owner`'s balance in each way. One batch; nothing is remembered,
- * because behind one address there may be several nodes.
+ * Finds out how this node reads one block, by reading `owner`'s balance by hash and by height. One batch; nothing is remembered,
+ * because one URL may lead to several nodes.
  *
- * @throws {BlockLostError} it reads the block in neither way, or does not have it at its height (any more).
+ * @throws {BlockLostError} it reads the block neither by hash nor by height, or does not have it at its height (any more).
  */
 export async function pinBlock(
   node: BlockReader,
@@ -49,7 +49,7 @@ export async function pinBlock(
     { method: 'eth_getBalance', params: [owner, byNumber] },
     { method: 'eth_getBlockByNumber', params: [byNumber, false] }
   ])
-  // Nodes still read blocks that a reorg has put aside; nobody should be told of those.
+  // Nodes still read blocks that a reorg has removed; they must not be answered from.
   if (!blockNow?.ok || hashOfBlock(blockNow.value) !== block.hash) throw new BlockLostError(block)
   const atHash = wrongHashBalance?.ok === false ? quantityOf(hashBalance) : undefined
   if (atHash !== undefined) {
@@ -68,8 +68,8 @@ export async function confirmPinned(node: BlockReader, block: PinnedBlock): Prom
 }
 
 /**
- * A call to send beside reads: what it answers tells whether the node that answered all of them reads this block at all.
- * Only then do failures beside it speak of contracts.
+ * Returns a call to send with reads: its answer shows whether the node reads this block at all. Only then are failures in the
+ * same batch those of contracts.
  */
 export function canaryOf(block: PinnedBlock): NodeCall {
   if (block.byHash) {

@@ -70,7 +70,7 @@ interface ProgramLimits {
 
 /**
  * Many reads in one `eth_call`.
- * @returns `undefined` when the node did not take it: too large, or not in this way (any more).
+ * @returns `undefined` when the node did not take it: too large, or not by this strategy (any more).
  * @throws {BlockLostError}
  */
 export async function sendProgram(
@@ -148,8 +148,8 @@ function readResult(outcome: NodeOutcome | undefined, call: ContractCall): Attem
 }
 
 /**
- * Nodes agree on code 3 with the revert data, or on a code of their own with the data, which some also give, empty, to
- * whoever runs out of gas. The text is the last resort: it only decides whether a contract counts as refusing or as broken.
+ * Nodes agree on code 3 with the revert data, or on a code of their own with the data, which some also give, empty, for
+ * calls that ran out of gas. The text is the last resort: it only decides whether a contract counts as refusing or as broken.
  */
 function isRevert({ rpcCode, rpcData, message }: NodeRpcError): boolean {
   const hasData = typeof rpcData === 'string' && /^0x/.test(rpcData)

@@ -2,7 +2,7 @@ import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { mapConcurrently } from '../../platform/concurrency/permits.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { StrategyChooser } from './chooseStrategy.ts'
-import { chunkPlaces, piecesOf } from './chunkPlaces.ts'
+import { chunkCalls, piecesOf } from './chunkCalls.ts'
 import type { AttemptResult, CallResult, ContractCall } from './contractCalls.ts'
 import type { FoundStrategy, StrategyName } from './findStrategies.ts'
 import type { PatientNode } from './patientNode.ts'
@@ -16,23 +16,23 @@ export interface Work {
   readonly strategy?: StrategyName
   /** Calls per exchange; absent: as many as fit. */
   readonly maxPerExchange?: number
-  /** Asked when a call's turn has come: false, and it has failed without being sent. */
-  isWorthwhile(place: number): boolean
+  /** Decides before a call is sent: false, and it has failed without being sent. */
+  isWorthwhile(index: number): boolean
   /**
-   * @param hope - whether another look may come to another result.
+   * @param retryable - whether another read may come to another result; `later`: after those of other contracts.
    * @param isBurnt - the contract was seen to burn what it was given.
    */
-  settle(place: number, result: CallResult, hope: 'none' | 'little' | 'some', isBurnt?: boolean): void
+  settle(index: number, result: CallResult, retryable: 'no' | 'later' | 'now', isBurnt?: boolean): void
 }
 
 /** Calls that travel together. */
 interface Exchange {
-  readonly places: readonly number[]
+  readonly indexes: readonly number[]
   /** Part of an exchange that was taken apart. */
   readonly isPiece: boolean
 }
 
-/** What became of one exchange. */
+/** The calls that one exchange has left over. */
 interface Exchanged {
   /** To be sent again, with others. */
   readonly left: readonly number[]
@@ -45,11 +45,11 @@ const maxPieces = 256
 /** Plain calls may burn so many times the gas of a program: one that draws a picture on chain costs up to 30 million. */
 const plainTimes = 4
 /** Where gas ran out, no exchange of the next round is smaller. */
-const leastPerExchange = 8
+const minPerExchange = 8
 
 /**
  * Sends calls in rounds: what one round left over goes into the next. Every exchange settles its first call at least, or
- * is taken apart; so it ends. Contracts take turns, so that one with very many calls does not stand before the others.
+ * is taken apart; so it ends. Contracts are read in turn, so that one with very many calls does not delay the others.
  */
 export function createWorker(
   patient: PatientNode,
@@ -62,29 +62,29 @@ export function createWorker(
   async function run(
     work: Work,
     strategy: FoundStrategy,
-    { places: planned, isPiece }: Exchange
+    { indexes: planned, isPiece }: Exchange
   ): Promise<Exchanged> {
-    const places = planned.filter(place => {
-      const isWorthwhile = work.isWorthwhile(place)
-      if (!isWorthwhile) work.settle(place, { kind: 'failed' }, 'none')
+    const indexes = planned.filter(index => {
+      const isWorthwhile = work.isWorthwhile(index)
+      if (!isWorthwhile) work.settle(index, { kind: 'failed' }, 'no')
       return isWorthwhile
     })
-    if (places.length === 0) return { left: [], pieces: [] }
-    const exchange = { places, isPiece }
-    const calls = places.flatMap(place => work.calls[place] ?? [])
+    if (indexes.length === 0) return { left: [], pieces: [] }
+    const exchange = { indexes, isPiece }
+    const calls = indexes.flatMap(index => work.calls[index] ?? [])
     const triedSize = size.current()
     const workGas = size.gas()
     const done = await patient.ask(
       own => send(own, strategy, calls, workGas),
       () => size.refused(triedSize)
     )
-    if (done === undefined) return takeApart(work, exchange, 'none')
-    if (done.value !== undefined) return accept(work, strategy, workGas, places, done.value)
+    if (done === undefined) return takeApart(work, exchange, 'no')
+    if (done.value !== undefined) return accept(work, strategy, workGas, indexes, done.value)
     await patient.requireWell()
-    if (!(await chooser.stillWorks(strategy.name))) return { left: places, pieces: [] }
+    if (!(await chooser.stillWorks(strategy.name))) return { left: indexes, pieces: [] }
     // A refusal of a small exchange is not about its size.
-    if (places.length > size.calls() / 2) size.refused(triedSize)
-    return takeApart(work, exchange, 'some')
+    if (indexes.length > size.calls() / 2) size.refused(triedSize)
+    return takeApart(work, exchange, 'now')
   }
 
   function send(own: EvmNode, strategy: FoundStrategy, calls: readonly ContractCall[], workGas: number) {
@@ -100,33 +100,33 @@ export function createWorker(
     work: Work,
     strategy: FoundStrategy,
     workGas: number,
-    places: readonly number[],
+    indexes: readonly number[],
     results: readonly AttemptResult[]
   ): Exchanged {
     const left: number[] = []
-    places.forEach((place, i) => {
+    indexes.forEach((index, i) => {
       const result = results[i]
-      const call = work.calls[place]
+      const call = work.calls[index]
       // Only the first one is sure to have been attempted: it was, with all the gas that this node gives.
-      if (result === undefined && i > 0) left.push(place)
-      else if (call !== undefined) work.settle(place, ...judge(result, call, maxCallGas(strategy, workGas)))
+      if (result === undefined && i > 0) left.push(index)
+      else if (call !== undefined) work.settle(index, ...judge(result, call, maxCallGas(strategy, workGas)))
     })
     return { left, pieces: [] }
   }
 
-  function takeApart(work: Work, { places, isPiece }: Exchange, hope: 'none' | 'some'): Exchanged {
-    const pieces = piecesOf(places, isPiece)
-    if (places.length > 1 && pieces.length <= piecesLeft) {
+  function takeApart(work: Work, { indexes, isPiece }: Exchange, retryable: 'no' | 'now'): Exchanged {
+    const pieces = piecesOf(indexes, isPiece)
+    if (indexes.length > 1 && pieces.length <= piecesLeft) {
       piecesLeft -= pieces.length
-      return { left: [], pieces: pieces.map(piece => ({ places: piece, isPiece: true })) }
+      return { left: [], pieces: pieces.map(piece => ({ indexes: piece, isPiece: true })) }
     }
-    for (const place of places) work.settle(place, { kind: 'failed' }, hope)
+    for (const index of indexes) work.settle(index, { kind: 'failed' }, retryable)
     return { left: [], pieces: [] }
   }
 
   return async work => {
-    const places = work.calls.map((_, place) => place)
-    let left = roundRobin(places, place => work.calls[place]?.to)
+    const indexes = work.calls.map((_, index) => index)
+    let left = roundRobin(indexes, index => work.calls[index]?.to)
     let pieces: readonly Exchange[] = []
     let maxPerExchange = work.maxPerExchange ?? Number.POSITIVE_INFINITY
     while (left.length + pieces.length > 0) {
@@ -135,7 +135,7 @@ export function createWorker(
         strategy.name === 'plain'
           ? { calls: maxPerExchange, gas: size.gas() * plainTimes }
           : { calls: Math.min(maxPerExchange, size.calls()) }
-      const exchanges = chunkPlaces(work.calls, left, limits).map(places => ({ places, isPiece: false }))
+      const exchanges = chunkCalls(work.calls, left, limits).map(indexes => ({ indexes, isPiece: false }))
       const outcomes = await mapConcurrently([...exchanges, ...pieces], size.lanes(), exchange =>
         run(work, strategy, exchange)
       )
@@ -144,7 +144,7 @@ export function createWorker(
       pieces = outcomes.flatMap(outcome => outcome.pieces)
       // Where gas ran out early, more and smaller exchanges go on side by side.
       const settled = (sent - left.length) / Math.max(1, exchanges.length)
-      if (left.length > 0) maxPerExchange = Math.max(leastPerExchange, Math.ceil(settled * 1.5))
+      if (left.length > 0) maxPerExchange = Math.max(minPerExchange, Math.ceil(settled * 1.5))
     }
   }
 }
@@ -163,18 +163,18 @@ function judge(
   result: AttemptResult,
   call: ContractCall,
   maxGas: number
-): [result: CallResult, hope: 'none' | 'little' | 'some', isBurnt?: boolean] {
+): [result: CallResult, retryable: 'no' | 'later' | 'now', isBurnt?: boolean] {
   const hasMoreGas = call.generousGas !== undefined || call.gas > maxGas
   switch (result?.kind) {
     case 'returned':
-      return [result, 'none']
+      return [result, 'no']
     case 'reverted':
-      return [result, hasMoreGas ? 'some' : 'none']
+      return [result, hasMoreGas ? 'now' : 'no']
     case 'tooLong':
-      return [{ kind: 'failed' }, 'none']
+      return [{ kind: 'failed' }, 'no']
     case 'burnt':
-      return [{ kind: 'failed' }, hasMoreGas ? 'some' : 'little', true]
+      return [{ kind: 'failed' }, hasMoreGas ? 'now' : 'later', true]
     default:
-      return [{ kind: 'failed' }, 'some']
+      return [{ kind: 'failed' }, 'now']
   }
 }

@@ -1,7 +1,7 @@
 import type { MethodHandlers } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 
-/** What a method knows of its call beside the params, which are already checked against the spec. */
+/** The context of a call; its params are already checked against the spec. */
 export interface MethodContext {
   /** A chain that the called endpoint serves; absent only for methods that need none. */
   readonly chainId?: number
@@ -9,7 +9,7 @@ export interface MethodContext {
   readonly signal: AbortSignal
   /** `Date.now()` at which the call gives up. */
   readonly deadlineMs: number
-  /** Told what the answer covers, before its first byte; the response says it in a header. */
+  /** Called with what the answer covers, before its first byte; the response has it in a header. */
   readonly onCoverage?: (coverage: AnswerCoverage) => void
 }
 
@@ -28,7 +28,7 @@ export function chainOf<Chain>(chains: ReadonlyMap<number, Chain>, { chainId }: 
 }
 
 /**
- * How long one call may still wait for metadata, in milliseconds. Where nodes were slow, documents are done without rather
+ * Returns how long one call may still wait for metadata, in milliseconds. Where nodes were slow, documents are done without rather
  * than waited for until the whole call has failed.
  *
  * @param metadataWaitMs - the longest wait of any call.
@@ -42,7 +42,7 @@ export function metadataBudget(metadataWaitMs: number, deadlineMs: number): numb
 export type ResultChunk = readonly unknown[] | string
 
 /**
- * A result too long to hold: the elements of a JSON array, in chunks. Whoever receives one must call `close` in
+ * A result too long to hold: the elements of a JSON array, in chunks. Its receiver must call `close` in
  * the end, also when it was never read, because it holds a view of the store open.
  */
 export class ResultStream {

@@ -1,7 +1,7 @@
 import type { IndexCoverage, StatusReader } from '../../index/port/status.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 
-/** What an answer from this snapshot covers. */
+/** Returns what an answer from this snapshot covers. */
 export async function coverageOf(
   chainId: number,
   snapshot: StatusReader,
@@ -16,7 +16,7 @@ export async function coverageOf(
   }
 }
 
-/** From which blocks on the index knows what happened in transactions, in the words of the wire; absent: of none. */
+/** Returns from which blocks on the index knows what happened in transactions, in the words of the wire; absent: of none. */
 export function knownFrom({
   detailedFrom,
   tracedFrom

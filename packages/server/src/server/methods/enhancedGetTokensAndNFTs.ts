@@ -27,7 +27,7 @@ export function createEnhancedGetTokensAndNFTs(
     const { signal, deadlineMs } = context
     const { holdings: reader } = chainOf(chains, context)
     const { accountAddress, addressPath, parseMetadataUri } = normalizeParams(params)
-    // 32 to 44 base58 characters may still be no 32 bytes, which a pattern cannot tell.
+    // 32 to 44 base58 characters may still be no 32 bytes, which a pattern cannot check.
     if (parseSolanaAddress(accountAddress) === undefined) {
       throw new Refusal('INVALID_PARAMS', `${addressPath} must be base58 of 32 bytes.`, { path: addressPath })
     }
@@ -49,7 +49,7 @@ export function createEnhancedGetTokensAndNFTs(
   }
 }
 
-/** What all forms of the params say. */
+/** The params in one form. */
 interface SolanaAccountQuery {
   readonly accountAddress: string
   /** Where in the request the address stands. */

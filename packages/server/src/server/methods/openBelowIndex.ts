@@ -21,11 +21,11 @@ import type { MethodContext } from './MethodContext.ts'
 /** What one answer needs of a chain whose index may not begin at its first block. */
 export interface DeepChain {
   readonly chainId: number
-  /** Absent: what lies below the index is not answered. */
+  /** Absent: history older than the index is not answered. */
   readonly deep?: DeepHistory | undefined
 }
 
-/** What lies below the index, as one answer about one account sees it. */
+/** History older than the index, for one answer about one account. */
 export interface BelowIndex {
   /** First block of the index. */
   readonly anchor: BlockRef
@@ -40,7 +40,7 @@ export interface BelowIndex {
   readCandidates(): Promise<readonly HoldingCandidate[]>
 }
 
-/** Something that nodes are to be asked for. It may take long: no snapshot should be open meanwhile. */
+/** A read from nodes that is still to be done. It may take long: no snapshot should be open meanwhile. */
 export interface MissingBelow {
   /**
    * @throws {Refusal} UPSTREAM_UNAVAILABLE when the time does not suffice; the next call goes on from there.
@@ -49,10 +49,10 @@ export interface MissingBelow {
   read(): Promise<void>
 }
 
-/** How soon whoever was told to come again may: what was read meanwhile is kept. */
+/** The `retryAfterMs` of an unfinished read: what was read so far is kept. */
 const retryAfterMs = 1_000
 
-/** @returns `undefined`: nothing lies below the index, or nobody answers for it. */
+/** @returns `undefined`: there is no history older than the index, or no node answers for it. */
 export async function openBelowIndex(
   { chainId, deep }: DeepChain,
   snapshot: StatusReader,
@@ -69,12 +69,14 @@ export async function openBelowIndex(
   const request = { address, anchor, signal, deadlineMs }
   const requireFinal = () => {
     if (isFinal) return
-    throw unfinished(`Block ${range.from - 1} of chain ${chainId}, just below the index, is not final yet.`)
+    throw unfinished(
+      `Block ${range.from - 1} of chain ${chainId}, the last one before the index, is not final yet.`
+    )
   }
   const requireDone = ({ isDone, reachedBlock }: DeepProgress) => {
     if (isDone) return
     throw unfinished(
-      `What lies below block ${range.from} of chain ${chainId} is still being read, down to block ${reachedBlock} by now.`
+      `History before block ${range.from} of chain ${chainId} is still being read, down to block ${reachedBlock} so far.`
     )
   }
   const belowId = (olderThan: TransactionPosition | undefined) =>
@@ -87,7 +89,7 @@ export async function openBelowIndex(
       belowId: belowId(olderThan),
       ...(limit === undefined ? {} : { limit })
     })
-  /** It was read to the end before; an account that has left the cache since looks like one that has nothing. */
+  /** Checks that the account is still in the cache: one that has left it is like one that has nothing. */
   const requireKept = async (lane: keyof DeepKnowledge) => {
     if ((await deep.cache.known(address, anchor))[lane] > 0) throw hasLeft()
   }
@@ -130,7 +132,7 @@ export async function openBelowIndex(
   }
 }
 
-/** A snapshot and what lies below it as one history: same order, nothing twice. */
+/** Joins a snapshot and the history older than it: same order, nothing twice. */
 export function joinBelow(snapshot: HistoryView, below: BelowIndex | undefined): HistoryView {
   return {
     rollbacks: () => snapshot.rollbacks(),
@@ -146,10 +148,10 @@ export function joinBelow(snapshot: HistoryView, below: BelowIndex | undefined):
   }
 }
 
-/** An answer that the index alone may give does not wait longer for a node that says nothing. */
-const patienceMs = 1_500
+/** Maximum wait for a silent node by an answer that the index alone may give. */
+const findOutTimeoutMs = 1_500
 
-/** Who answers for histories below the index; `undefined` while no node tells whether it can. */
+/** Returns who answers for history older than the index; `undefined` while no node has answered whether it can. */
 export async function whoAnswersBelow(
   deep: DeepHistory | undefined,
   snapshot: StatusReader,
@@ -160,7 +162,7 @@ export async function whoAnswersBelow(
   const range = await snapshot.indexedRange()
   if (range === undefined || range.from === 0) return 'none'
   try {
-    return await withDeadline({ timeoutMs: patienceMs, signal }, within => deep.findOut(within))
+    return await withDeadline({ timeoutMs: findOutTimeoutMs, signal }, within => deep.findOut(within))
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof NodeUnavailableError || error instanceof DeadlineError) return deep.answeredBy()

@@ -5,18 +5,18 @@ import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 
-/** The pool is looked at every second or so, every ten at most; when the last look is older, nobody knows what is pending. */
+/** The pool is read every second or so, every ten at most; when the last read is older, it is not known what is pending. */
 const poolFreshMs = 15_000
 /** After a start or a reorg the index is level with its node again within a moment: a call waits so long for it. */
 const startWaitMs = 5_000
 const pollMs = 25
 
 /**
- * A view of the index, and the chain's status, once its indexer has said how it stands. The view is never one from the
+ * Opens a view of the index, with the chain's status, once its indexer has reported it. The view is never one from the
  * middle of a reorg. It is the caller's to close.
  *
- * The status comes from another thread or process and may be late, so it cannot tell what the view holds. The view itself can: a
- * rollback unsettles the index in its own transaction, and only the look at index and pool that ends it settles it.
+ * The status comes from another thread or process and may be late, so it does not show what the view holds. The view itself can: a
+ * rollback unsettles the index in its own transaction, and only the check of index and pool that ends it settles it.
  *
  * @throws {Refusal} UPSTREAM_UNAVAILABLE when the index stays in the middle of a reorg.
  * @remarks Waits while the index is being brought up to date after a start or a reorg, some seconds at most.
@@ -33,8 +33,8 @@ export async function openSettled(
     const { settled, backfilled } = await snapshot.marks()
     const status = readStatus()
     const isOver = clock.now() >= lastMoment
-    // A first backfill has gaps by its nature, and says so. Otherwise a status that is not there yet may tell of what the view
-    // has behind it: of a reorg, or of the end of the first backfill.
+    // A first backfill has gaps by its nature, and says so. Otherwise a status that is not there yet may be older than the
+    // view: from before a reorg, or from before the end of the first backfill.
     if (!backfilled || (settled && (isOver || !isOnItsWay(status)))) return { snapshot, status }
     await snapshot.close()
     if (!settled && (status.phase === 'stalled' || isOver)) throw notHeard(status)
@@ -43,8 +43,8 @@ export async function openSettled(
 }
 
 /**
- * Lets an answer that shows the newest state pass only while the index follows its node: what is unknown must not look
- * like nothing.
+ * Lets an answer that shows the newest state pass only while the index follows its node: what is unknown must not appear
+ * as nothing.
  *
  * @throws {Refusal} UPSTREAM_UNAVAILABLE.
  */

@@ -109,11 +109,11 @@ function shapeNft(result: TokenResult, formatAddress: FormatAddress): readonly N
 }
 
 function shapeFinding(
-  { kind, message, nonce, address, tokenId, ...place }: CertificateFinding,
+  { kind, message, nonce, address, tokenId, ...position }: CertificateFinding,
   formatAddress: FormatAddress
 ): Finding {
   return {
-    ...{ kind, message, ...place },
+    ...{ kind, message, ...position },
     ...(nonce !== undefined && { nonce: nonce.toString() }),
     ...(address !== undefined && { address: formatAddress(address) }),
     ...(tokenId !== undefined && { tokenId: tokenId.toString() })

@@ -16,7 +16,7 @@ import type { Handlers } from './MethodContext.ts'
 interface StatusChain {
   readonly reader: Pick<StoreReader, 'openSnapshot'>
   status(): SyncStatus
-  /** Who answers for what lies below the index; absent, and `undefined`: not known. */
+  /** Who answers for history older than the index; absent, and `undefined`: not known. */
   deepHistory?(): 'node' | 'none' | undefined
 }
 
@@ -30,10 +30,10 @@ export interface SyncStatusOptions {
 }
 
 /** A status is for hard times too: it does not wait longer for a store that has no time. */
-const coverageWithinMs = 1_000
+const coverageTimeoutMs = 1_000
 
 /**
- * How far the server has followed a chain; of Solana, which is never indexed, only whether its node answers.
+ * Reports how far the server has followed a chain; of Solana, which is never indexed, only whether its node answers.
  *
  * @remarks One small read of the store. Where the store is away the status says nothing of what the index covers.
  */
@@ -63,10 +63,10 @@ function isOfNode(error: unknown): boolean {
   )
 }
 
-/** Nothing where the store does not tell in time. */
+/** Returns nothing where the store does not answer in time. */
 async function coverageOf(reader: StatusChain['reader']): Promise<IndexCoverage> {
   try {
-    return await withDeadline({ timeoutMs: coverageWithinMs }, () => readCoverage(reader))
+    return await withDeadline({ timeoutMs: coverageTimeoutMs }, () => readCoverage(reader))
   } catch (error) {
     if (error instanceof DeadlineError) return {}
     throw error

@@ -40,7 +40,7 @@ export interface EvmHoldingsMethodOptions {
 const lostWaitMs = 5_000
 const lostPauseMs = 200
 
-/** ERC-20 tokens, NFTs and native balance: the index says where to look, the node's state at one block decides. */
+/** Answers ERC-20 tokens, NFTs and native balance: the index names candidates, the node's state at one block decides. */
 export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handlers['svc_getTokensAndNFTs'] {
   const { chains, metadata, metadataWaitMs, serveWhileSyncing, clock } = options
 
@@ -82,7 +82,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     }
   }
 
-  /** Candidates from below the index; the snapshot is let go before nodes are asked for them. */
+  /** Reads candidates older than the index; the snapshot is closed before nodes are asked for them. */
   async function readOlder(
     chain: EvmHoldingsChain,
     owner: Address,
@@ -101,7 +101,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     return below && { below: below.anchor.number, candidates: await below.readCandidates() }
   }
 
-  /** Lets the snapshot go before the node is asked, because that may take long. */
+  /** Closes the snapshot before the node is asked, because that may take long. */
   async function readCandidates(
     chain: EvmHoldingsChain,
     owner: Address,
@@ -137,7 +137,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
   ): Promise<readonly (TokenMetadata | undefined)[]> {
     const named = nfts.filter(({ tokenUri }) => tokenUri !== '')
     if (named.length === 0) return []
-    // Room and time are bounded: so no collection may stand before all the others.
+    // Room and time are bounded: so no collection may come before all the others.
     const withUri = roundRobin(named, ({ address }) => address)
     const requests = withUri.map(({ tokenUri, standard, tokenId }) => ({
       uri: tokenUri,
@@ -151,12 +151,12 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
 }
 
 interface OlderCandidates {
-  /** Of all blocks below this one. */
+  /** Of all blocks before this one. */
   readonly below: number
   readonly candidates: readonly HoldingCandidate[]
 }
 
-/** Another index has taken its place, which begins later. */
+/** Another index has replaced it, which begins later. */
 function indexMoved(chainId: number): Refusal {
   return new Refusal(
     'UPSTREAM_UNAVAILABLE',

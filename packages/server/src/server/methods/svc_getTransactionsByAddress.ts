@@ -37,7 +37,7 @@ interface HistoryChain extends DeepChain {
 
 export interface HistoryOptions {
   readonly chains: ReadonlyMap<number, HistoryChain>
-  /** Most records of an answer without `limit`; null: no bound. */
+  /** Maximum of records of an answer without `limit`; null: no bound. */
   readonly maxUnpaged: number | null
   /** Answer from what is indexed while the first backfill still runs. */
   readonly serveWhileSyncing: boolean
@@ -68,7 +68,7 @@ export function createGetTransactionsByAddress(
     }
   }
 
-  /** @returns what has to be read before, where something is missing below the index. */
+  /** @returns what has to be read before, where history older than the index is missing. */
   async function openHistory(
     chain: HistoryChain,
     { address, page }: AskedHistory,
@@ -149,7 +149,7 @@ interface Page {
   readonly olderThan: TransactionPosition | undefined
 }
 
-/** The first page begins with what is pending; a later one after the record that `before` names. */
+/** Opens a page: the first begins with what is pending; a later one after the record that `before` names. */
 async function openPage(
   snapshot: HistoryReader & PoolReader,
   below: BelowIndex | undefined,
@@ -191,7 +191,7 @@ interface AskedPart {
 }
 
 /**
- * Checked before anything is sent, because a list is never cut silently, and what lies below the index may take longer to
+ * Checked before anything is sent, because a list is never cut silently, and history older than the index may take longer to
  * read than a call.
  * @returns what has to be read before, so that the part is whole.
  */

@@ -37,7 +37,7 @@ const workingShare = 0.8
 /** Following one difference reads the history so often: to find its block, again where that lies among many, and to compare. */
 const passesPerDifference = 3
 
-/** A certificate of completeness: what the index has of an account against the chain's state at the newest indexed block. */
+/** Answers a certificate of completeness: it compares the index of an account with the chain's state at the newest indexed block. */
 export function createVerifyHistory({
   chains,
   formatAddress,
@@ -77,7 +77,7 @@ export function createVerifyHistory({
   }
 
   /**
-   * Opens the index once more. Newer blocks on the same branch do no harm: nobody looks at them. A replica may show an older view, which
+   * Opens the index once more. Newer blocks on the same branch do no harm: they are not read. A replica may show an older view, which
    * does not have them all, and has them soon.
    */
   async function reopen(reader: StoreReader, at: BlockAt, branch: number, signal: AbortSignal) {
@@ -97,7 +97,7 @@ export function createVerifyHistory({
     }
   }
 
-  /** Lets the snapshot go before the node is asked, because that may take long. */
+  /** Closes the snapshot before the node is asked, because that may take long. */
   async function readIndex(
     chain: VerifiedChain,
     account: Address,
@@ -117,7 +117,7 @@ export function createVerifyHistory({
           if (clock.now() >= untilMs) throw notInTime(range, blockNumber)
         }
       })
-      // Whoever answers what lies below the index: a certificate says nothing of it.
+      // A certificate does not cover history older than the index, whoever answers it.
       onCoverage?.(await coverageOf(chain.chainId, snapshot, 'none'))
       const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }
       return { indexed, at, branch: await snapshot.rollbacks(), tookMs: clock.now() - startMs }
@@ -135,7 +135,7 @@ interface IndexRead {
   readonly tookMs: number
 }
 
-/** The index is another one than at the beginning: the certificate has to be made anew. Whoever waits in vain is told so. */
+/** The index is another one than at the beginning: the certificate has to be made anew, or the caller gets this error. */
 class IndexMovedError extends Refusal<'UPSTREAM_UNAVAILABLE'> {
   constructor({ number }: BlockAt) {
     super('UPSTREAM_UNAVAILABLE', `The index does not stay at block ${number} while it is verified.`, {})

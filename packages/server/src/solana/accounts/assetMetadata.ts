@@ -40,14 +40,14 @@ export interface MetaplexMetadata extends DescribedAsset {
 /** The metadata extension of a Token-2022 mint, which knows neither royalties nor creators. */
 export interface EmbeddedMetadata extends DescribedAsset {
   readonly kind: 'token2022'
-  /** Absent: nobody may change it any more. */
+  /** Absent: it cannot be changed any more. */
   readonly updateAuthority?: string
 }
 
 /** What a Metaplex Core asset says: `mint` is the asset itself, and there is no symbol. */
 export interface CoreMetadata extends DescribedAsset {
   readonly kind: 'mplCore'
-  /** That of the collection, where the asset leaves it to it. Absent: nobody, or the collection is unreadable. */
+  /** That of the collection, where the asset leaves it to it. Absent: there is none, or the collection is unreadable. */
   readonly updateAuthority?: string
 }
 

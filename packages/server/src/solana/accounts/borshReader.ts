@@ -115,7 +115,7 @@ export class BorshReader {
     return formatSolanaAddress(this.bytes(32))
   }
 
-  /** A public key of which 32 zero bytes mean nobody. */
+  /** A public key; 32 zero bytes mean none. */
   optionalAddress(): string | undefined {
     const bytes = this.bytes(32)
     return bytes.some(byte => byte !== 0) ? formatSolanaAddress(bytes) : undefined

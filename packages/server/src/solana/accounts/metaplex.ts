@@ -9,7 +9,7 @@ const MAX_CREATORS = 5
 
 /**
  * Reads a Metaplex metadata account of any age: 679 bytes, 607 since the program shrinks them, or shorter ones that
- * end before the younger fields. The fields up to `isMutable` must be whole and lawful. Behind them the program
+ * end before the younger fields. The fields up to `isMutable` must be whole and lawful. After them the program
  * itself is lenient, since old accounts carry leftovers there, and so is this reader: what cannot be read is unset.
  *
  * @param mintAddress - must be the mint that the metadata names.
@@ -61,7 +61,7 @@ type YoungerFields = Pick<
 
 /**
  * Token standard, collection and uses stand or fall together, as in the program: one that cannot be read means that
- * its neighbours may be leftovers that only look lawful. Nothing behind an unreadable field is trusted either.
+ * its neighbours may be leftovers that only look lawful. Nothing after an unreadable field is trusted either.
  */
 function readYoungerFields(reader: BorshReader): YoungerFields {
   const nonce = unlessRefused(() => ({ editionNonce: reader.option(() => reader.u8()) }))
@@ -85,7 +85,7 @@ function readUse(reader: BorshReader) {
   }
 }
 
-/** V1 carries the size; V2 has 8 bytes of padding in its place. */
+/** V1 carries the size; V2 has 8 bytes of padding instead. */
 function readCollectionSize(reader: BorshReader): bigint | undefined {
   const version = oneOf(['V1', 'V2'] as const, reader.u8())
   const size = reader.u64()

@@ -35,7 +35,7 @@ function requireKind({ owner, data }: RawAccount, programId: string, kind: typeo
 }
 
 /**
- * Reads a token account of either program. Extensions behind the common part (transfer fees held back, memo
+ * Reads a token account of either program. Extensions after the common part (transfer fees held back, memo
  * required, confidential balances ...) are skipped: none of them changes the public balance.
  *
  * @param programId - the token program that must own the account.

@@ -10,7 +10,7 @@ export const EXTENSION_SCALED_UI_AMOUNT = 25
 /** Stands where no extension has been written yet. */
 const EXTENSION_NONE = 0
 
-/** Token-2022 pads mints to the size of a token account, so that the account type is always at one place. */
+/** Token-2022 pads mints to the size of a token account, so that the account type is always at one offset. */
 export const ACCOUNT_TYPE_AT = 165
 
 /**
@@ -18,7 +18,7 @@ export const ACCOUNT_TYPE_AT = 165
  * is the one that the program itself finds.
  *
  * @param data - the whole account, sound up to the account type. Empty without extensions.
- * @throws {AccountRefusal} `TRUNCATED` when one of them ends behind the account: then no other one is trusted either.
+ * @throws {AccountRefusal} `TRUNCATED` when one of them ends outside the account: then no other one is trusted either.
  * @see Token-2022 `extension` (type u16, length u16, value)
  */
 export function readTokenExtensions(data: Uint8Array): ReadonlyMap<number, Uint8Array> {

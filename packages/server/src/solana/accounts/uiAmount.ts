@@ -4,7 +4,7 @@ import { EXTENSION_INTEREST_BEARING, EXTENSION_SCALED_UI_AMOUNT } from './tokenE
 /** The issuer lets balances be shown multiplied: after a split, say, or for what a share has earned. */
 interface ScaledUiAmount {
   readonly multiplier: number
-  /** Takes the place of `multiplier` from the moment below on; the same number when nothing is planned. */
+  /** Replaces `multiplier` from the time of the next field on; the same number when nothing is planned. */
   readonly newMultiplier: number
   /** Unix seconds. */
   readonly newMultiplierEffectiveTimestamp: number
@@ -43,14 +43,14 @@ export function readUiAmount(extensions: ReadonlyMap<number, Uint8Array>): UiAmo
 }
 
 function readScaledUiAmount(value: Uint8Array): ScaledUiAmount {
-  const reader = readerBehindAuthority(value)
+  const reader = readerAfterAuthority(value)
   const multiplier = readMultiplier(reader)
   const newMultiplierEffectiveTimestamp = readSeconds(reader)
   return { multiplier, newMultiplier: readMultiplier(reader), newMultiplierEffectiveTimestamp }
 }
 
 function readInterestBearing(value: Uint8Array): InterestBearing {
-  const reader = readerBehindAuthority(value)
+  const reader = readerAfterAuthority(value)
   return {
     initializationTimestamp: readSeconds(reader),
     preUpdateAverageRate: reader.i16(),
@@ -59,7 +59,7 @@ function readInterestBearing(value: Uint8Array): InterestBearing {
   }
 }
 
-function readerBehindAuthority(value: Uint8Array): BorshReader {
+function readerAfterAuthority(value: Uint8Array): BorshReader {
   const reader = new BorshReader(value)
   reader.bytes(32)
   return reader

@@ -34,7 +34,7 @@ export interface NftHolding {
 
 /** Something that is missing from the answer or only half read. */
 export interface IncompleteHolding {
-  /** The token account, mint, asset or collection that it concerns; the account itself where a place is missing. */
+  /** The token account, mint, asset or collection that it concerns; the account itself where a source is missing. */
   readonly address: string
   readonly reason:
     | 'BALANCE_UNREADABLE'
@@ -47,11 +47,11 @@ export interface IncompleteHolding {
     | 'COMPRESSED_CUT_OFF'
 }
 
-/** NFTs that have no token account, from a place beside the token programs. */
+/** NFTs that have no token account, from a source other than the token programs. */
 export interface SourcedNfts {
   readonly nfts: readonly NftHolding[]
   readonly incomplete: readonly IncompleteHolding[]
-  /** Nothing of it is older than this slot; absent where the place knows no slots. */
+  /** Nothing of it is older than this slot; absent where the source knows no slots. */
   readonly slot?: number
 }
 
@@ -62,14 +62,14 @@ export interface ReadNfts extends SourcedNfts {
 
 export interface NftSourceQuery {
   readonly accountAddress: string
-  /** Fires when nobody wants the answer any more. */
+  /** Aborts when the caller is gone. */
   readonly signal: AbortSignal
   /** `Date.now()` after which an answer comes too late. */
   readonly deadlineMs: number
 }
 
 /**
- * A further place that an account's NFTs come from. Its failure never takes the rest of the answer with it: it is
+ * A further source of an account's NFTs. Its failure never takes the rest of the answer with it: it is
  * named under `incomplete`.
  *
  * @throws the signal's reason, and what is a bug.
@@ -111,19 +111,19 @@ export interface SolanaHoldingsReader {
 
 interface SolanaHoldingsOptions {
   readonly rpc: SolanaRpc
-  /** Places of NFTs without token accounts; they are read beside the rest. Default none. */
+  /** Sources of NFTs without token accounts; they are read along with the rest. Default none. */
   readonly nftSources?: readonly NftSource[]
   /** Calls for mints that one read keeps in flight. Default 4. */
   readonly maxConcurrentCalls?: number
 }
 
-/** Reads holdings live from a plain node; keeps nothing between two reads but where metadata is to be looked for. */
+/** Reads holdings live from a plain node; keeps nothing between two reads but the addresses of metadata accounts. */
 export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHoldingsReader {
   const { rpc, nftSources = [], maxConcurrentCalls = 4 } = options
   const ownedOptions = { rpc, maxConcurrentCalls, metadataAddresses: createMetadataAddresses() }
   return {
     async readHoldings({ accountAddress, signal, deadlineMs }) {
-      // Calls that still run when one of them has failed are of no use to anybody.
+      // Calls that still run when one of them has failed are of no use.
       const over = openAbortScope([signal])
       const callOptions = { signal: over.signal, deadlineMs }
       try {
@@ -136,7 +136,7 @@ export function createSolanaHoldings(options: SolanaHoldingsOptions): SolanaHold
             })
           )
         )
-        // Awaited last: until then somebody must listen, or a failure would end the process.
+        // It is awaited later; the empty catch prevents an unhandled rejection until then.
         sourced.catch(() => {})
         const owned = await readOwned(ownedOptions, accountAddress, callOptions)
         const { lamports, assets, refused, oldestSlot } = owned

@@ -8,7 +8,7 @@ export interface MetadataAddresses {
   /**
    * @param mints - base58 of 32 bytes each.
    * @returns one address per mint, in their order.
-   * @remarks Some 150 us per mint that was not asked for lately; other work gets turns in between.
+   * @remarks Some 150 us per mint that was not asked for lately; the event loop runs other work in between.
    */
   find(mints: readonly string[]): Promise<readonly string[]>
 }
@@ -18,7 +18,7 @@ export interface MetadataAddressesOptions {
   readonly maxKept?: number
 }
 
-/** Addresses derived before other work gets a turn: some 1 ms. */
+/** Addresses derived in one turn of the event loop: some 1 ms. */
 const ADDRESSES_PER_TURN = 8
 
 const METADATA_SEED = new TextEncoder().encode('metadata')
@@ -27,7 +27,7 @@ export function createMetadataAddresses({
   maxKept = 20_000
 }: MetadataAddressesOptions = {}): MetadataAddresses {
   const kept = new BoundedMap<string, string>(maxKept)
-  /** One after the other: several at a time would each take their part of every turn. */
+  /** One after the other: several at a time would each take a part of every turn of the event loop. */
   let last: Promise<unknown> = Promise.resolve()
 
   async function deriveAll(mints: readonly string[]): Promise<readonly string[]> {

@@ -34,18 +34,18 @@ export interface Asset extends Partial<Mint> {
   readonly unreadable?: 'mint' | 'metadata'
 }
 
-/** A mint with the account that is read beside it, where its metadata should be. */
+/** A mint with the account that is read along with it, where its metadata should be. */
 interface Place extends MintRef {
   readonly metadataAddress: string
   /** Where Metaplex would keep it. */
   readonly metaplexAddress: string
 }
 
-/** Owns the accounts of nobody else. */
+/** Owns accounts without a program. */
 const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 
 /**
- * Anybody may send somebody a token whose metadata is said to be in an account of 10 MiB. Fifty of them would be more
+ * Any account may send another a token whose metadata is said to be in an account of 10 MiB. Fifty of them would be more
  * than any answer may be, and would end the call. A whole mint fits in here with the longest metadata there can be.
  */
 const dataSlice = { offset: 0, length: 70 * 1024 }
@@ -85,7 +85,7 @@ export async function readAssets(
   const assets = new Map<string, Asset>()
   let newestSlot = 0
 
-  /** @returns the places to look at instead. What they have been found as until then says that they are unread. */
+  /** @returns the accounts to read instead. Until then the assets count as unread. */
   async function readPlaces(
     places: readonly Place[],
     callOptions: ProgramAccountsOptions
@@ -111,13 +111,13 @@ export async function readAssets(
       }),
       options
     )
-    // Whoever moves the pointer between the two calls is not followed again: the asset stays named as unread.
+    // A pointer that moves between the two calls is not followed again: the asset stays named as unread.
     if (elsewhere.length > 0) await readPlaces(elsewhere, { ...options, dataSlice })
   })
   return { assets, newestSlot }
 }
 
-/** An asset, and where its metadata is when that is not the account that was read beside it. */
+/** An asset, and where its metadata is when that is not the account that was read along with it. */
 type FoundAsset = Asset & { readonly pointsTo?: string }
 
 function readAsset(
@@ -141,7 +141,7 @@ function readAsset(
 }
 
 /**
- * The pointer of a Token-2022 mint decides which of several metadata is meant: anybody may have made the others.
+ * The pointer of a Token-2022 mint decides which of several metadata is meant: any account may have made the others.
  * Without one, what the mint itself holds comes before what Metaplex does.
  */
 function readMetadata(
@@ -158,7 +158,7 @@ function readMetadata(
 }
 
 /**
- * An account that belongs to no program, because somebody only sent lamports there, or that Metaplex has closed is
+ * An account that belongs to no program, because it only received lamports, or that Metaplex has closed is
  * the same as none; one that is meant to be metadata and cannot be read is not.
  */
 function readMetadataAccount(account: RawAccount, mint: string): AssetMetadata | undefined {

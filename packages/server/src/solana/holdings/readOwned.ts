@@ -120,7 +120,7 @@ function withoutMints(owned: Owned, mints: ReadonlySet<string>): Owned {
   }
 }
 
-/** Questions whose answers belong together; each is told how old its answer may be at most. */
+/** Questions whose answers belong together; each is given how old its answer may be at most. */
 type Questions<T extends readonly unknown[]> = {
   readonly [K in keyof T]: (minContextSlot: number | undefined) => Promise<AtSlot<T[K]>>
 }
@@ -138,7 +138,7 @@ const MAX_ROUNDS = 3
  * Asks several questions about one moment. A node answers each call at the slot it is at, and no call can ask for a
  * past one; so all are asked at once, and those that came from an older slot than the newest are asked again. That
  * usually ends in the first round. A cluster that moves on between any two calls ends it after three, and the slots
- * then tell how far apart the answers are.
+ * then show how far apart the answers are.
  *
  * @param notBefore - what the first round asks for already; absent: any slot will do.
  * @throws whatever a question throws; then no other one is asked again.

@@ -5,7 +5,7 @@ import type { NftHolding, SolanaAccountHoldings, TokenHolding } from './holdings
 
 /** What a metadata URI led to. */
 interface FetchedUri {
-  /** The JSON object behind it, verbatim. */
+  /** The JSON object that the URI leads to, verbatim. */
   readonly data: Readonly<Record<string, unknown>>
   /** An https or `data:image/` URL, or `""`. */
   readonly image: string
@@ -27,7 +27,7 @@ export function listMetadataUris({ nfts, tokens }: SolanaAccountHoldings): reado
  * An item's `name` and `symbol` are display copies without characters that one cannot see; `metadata.data` keeps the
  * strings of the chain.
  *
- * @returns `lamports` and `amount` as bigint, so that whoever writes the JSON can write every digit.
+ * @returns `lamports` and `amount` as bigint, so that the JSON can have every digit.
  * @see spec/openrpc.json SolanaHoldings
  */
 export function shapeSolanaHoldings(

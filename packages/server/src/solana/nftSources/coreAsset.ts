@@ -11,7 +11,7 @@ export const CORE_KEYS = { uninitialized: 0, asset: 1, collection: 5 } as const
 /** An asset as its account has it; plugins of its collection are not mixed in. */
 export interface CoreAsset {
   readonly owner: string
-  /** Who may change it: nobody, one address, or whoever may change the collection. */
+  /** Who may change it: no address, one address, or the one that may change the collection. */
   readonly updateAuthority:
     | { readonly kind: 'none' }
     | { readonly kind: 'address' | 'collection'; readonly address: string }
@@ -39,7 +39,7 @@ export function readCoreAsset(account: RawAccount): CoreAsset {
 }
 
 /**
- * A reader behind the key of an account of the program.
+ * Opens a reader after the key of an account of the program.
  * @throws {AccountRefusal} another program's account, or another kind than `key`.
  */
 function openCoreAccount({ owner, data }: RawAccount, key: number): BorshReader {

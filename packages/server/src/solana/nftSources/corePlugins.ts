@@ -11,7 +11,7 @@ interface CoreRoyalties {
 /** The plugins that say something about an asset as people see it; the others are stepped over. */
 export interface CorePlugins {
   readonly royalties?: CoreRoyalties
-  /** Creators that have signed. Absent without the plugin, which is not the same as nobody. */
+  /** Creators that have signed. Absent without the plugin, which is not the same as none. */
   readonly verifiedCreators?: ReadonlySet<string>
   /** Name and URI can never change again. */
   readonly immutableMetadata?: true
@@ -27,11 +27,11 @@ const AUTHORITY_ADDRESS = 3
 const MAX_PLUGINS = 256
 
 /**
- * Reads the plugins behind the fixed part of a Core account: a header that says where the registry is, and a registry
+ * Reads the plugins after the fixed part of a Core account: a header that says where the registry is, and a registry
  * that says where each plugin is. Types younger than this reader are stepped over, as the program's own clients do.
  *
- * @param startAt - first byte behind the fixed part; at the end of `data` there are no plugins.
- * @throws {AccountRefusal} a part that is shown cannot be read, or a place lies outside the account.
+ * @param startAt - first byte after the fixed part; at the end of `data` there are no plugins.
+ * @throws {AccountRefusal} a part that is shown cannot be read, or an offset lies outside the account.
  * @see Metaplex Core `PluginHeaderV1`, `PluginRegistryV1`
  */
 export function readCorePlugins(data: Uint8Array, startAt: number): CorePlugins {
@@ -71,7 +71,7 @@ function readPlugin(type: number, reader: BorshReader): CorePlugins {
 /** @param offset - from the start of the account; a plugin inside the fixed part would be a forged one. */
 function readerAt(data: Uint8Array, offset: bigint, startAt: number): BorshReader {
   if (offset < BigInt(startAt) || offset >= BigInt(data.length)) {
-    throw new AccountRefusal('MALFORMED', `place ${offset} in ${data.length} bytes`)
+    throw new AccountRefusal('MALFORMED', `offset ${offset} in ${data.length} bytes`)
   }
   return new BorshReader(data, Number(offset))
 }

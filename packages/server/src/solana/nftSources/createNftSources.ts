@@ -12,8 +12,8 @@ type NftSourceName = 'Metaplex Core' | 'DAS'
  *
  * @param options.openRpc - called for a source that reads from the cluster's nodes. It gets a view of them of its own: a
  *   node that limits the rate of its heavy call must not be left alone for all others too.
- * @param options.dasUrl - null: compressed NFTs are not looked for.
- * @param options.onChange - told when a source begins to fail, and without a failure when it answers again.
+ * @param options.dasUrl - null: compressed NFTs are not read.
+ * @param options.onChange - called when a source begins to fail, and without a failure when it answers again.
  * @throws {ConfigError} `dasUrl` cannot be used.
  */
 export function createNftSources(options: {
@@ -47,30 +47,30 @@ export function createNftSources(options: {
   return sources
 }
 
-/** Reads a place as a source does, but may fail. */
+/** Reads as a source does, but may fail. */
 type NftReader = (query: NftSourceQuery) => Promise<ReadNfts>
 
 interface NftSourceOptions {
   readonly read: NftReader
-  /** Names the whole place under `incomplete`, with the account's address, when `read` fails. */
+  /** Names the whole source under `incomplete`, with the account's address, when `read` fails. */
   readonly unavailable: IncompleteHolding['reason']
-  /** Told when the place begins to fail, and with `undefined` when it answers again: not once per call. */
+  /** Called when the source begins to fail, and with `undefined` when it answers again: not once per call. */
   readonly onChange?: ((failure: ChainDataError | undefined) => void) | undefined
 }
 
-/** The longest that one place is waited for. */
-const longestWaitMs = 10_000
+/** Maximum wait for one source. */
+const maxWaitMs = 10_000
 
 /**
  * Turns a reader that may fail into a source that does not.
  *
- * @remarks The reader gets at most 10 s and at most half of the time that the call has left, so that a place that
+ * @remarks The reader gets at most 10 s and at most half of the time that the call has left, so that a source that
  *   hangs leaves enough for the rest of the answer.
  */
 export function createNftSource({ read, unavailable, onChange }: NftSourceOptions): NftSource {
   let isFailing = false
 
-  function tell(failure: ChainDataError | undefined): void {
+  function report(failure: ChainDataError | undefined): void {
     if (isFailing === (failure !== undefined)) return
     isFailing = failure !== undefined
     onChange?.(failure)
@@ -78,15 +78,15 @@ export function createNftSource({ read, unavailable, onChange }: NftSourceOption
 
   return async query => {
     const now = Date.now()
-    const deadlineMs = now + Math.min(longestWaitMs, Math.max(0, query.deadlineMs - now) / 2)
+    const deadlineMs = now + Math.min(maxWaitMs, Math.max(0, query.deadlineMs - now) / 2)
     try {
       const { failure, ...found } = await read({ ...query, deadlineMs })
-      tell(failure)
+      report(failure)
       return found
     } catch (error) {
       query.signal.throwIfAborted()
       if (!(error instanceof ChainDataError)) throw error
-      tell(error)
+      report(error)
       return { nfts: [], incomplete: [{ address: query.accountAddress, reason: unavailable }] }
     }
   }

@@ -23,7 +23,7 @@ const MAX_CREATORS = 10
  * Reads one entry of `getAssetsByOwner`. Nothing of it is believed unseen: it comes from an indexer, not from a node.
  *
  * @param owner - who must own it.
- * @throws {NodeContradictionError} a compressed NFT of somebody else: then nothing this indexer says can be used.
+ * @throws {NodeContradictionError} a compressed NFT of another account: then no answer of this indexer can be used.
  * @see Metaplex Digital Asset Standard API, `getAssetsByOwner`
  */
 export function readDasAsset(entry: unknown, owner: string): DasEntry {

@@ -13,12 +13,12 @@ const MAX_PAGES = 20
 
 /**
  * The compressed NFTs of an account, from an indexer. It lists all assets; only compressed ones are taken that are not
- * burnt, since the chain itself tells about the others.
+ * burnt, since the chain itself lists the others.
  *
- * What was read before a page failed is kept; `failure` then tells why it ended.
+ * What was read before a page failed is kept; `failure` then says why it ended.
  *
  * @throws what {@link DasPages} throws for the first page.
- * @throws {NodeContradictionError} an NFT of somebody else, on whatever page: then nothing is kept.
+ * @throws {NodeContradictionError} an NFT of another account, on whatever page: then nothing is kept.
  * @remarks One call per 1,000 assets, one after the other, 20 at most. The pages are of no common moment: an asset
  *   that moves meanwhile may be listed or not.
  */
@@ -35,7 +35,7 @@ export async function readCompressedNfts(pages: DasPages, query: NftSourceQuery)
   let hasUnnamed = false
   const checkYield = createYielder()
 
-  /** Takes a page in; tells whether there was anything new on it. */
+  /** Takes a page in; returns whether there was anything new on it. */
   async function take(page: DasPage): Promise<boolean> {
     const known = seen.size
     for (const item of page.items) {
@@ -60,11 +60,11 @@ export async function readCompressedNfts(pages: DasPages, query: NftSourceQuery)
     return seen.size > known
   }
 
-  let place: DasPlace = { page: 1 }
+  let start: DasStart = { page: 1 }
   for (let count = 1; count <= MAX_PAGES; count++) {
     let page: DasPage
     try {
-      page = await pages.read(place, query)
+      page = await pages.read(start, query)
     } catch (error) {
       query.signal.throwIfAborted()
       if (count === 1 || !(error instanceof ChainDataError)) throw error
@@ -79,7 +79,7 @@ export async function readCompressedNfts(pages: DasPages, query: NftSourceQuery)
         : finish()
     }
     if (!hasNews) return giveUp(new NodeContradictionError('the DAS endpoint gives the same page again'))
-    place = page.cursor === undefined ? { page: count + 1 } : { cursor: page.cursor }
+    start = page.cursor === undefined ? { page: count + 1 } : { cursor: page.cursor }
   }
   incomplete.push({ address: accountAddress, reason: 'COMPRESSED_CUT_OFF' })
   return finish()
@@ -91,14 +91,14 @@ function idOf(error: unknown): string | undefined {
 }
 
 /** Where a page begins: a number from 1, or what the page before handed out. */
-type DasPlace = { readonly page: number } | { readonly cursor: string }
+type DasStart = { readonly page: number } | { readonly cursor: string }
 
-/** One page of `getAssetsByOwner`; its entries are not looked at yet. */
+/** One page of `getAssetsByOwner`; its entries are not read yet. */
 interface DasPage {
   readonly items: readonly unknown[]
   /** Assets that the indexer knows of and could not show. */
   readonly errors: readonly unknown[]
-  /** Most entries of one page, as the indexer understood it, but not more than was asked for; absent: not told. */
+  /** Most entries of one page, as the indexer understood it, but not more than was asked for; absent: not reported. */
   readonly limit?: number
   /** Where the next page begins; absent: by number. */
   readonly cursor?: string
@@ -111,7 +111,7 @@ interface DasPages {
    * @remarks One call; a second one after a failure that may pass. Entries are parsed one by one, so that a large page
    *   does not hold up others.
    */
-  read(place: DasPlace, query: NftSourceQuery): Promise<DasPage>
+  read(start: DasStart, query: NftSourceQuery): Promise<DasPage>
 }
 
 /** The most that the indexers in use give out at once. */
@@ -131,8 +131,8 @@ export function createDasPages(options: {
 }): DasPages {
   const nodes = openEndpoint(options.url, options.maxResponseBytes ?? 16 * 1024 * 1024)
   return {
-    read(place, { accountAddress, signal, deadlineMs }) {
-      const call = wordCall(METHOD, { ownerAddress: accountAddress, limit: PAGE_LIMIT, ...place })
+    read(start, { accountAddress, signal, deadlineMs }) {
+      const call = wordCall(METHOD, { ownerAddress: accountAddress, limit: PAGE_LIMIT, ...start })
       return nodes.ask(METHOD, async node => readPage(await node.send(call), node.name), {
         signal,
         deadlineMs

@@ -26,7 +26,7 @@ const CALLS_AT_ONCE = 4
  * The Metaplex Core assets of an account. Burnt ones are not among them; frozen ones are still owned.
  *
  * @throws whatever {@link SolanaRpc} throws; many nodes refuse `getProgramAccounts` altogether.
- * @throws {NodeContradictionError} an asset of somebody else, or one asset twice.
+ * @throws {NodeContradictionError} an asset of another account, or one asset twice.
  * @remarks One `getProgramAccounts`, which costs the node a scan of the program's accounts unless it has an index,
  *   then one `getMultipleAccounts` per 100 collections.
  */

@@ -1,7 +1,7 @@
 import type { SpamVerdict } from '@chain-data/protocol'
 import { foldLookalikes, hasClaimWords, hasUrl, hidesCharacters } from './nameSigns.ts'
 
-/** A token that somebody the operator trusts has listed. */
+/** A token of a list that the operator trusts. */
 interface KnownToken extends CoinName {
   /** Lower case. */
   readonly address: string
@@ -16,25 +16,25 @@ export interface SpamJudgeOptions {
   readonly deny: ReadonlySet<string>
 }
 
-/** What is judged: a contract, and for an NFT the name in its metadata. */
+/** The subject of a verdict: a contract, and for an NFT the name in its metadata. */
 interface Judged extends CoinName {
   /** Lower case. */
   readonly address: string
-  /** The contract's name or symbol was written with characters that nobody sees. */
+  /** The contract's name or symbol was written with invisible characters. */
   readonly hidesCharacters?: boolean
   /** From the metadata of one NFT, as its author wrote it. */
   readonly title?: string
 }
 
 /**
- * Judges a token or NFT by what can be decided and explained here, without asking anybody.
+ * Judges a token or NFT by what can be decided and explained here, without any call.
  *
  * | found | verdict |
  * |---|---|
  * | on the deny list | spam |
  * | on the allow list, or in a token list | ok, whatever its name says |
  * | a listed or native name, written with look-alike or hidden characters | spam |
- * | words that call to claim, or hidden characters, beside another sign | spam |
+ * | words that call to claim, or hidden characters, with another sign | spam |
  * | any other sign | suspicious |
  * | nothing | absent: nothing speaks for it either |
  *
@@ -53,7 +53,7 @@ type Reason =
   | 'CLAIM_WORDS'
   | 'NAME_HIDES_CHARACTERS'
 
-/** What listed names look like. */
+/** The names of listed tokens, in the forms that they are compared in. */
 interface KnownNames {
   /** As they are written, lower case. */
   readonly written: ReadonlySet<string>
@@ -164,7 +164,7 @@ const coins: Readonly<Record<number, readonly CoinName[]>> = {
   11155111: ether
 }
 
-/** What the native coin of a chain is called; `[]` for a chain that is not known here. */
+/** Returns the names of a chain's native coin; `[]` for a chain that is not known here. */
 function nativeCoinNames(chainId: number): readonly CoinName[] {
   return coins[chainId] ?? []
 }

@@ -11,7 +11,7 @@ const explicitUrl = /https?:|(?<![\p{L}\p{N}])(?:www\.|t\.me\/|discord\.gg\/)/u
 const callToAct = /\b(?:claim(?:s|ed|ing)?|airdrops?|visit|giveaways?|vouchers?|redeem)\b/
 
 /**
- * Whether a name holds a web address, written out or as a bare host name, also one that is slightly disguised.
+ * Checks whether a name holds a web address, written out or as a bare host name, also one that is slightly disguised.
  * @param seen - as `foldLookalikes` gives it.
  */
 export function hasUrl(seen: string): boolean {
@@ -33,7 +33,7 @@ function isHostLabel(label: string): boolean {
   return label.length > 2 && /^[a-z0-9-]+$/.test(label) && /[a-z]/.test(label)
 }
 
-/** Whether a name tells its reader to come and take something; `seen` as above. */
+/** Checks whether a name calls its reader to claim something; `seen` as above. */
 export function hasClaimWords(seen: string): boolean {
   return callToAct.test(seen)
 }
@@ -84,7 +84,7 @@ export function foldLookalikes(text: string): string {
 const hidden =
   /[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0]/
 
-/** Whether a text as its author wrote it holds characters that nobody sees and no honest name needs. */
+/** Checks whether a text, as its author wrote it, has invisible characters that no honest name needs. */
 export function hidesCharacters(text: string): boolean {
   return hidden.test(text)
 }

@@ -3,37 +3,37 @@ import { type ContractCall, entryBytes } from './contractCalls.ts'
 import { maxInputBytes } from './sendCalls.ts'
 
 /** With the canary a batch of 100. */
-const mostCallsPerBatch = 99
+const maxCallsPerBatch = 99
 
 export interface ChunkLimits {
   readonly calls: number
-  /** For calls that travel each for itself: all that they may burn together. Absent: they share one input. */
+  /** For plain calls: all that they may burn together. Absent: they share one input. */
   readonly gas?: number
 }
 
 /**
  * Shares calls out to exchanges, in their order.
- * @param places - which of the calls.
+ * @param indexes - which of the calls.
  */
-export function chunkPlaces(
+export function chunkCalls(
   calls: readonly ContractCall[],
-  places: readonly number[],
+  indexes: readonly number[],
   limits: ChunkLimits
 ): readonly (readonly number[])[] {
   const room = limits.gas ?? maxInputBytes
-  const mostCalls = limits.gas === undefined ? limits.calls : Math.min(limits.calls, mostCallsPerBatch)
+  const maxCalls = limits.gas === undefined ? limits.calls : Math.min(limits.calls, maxCallsPerBatch)
   const chunks: number[][] = []
   let used = 0
-  for (const place of places) {
-    const call = calls[place]
+  for (const index of indexes) {
+    const call = calls[index]
     if (call === undefined) continue
     const size = limits.gas === undefined ? entryBytes(call) : call.gas
     const last = chunks.at(-1)
-    if (last === undefined || last.length >= mostCalls || used + size > room) {
-      chunks.push([place])
+    if (last === undefined || last.length >= maxCalls || used + size > room) {
+      chunks.push([index])
       used = size
     } else {
-      last.push(place)
+      last.push(index)
       used += size
     }
   }
@@ -45,7 +45,7 @@ export function chunkPlaces(
  * spoils its exchange is alone in the third.
  * @param isPiece - it was part of a larger one.
  */
-export function piecesOf(places: readonly number[], isPiece: boolean): readonly (readonly number[])[] {
-  const each = isPiece ? 1 : Math.floor(Math.sqrt(places.length))
-  return chunk(places, each)
+export function piecesOf(indexes: readonly number[], isPiece: boolean): readonly (readonly number[])[] {
+  const each = isPiece ? 1 : Math.floor(Math.sqrt(indexes.length))
+  return chunk(indexes, each)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chunkPlaces, piecesOf } from './chunkPlaces.ts'
+import { chunkCalls, piecesOf } from './chunkCalls.ts'
 import { type ContractCall, encodeCalls, entryBytes } from './contractCalls.ts'
 import { maxInputBytes } from './sendCalls.ts'
 
@@ -13,7 +13,7 @@ const places = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 test('calls that share an input fit into it, in order, each once', () => {
   const calls = places(2_000).map(i => call(36 + (i % 200)))
-  const chunks = chunkPlaces(calls, places(2_000), { calls: 512 })
+  const chunks = chunkCalls(calls, places(2_000), { calls: 512 })
   expect(chunks.flat()).toEqual(places(2_000))
   for (const chunk of chunks) {
     const input = encodeCalls(
@@ -27,7 +27,7 @@ test('calls that share an input fit into it, in order, each once', () => {
 
 test('calls that travel each for itself share gas and a batch', () => {
   const calls = places(300).map(i => call(4, i < 100 ? 500_000 : 30_000_000))
-  const chunks = chunkPlaces(calls, places(300), { calls: 512, gas: 100_000_000 })
+  const chunks = chunkCalls(calls, places(300), { calls: 512, gas: 100_000_000 })
   expect(chunks[0]).toHaveLength(99)
   expect(chunks.flat()).toEqual(places(300))
   for (const chunk of chunks.slice(2)) expect(chunk.length).toBeLessThanOrEqual(3)
