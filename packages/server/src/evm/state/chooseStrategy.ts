@@ -18,8 +18,10 @@ interface StrategyMemory {
   readonly size: ExchangeSize
 }
 
-/** How large one exchange may be. All bounds shrink together when the node refuses one or takes too long, and grow again in time. */
+/** How large one exchange may be: it shrinks when the node refuses one, its gas when one takes long; both grow again in time. */
 interface ExchangeSize extends BatchSize {
+  /** Reports an exchange with this gas that took long. */
+  tookLong(gas: number): void
   /** Reads in one `eth_call`. */
   calls(): number
   /** Bytes of results of one `eth_call`. */
@@ -40,7 +42,7 @@ const maxResultBytes = 1024 * 1024
 /** Less than a tenth of a second of a node's time at its worst, an endless loop; nodes written in JavaScript are a hundred times slower. */
 const maxGas = 8_000_000
 /** Less would not do for two reads of a balance. */
-const minGas = 1_000_000
+const gasUnit = 1_000_000
 const maxLanes = 4
 
 export function createStrategyMemory(clock: Clock): StrategyMemory {
@@ -49,6 +51,8 @@ export function createStrategyMemory(clock: Clock): StrategyMemory {
     { readonly strategies: readonly FoundStrategy[]; readonly untilMs: number }
   >()
   const size = createBatchSize(wholeSize, clock)
+  const gasUnits = createBatchSize(maxGas / gasUnit, clock)
+  const gas = () => gasUnits.current() * gasUnit
   const share = (max: number) => (max * size.current()) / wholeSize
   return {
     recall(naming) {
@@ -68,8 +72,9 @@ export function createStrategyMemory(clock: Clock): StrategyMemory {
       ...size,
       calls: () => share(maxCalls),
       resultBytes: () => share(maxResultBytes),
-      gas: () => Math.max(minGas, share(maxGas)),
-      lanes: () => (size.current() < wholeSize ? 1 : maxLanes)
+      gas,
+      tookLong: tried => gasUnits.refused(tried / gasUnit),
+      lanes: () => (gas() < maxGas ? 1 : maxLanes)
     }
   }
 }

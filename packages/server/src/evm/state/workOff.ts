@@ -76,7 +76,7 @@ export function createWorker(
     const workGas = size.gas()
     const done = await patient.ask(
       own => send(own, strategy, calls, workGas),
-      () => size.refused(triedSize)
+      () => size.tookLong(workGas)
     )
     if (done === undefined) return takeApart(work, exchange, 'no')
     if (done.value !== undefined) return accept(work, strategy, workGas, indexes, done.value)
