@@ -40,7 +40,7 @@ const wholeSize = 16
 const maxCalls = 512
 const maxResultBytes = 1024 * 1024
 /** Less than a tenth of a second of a node's time at its worst, an endless loop; nodes written in JavaScript are a hundred times slower. */
-const maxGas = 8_000_000
+const maxGas = 4_000_000
 /** Less would not do for two reads of a balance. */
 const gasUnit = 1_000_000
 const maxLanes = 4

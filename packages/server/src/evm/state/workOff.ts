@@ -43,7 +43,7 @@ interface Exchanged {
 /** Smaller exchanges in place of ones that took too long or were refused, for one snapshot. */
 const maxPieces = 256
 /** Plain calls may burn so many times the gas of a program: one that draws a picture on chain costs up to 30 million. */
-const plainTimes = 4
+const plainTimes = 8
 /** Where gas ran out, no exchange of the next round is smaller. */
 const minPerExchange = 8
 
