@@ -7,7 +7,7 @@ import { openAbortScope } from './deadline.ts'
  * @param onStart - to be called when the request leaves, not while it is queued: the delay before the next one
  *   starts then.
  */
-export type Contender<T> = (signal: AbortSignal, onStart: () => void) => Promise<T>
+type Contender<T> = (signal: AbortSignal, onStart: () => void) => Promise<T>
 
 /** Contenders, and how they are started. */
 export interface StaggeredRace<T> {

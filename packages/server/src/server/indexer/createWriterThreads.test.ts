@@ -6,11 +6,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { eventually } from '../../../test/support/indexHarness.ts'
 import { testIdentity } from '../../index/test/store.contract.ts'
 import { createLogger } from '../../platform/logger.ts'
-import { createWriterThreads, type WriterEnd } from './createWriterThreads.ts'
+import { createWriterThreads, type WriterThreads } from './createWriterThreads.ts'
 import { connectWriter } from './writerPort.ts'
 
 let folder: string
 let lines: Record<string, unknown>[]
+type WriterEnd = ReturnType<WriterThreads['connect']>
+
 const ends: WriterEnd[] = []
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'chain-data-threads-'))

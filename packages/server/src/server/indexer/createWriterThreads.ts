@@ -15,7 +15,7 @@ export interface WriterThreads {
   connect(): WriterEnd
 }
 
-export interface WriterEnd {
+interface WriterEnd {
   readonly port: MessagePort
   /**
    * The thread that had `port` is gone. A thread whose last chain that was finishes what it is writing and ends; one that

@@ -6,7 +6,7 @@ import type { Logger } from '../../platform/logger.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 
 /** `undefined` takes an optional member away. */
-export type SyncChange = { readonly [Name in keyof SyncStatus]?: SyncStatus[Name] | undefined }
+type SyncChange = { readonly [Name in keyof SyncStatus]?: SyncStatus[Name] | undefined }
 
 /** The one place where an indexer writes down how it stands. */
 export interface StatusBoard {
@@ -72,7 +72,7 @@ export function throttleStatus(receive: (status: SyncStatus) => void): {
 }
 
 /** Whether `status` says something that nobody should have to wait for. */
-export function isNews(status: SyncStatus, last: SyncStatus | undefined): boolean {
+function isNews(status: SyncStatus, last: SyncStatus | undefined): boolean {
   return (
     status.phase !== last?.phase ||
     status.problem !== last?.problem ||

@@ -2,7 +2,7 @@ import type { WriterReport } from '../../index/port/status.ts'
 import { type Clock, steadyClock, systemClock } from '../../platform/clock.ts'
 
 /** What is known of the writer elsewhere after a look at its last report. */
-export type Heard =
+type Heard =
   /** It says this; `writtenAtMs` is `Date.now()` of a moment before it was written, and hardly earlier. */
   | { readonly kind: 'heard'; readonly report: WriterReport; readonly writtenAtMs: number }
   /** Nothing new, but not for long: what was heard before stands. */

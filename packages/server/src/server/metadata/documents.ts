@@ -13,7 +13,7 @@ export interface Document {
 }
 
 /** What is remembered of an address. */
-export interface Finding {
+interface Finding {
   readonly lookup: MetadataLookup
   /** Given with `fresh` and `stale`. */
   readonly document?: Document

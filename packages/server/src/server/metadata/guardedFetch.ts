@@ -22,7 +22,7 @@ export interface GuardedFetchLimits {
 }
 
 /** spec/openrpc.json, x-limits. */
-export const defaultLimits: GuardedFetchLimits = {
+const defaultLimits: GuardedFetchLimits = {
   timeoutMs: 10_000,
   wireBytes: 1024 * 1024,
   decodedBytes: 2 * 1024 * 1024,
@@ -42,7 +42,7 @@ export interface GuardedFetchOptions {
   readonly readInterfaces?: ReadInterfaces
 }
 
-export interface GuardedResponse {
+interface GuardedResponse {
   /** After redirects. */
   readonly url: string
   /** Content-Type as sent, lower case; "" when absent. Not to be believed. */

@@ -25,7 +25,7 @@ export interface TokenListsOptions {
 }
 
 /** What the configured lists say of one ERC-20 token. */
-export interface ListedToken {
+interface ListedToken {
   /** Lower case. */
   readonly address: string
   /** Display text; "" where no list has one. */
