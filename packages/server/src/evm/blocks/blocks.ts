@@ -1,33 +1,17 @@
-import { hashLength } from '../../index/record/encodeBlock.ts'
-import { toHex } from '../../index/record/hexBytes.ts'
 import type { BlockRef, Hash } from '../../model/evm.ts'
-import { type EvmNode, type ResultScan, Scanned } from '../../nodes/evm/nodeCall.ts'
+import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { readCount, readHash, readObject } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import type { ScanHeader, ScannedHeader } from './fastBlocks/scanHeader.ts'
 import { isEmptyRoot } from './verification/tries.ts'
 import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
 import type { Waivers } from './verification/waivers.ts'
 import { verifyHeader, verifyReceipts } from './verify.ts'
 
-/** How a block is read once its parts are known to belong together. */
-export interface BlockReading<T> {
-  /** May refuse the block with a NodeContradictionError, which counts like any other disagreement. */
-  read(block: VerifiedBlock): T
-  /** The same from bytes, which is many times cheaper; whatever it leaves is parsed, verified and read. */
-  readonly scan?: BlockScan<T>
-}
-
-/** Reads and verifies the parts of a block from the bytes of the two results; `undefined`: they have to be parsed. */
-export interface BlockScan<T> {
-  header: ScanHeader
-  receipts(header: ScannedHeader, bytes: Uint8Array): T | undefined
-}
-
 /**
- * The block at a height with its receipts, verified to belong together, as `reading` reads it.
+ * The block at a height with its receipts, verified to belong together, as `read` reads it.
+ * @param read - may refuse the block with a NodeContradictionError, which counts like any other disagreement.
  * @throws {NodeContradictionError} when the parts disagree on every upstream, or none has the block (yet).
  * @remarks Two calls; one for an empty block; a batch of one call per transaction on nodes without
  *   `eth_getBlockReceipts`. Receipts that fit on no upstream put the header in doubt: next time another upstream is asked
@@ -36,19 +20,16 @@ export interface BlockScan<T> {
 export async function fetchBlock<T>(
   rpc: EvmUpstreams,
   number: number,
-  reading: BlockReading<T>,
+  read: (block: VerifiedBlock) => T,
   waivers: Waivers,
   signal?: AbortSignal
 ): Promise<T> {
-  const { read, scan } = reading
   const options = { height: number, ...(signal ? { signal } : {}) }
   const { header, giver } = (await rpc.request(
     { method: 'eth_getBlockByNumber', params: [quantity(number), true] },
     {
       ...options,
-      ...(scan ? { scan: bytes => asScanned(scan.header(bytes, number)) } : {}),
       read(raw, node): HeaderFrom {
-        if (raw instanceof Scanned) return { header: raw.value as ScannedHeader, giver: node }
         if (raw === null) {
           throw new NodeContradictionError(`block ${number}: the node does not have it`, { number })
         }
@@ -57,14 +38,13 @@ export async function fetchBlock<T>(
     }
   )) as HeaderFrom
   try {
-    if (isEmpty(header)) return read(verifyReceipts(header, [], waivers))
+    if (header.transactions.length === 0 && isEmptyRoot(header.raw.transactionsRoot)) {
+      // Such a block has no transactions, whatever else is missing.
+      return read(verifyReceipts(header, [], waivers))
+    }
     return await rpc.onOneNode(
       'eth_getBlockReceipts',
-      async node => {
-        const receipts = await fetchReceipts(node, header, scan)
-        if (receipts instanceof Scanned) return receipts.value as T
-        return read(verifyReceipts(verifiedOf(header, waivers), receipts, waivers))
-      },
+      async node => read(verifyReceipts(header, await fetchReceipts(node, header), waivers)),
       options
     )
   } catch (error) {
@@ -74,43 +54,15 @@ export async function fetchBlock<T>(
 }
 
 interface HeaderFrom {
-  readonly header: VerifiedHeader | ScannedHeader
+  readonly header: VerifiedHeader
   readonly giver: EvmNode
 }
 
-function asScanned<T>(value: T | undefined): Scanned<T> | undefined {
-  return value === undefined ? undefined : new Scanned(value)
-}
-
-/** Such a block has no transactions, whatever else is missing. */
-function isEmpty(header: VerifiedHeader | ScannedHeader): header is VerifiedHeader {
-  return 'raw' in header && header.transactions.length === 0 && isEmptyRoot(header.raw.transactionsRoot)
-}
-
-/** What was scanned has passed all checks, so that no node can be found wrong here. */
-function verifiedOf(header: VerifiedHeader | ScannedHeader, waivers: Waivers): VerifiedHeader {
-  if ('raw' in header) return header
-  return verifyHeader(JSON.parse(Buffer.from(header.bytes).toString('utf8')), header.ref.number, waivers)
-}
-
-function hashesOf(header: VerifiedHeader | ScannedHeader): readonly Hash[] {
-  if ('raw' in header) return header.transactions.map(({ hash }) => hash)
-  return Array.from(header.indexes, (_, place) =>
-    toHex(header.hashes.subarray(place * hashLength, (place + 1) * hashLength))
-  )
-}
-
 /** Asked for by hash: by number, two calls around a reorg would speak of two blocks. Each node in the way it offers. */
-async function fetchReceipts<T>(
-  node: EvmNode,
-  header: VerifiedHeader | ScannedHeader,
-  scan: BlockScan<T> | undefined
-): Promise<unknown> {
-  const scanResult: ResultScan | undefined =
-    scan && !('raw' in header) ? bytes => asScanned(scan.receipts(header, bytes)) : undefined
+async function fetchReceipts(node: EvmNode, { ref, transactions }: VerifiedHeader): Promise<unknown> {
   const whole = await node.attempt('eth_getBlockReceipts', async () => {
     try {
-      return await node.request({ method: 'eth_getBlockReceipts', params: [header.ref.hash] }, scanResult)
+      return await node.request({ method: 'eth_getBlockReceipts', params: [ref.hash] })
     } catch (error) {
       // Some nodes have the method but take heights only, which would not bind the receipts to this block.
       if (error instanceof NodeRpcError && error.rpcCode === -32602 && !isMethodMissing(error)) {
@@ -121,7 +73,7 @@ async function fetchReceipts<T>(
   })
   if (whole !== undefined) return whole
   const outcomes = await node.batch(
-    hashesOf(header).map(hash => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
+    transactions.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
   )
   return outcomes.map(outcome => {
     if (outcome.ok) return outcome.value

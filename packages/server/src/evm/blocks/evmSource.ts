@@ -9,9 +9,7 @@ import type { WebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { createPoolReader, type PoolView } from '../pool/pool.ts'
-import { type BlockReading, fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
-import { createHeaderScan } from './fastBlocks/scanHeader.ts'
-import { createReceiptsScan, type ScannedBlock } from './fastBlocks/scanReceipts.ts'
+import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createTracing } from './traces/createTracing.ts'
 import type { VerifiedBlock } from './verification/verifiedBlock.ts'
@@ -66,12 +64,9 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
   const allowed = createWaivers(waivers, logger)
   const addTraces =
     traces === 'off' ? undefined : createTracing({ rpc, mode: traces, ...(logger ? { logger } : {}) })
-  const reading: BlockReading<ReadBlock> = {
-    read(verified) {
-      const { block, ignoredLogs } = normalizeBlock(verified)
-      return { rows: encodeBlock(block), ignoredLogs, mayReward: mayReward(verified) }
-    },
-    scan: { header: createHeaderScan(), receipts: createReceiptsScan() }
+  const read = (verified: VerifiedBlock) => {
+    const { block, ignoredLogs } = normalizeBlock(verified)
+    return { rows: encodeBlock(block), ignoredLogs, mayReward: mayReward(verified) }
   }
   const readPool = createPoolReader({ rpc, ...(logger ? { logger } : {}) })
 
@@ -95,13 +90,13 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
     },
 
     async block(number, signal) {
-      const { rows, ignoredLogs, mayReward } = await fetchBlock(rpc, number, reading, allowed, signal)
+      const { rows, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, allowed, signal)
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
           blockNumber: number,
           count: ignoredLogs
         })
-      return addTraces === undefined ? rows : addTraces(rows, mayReward ?? true, signal)
+      return addTraces === undefined ? rows : addTraces(rows, mayReward, signal)
     },
 
     blockRef: (number, signal) => fetchBlockRef(rpc, number, signal),
@@ -109,11 +104,6 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
     ...(heads ? { waitForHead: heads.wait } : {}),
     pool: readPool
   }
-}
-
-interface ReadBlock extends ScannedBlock {
-  /** Absent: not looked at, because there are transactions to be traced anyway. */
-  readonly mayReward?: boolean
 }
 
 /** Blocks of proof of work pay who found them, also empty ones. */
