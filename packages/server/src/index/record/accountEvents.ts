@@ -1,5 +1,5 @@
 import type { AccountEvent } from '../../model/evm.ts'
-import { ByteReader, ByteWriter, damaged } from './recordBytes.ts'
+import { ByteReader, ByteWriter, damaged, integerAt } from './recordBytes.ts'
 
 /** Numbers of the kinds, as they are stored: never given another meaning. */
 const kinds = ['withdrawal', 'tip', 'reward', 'mint', 'authorization', 'creation', 'burn'] as const
@@ -23,7 +23,7 @@ export function decodeAccountEvents(bytes: Uint8Array): readonly AccountEvent[] 
   while (!reader.atEnd) {
     const kind = kinds[reader.byte()]
     if (kind === undefined) throw damaged('it has an unknown kind of event')
-    const value = reader.integer()
+    const value = integerAt(bytes, reader.integer())
     if (kind === 'authorization') events.push({ kind, nonce: value })
     else if (kind === 'creation') events.push({ kind, count: Number(value) })
     else events.push({ kind, amount: value })

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { ConfirmedTransaction, InternalTransfer, TokenTransfer } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { arbitraryAddress, arbitraryConfirmed, arbitraryUint256 } from '../test/arbitraries.ts'
-import { ConfirmedParts } from './ConfirmedParts.ts'
-import { decodeDetailed, type RecordDetails, readDetails } from './details.ts'
-import { decodeConfirmed, decodeRecords, encodeConfirmed } from './record.ts'
+import { encodeConfirmed } from '../test/encodeConfirmed.ts'
+import { decodeDetailed, type RecordDetails } from './details.ts'
+import { decodeConfirmed, decodeRecords } from './record.ts'
 import { toTransactionId } from './transactionId.ts'
 
 const seed = Number(process.env.CHAIN_DATA_SEED ?? Date.now() % 2 ** 31)
@@ -38,9 +38,8 @@ const call: ConfirmedTransaction = {
 const said: TokenTransfer = { standard: 'erc20', contract: token, from: alice, to: bob, amount }
 
 function read(bytes: Uint8Array): RecordDetails {
-  const parts = new ConfirmedParts()
-  expect(parts.locate(bytes, 0)).toBe(bytes.length)
-  return readDetails(bytes, parts)
+  const [first] = decodeDetailed({ ids: [toTransactionId(call)], bytes })
+  return first?.details ?? {}
 }
 
 /** Bytes that the transfers of a transaction add to its record. */

@@ -1,14 +1,10 @@
 import type { ConfirmedTransaction, InternalTransfer, TokenTransfer } from '../../model/evm.ts'
-import { ConfirmedParts } from './ConfirmedParts.ts'
-import type { RecordDetails } from './encodeDetails.ts'
-import { toHex } from './hexBytes.ts'
-import { InternalWalk } from './InternalWalk.ts'
-import { decodeConfirmed, type RecordChunk } from './record.ts'
-import { damaged } from './recordBytes.ts'
-import { TransferWalk } from './TransferWalk.ts'
-import { toPosition } from './transactionId.ts'
+import type { RecordParts } from './RecordParts.ts'
+import { mapRecords, type RecordChunk, readConfirmed } from './record.ts'
+import { hexAt, integerAt } from './recordBytes.ts'
+import { InternalWalk, type RecordDetails, TransferWalk } from './transfers.ts'
 
-export type { RecordDetails } from './encodeDetails.ts'
+export type { RecordDetails } from './transfers.ts'
 
 const addressLength = 20
 
@@ -22,31 +18,18 @@ export interface DetailedTransaction {
  * The records of a chunk as values, with their details.
  * @throws {StoreError} the bytes are damaged, or written by a newer version.
  */
-export function decodeDetailed({ ids, bytes }: RecordChunk): readonly DetailedTransaction[] {
-  const parts = new ConfirmedParts()
-  let at = 0
-  const transactions = ids.map(id => {
-    const start = at
-    at = parts.locate(bytes, start)
-    const transaction = decodeConfirmed(bytes.subarray(start, at), toPosition(id))
-    return { transaction, details: readDetails(bytes, parts) }
-  })
-  if (at !== bytes.length) throw damaged('it has bytes left over')
-  return transactions
+export function decodeDetailed(chunk: RecordChunk): readonly DetailedTransaction[] {
+  const { bytes } = chunk
+  return mapRecords(chunk, (parts, position) => ({
+    transaction: readConfirmed(bytes, parts, position),
+    details: {
+      ...(parts.layout.knowsTransfers && { transfers: readTransfers(bytes, parts) }),
+      ...(parts.layout.knowsInternal && { internal: readInternal(bytes, parts) })
+    }
+  }))
 }
 
-/**
- * @param parts - has located the record last, in these bytes.
- * @throws {StoreError} the bytes are damaged.
- */
-export function readDetails(bytes: Uint8Array, parts: ConfirmedParts): RecordDetails {
-  return {
-    ...(parts.knowsTransfers && { transfers: readTransfers(bytes, parts) }),
-    ...(parts.knowsInternal && { internal: readInternal(bytes, parts) })
-  }
-}
-
-function readTransfers(bytes: Uint8Array, parts: ConfirmedParts): readonly TokenTransfer[] {
+function readTransfers(bytes: Uint8Array, parts: RecordParts): readonly TokenTransfer[] {
   if (parts.transfersLength === 0) return []
   const walk = new TransferWalk()
   const transfers: TokenTransfer[] = []
@@ -66,7 +49,7 @@ function readTransfers(bytes: Uint8Array, parts: ConfirmedParts): readonly Token
   return transfers
 }
 
-function readInternal(bytes: Uint8Array, parts: ConfirmedParts): readonly InternalTransfer[] {
+function readInternal(bytes: Uint8Array, parts: RecordParts): readonly InternalTransfer[] {
   if (parts.internalLength === 0) return []
   const walk = new InternalWalk()
   const transfers: InternalTransfer[] = []
@@ -82,11 +65,6 @@ function readInternal(bytes: Uint8Array, parts: ConfirmedParts): readonly Intern
   return transfers
 }
 
-function addressAt(addresses: Uint8Array, place: number) {
-  return toHex(addresses.subarray(place, place + addressLength))
-}
-
-function integerAt(bytes: Uint8Array, place: number): bigint {
-  const length = bytes[place] ?? 0
-  return length === 0 ? 0n : BigInt(toHex(bytes.subarray(place + 1, place + 1 + length)))
+function addressAt(addresses: Uint8Array, at: number) {
+  return hexAt(addresses, at, addressLength)
 }

@@ -9,7 +9,8 @@ import type {
 import { StoreError } from '../../platform/errors.ts'
 import { encodeAccountEvents } from './accountEvents.ts'
 import { addressBytes, hashBytes } from './hexBytes.ts'
-import { encodeConfirmed } from './record.ts'
+import { writeConfirmed } from './record.ts'
+import { ByteWriter } from './recordBytes.ts'
 import { standardNumber, tokenIdsKey } from './tokenKey.ts'
 import { maxTransactionsPerBlock, toTransactionId } from './transactionId.ts'
 
@@ -34,7 +35,7 @@ export interface BlockRows extends BlockHeader {
   readonly indexes: Uint16Array
   /** 32 bytes for each transaction. */
   readonly hashes: Uint8Array
-  /** One record after the other, as `encodeConfirmed` writes them. */
+  /** One record after the other, as `writeConfirmed` writes them. */
   readonly records: Uint8Array
   /** Where each record ends. */
   readonly recordEnds: Uint32Array
@@ -59,11 +60,11 @@ export interface BlockRows extends BlockHeader {
 export function encodeBlock(block: IndexedBlock): BlockRows {
   const { ref, parentHash, timestampSeconds, transactions } = block
   checkTransactions(block)
-  const records = joinCounted(
-    transactions.map(({ transaction, transfers = [], internal }) =>
-      encodeConfirmed(transaction, internal === undefined ? { transfers } : { transfers, internal })
-    )
-  )
+  const writer = new ByteWriter(256 * transactions.length)
+  const recordEnds = Uint32Array.from(transactions, ({ transaction, transfers = [], internal }) => {
+    writeConfirmed(writer, transaction, internal === undefined ? { transfers } : { transfers, internal })
+    return writer.length
+  })
   let partyCount = 0
   return {
     ref,
@@ -73,8 +74,8 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     isTraced: block.isTraced ?? false,
     indexes: Uint16Array.from(transactions, ({ transaction }) => transaction.index),
     hashes: Buffer.concat(transactions.map(({ transaction }) => hashBytes(transaction.hash))),
-    records: records.bytes,
-    recordEnds: records.ends,
+    records: writer.finish(),
+    recordEnds,
     parties: Buffer.concat(transactions.flatMap(({ parties }) => uniqueParties(parties).map(addressBytes))),
     partyEnds: Uint32Array.from(transactions, ({ parties }) => {
       partyCount += uniqueParties(parties).length

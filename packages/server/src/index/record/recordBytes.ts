@@ -1,12 +1,13 @@
 import type { Hex } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
+import { toHex } from './hexBytes.ts'
 
 /** Far above any block's gas limit; a larger claim in stored bytes is damage, not data. */
-export const maxPackedLength = 2 ** 26
+const maxPackedLength = 2 ** 26
 /** A shorter run of zeros costs as much as it saves. */
-export const minZeroRun = 4
+const minZeroRun = 4
 /** 512 bits: a product of two 256-bit numbers fits. */
-export const maxIntegerBytes = 64
+const maxIntegerBytes = 64
 
 /** Grows as it is written to; all integers are unsigned. */
 export class ByteWriter {
@@ -63,7 +64,7 @@ export class ByteWriter {
     this.#length += this.#buffer.write(hex.padStart(length * 2, '0'), this.#length, 'hex')
   }
 
-  /** Exactly `length` bytes, without any mark of it. */
+  /** Exactly `length` bytes of hex, without any mark of it. */
   fixed(hex: Hex, length: number): void {
     this.#reserve(length)
     const written = hex.length === 2 + length * 2 ? this.#buffer.write(hex.slice(2), this.#length, 'hex') : -1
@@ -75,6 +76,12 @@ export class ByteWriter {
     this.#reserve(bytes.length)
     this.#buffer.set(bytes, this.#length)
     this.#length += bytes.length
+  }
+
+  /** Their length, then the bytes. */
+  counted(bytes: Uint8Array): void {
+    this.varint(bytes.length)
+    this.bytes(bytes)
   }
 
   /**
@@ -123,89 +130,138 @@ function nextZeroRun(bytes: Uint8Array, from: number): { readonly start: number;
   return { start: bytes.length, end: bytes.length }
 }
 
-/** Reads what `ByteWriter` wrote. Never reads beyond the end: damage ends in a `StoreError`. */
+/**
+ * Steps over what `ByteWriter` wrote. Each step returns the offset of what it stepped over, of which no value is made yet:
+ * `hexAt`, `integerAt`, `unpackAt` do that. Never goes beyond the end: damage ends in a `StoreError`.
+ */
 export class ByteReader {
-  readonly #buffer: Buffer
-  #offset = 0
+  #bytes: Uint8Array
+  #end: number
+  /** Offset of the next byte. */
+  at = 0
 
-  constructor(bytes: Uint8Array) {
-    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  constructor(bytes: Uint8Array = new Uint8Array()) {
+    this.#bytes = bytes
+    this.#end = bytes.length
   }
 
+  /** Goes on with other bytes, from `at` to `end`. */
+  begin(bytes: Uint8Array, at: number, end: number): void {
+    this.#bytes = bytes
+    this.at = at
+    this.#end = end
+  }
+
+  get atEnd(): boolean {
+    return this.at >= this.#end
+  }
+
+  /** @returns the value. */
   byte(): number {
-    const value = this.#buffer[this.#offset]
-    if (value === undefined) throw damaged('it ends too early')
-    this.#offset++
-    return value
+    return this.#bytes[this.skip(1)] ?? 0
   }
 
+  /** @returns the value. */
   varint(): number {
     let value = 0
     for (let scale = 1; scale <= 2 ** 49; scale *= 0x80) {
       const byte = this.byte()
       value += (byte & 0x7f) * scale
-      if (byte < 0x80) {
-        if (!Number.isSafeInteger(value)) break
-        return value
-      }
+      if (byte >= 0x80) continue
+      if (!Number.isSafeInteger(value)) break
+      return value
     }
     throw damaged('a number is too long')
   }
 
-  integer(): bigint {
-    const length = this.byte()
-    if (length === 0) return 0n
+  /** @returns the offset of the first of so many bytes. @throws {StoreError} they are not there. */
+  skip(length: number): number {
+    const start = this.at
+    if (length > this.#end - start) throw damaged('it ends too early')
+    this.at = start + length
+    return start
+  }
+
+  /** @returns the offset of an integer, which begins with its length. */
+  integer(): number {
+    const start = this.skip(1)
+    const length = this.#bytes[start] ?? 0
     if (length > maxIntegerBytes) throw damaged('an amount is too long')
-    const start = this.#skip(length)
-    if (this.#buffer[start] === 0) throw damaged('an amount starts with zeros')
-    if (length <= 6) return BigInt(this.#buffer.readUIntBE(start, length))
-    return BigInt(`0x${this.#buffer.toString('hex', start, this.#offset)}`)
+    const first = this.skip(length)
+    if (length > 0 && this.#bytes[first] === 0) throw damaged('an amount starts with zeros')
+    return start
   }
 
-  fixed(length: number): Hex {
-    const start = this.#skip(length)
-    return `0x${this.#buffer.toString('hex', start, this.#offset)}`
-  }
-
-  packed(): Buffer {
+  /** @returns the offset of packed bytes, which begin with their whole length. */
+  packed(): number {
+    const start = this.at
     const total = this.varint()
     if (total > maxPackedLength) throw damaged('its data are too long')
-    const bytes = Buffer.alloc(total)
-    let done = 0
-    while (done < total) {
+    for (let done = 0; done < total; ) {
       const literal = this.varint()
       if (literal > total - done) throw damaged('its data are longer than announced')
-      const start = this.#skip(literal)
-      this.#buffer.copy(bytes, done, start, this.#offset)
+      this.skip(literal)
       done += literal
       if (done === total) break
       const zeros = this.varint()
       if (zeros < minZeroRun || zeros > total - done) throw damaged('a run of zeros has a wrong length')
       done += zeros
     }
-    return bytes
-  }
-
-  get atEnd(): boolean {
-    return this.#offset === this.#buffer.length
-  }
-
-  /** Passes over so many bytes. */
-  skip(length: number): void {
-    this.#skip(length)
+    return start
   }
 
   /** @throws {StoreError} something is left: whoever wrote this meant more than was read. */
   finish(): void {
     if (!this.atEnd) throw damaged('it has bytes left over')
   }
+}
 
-  #skip(length: number): number {
-    const start = this.#offset
-    if (length > this.#buffer.length - start) throw damaged('it ends too early')
-    this.#offset = start + length
-    return start
+/** So many bytes as hex. */
+export function hexAt(bytes: Uint8Array, at: number, length: number): Hex {
+  return toHex(bytes.subarray(at, at + length))
+}
+
+/** The integer that begins here. */
+export function integerAt(bytes: Uint8Array, at: number): bigint {
+  const length = bytes[at] ?? 0
+  if (length > 6) return BigInt(hexAt(bytes, at + 1, length))
+  let value = 0
+  for (let i = at + 1; i <= at + length; i++) value = value * 256 + (bytes[i] ?? 0)
+  return BigInt(value)
+}
+
+/** The varint that begins here. */
+export function varintAt(bytes: Uint8Array, at: number): number {
+  let value = 0
+  let scale = 1
+  for (let i = at; ; i++, scale *= 0x80) {
+    const byte = bytes[i] ?? 0
+    value += (byte & 0x7f) * scale
+    if (byte < 0x80) return value
   }
+}
+
+/**
+ * The packed bytes that begin here, which a reader has found to be sound.
+ * @param out - takes as many of them as have room in it.
+ */
+export function unpackAt(
+  bytes: Uint8Array,
+  at: number,
+  out: Uint8Array = Buffer.alloc(varintAt(bytes, at))
+): Uint8Array {
+  const reader = new ByteReader(bytes)
+  reader.at = at
+  const length = Math.min(reader.varint(), out.length)
+  out.fill(0)
+  for (let done = 0; done < length; ) {
+    const literal = reader.varint()
+    const start = reader.skip(literal)
+    for (let i = 0; i < literal && done + i < length; i++) out[done + i] = bytes[start + i] ?? 0
+    done += literal
+    if (done < length) done += reader.varint()
+  }
+  return out
 }
 
 /** The bytes of a stored record cannot be what was once written. */
@@ -213,7 +269,7 @@ export function damaged(detail: string): StoreError {
   return new StoreError(`a stored record is damaged: ${detail}`)
 }
 
-/** A value that the format has no place for; storing it would change it. */
+/** A value that the format has no room for; storing it would change it. */
 export function unwritable(expected: string, value: unknown): StoreError {
   return new StoreError(`cannot be stored: expected ${expected}, got ${String(value).slice(0, 80)}`)
 }

@@ -1,7 +1,7 @@
 import type { Address } from '../../model/evm.ts'
 import { addressLength } from './encodeBlock.ts'
 import type { PackedBlocks } from './packBlocks.ts'
-import { ByteReader, ByteWriter } from './recordBytes.ts'
+import { ByteReader, ByteWriter, hexAt } from './recordBytes.ts'
 import { firstTransactionId, toPosition } from './transactionId.ts'
 
 /** One row of the address index, by what its key is made of. */
@@ -49,7 +49,9 @@ export function decodeParties(blockNumber: number, bytes: Uint8Array): readonly 
   const entries: AddressEntry[] = []
   while (!reader.atEnd) {
     const id = firstId + reader.varint()
-    for (let left = reader.varint(); left > 0; left--) entries.push({ address: reader.fixed(20), id })
+    for (let left = reader.varint(); left > 0; left--) {
+      entries.push({ address: hexAt(bytes, reader.skip(addressLength), addressLength), id })
+    }
   }
   return entries
 }

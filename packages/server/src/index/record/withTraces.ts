@@ -2,10 +2,11 @@ import type { AccountEvents, InternalTransfer } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { encodeAccountEvents } from './accountEvents.ts'
 import { addressLength, type BlockRows } from './encodeBlock.ts'
-import { encodeInternal } from './encodeDetails.ts'
 import { addressBytes, toHex } from './hexBytes.ts'
-import { confirmedKinds, decodeConfirmed } from './record.ts'
+import { recordKinds } from './RecordParts.ts'
+import { decodeConfirmed } from './record.ts'
 import { ByteWriter } from './recordBytes.ts'
+import { encodeInternal } from './transfers.ts'
 
 /** What the traces of a block tell, once it is known that they are this block's. */
 export interface BlockTraces {
@@ -49,17 +50,15 @@ function tracedRecords(
   let start = 0
   for (const [place, transfers] of internal.entries()) {
     const end = ends[place] ?? start
-    if (records[start] !== confirmedKinds.withTransfers) {
+    if (records[start] !== recordKinds.withTransfers) {
       throw new StoreError(`a record of block ${ref.number} cannot be traced: its kind is ${records[start]}`)
     }
-    writer.byte(confirmedKinds.traced)
+    writer.byte(recordKinds.traced)
     writer.bytes(records.subarray(start + 1, end))
     if (transfers.length === 0) writer.byte(0)
     else {
       const position = { blockNumber: ref.number, index: indexes[place] ?? 0 }
-      const bytes = encodeInternal(decodeConfirmed(records.subarray(start, end), position), transfers)
-      writer.varint(bytes.length)
-      writer.bytes(bytes)
+      writer.counted(encodeInternal(decodeConfirmed(records.subarray(start, end), position), transfers))
     }
     recordEnds[place] = writer.length
     start = end

@@ -20,7 +20,7 @@ for (let byte = 0; byte < 256; byte++) {
  * Writes text of ASCII characters from parts of stored records, into one buffer that all texts share: `begin`, any number of
  * writes, `finish`. Whoever writes calls `reserve` before, because the writes themselves do not look at the room that is left.
  *
- * Places are those of `ConfirmedParts`.
+ * Integers and packed bytes begin at the offsets that `RecordParts` has of them.
  */
 export class AsciiWriter {
   readonly #writeAddress: WriteAddress
@@ -84,27 +84,26 @@ export class AsciiWriter {
     this.#at += 40
   }
 
-  /** Packed bytes as hex, unpacked: `total` of them. */
-  packedHex(bytes: Uint8Array, place: number, total: number): void {
-    let at = place
-    let left = total
-    while (left > 0) {
-      let count = 0
+  /** The packed bytes that begin here as hex, unpacked. */
+  packedHex(bytes: Uint8Array, start: number): void {
+    let at = start
+    const varint = () => {
+      let value = 0
       for (let scale = 1, byte = 0x80; byte >= 0x80; scale *= 0x80) {
         byte = bytes[at++] ?? 0
-        count += (byte & 0x7f) * scale
+        value += (byte & 0x7f) * scale
       }
+      return value
+    }
+    for (let left = varint(); left > 0; ) {
+      const count = varint()
       if (count >= longStretch)
         this.string(Buffer.from(bytes.buffer, bytes.byteOffset + at, count).toString('hex'))
       else this.hex(bytes, at, count)
       at += count
       left -= count
       if (left === 0) return
-      let zeros = 0
-      for (let scale = 1, byte = 0x80; byte >= 0x80; scale *= 0x80) {
-        byte = bytes[at++] ?? 0
-        zeros += (byte & 0x7f) * scale
-      }
+      const zeros = varint()
       this.#zeros(2 * zeros)
       left -= zeros
     }

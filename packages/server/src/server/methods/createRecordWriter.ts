@@ -1,10 +1,11 @@
-import { ConfirmedParts } from '../../index/record/ConfirmedParts.ts'
 import { addressBytes } from '../../index/record/hexBytes.ts'
+import { fieldIndex, hashLength, RecordParts } from '../../index/record/RecordParts.ts'
 import type { RecordChunk } from '../../index/record/record.ts'
-import { readAccessListAt } from '../../index/record/record.ts'
-import { damaged } from '../../index/record/recordBytes.ts'
+import { readAccessList } from '../../index/record/record.ts'
+import { damaged, varintAt } from '../../index/record/recordBytes.ts'
 import { toPosition } from '../../index/record/transactionId.ts'
 import type { AccessListEntry, Address } from '../../model/evm.ts'
+import { type Field, transactionFields, wireFields } from '../../model/transactionFields.ts'
 import { AsciiWriter } from './AsciiWriter.ts'
 import type { FormatAddress } from './addressFormat.ts'
 import { createAddressWriter } from './createAddressWriter.ts'
@@ -25,18 +26,17 @@ export type WriteRecords = (chunk: RecordChunk, attached?: Attached) => string
 
 /** More than everything of a record that has a bounded length. */
 const boundedCharacters = 2_048
-const hashBytes = 32
 
 /**
- * The short way from the store to the wire, for histories: the bytes of a record are written out as text, field by field,
- * and no value is made of them. It gives the same text as `exactJson` does of what `toTransactionRecord` shapes; a
- * property test compares the two. What is attached stands at the end of a record, and is left out where nothing is known.
+ * Writes histories from the store to the wire: the bytes of a record are written out as text, field by field, and no value
+ * is made of them. The text is that of `exactJson` of what `toTransactionRecord` shapes; a property test compares the two.
+ * What is attached stands at the end of a record, and is left out where nothing is known.
  *
  * @remarks A record costs a small part of what the way over values does; bench/http measures it.
  */
 export function createRecordWriter(formatAddress: FormatAddress): WriteRecords {
   const writer = new AsciiWriter(createAddressWriter())
-  const parts = new ConfirmedParts()
+  const parts = new RecordParts()
   const writeTransfers = createTransfersWriter(writer)
   const writeInternal = createInternalWriter(writer)
 
@@ -47,10 +47,11 @@ export function createRecordWriter(formatAddress: FormatAddress): WriteRecords {
     for (const id of ids) {
       if (at > 0) writer.text(comma)
       at = parts.locate(bytes, at)
-      writeRecord(writer, bytes, parts, toPosition(id).blockNumber, formatAddress)
+      if (parts.layout.isPending) throw damaged('it is an entry of the pool')
+      writeFields(writer, bytes, parts, toPosition(id).blockNumber, formatAddress)
       if (account !== undefined) {
-        if (attached?.transfers && parts.knowsTransfers) writeTransfers(bytes, parts, account)
-        if (attached?.internal && parts.knowsInternal) writeInternal(bytes, parts, account)
+        if (attached?.transfers && parts.layout.knowsTransfers) writeTransfers(bytes, parts, account)
+        if (attached?.internal && parts.layout.knowsInternal) writeInternal(bytes, parts, account)
       }
       writer.text(end)
     }
@@ -62,91 +63,88 @@ export function createRecordWriter(formatAddress: FormatAddress): WriteRecords {
 const ascii = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
 const comma = ascii(',')
 const quote = ascii('"')
-const emptyList = ascii('[]')
 const end = ascii('}')
-const keys = {
-  hash: ascii('{"hash":"0x'),
-  from: ascii('","from":"0x'),
-  to: ascii('","to":"0x'),
-  value: ascii('","value":"0x'),
-  data: ascii('","data":"0x'),
-  gasLimit: ascii('","gasLimit":'),
-  type: ascii(',"type":'),
-  nonce: ascii(',"nonce":'),
-  accessList: ascii(',"accessList":'),
-  maxPriorityFeePerGas: ascii(',"maxPriorityFeePerGas":"0x'),
-  maxFeePerGas: ascii(',"maxFeePerGas":"0x'),
-  timestamp: ascii(',"timestamp":'),
-  succeeded: ascii(',"status":3,"gasSpent":"0x'),
-  failed: ascii(',"status":4,"gasSpent":"0x'),
-  gasPrice: ascii('","gasPrice":"0x'),
-  fees: ascii('","fees":"0x'),
-  blockNumber: ascii('","blockNumber":'),
-  contractAddress: ascii(',"contractAddress":"0x')
-}
+const data = fieldIndex('data')
+const gasPrice = fieldIndex('gasPrice')
+const gasSpent = fieldIndex('gasSpent')
 
-/** All of it but the brace at its end. */
-function writeRecord(
+/** What stands between two fields: the end of a text before it, its name, and the beginning of its own text. */
+const members = wireFields
+  .filter(field => field.in !== 'pending')
+  .map((field, place) => {
+    const { name, wire = name, json } = field
+    const isText = json === 'hex' || json === 'address' || json === 'quantity'
+    const key = `"${wire}":${isText ? '"0x' : ''}`
+    return {
+      field,
+      isText,
+      index: transactionFields.findIndex(row => row.name === name),
+      afterText: ascii(`",${key}`),
+      afterOther: ascii(`${place === 0 ? '{' : ','}${key}`)
+    }
+  })
+
+/** All of a record but the brace at its end. */
+function writeFields(
   writer: AsciiWriter,
   bytes: Uint8Array,
-  parts: ConfirmedParts,
+  parts: RecordParts,
   blockNumber: number,
   formatAddress: FormatAddress
 ): void {
-  writer.reserve(boundedCharacters + 2 * parts.dataLength)
-  writer.text(keys.hash)
-  writer.hex(bytes, parts.hash, hashBytes)
-  writer.text(keys.from)
-  writer.address(bytes, parts.from)
-  if (parts.to >= 0) {
-    writer.text(keys.to)
-    writer.address(bytes, parts.to)
+  writer.reserve(boundedCharacters + 2 * varintAt(bytes, parts.at(data)))
+  let isAfterText = false
+  for (const { field, index, isText, afterText, afterOther } of members) {
+    const at = parts.at(index)
+    if (at < 0 && field.codec !== 'fee' && field.codec !== 'failed') continue
+    writer.text(isAfterText ? afterText : afterOther)
+    isAfterText = isText
+    switch (field.codec) {
+      case 'failed':
+        writer.number(parts.has(field) ? 4 : 3)
+        break
+      case 'position':
+        writer.number(blockNumber)
+        break
+      case 'fee':
+        if (at < 0) writer.product(bytes, parts.at(gasPrice), parts.at(gasSpent))
+        else writer.quantity(bytes, at)
+        break
+      case 'accessList':
+        writer.string(accessListText(readAccessList(bytes, at), formatAddress))
+        writer.reserve(boundedCharacters)
+        break
+      default:
+        writeField(writer, field, bytes, at)
+    }
   }
-  writer.text(keys.value)
-  writer.quantity(bytes, parts.value)
-  writer.text(keys.data)
-  writer.packedHex(bytes, parts.data, parts.dataLength)
-  writer.text(keys.gasLimit)
-  writer.integer(bytes, parts.gasLimit)
-  writer.text(keys.type)
-  writer.number(parts.type)
-  writer.text(keys.nonce)
-  writer.integer(bytes, parts.nonce)
-  if (parts.accessList >= 0) {
-    writer.text(keys.accessList)
-    if (parts.accessListLength === 0) writer.text(emptyList)
-    else writer.string(accessListText(readAccessListAt(bytes, parts.accessList), formatAddress))
-    writer.reserve(boundedCharacters)
+  if (isAfterText) writer.text(quote)
+}
+
+function writeField(writer: AsciiWriter, { codec, json }: Field, bytes: Uint8Array, at: number): void {
+  switch (codec) {
+    case 'hash':
+      writer.hex(bytes, at, hashLength)
+      break
+    case 'address':
+      writer.address(bytes, at)
+      break
+    case 'count':
+      writer.number(varintAt(bytes, at))
+      break
+    case 'integer':
+      if (json === 'quantity') writer.quantity(bytes, at)
+      else writer.integer(bytes, at)
+      break
+    case 'data':
+      writer.packedHex(bytes, at)
+      break
   }
-  if (parts.maxPriorityFeePerGas >= 0) {
-    writer.text(keys.maxPriorityFeePerGas)
-    writer.quantity(bytes, parts.maxPriorityFeePerGas)
-    writer.text(quote)
-  }
-  if (parts.maxFeePerGas >= 0) {
-    writer.text(keys.maxFeePerGas)
-    writer.quantity(bytes, parts.maxFeePerGas)
-    writer.text(quote)
-  }
-  writer.text(keys.timestamp)
-  writer.number(parts.timestampSeconds)
-  writer.text(parts.hasFailed ? keys.failed : keys.succeeded)
-  writer.quantity(bytes, parts.gasSpent)
-  writer.text(keys.gasPrice)
-  writer.quantity(bytes, parts.gasPrice)
-  writer.text(keys.fees)
-  if (parts.fee >= 0) writer.quantity(bytes, parts.fee)
-  else writer.product(bytes, parts.gasPrice, parts.gasSpent)
-  writer.text(keys.blockNumber)
-  writer.number(blockNumber)
-  if (parts.contractAddress < 0) return
-  writer.text(keys.contractAddress)
-  writer.address(bytes, parts.contractAddress)
-  writer.text(quote)
 }
 
 /** Most lists are empty. The others are made of values first: they are too few to be worth a way of their own. */
 function accessListText(list: readonly AccessListEntry[], formatAddress: FormatAddress): string {
+  if (list.length === 0) return '[]'
   return JSON.stringify(
     list.map(({ address, storageKeys }) => ({ address: formatAddress(address), storageKeys }))
   )

@@ -1,5 +1,6 @@
 import type { TransactionRecord } from '@chain-data/protocol'
-import type { ConfirmedTransaction, EvmTransaction, PendingTransaction } from '../../model/evm.ts'
+import type { AccessListEntry, ConfirmedTransaction, PendingTransaction } from '../../model/evm.ts'
+import { type Field, wireFields } from '../../model/transactionFields.ts'
 import type { FormatAddress } from './addressFormat.ts'
 
 /**
@@ -11,69 +12,36 @@ export function toTransactionRecord(
   transaction: PendingTransaction | ConfirmedTransaction,
   formatAddress: FormatAddress
 ): TransactionRecord<number | bigint> {
-  return 'blockNumber' in transaction
-    ? toConfirmedRecord(transaction, formatAddress)
-    : toPendingRecord(transaction, formatAddress)
-}
-
-function toPendingRecord(
-  transaction: PendingTransaction,
-  formatAddress: FormatAddress
-): TransactionRecord<number | bigint> {
-  const { status, firstSeenSeconds, gasPrice } = transaction
-  return {
-    ...sharedFields(transaction, formatAddress),
-    timestamp: firstSeenSeconds,
-    status,
-    ...(gasPrice === undefined ? {} : { gasPrice: quantity(gasPrice) })
+  const values: Partial<Record<Field['name'], unknown>> =
+    'firstSeenSeconds' in transaction
+      ? { ...transaction, timestampSeconds: transaction.firstSeenSeconds }
+      : transaction
+  const record: Record<string, unknown> = {}
+  for (const { name, wire = name, json } of wireFields) {
+    const value = values[name]
+    if (value !== undefined) record[wire] = toJson(json, value, formatAddress)
   }
+  return record as unknown as TransactionRecord<number | bigint>
 }
 
-function toConfirmedRecord(
-  transaction: ConfirmedTransaction,
-  formatAddress: FormatAddress
-): TransactionRecord<number | bigint> {
-  const { status, timestampSeconds, gasPrice, gasSpent, feeWei, blockNumber, contractAddress } = transaction
-  return {
-    ...sharedFields(transaction, formatAddress),
-    timestamp: timestampSeconds,
-    status,
-    gasSpent: quantity(gasSpent),
-    gasPrice: quantity(gasPrice),
-    fees: quantity(feeWei),
-    blockNumber,
-    ...(contractAddress === undefined ? {} : { contractAddress: formatAddress(contractAddress) })
+function toJson(json: Field['json'], value: unknown, formatAddress: FormatAddress): unknown {
+  switch (json) {
+    case 'address':
+      return formatAddress(value as `0x${string}`)
+    case 'quantity':
+      // Minimal 0x-hex (EIP-1474).
+      return `0x${(value as bigint).toString(16)}`
+    case 'integer':
+      return integer(value as bigint)
+    case 'accessList':
+      return (value as readonly AccessListEntry[]).map(({ address, storageKeys }) => ({
+        address: formatAddress(address),
+        storageKeys
+      }))
+    case 'hex':
+    case 'number':
+      return value
   }
-}
-
-function sharedFields(transaction: EvmTransaction, formatAddress: FormatAddress) {
-  const { hash, from, to, value, data, gasLimit, nonce, type } = transaction
-  const { accessList, maxFeePerGas, maxPriorityFeePerGas } = transaction
-  return {
-    hash,
-    from: formatAddress(from),
-    ...(to === undefined ? {} : { to: formatAddress(to) }),
-    value: quantity(value),
-    data,
-    gasLimit: integer(gasLimit),
-    type,
-    nonce: integer(nonce),
-    ...(accessList === undefined
-      ? {}
-      : {
-          accessList: accessList.map(({ address, storageKeys }) => ({
-            address: formatAddress(address),
-            storageKeys: [...storageKeys]
-          }))
-        }),
-    ...(maxPriorityFeePerGas === undefined ? {} : { maxPriorityFeePerGas: quantity(maxPriorityFeePerGas) }),
-    ...(maxFeePerGas === undefined ? {} : { maxFeePerGas: quantity(maxFeePerGas) })
-  }
-}
-
-/** Minimal 0x-hex (EIP-1474). */
-function quantity(value: bigint): string {
-  return `0x${value.toString(16)}`
 }
 
 const largestExact = BigInt(Number.MAX_SAFE_INTEGER)

@@ -1,10 +1,9 @@
-import type { ConfirmedParts } from '../../index/record/ConfirmedParts.ts'
-import { InternalWalk } from '../../index/record/InternalWalk.ts'
-import { TransferWalk } from '../../index/record/TransferWalk.ts'
+import type { RecordParts } from '../../index/record/RecordParts.ts'
+import { InternalWalk, TransferWalk } from '../../index/record/transfers.ts'
 import type { AsciiWriter } from './AsciiWriter.ts'
 
 /** Writes one member of a record: what is attached to it, as far as `account` (20 bytes) is sender or receiver. */
-export type WriteAttached = (bytes: Uint8Array, parts: ConfirmedParts, account: Uint8Array) => void
+export type WriteAttached = (bytes: Uint8Array, parts: RecordParts, account: Uint8Array) => void
 
 const addressLength = 20
 /** More than one entry has: three addresses, three integers of 64 bytes in decimal, and names. */
