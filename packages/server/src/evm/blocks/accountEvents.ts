@@ -58,7 +58,7 @@ export function addTransactionEvents(
   where: string
 ): void {
   if (type === depositType) {
-    const amount = readOptionalQuantity(raw.mint, `${where}: mint`) ?? 0n
+    const amount = readOptionalQuantity(raw.mint, where, 'mint') ?? 0n
     if (amount > 0n) events.add(from, { kind: 'mint', amount })
   }
   if (type !== setCodeType || !Array.isArray(raw.authorizationList)) return
@@ -83,9 +83,9 @@ export function addBlockEvents(
   where: string
 ): void {
   if (tips > 0n && !isAbsent(miner)) {
-    events.add(readAddress(miner, `${where}: miner`), { kind: 'tip', amount: tips })
+    events.add(readAddress(miner, where, 'miner'), { kind: 'tip', amount: tips })
   }
-  for (const [place, entry] of readList(withdrawals ?? [], `${where}: withdrawals`).entries()) {
+  for (const [place, entry] of readList(withdrawals ?? [], where, 'withdrawals').entries()) {
     const at = `${where}: withdrawals[${place}]`
     const { address, amount } = readObject(entry, at)
     const wei = readQuantity(amount, `${at}.amount`) * weiPerGwei

@@ -20,6 +20,7 @@ import {
   readOptionalAddress,
   readOptionalQuantity
 } from '../../nodes/evm/rawFields.ts'
+import { eachOnce } from '../../platform/eachOnce.ts'
 import { AccountEventList, addBlockEvents, addTransactionEvents, tipPerGas } from './accountEvents.ts'
 import { readTransfers } from './transfers.ts'
 import type { VerifiedBlock, VerifiedTransaction } from './verification/verifiedBlock.ts'
@@ -42,16 +43,17 @@ const blobType = 3
 export function normalizeBlock(verified: VerifiedBlock): NormalizedBlock {
   const { ref, parentHash, timestampSeconds, raw } = verified
   const where = `block ${ref.number}`
-  const baseFee = readOptionalQuantity(raw.baseFeePerGas, `${where}: baseFeePerGas`)
+  const baseFee = readOptionalQuantity(raw.baseFeePerGas, where, 'baseFeePerGas')
   const events = new AccountEventList()
   let ignoredLogs = 0
   let tips = 0n
   const transactions = verified.transactions.map(each => {
-    const { indexed, ignored } = normalizeConfirmed(each, verified, baseFee)
+    const of = `${where} transaction ${each.hash}`
+    const { indexed, ignored } = normalizeConfirmed(each, verified, baseFee, of)
     const { transaction } = indexed
     ignoredLogs += ignored
     tips += transaction.gasSpent * tipPerGas(transaction.gasPrice, baseFee)
-    addTransactionEvents(events, transaction, each.raw, `${where} transaction ${each.hash}`)
+    addTransactionEvents(events, transaction, each.raw, of)
     return indexed
   })
   addBlockEvents(events, raw, tips, where)
@@ -87,40 +89,41 @@ export function normalizeTransaction(
     readonly gasPrice?: unknown
   } = {}
 ): EvmTransaction {
-  const type = isAbsent(raw.type) ? 0 : readCount(raw.type, `${where}: type`)
-  const to = readOptionalAddress(raw.to === undefined ? fallback.to : raw.to, `${where}: to`)
-  const nonce = isAbsent(raw.nonce) ? fallback.nonce : raw.nonce
+  const type = isAbsent(raw.type) ? 0 : readCount(raw.type, where, 'type')
+  const transaction: Writable<EvmTransaction> = {
+    hash: readHash(raw.hash, where, 'hash'),
+    from: readAddress(isAbsent(raw.from) ? fallback.from : raw.from, where, 'from'),
+    value: readOptionalQuantity(raw.value, where, 'value') ?? 0n,
+    data: readBytes(isAbsent(raw.input) ? raw.data : raw.input, where, 'input'),
+    gasLimit: readOptionalQuantity(raw.gas, where, 'gas') ?? 0n,
+    nonce: readOptionalQuantity(isAbsent(raw.nonce) ? fallback.nonce : raw.nonce, where, 'nonce') ?? 0n,
+    type
+  }
+  const to = readOptionalAddress(raw.to === undefined ? fallback.to : raw.to, where, 'to')
+  if (to !== undefined) transaction.to = to
   const accessList = type >= 1 ? readAccessList(raw.accessList, type, where) : undefined
-  const gasPrice = isAbsent(raw.gasPrice) ? fallback.gasPrice : raw.gasPrice
-  const readCap = (cap: unknown, name: string): bigint | undefined => {
-    if (type < 2) return undefined
-    const named = readOptionalQuantity(cap, `${where}: ${name}`)
-    if (named !== undefined || type > lastKnownType) return named
-    return readOptionalQuantity(gasPrice, `${where}: gasPrice`) ?? 0n
+  if (accessList !== undefined) transaction.accessList = accessList
+  if (type >= 2) {
+    const gasPrice = isAbsent(raw.gasPrice) ? fallback.gasPrice : raw.gasPrice
+    for (const cap of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
+      const named = readOptionalQuantity(raw[cap], where, cap)
+      if (named !== undefined) transaction[cap] = named
+      else if (type <= lastKnownType) {
+        transaction[cap] = readOptionalQuantity(gasPrice, where, 'gasPrice') ?? 0n
+      }
+    }
   }
-  const maxFeePerGas = readCap(raw.maxFeePerGas, 'maxFeePerGas')
-  const maxPriorityFeePerGas = readCap(raw.maxPriorityFeePerGas, 'maxPriorityFeePerGas')
-  return {
-    hash: readHash(raw.hash, `${where}: hash`),
-    from: readAddress(isAbsent(raw.from) ? fallback.from : raw.from, `${where}: from`),
-    ...(to === undefined ? {} : { to }),
-    value: readOptionalQuantity(raw.value, `${where}: value`) ?? 0n,
-    data: readBytes(isAbsent(raw.input) ? raw.data : raw.input, `${where}: input`),
-    gasLimit: readOptionalQuantity(raw.gas, `${where}: gas`) ?? 0n,
-    nonce: readOptionalQuantity(nonce, `${where}: nonce`) ?? 0n,
-    type,
-    ...(accessList === undefined ? {} : { accessList }),
-    ...(maxFeePerGas === undefined ? {} : { maxFeePerGas }),
-    ...(maxPriorityFeePerGas === undefined ? {} : { maxPriorityFeePerGas })
-  }
+  return transaction
 }
 
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+
 function normalizeConfirmed(
-  { hash, index, raw, receipt }: VerifiedTransaction,
+  { index, raw, receipt }: VerifiedTransaction,
   block: VerifiedBlock,
-  baseFee: bigint | undefined
+  baseFee: bigint | undefined,
+  where: string
 ): { indexed: IndexedTransaction; ignored: number } {
-  const where = `block ${block.ref.number} transaction ${hash}`
   const common = normalizeTransaction(raw, where, {
     from: receipt.from,
     to: receipt.to,
@@ -129,9 +132,8 @@ function normalizeConfirmed(
   })
   const status = readStatus(receipt, where)
   const gasPrice = readGasPrice(common, raw, receipt, baseFee, where)
-  const gasSpent = readOptionalQuantity(receipt.gasUsed, `${where}: gasUsed`) ?? 0n
-  const contractAddress = status === 3 ? readCreated(common, receipt, where) : undefined
-  const transaction: ConfirmedTransaction = {
+  const gasSpent = readOptionalQuantity(receipt.gasUsed, where, 'gasUsed') ?? 0n
+  const transaction: Writable<ConfirmedTransaction> = {
     ...common,
     blockNumber: block.ref.number,
     index,
@@ -139,21 +141,17 @@ function normalizeConfirmed(
     status,
     gasPrice,
     gasSpent,
-    feeWei: gasSpent * gasPrice + readExtraFees(common.type, receipt, where),
-    ...(contractAddress === undefined ? {} : { contractAddress })
+    feeWei: gasSpent * gasPrice + readExtraFees(common.type, receipt, where)
   }
+  const created = status === 3 ? readCreated(common, receipt, where) : undefined
+  if (created !== undefined) transaction.contractAddress = created
   // A failed transaction has undone whatever it logged; a node that lists such logs is not followed.
   const { parties, candidates, transfers, ignored } = readTransfers(status === 3 ? receipt.logs : [])
-  const direct = [common.from, common.to, contractAddress].filter(address => address !== undefined)
-  return {
-    indexed: {
-      transaction,
-      parties: [...new Set<Address>([...direct, ...parties])],
-      candidates,
-      transfers
-    },
-    ignored
-  }
+  const all = [common.from]
+  if (common.to !== undefined) all.push(common.to)
+  if (created !== undefined) all.push(created)
+  all.push(...parties)
+  return { indexed: { transaction, parties: eachOnce(all), candidates, transfers }, ignored }
 }
 
 /**
@@ -164,7 +162,8 @@ function normalizeConfirmed(
  * proves a failure. Gas used up to the limit does not: a transaction may need exactly the gas it was given.
  */
 function readStatus(receipt: RawObject, where: string): 3 | 4 {
-  const status = readOptionalQuantity(receipt.status, `${where}: status`)
+  if (receipt.status === '0x1') return 3
+  const status = readOptionalQuantity(receipt.status, where, 'status')
   return status === undefined || status === 1n ? 3 : 4
 }
 
@@ -180,13 +179,13 @@ function readGasPrice(
   baseFee: bigint | undefined,
   where: string
 ): bigint {
-  const effective = readOptionalQuantity(receipt.effectiveGasPrice, `${where}: effectiveGasPrice`)
+  const effective = readOptionalQuantity(receipt.effectiveGasPrice, where, 'effectiveGasPrice')
   if (effective !== undefined) return effective
   if (maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined && baseFee !== undefined) {
     const wanted = baseFee + maxPriorityFeePerGas
     return wanted < maxFeePerGas ? wanted : maxFeePerGas
   }
-  return readOptionalQuantity(raw.gasPrice, `${where}: gasPrice`) ?? 0n
+  return readOptionalQuantity(raw.gasPrice, where, 'gasPrice') ?? 0n
 }
 
 /**
@@ -195,10 +194,10 @@ function readGasPrice(
  * their data there); on types that nobody here knows they are taken as they stand.
  */
 function readExtraFees(type: number, receipt: RawObject, where: string): bigint {
-  const l1Fee = readOptionalQuantity(receipt.l1Fee, `${where}: l1Fee`) ?? 0n
+  const l1Fee = readOptionalQuantity(receipt.l1Fee, where, 'l1Fee') ?? 0n
   if (type <= lastKnownType && type !== blobType) return l1Fee
-  const blobGasUsed = readOptionalQuantity(receipt.blobGasUsed, `${where}: blobGasUsed`) ?? 0n
-  const blobGasPrice = readOptionalQuantity(receipt.blobGasPrice, `${where}: blobGasPrice`) ?? 0n
+  const blobGasUsed = readOptionalQuantity(receipt.blobGasUsed, where, 'blobGasUsed') ?? 0n
+  const blobGasPrice = readOptionalQuantity(receipt.blobGasPrice, where, 'blobGasPrice') ?? 0n
   return blobGasUsed * blobGasPrice + l1Fee
 }
 
@@ -214,14 +213,14 @@ function readCreated(
   where: string
 ): Address | undefined {
   if (to !== undefined) return undefined
-  const named = readOptionalAddress(receipt.contractAddress, `${where}: contractAddress`)
+  const named = readOptionalAddress(receipt.contractAddress, where, 'contractAddress')
   if (named !== undefined || type > lastKnownType || data === '0x') return named
   return getCreateAddress({ from, nonce }).toLowerCase() as Address
 }
 
 function readAccessList(value: unknown, type: number, where: string): readonly AccessListEntry[] | undefined {
   if (isAbsent(value)) return type <= lastKnownType ? [] : undefined
-  return readList(value, `${where}: accessList`).map((entry, place) => {
+  return readList(value, where, 'accessList').map((entry, place) => {
     const at = `${where}: accessList[${place}]`
     const { address, storageKeys } = readObject(entry, at)
     return {

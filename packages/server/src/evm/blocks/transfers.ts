@@ -1,5 +1,6 @@
 import type { Address, Hex, HoldingCandidate, TokenTransfer } from '../../model/evm.ts'
-import type { RawObject } from '../../nodes/evm/rawFields.ts'
+import { asBytes, asHex, type RawObject } from '../../nodes/evm/rawFields.ts'
+import { eachOnce } from '../../platform/eachOnce.ts'
 
 /** What the logs of one transaction tell about tokens and who may hold them. */
 export interface LoggedTransfers {
@@ -21,31 +22,16 @@ export const transferSingleTopic = '0xc3d58168c5ae7397731d063d5bbf3d657854427343
 export const transferBatchTopic = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb'
 /** keccak256 of `ConsecutiveTransfer(uint256,uint256,address,address)`, EIP-2309. */
 export const consecutiveTransferTopic = '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d'
-const transferTopics: ReadonlySet<string> = new Set([
-  transferTopic,
-  transferSingleTopic,
-  transferBatchTopic,
-  consecutiveTransferTopic
-])
 /** keccak256 of `Deposit(address,uint256)`, WETH9: native currency was wrapped. */
 export const depositTopic = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c'
 /** keccak256 of `Withdrawal(address,uint256)`, WETH9: it was unwrapped. */
 export const withdrawalTopic = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65'
-const readTopics: ReadonlySet<string> = new Set([...transferTopics, depositTopic, withdrawalTopic])
 
 const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
 /** Hex digits in one ABI word. */
 const word = 64
-
-interface Transfer {
-  readonly from: Address
-  readonly to: Address
-  readonly standard: HoldingCandidate['standard']
-  readonly tokens: readonly MovedTokens[]
-}
-
-/** What one transfer is about: an amount for ERC-20, an id or a range of them for ERC-721, both for ERC-1155. */
-type MovedTokens = Pick<TokenTransfer, 'amount' | 'tokenId' | 'lastTokenId'>
+/** An address takes the lower 20 bytes of a word; a word with more in it is no address. */
+const beforeAddress = `0x${'0'.repeat(24)}`
 
 /**
  * Reads a transaction's logs for token transfers and for wrapped native currency. Any contract may log anything, so nothing
@@ -69,40 +55,56 @@ type MovedTokens = Pick<TokenTransfer, 'amount' | 'tokenId' | 'lastTokenId'>
  * @see EIP-20, EIP-721, EIP-1155, EIP-2309
  */
 export function readTransfers(rawLogs: unknown): LoggedTransfers {
-  const parties = new Set<Address>()
+  const parties: Address[] = []
   const transfers: TokenTransfer[] = []
-  const candidates = new Map<string, HoldingCandidate>()
+  const candidates: HoldingCandidate[] = []
   let ignored = 0
-  const add = (candidate: HoldingCandidate) => {
-    const { owner, contract, standard, tokenId = '', lastTokenId = '' } = candidate
-    candidates.set(`${owner}${contract}${standard}${tokenId}-${lastTokenId}`, candidate)
-  }
-  for (const rawLog of Array.isArray(rawLogs) ? rawLogs : []) {
-    const log = readLog(rawLog)
-    if (log === undefined) continue
-    const contract = log.address
-    if (!transferTopics.has(log.topics[0] ?? '')) {
-      const wrapped = readWrapper(log)
-      if (wrapped !== undefined) {
-        add({ owner: wrapped.owner, contract, standard: 'erc20' })
-        transfers.push(wrapped.transfer)
-      }
-      continue
-    }
-    const transfer = readTransfer(log)
+  for (const raw of Array.isArray(rawLogs) ? rawLogs : []) {
+    const event = eventOf(raw)
+    const log = event && readLog(raw)
+    if (event === undefined || log === undefined) continue
+    const transfer = event.read(log)
     if (transfer === undefined) {
-      ignored++
+      if (!event.isWrapping) ignored++
       continue
     }
+    const contract = log.address
     const { from, to, standard, tokens } = transfer
-    parties.add(from).add(to)
-    const owners = standard === 'erc721' || from === zeroAddress ? [to] : [from, to]
-    for (const owner of owners) {
-      for (const { amount: _, ...ids } of tokens) add({ owner, contract, standard, ...ids })
+    if (event.isWrapping) {
+      candidates.push({ owner: from === zeroAddress ? to : from, contract, standard })
+      transfers.push({ standard, contract, from, to, ...tokens[0], isWrapping: true })
+      continue
     }
+    parties.push(from, to)
+    if (standard !== 'erc721' && from !== zeroAddress) addCandidates(candidates, from, contract, transfer)
+    addCandidates(candidates, to, contract, transfer)
     for (const token of tokens) transfers.push({ standard, contract, from, to, ...token })
   }
-  return { parties: [...parties], candidates: [...candidates.values()], transfers, ignored }
+  return { parties: eachOnce(parties), candidates: candidatesOnce(candidates), transfers, ignored }
+}
+
+function addCandidates(
+  candidates: HoldingCandidate[],
+  owner: Address,
+  contract: Address,
+  { standard, tokens }: Transfer
+): void {
+  for (const { tokenId, lastTokenId } of tokens) {
+    if (tokenId === undefined) candidates.push({ owner, contract, standard })
+    else if (lastTokenId === undefined) candidates.push({ owner, contract, standard, tokenId })
+    else candidates.push({ owner, contract, standard, tokenId, lastTokenId })
+  }
+}
+
+function candidatesOnce(list: readonly HoldingCandidate[]): readonly HoldingCandidate[] {
+  const [first, second] = list
+  if (list.length < 2 || (list.length === 2 && first?.owner !== second?.owner)) return list
+  const known = new Map<string, HoldingCandidate>()
+  for (const candidate of list) {
+    const { owner, contract, standard, tokenId = '', lastTokenId = '' } = candidate
+    known.set(`${owner}${contract}${standard}${tokenId}-${lastTokenId}`, candidate)
+  }
+  return [...known.values()]
 }
 
 interface Log {
@@ -112,67 +114,86 @@ interface Log {
   readonly data: string
 }
 
-/** The log if it is well-formed and of an event that is read here; most logs are not, which shows in their first topic. */
-function readLog(raw: unknown): Log | undefined {
-  if (typeof raw !== 'object' || raw === null) return undefined
-  const { address, topics, data } = raw as RawObject
-  if (!Array.isArray(topics) || typeof topics[0] !== 'string') return undefined
-  if (!readTopics.has(topics[0].toLowerCase())) return undefined
-  if (typeof address !== 'string' || !/^0[xX][0-9a-fA-F]{40}$/.test(address)) return undefined
-  if (!topics.every(isTopic)) return undefined
-  const bytes = data ?? '0x'
-  if (typeof bytes !== 'string' || bytes.length % 2 !== 0 || !/^0[xX][0-9a-fA-F]*$/.test(bytes))
-    return undefined
-  return {
-    address: address.toLowerCase() as Address,
-    topics: topics.map(topic => topic.toLowerCase() as Hex),
-    data: bytes.slice(2).toLowerCase()
-  }
+interface Transfer {
+  readonly from: Address
+  readonly to: Address
+  readonly standard: HoldingCandidate['standard']
+  readonly tokens: readonly MovedTokens[]
 }
 
-function isTopic(value: unknown): value is string {
-  return typeof value === 'string' && /^0[xX][0-9a-fA-F]{64}$/.test(value)
+/** What one transfer is about: an amount for ERC-20, an id or a range of them for ERC-721, both for ERC-1155. */
+type MovedTokens = Pick<TokenTransfer, 'amount' | 'tokenId' | 'lastTokenId'>
+
+interface ReadEvent {
+  /** @returns `undefined` for a log that has not the shape of the event. */
+  readonly read: (log: Log) => Transfer | undefined
+  readonly isWrapping?: true
+}
+
+const events: ReadonlyMap<string, ReadEvent> = new Map<string, ReadEvent>([
+  [transferTopic, { read: readTransfer }],
+  [transferSingleTopic, { read: log => readMultiToken(log, readSingle) }],
+  [transferBatchTopic, { read: log => readMultiToken(log, readBatch) }],
+  [consecutiveTransferTopic, { read: readConsecutive }],
+  [depositTopic, { read: log => readWrapper(log, true), isWrapping: true }],
+  [withdrawalTopic, { read: log => readWrapper(log, false), isWrapping: true }]
+])
+
+/** Most logs are of other events, which shows in their first topic. */
+function eventOf(raw: unknown): ReadEvent | undefined {
+  if (typeof raw !== 'object' || raw === null) return undefined
+  const { topics } = raw as RawObject
+  const first: unknown = Array.isArray(topics) ? topics[0] : undefined
+  return typeof first === 'string' ? (events.get(first) ?? events.get(first.toLowerCase())) : undefined
+}
+
+/** The log if it is well-formed. */
+function readLog({ address, topics, data }: RawObject): Log | undefined {
+  const read = (topics as readonly unknown[]).map(topic => asHex(topic, word))
+  const emitter = asHex(address, 40)
+  const bytes = asBytes(data ?? '0x')
+  if (emitter === undefined || bytes === undefined || read.includes(undefined)) return undefined
+  return { address: emitter, topics: read as Hex[], data: bytes.slice(2) }
 }
 
 /** Who wrapped or unwrapped native currency, and how much. */
-function readWrapper({
-  address: contract,
-  topics,
-  data
-}: Log): { readonly owner: Address; readonly transfer: TokenTransfer } | undefined {
-  const [signature, account] = topics
-  if (signature !== depositTopic && signature !== withdrawalTopic) return undefined
-  if (topics.length !== 2 || data.length !== word) return undefined
-  const owner = addressInWord(account)
+function readWrapper({ topics: [, account, third], data }: Log, isDeposit: boolean): Transfer | undefined {
+  const owner = third === undefined && data.length === word ? addressInWord(account) : undefined
   if (owner === undefined) return undefined
-  const [from, to] = signature === depositTopic ? [zeroAddress, owner] : [owner, zeroAddress]
-  const amount = BigInt(`0x${data}`)
-  return { owner, transfer: { standard: 'erc20', contract, from, to, amount, isWrapping: true } }
+  const tokens = [{ amount: BigInt(`0x${data}`) }]
+  const parties = isDeposit ? { from: zeroAddress, to: owner } : { from: owner, to: zeroAddress }
+  return { ...parties, standard: 'erc20', tokens }
 }
 
 function readTransfer({ topics, data }: Log): Transfer | undefined {
-  const [signature, second, third, fourth] = topics
-  if (signature === transferTopic) {
-    if (topics.length === 3 && data.length === word) {
-      return between(second, third, 'erc20', [{ amount: BigInt(`0x${data}`) }])
-    }
-    if (topics.length === 4 && data === '' && fourth !== undefined) {
-      return between(second, third, 'erc721', [{ tokenId: BigInt(fourth) }])
-    }
-    if (topics.length === 1 && data.length === 3 * word) {
-      const tokenId = BigInt(wordAt(data, 2 * word))
-      return between(wordAt(data, 0), wordAt(data, word), 'erc721', [{ tokenId }])
-    }
-    return undefined
+  const [, from, to, tokenId] = topics
+  if (topics.length === 3 && data.length === word) {
+    return between(from, to, 'erc20', [{ amount: BigInt(`0x${data}`) }])
   }
-  if (topics.length !== 4) return undefined
-  if (signature === consecutiveTransferTopic) {
-    const range = readRange(second, data)
-    return range === undefined ? undefined : between(third, fourth, 'erc721', [range])
+  if (topics.length === 4 && data === '' && tokenId !== undefined) {
+    return between(from, to, 'erc721', [{ tokenId: BigInt(tokenId) }])
   }
-  // The second topic is the operator, who is no party to the transfer.
-  const tokens = signature === transferSingleTopic ? readSingle(data) : readBatch(data)
-  return tokens === undefined ? undefined : between(third, fourth, 'erc1155', tokens)
+  if (topics.length !== 1 || data.length !== 3 * word) return undefined
+  const tokens = [{ tokenId: BigInt(wordAt(data, 2 * word)) }]
+  return between(wordAt(data, 0), wordAt(data, word), 'erc721', tokens)
+}
+
+/** Both ends belong to the range; a range of one id is that id. */
+function readConsecutive({ topics, data }: Log): Transfer | undefined {
+  const [, first, from, to] = topics
+  if (topics.length !== 4 || first === undefined || data.length !== word) return undefined
+  const [tokenId, lastTokenId] = [BigInt(first), BigInt(wordAt(data, 0))]
+  if (lastTokenId < tokenId) return undefined
+  return between(from, to, 'erc721', [lastTokenId === tokenId ? { tokenId } : { tokenId, lastTokenId }])
+}
+
+/** The second topic is the operator, who is no party to the transfer. */
+function readMultiToken(
+  { topics, data }: Log,
+  read: (data: string) => readonly MovedTokens[] | undefined
+): Transfer | undefined {
+  const tokens = topics.length === 4 ? read(data) : undefined
+  return tokens && between(topics[2], topics[3], 'erc1155', tokens)
 }
 
 function between(
@@ -186,17 +207,8 @@ function between(
   return sender && receiver ? { from: sender, to: receiver, standard, tokens } : undefined
 }
 
-/** An address takes the lower 20 bytes of a word; a word with more in it is no address. */
 function addressInWord(value: string | undefined): Address | undefined {
-  return value?.startsWith(`0x${'0'.repeat(24)}`) ? `0x${value.slice(26)}` : undefined
-}
-
-/** Both ends belong to the range; a range of one id is that id. */
-function readRange(first: Hex | undefined, data: string): MovedTokens | undefined {
-  if (first === undefined || data.length !== word) return undefined
-  const [tokenId, lastTokenId] = [BigInt(first), BigInt(wordAt(data, 0))]
-  if (lastTokenId < tokenId) return undefined
-  return lastTokenId === tokenId ? { tokenId } : { tokenId, lastTokenId }
+  return value?.startsWith(beforeAddress) ? `0x${value.slice(beforeAddress.length)}` : undefined
 }
 
 function readSingle(data: string): readonly MovedTokens[] | undefined {

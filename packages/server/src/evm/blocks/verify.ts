@@ -37,21 +37,21 @@ export function verifyHeader(
   const block = `block ${number}`
   const raw = readObject(rawBlock, block)
   const ref: BlockRef = {
-    number: readCount(raw.number, `${block}: number`),
-    hash: readHash(raw.hash, `${block}: hash`)
+    number: readCount(raw.number, block, 'number'),
+    hash: readHash(raw.hash, block, 'hash')
   }
   if (ref.number !== number) throw contradiction(number, `the node answered block ${ref.number}`)
-  const listed = readList(raw.transactions, `${block}: transactions`).map((entry, place) => {
+  const listed = readList(raw.transactions, block, 'transactions').map((entry, place) => {
     const where = `${block} transaction ${place}`
     const transaction = readObject(entry, where)
     expectSameBlock(transaction, ref, where)
-    return { hash: readHash(transaction.hash, `${where}: hash`), raw: transaction }
+    return { hash: readHash(transaction.hash, where, 'hash'), raw: transaction }
   })
   verifyRoots(raw, number, listed.length, waivers)
   return {
     ref,
-    parentHash: readHash(raw.parentHash, `${block}: parentHash`),
-    timestampSeconds: readCount(raw.timestamp, `${block}: timestamp`),
+    parentHash: readHash(raw.parentHash, block, 'parentHash'),
+    timestampSeconds: readCount(raw.timestamp, block, 'timestamp'),
     raw,
     transactions: takeEachOnce(placeTransactions(listed, number, waivers), number, waivers)
   }
@@ -77,32 +77,28 @@ export function verifyReceipts(
   let gasBefore = 0n
   for (const [place, { hash, index, raw, receipt }] of transactions.entries()) {
     const where = `block ${ref.number} receipt ${place}`
-    if (!isAbsent(receipt.transactionIndex) && !isAbsent(raw.transactionIndex)) {
-      const named = readCount(receipt.transactionIndex, `${where}: transactionIndex`)
+    const { transactionIndex } = receipt
+    if (
+      transactionIndex !== raw.transactionIndex &&
+      !isAbsent(transactionIndex) &&
+      !isAbsent(raw.transactionIndex)
+    ) {
+      const named = readCount(transactionIndex, where, 'transactionIndex')
       if (named !== index) {
-        insist(
-          'transactionIndex',
-          ref.number,
-          waivers,
-          `${where} has index ${named}, its transaction ${index}`
-        )
+        const text = `${where} has index ${named}, its transaction ${index}`
+        insist('transactionIndex', ref.number, waivers, text)
       }
     }
     for (const party of ['from', 'to'] as const) {
-      const [wanted, named] = [raw, receipt].map(part =>
-        readOptionalAddress(part[party], `${where}: ${party}`)
-      )
+      if (raw[party] === receipt[party]) continue
+      const [wanted, named] = [raw, receipt].map(part => readOptionalAddress(part[party], where, party))
       if (wanted !== undefined && named !== undefined && wanted !== named) {
-        insist(
-          'receiptParties',
-          ref.number,
-          waivers,
-          `${where} has ${party} ${named}, transaction ${hash} ${wanted}`
-        )
+        const text = `${where} has ${party} ${named}, transaction ${hash} ${wanted}`
+        insist('receiptParties', ref.number, waivers, text)
       }
     }
-    const gasUsed = readOptionalQuantity(receipt.gasUsed, `${where}: gasUsed`)
-    const gasSoFar = readOptionalQuantity(receipt.cumulativeGasUsed, `${where}: cumulativeGasUsed`)
+    const gasUsed = readOptionalQuantity(receipt.gasUsed, where, 'gasUsed')
+    const gasSoFar = readOptionalQuantity(receipt.cumulativeGasUsed, where, 'cumulativeGasUsed')
     if (isWhole && gasUsed !== undefined && gasSoFar !== undefined && gasSoFar !== gasBefore + gasUsed) {
       const text = `${where} has cumulativeGasUsed ${gasSoFar} after ${gasBefore} with gasUsed ${gasUsed}`
       insist('cumulativeGas', ref.number, waivers, text)
@@ -170,8 +166,8 @@ function takeEachOnce(
   number: number,
   waivers: Waivers
 ): readonly VerifiedHeaderTransaction[] {
+  if (new Set(transactions.map(({ hash }) => hash)).size === transactions.length) return transactions
   const last = new Map(transactions.map(transaction => [transaction.hash, transaction]))
-  if (last.size === transactions.length) return transactions
   return transactions.filter(transaction => {
     const isLast = last.get(transaction.hash) === transaction
     if (!isLast) insist('duplicateHash', number, waivers, `transaction ${transaction.hash} is listed twice`)

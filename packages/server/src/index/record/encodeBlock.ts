@@ -1,14 +1,8 @@
-import type {
-  AccountEvents,
-  BlockRef,
-  Hash,
-  HoldingCandidate,
-  IndexedBlock,
-  IndexedTransaction
-} from '../../model/evm.ts'
+import type { AccountEvents, BlockRef, Hash, HoldingCandidate, IndexedBlock } from '../../model/evm.ts'
+import { eachOnce } from '../../platform/eachOnce.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { encodeAccountEvents } from './accountEvents.ts'
-import { addressBytes, hashBytes } from './hexBytes.ts'
+import { addressBytes } from './hexBytes.ts'
 import { writeConfirmed } from './record.ts'
 import { ByteWriter } from './recordBytes.ts'
 import { standardNumber, tokenIdsKey } from './tokenKey.ts'
@@ -60,12 +54,18 @@ export interface BlockRows extends BlockHeader {
 export function encodeBlock(block: IndexedBlock): BlockRows {
   const { ref, parentHash, timestampSeconds, transactions } = block
   checkTransactions(block)
-  const writer = new ByteWriter(256 * transactions.length)
+  const records = new ByteWriter(256 * transactions.length)
   const recordEnds = Uint32Array.from(transactions, ({ transaction, transfers = [], internal }) => {
-    writeConfirmed(writer, transaction, internal === undefined ? { transfers } : { transfers, internal })
-    return writer.length
+    writeConfirmed(records, transaction, internal === undefined ? { transfers } : { transfers, internal })
+    return records.length
   })
-  let partyCount = 0
+  const parties = new ByteWriter(4 * addressLength * transactions.length)
+  const candidates = new ByteWriter(2 * candidateHeadLength * transactions.length)
+  const partyEnds = Uint32Array.from(transactions, each => {
+    for (const party of eachOnce(each.parties)) parties.fixed(party, addressLength)
+    for (const candidate of each.candidates) writeCandidate(candidates, candidate)
+    return parties.length / addressLength
+  })
   return {
     ref,
     parentHash,
@@ -73,36 +73,43 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     transactionCount: transactions.length,
     isTraced: block.isTraced ?? false,
     indexes: Uint16Array.from(transactions, ({ transaction }) => transaction.index),
-    hashes: Buffer.concat(transactions.map(({ transaction }) => hashBytes(transaction.hash))),
-    records: writer.finish(),
+    hashes: hashesIn(records.finish(), recordEnds),
+    records: records.finish(),
     recordEnds,
-    parties: Buffer.concat(transactions.flatMap(({ parties }) => uniqueParties(parties).map(addressBytes))),
-    partyEnds: Uint32Array.from(transactions, ({ parties }) => {
-      partyCount += uniqueParties(parties).length
-      return partyCount
-    }),
-    candidates: Buffer.concat(transactions.flatMap(({ candidates }) => candidates.map(candidateEntry))),
+    parties: parties.finish(),
+    partyEnds,
+    candidates: candidates.finish(),
     ...encodeEvents(block.events ?? [])
   }
 }
 
+/** Every record begins with its kind and its hash. */
+function hashesIn(records: Uint8Array, ends: Uint32Array): Uint8Array {
+  const hashes = new Uint8Array(hashLength * ends.length)
+  for (let place = 0; place < ends.length; place++) {
+    const start = 1 + (ends[place - 1] ?? 0)
+    for (let i = 0; i < hashLength; i++) hashes[place * hashLength + i] = records[start + i] ?? 0
+  }
+  return hashes
+}
+
 /** The rows of account events. */
-export function encodeEvents(
+function encodeEvents(
   accounts: readonly AccountEvents[]
 ): Pick<BlockRows, 'eventAddresses' | 'events' | 'eventEnds'> {
-  const { bytes, ends } = joinCounted(accounts.map(({ events }) => encodeAccountEvents(events)))
+  const parts = accounts.map(({ events }) => encodeAccountEvents(events))
+  let end = 0
   return {
     eventAddresses: Buffer.concat(accounts.map(({ address }) => addressBytes(address))),
-    events: bytes,
-    eventEnds: ends
+    events: Buffer.concat(parts),
+    eventEnds: Uint32Array.from(parts, ({ length }) => {
+      end += length
+      return end
+    })
   }
 }
 
-function uniqueParties(parties: IndexedTransaction['parties']): IndexedTransaction['parties'] {
-  return [...new Set(parties)]
-}
-
-function candidateEntry(candidate: HoldingCandidate): Buffer {
+function writeCandidate(writer: ByteWriter, candidate: HoldingCandidate): void {
   const { owner, contract, standard, tokenId, lastTokenId } = candidate
   const isStrange =
     (tokenId === undefined) !== (standard === 'erc20') || (lastTokenId !== undefined && standard !== 'erc721')
@@ -112,20 +119,11 @@ function candidateEntry(candidate: HoldingCandidate): Buffer {
     )
   }
   const key = tokenIdsKey(candidate)
-  const shape = Buffer.from([standardNumber(standard), key.length])
-  return Buffer.concat([addressBytes(owner), addressBytes(contract), shape, key])
-}
-
-function joinCounted(parts: readonly Uint8Array[]): {
-  readonly bytes: Uint8Array
-  readonly ends: Uint32Array
-} {
-  let end = 0
-  const ends = Uint32Array.from(parts, ({ length }) => {
-    end += length
-    return end
-  })
-  return { bytes: Buffer.concat(parts, end), ends }
+  writer.fixed(owner, addressLength)
+  writer.fixed(contract, addressLength)
+  writer.byte(standardNumber(standard))
+  writer.byte(key.length)
+  writer.bytes(key)
 }
 
 function checkTransactions({ ref, transactions }: IndexedBlock): void {

@@ -19,9 +19,10 @@ import {
   varintAt
 } from './recordBytes.ts'
 import { type TransactionPosition, toPosition } from './transactionId.ts'
-import { encodeInternal, encodeTransfers, type RecordDetails } from './transfers.ts'
+import { type RecordDetails, writeInternal, writeTransfers } from './transfers.ts'
 
 const addressLength = 20
+const noBytes = Buffer.alloc(0)
 
 /** What a pool entry is as long as it lives; whether it is queued changes and is kept beside it. */
 export type PendingRecord = Omit<PendingTransaction, 'status' | 'firstSeenSeconds'>
@@ -55,8 +56,8 @@ export function writeConfirmed(
   const plainKind = transfers === undefined ? recordKinds.plain : recordKinds.withTransfers
   const kind = internal === undefined ? plainKind : recordKinds.traced
   writeFields(writer, kind, transaction, hasTransfers ? transfersFlag : 0)
-  if (hasTransfers) writer.counted(encodeTransfers(transaction, transfers))
-  if (internal !== undefined) writer.counted(encodeInternal(transaction, internal))
+  if (hasTransfers) writer.counted(() => writeTransfers(writer, transaction, transfers))
+  if (internal !== undefined) writer.counted(() => writeInternal(writer, transaction, internal))
 }
 
 /** @throws {StoreError} a value has no room in the format. */
@@ -129,19 +130,17 @@ function writeFields(writer: ByteWriter, kind: number, values: Values, moreFlags
   const { fields } = findLayout(kind)
   writer.byte(kind)
   writer.fixed(values.hash as Hash, hashLength)
-  const present = presentFlags(fields, values) | moreFlags
+  let present = moreFlags
+  const all = fields.map(({ name, codec, flag }) => {
+    const value = values[name]
+    if (flag !== 0 && isWritten(codec, value, values)) present |= flag
+    return value
+  })
   writer.varint(present)
-  for (const field of fields) {
-    if ((present & field.flag) === field.flag) writeField(writer, field, values[field.name])
+  for (let i = 0; i < fields.length; i++) {
+    const field = fields[i] as Field
+    if ((present & field.flag) === field.flag) writeField(writer, field, all[i])
   }
-}
-
-function presentFlags(fields: Layout['fields'], values: Values): number {
-  let present = 0
-  for (const { name, codec, flag } of fields) {
-    if (flag !== 0 && isWritten(codec, values[name], values)) present |= flag
-  }
-  return present
 }
 
 function isWritten(codec: Field['codec'], value: unknown, values: Values): boolean {
@@ -170,18 +169,12 @@ function writeField(writer: ByteWriter, { codec }: Field, value: unknown): void 
       writer.integer(value as bigint)
       break
     case 'data':
-      writer.packed(wholeBytes(value as Hex))
+      writer.packedHex(value as Hex)
       break
     case 'accessList':
       writer.packed(accessListBytes(value as readonly AccessListEntry[]))
       break
   }
-}
-
-function wholeBytes(data: Hex): Buffer {
-  const bytes = Buffer.from(data.slice(2), 'hex')
-  if (bytes.length * 2 + 2 !== data.length) throw unwritable('whole bytes of hex', data)
-  return bytes
 }
 
 function readFields(bytes: Uint8Array, parts: RecordParts): Values {
@@ -225,6 +218,7 @@ function readField(
 
 /** Entry after entry: address, count of keys, keys. Packed afterwards, since most keys are small numbers. */
 function accessListBytes(accessList: readonly AccessListEntry[]): Buffer {
+  if (accessList.length === 0) return noBytes
   const writer = new ByteWriter(64 * (1 + accessList.length))
   for (const { address, storageKeys } of accessList) {
     writer.fixed(address, addressLength)

@@ -9,10 +9,21 @@ const minZeroRun = 4
 /** 512 bits: a product of two 256-bit numbers fits. */
 const maxIntegerBytes = 64
 
+/** So few bytes are copied sooner here than by a call of the runtime's. */
+const maxCopied = 48
+const noBytes = Buffer.alloc(0)
+
+/** Value of each hex digit by its character code; -1 for all others. */
+const digitValues = Int8Array.from({ length: 128 }, (_, code) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase())
+)
+
 /** Grows as it is written to; all integers are unsigned. */
 export class ByteWriter {
   #buffer: Buffer
   #length = 0
+  /** Bytes on their way to `packed`. */
+  #unpacked = noBytes
 
   constructor(expectedLength: number) {
     this.#buffer = Buffer.allocUnsafe(expectedLength)
@@ -39,49 +50,80 @@ export class ByteWriter {
   integer(value: bigint): void {
     if (value < 0n) throw unwritable('an amount of at least 0', value)
     if (value <= 0xffff_ffff_ffffn) {
-      const small = Number(value)
-      let length = 0
-      for (let rest = small; rest > 0; rest = Math.floor(rest / 256)) length++
-      this.#reserve(7)
-      this.#buffer[this.#length++] = length
-      if (length > 0) this.#length = this.#buffer.writeUIntBE(small, this.#length, length)
-      return
-    }
-    if (value <= 0xffff_ffff_ffff_ffffn) {
-      const high = Number(value >> 32n)
-      const length = 4 + Math.ceil((32 - Math.clz32(high)) / 8)
-      this.#reserve(9)
-      this.#buffer[this.#length++] = length
-      this.#length = this.#buffer.writeUIntBE(high, this.#length, length - 4)
-      this.#length = this.#buffer.writeUInt32BE(Number(value & 0xffff_ffffn), this.#length)
+      this.#smallInteger(Number(value))
       return
     }
     const hex = value.toString(16)
     const length = Math.ceil(hex.length / 2)
     if (length > maxIntegerBytes) throw unwritable(`an amount of at most ${maxIntegerBytes * 8} bits`, value)
     this.byte(length)
-    this.#reserve(length)
-    this.#length += this.#buffer.write(hex.padStart(length * 2, '0'), this.#length, 'hex')
+    this.fixed(`0x${hex.padStart(length * 2, '0')}`, length)
   }
 
-  /** Exactly `length` bytes of hex, without any mark of it. */
-  fixed(hex: Hex, length: number): void {
-    this.#reserve(length)
-    const written = hex.length === 2 + length * 2 ? this.#buffer.write(hex.slice(2), this.#length, 'hex') : -1
-    if (written !== length) throw unwritable(`${length} bytes of hex`, hex)
+  /** Up to 48 bits. */
+  #smallInteger(value: number): void {
+    this.#reserve(7)
+    let length = 0
+    for (let bound = 1; bound <= value; bound *= 256) length++
+    this.#buffer[this.#length++] = length
+    let rest = value
+    for (let at = this.#length + length - 1; at >= this.#length; at--) {
+      this.#buffer[at] = rest
+      rest = Math.floor(rest / 256)
+    }
     this.#length += length
   }
 
-  bytes(bytes: Uint8Array): void {
-    this.#reserve(bytes.length)
-    this.#buffer.set(bytes, this.#length)
-    this.#length += bytes.length
+  /** Exactly `length` bytes of hex, without any mark of it. So few are decoded sooner here than by a call of Buffer's. */
+  fixed(hex: Hex, length: number): void {
+    this.#reserve(length)
+    const buffer = this.#buffer
+    let all = hex.length === 2 + length * 2 ? 0 : -1
+    for (let i = 2, at = this.#length; i < hex.length && all >= 0; i += 2) {
+      const upper = digitValues[hex.charCodeAt(i)] ?? -1
+      const lower = digitValues[hex.charCodeAt(i + 1)] ?? -1
+      all |= upper | lower
+      buffer[at++] = (upper << 4) | lower
+    }
+    if (all < 0) throw unwritable(`${length} bytes of hex`, hex)
+    this.#length += length
   }
 
-  /** Their length, then the bytes. */
-  counted(bytes: Uint8Array): void {
-    this.varint(bytes.length)
+  /** Those from `start` to `end`. */
+  bytes(bytes: Uint8Array, start = 0, end = bytes.length): void {
+    this.#reserve(end - start)
+    if (end - start > maxCopied) this.#buffer.set(bytes.subarray(start, end), this.#length)
+    else for (let i = start, at = this.#length; i < end; i++) this.#buffer[at++] = bytes[i] ?? 0
+    this.#length += end - start
+  }
+
+  /** What `write` writes, after its length. */
+  counted(write: () => void): void {
+    const start = this.#length
+    this.byte(0)
+    write()
+    const length = this.#length - start - 1
+    if (length < 0x80) {
+      this.#buffer[start] = length
+      return
+    }
+    const bytes = Uint8Array.from(this.#buffer.subarray(start + 1, this.#length))
+    this.#length = start
+    this.varint(length)
     this.bytes(bytes)
+  }
+
+  /** The bytes of 0x-hex as `packed` has them. */
+  packedHex(hex: Hex): void {
+    if (hex.length === 2) {
+      this.byte(0)
+      return
+    }
+    const length = hex.length / 2 - 1
+    if (length > this.#unpacked.length) this.#unpacked = Buffer.allocUnsafe(2 * Math.ceil(length))
+    const written = this.#unpacked.write(hex.slice(2), 'hex')
+    if (written !== length) throw unwritable('whole bytes of hex', hex)
+    this.packed(this.#unpacked.subarray(0, length))
   }
 
   /**
@@ -95,7 +137,7 @@ export class ByteWriter {
     while (done < bytes.length) {
       const run = nextZeroRun(bytes, done)
       this.varint(run.start - done)
-      this.bytes(bytes.subarray(done, run.start))
+      this.bytes(bytes, done, run.start)
       if (run.start < bytes.length) this.varint(run.end - run.start)
       done = run.end
     }
@@ -120,12 +162,12 @@ export class ByteWriter {
 
 /** Next run worth counting at or after `from`; `start` is the end of the bytes when there is none. */
 function nextZeroRun(bytes: Uint8Array, from: number): { readonly start: number; readonly end: number } {
-  let start = bytes.indexOf(0, from)
-  while (start !== -1) {
-    let end = start + 1
+  for (let end = from; end < bytes.length; ) {
+    let start = end
+    while (start < bytes.length && bytes[start] !== 0) start++
+    end = start
     while (bytes[end] === 0) end++
     if (end - start >= minZeroRun) return { start, end }
-    start = bytes.indexOf(0, end)
   }
   return { start: bytes.length, end: bytes.length }
 }

@@ -1,7 +1,7 @@
 import type { ConfirmedTransaction, InternalTransfer, TokenStandard, TokenTransfer } from '../../model/evm.ts'
 import { AddressNumbers, NumberedAddresses } from './addressNumbers.ts'
 import type { RecordParts } from './RecordParts.ts'
-import { ByteReader, ByteWriter, damaged, unwritable } from './recordBytes.ts'
+import { ByteReader, type ByteWriter, damaged, unwritable } from './recordBytes.ts'
 
 /** What is known of what happened in a transaction, besides what it says itself. */
 export interface RecordDetails {
@@ -54,10 +54,13 @@ const addressLength = 20
 const word = 32
 
 /** @throws {StoreError} a value has no room in the format. */
-export function encodeTransfers(transaction: Transferring, transfers: readonly TokenTransfer[]): Buffer {
+export function writeTransfers(
+  writer: ByteWriter,
+  transaction: Transferring,
+  transfers: readonly TokenTransfer[]
+): void {
   let numbers: AddressNumbers | undefined
   const told = saidTransfer(transaction)
-  const writer = new ByteWriter(64 * transfers.length)
   let before: TokenTransfer | undefined
   for (const transfer of transfers) {
     const shape = shapeOf(transfer)
@@ -78,20 +81,21 @@ export function encodeTransfers(transaction: Transferring, transfers: readonly T
     }
     before = transfer
   }
-  return writer.finish()
 }
 
 /** @throws {StoreError} a value has no room in the format. */
-export function encodeInternal(transaction: Transferring, internal: readonly InternalTransfer[]): Buffer {
+export function writeInternal(
+  writer: ByteWriter,
+  transaction: Transferring,
+  internal: readonly InternalTransfer[]
+): void {
   const numbers = new AddressNumbers(transaction)
-  const writer = new ByteWriter(64 * internal.length)
   for (const { kind, from, to, value } of internal) {
     writer.byte(internalKinds.indexOf(kind))
     numbers.write(writer, from)
     numbers.write(writer, to)
     writer.integer(value)
   }
-  return writer.finish()
 }
 
 type Parties = Pick<TokenTransfer, 'contract' | 'from' | 'to'>

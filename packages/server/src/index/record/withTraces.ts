@@ -6,7 +6,7 @@ import { addressBytes, toHex } from './hexBytes.ts'
 import { recordKinds } from './RecordParts.ts'
 import { decodeConfirmed } from './record.ts'
 import { ByteWriter } from './recordBytes.ts'
-import { encodeInternal } from './transfers.ts'
+import { writeInternal } from './transfers.ts'
 
 /** What the traces of a block tell, once it is known that they are this block's. */
 export interface BlockTraces {
@@ -54,11 +54,12 @@ function tracedRecords(
       throw new StoreError(`a record of block ${ref.number} cannot be traced: its kind is ${records[start]}`)
     }
     writer.byte(recordKinds.traced)
-    writer.bytes(records.subarray(start + 1, end))
+    writer.bytes(records, start + 1, end)
     if (transfers.length === 0) writer.byte(0)
     else {
       const position = { blockNumber: ref.number, index: indexes[place] ?? 0 }
-      writer.counted(encodeInternal(decodeConfirmed(records.subarray(start, end), position), transfers))
+      const transaction = decodeConfirmed(records.subarray(start, end), position)
+      writer.counted(() => writeInternal(writer, transaction, transfers))
     }
     recordEnds[place] = writer.length
     start = end

@@ -8,16 +8,20 @@ export type RawObject = Readonly<Record<string, unknown>>
 const longestQuantity = 64
 const longestQuoted = 80
 
+/*
+ * Each reader is told what it reads, for the message of its error: `what`, or the member `name` of it.
+ */
+
 /** @throws {NodeContradictionError} when it is not an object. */
-export function readObject(value: unknown, what: string): RawObject {
+export function readObject(value: unknown, what: string, name?: string): RawObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as RawObject
-  throw unexpected(what, value, 'an object')
+  throw unexpected(named(what, name), value, 'an object')
 }
 
 /** @throws {NodeContradictionError} when it is not a list. */
-export function readList(value: unknown, what: string): readonly unknown[] {
+export function readList(value: unknown, what: string, name?: string): readonly unknown[] {
   if (Array.isArray(value)) return value
-  throw unexpected(what, value, 'a list')
+  throw unexpected(named(what, name), value, 'a list')
 }
 
 /** Real nodes write "none" as a missing key, as null and as an empty string. */
@@ -31,7 +35,7 @@ export function isAbsent(value: unknown): value is undefined | null | '' {
  * could mean either.
  * @throws {NodeContradictionError} for anything else, and beyond 256 bits.
  */
-export function readQuantity(value: unknown, what: string): bigint {
+export function readQuantity(value: unknown, what: string, name?: string): bigint {
   const small = smallQuantity(value)
   if (small !== undefined) return BigInt(small)
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value)
@@ -40,21 +44,21 @@ export function readQuantity(value: unknown, what: string): bigint {
     if (digits === '') return 0n
     if (digits !== undefined && digits.length <= longestQuantity) return BigInt(`0x${digits}`)
   }
-  throw unexpected(what, value, 'a quantity')
+  throw unexpected(named(what, name), value, 'a quantity')
 }
 
 /** Like {@link readQuantity}; `undefined` where the node has none. */
-export function readOptionalQuantity(value: unknown, what: string): bigint | undefined {
-  return isAbsent(value) ? undefined : readQuantity(value, what)
+export function readOptionalQuantity(value: unknown, what: string, name?: string): bigint | undefined {
+  return isAbsent(value) ? undefined : readQuantity(value, what, name)
 }
 
 /** A quantity that counts blocks, places or seconds. @throws {NodeContradictionError} beyond 2^53 - 1. */
-export function readCount(value: unknown, what: string): number {
+export function readCount(value: unknown, what: string, name?: string): number {
   const small = smallQuantity(value)
   if (small !== undefined) return small
-  const quantity = readQuantity(value, what)
+  const quantity = readQuantity(value, what, name)
   if (quantity <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(quantity)
-  throw unexpected(what, value, 'a number below 2^53')
+  throw unexpected(named(what, name), value, 'a number below 2^53')
 }
 
 /** Value of each lower-case hex digit by its character code; -1 for all others. */
@@ -66,7 +70,7 @@ const digitValues = Int8Array.from({ length: 128 }, (_, code) =>
 const mostSmallDigits = 13
 
 /** A number in the form in which most come; a BigInt takes several times as long. Absent: in another form, or too long. */
-function smallQuantity(value: unknown): number | undefined {
+export function smallQuantity(value: unknown): number | undefined {
   if (typeof value !== 'string' || value.length < 3 || value.length > 2 + mostSmallDigits) return undefined
   if (!value.startsWith('0x')) return undefined
   let sum = 0
@@ -79,39 +83,49 @@ function smallQuantity(value: unknown): number | undefined {
 }
 
 /** Bytes of any length, in lower case; `0x` where the node has none. */
-export function readBytes(value: unknown, what: string): Hex {
+export function readBytes(value: unknown, what: string, name?: string): Hex {
   if (isAbsent(value)) return '0x'
-  if (typeof value === 'string' && value.length % 2 === 0 && /^0[xX][0-9a-fA-F]*$/.test(value)) {
-    return value.toLowerCase() as Hex
-  }
-  throw unexpected(what, value, '0x-hex bytes')
+  const bytes = asBytes(value)
+  if (bytes === undefined) throw unexpected(named(what, name), value, '0x-hex bytes')
+  return bytes
 }
 
-/** Whether it is 0x and so many digits, all in lower case: then there is nothing to change, and nothing more to check. */
-function isPlainHex(value: unknown, digits: number): value is Hex {
-  if (typeof value !== 'string' || value.length !== 2 + digits || !value.startsWith('0x')) return false
+/** Whole bytes of 0x-hex in lower case; `undefined` for everything else. */
+export function asBytes(value: unknown): Hex | undefined {
+  return typeof value === 'string' && value.length % 2 === 0 ? asHex(value, value.length - 2) : undefined
+}
+
+/** A text of 0x and so many digits in lower case; `undefined` for everything else. Most come so, with nothing to change. */
+export function asHex(value: unknown, digits: number): Hex | undefined {
+  if (typeof value !== 'string' || value.length !== 2 + digits || digits < 0) return undefined
   let all = 0
   for (let i = 2; i < value.length; i++) all |= digitValues[value.charCodeAt(i)] ?? -1
-  return all >= 0
+  if (all >= 0 && value.startsWith('0x')) return value as Hex
+  return /^0[xX][0-9a-fA-F]*$/.test(value) ? (value.toLowerCase() as Hex) : undefined
 }
 
 /** 32 bytes, in lower case. */
-export function readHash(value: unknown, what: string): Hash {
-  if (isPlainHex(value, 64)) return value
-  if (typeof value === 'string' && /^0[xX][0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase() as Hash
-  throw unexpected(what, value, 'a 32-byte hash')
+export function readHash(value: unknown, what: string, name?: string): Hash {
+  const hash = asHex(value, 64)
+  if (hash === undefined) throw unexpected(named(what, name), value, 'a 32-byte hash')
+  return hash
 }
 
 /** 20 bytes, in lower case. */
-export function readAddress(value: unknown, what: string): Address {
-  if (isPlainHex(value, 40)) return value
-  if (typeof value === 'string' && /^0[xX][0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase() as Address
-  throw unexpected(what, value, 'an address')
+export function readAddress(value: unknown, what: string, name?: string): Address {
+  const address = asHex(value, 40)
+  if (address === undefined) throw unexpected(named(what, name), value, 'an address')
+  return address
 }
 
 /** Like {@link readAddress}; `undefined` where the node has none. `0x` counts as none. */
-export function readOptionalAddress(value: unknown, what: string): Address | undefined {
-  return isAbsent(value) || value === '0x' ? undefined : readAddress(value, what)
+export function readOptionalAddress(value: unknown, what: string, name?: string): Address | undefined {
+  return isAbsent(value) || value === '0x' ? undefined : readAddress(value, what, name)
+}
+
+/** Put together only where something is wrong: most fields are sound, and there are many. */
+function named(what: string, name: string | undefined): string {
+  return name === undefined ? what : `${what}: ${name}`
 }
 
 function unexpected(what: string, value: unknown, expected: string): NodeContradictionError {

@@ -26,12 +26,12 @@ export function insist(check: WaivableCheck, blockNumber: number, waivers: Waive
  * @throws {NodeContradictionError} it names another hash or height. Never waived: it would be a part of another block.
  */
 export function expectSameBlock({ blockHash, blockNumber }: RawObject, ref: BlockRef, where: string): void {
-  if (!isAbsent(blockHash)) {
-    const hash = readHash(blockHash, `${where}: blockHash`)
+  if (!isAbsent(blockHash) && blockHash !== ref.hash) {
+    const hash = readHash(blockHash, where, 'blockHash')
     if (hash !== ref.hash) throw contradiction(ref.number, `${where} is of block ${hash}, not ${ref.hash}`)
   }
   if (!isAbsent(blockNumber)) {
-    const number = readCount(blockNumber, `${where}: blockNumber`)
+    const number = readCount(blockNumber, where, 'blockNumber')
     if (number !== ref.number) throw contradiction(ref.number, `${where} is of block ${number}`)
   }
 }

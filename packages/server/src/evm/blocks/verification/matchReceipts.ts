@@ -22,6 +22,8 @@ export function matchReceipts(
   rawReceipts: readonly unknown[],
   waivers: Waivers
 ): MatchedReceipts {
+  const paired = pairInOrder(header, rawReceipts)
+  if (paired !== undefined) return { transactions: paired, leftOver: [] }
   const receipts = readReceipts(header, rawReceipts, waivers)
   const { number } = header.ref
   const listed = new Set(header.transactions.map(({ hash }) => hash))
@@ -64,6 +66,22 @@ export function matchReceipts(
   return { transactions, leftOver }
 }
 
+/** What almost every block is: as many receipts, each naming the hash beside it and the block, word for word. */
+function pairInOrder(
+  { ref, transactions, raw }: VerifiedHeader,
+  receipts: readonly unknown[]
+): readonly VerifiedTransaction[] | undefined {
+  if (receipts.length !== transactions.length || receipts.length === 0) return undefined
+  const paired: VerifiedTransaction[] = []
+  for (const [place, { hash, index, raw: own }] of transactions.entries()) {
+    const receipt = receipts[place] as RawObject | null
+    if (receipt?.transactionHash !== hash || receipt.blockHash !== ref.hash) return undefined
+    if (receipt.blockNumber !== raw.number) return undefined
+    paired.push({ hash, index, raw: own, receipt })
+  }
+  return paired
+}
+
 interface ReadReceipt {
   readonly place: number
   readonly hash: Hash
@@ -83,7 +101,7 @@ function readReceipts(
       return []
     }
     const receipt = readObject(raw, where)
-    const hash = readHash(receipt.transactionHash, `${where}: transactionHash`)
+    const hash = readHash(receipt.transactionHash, where, 'transactionHash')
     const elsewhere = otherHeight(receipt, ref, where)
     if (elsewhere !== undefined) {
       insist('missingReceipt', ref.number, waivers, `${where} is of block ${elsewhere}`)
@@ -107,8 +125,8 @@ function otherHeight(
   where: string
 ): number | undefined {
   if (isAbsent(blockHash) || isAbsent(blockNumber)) return undefined
-  if (readHash(blockHash, `${where}: blockHash`) === ref.hash) return undefined
-  const number = readCount(blockNumber, `${where}: blockNumber`)
+  if (readHash(blockHash, where, 'blockHash') === ref.hash) return undefined
+  const number = readCount(blockNumber, where, 'blockNumber')
   return number === ref.number ? undefined : number
 }
 

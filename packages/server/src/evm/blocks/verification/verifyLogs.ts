@@ -1,5 +1,4 @@
 import type { BlockRef } from '../../../model/evm.ts'
-import type { WaivableCheck } from '../../../model/waivableChecks.ts'
 import {
   isAbsent,
   type RawObject,
@@ -7,18 +6,11 @@ import {
   readCount,
   readHash,
   readList,
-  readObject
+  readObject,
+  smallQuantity
 } from '../../../nodes/evm/rawFields.ts'
 import { contradiction, expectSameBlock, insist } from './contradiction.ts'
-import {
-  addToBloom,
-  type Bloom,
-  createBloom,
-  isEmptyBloom,
-  mergeBloom,
-  readBloom,
-  sameBloom
-} from './logsBloom.ts'
+import { type BloomFault, LogsBloom } from './logsBloom.ts'
 import type { VerifiedBlock, VerifiedTransaction } from './verifiedBlock.ts'
 import type { Waivers } from './waivers.ts'
 
@@ -35,38 +27,45 @@ import type { Waivers } from './waivers.ts'
  */
 export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[], waivers: Waivers): void {
   const { ref } = block
-  const blockBloom = createBloom()
+  const [own, whole] = [new LogsBloom(), new LogsBloom()]
+  const refuse = (fault: BloomFault | undefined, where: string) => {
+    if (fault === undefined) return
+    const text =
+      fault === 'emptyBloom' ? 'is all zero although there are logs' : 'is not the bloom of the logs'
+    insist(fault, ref.number, waivers, `${where}: logsBloom ${text}`)
+  }
   // Logs that were left out have indexes too.
   const mayLeaveGaps = leftOver.length > 0
   let nextIndex = 0
   for (const transaction of block.transactions) {
+    const { receipt } = transaction
     const where = `block ${ref.number} transaction ${transaction.hash}`
-    const logs = logsOf(transaction.receipt, where)
-    for (const [place, log] of logs.entries()) {
-      if (!isSamePlace(log, transaction.receipt)) {
-        verifyPlace(log, `${where} log ${place}`, transaction, ref, waivers)
-      }
-      const index = readLogIndex(log, where, place) ?? nextIndex
+    own.clear()
+    const logs = logsOf(receipt, where)
+    for (let place = 0; place < logs.length; place++) {
+      const log = logs[place] as RawObject
+      if (!isSamePlace(log, receipt)) verifyPlace(log, `${where} log ${place}`, transaction, ref, waivers)
+      const index = smallQuantity(log.logIndex) ?? readLogIndex(log, where, place) ?? nextIndex
       if (mayLeaveGaps ? index < nextIndex : index !== nextIndex) {
         const text = `${where} log ${place} has index ${index}, expected ${nextIndex}`
         insist('logIndex', ref.number, waivers, text)
       }
       nextIndex = mayLeaveGaps ? index + 1 : nextIndex + 1
     }
-    const bloom = bloomOf(logs, where)
-    verifyBloom(transaction.receipt.logsBloom, bloom, `${where}: logsBloom`, ref, waivers)
-    if (logs.length > 0) mergeBloom(blockBloom, bloom)
+    addLogs(logs, own, where)
+    whole.merge(own)
+    refuse(own.compare(receipt.logsBloom, where), where)
   }
   const stated = block.raw.logsBloom
-  const what = `block ${ref.number}: logsBloom`
-  if (mayLeaveGaps && !disagreement(stated, blockBloom, what)) return
-  for (const receipt of leftOver) mergeBloom(blockBloom, bloomOf(logsOf(receipt, what), what))
-  verifyBloom(stated, blockBloom, what, ref, waivers)
+  const where = `block ${ref.number}`
+  if (mayLeaveGaps && whole.compare(stated, where) === undefined) return
+  for (const receipt of leftOver) addLogs(logsOf(receipt, where), whole, where)
+  refuse(whole.compare(stated, where), where)
 }
 
 function logsOf(receipt: RawObject, where: string): readonly RawObject[] {
   if (isAbsent(receipt.logs)) return []
-  const logs = readList(receipt.logs, `${where}: logs`)
+  const logs = readList(receipt.logs, where, 'logs')
   return logs.map((log, place) => (isPlainObject(log) ? log : readObject(log, `${where} log ${place}`)))
 }
 
@@ -78,14 +77,13 @@ function readLogIndex({ logIndex }: RawObject, where: string, place: number): nu
   return isAbsent(logIndex) ? undefined : readCount(logIndex, `${where} log ${place}: logIndex`)
 }
 
-function bloomOf(logs: readonly RawObject[], where: string): Bloom {
-  const bloom = createBloom()
+function addLogs(logs: readonly RawObject[], bloom: LogsBloom, where: string): void {
   for (const { address, topics } of logs) {
-    addToBloom(bloom, readAddress(address, `${where}: address of a log`))
-    const what = `${where}: topics of a log`
-    for (const topic of readList(topics, what)) addToBloom(bloom, readHash(topic, what))
+    bloom.add(readAddress(address, where, 'address of a log'))
+    for (const topic of readList(topics, where, 'topics of a log')) {
+      bloom.add(readHash(topic, where, 'topics of a log'))
+    }
   }
-  return bloom
 }
 
 /** Almost every log repeats its receipt word for word, and the receipt has been checked. */
@@ -107,26 +105,13 @@ function verifyPlace(
 ): void {
   expectSameBlock(log, ref, where)
   if (!isAbsent(log.transactionHash)) {
-    const named = readHash(log.transactionHash, `${where}: transactionHash`)
+    const named = readHash(log.transactionHash, where, 'transactionHash')
     if (named !== hash) throw contradiction(ref.number, `${where} is of transaction ${named}`)
   }
   if (!isAbsent(log.transactionIndex) && !isAbsent(raw.transactionIndex)) {
-    const named = readCount(log.transactionIndex, `${where}: transactionIndex`)
+    const named = readCount(log.transactionIndex, where, 'transactionIndex')
     if (named !== index) {
       insist('logIndex', ref.number, waivers, `${where} is of transaction index ${named}, expected ${index}`)
     }
   }
-}
-
-function verifyBloom(stated: unknown, actual: Bloom, what: string, ref: BlockRef, waivers: Waivers): void {
-  const check = disagreement(stated, actual, what)
-  if (check === undefined) return
-  const text = check === 'emptyBloom' ? 'is all zero although there are logs' : 'is not the bloom of the logs'
-  insist(check, ref.number, waivers, `${what} ${text}`)
-}
-
-function disagreement(stated: unknown, actual: Bloom, what: string): WaivableCheck | undefined {
-  const bloom = readBloom(stated, what)
-  if (bloom === undefined || sameBloom(bloom, actual)) return undefined
-  return isEmptyBloom(bloom) ? 'emptyBloom' : 'logsBloom'
 }
