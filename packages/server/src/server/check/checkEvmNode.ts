@@ -129,8 +129,8 @@ async function checkReceipts(rpc: EvmUpstreams, chain: EvmChain, head: number | 
   }
   const heights = heightsToTry(startBlock, head ?? startBlock)
   const number = (await firstWithTransactions(rpc, heights)) ?? startBlock
-  const reading = { read: ({ transactions }: VerifiedBlock) => transactions.length }
-  const count = await fetchBlock(rpc, number, reading, createWaivers(chain.waivers))
+  const readCount = ({ transactions }: VerifiedBlock) => transactions.length
+  const count = await fetchBlock(rpc, number, readCount, createWaivers(chain.waivers))
   if (count === 0) {
     const empty = `of ${heights.length} blocks none has transactions, so no receipt was asked for`
     return ok(check, `block ${number} is read; ${empty}`)
