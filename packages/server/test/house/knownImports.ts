@@ -4,22 +4,14 @@
  */
 
 /** Files that import each other. */
-export const knotsOfFiles: readonly (readonly string[])[] = [
-  [
-    'index/record/ConfirmedParts.ts',
-    'index/record/encodeDetails.ts',
-    'index/record/namedAddresses.ts',
-    'index/record/record.ts'
-  ]
-]
+export const knotsOfFiles: readonly (readonly string[])[] = []
 
 /** Folders that import each other. */
 export const knotsOfFolders: readonly (readonly string[])[] = [
-  ['evm/blocks', 'evm/blocks/fastBlocks', 'evm/blocks/traces', 'evm/pool']
+  ['evm/blocks', 'evm/blocks/traces', 'evm/pool']
 ]
 
 /** How often a folder imports one that it lies in. */
 export const importsOfParents: Readonly<Record<string, number>> = {
-  'evm/blocks/fastBlocks -> evm/blocks': 2,
   'evm/blocks/traces -> evm/blocks': 2
 }

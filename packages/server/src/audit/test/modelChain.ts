@@ -5,7 +5,15 @@ import type { Snapshot } from '../../index/port/store.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
 import { emptySnapshot } from '../../index/shared/IndexReader.ts'
 import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
-import type { AccountEvent, AccountEvents, Address, IndexedBlock, IndexedTransaction, InternalTransfer, TokenTransfer } from '../../model/evm.ts'
+import type {
+  AccountEvent,
+  AccountEvents,
+  Address,
+  IndexedBlock,
+  IndexedTransaction,
+  InternalTransfer,
+  TokenTransfer
+} from '../../model/evm.ts'
 import type { AccountAt, AccountState, TokenBalance } from '../accountState/AccountState.ts'
 
 /** What a model transaction does; amounts small, so that they often are the same. */
