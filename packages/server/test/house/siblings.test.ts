@@ -11,7 +11,30 @@ interface Siblings {
 }
 
 const siblings: readonly Siblings[] = [
-  { folders: ['index/sqlite', 'index/postgres'], alone: [], unexplained: 45 },
+  {
+    folders: ['index/sqlite', 'index/postgres'],
+    alone: [
+      {
+        why: 'SQLite keeps random inserts in the cache by epochs, merges them, and reads holdings from the list of each',
+        files: ['sqlite/epochs.ts', 'sqlite/merge.ts', 'sqlite/keyedTables.ts', 'sqlite/holdings.ts']
+      },
+      { why: 'SQLite has two drivers, and files', files: ['sqlite/loadDriver.ts', 'sqlite/open.ts'] },
+      {
+        why: 'PostgreSQL cuts its tables into partitions, and reads histories by windows of them',
+        files: ['postgres/partitions.ts', 'postgres/history.ts']
+      },
+      {
+        why: 'PostgreSQL is reached over connections that are shared, fail and fall silent, on several servers',
+        files: ['postgres/servers.ts', 'postgres/connection.ts', 'postgres/session.ts', 'postgres/view.ts']
+      },
+      {
+        why: 'A transaction of PostgreSQL is sent as one script, with its rows',
+        files: ['postgres/copyBuffer.ts', 'postgres/literals.ts']
+      },
+      { why: 'Only a database server has settings to check', files: ['postgres/serverFacts.ts'] }
+    ].map(({ why, files }) => ({ why, files: files.map(file => `index/${file}`) })),
+    unexplained: 0
+  },
   { folders: ['nodes/evm', 'nodes/solana'], alone: [], unexplained: 15 },
   { folders: ['evm/holdings', 'solana/holdings'], alone: [], unexplained: 25 }
 ]

@@ -2,6 +2,7 @@ import { addressLength, type BlockHeader, candidateHeadLength, hashLength } from
 import { hashBytes } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { firstTransactionId, maxTransactionsPerBlock } from '../record/transactionId.ts'
+import type { AppendChange } from '../shared/IndexWriter.ts'
 import { CopyBuffer } from './copyBuffer.ts'
 import { hexArrayLiteral } from './literals.ts'
 
@@ -11,8 +12,44 @@ import { hexArrayLiteral } from './literals.ts'
  * https://www.postgresql.org/docs/current/sql-copy.html (binary format)
  */
 
+/** Statements of one transaction, and the rows of each `COPY` among them. */
+export interface Script {
+  readonly statements: readonly string[]
+  readonly rows: readonly Buffer[]
+}
+
+/** The statements that append blocks, in the order of `inStoreOrder`. */
+export function appendScript(blocks: PackedBlocks, change: AppendChange): Script {
+  const { headers, ids, eventEnds } = blocks
+  const holdings = holdingStatement(blocks)
+  const tables: readonly (readonly [string, Buffer])[] = [
+    ['block', copyBlocks(headers)],
+    ['tx', copyRecords(blocks)],
+    ['address_tx', copyParties(blocks)],
+    ['undo', copyUndo(blocks, change.undoAbove)],
+    ...(eventEnds.length === 0 ? [] : [['account_event', copyEvents(blocks)] as const])
+  ]
+  return {
+    statements: [
+      ...tables.map(([table]) => `COPY ${table} FROM STDIN (FORMAT binary)`),
+      ...(holdings === undefined ? [] : [holdings]),
+      `DELETE FROM undo WHERE block <= ${change.droppable}`,
+      // What a reorg removed and a later block has again is confirmed again.
+      ...(change.mayHaveReorged
+        ? [
+            `DELETE FROM reorged USING tx WHERE tx.id BETWEEN ${ids[0] ?? 0} AND ${ids.at(-1) ?? 0}
+               AND reorged.hash = substring(tx.rec from 2 for 32)`
+          ]
+        : []),
+      `UPDATE meta SET indexed_from = coalesce(indexed_from, ${headers[0]?.ref.number ?? 0}),
+         transactions = transactions + ${ids.length}`
+    ],
+    rows: tables.map(([, rows]) => rows)
+  }
+}
+
 /** `block`: number, hash, parent hash, seconds, transactions. */
-export function copyBlocks(headers: readonly BlockHeader[]): Buffer {
+function copyBlocks(headers: readonly BlockHeader[]): Buffer {
   const rows = new CopyBuffer(headers.length * (2 + 5 * 4 + 8 + 2 * hashLength + 8 + 4))
   for (const { ref, parentHash, timestampSeconds, transactionCount } of headers) {
     rows.begin(5)
@@ -26,7 +63,7 @@ export function copyBlocks(headers: readonly BlockHeader[]): Buffer {
 }
 
 /** `tx`: id, record. */
-export function copyRecords({ ids, records, recordEnds }: PackedBlocks): Buffer {
+function copyRecords({ ids, records, recordEnds }: PackedBlocks): Buffer {
   const rows = new CopyBuffer(ids.length * (2 + 2 * 4 + 8) + records.length)
   let start = 0
   for (let i = 0; i < ids.length; i++) {
@@ -40,7 +77,7 @@ export function copyRecords({ ids, records, recordEnds }: PackedBlocks): Buffer 
 }
 
 /** `address_tx`: address, transaction id. */
-export function copyParties({ partyAddresses, partyIds }: PackedBlocks): Buffer {
+function copyParties({ partyAddresses, partyIds }: PackedBlocks): Buffer {
   const rows = new CopyBuffer(partyIds.length * (2 + 2 * 4 + addressLength + 8))
   for (let i = 0; i < partyIds.length; i++) {
     rows.begin(2)
@@ -51,7 +88,7 @@ export function copyParties({ partyAddresses, partyIds }: PackedBlocks): Buffer 
 }
 
 /** `account_event`: address, block, events. */
-export function copyEvents({ eventAddresses, eventBlocks, events, eventEnds }: PackedBlocks): Buffer {
+function copyEvents({ eventAddresses, eventBlocks, events, eventEnds }: PackedBlocks): Buffer {
   const addresses = Buffer.from(eventAddresses.buffer, eventAddresses.byteOffset, eventAddresses.length)
   const start = (row: number) => row * addressLength
   // Rows of one address stand in the order of their blocks already.
@@ -72,7 +109,7 @@ export function copyEvents({ eventAddresses, eventBlocks, events, eventEnds }: P
  * `undo`: block, addresses, transaction ids.
  * @param above - only of blocks above this one. Blocks without transactions have no row.
  */
-export function copyUndo({ partyAddresses, partyIds, headers }: PackedBlocks, above: number): Buffer {
+function copyUndo({ partyAddresses, partyIds, headers }: PackedBlocks, above: number): Buffer {
   const kept = headers.filter(({ ref, transactionCount }) => ref.number > above && transactionCount > 0)
   const firstBlock = headers[0]?.ref.number ?? 0
   const rowsOf = headers.map((): number[] => [])
@@ -101,7 +138,7 @@ export function copyUndo({ partyAddresses, partyIds, headers }: PackedBlocks, ab
  * would have to remove it before its lock is free.
  * @returns absent when there are none.
  */
-export function holdingStatement({ candidates, candidateEnds }: PackedBlocks): string | undefined {
+function holdingStatement({ candidates, candidateEnds }: PackedBlocks): string | undefined {
   if (candidateEnds.length === 0) return undefined
   const bytes = Buffer.from(candidates.buffer, candidates.byteOffset, candidates.length)
   const [owners, contracts, tokenIds, standards]: [string[], string[], string[], number[]] = [[], [], [], []]

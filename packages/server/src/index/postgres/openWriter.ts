@@ -1,6 +1,7 @@
 import type { ChainIdentity } from '../port/status.ts'
 import type { FencedWriter, StoreWriter } from '../port/writer.ts'
 import { hashBytes } from '../record/hexBytes.ts'
+import { IndexWriter } from '../shared/IndexWriter.ts'
 import { checkIdentity, type MetaColumns, toMeta } from '../shared/rows.ts'
 import type { Client } from './driver.ts'
 import { connect, drop } from './driver.ts'
@@ -84,7 +85,8 @@ async function openIndex(
     identity,
     `use another database, or drop the schema ${chainSchema(identity.chainId)} to index anew`
   )
-  return new PostgresWriter(session, await session.use(() => Partitions.load(client)), layout)
+  const partitions = await session.use(() => Partitions.load(client))
+  return new IndexWriter(new PostgresWriter(session, partitions, layout), layout)
 }
 
 /** A writer that is cut off between two statements must not keep its locks. */

@@ -1,12 +1,17 @@
 import type { BlockRef } from '../../model/evm.ts'
-import { StoreError } from '../../platform/errors.ts'
-import type { PoolUpdate } from '../port/pool.ts'
-import type { WriterReport } from '../port/status.ts'
-import type { StoreWriter, WriterState } from '../port/writer.ts'
-import { inStoreOrder } from '../record/inStoreOrder.ts'
+import type { IndexCoverage, WriterReport } from '../port/status.ts'
+import { addressLength } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { maxBlockNumber } from '../record/transactionId.ts'
-import { checkBlocks, newestDroppableUndo, type UndoLayout } from '../shared/blocks.ts'
+import type { UndoLayout } from '../shared/blocks.ts'
+import type {
+  AppendChange,
+  KnownChange,
+  RollbackChange,
+  UndoneRow,
+  WriterEngine
+} from '../shared/IndexWriter.ts'
+import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import {
   type ChainMeta,
   type MetaColumns,
@@ -16,13 +21,13 @@ import {
   toMeta,
   toRef
 } from '../shared/rows.ts'
-import { copyBlocks, copyEvents, copyParties, copyRecords, copyUndo, holdingStatement } from './commit.ts'
+import { appendScript } from './commit.ts'
+import { bytesArrayLiteral } from './literals.ts'
 import { leaveStatements, markFinalStatements } from './meta.ts'
 import { type Partitions, partitionBlocks } from './partitions.ts'
-import { PoolTable } from './pool.ts'
+import { createPoolRows, poolScript } from './pool.ts'
 import { rollbackAllStatements, rollbackStatements } from './rollback.ts'
 import type { WriterSession } from './session.ts'
-import { Ledger } from './tally.ts'
 
 /** How the writer lays out what it stores. */
 export interface Layout extends UndoLayout {
@@ -34,175 +39,138 @@ export interface Layout extends UndoLayout {
 
 /** The newest blocks that say how full those to come will be. */
 const sampleBlocks = 1_000
+/** Blocks whose undo data are read at once. */
+const undoAtOnce = 32
+/** A row of the address index as it is read here: address, then transaction id. */
+const rowLength = addressLength + 8
 
-/**
- * The writer over the connection that has the term. Calls are carried out one after the other, in the order in which they
- * came. What it knows of the store besides the store itself (head, pool, ledger) is forgotten when a call fails.
- */
-export class PostgresWriter implements StoreWriter {
+/** Writes over the connection that has the term. */
+export class PostgresWriter implements WriterEngine {
+  readonly pool: PoolRows
   readonly #session: WriterSession
   readonly #partitions: Partitions
   readonly #layout: Layout
-  readonly #pool: PoolTable
-  readonly #ledger: Ledger
-  /** Absent: to be read. `null`: nothing is stored. */
-  #head: BlockRef | null | undefined
-  /** A reorg may have removed what the next blocks have again. After a start only the store can tell. */
-  #hasReorged: boolean | undefined
-  #turn: Promise<unknown> = Promise.resolve()
-  #closed = false
 
   /** Owns the session from now on. */
   constructor(session: WriterSession, partitions: Partitions, layout: Layout) {
     this.#session = session
     this.#partitions = partitions
     this.#layout = layout
-    this.#ledger = new Ledger(session)
-    this.#pool = new PoolTable(session, {
-      keepFirstSeenBlocks: layout.minUndoBlocks,
-      recentFrom: head => partitions.recentFrom(head)
-    })
+    this.pool = createPoolRows(session, head => partitions.recentFrom(head))
   }
 
-  state(): Promise<WriterState> {
-    return this.#inTurn(async () => {
-      const { indexedFrom, marks } = await this.#meta()
-      const head = await this.#readHead()
-      return {
-        ...(head !== null && { head }),
-        ...(indexedFrom !== undefined && { indexedFrom }),
-        ...marks
+  async meta(): Promise<ChainMeta> {
+    const [row] = await this.#session.read<MetaColumns>('SELECT * FROM meta')
+    return toMeta(row)
+  }
+
+  async head(): Promise<BlockRef | undefined> {
+    const [row] = await this.#session.read<RefColumns>(
+      'SELECT number, hash FROM block ORDER BY number DESC LIMIT 1'
+    )
+    return row && toRef(row)
+  }
+
+  async block(number: number): Promise<BlockRef | undefined> {
+    const [row] = await this.#session.read<RefColumns>('SELECT number, hash FROM block WHERE number = $1', [
+      number
+    ])
+    return row && toRef(row)
+  }
+
+  tallyPages() {
+    return this.#session.read<{ page: number; rec: Buffer }>('SELECT page, rec FROM tally')
+  }
+
+  async hasReorged(): Promise<boolean> {
+    return (await this.#session.read('SELECT FROM reorged LIMIT 1')).length > 0
+  }
+
+  async hasUndoAbove(number: number): Promise<boolean> {
+    const missing = await this.#session.read(
+      `SELECT FROM block LEFT JOIN undo ON undo.block = block.number
+       WHERE block.number > $1 AND tx_count > 0 AND undo.block IS NULL LIMIT 1`,
+      [number]
+    )
+    return missing.length === 0
+  }
+
+  async *undoneAbove(number: number): AsyncGenerator<UndoneRow> {
+    for (let above = number; ; ) {
+      const blocks = await this.#session.read<{ block: number; rows: Buffer | null }>(
+        `SELECT block, (
+           SELECT string_agg(address || int8send(tx_id), '') FROM unnest(addresses, tx_ids) AS party (address, tx_id)
+         ) AS rows FROM undo WHERE block > $1 ORDER BY block LIMIT ${undoAtOnce}`,
+        [above]
+      )
+      for (const { rows } of blocks) {
+        for (let at = 0; rows !== null && at < rows.length; at += rowLength) {
+          yield { bytes: rows, at, id: Number(rows.readBigInt64BE(at + addressLength)) }
+        }
       }
-    })
+      if (blocks.length < undoAtOnce) return
+      above = blocks.at(-1)?.block ?? above
+    }
   }
 
-  commitBlocks(blocks: PackedBlocks, options: { readonly finalized?: number } = {}): Promise<void> {
-    return this.#inTurn(async () => {
-      const [first, last] = [blocks.headers[0], blocks.headers.at(-1)]
-      if (first === undefined || last === undefined) return
-      checkBlocks(blocks.headers, (await this.#readHead()) ?? undefined)
-      await this.#makePartitions(blocks)
-      await this.#append(inStoreOrder(blocks), first.ref, last.ref, options.finalized)
-      this.#head = last.ref
-      await this.#makePartitionAhead(last.ref.number)
-    })
+  async append(blocks: PackedBlocks, change: AppendChange): Promise<void> {
+    await this.#makePartitions(blocks)
+    const { statements, rows } = appendScript(blocks, change)
+    const pool = poolScript(change.pool)
+    const { finalized } = change
+    await this.#session.write(
+      [
+        ...statements,
+        ...knownStatements(change),
+        ...(finalized === undefined ? [] : markFinalStatements(finalized)),
+        ...pool.statements
+      ],
+      [...rows, ...pool.rows]
+    )
+    await this.#makePartitionAhead(blocks.headers.at(-1)?.ref.number ?? 0)
   }
 
-  blockRef(number: number): Promise<BlockRef | undefined> {
-    return this.#inTurn(() => this.#readBlock(number))
+  async removeAbove(ancestor: BlockRef, change: RollbackChange): Promise<void> {
+    const statements = [
+      ...leaveStatements(ancestor.number, change.head),
+      ...rollbackStatements(ancestor, change.hasUndo),
+      ...knownStatements(change)
+    ]
+    await this.#session.write(statements, [], { isLong: true })
   }
 
-  rollbackTo(ancestor: BlockRef): Promise<void> {
-    return this.#inTurn(async () => {
-      const stored = await this.#readBlock(ancestor.number)
-      if (stored?.hash !== ancestor.hash) {
-        throw new StoreError(
-          `cannot roll back to block ${ancestor.number} (${ancestor.hash}): the store has ${stored?.hash ?? 'none'} there`,
-          { blockNumber: ancestor.number, blockHash: ancestor.hash, storedHash: stored?.hash }
-        )
-      }
-      const head = await this.#readHead()
-      if (head === null || head.number === ancestor.number) return
-      const hasUndo = await this.#hasUndoAbove(ancestor.number)
-      const statements = [
-        ...leaveStatements(ancestor.number, head.number),
-        ...rollbackStatements(ancestor, hasUndo),
-        ...(await this.#ledger.rollBack(ancestor.number, hasUndo))
-      ]
-      await this.#write(statements, [], { isLong: true })
-      this.#wentBackTo(ancestor)
-    })
-  }
-
-  rollbackAll(): Promise<void> {
-    return this.#inTurn(async () => {
-      const head = await this.#readHead()
-      const statements = [
-        ...leaveStatements(undefined, head?.number),
-        ...rollbackAllStatements,
-        ...(await this.#ledger.clear())
-      ]
-      await this.#write(statements, [], { isLong: true })
-      this.#wentBackTo(null)
-    })
+  async removeAll(head: number | undefined): Promise<void> {
+    const statements = [...leaveStatements(undefined, head), ...rollbackAllStatements, coverageStatement({})]
+    await this.#session.write(statements, [], { isLong: true })
   }
 
   markBackfilled(): Promise<void> {
-    return this.#inTurn(async () => {
-      if ((await this.#meta()).marks.backfilled) return
-      await this.#write(['UPDATE meta SET backfilled = true'])
-    })
+    return this.#session.write(['UPDATE meta SET backfilled = true'])
   }
 
   markSettled(): Promise<void> {
-    return this.#inTurn(async () => {
-      if ((await this.#meta()).marks.settled) return
-      await this.#write(['UPDATE meta SET settled = true'])
-    })
+    return this.#session.write(['UPDATE meta SET settled = true'])
   }
 
   markFinal(number: number): Promise<void> {
-    return this.#inTurn(async () => {
-      const { marks } = await this.#meta()
-      const reached = Math.min(number, (await this.#readHead())?.number ?? -1)
-      if (reached > (marks.finalized ?? -1)) await this.#write(markFinalStatements(reached))
-    })
+    return this.#session.write(markFinalStatements(number))
   }
 
-  updatePool(update: PoolUpdate): Promise<void> {
-    return this.#inTurn(async () => this.#pool.update(update, (await this.#readHead())?.number ?? -1))
+  writePool(write: PoolWrite): Promise<void> {
+    const { statements, rows } = poolScript(write)
+    return this.#session.write(statements, rows)
   }
 
-  report(report: Omit<WriterReport, 'beat'>): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#session.read(
-        `INSERT INTO writer_report SELECT 1, 1, $2, $3, $4, $5, $6, $7, $8, $9 FROM check_term($1) ${replaceReport}`,
-        [this.#session.term, ...reportValues(report)]
-      )
-    })
-  }
-
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
-    await this.#turn.catch(() => {})
-    await this.#session.close()
-  }
-
-  async #append(
-    blocks: PackedBlocks,
-    first: BlockRef,
-    last: BlockRef,
-    finalized: number | undefined
-  ): Promise<void> {
-    const droppable = newestDroppableUndo(last.number, finalized, this.#layout)
-    const settlement = await this.#pool.settle(blocks)
-    this.#hasReorged ??= (await this.#session.read('SELECT FROM reorged LIMIT 1')).length > 0
-    const holdings = holdingStatement(blocks)
-    const tables: readonly (readonly [string, Buffer])[] = [
-      ['block', copyBlocks(blocks.headers)],
-      ['tx', copyRecords(blocks)],
-      ['address_tx', copyParties(blocks)],
-      // Blocks that are final already are hardly ever removed: they get none, and are found by scanning then.
-      ['undo', copyUndo(blocks, Math.max(droppable, finalized ?? -1))],
-      ...(blocks.eventEnds.length === 0 ? [] : [['account_event', copyEvents(blocks)] as const])
-    ]
-    const ledger = await this.#ledger.append(blocks)
-    await this.#write(
-      [
-        ...tables.map(([table]) => `COPY ${table} FROM STDIN (FORMAT binary)`),
-        ...(holdings === undefined ? [] : [holdings]),
-        `DELETE FROM undo WHERE block <= ${droppable}`,
-        ...(this.#hasReorged ? [forgetReorged(blocks)] : []),
-        `UPDATE meta SET indexed_from = coalesce(indexed_from, ${first.number}),
-           transactions = transactions + ${blocks.ids.length}`,
-        ...ledger,
-        ...(finalized === undefined ? [] : markFinalStatements(Math.min(finalized, last.number))),
-        ...settlement.statements
-      ],
-      tables.map(([, rows]) => rows)
+  async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
+    // A transaction of its own, which begins by checking the term.
+    await this.#session.read(
+      `INSERT INTO writer_report SELECT 1, 1, $2, $3, $4, $5, $6, $7, $8, $9 FROM check_term($1) ${replaceReport}`,
+      [this.#session.term, ...reportValues(report)]
     )
-    settlement.done()
+  }
+
+  close(): Promise<void> {
+    return this.#session.close()
   }
 
   /** Beforehand and by itself, so that what takes a moment holds no rows up. */
@@ -229,10 +197,12 @@ export class PostgresWriter implements StoreWriter {
 
   /** @param blocks - about to be stored, with so many `transactions`. */
   async #partitionSpan(blocks: number, transactions: number): Promise<number> {
-    const [meta] = await this.#session.read<{ transactions: number; indexed_from: number | null }>(
-      'SELECT transactions, indexed_from FROM meta'
+    const [stored = { transactions: 0, blocks: 0 }] = await this.#session.read<{
+      transactions: number
+      blocks: number
+    }>(
+      `SELECT transactions, coalesce((SELECT max(number) FROM block) + 1 - coalesce(indexed_from, 0), 0) AS blocks FROM meta`
     )
-    const head = await this.#readHead()
     const [newest = { blocks: 0, transactions: 0 }] = await this.#session.read<{
       blocks: number
       transactions: number
@@ -241,77 +211,26 @@ export class PostgresWriter implements StoreWriter {
        FROM (SELECT tx_count FROM block ORDER BY number DESC LIMIT ${sampleBlocks}) newest`
     )
     const { smallestPartition: smallest, largestPartition: largest } = this.#layout
-    const stored = head === null ? 0 : head.number + 1 - (meta?.indexed_from ?? 0)
-    return partitionBlocks(
-      {
-        transactions: meta?.transactions ?? 0,
-        blocks: stored,
-        density: (newest.transactions + transactions) / Math.max(1, newest.blocks + blocks)
-      },
-      { smallest, largest }
-    )
-  }
-
-  async #meta(): Promise<ChainMeta> {
-    const [row] = await this.#session.read<MetaColumns>('SELECT * FROM meta')
-    return toMeta(row)
-  }
-
-  async #readHead(): Promise<BlockRef | null> {
-    if (this.#head !== undefined) return this.#head
-    const [row] = await this.#session.read<RefColumns>(
-      'SELECT number, hash FROM block ORDER BY number DESC LIMIT 1'
-    )
-    this.#head = row === undefined ? null : toRef(row)
-    return this.#head
-  }
-
-  async #readBlock(number: number): Promise<BlockRef | undefined> {
-    const [row] = await this.#session.read<RefColumns>('SELECT number, hash FROM block WHERE number = $1', [
-      number
-    ])
-    return row && toRef(row)
-  }
-
-  async #hasUndoAbove(number: number): Promise<boolean> {
-    const missing = await this.#session.read(
-      `SELECT FROM block LEFT JOIN undo ON undo.block = block.number
-       WHERE block.number > $1 AND tx_count > 0 AND undo.block IS NULL LIMIT 1`,
-      [number]
-    )
-    return missing.length === 0
-  }
-
-  async #write(...parameters: Parameters<WriterSession['write']>): Promise<void> {
-    try {
-      await this.#session.write(...parameters)
-    } catch (error) {
-      this.#head = undefined
-      this.#pool.forget()
-      this.#ledger.forget()
-      throw error
-    }
-  }
-
-  /** Blocks above `head` were removed. */
-  #wentBackTo(head: BlockRef | null): void {
-    this.#head = head
-    this.#hasReorged = true
-    this.#pool.forgetBlocks()
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(() => {
-      if (this.#closed) throw new StoreError('the store is closed')
-      return work()
-    })
-    this.#turn = result.catch(() => {})
-    return result
+    const density = (newest.transactions + transactions) / Math.max(1, newest.blocks + blocks)
+    return partitionBlocks({ ...stored, density }, { smallest, largest })
   }
 }
 
-/** What a reorg removed and a later block has again is confirmed again. */
-function forgetReorged({ ids }: PackedBlocks): string {
-  return `DELETE FROM reorged USING tx WHERE tx.id BETWEEN ${ids[0] ?? 0} AND ${ids.at(-1) ?? 0}
-    AND reorged.hash = substring(tx.rec from 2 for 32)`
+/** All pages that have changed go in by one statement. */
+function knownStatements({ coverage, tallyPages }: KnownChange): readonly string[] {
+  return [
+    ...(coverage === undefined ? [] : [coverageStatement(coverage)]),
+    ...(tallyPages.size === 0
+      ? []
+      : [
+          `UPDATE tally SET rec = changed.rec
+           FROM unnest('{${[...tallyPages.keys()].join(',')}}'::smallint[], ${bytesArrayLiteral([...tallyPages.values()])}) AS changed (page, rec)
+           WHERE tally.page = changed.page`
+        ])
+  ]
+}
+
+function coverageStatement({ detailedFrom, tracedFrom, talliedFrom }: IndexCoverage): string {
+  return `UPDATE meta SET detailed_from = ${detailedFrom ?? 'NULL'}, traced_from = ${tracedFrom ?? 'NULL'},
+    tallied_from = ${talliedFrom ?? 'NULL'}`
 }

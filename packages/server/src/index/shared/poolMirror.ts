@@ -20,8 +20,6 @@ export interface PoolChanges {
   /** Entries whose status is another one now. */
   readonly changed: readonly (readonly [Hash, 0 | 1])[]
   readonly removed: readonly Hash[]
-  /** First-seen second of what is new. */
-  readonly seenAtSeconds: number
 }
 
 /** What the index says of transactions that are not in the stored pool. */
@@ -29,11 +27,6 @@ export interface ConfirmedView {
   /** A block has this nonce of the sender, or a higher one. */
   covers(from: Address, nonce: bigint): boolean
   isConfirmed(hash: Hash): boolean
-}
-
-/** Nothing differs, so that no write is needed. */
-export function isUnchanged({ added, changed, removed }: PoolChanges): boolean {
-  return added.length === 0 && changed.length === 0 && removed.length === 0
 }
 
 /**
@@ -110,7 +103,7 @@ export class PoolMirror {
       else gone.set(hash, goneAt)
     }
     this.#gone = gone
-    return { added, changed, removed, seenAtSeconds: update.seenAtSeconds }
+    return { added, changed, removed }
   }
 
   /**
@@ -150,11 +143,6 @@ export class PoolMirror {
     }
     return { added, replaced }
   }
-}
-
-/** The addresses under which a pool transaction is found, each once. */
-export function namedBy(from: Address, to: Address | undefined): ReadonlySet<Address> {
-  return new Set(to === undefined ? [from] : [from, to])
 }
 
 /** Nodes have listed one transaction as both pending and queued; it is then as good as pending. */

@@ -3,6 +3,7 @@ import { StoreError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexMarks, WriterReport } from '../port/status.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
+import { tallyPageBytes } from '../record/tally.ts'
 import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { toPosition } from '../record/transactionId.ts'
 
@@ -160,6 +161,14 @@ export function toCandidate(
     standard: standardOf(standard),
     ...tokenIdsOf(tokenId)
   }
+}
+
+/** @throws {StoreError} it is no whole page. */
+export function checkTallyPage(bytes: Uint8Array): Uint8Array {
+  if (bytes.length === tallyPageBytes) return bytes
+  throw new StoreError(
+    `the store is damaged: a page of its tally has ${bytes.length} bytes, expected ${tallyPageBytes}`
+  )
 }
 
 /** Error of a history whose index names a transaction without a record. */

@@ -3,13 +3,13 @@ import { hashBytes } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { encodeParties } from '../record/undoParties.ts'
-import { newestDroppableUndo, type UndoLayout } from '../shared/blocks.ts'
+import type { AppendChange } from '../shared/IndexWriter.ts'
 import type { SqliteConnection } from './driver.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
 import { shortHashLength } from './read.ts'
 
 /** How blocks are appended. */
-export interface AppendLayout extends UndoLayout {
+export interface AppendLayout {
   /** A block that finds so many transactions in its epoch begins the next one. */
   readonly epochTransactions: number
 }
@@ -56,7 +56,6 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
   const insertEvent = connection.prepare('INSERT INTO account_event VALUES (?, ?, ?)')
   const insertUndo = connection.prepare('INSERT INTO undo VALUES (?, ?)')
   const deleteUndo = connection.prepare('DELETE FROM undo WHERE block <= ?')
-  const selectReorged = connection.prepare('SELECT 1 FROM reorged LIMIT 1')
   const deleteReorged = connection.prepare('DELETE FROM reorged WHERE hash = ?')
   const setIndexedFrom = connection.prepare('UPDATE meta SET indexed_from = ? WHERE indexed_from IS NULL')
 
@@ -97,15 +96,16 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
 
   /** What a reorg removed and a later block has again is confirmed again. */
   const forgetReorged = ({ ids, hashes }: PackedBlocks) => {
-    if (selectReorged.get([]) === undefined) return
     for (let row = 0; row < ids.length; row++) deleteReorged.run([slice(hashes, row, hashLength)])
   }
 
-  return (packed: PackedBlocks, finalized: number | undefined): void => {
+  return (
+    packed: PackedBlocks,
+    { droppable, undoAbove, mayHaveReorged }: Pick<AppendChange, 'droppable' | 'undoAbove' | 'mayHaveReorged'>
+  ): void => {
     const { headers, ids, records, recordEnds } = packed
-    const [first, last] = [headers[0], headers.at(-1)]
-    if (first === undefined || last === undefined) return
-    const droppable = newestDroppableUndo(last.ref.number, finalized, layout)
+    const first = headers[0]
+    if (first === undefined) return
     setIndexedFrom.run([first.ref.number])
     for (const { ref, parentHash, timestampSeconds, transactionCount } of headers) {
       insertBlock.run([
@@ -116,9 +116,7 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
         transactionCount
       ])
     }
-    // Blocks that are final already are hardly ever removed: they get none, and are found by scanning then.
-    const needless = Math.max(droppable, finalized ?? -1)
-    for (const [block, parties] of encodeParties(packed, needless)) insertUndo.run([block, parties])
+    for (const [block, parties] of encodeParties(packed, undoAbove)) insertUndo.run([block, parties])
     let start = 0
     for (const [row, id] of ids.entries()) {
       const end = recordEnds[row] ?? start
@@ -132,7 +130,7 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
     appendCandidates(packed, newestEpoch)
     appendEvents(packed)
     deleteUndo.run([droppable])
-    forgetReorged(packed)
+    if (mayHaveReorged) forgetReorged(packed)
   }
 }
 

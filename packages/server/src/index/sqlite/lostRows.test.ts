@@ -196,7 +196,7 @@ test('merged epochs, and those that are being merged, are counted once', async (
     epochTransactions: 1,
     mergeFanOut: 2,
     mergeRows: 1,
-    mostEpochs: 0,
+    maxEpochs: 0,
     minUndoBlocks: 0
   })
   const many = Array.from({ length: 30 }, (_, i) => [{ name: `tx ${i}`, parties: [alice, bob] }])

@@ -16,12 +16,12 @@ import { failingDriver } from '../test/failingDriver.ts'
 import { gather, readHistory, readPages, withSnapshot } from '../test/readAll.ts'
 import { testIdentity } from '../test/store.contract.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
-import { defaultLayout, type Layout } from './layout.ts'
 import { availableSqliteDrivers, loadSqliteDriver } from './loadDriver.ts'
 import { EpochMerger } from './merge.ts'
 import { chainFiles, openForWriting } from './open.ts'
 import { openSqliteReader } from './openReader.ts'
 import { openSqliteWriter } from './openWriter.ts'
+import { defaultLayout, type Layout } from './writer.ts'
 
 const seed = Number(process.env.CHAIN_DATA_SEED ?? Date.now() % 2 ** 31)
 
@@ -30,7 +30,7 @@ const arbitraryLayout: fc.Arbitrary<Layout> = fc.record({
   epochTransactions: fc.integer({ min: 1, max: 8 }),
   mergeFanOut: fc.integer({ min: 2, max: 3 }),
   mergeRows: fc.integer({ min: 1, max: 5 }),
-  mostEpochs: fc.constantFrom(0, 3, 1_000),
+  maxEpochs: fc.constantFrom(0, 3, 1_000),
   mergeAfterMs: fc.constant(null),
   minUndoBlocks: fc.integer({ min: 0, max: 3 }),
   maxUndoBlocks: fc.constantFrom(3, 5, 100)

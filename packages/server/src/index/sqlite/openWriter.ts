@@ -4,17 +4,17 @@ import { StoreError } from '../../platform/errors.ts'
 import { makeFolder } from '../../platform/makeFolder.ts'
 import type { ChainIdentity } from '../port/status.ts'
 import type { StoreWriter } from '../port/writer.ts'
+import { IndexWriter } from '../shared/IndexWriter.ts'
 import { checkIdentity } from '../shared/rows.ts'
 import type { SqliteDriver } from './driver.ts'
 import { inTransaction } from './driver.ts'
-import { defaultLayout, type Layout } from './layout.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { acquireWriterLock } from './lock.ts'
 import { createCursor, writeIdentity } from './meta.ts'
 import { migrate } from './migrate.ts'
 import { type ChainFiles, chainFiles, openForWriting } from './open.ts'
 import { migrations } from './schema.ts'
-import { SqliteWriter } from './writer.ts'
+import { defaultLayout, type Layout, SqliteWriter } from './writer.ts'
 
 /** All optional; the defaults are what a server wants. */
 export interface SqliteWriterOptions extends Partial<Layout> {
@@ -54,7 +54,8 @@ export async function openSqliteWriter(
         identity,
         'use another folder, or remove this one to index anew'
       )
-      return new SqliteWriter(connection, lock, { ...defaultLayout, ...layout })
+      const whole = { ...defaultLayout, ...layout }
+      return new IndexWriter(new SqliteWriter(connection, lock, whole), whole)
     } catch (error) {
       connection.close()
       throw error

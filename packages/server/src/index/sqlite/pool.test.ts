@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isUnchanged } from '../shared/poolMirror.ts'
+import { encodeBlock } from '../record/encodeBlock.ts'
+import { packBlocks } from '../record/packBlocks.ts'
+import { Pool } from '../shared/Pool.ts'
 import { buildChain, hashOf, type PresentTransaction, people, poolTransaction } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
 import { failingDriver } from '../test/failingDriver.ts'
@@ -14,7 +16,7 @@ import { loadSqliteDriver } from './loadDriver.ts'
 import { migrate } from './migrate.ts'
 import { openSqliteReader } from './openReader.ts'
 import { openSqliteWriter } from './openWriter.ts'
-import { PoolTable } from './pool.ts'
+import { createPoolRows, createPoolWriter } from './pool.ts'
 import { migrations } from './schema.ts'
 
 const [alice = '0x', bob = '0x'] = people
@@ -49,10 +51,20 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** One look, as the writer takes it. */
-function look(pool: PoolTable, present: readonly PresentTransaction[], seenAtSeconds = 1, head = 0): void {
-  const changes = pool.compare({ present, seenAtSeconds, headAfter: head }, head)
-  if (!isUnchanged(changes)) inTransaction(connection, () => pool.apply(changes, head))
+/** The pool over the test's connection, and one look at it as the writer takes it. */
+function openPool(maxFirstSeen = 100_000) {
+  const pool = new Pool(createPoolRows(connection), { keepFirstSeenBlocks: 256, maxFirstSeen })
+  const write = createPoolWriter(connection)
+  return {
+    pool,
+    write,
+    async look(present: readonly PresentTransaction[], seenAtSeconds = 1, head = 0): Promise<void> {
+      const changes = await pool.update({ present, seenAtSeconds, headAfter: head }, head)
+      if (changes === undefined) return
+      inTransaction(connection, () => write(changes))
+      pool.stored(changes)
+    }
+  }
 }
 
 const crowd = (size: number): PresentTransaction[] =>
@@ -61,15 +73,15 @@ const crowd = (size: number): PresentTransaction[] =>
 const firstSeen = () =>
   connection.prepare<{ n: number }>('SELECT count(*) AS n FROM first_seen').get([])?.n ?? 0
 
-test('a look writes what has changed and nothing else, however large the pool', () => {
-  const pool = new PoolTable(connection, 256)
+test('a look writes what has changed and nothing else, however large the pool', async () => {
+  const { look } = openPool()
   const entries = crowd(3_000)
-  look(pool, entries)
+  await look(entries)
   written.length = 0
-  look(pool, entries)
+  await look(entries)
   expect(written).toEqual([])
   const queued = entries.slice(0, 10).map(entry => ({ ...entry, status: 0 as const }))
-  look(pool, [...queued, ...entries.slice(20), ...crowd(3_005).slice(3_000)])
+  await look([...queued, ...entries.slice(20), ...crowd(3_005).slice(3_000)])
   const counts = (table: RegExp) => written.filter(sql => table.test(sql)).length
   expect(counts(/^UPDATE pool /)).toBe(10)
   expect(counts(/^DELETE FROM pool /)).toBe(10)
@@ -78,29 +90,31 @@ test('a look writes what has changed and nothing else, however large the pool', 
   expect(written).toHaveLength(25 + 2 * 15 + 10)
 })
 
-test('a block that ends nothing writes nothing to the pool, however large it is', () => {
-  const pool = new PoolTable(connection, 256)
-  look(pool, crowd(3_000))
+test('a block that ends nothing writes nothing to the pool, however large it is', async () => {
+  const { pool, write, look } = openPool()
+  await look(crowd(3_000))
   written.length = 0
-  inTransaction(connection, () => pool.settle([hashOf('stranger')], 1))
+  const [block] = buildChain([[{ name: 'stranger', parties: [bob] }]], { firstNumber: 1 })
+  if (block === undefined) throw new Error('no block')
+  const settled = await pool.settle(packBlocks([encodeBlock(block)]))
+  inTransaction(connection, () => write(settled))
   expect(written.filter(sql => !/first_seen WHERE left_at/.test(sql))).toEqual([])
 })
 
-test('first-seen seconds of those that left long ago make room, even while no block comes', () => {
-  const pool = new PoolTable(connection, 256, 200)
+test('first-seen seconds of those that left long ago make room, even while no block comes', async () => {
+  const { look } = openPool(200)
   const old = poolTransaction('old', [bob])
-  look(pool, [old], 50, 7)
-  look(pool, [], 51, 7)
+  await look([old], 50, 7)
+  await look([], 51, 7)
   for (const round of [1, 2, 3]) {
-    look(
-      pool,
+    await look(
       crowd(150).map(entry => ({ ...entry, hash: hashOf(`${round} ${entry.nonce}`) })),
       round,
       7 + round
     )
   }
   expect(firstSeen()).toBeLessThanOrEqual(202)
-  look(pool, [old], 99, 11)
+  await look([old], 99, 11)
   const seconds = connection
     .prepare<{ seconds: number }>('SELECT max(first_seen_seconds) AS seconds FROM pool')
     .get([])

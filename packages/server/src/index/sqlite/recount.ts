@@ -11,8 +11,8 @@ import {
   tallyPlace
 } from '../record/tally.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
+import { checkTallyPage } from '../shared/rows.ts'
 import type { ReadConnection } from './read.ts'
-import { checkTallyPage } from './tally.ts'
 
 /** Others of the thread wait for so many rows. */
 const rowsAtOnce = 5_000

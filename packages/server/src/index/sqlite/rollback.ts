@@ -1,7 +1,6 @@
 import type { BlockRef, Hash } from '../../model/evm.ts'
 import { addressBytes, hashBytes, hashKey } from '../record/hexBytes.ts'
 import { hashOfRecord, recordHeadLength } from '../record/record.ts'
-import type { Tally } from '../record/tally.ts'
 import { firstTransactionId, maxBlockNumber } from '../record/transactionId.ts'
 import { type AddressEntry, decodeParties } from '../record/undoParties.ts'
 import type { SqliteConnection } from './driver.ts'
@@ -34,17 +33,15 @@ interface RemovedHash {
  * to delete; where they are gone, that epoch's part of the address index is scanned. That is as slow as the epoch is large, but
  * merged epochs lie below all blocks with undo data.
  *
- * @param tally - what undo data name is taken out of it: that is what was written, of which less may be there.
- * @returns whether undo data named all that was removed; else the tally says nothing any more.
+ * @param hasUndo - undo data of all these blocks are stored.
  */
-export function rollbackTo(connection: SqliteConnection, ancestor: BlockRef, tally: Tally): boolean {
+export function rollbackTo(connection: SqliteConnection, ancestor: BlockRef, hasUndo: boolean): void {
   const removed: BlockSpan = { first: ancestor.number + 1, last: maxBlockNumber }
   rememberHashes(connection, removed, ancestor)
 
   const end = dropEpochs(connection, ancestor)
   if (end !== undefined) trimEpoch(connection, end)
-  const isUndone = hasAllUndo(connection, removed)
-  if (isUndone) undoEntries(connection, removed, tally, end)
+  if (end !== undefined && hasUndo) undoEntries(connection, end)
   else if (end !== undefined) scanEntries(connection, end)
   forgetMerge(connection)
 
@@ -52,7 +49,6 @@ export function rollbackTo(connection: SqliteConnection, ancestor: BlockRef, tal
   for (const table of ['block WHERE number', 'account_event WHERE block', 'undo WHERE block']) {
     connection.prepare(`DELETE FROM ${table} > ?`).run([ancestor.number])
   }
-  return isUndone
 }
 
 /** Removes every block and all that is known of them. Runs inside the caller's transaction. */
@@ -113,19 +109,10 @@ function trimEpoch(connection: SqliteConnection, end: EpochEnd): void {
     .run([end.first, end.last, end.epoch])
 }
 
-/** Takes what was written for the removed blocks out of the tally, and what of it is in the epoch out of that. */
-function undoEntries(
-  connection: SqliteConnection,
-  removed: BlockSpan,
-  tally: Tally,
-  end: EpochEnd | undefined
-): void {
+function undoEntries(connection: SqliteConnection, end: EpochEnd): void {
   const deleteRow = connection.prepare('DELETE FROM address_tx WHERE epoch = ? AND address = ? AND tx_id = ?')
-  const endId = end === undefined ? 0 : idBehind(end)
-  for (const { address, id } of undoneEntries(connection, removed)) {
-    const key = addressBytes(address)
-    tally.subtract(key, 0, id)
-    if (end !== undefined && id < endId) deleteRow.run([end.epoch, key, id])
+  for (const { address, id } of undoneEntries(connection, end)) {
+    deleteRow.run([end.epoch, addressBytes(address), id])
   }
 }
 
@@ -139,16 +126,20 @@ function idBehind({ last }: BlockSpan): number {
   return last === maxBlockNumber ? Number.MAX_SAFE_INTEGER : firstTransactionId(last + 1)
 }
 
-function hasAllUndo(connection: SqliteConnection, { first, last }: BlockSpan): boolean {
+/** Returns whether undo data of all blocks above `number` are stored. */
+export function hasUndoAbove(connection: SqliteConnection, number: number): boolean {
   const missing = connection.prepare(
     `SELECT 1 FROM block LEFT JOIN undo ON undo.block = block.number
-     WHERE block.number BETWEEN ? AND ? AND tx_count > 0 AND undo.block IS NULL LIMIT 1`
+     WHERE block.number > ? AND tx_count > 0 AND undo.block IS NULL LIMIT 1`
   )
-  return missing.get([first, last]) === undefined
+  return missing.get([number]) === undefined
 }
 
-/** A slice at a time, each in the order of the address index. */
-function* undoneEntries(connection: SqliteConnection, { first, last }: BlockSpan): Generator<AddressEntry> {
+/** Reads the rows of the address index that undo data name, a slice at a time, each in the order of the index. */
+export function* undoneEntries(
+  connection: SqliteConnection,
+  { first, last }: BlockSpan
+): Generator<AddressEntry> {
   const select = connection.prepare<{ block: number; parties: Uint8Array }>(
     `SELECT block, parties FROM undo WHERE block BETWEEN ? AND ? ORDER BY block LIMIT ${undoBlocksAtOnce}`
   )

@@ -11,10 +11,10 @@ import { describeRecount } from '../test/recount.contract.ts'
 import { describeReorgs } from '../test/reorgs.contract.ts'
 import { describeStore, type OpenStore, testIdentity } from '../test/store.contract.ts'
 import type { SqliteDriver } from './driver.ts'
-import type { Layout } from './layout.ts'
 import { availableSqliteDrivers, loadSqliteDriver } from './loadDriver.ts'
 import { openSqliteReader } from './openReader.ts'
 import { openSqliteWriter } from './openWriter.ts'
+import type { Layout } from './writer.ts'
 
 function openStoreWith(driver: SqliteDriver, merging: Partial<Layout> = { mergeAfterMs: null }): OpenStore {
   return async (layout = {}) => {
@@ -46,7 +46,7 @@ for (const driver of availableSqliteDrivers())
 
 // Every commit merges what it can, in pieces so small that most merges are never complete.
 describe('store sqlite while epochs are merged all the time', () => {
-  const merging = { mergeAfterMs: null, mostEpochs: 0, mergeFanOut: 2, mergeRows: 3, minUndoBlocks: 1 }
+  const merging = { mergeAfterMs: null, maxEpochs: 0, mergeFanOut: 2, mergeRows: 3, minUndoBlocks: 1 }
   const open = openStoreWith(loadSqliteDriver(), merging)
   describe('blocks and history', () => describeBlocks(open))
   describe('reorgs', () => describeReorgs(open))

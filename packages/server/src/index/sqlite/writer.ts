@@ -1,26 +1,45 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { BlockRef, Hash } from '../../model/evm.ts'
-import { StoreError } from '../../platform/errors.ts'
-import type { PoolUpdate } from '../port/pool.ts'
+import type { BlockRef } from '../../model/evm.ts'
 import type { WriterReport } from '../port/status.ts'
-import type { StoreWriter, WriterState } from '../port/writer.ts'
-import { hashLength } from '../record/encodeBlock.ts'
-import { toHex } from '../record/hexBytes.ts'
-import { inStoreOrder } from '../record/inStoreOrder.ts'
+import { addressBytes } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
-import { checkBlocks, coverageUpTo, coverageWith } from '../shared/blocks.ts'
-import { isUnchanged } from '../shared/poolMirror.ts'
-import { replaceReport, reportValues } from '../shared/rows.ts'
-import { createBlockAppender } from './commit.ts'
-import type { SqliteConnection } from './driver.ts'
-import { inTransaction, type SqliteStatement } from './driver.ts'
-import type { Layout } from './layout.ts'
+import { maxBlockNumber } from '../record/transactionId.ts'
+import type { UndoLayout } from '../shared/blocks.ts'
+import type {
+  AppendChange,
+  KnownChange,
+  RollbackChange,
+  UndoneRow,
+  WriterEngine
+} from '../shared/IndexWriter.ts'
+import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
+import { type ChainMeta, replaceReport, reportValues } from '../shared/rows.ts'
+import { type AppendLayout, createBlockAppender } from './commit.ts'
+import { inTransaction, type SqliteConnection, type SqliteStatement } from './driver.ts'
 import type { WriterLock } from './lock.ts'
-import { createIdleWork, EpochMerger, type IdleWork } from './merge.ts'
-import { type Cursor, createCursor, createMarkWriter } from './meta.ts'
-import { PoolTable } from './pool.ts'
-import { rollbackAll, rollbackTo } from './rollback.ts'
-import { TallyTable } from './tally.ts'
+import { createIdleWork, EpochMerger, type IdleWork, type MergerLayout } from './merge.ts'
+import { createCursor, createMarkWriter } from './meta.ts'
+import { createPoolRows, createPoolWriter } from './pool.ts'
+import { hasUndoAbove, rollbackAll, rollbackTo, undoneEntries } from './rollback.ts'
+
+/** How the writer lays out what it stores; readers find it in the file. */
+export interface Layout extends AppendLayout, MergerLayout, UndoLayout {
+  /** While blocks arrive without a pause, epochs are merged only as far as there are more than so many. */
+  readonly maxEpochs: number
+  /** After so long without new blocks epochs are merged, bit by bit; null: never. */
+  readonly mergeAfterMs: number | null
+}
+
+/** Default of a server; docs/decisions/0056-epochs-are-merged.md says how the figures of epochs were found. */
+export const defaultLayout: Layout = {
+  epochTransactions: 100_000,
+  mergeFanOut: 8,
+  mergeRows: 4_000,
+  maxEpochs: 128,
+  mergeAfterMs: 250,
+  minUndoBlocks: 256,
+  maxUndoBlocks: 8192
+}
 
 /**
  * Each row is copied once a level and removed once, and there are few levels: with so many rows merged for each that is
@@ -28,39 +47,38 @@ import { TallyTable } from './tally.ts'
  */
 const mergedPerAppended = 8
 
-/**
- * The writer over an open, migrated file. Every call blocks its thread until it is done, so that calls never overlap;
- * the promises are the port's.
- */
-export class SqliteWriter implements StoreWriter {
+/** Writes to an open, migrated file. Every call blocks its thread until it is done. */
+export class SqliteWriter implements WriterEngine {
+  readonly pool: PoolRows
   readonly #connection: SqliteConnection
   readonly #lock: WriterLock
-  readonly #cursor: Cursor
-  readonly #append: ReturnType<typeof createBlockAppender>
-  readonly #pool: PoolTable
-  readonly #tally: TallyTable
-  readonly #marks: ReturnType<typeof createMarkWriter>
-  readonly #report: SqliteStatement
   readonly #layout: Layout
+  readonly #cursor: ReturnType<typeof createCursor>
+  readonly #appendBlocks: ReturnType<typeof createBlockAppender>
+  readonly #changePool: ReturnType<typeof createPoolWriter>
+  readonly #marks: ReturnType<typeof createMarkWriter>
+  readonly #putTally: SqliteStatement
+  readonly #putReport: SqliteStatement
   readonly #merger: EpochMerger
   readonly #idleWork: IdleWork
-  /** Why merging in a pause failed; told by the next commit. */
+  /** Why merging in a pause failed; thrown by the next commit. */
   #failure: unknown
-  #closed = false
+  #isClosed = false
 
   /** Owns both from now on: `close` ends the connection first, then the lock. */
   constructor(connection: SqliteConnection, lock: WriterLock, layout: Layout) {
     this.#connection = connection
     this.#lock = lock
+    this.#layout = layout
     this.#cursor = createCursor(connection)
-    this.#append = createBlockAppender(connection, layout)
-    this.#pool = new PoolTable(connection, layout.minUndoBlocks)
-    this.#tally = new TallyTable(connection)
+    this.#appendBlocks = createBlockAppender(connection, layout)
+    this.pool = createPoolRows(connection)
+    this.#changePool = createPoolWriter(connection)
     this.#marks = createMarkWriter(connection)
-    this.#report = connection.prepare(
+    this.#putTally = connection.prepare('INSERT OR REPLACE INTO tally VALUES (?, ?)')
+    this.#putReport = connection.prepare(
       `INSERT INTO writer_report VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?, ?) ${replaceReport}`
     )
-    this.#layout = layout
     this.#merger = new EpochMerger(connection, layout)
     this.#idleWork = createIdleWork(
       () => this.#merger.step(),
@@ -72,104 +90,97 @@ export class SqliteWriter implements StoreWriter {
     this.#idleWork.postpone()
   }
 
-  async state(): Promise<WriterState> {
-    this.#checkOpen()
-    const { indexedFrom, marks } = this.#cursor.meta()
-    const head = this.#cursor.head()
-    return {
-      ...(head !== undefined && { head }),
-      ...(indexedFrom !== undefined && { indexedFrom }),
-      ...marks
-    }
+  async meta(): Promise<ChainMeta> {
+    return this.#cursor.meta()
   }
 
-  async commitBlocks(blocks: PackedBlocks, options: { readonly finalized?: number } = {}): Promise<void> {
-    this.#checkOpen()
-    this.#tellFailure()
-    const last = blocks.headers.at(-1)
-    if (last === undefined) return
-    this.#idleWork.postpone()
-    checkBlocks(blocks.headers, this.#cursor.head())
-    const rows = inStoreOrder(blocks)
-    this.#write(() => {
-      this.#append(rows, options.finalized)
-      this.#tally.add(rows)
-      this.#tally.save()
-      this.#marks.setCoverage(coverageWith(this.#cursor.meta().coverage, blocks.headers))
-      if (options.finalized !== undefined) this.#marks.setFinal(Math.min(options.finalized, last.ref.number))
-      this.#pool.settle(hashesOf(blocks), last.ref.number)
-    })
-    await this.#keepFew(blocks.partyIds.length + blocks.ids.length + blocks.candidateEnds.length)
-    this.#idleWork.postpone()
+  async head(): Promise<BlockRef | undefined> {
+    return this.#cursor.head()
   }
 
-  async blockRef(number: number): Promise<BlockRef | undefined> {
-    this.#checkOpen()
+  async block(number: number): Promise<BlockRef | undefined> {
     return this.#cursor.block(number)
   }
 
-  async rollbackTo(ancestor: BlockRef): Promise<void> {
-    this.#checkOpen()
-    const stored = this.#cursor.block(ancestor.number)
-    if (stored?.hash !== ancestor.hash) {
-      throw new StoreError(
-        `cannot roll back to block ${ancestor.number} (${ancestor.hash}): the store has ${stored?.hash ?? 'none'} there`,
-        { blockNumber: ancestor.number, blockHash: ancestor.hash, storedHash: stored?.hash }
-      )
+  async tallyPages() {
+    return this.#connection.prepare<{ page: number; rec: Uint8Array }>('SELECT page, rec FROM tally').all([])
+  }
+
+  async hasReorged(): Promise<boolean> {
+    return this.#connection.prepare('SELECT 1 FROM reorged LIMIT 1').get([]) !== undefined
+  }
+
+  async hasUndoAbove(number: number): Promise<boolean> {
+    return hasUndoAbove(this.#connection, number)
+  }
+
+  async *undoneAbove(number: number): AsyncGenerator<UndoneRow> {
+    const removed = { first: number + 1, last: maxBlockNumber }
+    for (const { address, id } of undoneEntries(this.#connection, removed)) {
+      yield { bytes: addressBytes(address), at: 0, id }
     }
-    const head = this.#cursor.head()
-    if (head === undefined || head.number === ancestor.number) return
-    this.#write(() => {
-      this.#marks.leave(ancestor.number, head.number)
-      this.#removeAbove(ancestor)
+  }
+
+  async append(blocks: PackedBlocks, change: AppendChange): Promise<void> {
+    this.#throwFailure()
+    this.#idleWork.postpone()
+    inTransaction(this.#connection, () => {
+      this.#appendBlocks(blocks, change)
+      this.#putKnown(change)
+      if (change.finalized !== undefined) this.#marks.setFinal(change.finalized)
+      this.#changePool(change.pool)
     })
   }
 
-  async rollbackAll(): Promise<void> {
-    this.#checkOpen()
-    const head = this.#cursor.head()
-    this.#write(() => {
-      if (head !== undefined) this.#marks.leave(undefined, head.number)
+  /** Merges epochs as long as there are too many. Reports have their turn in between. */
+  async afterCommit(rows: number): Promise<void> {
+    const { maxEpochs, mergeRows } = this.#layout
+    let pieces = Math.ceil((rows * mergedPerAppended) / mergeRows)
+    while (pieces-- > 0 && !this.#isClosed && this.#merger.countEpochs() > maxEpochs) {
+      if (!this.#merger.step()) break
+      await breathe()
+    }
+    this.#idleWork.postpone()
+  }
+
+  async removeAbove(ancestor: BlockRef, change: RollbackChange): Promise<void> {
+    inTransaction(this.#connection, () => {
+      this.#marks.leave(ancestor.number, change.head)
+      rollbackTo(this.#connection, ancestor, change.hasUndo)
+      this.#putKnown(change)
+    })
+  }
+
+  async removeAll(head: number | undefined): Promise<void> {
+    inTransaction(this.#connection, () => {
+      if (head !== undefined) this.#marks.leave(undefined, head)
       rollbackAll(this.#connection)
       this.#marks.setCoverage({})
     })
-    this.#tally.forget()
   }
 
   async markBackfilled(): Promise<void> {
-    this.#checkOpen()
-    this.#connection.exec('UPDATE meta SET backfilled = 1 WHERE backfilled = 0')
+    this.#connection.exec('UPDATE meta SET backfilled = 1')
   }
 
   async markSettled(): Promise<void> {
-    this.#checkOpen()
-    this.#connection.exec('UPDATE meta SET settled = 1 WHERE settled = 0')
+    this.#connection.exec('UPDATE meta SET settled = 1')
   }
 
   async markFinal(number: number): Promise<void> {
-    this.#checkOpen()
-    const head = this.#cursor.head()?.number ?? -1
-    const reached = Math.min(number, head)
-    const { finalized = -1 } = this.#cursor.meta().marks
-    if (reached > finalized) this.#write(() => this.#marks.setFinal(reached))
+    inTransaction(this.#connection, () => this.#marks.setFinal(number))
   }
 
-  async updatePool(update: PoolUpdate): Promise<void> {
-    this.#checkOpen()
-    const head = this.#cursor.head()?.number ?? -1
-    const changes = this.#pool.compare(update, head)
-    if (isUnchanged(changes)) return
-    this.#write(() => this.#pool.apply(changes, head))
+  async writePool(write: PoolWrite): Promise<void> {
+    inTransaction(this.#connection, () => this.#changePool(write))
   }
 
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
-    this.#checkOpen()
-    this.#report.run(reportValues(report))
+    this.#putReport.run(reportValues(report))
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
+    this.#isClosed = true
     this.#idleWork.stop()
     try {
       this.#connection.close()
@@ -178,46 +189,14 @@ export class SqliteWriter implements StoreWriter {
     }
   }
 
-  #removeAbove(ancestor: BlockRef): void {
-    const { talliedFrom, ...coverage } = coverageUpTo(this.#cursor.meta().coverage, ancestor.number)
-    const tally = this.#tally.current()
-    const isTallied = rollbackTo(this.#connection, ancestor, tally) && talliedFrom !== undefined
-    if (!isTallied) tally.clear()
-    this.#tally.save()
-    this.#marks.setCoverage({ ...coverage, ...(isTallied && { talliedFrom }) })
+  #putKnown({ coverage, tallyPages }: KnownChange): void {
+    for (const [page, bytes] of tallyPages) this.#putTally.run([page, bytes])
+    if (coverage !== undefined) this.#marks.setCoverage(coverage)
   }
 
-  /** Merges epochs as long as there are too many. Reports have their turn in between. */
-  async #keepFew(appendedRows: number): Promise<void> {
-    const { mostEpochs, mergeRows } = this.#layout
-    let pieces = Math.ceil((appendedRows * mergedPerAppended) / mergeRows)
-    while (pieces-- > 0 && !this.#closed && this.#merger.countEpochs() > mostEpochs) {
-      if (!this.#merger.step()) return
-      await breathe()
-    }
-  }
-
-  #tellFailure(): void {
+  #throwFailure(): void {
     const failure = this.#failure
     this.#failure = undefined
     if (failure !== undefined) throw failure
   }
-
-  #write(work: () => void): void {
-    try {
-      inTransaction(this.#connection, work)
-    } catch (error) {
-      this.#pool.forget()
-      this.#tally.forget()
-      throw error
-    }
-  }
-
-  #checkOpen(): void {
-    if (this.#closed) throw new StoreError('the store is closed')
-  }
-}
-
-function* hashesOf({ hashes }: PackedBlocks): Generator<Hash> {
-  for (let at = 0; at < hashes.length; at += hashLength) yield toHex(hashes.subarray(at, at + hashLength))
 }

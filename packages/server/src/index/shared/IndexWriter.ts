@@ -1,0 +1,283 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { BlockRef } from '../../model/evm.ts'
+import { StoreError } from '../../platform/errors.ts'
+import type { PoolUpdate } from '../port/pool.ts'
+import type { IndexCoverage, WriterReport } from '../port/status.ts'
+import type { StoreWriter, WriterState } from '../port/writer.ts'
+import { addressLength } from '../record/encodeBlock.ts'
+import { inStoreOrder } from '../record/inStoreOrder.ts'
+import type { PackedBlocks } from '../record/packBlocks.ts'
+import { Tally } from '../record/tally.ts'
+import { checkBlocks, coverageUpTo, coverageWith, newestDroppableUndo, type UndoLayout } from './blocks.ts'
+import { Pool, type PoolRows, type PoolWrite } from './Pool.ts'
+import { type ChainMeta, checkTallyPage } from './rows.ts'
+
+/** Row of the address index that undo data name. */
+export interface UndoneRow {
+  /** Holds the 20 bytes of the address from `at` on. */
+  readonly bytes: Uint8Array
+  readonly at: number
+  readonly id: number
+}
+
+/** What is known of the blocks, as a transaction that adds or removes some leaves it. */
+export interface KnownChange {
+  /** Absent: it stays. */
+  readonly coverage?: IndexCoverage
+  /** Pages of the tally that have changed. */
+  readonly tallyPages: ReadonlyMap<number, Uint8Array>
+}
+
+export interface AppendChange extends KnownChange {
+  /** Newest of the blocks up to `last` that is final; absent: says nothing new. */
+  readonly finalized: number | undefined
+  /** Undo data up to this block are dropped, and none are kept of blocks up to `undoAbove`. */
+  readonly droppable: number
+  readonly undoAbove: number
+  /** Hashes that a reorg removed may be among the blocks': they are confirmed again. */
+  readonly mayHaveReorged: boolean
+  readonly pool: PoolWrite
+}
+
+export interface RollbackChange extends KnownChange {
+  readonly head: number
+  /** Undo data of all removed blocks are there; else the engine scans. */
+  readonly hasUndo: boolean
+}
+
+/** An engine's part of a writer. Each change is one transaction. Calls never overlap, but for `report` and `afterCommit`. */
+export interface WriterEngine {
+  readonly pool: PoolRows
+  meta(): Promise<ChainMeta>
+  head(): Promise<BlockRef | undefined>
+  block(number: number): Promise<BlockRef | undefined>
+  /** Pages of the stored tally. */
+  tallyPages(): Promise<readonly { readonly page: number; readonly rec: Uint8Array }[]>
+  /** Whether the store remembers transactions that a reorg removed. */
+  hasReorged(): Promise<boolean>
+  /** Whether undo data of all blocks above `number` are stored. */
+  hasUndoAbove(number: number): Promise<boolean>
+  undoneAbove(number: number): AsyncIterable<UndoneRow>
+  /** @param blocks - in the order in which they are stored. */
+  append(blocks: PackedBlocks, change: AppendChange): Promise<void>
+  removeAbove(ancestor: BlockRef, change: RollbackChange): Promise<void>
+  /** @param head - absent in an empty store. */
+  removeAll(head: number | undefined): Promise<void>
+  markBackfilled(): Promise<void>
+  markSettled(): Promise<void>
+  markFinal(number: number): Promise<void>
+  writePool(write: PoolWrite): Promise<void>
+  report(report: Omit<WriterReport, 'beat'>): Promise<void>
+  /** Called after each commit, while reports may be written. @param rows - number of rows that were appended. */
+  afterCommit?(rows: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Coverage, and counts of the rows of the address index. */
+interface Known {
+  readonly coverage: IndexCoverage
+  readonly tally: Tally
+}
+
+/**
+ * The writer of both engines. Calls are carried out one after the other, in the order in which they came. What it keeps in
+ * memory of the store (head, pool, counts) is forgotten when a call fails.
+ */
+export class IndexWriter implements StoreWriter {
+  readonly #engine: WriterEngine
+  readonly #layout: UndoLayout
+  readonly #pool: Pool
+  /** Absent: to be read. `null`: nothing is stored. */
+  #head: BlockRef | null | undefined
+  #known: Known | undefined
+  /** After a start only the store can tell. */
+  #hasReorged: boolean | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #isClosed = false
+
+  constructor(engine: WriterEngine, layout: UndoLayout) {
+    this.#engine = engine
+    this.#layout = layout
+    this.#pool = new Pool(engine.pool, { keepFirstSeenBlocks: layout.minUndoBlocks })
+  }
+
+  state(): Promise<WriterState> {
+    return this.#inTurn(async () => {
+      const { indexedFrom, marks } = await this.#engine.meta()
+      const head = await this.#readHead()
+      return {
+        ...(head !== null && { head }),
+        ...(indexedFrom !== undefined && { indexedFrom }),
+        ...marks
+      }
+    })
+  }
+
+  async commitBlocks(
+    blocks: PackedBlocks,
+    { finalized }: { readonly finalized?: number } = {}
+  ): Promise<void> {
+    await this.#inTurn(async () => {
+      const last = blocks.headers.at(-1)?.ref
+      if (last === undefined) return
+      checkBlocks(blocks.headers, (await this.#readHead()) ?? undefined)
+      await this.#write(() => this.#append(inStoreOrder(blocks), last, finalized))
+      this.#head = last
+    })
+    if (blocks.headers.length === 0) return
+    await this.#engine.afterCommit?.(blocks.partyIds.length + blocks.ids.length + blocks.candidateEnds.length)
+  }
+
+  blockRef(number: number): Promise<BlockRef | undefined> {
+    return this.#inTurn(() => this.#engine.block(number))
+  }
+
+  rollbackTo(ancestor: BlockRef): Promise<void> {
+    return this.#inTurn(async () => {
+      const stored = await this.#engine.block(ancestor.number)
+      if (stored?.hash !== ancestor.hash) {
+        throw new StoreError(
+          `cannot roll back to block ${ancestor.number} (${ancestor.hash}): the store has ${stored?.hash ?? 'none'} there`,
+          { blockNumber: ancestor.number, blockHash: ancestor.hash, storedHash: stored?.hash }
+        )
+      }
+      const head = await this.#readHead()
+      if (head === null || head.number === ancestor.number) return
+      await this.#write(() => this.#removeAbove(ancestor, head.number))
+      this.#wentBackTo(ancestor)
+    })
+  }
+
+  rollbackAll(): Promise<void> {
+    return this.#inTurn(async () => {
+      const head = await this.#readHead()
+      await this.#write(() => this.#engine.removeAll(head?.number))
+      this.#known = undefined
+      this.#wentBackTo(null)
+    })
+  }
+
+  markBackfilled(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!(await this.#engine.meta()).marks.backfilled) await this.#engine.markBackfilled()
+    })
+  }
+
+  markSettled(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!(await this.#engine.meta()).marks.settled) await this.#engine.markSettled()
+    })
+  }
+
+  markFinal(number: number): Promise<void> {
+    return this.#inTurn(async () => {
+      const { finalized = -1 } = (await this.#engine.meta()).marks
+      const reached = Math.min(number, (await this.#readHead())?.number ?? -1)
+      if (reached > finalized) await this.#engine.markFinal(reached)
+    })
+  }
+
+  updatePool(update: PoolUpdate): Promise<void> {
+    return this.#inTurn(() =>
+      this.#write(async () => {
+        const write = await this.#pool.update(update, (await this.#readHead())?.number ?? -1)
+        if (write === undefined) return
+        await this.#engine.writePool(write)
+        this.#pool.stored(write)
+      })
+    )
+  }
+
+  report(report: Omit<WriterReport, 'beat'>): Promise<void> {
+    return this.#inTurn(() => this.#engine.report(report))
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#last
+    await this.#engine.close()
+  }
+
+  async #append(blocks: PackedBlocks, last: BlockRef, finalized: number | undefined): Promise<void> {
+    const { coverage: before, tally } = await this.#readKnown()
+    const pool = await this.#pool.settle(blocks)
+    this.#hasReorged ??= await this.#engine.hasReorged()
+    for (const [row, id] of blocks.partyIds.entries()) {
+      tally.add(blocks.partyAddresses, row * addressLength, id)
+    }
+    const coverage = coverageWith(before, blocks.headers)
+    const droppable = newestDroppableUndo(last.number, finalized, this.#layout)
+    await this.#engine.append(blocks, {
+      ...(!isDeepStrictEqual(coverage, before) && { coverage }),
+      tallyPages: tally.takeChanged(),
+      finalized: finalized === undefined ? undefined : Math.min(finalized, last.number),
+      droppable,
+      // Blocks that are final already are hardly ever removed: they get no undo data, and are found by scanning then.
+      undoAbove: Math.max(droppable, finalized ?? -1),
+      mayHaveReorged: this.#hasReorged,
+      pool
+    })
+    this.#known = { coverage, tally }
+    this.#pool.stored(pool)
+  }
+
+  async #removeAbove(ancestor: BlockRef, head: number): Promise<void> {
+    const hasUndo = await this.#engine.hasUndoAbove(ancestor.number)
+    const { coverage: before, tally } = await this.#readKnown()
+    const { talliedFrom, ...known } = coverageUpTo(before, ancestor.number)
+    const isCounted = talliedFrom !== undefined && hasUndo
+    if (isCounted) {
+      // That is what was written, of which less may be there.
+      for await (const { bytes, at, id } of this.#engine.undoneAbove(ancestor.number)) {
+        tally.subtract(bytes, at, id)
+      }
+    } else {
+      // What is removed is not known by its rows: counting begins anew with the next block.
+      tally.clear()
+    }
+    const coverage = isCounted ? { ...known, talliedFrom } : known
+    await this.#engine.removeAbove(ancestor, { head, hasUndo, coverage, tallyPages: tally.takeChanged() })
+    this.#known = { coverage, tally }
+  }
+
+  async #readHead(): Promise<BlockRef | null> {
+    if (this.#head === undefined) this.#head = (await this.#engine.head()) ?? null
+    return this.#head
+  }
+
+  async #readKnown(): Promise<Known> {
+    if (this.#known !== undefined) return this.#known
+    const tally = new Tally()
+    for (const { page, rec } of await this.#engine.tallyPages()) tally.load(page, checkTallyPage(rec))
+    this.#known = { coverage: (await this.#engine.meta()).coverage, tally }
+    return this.#known
+  }
+
+  async #write(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#head = undefined
+      this.#known = undefined
+      this.#pool.forget()
+      throw error
+    }
+  }
+
+  /** Blocks above `head` were removed. */
+  #wentBackTo(head: BlockRef | null): void {
+    this.#head = head
+    this.#hasReorged = true
+    this.#pool.forgetBlocks()
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(() => {
+      if (this.#isClosed) throw new StoreError('the store is closed')
+      return work()
+    })
+    this.#last = result.catch(() => {})
+    return result
+  }
+}

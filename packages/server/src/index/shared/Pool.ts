@@ -1,0 +1,239 @@
+import type { Address, ConfirmedTransaction, Hash } from '../../model/evm.ts'
+import type { PoolUpdate } from '../port/pool.ts'
+import { hashLength } from '../record/encodeBlock.ts'
+import { toHex } from '../record/hexBytes.ts'
+import type { PackedBlocks } from '../record/packBlocks.ts'
+import { decodeConfirmed, decodePending } from '../record/record.ts'
+import { firstTransactionId, toPosition } from '../record/transactionId.ts'
+import { PoolMirror, type PresentTransaction } from './poolMirror.ts'
+import { rememberedBlocks, SenderNonces } from './senders.ts'
+
+/** Reads of an engine that the pool needs. */
+export interface PoolRows {
+  /** Stored entries with ids above `id`, ascending, in slices of bounded size; empty at the end. */
+  entriesAfter(id: number): Promise<readonly StoredEntry[]>
+  /** Records with ids from `first` up to, and without, `end`, ascending, in slices of bounded size; empty at the end. */
+  recordsBetween(
+    first: number,
+    end: number
+  ): Promise<readonly { readonly id: number; readonly rec: Uint8Array }[]>
+  /** Those of `hashes` that the newest blocks, up to `head`, hold. A transaction in an older block has left every pool. */
+  confirmedOf(hashes: readonly Hash[], head: number): Promise<ReadonlySet<Hash>>
+  /** First-seen seconds of those of `hashes` that left the pool lately. */
+  firstSeenOf(hashes: readonly Hash[]): Promise<ReadonlyMap<Hash, number>>
+}
+
+/** Row of `pool`. */
+export interface StoredEntry {
+  readonly id: number
+  readonly hash: Uint8Array
+  readonly status: 0 | 1
+  readonly rec: Uint8Array
+}
+
+/** An entry to be stored. */
+export interface AddedEntry {
+  readonly id: number
+  readonly transaction: PresentTransaction
+  readonly firstSeenSeconds: number
+}
+
+/** Changes of the stored pool, for one transaction of the engine. */
+export interface PoolWrite {
+  /** Entries that leave; their first-seen seconds are kept, with this height as that at which they left. */
+  readonly removed: readonly { readonly id: number; readonly hash: Hash }[]
+  readonly head: number
+  /** Entries whose status is another one now. */
+  readonly changed: readonly { readonly id: number; readonly hash: Hash; readonly status: 0 | 1 }[]
+  readonly added: readonly AddedEntry[]
+  /** First-seen seconds that are not kept any more: these entries have come back. */
+  readonly returned: readonly Hash[]
+  /** First-seen seconds of entries that left below this height are dropped. */
+  readonly dropLeftBelow?: number
+  /** Only so many first-seen seconds are kept, of the entries that left last; absent: not checked now, since that is a scan. */
+  readonly maxFirstSeen?: number
+}
+
+export interface PoolOptions {
+  /** How long, in blocks, an entry that left is remembered: as deep as reorgs go. */
+  readonly keepFirstSeenBlocks: number
+  /** Approximate maximum of remembered entries: pools are flooded at times while no block comes. Default 100,000. */
+  readonly maxFirstSeen?: number
+}
+
+/**
+ * The writer's side of the pool: `PoolMirror` decides, the engine reads and writes. An unchanged pool costs no transaction.
+ *
+ * Call `stored` when a write has been stored, and `forget` when a transaction failed: memory may be ahead of the store.
+ */
+export class Pool {
+  readonly #rows: PoolRows
+  readonly #options: Required<PoolOptions>
+  #mirror: PoolMirror | undefined
+  #nonces = new SenderNonces()
+  /** Newest block that `#nonces` has taken in. */
+  #readTo: number | undefined
+  #lastId = 0
+  #departures = 0
+
+  constructor(rows: PoolRows, options: PoolOptions) {
+    this.#rows = rows
+    this.#options = { maxFirstSeen: 100_000, ...options }
+  }
+
+  forget(): void {
+    this.#mirror = undefined
+    this.forgetBlocks()
+  }
+
+  /** Blocks were removed: what was read of them counts no more. */
+  forgetBlocks(): void {
+    this.#nonces = new SenderNonces()
+    this.#readTo = undefined
+    this.#mirror?.forgetGone()
+  }
+
+  /**
+   * Compares the stored pool with an update.
+   * @param head - the newest indexed block, -1 when there is none.
+   * @returns absent when nothing differs.
+   */
+  async update(update: PoolUpdate, head: number): Promise<PoolWrite | undefined> {
+    const mirror = await this.#load()
+    this.#readTo = Math.max(this.#readTo ?? -1, head - rememberedBlocks)
+    await this.#readNonces(head)
+    const unknown = mirror.unknown(update)
+    const confirmed =
+      unknown.length === 0 || head < 0 ? new Set() : await this.#rows.confirmedOf(unknown, head)
+    const { added, changed, removed } = mirror.compare(update, head, {
+      covers: (from, nonce) => this.#nonces.covers(from, nonce),
+      isConfirmed: hash => confirmed.has(hash)
+    })
+    if (added.length + changed.length + removed.length === 0) return undefined
+    const firstSeen =
+      added.length === 0 ? new Map() : await this.#rows.firstSeenOf(added.map(({ hash }) => hash))
+    return {
+      ...this.#removal(mirror, removed, head),
+      changed: changed.flatMap(([hash, status]) => {
+        const id = mirror.get(hash)?.id
+        return id === undefined ? [] : [{ id, hash, status }]
+      }),
+      added: added.map((transaction, at) => ({
+        id: this.#lastId + 1 + at,
+        transaction,
+        firstSeenSeconds: firstSeen.get(transaction.hash) ?? update.seenAtSeconds
+      })),
+      returned: [...firstSeen.keys()]
+    }
+  }
+
+  /**
+   * Finds the entries that new blocks confirm, those that they end because they confirm its sender's nonce or a later one, and
+   * those that have waited for them in vain.
+   * @param blocks - about to be stored.
+   */
+  async settle(blocks: PackedBlocks): Promise<PoolWrite> {
+    const head = blocks.headers.at(-1)?.ref.number ?? -1
+    const mirror = await this.#load()
+    const dropLeftBelow = head - this.#options.keepFirstSeenBlocks
+    if (mirror.size === 0) return { ...this.#removal(mirror, [], head), dropLeftBelow }
+    const nonces = new Map(await this.#readNonces((blocks.headers[0]?.ref.number ?? 0) - 1))
+    for (const [from, nonce] of this.#nonces.note(transactionsOf(blocks))) {
+      const earlier = nonces.get(from)
+      if (earlier === undefined || earlier < nonce) nonces.set(from, nonce)
+    }
+    this.#readTo = head
+    this.#nonces.dropOld(head)
+    const ended = [...mirror.endedBy(hashesOf(blocks), nonces, head)]
+    return { ...this.#removal(mirror, ended, head), dropLeftBelow }
+  }
+
+  stored({ removed, changed, added }: PoolWrite): void {
+    const mirror = this.#mirror
+    if (mirror === undefined) return
+    for (const { hash } of removed) mirror.remove(hash)
+    for (const { hash, status } of changed) mirror.setStatus(hash, status)
+    for (const { id, transaction } of added) mirror.add(transaction.hash, { ...transaction, id })
+    this.#lastId += added.length
+    this.#departures += removed.length
+    if (this.#isTimeToCount(0)) this.#departures = 0
+  }
+
+  #removal(mirror: PoolMirror, hashes: readonly Hash[], head: number): PoolWrite {
+    const removed = hashes.flatMap(hash => {
+      const id = mirror.get(hash)?.id
+      return id === undefined ? [] : [{ id, hash }]
+    })
+    const { maxFirstSeen } = this.#options
+    const bound = this.#isTimeToCount(removed.length) ? { maxFirstSeen } : {}
+    return { ...{ removed, head, changed: [], added: [], returned: [] }, ...bound }
+  }
+
+  #isTimeToCount(departures: number): boolean {
+    return this.#departures + departures >= this.#options.maxFirstSeen / 100
+  }
+
+  /** Takes in the blocks up to `head` that were not read yet. @returns the highest nonce of each of their senders. */
+  async #readNonces(head: number): Promise<ReadonlyMap<Address, bigint>> {
+    const readTo = this.#readTo ?? head - rememberedBlocks
+    const transactions = await this.#confirmedBetween(readTo, head)
+    this.#readTo = Math.max(readTo, head)
+    const nonces = this.#nonces.note(transactions)
+    this.#nonces.dropOld(head)
+    return nonces
+  }
+
+  async #confirmedBetween(after: number, head: number): Promise<readonly ConfirmedTransaction[]> {
+    const found: ConfirmedTransaction[] = []
+    const end = firstTransactionId(head + 1)
+    for (let first = firstTransactionId(Math.max(0, after + 1)); first < end; ) {
+      const rows = await this.#rows.recordsBetween(first, end)
+      for (const { id, rec } of rows) found.push(decodeConfirmed(rec, toPosition(id)))
+      first = (rows.at(-1)?.id ?? end) + 1
+    }
+    return found
+  }
+
+  async #load(): Promise<PoolMirror> {
+    if (this.#mirror !== undefined) return this.#mirror
+    const mirror = new PoolMirror()
+    this.#lastId = 0
+    // A slice at a time: records may hold much calldata, and none of it is kept.
+    for (;;) {
+      const rows = await this.#rows.entriesAfter(this.#lastId)
+      for (const { id, hash, status, rec } of rows) {
+        const { from, nonce } = decodePending(rec)
+        mirror.add(toHex(hash), { id, status, from, nonce })
+      }
+      const last = rows.at(-1)
+      if (last === undefined) break
+      this.#lastId = last.id
+    }
+    this.#mirror = mirror
+    return mirror
+  }
+}
+
+/** The addresses under which a pool transaction is found, each once. */
+export function namedBy({
+  from,
+  to
+}: {
+  readonly from: Address
+  readonly to?: Address
+}): ReadonlySet<Address> {
+  return new Set(to === undefined ? [from] : [from, to])
+}
+
+function* hashesOf({ hashes }: PackedBlocks): Generator<Hash> {
+  for (let at = 0; at < hashes.length; at += hashLength) yield toHex(hashes.subarray(at, at + hashLength))
+}
+
+function* transactionsOf({ ids, records, recordEnds }: PackedBlocks): Generator<ConfirmedTransaction> {
+  let start = 0
+  for (const [row, id] of ids.entries()) {
+    const end = recordEnds[row] ?? start
+    yield decodeConfirmed(records.subarray(start, end), toPosition(id))
+    start = end
+  }
+}
