@@ -1,4 +1,3 @@
-import { quantity } from '../../evm/blocks/blocks.ts'
 import { balanceGas, wordCall } from '../../evm/holdings/tokenStandards.ts'
 import { decodeUint, encodeCall, readReturnData } from '../../evm/state/abi.ts'
 import type { CallResult, ContractCall } from '../../evm/state/contractCalls.ts'
@@ -11,6 +10,7 @@ import { toHex } from '../../index/record/hexBytes.ts'
 import { firstTransactionId } from '../../index/record/transactionId.ts'
 import type { AccountEvents, Address, Hash, Hex, IndexedBlock } from '../../model/evm.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
+import { toQuantity } from '../../nodes/evm/rawFields.ts'
 import { messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import type { AccountAt, AccountState, TokenBalance, TokenName } from './AccountState.ts'
@@ -41,7 +41,7 @@ const reserveMs = 5_000
 export async function createAccountState(parts: AccountStateParts): Promise<AccountState> {
   const { node, pinned, address, deadlineMs, readBlock } = parts
   const parameterOf = (height: number): BlockParameter =>
-    height === pinned.number ? pinned.parameter : (quantity(height) as Hex)
+    height === pinned.number ? pinned.parameter : (toQuantity(height) as Hex)
 
   async function accounts(heights: readonly number[]): Promise<readonly (AccountAt | undefined)[]> {
     const calls = heights.flatMap(height => accountCalls(address, parameterOf(height)))
@@ -53,7 +53,7 @@ export async function createAccountState(parts: AccountStateParts): Promise<Acco
     const outcomes = await node.batch(
       reads.map(({ to, data, height }) => ({
         method: 'eth_call',
-        params: [{ to, data, gas: quantity(balanceGas) }, parameterOf(height)]
+        params: [{ to, data, gas: toQuantity(balanceGas) }, parameterOf(height)]
       }))
     )
     return outcomes.map(readCallOutcome)
@@ -82,10 +82,10 @@ export async function createAccountState(parts: AccountStateParts): Promise<Acco
   /** Pins a block by its height: such reads do not name the block, so its hash is kept with them. */
   async function blockAt(height: number): Promise<PinnedBlock | undefined> {
     if (height === pinned.number) return pinned
-    const block = await node.request({ method: 'eth_getBlockByNumber', params: [quantity(height), false] })
+    const block = await node.request({ method: 'eth_getBlockByNumber', params: [toQuantity(height), false] })
     const hash = hashOfBlock(block) as Hash | undefined
     if (hash === undefined) return undefined
-    return { number: height, hash, timestampSeconds: 0, parameter: quantity(height) as Hex, byHash: false }
+    return { number: height, hash, timestampSeconds: 0, parameter: toQuantity(height) as Hex, byHash: false }
   }
 
   const [now] = await accounts([pinned.number])

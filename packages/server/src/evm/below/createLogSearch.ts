@@ -1,8 +1,14 @@
 import type { Address, Hex } from '../../model/evm.ts'
-import { type RawObject, readCount, readHash, readList, readObject } from '../../nodes/evm/rawFields.ts'
+import {
+  type RawObject,
+  readCount,
+  readHash,
+  readList,
+  readObject,
+  toQuantity
+} from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import { quantity } from '../blocks/blocks.ts'
 import {
   consecutiveTransferTopic,
   depositTopic,
@@ -66,7 +72,7 @@ async function askForLogs(
   topics: Topics,
   signal: AbortSignal
 ): Promise<readonly RawObject[]> {
-  const filter = { fromBlock: quantity(from), toBlock: quantity(to), topics }
+  const filter = { fromBlock: toQuantity(from), toBlock: toQuantity(to), topics }
   const read = (raw: unknown) => {
     const what = `logs of blocks ${from} to ${to}`
     return readList(raw, what).map(entry => {

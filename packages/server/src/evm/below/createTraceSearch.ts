@@ -6,11 +6,11 @@ import {
   readHash,
   readList,
   readObject,
-  readOptionalQuantity
+  readOptionalQuantity,
+  toQuantity
 } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import { quantity } from '../blocks/blocks.ts'
 import type { SpanSize } from './createSpanSearch.ts'
 import { createSpanSearch, type Span } from './createSpanSearch.ts'
 import type { DownwardSearch, Wanted } from './DownwardSearch.ts'
@@ -70,7 +70,7 @@ async function askForTraces(
   signal: AbortSignal
 ): Promise<readonly RawObject[]> {
   const what = `${traceMethod} of blocks ${from} to ${to}`
-  const filter = { fromBlock: quantity(from), toBlock: quantity(to), [side]: [address] }
+  const filter = { fromBlock: toQuantity(from), toBlock: toQuantity(to), [side]: [address] }
   const read = (raw: unknown) =>
     readList(raw, what).map(entry => {
       const trace = readObject(entry, what)

@@ -2,10 +2,9 @@ import { hashLength } from '../../index/record/encodeBlock.ts'
 import { toHex } from '../../index/record/hexBytes.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
-import { readList, readObject } from '../../nodes/evm/rawFields.ts'
+import { readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
-import { quantity } from '../blocks/blocks.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
 import { createLogSearch } from './createLogSearch.ts'
 import { createOtsSearch, otsMethod } from './createOtsSearch.ts'
@@ -64,7 +63,7 @@ export function createSearches(options: {
     return receipts.flatMap(receipt =>
       readList(readObject(receipt, `block ${number}: receipt`).logs, 'logs').map(log => ({
         ...readObject(log, 'log'),
-        blockNumber: quantity(number)
+        blockNumber: toQuantity(number)
       }))
     )
   }

@@ -1,6 +1,6 @@
 import type { BlockRef, Hash } from '../../model/evm.ts'
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import { readCount, readHash, readObject } from '../../nodes/evm/rawFields.ts'
+import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
@@ -26,7 +26,7 @@ export async function fetchBlock<T>(
 ): Promise<T> {
   const options = { height: number, ...(signal ? { signal } : {}) }
   const { header, giver } = (await rpc.request(
-    { method: 'eth_getBlockByNumber', params: [quantity(number), true] },
+    { method: 'eth_getBlockByNumber', params: [toQuantity(number), true] },
     {
       ...options,
       read(raw, node): HeaderFrom {
@@ -87,7 +87,7 @@ export async function fetchBlockRef(
   number: number,
   signal?: AbortSignal
 ): Promise<BlockRef | undefined> {
-  const call = { method: 'eth_getBlockByNumber', params: [quantity(number), false] }
+  const call = { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }
   const read = (raw: unknown) => {
     const ref = readBlockRef(raw, `block ${number}`)
     if (ref !== undefined && ref.number !== number) {
@@ -109,9 +109,4 @@ export function readBlockRef(raw: unknown, what: string): BlockRef | undefined {
   if (raw === null) return undefined
   const { number, hash } = readObject(raw, what)
   return { number: readCount(number, `${what}: number`), hash: readHash(hash, `${what}: hash`) }
-}
-
-/** Minimal 0x-hex, as EIP-1474 wants quantities in params. */
-export function quantity(value: number): string {
-  return `0x${value.toString(16)}`
 }

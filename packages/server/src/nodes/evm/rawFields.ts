@@ -133,3 +133,8 @@ function unexpected(what: string, value: unknown, expected: string): NodeContrad
   const quoted = text.length > longestQuoted ? `${text.slice(0, longestQuoted)}...` : text
   return new NodeContradictionError(`${what} is ${quoted}; expected ${expected}`)
 }
+
+/** Writes minimal 0x-hex, as EIP-1474 wants quantities in params. */
+export function toQuantity(value: number): string {
+  return `0x${value.toString(16)}`
+}

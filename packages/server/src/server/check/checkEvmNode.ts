@@ -1,4 +1,4 @@
-import { fetchBlock, quantity } from '../../evm/blocks/blocks.ts'
+import { fetchBlock } from '../../evm/blocks/blocks.ts'
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import type { VerifiedBlock } from '../../evm/blocks/verification/verifiedBlock.ts'
 import { createWaivers } from '../../evm/blocks/verification/waivers.ts'
@@ -6,7 +6,7 @@ import { createPoolReader } from '../../evm/pool/pool.ts'
 import { findStrategies } from '../../evm/state/findStrategies.ts'
 import { type BlockAt, pinBlock, readLatestBlock } from '../../evm/state/pinBlock.ts'
 import type { Hash } from '../../model/evm.ts'
-import { readObject } from '../../nodes/evm/rawFields.ts'
+import { readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { displayText } from '../../platform/displayText.ts'
@@ -174,7 +174,7 @@ async function firstWithTransactions(
   heights: readonly number[]
 ): Promise<number | undefined> {
   const blocks = await rpc.batch(
-    heights.map(height => ({ method: 'eth_getBlockByNumber', params: [quantity(height), false] }))
+    heights.map(height => ({ method: 'eth_getBlockByNumber', params: [toQuantity(height), false] }))
   )
   return heights.find((_, index) => {
     const block = blocks[index]

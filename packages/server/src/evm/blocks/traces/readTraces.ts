@@ -1,10 +1,9 @@
 import type { BlockTraces } from '../../../index/record/withTraces.ts'
 import type { AccountEvents, Address } from '../../../model/evm.ts'
 import type { EvmNode, NodeCall } from '../../../nodes/evm/nodeCall.ts'
-import { isAbsent, readObject } from '../../../nodes/evm/rawFields.ts'
+import { isAbsent, readObject, toQuantity } from '../../../nodes/evm/rawFields.ts'
 import { isMethodMissing, messageKindOf } from '../../../nodes/upstreams/errorWords.ts'
 import { NodeRpcError } from '../../../platform/errors.ts'
-import { quantity } from '../blocks.ts'
 import { contradiction } from '../verification/contradiction.ts'
 import { foldFrames, type InnerEffects } from './foldFrames.ts'
 import { isEntangled } from './isEntangled.ts'
@@ -58,7 +57,7 @@ async function listTraces(
     if (listed !== undefined) await verifyRoots(node, block, listed)
     return listed
   }
-  const flat = await ask({ method: 'trace_block', params: [quantity(number)] }, answer =>
+  const flat = await ask({ method: 'trace_block', params: [toQuantity(number)] }, answer =>
     readTraceBlock(answer, block)
   )
   // The other method tells no rewards, which are all there is to know of a block without transactions.

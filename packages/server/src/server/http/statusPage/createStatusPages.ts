@@ -21,9 +21,6 @@ export interface StatusPage {
   readonly body: string
 }
 
-/** Where calls are documented. */
-const callsUrl = 'https://www.npmjs.com/package/@chain-data/client'
-
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
@@ -83,7 +80,7 @@ function renderPage(report: StatusReport, pollMs: number): Html {
 <main data-now-seconds="${report.server.nowSeconds}">
 ${renderReport(report)}
 </main>
-<footer class="note">${endpointsOf(report)}<a href="${callsUrl}">How to call it</a></footer>
+<footer class="note">${endpointsOf(report)}How to call it: the README of <code>@chain-data/client</code>.</footer>
 </div>
 <template id="silence">${renderSilence()}</template>
 </body>
