@@ -15,8 +15,8 @@ export {
   type ProjectInput,
   parseConfig
 } from './server/config/config.ts'
-export { createServer, type Server, type ServerOptions } from './server/start/createServer.ts'
 export type { FetchHandler, FetchOrigin } from './server/http/createFetchHandler.ts'
 export type { NodeHandler } from './server/http/createNodeHandler.ts'
 export type { StatusReport } from './server/http/statusPage/StatusReport.ts'
 export type { VerifiedProject, VerifyLimits, VerifyProject } from './server/projects/createProjectVerifier.ts'
+export { createServer, type Server, type ServerOptions } from './server/start/createServer.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../nodes/evm/rawFields.ts'
 
 /** Withdrawals are counted in Gwei. */
-export const weiPerGwei = 1_000_000_000n
+const weiPerGwei = 1_000_000_000n
 /** A rollup's deposit, as chains of the OP stack have it. */
 const depositType = 0x7e
 /** EIP-7702. */
@@ -33,11 +33,6 @@ export class AccountEventList {
   list(): readonly AccountEvents[] {
     return Array.from(this.#events, ([address, events]) => ({ address, events }))
   }
-}
-
-/** Whether a transaction of this type can have events. */
-export function mayHaveEvents(type: number): boolean {
-  return type === depositType || type === setCodeType
 }
 
 /**

@@ -7,7 +7,7 @@ export interface NodeCall {
 }
 
 /** What was read from the bytes of a result, which was not parsed. */
-export class Scanned<T> {
+class Scanned<T> {
   readonly value: T
 
   constructor(value: T) {

@@ -5,13 +5,13 @@ import { type FailureKind, failureKinds, UpstreamError } from './upstreamError.t
 import type { Verdict, Work } from './work.ts'
 
 /** An upstream and the time until it may be called; 0 for at once. */
-export interface Choice<N> {
+interface Choice<N> {
   readonly upstream: Upstream<N, unknown>
   readonly waitMs: number
 }
 
 /** One upstream's failed attempt. */
-export interface Failure<N> {
+interface Failure<N> {
   readonly upstream: Upstream<N, unknown>
   readonly kind: FailureKind
   readonly error: Error

@@ -3,7 +3,7 @@ import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
 import type { UpstreamFault } from './upstreamError.ts'
 
 /** A circuit breaker: closed while calls go through, open while none should be sent, half-open while one more failure opens it again. */
-export type BreakerState = 'closed' | 'open' | 'halfOpen'
+type BreakerState = 'closed' | 'open' | 'halfOpen'
 
 /** What is known of one upstream from its own answers. Times are `clock.now()`. */
 export interface UpstreamHealth {

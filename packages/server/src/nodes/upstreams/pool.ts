@@ -29,7 +29,7 @@ export interface UpstreamPoolOptions<N, S> {
   readonly logger?: Logger | undefined
 }
 
-export interface WorkLimits {
+interface WorkLimits {
   readonly signal?: AbortSignal | undefined
   /** By the pool's clock; bounds everything, pauses included. */
   readonly deadlineMs: number

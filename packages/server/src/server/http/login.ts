@@ -16,7 +16,7 @@ export interface LoginRule {
 }
 
 /** What the guard needs of the ones before it. */
-export interface Addressed extends Arrival {
+interface Addressed extends Arrival {
   /** Absent where it is not known. */
   readonly address: string | undefined
 }
