@@ -206,7 +206,9 @@ describe('the page', () => {
     expect(await footerOf('inSync')).toMatch(/\/evm-chain.*\/solana/)
     expect(await footerOf('solanaOnly')).not.toContain('/evm-chain')
     expect(await footerOf('stalled')).not.toContain('/solana')
-    expect(await footerOf('inSync')).toContain('How to call it: the README of <code>@chain-data/client</code>.')
+    expect(await footerOf('inSync')).toContain(
+      'How to call it: the README of <code>@chain-data/client</code>.'
+    )
   })
 
   test('has a script that every browser can read', async () => {

@@ -8,7 +8,8 @@ import {
   readList,
   readObject,
   readOptionalAddress,
-  readOptionalQuantity
+  readOptionalQuantity,
+  smallQuantity
 } from '../../nodes/evm/rawFields.ts'
 import { contradiction, expectSameBlock, insist } from './verification/contradiction.ts'
 import { matchReceipts } from './verification/matchReceipts.ts'
@@ -16,7 +17,8 @@ import { isEmptyRoot, isZeroHash } from './verification/tries.ts'
 import type {
   VerifiedBlock,
   VerifiedHeader,
-  VerifiedHeaderTransaction
+  VerifiedHeaderTransaction,
+  VerifiedTransaction
 } from './verification/verifiedBlock.ts'
 import { verifyLogs } from './verification/verifyLogs.ts'
 import { noWaivers, type Waivers } from './verification/waivers.ts'
@@ -41,11 +43,11 @@ export function verifyHeader(
     hash: readHash(raw.hash, block, 'hash')
   }
   if (ref.number !== number) throw contradiction(number, `the node answered block ${ref.number}`)
-  const listed = readList(raw.transactions, block, 'transactions').map((entry, place) => {
-    const where = `${block} transaction ${place}`
+  const listed = readList(raw.transactions, block, 'transactions').map((entry, index) => {
+    const where = `${block} transaction ${index}`
     const transaction = readObject(entry, where)
     expectSameBlock(transaction, ref, where)
-    return { hash: readHash(transaction.hash, where, 'hash'), raw: transaction }
+    return { hash: readHash(transaction.hash, where, 'hash'), index, raw: transaction }
   })
   verifyRoots(raw, number, listed.length, waivers)
   return {
@@ -56,6 +58,8 @@ export function verifyHeader(
     transactions: takeEachOnce(placeTransactions(listed, number, waivers), number, waivers)
   }
 }
+
+const parties = ['from', 'to'] as const
 
 /**
  * Binds receipts to their block: one for each transaction, in the same order, each naming the transaction and the
@@ -74,8 +78,9 @@ export function verifyReceipts(
   const { transactions, leftOver } = matchReceipts(header, receipts, waivers)
   // Gas that what was left out has used is in the sums of what follows.
   const isWhole = [receipts, header.transactions].every(({ length }) => length === transactions.length)
-  let gasBefore = 0n
-  for (const [place, { hash, index, raw, receipt }] of transactions.entries()) {
+  let gasBefore: number | bigint = 0
+  for (let place = 0; place < transactions.length; place++) {
+    const { hash, index, raw, receipt } = transactions[place] as VerifiedTransaction
     const where = `block ${ref.number} receipt ${place}`
     const { transactionIndex } = receipt
     if (
@@ -89,7 +94,7 @@ export function verifyReceipts(
         insist('transactionIndex', ref.number, waivers, text)
       }
     }
-    for (const party of ['from', 'to'] as const) {
+    for (const party of parties) {
       if (raw[party] === receipt[party]) continue
       const [wanted, named] = [raw, receipt].map(part => readOptionalAddress(part[party], where, party))
       if (wanted !== undefined && named !== undefined && wanted !== named) {
@@ -97,13 +102,19 @@ export function verifyReceipts(
         insist('receiptParties', ref.number, waivers, text)
       }
     }
+    const [small, smallSum] = [smallQuantity(receipt.gasUsed), smallQuantity(receipt.cumulativeGasUsed)]
+    if (small !== undefined && smallSum !== undefined && smallSum === Number(gasBefore) + small) {
+      gasBefore = smallSum
+      continue
+    }
     const gasUsed = readOptionalQuantity(receipt.gasUsed, where, 'gasUsed')
     const gasSoFar = readOptionalQuantity(receipt.cumulativeGasUsed, where, 'cumulativeGasUsed')
-    if (isWhole && gasUsed !== undefined && gasSoFar !== undefined && gasSoFar !== gasBefore + gasUsed) {
+    const sum: bigint = BigInt(gasBefore) + (gasUsed ?? 0n)
+    if (isWhole && gasUsed !== undefined && gasSoFar !== undefined && gasSoFar !== sum) {
       const text = `${where} has cumulativeGasUsed ${gasSoFar} after ${gasBefore} with gasUsed ${gasUsed}`
       insist('cumulativeGas', ref.number, waivers, text)
     }
-    gasBefore = gasSoFar ?? gasBefore + (gasUsed ?? 0n)
+    gasBefore = gasSoFar ?? sum
   }
   const block = { ...header, transactions }
   verifyLogs(block, leftOver, waivers)
@@ -130,26 +141,31 @@ function verifyRoots(raw: RawObject, number: number, count: number, waivers: Wai
   }
 }
 
+/** The node's indexes where it has them, which may leave gaps; else the places in the list. */
 function placeTransactions(
-  listed: readonly Omit<VerifiedHeaderTransaction, 'index'>[],
+  listed: readonly VerifiedHeaderTransaction[],
   number: number,
   waivers: Waivers
-): VerifiedHeaderTransaction[] {
+): readonly VerifiedHeaderTransaction[] {
   let previous = -1
   let areInOrder = true
-  const placed = listed.map(({ hash, raw }, place) => {
-    const index = isAbsent(raw.transactionIndex)
-      ? place
-      : readCount(raw.transactionIndex, `block ${number} transaction ${place}: transactionIndex`)
+  const placed = listed.map(transaction => {
+    const { index: place, raw } = transaction
+    const { transactionIndex } = raw
+    const index =
+      smallQuantity(transactionIndex) ??
+      (isAbsent(transactionIndex)
+        ? place
+        : readCount(transactionIndex, `block ${number} transaction ${place}`, 'transactionIndex'))
     if (index <= previous) {
       const text = `transaction ${place} has index ${index} after index ${previous}`
       insist('transactionIndex', number, waivers, text)
       areInOrder = false
     }
     previous = index
-    return { hash, index, raw }
+    return index === place ? transaction : { ...transaction, index }
   })
-  const sound = areInOrder ? placed : placed.map((transaction, index) => ({ ...transaction, index }))
+  const sound = areInOrder ? placed : listed
   const last = sound.at(-1)
   if (last !== undefined && last.index >= maxTransactionsPerBlock) {
     throw contradiction(

@@ -131,15 +131,17 @@ function writeFields(writer: ByteWriter, kind: number, values: Values, moreFlags
   writer.byte(kind)
   writer.fixed(values.hash as Hash, hashLength)
   let present = moreFlags
-  const all = fields.map(({ name, codec, flag }) => {
+  const row = new Array<unknown>(fields.length)
+  for (let i = 0; i < fields.length; i++) {
+    const { name, codec, flag } = fields[i] as Field
     const value = values[name]
     if (flag !== 0 && isWritten(codec, value, values)) present |= flag
-    return value
-  })
+    row[i] = value
+  }
   writer.varint(present)
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i] as Field
-    if ((present & field.flag) === field.flag) writeField(writer, field, all[i])
+    if ((present & field.flag) === field.flag) writeField(writer, field, row[i])
   }
 }
 

@@ -48,9 +48,11 @@ export class ByteWriter {
 
   /** Its length in bytes, then big-endian without leading zeros; 0 is a length of 0. */
   integer(value: bigint): void {
-    if (value < 0n) throw unwritable('an amount of at least 0', value)
-    if (value <= 0xffff_ffff_ffffn) {
-      this.#smallInteger(Number(value))
+    // Exact up to far more than that.
+    const small = Number(value)
+    if (small < 0) throw unwritable('an amount of at least 0', value)
+    if (small < 2 ** 48) {
+      this.#smallInteger(small)
       return
     }
     const hex = value.toString(16)

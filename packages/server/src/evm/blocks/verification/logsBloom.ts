@@ -22,7 +22,24 @@ export class LogsBloom {
    * @see Ethereum Yellow Paper, section 4.3.1 (M3:2048)
    */
   add(value: Hex): void {
-    const at = findPositions(value)
+    const slot = slotOf(value)
+    if (known[slot] !== value) {
+      hashInto(3 * slot, value)
+      known[slot] = value
+    }
+    this.#setBits(3 * slot)
+  }
+
+  /** Adds a value as a node wrote it, if it is remembered, and so known to be well-formed. @returns false: it is not. */
+  addKnown(value: unknown, digits: number): boolean {
+    if (typeof value !== 'string' || value.length !== 2 + digits) return false
+    const slot = slotOf(value)
+    if (known[slot] !== value) return false
+    this.#setBits(3 * slot)
+    return true
+  }
+
+  #setBits(at: number): void {
     for (let i = at; i < at + 3; i++) {
       const position = positions[i] ?? 0
       const byte = bloomBytes - 1 - (position >> 3)
@@ -68,18 +85,12 @@ const known: Hex[] = new Array(slots).fill('0x')
 const positions = new Uint16Array(3 * slots)
 const slotDigits = 8
 
-/** @returns where in `positions` the bits of the value begin. */
-function findPositions(value: Hex): number {
+function slotOf(value: string): number {
   let mixed = 0
   for (let i = value.length - slotDigits; i < value.length; i++) {
     mixed = Math.imul(mixed, 31) + (value.charCodeAt(i) | 0)
   }
-  const slot = (mixed ^ (mixed >>> 15)) & (slots - 1)
-  if (known[slot] !== value) {
-    hashInto(3 * slot, value)
-    known[slot] = value
-  }
-  return 3 * slot
+  return (mixed ^ (mixed >>> 15)) & (slots - 1)
 }
 
 /** Bytes that one permutation of Keccak-256 takes. */

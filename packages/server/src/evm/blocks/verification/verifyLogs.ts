@@ -79,9 +79,9 @@ function readLogIndex({ logIndex }: RawObject, where: string, place: number): nu
 
 function addLogs(logs: readonly RawObject[], bloom: LogsBloom, where: string): void {
   for (const { address, topics } of logs) {
-    bloom.add(readAddress(address, where, 'address of a log'))
+    if (!bloom.addKnown(address, 40)) bloom.add(readAddress(address, where, 'address of a log'))
     for (const topic of readList(topics, where, 'topics of a log')) {
-      bloom.add(readHash(topic, where, 'topics of a log'))
+      if (!bloom.addKnown(topic, 64)) bloom.add(readHash(topic, where, 'topics of a log'))
     }
   }
 }
