@@ -31,8 +31,9 @@ export default defineConfig({
     // A flaky test is a bug: nothing is retried.
     retry: 0,
     reporters: ['default', fileURLToPath(new URL('closingCounts.ts', import.meta.url))],
-    // Most files wait for nodes and processes of theirs: one worker more than there are cores keeps these busy.
-    maxWorkers: availableParallelism() + 1,
+    // Most files wait for nodes and processes of theirs, so a core is not kept free as by default. With one worker more, the
+    // servers of some tests shed load.
+    maxWorkers: Math.max(2, availableParallelism()),
     sequence: { sequencer: LongestFirst },
     // For what hangs: a slow machine gets more time, and no test waits for a limit of its own.
     testTimeout: patient(120_000),
