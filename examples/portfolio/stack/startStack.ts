@@ -78,6 +78,7 @@ export async function startStack({ port, pageOrigins, tell = () => {} }: StackOp
       },
       // One reader on this machine, who shall not be kept waiting.
       rateLimit: false,
+      overload: false,
       log: { level: 'error' }
     })
     ends.push(() => server.close())
