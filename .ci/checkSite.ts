@@ -8,12 +8,11 @@
  */
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type * as Playwright from 'playwright-core'
-import { findChromium } from '../examples/portfolio/test/support/findChromium.ts'
+import type { Browser } from 'playwright-core'
+import { findChromium, startChromium } from '../packages/client/test/runtimes/chromium.ts'
 import { inspectSite } from './inspectSite.ts'
 
 const site = fileURLToPath(new URL('../docs/site/', import.meta.url))
@@ -58,7 +57,7 @@ async function serve() {
 
 /** Opens a page, small and light, then large and dark, and says what is wrong there. */
 async function openPage(
-  browser: Playwright.Browser,
+  browser: Browser,
   base: string,
   name: string,
   pictures: string | undefined
@@ -95,11 +94,8 @@ async function openPage(
 }
 
 async function openPages(executablePath: string, pictures: string | undefined): Promise<string[]> {
-  // Playwright belongs to the example that is tested in a browser.
-  const require = createRequire(new URL('../examples/portfolio/package.json', import.meta.url))
-  const { chromium } = require('playwright-core') as typeof Playwright
   const { server, base } = await serve()
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  const browser = await startChromium(executablePath)
   try {
     const faults: string[] = []
     for (const name of openedPages) faults.push(...(await openPage(browser, base, name, pictures)))

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { patient } from '../../../.config/patience.ts'
+import { findChromium } from '../../../packages/client/test/runtimes/chromium.ts'
 import { buildSuite } from './buildSuite.ts'
 import { failureSuite } from './failureSuite.ts'
 import { holdingsSuite } from './holdingsSuite.ts'
 import { hostileSuite } from './hostileSuite.ts'
 import { keyboardSuite } from './keyboardSuite.ts'
-import { findChromium } from './support/findChromium.ts'
 import { type Portfolio, startPortfolio } from './support/startPortfolio.ts'
 import { timelineSuite } from './timelineSuite.ts'
 

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EvmDevnet } from '@chain-data/devnet'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { patient } from '../../../../.config/patience.ts'
+import { findChromium, startChromium } from '../../../../packages/client/test/runtimes/chromium.ts'
 import { type Stack, startStack } from '../../stack/startStack.ts'
 import { buildPage } from './buildPage.ts'
-import { findChromium } from './findChromium.ts'
 import { servePage } from './servePage.ts'
 
 /** A chain that the page offers and the service does not serve. */
@@ -91,13 +91,6 @@ function pageEnvironment({ environment }: Stack): Record<string, string> {
     VITE_CHAIN_DATA_CHAINS: JSON.stringify([...chains, unserved]),
     VITE_CHAIN_DATA_POLL_MS: '500'
   }
-}
-
-function startChromium(executablePath: string): Promise<Browser> {
-  // The sandbox cannot start as root, and only pages of these tests are opened.
-  const isRoot = process.getuid?.() === 0
-  const args = ['--disable-dev-shm-usage', '--disable-gpu', '--disable-background-networking']
-  return chromium.launch({ executablePath, args: isRoot ? [...args, '--no-sandbox'] : args })
 }
 
 async function openPage(browser: Browser, pageUrl: string, options: OpenOptions = {}): Promise<OpenedPage> {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Browser, launch } from 'puppeteer-core'
+import { type Browser, chromium } from 'playwright-core'
 
 const places = [
   '/usr/bin/chromium',
@@ -22,5 +22,5 @@ export function startChromium(executablePath: string): Promise<Browser> {
   // The sandbox cannot start as root, and only pages of these tests are opened.
   const isRoot = process.getuid?.() === 0
   const args = ['--disable-dev-shm-usage', '--disable-gpu', '--disable-background-networking']
-  return launch({ executablePath, headless: true, args: isRoot ? [...args, '--no-sandbox'] : args })
+  return chromium.launch({ executablePath, args: isRoot ? [...args, '--no-sandbox'] : args })
 }

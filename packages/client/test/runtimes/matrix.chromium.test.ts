@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'puppeteer-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scenarios } from '../matrix/scenarios.ts'
 import { type MatrixServer, startMatrixServer } from '../matrix/startMatrixServer.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'puppeteer-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChromium, startChromium } from '../../../client/test/runtimes/chromium.ts'
 import type { Listener } from '../../src/server/http/listen.ts'
@@ -17,7 +17,7 @@ const handlers = { svc_getSyncStatus: async () => ({ chainId: 1, degraded: false
 const body = request('svc_getSyncStatus', [])
 
 /** What a page can read of an answer. Runs in the page. */
-async function callFromPage(url: string, key: string, text: string): Promise<unknown> {
+async function callFromPage({ url, key, text }: Record<'url' | 'key' | 'text', string>): Promise<unknown> {
   const headers = { authorization: `Basic ${btoa(`demo:${key}`)}`, 'content-type': 'application/json' }
   const response = await fetch(url, { method: 'POST', headers, body: text })
   const { error } = (await response.json()) as { error?: { data: { reason: string } } }
@@ -52,7 +52,7 @@ describe.skipIf(executable === undefined)('a web page in Chromium', () => {
     ['reads that its key is wrong', '127.0.0.1', 'wrong', [401, 'UNAUTHENTICATED', true]]
   ])('%s', async (_what, host, key, expected) => {
     await page.goto(`http://${host}:${port}/`)
-    const seen = await page.evaluate(callFromPage, `${listener.url}/evm-chain`, key, body)
+    const seen = await page.evaluate(callFromPage, { url: `${listener.url}/evm-chain`, key, text: body })
     expect(seen).toEqual(expected)
   })
 })

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/platform/errors.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { createServer, type Server } from '../../src/server/start/createServer.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { createKeyRing } from '../../src/server/projects/createKeyRing.ts'
 import {
@@ -9,6 +8,7 @@ import {
   type VerifyLimits,
   type VerifyProject
 } from '../../src/server/projects/createProjectVerifier.ts'
+import { createServer, type Server } from '../../src/server/start/createServer.ts'
 import { address, request, startService } from '../http/startService.ts'
 
 const covers = { transfers: false, internal: false, pool: false }

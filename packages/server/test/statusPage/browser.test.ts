@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, Page } from 'puppeteer-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { findChromium, startChromium } from '../../../client/test/runtimes/chromium.ts'
@@ -92,20 +92,42 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
     await browser?.close()
     await fixed?.close(0)
   })
-  beforeEach(async () => {
-    troubles = []
-    page = await (await browser.createBrowserContext()).newPage()
-    page.on('console', message => troubles.push(message.text()))
-    page.on('pageerror', error => troubles.push(String(error)))
-    page.on('dialog', dialog => troubles.push(dialog.message()))
-    await page.evaluateOnNewDocument(
+  /** A page in a fresh browser profile. */
+  const openPage = async (options?: BrowserContextOptions) => {
+    const opened = await (await browser.newContext(options)).newPage()
+    opened.on('console', message => troubles.push(message.text()))
+    opened.on('pageerror', error => troubles.push(String(error)))
+    opened.on('dialog', dialog => {
+      troubles.push(dialog.message())
+      void dialog.dismiss()
+    })
+    await opened.addInitScript(
       `document.addEventListener('securitypolicyviolation', event => console.error('refused ' + event.blockedURI))`
     )
+    return opened
+  }
+  beforeEach(async () => {
+    troubles = []
+    page = await openPage()
   })
-  afterEach(() => page.browserContext().close())
+  afterEach(() => page.context().close())
+
+  /** Opens the page anew, with what only a fresh profile can be given. */
+  const reopenPage = async (options: BrowserContextOptions) => {
+    await page.context().close()
+    page = await openPage(options)
+  }
 
   const textOf = (selector: string) =>
     page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.textContent`) as Promise<string>
+  /** Waits until the page has sent nothing for four polls. */
+  const networkIdle = async () => {
+    const sends = async () => {
+      const [outcome] = await Promise.allSettled([page.waitForRequest(() => true, { timeout: pollMs * 4 })])
+      return outcome?.status === 'fulfilled'
+    }
+    while (await sends());
+  }
   const eventually = (selector: string) =>
     expect.poll(() => textOf(selector), { timeout: patient(5_000), interval: 20 })
   const focused = () =>
@@ -201,16 +223,16 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
           Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })
           document.dispatchEvent(new Event('visibilitychange'))`)
       await hide(true)
-      await page.waitForNetworkIdle({ idleTime: pollMs * 4 })
+      await networkIdle()
       const before = asked
-      await page.waitForNetworkIdle({ idleTime: pollMs * 4 })
+      await networkIdle()
       expect(asked).toBe(before)
       await hide(false)
       await expect.poll(() => asked, { interval: 10 }).toBeGreaterThan(before)
     })
 
     test('shows the state without JavaScript, and no button that would do nothing', async () => {
-      await page.setJavaScriptEnabled(false)
+      await reopenPage({ javaScriptEnabled: false })
       await page.goto(listener.url)
       expect(await textOf('h1')).toBe('Chain 1 is in sync')
       expect(
@@ -219,7 +241,7 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
     })
 
     test('copies a number without its separators', async () => {
-      await page.browserContext().overridePermissions(listener.url, ['clipboard-read', 'clipboard-write'])
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: listener.url })
       await page.goto(listener.url)
       await page.evaluate(
         `getSelection().selectAllChildren(document.querySelector('dd data')); document.execCommand('copy')`
@@ -229,9 +251,7 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
     })
 
     test('writes times in the zone and numbers in the manner of the reader, also when it is brought up to date', async () => {
-      await page.emulateTimezone('Asia/Tokyo')
-      const session = await page.createCDPSession()
-      await session.send('Emulation.setLocaleOverride', { locale: 'de-DE' })
+      await reopenPage({ timezoneId: 'Asia/Tokyo', locale: 'de-DE' })
       change = { phase: 'stalled', problem: 'no node answers' }
       await page.goto(listener.url)
       await eventually('dd data').toBe('1.000')
@@ -256,7 +276,7 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
     })
 
     test('remembers the theme, and shows it before anything else', async () => {
-      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'light' }])
+      await page.emulateMedia({ colorScheme: 'light' })
       await page.goto(listener.url)
       const ground = () => page.evaluate(`getComputedStyle(document.body).backgroundColor`)
       const light = await ground()
@@ -287,7 +307,7 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
       const duration = () =>
         page.evaluate(`getComputedStyle(document.querySelector('.line')).transitionDuration`)
       expect(await duration()).not.toBe('0s')
-      await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: 'reduce' }])
+      await page.emulateMedia({ reducedMotion: 'reduce' })
       expect(await duration()).toBe('0s')
     })
   })
@@ -298,12 +318,12 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
       for (const state of Object.keys(states)) {
         await page.goto(`${fixed.url}/${state}/`)
         for (const width of [360, 1280]) {
-          await page.setViewport({ width, height: 800 })
-          for (const scheme of ['light', 'dark']) {
-            await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+          await page.setViewportSize({ width, height: 800 })
+          for (const scheme of ['light', 'dark'] as const) {
+            await page.emulateMedia({ colorScheme: scheme })
             if (kept !== undefined || pictured.includes(state)) {
-              const path = join(folder, `${state}-${width}-${scheme}.png`) as `${string}.png`
-              const shot = await page.screenshot({ path, optimizeForSpeed: kept === undefined })
+              const path = join(folder, `${state}-${width}-${scheme}.png`)
+              const shot = await page.screenshot({ path })
               expect(shot.length, state).toBeGreaterThan(8_000)
             }
             expect(await page.evaluate(faintTexts), `${state} ${width} ${scheme}`).toEqual([])
