@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { unnamedFolders, wrongNames } from './readArchitecture.ts'
+import { namedDependencies, unnamedFolders, wrongNames } from './readArchitecture.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
@@ -52,6 +52,31 @@ describe('docs/architecture.md', () => {
     const others = files.filter(file => !file.startsWith(name) && !file.endsWith(`/${name}`))
     expect(others.length).toBeLessThan(files.length)
     expect(wrongNames(page, others)).toContain(name)
+  })
+})
+
+/** A package's description, as far as it is read here. */
+interface Manifest {
+  readonly private?: boolean
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+describe('the dependencies in docs/architecture.md', () => {
+  it('are those of the packages that are published', () => {
+    const listed = files
+      .filter(file => /^packages\/[\w-]+\/package\.json$/.test(file))
+      .flatMap(file => {
+        const manifest = JSON.parse(readFileSync(join(root, file), 'utf8')) as Manifest
+        if (manifest.private) return []
+        const { dependencies, optionalDependencies, peerDependencies } = manifest
+        return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+          .filter(name => !name.startsWith('@chain-data/'))
+          .map(name => `${file.slice(0, -'package.json'.length)} ${name}`)
+      })
+    expect(listed.length).toBeGreaterThan(10)
+    expect(namedDependencies(page).sort()).toEqual(listed.sort())
   })
 })
 

@@ -83,3 +83,12 @@ export function wrongNames(page: string, files: readonly string[]): string[] {
   const isLost = (name: string) => !files.some(file => `/${file}`.endsWith(`/${name}`))
   return [...readTables(page).filter(name => !exists(name)), ...mentioned.filter(isLost)]
 }
+
+/** Lines of the table of dependencies, as `packages/server/ zod`. */
+export function namedDependencies(page: string): string[] {
+  let owner = ''
+  return cellsBelow(page, /^## Dependencies$/m).flatMap(([first = '', names = '']) => {
+    owner = inCode(first)[0] ?? owner
+    return inCode(names).map(name => `${owner} ${name}`)
+  })
+}
