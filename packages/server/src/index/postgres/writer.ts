@@ -4,13 +4,7 @@ import { addressLength } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { maxBlockNumber } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
-import type {
-  AppendChange,
-  KnownChange,
-  RollbackChange,
-  UndoneRow,
-  WriterEngine
-} from '../shared/IndexWriter.ts'
+import type { AppendChange, KnownChange, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import {
   type ChainMeta,
@@ -95,24 +89,6 @@ export class PostgresWriter implements WriterEngine {
     return missing.length === 0
   }
 
-  async *undoneAbove(number: number): AsyncGenerator<UndoneRow> {
-    for (let above = number; ; ) {
-      const blocks = await this.#session.read<{ block: number; rows: Buffer | null }>(
-        `SELECT block, (
-           SELECT string_agg(address || int8send(tx_id), '') FROM unnest(addresses, tx_ids) AS party (address, tx_id)
-         ) AS rows FROM undo WHERE block > $1 ORDER BY block LIMIT ${undoAtOnce}`,
-        [above]
-      )
-      for (const { rows } of blocks) {
-        for (let at = 0; rows !== null && at < rows.length; at += rowLength) {
-          yield { bytes: rows, at, id: Number(rows.readBigInt64BE(at + addressLength)) }
-        }
-      }
-      if (blocks.length < undoAtOnce) return
-      above = blocks.at(-1)?.block ?? above
-    }
-  }
-
   async append(blocks: PackedBlocks, change: AppendChange): Promise<void> {
     await this.#makePartitions(blocks)
     const { statements, rows } = appendScript(blocks, change)
@@ -130,11 +106,12 @@ export class PostgresWriter implements WriterEngine {
     await this.#makePartitionAhead(blocks.headers.at(-1)?.ref.number ?? 0)
   }
 
-  async removeAbove(ancestor: BlockRef, change: RollbackChange): Promise<void> {
+  async removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void> {
+    if (rollback.countOut !== undefined) await this.#countOutAbove(ancestor.number, rollback.countOut)
     const statements = [
-      ...leaveStatements(ancestor.number, change.head),
-      ...rollbackStatements(ancestor, change.hasUndo),
-      ...knownStatements(change)
+      ...leaveStatements(ancestor.number, rollback.head),
+      ...rollbackStatements(ancestor, rollback.hasUndo),
+      ...knownStatements(rollback.known())
     ]
     await this.#session.write(statements, [], { isLong: true })
   }
@@ -171,6 +148,24 @@ export class PostgresWriter implements WriterEngine {
 
   close(): Promise<void> {
     return this.#session.close()
+  }
+
+  async #countOutAbove(number: number, countOut: NonNullable<Rollback['countOut']>): Promise<void> {
+    for (let above = number; ; ) {
+      const blocks = await this.#session.read<{ block: number; rows: Buffer | null }>(
+        `SELECT block, (
+           SELECT string_agg(address || int8send(tx_id), '') FROM unnest(addresses, tx_ids) AS party (address, tx_id)
+         ) AS rows FROM undo WHERE block > $1 ORDER BY block LIMIT ${undoAtOnce}`,
+        [above]
+      )
+      for (const { rows } of blocks) {
+        for (let at = 0; rows !== null && at < rows.length; at += rowLength) {
+          countOut(rows, at, Number(rows.readBigInt64BE(at + addressLength)))
+        }
+      }
+      if (blocks.length < undoAtOnce) return
+      above = blocks.at(-1)?.block ?? above
+    }
   }
 
   /** Beforehand and by itself, so that what takes a moment holds no rows up. */

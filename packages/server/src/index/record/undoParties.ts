@@ -1,12 +1,12 @@
-import type { Address } from '../../model/evm.ts'
 import { addressLength } from './encodeBlock.ts'
 import type { PackedBlocks } from './packBlocks.ts'
-import { ByteReader, ByteWriter, hexAt } from './recordBytes.ts'
+import { ByteReader, ByteWriter } from './recordBytes.ts'
 import { firstTransactionId, toPosition } from './transactionId.ts'
 
-/** One row of the address index, by what its key is made of. */
-export interface AddressEntry {
-  readonly address: Address
+/** Row of the address index. */
+interface PartyRow {
+  /** Its 20 bytes. */
+  readonly address: Uint8Array
   readonly id: number
 }
 
@@ -43,15 +43,16 @@ export function encodeParties(
 }
 
 /** @throws {StoreError} the bytes are damaged. */
-export function decodeParties(blockNumber: number, bytes: Uint8Array): readonly AddressEntry[] {
+export function decodeParties(blockNumber: number, bytes: Uint8Array): readonly PartyRow[] {
   const reader = new ByteReader(bytes)
   const firstId = firstTransactionId(blockNumber)
-  const entries: AddressEntry[] = []
+  const rows: PartyRow[] = []
   while (!reader.atEnd) {
     const id = firstId + reader.varint()
     for (let left = reader.varint(); left > 0; left--) {
-      entries.push({ address: hexAt(bytes, reader.skip(addressLength), addressLength), id })
+      const at = reader.skip(addressLength)
+      rows.push({ address: bytes.subarray(at, at + addressLength), id })
     }
   }
-  return entries
+  return rows
 }

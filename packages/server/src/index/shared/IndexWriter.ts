@@ -12,14 +12,6 @@ import { checkBlocks, coverageUpTo, coverageWith, newestDroppableUndo, type Undo
 import { Pool, type PoolRows, type PoolWrite } from './Pool.ts'
 import { type ChainMeta, checkTallyPage } from './rows.ts'
 
-/** Row of the address index that undo data name. */
-export interface UndoneRow {
-  /** Holds the 20 bytes of the address from `at` on. */
-  readonly bytes: Uint8Array
-  readonly at: number
-  readonly id: number
-}
-
 /** What is known of the blocks, as a transaction that adds or removes some leaves it. */
 export interface KnownChange {
   /** Absent: it stays. */
@@ -39,10 +31,17 @@ export interface AppendChange extends KnownChange {
   readonly pool: PoolWrite
 }
 
-export interface RollbackChange extends KnownChange {
+export interface Rollback {
   readonly head: number
-  /** Undo data of all removed blocks are there; else the engine scans. */
+  /** Undo data of all removed blocks are stored; else the engine scans. */
   readonly hasUndo: boolean
+  /**
+   * Takes a row of the address index out of the counts. Called for each row that undo data name; absent: not wanted.
+   * @param bytes - the 20 bytes of the address from `at` on.
+   */
+  readonly countOut?: (bytes: Uint8Array, at: number, id: number) => void
+  /** To be stored with it; called after the last `countOut`. */
+  known(): KnownChange
 }
 
 /** An engine's part of a writer. Each change is one transaction. Calls never overlap, but for `report` and `afterCommit`. */
@@ -57,10 +56,9 @@ export interface WriterEngine {
   hasReorged(): Promise<boolean>
   /** Whether undo data of all blocks above `number` are stored. */
   hasUndoAbove(number: number): Promise<boolean>
-  undoneAbove(number: number): AsyncIterable<UndoneRow>
   /** @param blocks - in the order in which they are stored. */
   append(blocks: PackedBlocks, change: AppendChange): Promise<void>
-  removeAbove(ancestor: BlockRef, change: RollbackChange): Promise<void>
+  removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void>
   /** @param head - absent in an empty store. */
   removeAll(head: number | undefined): Promise<void>
   markBackfilled(): Promise<void>
@@ -203,8 +201,9 @@ export class IndexWriter implements StoreWriter {
     const { coverage: before, tally } = await this.#readKnown()
     const pool = await this.#pool.settle(blocks)
     this.#hasReorged ??= await this.#engine.hasReorged()
-    for (const [row, id] of blocks.partyIds.entries()) {
-      tally.add(blocks.partyAddresses, row * addressLength, id)
+    const { partyAddresses, partyIds } = blocks
+    for (let row = 0; row < partyIds.length; row++) {
+      tally.add(partyAddresses, row * addressLength, partyIds[row] ?? 0)
     }
     const coverage = coverageWith(before, blocks.headers)
     const droppable = newestDroppableUndo(last.number, finalized, this.#layout)
@@ -227,17 +226,15 @@ export class IndexWriter implements StoreWriter {
     const { coverage: before, tally } = await this.#readKnown()
     const { talliedFrom, ...known } = coverageUpTo(before, ancestor.number)
     const isCounted = talliedFrom !== undefined && hasUndo
-    if (isCounted) {
-      // That is what was written, of which less may be there.
-      for await (const { bytes, at, id } of this.#engine.undoneAbove(ancestor.number)) {
-        tally.subtract(bytes, at, id)
-      }
-    } else {
-      // What is removed is not known by its rows: counting begins anew with the next block.
-      tally.clear()
-    }
     const coverage = isCounted ? { ...known, talliedFrom } : known
-    await this.#engine.removeAbove(ancestor, { head, hasUndo, coverage, tallyPages: tally.takeChanged() })
+    // What is removed and not known by its rows: counting begins anew with the next block.
+    if (!isCounted) tally.clear()
+    await this.#engine.removeAbove(ancestor, {
+      ...{ head, hasUndo },
+      // That is what was written, of which less may be there.
+      ...(isCounted && { countOut: (bytes, at, id) => tally.subtract(bytes, at, id) }),
+      known: () => ({ coverage, tallyPages: tally.takeChanged() })
+    })
     this.#known = { coverage, tally }
   }
 

@@ -162,8 +162,8 @@ function rowsOfAddress(join = ''): string {
     WHERE epoch.first_block <= ?1 ORDER BY epoch.first_block DESC, a.tx_id DESC LIMIT ?4`
 }
 
-/** Where in a record its hash begins, with which its head ends; SQLite counts from 1. */
-const hashAt = 1 + recordHeadLength - hashLength
+/** Position in a record at which its hash begins, with which its head ends; SQLite counts from 1. */
+export const hashAt = 1 + recordHeadLength - hashLength
 /** Of each hash, `tx_hash` keeps the first bytes. */
 export const shortHashLength = 8
 

@@ -1,17 +1,9 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BlockRef } from '../../model/evm.ts'
 import type { WriterReport } from '../port/status.ts'
-import { addressBytes } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
-import { maxBlockNumber } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
-import type {
-  AppendChange,
-  KnownChange,
-  RollbackChange,
-  UndoneRow,
-  WriterEngine
-} from '../shared/IndexWriter.ts'
+import type { AppendChange, KnownChange, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import { type ChainMeta, replaceReport, reportValues } from '../shared/rows.ts'
 import { type AppendLayout, createBlockAppender } from './commit.ts'
@@ -20,7 +12,7 @@ import type { WriterLock } from './lock.ts'
 import { createIdleWork, EpochMerger, type IdleWork, type MergerLayout } from './merge.ts'
 import { createCursor, createMarkWriter } from './meta.ts'
 import { createPoolRows, createPoolWriter } from './pool.ts'
-import { hasUndoAbove, rollbackAll, rollbackTo, undoneEntries } from './rollback.ts'
+import { hasUndoAbove, rollbackAll, rollbackTo } from './rollback.ts'
 
 /** How the writer lays out what it stores; readers find it in the file. */
 export interface Layout extends AppendLayout, MergerLayout, UndoLayout {
@@ -114,13 +106,6 @@ export class SqliteWriter implements WriterEngine {
     return hasUndoAbove(this.#connection, number)
   }
 
-  async *undoneAbove(number: number): AsyncGenerator<UndoneRow> {
-    const removed = { first: number + 1, last: maxBlockNumber }
-    for (const { address, id } of undoneEntries(this.#connection, removed)) {
-      yield { bytes: addressBytes(address), at: 0, id }
-    }
-  }
-
   async append(blocks: PackedBlocks, change: AppendChange): Promise<void> {
     this.#throwFailure()
     this.#idleWork.postpone()
@@ -143,11 +128,11 @@ export class SqliteWriter implements WriterEngine {
     this.#idleWork.postpone()
   }
 
-  async removeAbove(ancestor: BlockRef, change: RollbackChange): Promise<void> {
+  async removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void> {
     inTransaction(this.#connection, () => {
-      this.#marks.leave(ancestor.number, change.head)
-      rollbackTo(this.#connection, ancestor, change.hasUndo)
-      this.#putKnown(change)
+      this.#marks.leave(ancestor.number, rollback.head)
+      rollbackTo(this.#connection, ancestor, rollback)
+      this.#putKnown(rollback.known())
     })
   }
 
