@@ -6,12 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { checkChains } from '../../src/server/check/checkChains.ts'
-import { checkProjects } from '../../src/server/check/checkProjects.ts'
-import { checkQuotaStore } from '../../src/server/check/checkQuotaStore.ts'
 import {
   checkListen,
   checkNodeVersion,
+  checkProjects,
   checkSettings,
   checkTransport
 } from '../../src/server/check/checkSettings.ts'
@@ -67,9 +65,17 @@ function configure(changes: Partial<ConfigInput> = {}): ConfigInput {
   }
 }
 
-async function checkNodes(chains: ConfigInput['chains'], timeoutMs = 5_000) {
-  const looks = checkChains(parseConfig(configure({ chains })), timeoutMs)
-  return runLooks(looks, { timeoutMs: timeoutMs * 2 })
+/** Runs the checks of the places whose names begin so. */
+function checkPlaces(prefix: string, changes: Partial<ConfigInput>, timeoutMs = 5_000) {
+  const looks = listLooks(parseConfig(configure(changes)), timeoutMs)
+  return runLooks(
+    looks.filter(({ place }) => place.startsWith(prefix)),
+    { timeoutMs: timeoutMs * 2 }
+  )
+}
+
+function checkNodes(chains: ConfigInput['chains'], timeoutMs?: number) {
+  return checkPlaces('chains.', { chains }, timeoutMs)
 }
 
 async function proxied(fault: Fault): Promise<string> {
@@ -489,20 +495,14 @@ it('what hangs is told after the time that everything may take, and a bug in one
 it('gateways and token lists that cannot be reached are warnings', async () => {
   const list = join(folder, 'list.json')
   await writeFile(list, JSON.stringify({ name: 'L', tokens: [] }))
-  const config = parseConfig(
-    configure({
-      metadata: {
-        ipfsGateways: ['http://127.0.0.1:1/ipfs?key=secret'],
-        arweaveGateways: [`${oddUrl}/html`],
-        allowHosts: [new URL(oddUrl).host],
-        tokenLists: [join(folder, 'none.json'), list]
-      }
-    })
-  )
-  const findings = await runLooks(
-    listLooks(config, 5_000).filter(({ place }) => place.startsWith('metadata.')),
-    { timeoutMs: 10_000 }
-  )
+  const findings = await checkPlaces('metadata.', {
+    metadata: {
+      ipfsGateways: ['http://127.0.0.1:1/ipfs?key=secret'],
+      arweaveGateways: [`${oddUrl}/html`],
+      allowHosts: [new URL(oddUrl).host],
+      tokenLists: [join(folder, 'none.json'), list]
+    }
+  })
   expect(findings.map(({ place, state }) => `${place} ${state}`)).toEqual([
     'metadata.ipfsGateways[0] warning',
     'metadata.arweaveGateways[0] ok',
@@ -550,8 +550,7 @@ it('projects that nobody can use, and keys that end, are told with their names',
 
 it('a database of quotas that cannot be reached is a warning without its password', async () => {
   const rateLimit = { store: 'postgres://quota:pa55word@127.0.0.1:1/quota' }
-  const looks = checkQuotaStore(parseConfig(configure({ rateLimit })), 2_000)
-  expect(await runLooks(looks, { timeoutMs: 5_000 })).toEqual([
+  expect(await checkPlaces('rateLimit.', { rateLimit }, 2_000)).toEqual([
     {
       place: 'rateLimit.store',
       origin: 'postgres://127.0.0.1:1',
@@ -561,7 +560,7 @@ it('a database of quotas that cannot be reached is a warning without its passwor
       advice: expect.stringContaining('counts by itself')
     }
   ])
-  expect(checkQuotaStore(parseConfig(configure()), 2_000)).toEqual([])
+  expect(await checkPlaces('rateLimit.', {})).toEqual([])
 })
 
 describe('chain-data check', () => {

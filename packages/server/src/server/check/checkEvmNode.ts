@@ -1,27 +1,22 @@
-import { fetchBlock } from '../../evm/blocks/blocks.ts'
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
-import type { VerifiedBlock } from '../../evm/blocks/verification/verifiedBlock.ts'
-import { createWaivers } from '../../evm/blocks/verification/waivers.ts'
 import { createPoolReader } from '../../evm/pool/pool.ts'
 import { findStrategies } from '../../evm/state/findStrategies.ts'
-import { type BlockAt, pinBlock, readLatestBlock } from '../../evm/state/pinBlock.ts'
-import type { Hash } from '../../model/evm.ts'
+import { pinBlock, readLatestBlock } from '../../evm/state/pinBlock.ts'
 import { readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
+import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { displayText } from '../../platform/displayText.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
+import { silentLogger } from '../../platform/logger.ts'
 import type { Config } from '../config/config.ts'
-import { type Finding, ok, warning } from './findings.ts'
+import { type Finding, failure, judgeHead, type NodeReport, ok, tryNode, warning } from './findings.ts'
 
 type EvmChain = Config['chains']['evm'][number]
 
-/** A block from the future by more than this says that one of the two clocks is wrong. */
-const maxSkewSeconds = 15
-const oldHeadSeconds = 300
 /** About so deep an index begins whose `startBlock` is `latest`. */
 const usualFinality = 64
-/** Beside these first ones, ever rarer ones further up: the first blocks of a chain are mostly empty. */
+/** Besides these first ones, ever rarer ones further up: the first blocks of a chain are mostly empty. */
 const firstHeights = 20
 const nobody = '0x0000000000000000000000000000000000000000'
 /** A node without old receipts shows a null where they should be, which looks like a contradiction. */
@@ -33,40 +28,40 @@ const tracesAdvice =
  * Asks one node for everything that the server will ask it for, with the parts that will ask it then, receipts of the
  * first blocks to index included.
  *
- * @param options.nowSeconds - of this machine, to compare the node's newest block with.
- * @param options.timeoutMs - bound on everything that is asked.
+ * @param timeoutMs - bound on each call to the node, retries included.
  * @throws {ConfigError} the URL cannot be used.
  * @remarks Some thirty calls, and the pool once.
  */
-export async function checkEvmNode(
-  chain: EvmChain,
-  options: { readonly url: string; readonly nowSeconds: number; readonly timeoutMs: number }
-): Promise<{ readonly findings: readonly Finding[]; readonly genesisHash?: Hash; readonly height?: number }> {
-  const { url, nowSeconds, timeoutMs } = options
+export async function checkEvmNode(chain: EvmChain, url: string, timeoutMs: number): Promise<NodeReport> {
   const { chainId, traces } = chain
   const rpc = createEvmRpc({ chainId, rpcUrls: [url], timeoutMs: timeoutMs / 2, maxAttempts: 2 })
   try {
     const { genesisHash } = await rpc.identity()
     if (genesisHash === undefined) throw new NodeContradictionError('it does not have block 0')
-    let latest: BlockAt | undefined
-    const head = await attempt('head', 'error', async () => {
-      latest = await rpc.onOneNode('head', readLatestBlock)
-      return judgeHead(latest, nowSeconds)
+    let height: number | undefined
+    const head = await tryNode('head', 'error', async () => {
+      const { number, timestampSeconds } = await rpc.onOneNode('head', readLatestBlock)
+      height = number
+      return judgeHead(`block ${number}`, timestampSeconds)
     })
-    const height = latest?.number
-    // Where traces need not be had, or not of this node, it is no error that they are not.
-    const lack = traces === 'auto' || chain.rpcUrls.length > 1 ? 'warning' : 'error'
-    const others = await Promise.all([
-      attempt('chain', 'error', () => checkClient(rpc, chainId, genesisHash)),
-      attempt('receipts', 'error', () => checkReceipts(rpc, chain, height), receiptsAdvice),
-      attempt('state', 'error', () => checkState(rpc)),
-      attempt('pool', 'warning', () => checkPool(rpc)),
+    const sample = findSample(rpc, chain, height)
+    // Not every node of a chain has to offer traces.
+    const untraced = traces === 'auto' || chain.rpcUrls.length > 1 ? 'warning' : 'error'
+    const [client, ...others] = await Promise.all([
+      tryNode('chain', 'error', () => checkClient(rpc, chainId, genesisHash)),
+      tryNode(
+        'receipts',
+        'error',
+        async () => checkReceipts(rpc, chain, height, await sample),
+        receiptsAdvice
+      ),
+      tryNode('state', 'error', () => checkState(rpc)),
+      tryNode('pool', 'warning', () => checkPool(rpc)),
       ...(traces === 'off'
         ? []
-        : [attempt('traces', lack, () => checkTraces(rpc, chain, height), tracesAdvice)])
+        : [tryNode('traces', untraced, async () => checkTraces(rpc, chain, await sample), tracesAdvice)])
     ])
-    const findings = others.toSpliced(1, 0, head)
-    return { findings, genesisHash, ...(height === undefined ? {} : { height }) }
+    return { findings: [client, head, ...others], genesisHash, ...(height === undefined ? {} : { height }) }
   } catch (error) {
     return { findings: [{ check: 'chain', state: 'error', ...describeNodeFailure(error) }] }
   } finally {
@@ -74,21 +69,7 @@ export async function checkEvmNode(
   }
 }
 
-/** One look fails alone: its failure is a finding. @param advice - in place of that on the failure. */
-async function attempt(
-  check: string,
-  state: 'warning' | 'error',
-  look: () => Promise<Finding>,
-  advice?: string
-): Promise<Finding> {
-  try {
-    return await look()
-  } catch (error) {
-    return { check, state, ...describeNodeFailure(error), ...(advice === undefined ? {} : { advice }) }
-  }
-}
-
-function checkClient(rpc: EvmUpstreams, chainId: number, genesisHash: Hash): Promise<Finding> {
+function checkClient(rpc: EvmUpstreams, chainId: number, genesisHash: string): Promise<Finding> {
   return rpc.onOneNode('client', async node => {
     const sentMs = performance.now()
     await node.request({ method: 'eth_blockNumber', params: [] })
@@ -108,55 +89,28 @@ function checkClient(rpc: EvmUpstreams, chainId: number, genesisHash: Hash): Pro
   })
 }
 
-function judgeHead({ number, timestampSeconds }: BlockAt, nowSeconds: number): Finding {
-  const age = nowSeconds - timestampSeconds
-  if (age < -maxSkewSeconds) {
-    const found = `block ${number} is from ${-age} s in the future`
-    return warning('head', found, "set this machine's clock, or the node's")
-  }
-  const found = `block ${number}, ${Math.max(0, age)} s old`
-  if (age <= oldHeadSeconds) return ok('head', found)
-  return warning('head', found, 'nothing if the chain rests; else the node is behind')
+/** Blocks near the first one to index: their heights, and the first of them that has transactions. */
+interface Sample {
+  readonly startBlock: number
+  readonly heights: readonly number[]
+  /** Absent when all are empty. */
+  readonly number: number | undefined
 }
 
-/** Reads a block whole, as the indexer will: as near to `startBlock` as there is one with transactions. */
-async function checkReceipts(rpc: EvmUpstreams, chain: EvmChain, head: number | undefined): Promise<Finding> {
-  const check = 'receipts'
-  const startBlock = firstToIndex(chain, head)
-  if (head !== undefined && startBlock > head) {
-    const found = `startBlock ${startBlock} is above the newest block ${head}`
-    return warning(check, found, 'nothing is indexed until the chain has come that far')
-  }
-  const heights = heightsToTry(startBlock, head ?? startBlock)
-  const number = (await firstWithTransactions(rpc, heights)) ?? startBlock
-  const readCount = ({ transactions }: VerifiedBlock) => transactions.length
-  const count = await fetchBlock(rpc, number, readCount, createWaivers(chain.waivers))
-  if (count === 0) {
-    const empty = `of ${heights.length} blocks none has transactions, so no receipt was asked for`
-    return ok(check, `block ${number} is read; ${empty}`)
-  }
-  const isWhole = await rpc.onOneNode(check, node => node.attempt('eth_getBlockReceipts', async () => true))
-  const way = isWhole
-    ? 'by eth_getBlockReceipts'
-    : 'one by one, which is slower (it lacks eth_getBlockReceipts)'
-  return ok(check, `block ${number} with ${count} transactions is read, receipts ${way}`)
-}
-
-/** Reads a block with its traces, as the indexer will. */
-async function checkTraces(rpc: EvmUpstreams, chain: EvmChain, head: number | undefined): Promise<Finding> {
-  const check = 'traces'
-  const first = firstToIndex(chain, head)
-  const number = await firstWithTransactions(rpc, heightsToTry(first, Math.max(first, head ?? first)))
-  if (number === undefined) return ok(check, 'no block has transactions, so no trace was asked for')
-  const source = createEvmSource({ rpc, finality: 'auto', waivers: chain.waivers, traces: 'on' })
-  const { transactionCount } = await source.block(number)
-  const isFlat = await rpc.onOneNode(check, node => node.attempt('trace_block', async () => true))
-  const way = isFlat ? 'trace_block' : 'debug_traceBlockByHash, which tells no rewards'
-  return ok(check, `block ${number} with ${transactionCount} transactions is traced by ${way}`)
-}
-
-function firstToIndex({ startBlock }: EvmChain, head: number | undefined): number {
-  return startBlock === 'latest' ? Math.max(0, (head ?? 0) - usualFinality) : startBlock
+async function findSample(rpc: EvmUpstreams, chain: EvmChain, head: number | undefined): Promise<Sample> {
+  const startBlock =
+    chain.startBlock === 'latest' ? Math.max(0, (head ?? 0) - usualFinality) : chain.startBlock
+  const heights = heightsToTry(startBlock, Math.max(startBlock, head ?? startBlock))
+  const blocks = await rpc.batch(
+    heights.map(height => ({ method: 'eth_getBlockByNumber', params: [toQuantity(height), false] }))
+  )
+  const number = heights.find((_, index) => {
+    const block = blocks[index]
+    if (!block?.ok || block.value === null) return false
+    const { transactions } = readObject(block.value, 'block')
+    return Array.isArray(transactions) && transactions.length > 0
+  })
+  return { startBlock, heights, number }
 }
 
 /** Ascending: the first blocks to index, then those at doubling distances, up to the newest one. */
@@ -169,19 +123,39 @@ function heightsToTry(startBlock: number, head: number): readonly number[] {
   return [...heights, head]
 }
 
-async function firstWithTransactions(
+/** Reads a block whole, as the indexer will: as near to `startBlock` as there is one with transactions. */
+async function checkReceipts(
   rpc: EvmUpstreams,
-  heights: readonly number[]
-): Promise<number | undefined> {
-  const blocks = await rpc.batch(
-    heights.map(height => ({ method: 'eth_getBlockByNumber', params: [toQuantity(height), false] }))
-  )
-  return heights.find((_, index) => {
-    const block = blocks[index]
-    if (!block?.ok || block.value === null) return false
-    const { transactions } = readObject(block.value, 'block')
-    return Array.isArray(transactions) && transactions.length > 0
-  })
+  { waivers }: EvmChain,
+  head: number | undefined,
+  { startBlock, heights, number = startBlock }: Sample
+): Promise<Finding> {
+  const check = 'receipts'
+  if (head !== undefined && startBlock > head) {
+    const found = `startBlock ${startBlock} is above the newest block ${head}`
+    return warning(check, found, 'nothing is indexed until the chain has come that far')
+  }
+  const { transactionCount } = await createEvmSource({ rpc, finality: 'auto', waivers }).block(number)
+  if (transactionCount === 0) {
+    const empty = `of ${heights.length} blocks none has transactions, so no receipt was asked for`
+    return ok(check, `block ${number} is read; ${empty}`)
+  }
+  const isWhole = await rpc.onOneNode(check, node => node.attempt('eth_getBlockReceipts', async () => true))
+  const way = isWhole
+    ? 'by eth_getBlockReceipts'
+    : 'one by one, which is slower (it lacks eth_getBlockReceipts)'
+  return ok(check, `block ${number} with ${transactionCount} transactions is read, receipts ${way}`)
+}
+
+/** Reads a block with its traces, as the indexer will. */
+async function checkTraces(rpc: EvmUpstreams, { waivers }: EvmChain, { number }: Sample): Promise<Finding> {
+  const check = 'traces'
+  if (number === undefined) return ok(check, 'no block has transactions, so no trace was asked for')
+  const source = createEvmSource({ rpc, finality: 'auto', waivers, traces: 'on' })
+  const { transactionCount } = await source.block(number)
+  const isFlat = await rpc.onOneNode(check, node => node.attempt('trace_block', async () => true))
+  const way = isFlat ? 'trace_block' : 'debug_traceBlockByHash, which tells no rewards'
+  return ok(check, `block ${number} with ${transactionCount} transactions is traced by ${way}`)
 }
 
 /** Finds out how holdings will be read: at which block parameter, and how many at once. */
@@ -206,4 +180,29 @@ async function checkPool(rpc: EvmUpstreams): Promise<Finding> {
   const found = `${pool.present.length} pending transactions`
   if (pool.complete && pool.leftOut === 0) return ok('pool', found)
   return warning('pool', `${found}, a part of the pool`, advice)
+}
+
+/**
+ * Checks that a WebSocket takes a subscription to new blocks, as the indexer will ask for one.
+ *
+ * @throws {ConfigError} the URL cannot be used.
+ */
+export async function checkWebSocket(url: string, chainId: number, timeoutMs: number): Promise<Finding> {
+  const refused = new AbortController()
+  const warn = (_: string, fields?: { readonly problem?: string }) =>
+    refused.abort(fields?.problem?.replace(/^wsUrls\[\d+\]: /, ''))
+  const startedMs = performance.now()
+  const heads = createWebSocketHeads({ chainId, wsUrls: [url], logger: { ...silentLogger, warn } })
+  try {
+    // It rings at the subscription, before any block.
+    await heads.wait(timeoutMs, refused.signal)
+    if (heads.figures()[0]?.connected) {
+      return ok('websocket', `subscribed to new blocks in ${Math.round(performance.now() - startedMs)} ms`)
+    }
+    const problem = refused.signal.aborted ? refused.signal.reason : 'no answer in time'
+    const advice = 'new blocks are found by asking, every pollIntervalMs; check the URL, or take it out'
+    return failure('websocket', `no subscription (${problem})`, advice)
+  } finally {
+    heads.close()
+  }
 }

@@ -3,13 +3,13 @@ import { type Logger, silentLogger } from '../../platform/logger.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 import type { Config } from '../config/config.ts'
 import { openMetadataSources } from '../start/openMetadataSources.ts'
-import { type Finding, type Look, lookAt, ok, warning } from './findings.ts'
+import { type Finding, type Look, listEach, ok, warning } from './findings.ts'
 
 const maxTextLength = 200
 /** The host was there: what it says of its front page does not matter. */
 const answered = new Set(['STATUS', 'CONTENT', 'ENCODING', 'TOO_LARGE', 'REDIRECT', 'PROTOCOL'])
 
-/** One look for each gateway and token list, through the fetcher that the server uses. Failures are warnings. */
+/** Lists a check of each gateway and token list, through the fetcher that the server uses. Failures are warnings. */
 export function checkMetadata(config: Config, timeoutMs: number): readonly Look[] {
   const { metadata } = config
   const { guardedFetch } = openMetadataSources(config, { logger: silentLogger, timeoutMs })
@@ -45,23 +45,19 @@ export function checkMetadata(config: Config, timeoutMs: number): readonly Look[
     return ok('token list', `${count} tokens of the served chains`)
   }
 
-  const looksAt = (
-    key: 'ipfsGateways' | 'arweaveGateways' | 'tokenLists',
-    look: (url: string) => Promise<Finding>
-  ) => metadata[key].map((url, at) => lookAt(`metadata.${key}[${at}]`, () => look(url), originOf(url)))
   return [
-    ...looksAt('ipfsGateways', checkGateway),
-    ...looksAt('arweaveGateways', checkGateway),
-    ...looksAt('tokenLists', checkTokenList)
+    ...listEach(metadata.ipfsGateways, 'metadata.ipfsGateways', checkGateway),
+    ...listEach(metadata.arweaveGateways, 'metadata.arweaveGateways', checkGateway),
+    ...metadata.tokenLists.map((source, at) => ({
+      place: `metadata.tokenLists[${at}]`,
+      // A token list may be a file.
+      url: /^https?:/i.test(source) ? source : undefined,
+      run: () => checkTokenList(source)
+    }))
   ]
 }
 
 function unused(check: string, problem: string): Finding {
   const advice = 'answers lack what comes from there; check the URL and the outbound firewall'
   return warning(check, scrubText(problem, maxTextLength), advice)
-}
-
-/** A token list may be a file. */
-function originOf(source: string): string | undefined {
-  return /^https?:/i.test(source) ? source : undefined
 }

@@ -1,8 +1,10 @@
 import { readServerFacts, type ServerFacts } from '../../index/postgres/serverFacts.ts'
 import { StoreError } from '../../platform/errors.ts'
+import { silentLogger } from '../../platform/logger.ts'
 import type { Config } from '../config/config.ts'
+import { openQuotaDatabase } from '../http/quotaDatabase.ts'
 import { looksAtOnce } from '../indexer/watchWriters.ts'
-import { type Finding, failure, ok, warning } from './findings.ts'
+import { type Finding, failure, ok, warning, warnUnless } from './findings.ts'
 
 /** Beside `storeConnections`: the metadata cache's. */
 const metadataConnections = 2
@@ -12,36 +14,42 @@ const createAdvice =
   'grant it: GRANT CREATE ON DATABASE ... TO ..., or make the schemas yourself with this user as their owner'
 
 /**
- * Whether a PostgreSQL suits as the store: reachable, new enough, the rights of its user, and settings that risk the index
- * or are too small. Nothing is written.
+ * Checks that a PostgreSQL suits as the store: reachable, new enough, the rights of its user, and settings that risk the
+ * index or are too small. Nothing is written.
  *
  * @param url - never in a finding: it may hold a password.
  */
 export async function checkPostgres(config: Config, url: string): Promise<readonly Finding[]> {
-  return withFacts(config, url, facts => [
+  return judgeFacts(config, url, facts => [
     serverFinding(facts),
-    ...roleFindings(facts, config.indexing),
+    config.indexing ? writeFinding(facts) : readFinding(facts),
     ...durabilityFindings(facts),
     connectionFinding(facts, wantedConnections(config)),
-    ...writerFindings(facts, config)
+    // Several servers may share a database, so none of this is wrong.
+    ...chainIdsOf(config).map(chainId =>
+      ok(
+        `writer ${chainId}`,
+        facts.written.includes(chainId) ? 'a running server writes this index' : 'nobody writes this index'
+      )
+    )
   ])
 }
 
-/** Whether a read replica of the store is one, and how far it is behind. */
+/** Checks that a read replica of the store is one, and how far it is behind. */
 export async function checkReplica(
   config: Config,
   primaryUrl: string,
   url: string
 ): Promise<readonly Finding[]> {
-  return withFacts(config, url, async facts => [
+  return judgeFacts(config, url, async facts => [
     serverFinding(facts),
-    ...readFindings(facts),
+    readFinding(facts),
     await followingFinding(facts, config, primaryUrl),
     connectionFinding(facts, config.storeConnections)
   ])
 }
 
-async function withFacts(
+async function judgeFacts(
   config: Config,
   url: string,
   judge: (facts: ServerFacts) => readonly Finding[] | Promise<readonly Finding[]>
@@ -62,54 +70,51 @@ function chainIdsOf({ chains }: Config): readonly number[] {
 }
 
 function serverFinding({ version, encoding }: ServerFacts): Finding {
-  const found = `PostgreSQL ${version}, encoding ${encoding}`
-  if (encoding === 'UTF8') return ok('database', found)
   const advice = 'make the database with ENCODING UTF8: problems of nodes may hold any text'
-  return warning('database', found, advice)
+  return warnUnless(encoding === 'UTF8', 'database', `PostgreSQL ${version}, encoding ${encoding}`, advice)
 }
 
-function roleFindings(facts: ServerFacts, isIndexing: boolean): readonly Finding[] {
-  if (!isIndexing) return readFindings(facts)
+function writeFinding(facts: ServerFacts): Finding {
   const check = 'rights'
   if (facts.isReplica) {
     const advice = 'set store to the primary, or indexing to false'
-    return [failure(check, 'it is a read replica: nothing can be indexed into it', advice)]
+    return failure(check, 'it is a read replica: nothing can be indexed into it', advice)
   }
   if (facts.notWritable.length > 0) {
     const found = `the user may not write the schemas ${facts.notWritable.join(', ')}`
-    return [failure(check, found, 'use the user who owns them')]
+    return failure(check, found, 'use the user who owns them')
   }
-  if (!facts.mayCreate) {
-    // Where all schemas are there already, nothing has to be made.
-    return [warning(check, 'the user may not make schemas', createAdvice)]
-  }
-  return [ok(check, 'the user may make and write the schemas')]
+  // Where all schemas are there already, nothing has to be made.
+  if (!facts.mayCreate) return warning(check, 'the user may not make schemas', createAdvice)
+  return ok(check, 'the user may make and write the schemas')
 }
 
-function readFindings({ notReadable }: ServerFacts): readonly Finding[] {
+function readFinding({ notReadable }: ServerFacts): Finding {
   const check = 'rights'
-  if (notReadable.length === 0) return [ok(check, 'the user may read the schemas')]
+  if (notReadable.length === 0) return ok(check, 'the user may read the schemas')
   const found = `the user may not read the schemas ${notReadable.join(', ')}`
-  return [failure(check, found, 'grant USAGE on them, and SELECT on all tables in them')]
+  return failure(check, found, 'grant USAGE on them, and SELECT on all tables in them')
 }
 
 function durabilityFindings(facts: ServerFacts): readonly Finding[] {
   const check = 'durability'
-  const findings: Finding[] = []
-  const warn = (found: string, advice: string) => findings.push(warning(check, found, advice))
-  if (facts.fsync !== 'on') {
-    warn('fsync is off: a crash of the machine may leave the database broken', 'set fsync = on')
-  }
-  if (facts.fullPageWrites !== 'on') {
-    const found = 'full_page_writes is off: a crash of the machine may leave half pages'
-    warn(found, 'set full_page_writes = on, unless the file system writes whole pages')
-  }
-  if (facts.synchronousCommit === 'off') {
-    const found = 'synchronous_commit is off: a crash costs the newest blocks, which are fetched again'
-    warn(found, 'nothing where that is meant; callers may see the index go back once')
-  }
-  if (findings.length > 0) return findings
-  return [ok(check, 'fsync and full_page_writes are on')]
+  const risks = [
+    facts.fsync !== 'on' &&
+      warning(check, 'fsync is off: a crash of the machine may leave the database broken', 'set fsync = on'),
+    facts.fullPageWrites !== 'on' &&
+      warning(
+        check,
+        'full_page_writes is off: a crash of the machine may leave half pages',
+        'set full_page_writes = on, unless the file system writes whole pages'
+      ),
+    facts.synchronousCommit === 'off' &&
+      warning(
+        check,
+        'synchronous_commit is off: a crash costs the newest blocks, which are fetched again',
+        'nothing where that is meant; callers may see the index go back once'
+      )
+  ].filter(risk => risk !== false)
+  return risks.length > 0 ? risks : [ok(check, 'fsync and full_page_writes are on')]
 }
 
 function wantedConnections({ storeConnections, indexing, chains }: Config): number {
@@ -117,21 +122,9 @@ function wantedConnections({ storeConnections, indexing, chains }: Config): numb
 }
 
 function connectionFinding({ mostConnections, takenConnections }: ServerFacts, wanted: number): Finding {
-  const check = 'connections'
   const found = `this server opens up to ${wanted}; ${takenConnections} of ${mostConnections} are taken`
-  if (wanted <= mostConnections - takenConnections) return ok(check, found)
   const advice = 'raise max_connections, or lower storeConnections; where a server runs, some are its own'
-  return warning(check, found, advice)
-}
-
-/** Several servers may share a database, so none of this is wrong. */
-function writerFindings({ written }: ServerFacts, config: Config): readonly Finding[] {
-  return chainIdsOf(config).map(chainId =>
-    ok(
-      `writer ${chainId}`,
-      written.includes(chainId) ? 'a running server writes this index' : 'nobody writes this index'
-    )
-  )
+  return warnUnless(wanted <= mostConnections - takenConnections, 'connections', found, advice)
 }
 
 async function followingFinding(facts: ServerFacts, config: Config, primaryUrl: string): Promise<Finding> {
@@ -142,7 +135,8 @@ async function followingFinding(facts: ServerFacts, config: Config, primaryUrl: 
   }
   const primary = await readServerFacts(primaryUrl, chainIdsOf(config)).catch(() => undefined)
   if (primary === undefined) {
-    return warning(check, 'the primary does not answer, so nobody knows how far it is')
+    const found = 'the primary does not answer, so nobody knows how far it is'
+    return { check, state: 'warning', found }
   }
   const ids = [facts.systemIdentifier, primary.systemIdentifier]
   if (ids[0] !== ids[1] && !ids.includes(undefined)) {
@@ -152,7 +146,23 @@ async function followingFinding(facts: ServerFacts, config: Config, primaryUrl: 
   // Asked after the replica: what was written between the two counts as behind.
   const behind = Math.max(0, primary.logPosition - facts.logPosition)
   const found = `${Math.ceil(behind / 1024)} KiB of the write-ahead log behind`
-  if (behind <= muchLogBytes) return ok(check, found)
   const advice = 'the primary answers meanwhile: look for a slow disk or network, or long queries on it'
-  return warning(check, found, advice)
+  return warnUnless(behind <= muchLogBytes, check, found, advice)
+}
+
+/** Checks the database of the quotas. Its table is not made. */
+export async function checkQuotaStore(url: string, timeoutMs: number): Promise<Finding> {
+  const database = openQuotaDatabase(url, { logger: silentLogger, longestWaitMs: timeoutMs })
+  try {
+    const startedMs = performance.now()
+    await database.pool.query('SELECT 1')
+    return ok('database', `the database answers in ${Math.round(performance.now() - startedMs)} ms`)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
+    // Servers count by themselves meanwhile, so calls are answered.
+    const advice = 'check its address and the rights of its user; until then each server counts by itself'
+    return warning('database', `the database cannot be used${code}`, advice)
+  } finally {
+    await database.close()
+  }
 }

@@ -1,14 +1,21 @@
 import { networkInterfaces } from 'node:os'
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
+import { ConfigError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
 import { listen } from '../http/listen.ts'
 import { isPublicAddress } from '../metadata/publicAddress.ts'
 import { resolveLocalHost } from '../metadata/resolveHost.ts'
+import { toKeptProject } from '../projects/keptProject.ts'
 import { isKeyDigest } from '../projects/keyDigest.ts'
+import { readProjectsFile } from '../projects/projectsFile.ts'
 import type { ServerAnswer } from './askServer.ts'
-import { type Finding, failure, ok, type PlacedFinding, placeFindings, warning } from './findings.ts'
+import { type Finding, failure, listEach, ok, type PlacedFinding, runLooks, warning } from './findings.ts'
 
-/** Whether this Node.js can run the server. @param version - as `process.versions.node` has it. */
+const dayMs = 86_400_000
+const soonMs = 7 * dayMs
+const lookupTimeoutMs = 5_000
+
+/** Checks that this Node.js can run the server. @param version - as `process.versions.node` has it. */
 export function checkNodeVersion(version: string): Finding {
   const wanted = packageFile.engines.node.replace(/^>=/, '')
   // Numbers in a text are compared as such.
@@ -18,7 +25,7 @@ export function checkNodeVersion(version: string): Finding {
 }
 
 /**
- * What works and is not for production, or not what was meant: nothing has to be asked for it.
+ * Checks the settings for what works and is not for production, or not what was meant: nothing has to be asked for it.
  *
  * @param unknownVariables - names of the environment that nothing reads.
  */
@@ -28,13 +35,17 @@ export function checkSettings(
 ): readonly PlacedFinding[] {
   const findings: PlacedFinding[] = []
   const warn = (place: string, check: string, found: string, advice: string) =>
-    findings.push(...placeFindings(place, [warning(check, found, advice)]))
+    findings.push({ place, ...warning(check, found, advice) })
   for (const name of unknownVariables) {
-    const found = `${name.slice(0, 100)} is read by nothing`
-    warn('environment', 'variable', found, 'see serve --help for the names')
+    warn(
+      'environment',
+      'variable',
+      `${name.slice(0, 100)} is read by nothing`,
+      'see serve --help for the names'
+    )
   }
   for (const [index, project] of config.projects.entries()) {
-    if (!serverKeysOf(project).every(isKeyDigest)) {
+    if (toKeptProject(project).keys.some(({ kind, key }) => kind === 'server' && !isKeyDigest(key))) {
       const advice = 'put a digest there: chain-data project create makes a key with one'
       warn(`projects[${index}]`, 'key', 'a server key is plain text', advice)
     }
@@ -52,43 +63,78 @@ export function checkSettings(
   return findings
 }
 
-function serverKeysOf({ serverKey, serverKeys }: Config['projects'][number]): readonly string[] {
-  const listed = serverKeys.map(entry => (typeof entry === 'string' ? entry : entry.key))
-  return serverKey === null ? listed : [serverKey, ...listed]
+/**
+ * Checks that somebody may call, by the configuration or the projects file, and which keys are about to end.
+ *
+ * @param nowMs - milliseconds since the Unix epoch.
+ */
+export async function checkProjects(
+  { projects, projectsFile }: Config,
+  nowMs = Date.now()
+): Promise<readonly PlacedFinding[]> {
+  const configured = projects.flatMap((project, index) =>
+    endingKeys(project, nowMs).map(finding => ({ place: `projects[${index}]`, ...finding }))
+  )
+  const ofFile = (finding: Finding) => ({ place: 'projectsFile', ...finding })
+  if (projectsFile === null) {
+    if (projects.length > 0) return configured
+    const advice = 'add one, or name a projectsFile; a program may bring its own with verifyProject'
+    return [{ place: 'projects', ...failure('projects', 'there is no project, so nobody may call', advice) }]
+  }
+  try {
+    const kept = await readProjectsFile(projectsFile)
+    const found = `${kept.length} ${kept.length === 1 ? 'project' : 'projects'} in the file`
+    const ending = kept.flatMap(project => endingKeys(project, nowMs))
+    return [...configured, ...[ok('projects', found), ...ending].map(ofFile)]
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const advice = 'the server does not start without it: mend it, or make it with chain-data project create'
+    return [...configured, ofFile(failure('projects', error.message, advice))]
+  }
 }
 
-/** Nodes whose answers, and keys, cross the internet for everyone to read. */
+function endingKeys(project: Config['projects'][number], nowMs: number): readonly Finding[] {
+  const { projectId, keys } = toKeptProject(project)
+  return keys.flatMap(({ kind, id, name, expiresAt }): readonly Finding[] => {
+    const leftMs = expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - nowMs
+    if (leftMs > soonMs) return []
+    const which = `a ${kind} key of "${projectId}" (${name ?? id ?? 'without a name'})`
+    const found =
+      leftMs <= 0 ? `${which} has ended` : `${which} ends in ${Math.ceil(leftMs / dayMs)} days or less`
+    const advice =
+      leftMs <= 0 ? 'take it out' : 'see that its callers have a new one: chain-data project rotate'
+    return [warning('key', found, advice)]
+  })
+}
+
+/** Finds nodes whose answers, and keys, cross the internet for everyone to read. */
 export async function checkTransport({ chains }: Config): Promise<readonly PlacedFinding[]> {
-  const urls = [
+  const check = async (url: string): Promise<readonly Finding[]> => {
+    const { protocol, hostname } = new URL(url)
+    if (protocol === 'https:' || protocol === 'wss:') return []
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const addresses = await resolveLocalHost(host, AbortSignal.timeout(lookupTimeoutMs)).catch(() => [])
+    if (!addresses.some(isPublicAddress)) return []
+    const advice = 'take an https:// or wss:// address: anyone on the way can read and change what is said'
+    return [warning('tls', 'without TLS to a public address', advice)]
+  }
+  const looks = [
     ...chains.evm.flatMap(({ rpcUrls, wsUrls }, index) => [
-      ...placed(rpcUrls, `chains.evm[${index}].rpcUrls`),
-      ...placed(wsUrls, `chains.evm[${index}].wsUrls`)
+      ...listEach(rpcUrls, `chains.evm[${index}].rpcUrls`, check),
+      ...listEach(wsUrls, `chains.evm[${index}].wsUrls`, check)
     ]),
     ...chains.solana.flatMap(({ rpcUrls, dasUrl }, index) => [
-      ...placed(rpcUrls, `chains.solana[${index}].rpcUrls`),
-      ...(dasUrl === null ? [] : [{ place: `chains.solana[${index}].dasUrl`, url: dasUrl }])
+      ...listEach(rpcUrls, `chains.solana[${index}].rpcUrls`, check),
+      ...(dasUrl === null
+        ? []
+        : [{ place: `chains.solana[${index}].dasUrl`, url: dasUrl, run: () => check(dasUrl) }])
     ])
   ]
-  const found = await Promise.all(
-    urls.map(async ({ place, url }) => {
-      const { protocol, hostname } = new URL(url)
-      if (protocol === 'https:' || protocol === 'wss:') return []
-      const host = hostname.replace(/^\[|\]$/g, '')
-      const addresses = await resolveLocalHost(host, AbortSignal.timeout(5_000)).catch(() => [])
-      if (!addresses.some(isPublicAddress)) return []
-      const advice = 'take an https:// or wss:// address: anyone on the way can read and change what is said'
-      return placeFindings(place, [warning('tls', 'without TLS to a public address', advice)], url)
-    })
-  )
-  return found.flat()
-}
-
-function placed(urls: readonly string[], key: string): readonly { place: string; url: string }[] {
-  return urls.map((url, index) => ({ place: `${key}[${index}]`, url }))
+  return runLooks(looks, { timeoutMs: lookupTimeoutMs })
 }
 
 /**
- * Whether the server can listen where it is told to, or does already.
+ * Checks that the server can listen where it is told to, or does already.
  *
  * @param answer - what was found there.
  * @param addresses - of this machine.

@@ -5,7 +5,7 @@ import { displayText } from '../../platform/displayText.ts'
 import type { ChainDataError } from '../../platform/errors.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
 import type { Config } from '../config/config.ts'
-import { type Finding, ok, warning } from './findings.ts'
+import { type Finding, judgeHead, type NodeReport, ok, tryNode, warning } from './findings.ts'
 
 type SolanaCluster = Config['chains']['solana'][number]
 
@@ -14,30 +14,21 @@ const knownClusters: Readonly<Record<string, { readonly name: string; readonly c
   '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d': { name: 'mainnet-beta', chainId: 101 },
   EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkPkZBG: { name: 'devnet', chainId: 103 }
 }
-const maxSkewSeconds = 30
-const oldSlotSeconds = 300
 
 /**
  * Asks one node for everything that the server will ask it for, with the parts that will ask it then.
  *
- * @param options.nowSeconds - of this machine, to compare the node's newest block with.
- * @param options.timeoutMs - bound on everything that is asked.
+ * @param timeoutMs - bound on everything that is asked.
  * @throws {ConfigError} the URL cannot be used.
  */
 export async function checkSolanaNode(
-  cluster: SolanaCluster,
-  options: { readonly url: string; readonly nowSeconds: number; readonly timeoutMs: number }
-): Promise<{
-  readonly findings: readonly Finding[]
-  readonly genesisHash?: string
-  readonly height?: number
-}> {
-  const { url, nowSeconds, timeoutMs } = options
+  { chainId, commitment, mplCore }: SolanaCluster,
+  url: string,
+  timeoutMs: number
+): Promise<NodeReport> {
   const limits = { deadlineMs: Date.now() + timeoutMs }
   const openRpc = () =>
-    createSolanaRpc({
-      ...{ rpcUrls: [url], commitment: cluster.commitment, maxAttempts: 2, timeoutMs: timeoutMs / 2 }
-    })
+    createSolanaRpc({ rpcUrls: [url], commitment, maxAttempts: 2, timeoutMs: timeoutMs / 2 })
   const rpc = openRpc()
   try {
     const genesisHash = String(await rpc.call('getGenesisHash', [], limits))
@@ -45,12 +36,10 @@ export async function checkSolanaNode(
     const { slot } = await rpc.getBalance(TOKEN_PROGRAM, limits)
     const tookMs = Math.round(performance.now() - sentMs)
     const findings = await Promise.all([
-      checkClient(rpc, cluster.chainId, genesisHash, tookMs, limits),
-      checkHead(rpc, slot, nowSeconds, limits),
-      checkAccounts(rpc, limits),
-      ...(cluster.mplCore
-        ? [checkNftSource('mplCore', { openRpc, mplCore: true, dasUrl: null }, timeoutMs)]
-        : [])
+      checkClient(rpc, chainId, genesisHash, tookMs, limits),
+      checkHead(rpc, slot, limits),
+      tryNode('accounts', 'error', () => checkAccounts(rpc, limits)),
+      ...(mplCore ? [checkNftSource('mplCore', { openRpc, mplCore, dasUrl: null }, timeoutMs)] : [])
     ])
     return { findings, genesisHash, height: slot }
   } catch (error) {
@@ -59,7 +48,7 @@ export async function checkSolanaNode(
 }
 
 /** Checks that the endpoint answers as one of the Digital Asset Standard. @throws {ConfigError} the URL cannot be used. */
-export function checkDas({ dasUrl }: SolanaCluster, timeoutMs: number): Promise<Finding> {
+export function checkDas(dasUrl: string, timeoutMs: number): Promise<Finding> {
   const openRpc = () => {
     throw new Error('compressed NFTs are not read from nodes')
   }
@@ -91,28 +80,19 @@ function readVersion(answer: unknown): string {
   return typeof version === 'string' ? `solana-core ${displayText(version).slice(0, 40)}` : ''
 }
 
-async function checkHead(rpc: SolanaRpc, slot: number, nowSeconds: number, limits: Limits): Promise<Finding> {
+async function checkHead(rpc: SolanaRpc, slot: number, limits: Limits): Promise<Finding> {
   // A slot without a block has no time, and not every node keeps times: then only the slot is known.
   const time = await rpc.call('getBlockTime', [slot], limits).catch(() => undefined)
-  if (typeof time !== 'number') return ok('head', `slot ${slot}`)
-  const age = nowSeconds - time
-  const found = age < 0 ? `slot ${slot} is from ${-age} s in the future` : `slot ${slot}, ${age} s old`
-  if (age < -maxSkewSeconds) return warning('head', found, "set this machine's clock")
-  if (age > oldSlotSeconds) return warning('head', found, 'the node is behind, or the clock is wrong')
-  return ok('head', found)
+  return typeof time === 'number' ? judgeHead(`slot ${slot}`, time) : ok('head', `slot ${slot}`)
 }
 
+/** Makes the calls of holdings, for an account that owns no tokens. */
 async function checkAccounts(rpc: SolanaRpc, limits: Limits): Promise<Finding> {
-  try {
-    // An account that owns no tokens: the calls are what is tried.
-    await Promise.all([
-      rpc.getMultipleAccounts([TOKEN_PROGRAM, TOKEN_2022_PROGRAM], limits),
-      rpc.getTokenAccountsByOwner(TOKEN_2022_PROGRAM, TOKEN_PROGRAM, limits)
-    ])
-    return ok('accounts', 'token accounts and accounts are read')
-  } catch (error) {
-    return { check: 'accounts', state: 'error', ...describeNodeFailure(error) }
-  }
+  await Promise.all([
+    rpc.getMultipleAccounts([TOKEN_PROGRAM, TOKEN_2022_PROGRAM], limits),
+    rpc.getTokenAccountsByOwner(TOKEN_2022_PROGRAM, TOKEN_PROGRAM, limits)
+  ])
+  return ok('accounts', 'token accounts and accounts are read')
 }
 
 async function checkNftSource(
@@ -126,12 +106,9 @@ async function checkNftSource(
   }
   const [source] = createNftSources({ ...from, onChange })
   // A source takes at most half of what is left.
-  const patienceMs = timeoutMs * 2
-  await source?.({
-    accountAddress: TOKEN_2022_PROGRAM,
-    signal: AbortSignal.timeout(patienceMs),
-    deadlineMs: Date.now() + patienceMs
-  })
+  const leftMs = timeoutMs * 2
+  const limits = { signal: AbortSignal.timeout(leftMs), deadlineMs: Date.now() + leftMs }
+  await source?.({ accountAddress: TOKEN_2022_PROGRAM, ...limits })
   if (failure === undefined) return ok(check, 'assets are listed')
   return { check, state: 'error', ...describeNodeFailure(failure) }
 }

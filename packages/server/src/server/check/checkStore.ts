@@ -9,52 +9,49 @@ import { chainFiles } from '../../index/sqlite/open.ts'
 import { StoreError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
 import { checkPostgres } from './checkPostgres.ts'
-import { type Finding, failure, ok, warning } from './findings.ts'
+import { type Finding, failure, ok, warning, warnUnless } from './findings.ts'
 import { readStores } from './readStores.ts'
 
 /** An index takes some 300 bytes for each transaction, so this is not much. */
 const littleSpaceBytes = 5 * 1024 ** 3
 
 /**
- * Whether the store's folder can be written and has room, or its database suits, and whether each chain's index there can be
- * used. Nothing is written, made or migrated.
+ * Checks that the store's folder can be written and has room, or its database suits, and that each chain's index there can
+ * be used. Nothing is written, made or migrated.
  *
  * @param isServed - whether a server answers at the configured address; then it is it that holds the locks.
  */
 export async function checkStore(config: Config, isServed: Promise<boolean>): Promise<readonly Finding[]> {
   const location = parseStoreUrl(config.store)
   switch (location.kind) {
-    case 'memory':
-      return [
-        warning(
-          'folder',
-          'the index is gone when the server ends',
-          'for anything but trying out, set store to sqlite:<folder>'
-        )
-      ]
-    case 'postgres':
-      return checkDatabase(config, location.url)
+    case 'memory': {
+      const advice = 'for anything but trying out, set store to sqlite:<folder>'
+      return [warning('folder', 'the index is gone when the server ends', advice)]
+    }
+    case 'postgres': {
+      const findings = await checkPostgres(config, location.url)
+      // A database that cannot be reached is not asked once more for each chain.
+      if (findings.some(({ check, state }) => check === 'database' && state === 'error')) return findings
+      return [...findings, ...(await checkIndexes(config))]
+    }
     case 'sqlite': {
       const folder = await checkFolder(location.folder)
-      const driver = checkDriver()
-      if (driver.length > 0) return [...folder, ...driver]
+      try {
+        loadSqliteDriver()
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error
+        return [folder, failure('driver', error.message, 'install Node 22.13 or newer')]
+      }
       const indexes = await checkIndexes(config)
-      const locks = await Promise.all(
-        config.chains.evm.map(async ({ chainId }) => checkLock(location.folder, chainId, await isServed))
+      const locks = config.chains.evm.map(async ({ chainId }) =>
+        checkLock(location.folder, chainId, await isServed)
       )
-      return [...folder, ...indexes, ...locks]
+      return [folder, ...indexes, ...(await Promise.all(locks))]
     }
   }
 }
 
-async function checkDatabase(config: Config, url: string): Promise<readonly Finding[]> {
-  const findings = await checkPostgres(config, url)
-  // What cannot be reached is not asked once more for each chain.
-  if (findings.some(({ check, state }) => check === 'database' && state === 'error')) return findings
-  return [...findings, ...(await checkIndexes(config))]
-}
-
-async function checkFolder(folder: string): Promise<readonly Finding[]> {
+async function checkFolder(folder: string): Promise<Finding> {
   const path = resolve(folder)
   const existing = nearestExisting(path)
   try {
@@ -62,27 +59,17 @@ async function checkFolder(folder: string): Promise<readonly Finding[]> {
     await access(existing, constants.W_OK | constants.X_OK)
   } catch {
     const advice = 'give the server a folder that it may write, or run it as the user who owns this one'
-    return [failure('folder', 'cannot be written', advice)]
+    return failure('folder', 'cannot be written', advice)
   }
   const { bavail, bsize } = await statfs(existing)
   const freeBytes = bavail * bsize
   const found = `${existing === path ? 'can be written' : 'will be made at the first start'}, ${formatBytes(freeBytes)} free`
-  if (freeBytes >= littleSpaceBytes) return [ok('folder', found)]
-  return [warning('folder', found, 'make room: an index takes some 300 bytes for each transaction')]
+  const advice = 'make room: an index takes some 300 bytes for each transaction'
+  return warnUnless(freeBytes >= littleSpaceBytes, 'folder', found, advice)
 }
 
 function nearestExisting(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path))
-}
-
-function checkDriver(): readonly Finding[] {
-  try {
-    loadSqliteDriver()
-    return []
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error
-    return [failure('driver', error.message, 'install Node 22.13 or newer')]
-  }
 }
 
 async function checkIndexes(config: Config): Promise<readonly Finding[]> {
@@ -93,9 +80,8 @@ async function checkIndexes(config: Config): Promise<readonly Finding[]> {
     if (indexedTo === undefined) return ok(check, 'nothing is indexed yet')
     const startBlock = config.chains.evm.find(chain => chain.chainId === chainId)?.startBlock
     const found = `blocks ${indexedFrom} to ${indexedTo} are indexed`
-    if (startBlock === indexedFrom || startBlock === 'latest') return ok(check, found)
     const advice = `startBlock is ${startBlock} and has no effect on an index that exists: index into another folder`
-    return warning(check, found, advice)
+    return warnUnless(startBlock === indexedFrom || startBlock === 'latest', check, found, advice)
   })
 }
 
@@ -116,8 +102,11 @@ async function checkLock(folder: string, chainId: number, isServed: boolean): Pr
       return failure(check, `the lock cannot be looked at (${reasonOf(error)})`, advice)
     }
     if (isServed) return ok(check, 'written by a running server')
-    const advice = 'a second server waits until the other one ends'
-    return warning(check, 'another process writes this index', advice)
+    return warning(
+      check,
+      'another process writes this index',
+      'a second server waits until the other one ends'
+    )
   }
 }
 

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
+import { withDeadline } from '../../platform/concurrency/deadline.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 
-/** What one check of something the server will need has shown. */
+/** The result of one check of something that the server will need. */
 export interface Finding {
   /** Subject in one or two words, such as `receipts`. Others script against it. */
   readonly check: string
@@ -13,18 +14,6 @@ export interface Finding {
   readonly advice?: string
 }
 
-export function ok(check: string, found: string): Finding {
-  return { check, state: 'ok', found }
-}
-
-export function warning(check: string, found: string, advice?: string): Finding {
-  return { check, state: 'warning', found, ...(advice === undefined ? {} : { advice }) }
-}
-
-export function failure(check: string, found: string, advice: string): Finding {
-  return { check, state: 'error', found, advice }
-}
-
 /** A finding and which part of the configuration it is about. */
 export interface PlacedFinding extends Finding {
   /** Key in the configuration, such as `chains.evm[0].rpcUrls[1]`; `node` is Node.js itself. */
@@ -33,30 +22,89 @@ export interface PlacedFinding extends Finding {
   readonly origin?: string
 }
 
-/** Adds the place to each finding, and the origin of the URL that is there, never more of it. */
-export function placeFindings(
-  place: string,
-  findings: readonly Finding[],
-  url?: string
-): readonly PlacedFinding[] {
-  const origin = url === undefined ? undefined : scrubText(url, 200)
-  return findings.map(finding => ({ place, ...(origin === undefined ? {} : { origin }), ...finding }))
+export function ok(check: string, found: string): Finding {
+  return { check, state: 'ok', found }
 }
 
-/** One check. */
+export function warning(check: string, found: string, advice: string): Finding {
+  return { check, state: 'warning', found, advice }
+}
+
+export function failure(check: string, found: string, advice: string): Finding {
+  return { check, state: 'error', found, advice }
+}
+
+/** A finding that is fine, or else a warning with advice. */
+export function warnUnless(isFine: boolean, check: string, found: string, advice: string): Finding {
+  return isFine ? ok(check, found) : warning(check, found, advice)
+}
+
+/** Calls a node for one check; a failure of the node is a finding. @param advice - in place of that on the failure. */
+export async function tryNode(
+  check: string,
+  failed: 'warning' | 'error',
+  call: () => Promise<Finding>,
+  advice?: string
+): Promise<Finding> {
+  try {
+    return await call()
+  } catch (error) {
+    return {
+      check,
+      state: failed,
+      ...describeNodeFailure(error),
+      ...(advice === undefined ? {} : { advice })
+    }
+  }
+}
+
+/** The findings about one node, and what the nodes of a chain are compared by. */
+export interface NodeReport {
+  readonly findings: readonly Finding[]
+  /** Absent when the node did not show it. */
+  readonly genesisHash?: string
+  /** Newest block or slot; absent when the node did not show it. */
+  readonly height?: number
+}
+
+const maxSkewSeconds = 30
+const oldHeadSeconds = 300
+
+/** Judges the age of a node's newest block by the clock of this machine. @param name - such as `block 7`. */
+export function judgeHead(name: string, timestampSeconds: number): Finding {
+  const age = Math.floor(Date.now() / 1_000) - timestampSeconds
+  if (age < -maxSkewSeconds) {
+    return warning(
+      'head',
+      `${name} is from ${-age} s in the future`,
+      "set this machine's clock, or the node's"
+    )
+  }
+  const found = `${name}, ${Math.max(0, age)} s old`
+  return warnUnless(
+    age <= oldHeadSeconds,
+    'head',
+    found,
+    'nothing if the chain rests; else the node is behind'
+  )
+}
+
+/** One or more checks of one place in the configuration. */
 export interface Look {
   readonly place: string
-  /** Begins when called; a rejection becomes an error at its place. */
-  run(): Promise<readonly PlacedFinding[]>
+  /** The URL at that place, where there is one. */
+  readonly url?: string | undefined
+  /** Begins when called; a rejection becomes an error. A finding with a place of its own keeps that. */
+  run(): Finding | Promise<Finding | readonly (Finding | PlacedFinding)[]>
 }
 
-/** A check of one place. @param url - the one that is there. */
-export function lookAt(
+/** Lists one check for each URL of a setting. */
+export function listEach(
+  urls: readonly string[],
   place: string,
-  look: () => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>,
-  url?: string
-): Look {
-  return { place, run: async () => placeFindings(place, [await look()].flat(), url) }
+  check: (url: string) => ReturnType<Look['run']>
+): Look[] {
+  return urls.map((url, at) => ({ place: `${place}[${at}]`, url, run: () => check(url) }))
 }
 
 /**
@@ -71,20 +119,25 @@ export async function runLooks(
   options: { readonly timeoutMs: number; readonly onProgress?: (done: number, all: number) => void }
 ): Promise<readonly PlacedFinding[]> {
   const { timeoutMs, onProgress } = options
-  const advice = 'check that it can be reached from here'
-  const fail = (place: string, found: string) => placeFindings(place, [failure('reach', found, advice)])
-  const ended = new AbortController()
-  const late = sleep(timeoutMs, undefined, { signal: ended.signal }).catch(() => undefined)
+  const createError = () => new Error(`not done within ${timeoutMs / 1_000} s`)
+  const fail = (error: unknown) =>
+    failure(
+      'reach',
+      error instanceof Error ? error.message : String(error),
+      'check that it can be reached from here'
+    )
   let done = 0
   const results = await Promise.all(
-    looks.map(async ({ place, run }) => {
-      const overdue = late.then(() => fail(place, `not done within ${timeoutMs / 1_000} s`))
-      const failed = (error: unknown) => fail(place, error instanceof Error ? error.message : String(error))
-      const findings = await Promise.race([run().catch(failed), overdue])
+    looks.map(async ({ place, url, run }) => {
+      const found = await withDeadline({ timeoutMs, createError }, async () => run()).catch(fail)
       onProgress?.(++done, looks.length)
-      return findings
+      return [found].flat().map(finding => ({ place, ...originOf(url), ...finding }))
     })
   )
-  ended.abort()
   return results.flat()
+}
+
+/** Of a URL only what cannot be a key. */
+export function originOf(url: string | undefined): { readonly origin?: string } {
+  return url === undefined ? {} : { origin: scrubText(url, 200) }
 }

@@ -1,35 +1,116 @@
 import { type Config, findUnknownVariables } from '../config/config.ts'
 import { askServer } from './askServer.ts'
-import { checkChains } from './checkChains.ts'
+import { checkEvmNode, checkWebSocket } from './checkEvmNode.ts'
 import { checkMetadata } from './checkMetadata.ts'
-import { checkReplica } from './checkPostgres.ts'
-import { checkProjects } from './checkProjects.ts'
-import { checkQuotaStore } from './checkQuotaStore.ts'
-import { checkListen, checkNodeVersion, checkSettings, checkTransport } from './checkSettings.ts'
+import { checkQuotaStore, checkReplica } from './checkPostgres.ts'
+import {
+  checkListen,
+  checkNodeVersion,
+  checkProjects,
+  checkSettings,
+  checkTransport
+} from './checkSettings.ts'
+import { checkDas, checkSolanaNode } from './checkSolanaNode.ts'
 import { checkStore } from './checkStore.ts'
-import { type Look, lookAt } from './findings.ts'
+import { type Finding, failure, type Look, listEach, type NodeReport, warning } from './findings.ts'
+
+/** A node that is further behind gets a warning; heads read one after the other differ by a block or two. */
+const maxLagBlocks = 10
+/** Slots go by in 0.4 s. */
+const maxLagSlots = 150
 
 /**
- * A dry start: a check of everything that the configuration names, with the parts that the server would use, in the order
- * in which the findings are shown. Nothing is written.
+ * Lists a dry start: a check of everything that the configuration names, with the parts that the server would use, in the
+ * order in which the findings are shown. Nothing is written.
  *
- * @param timeoutMs - bound on what is asked of one node.
+ * @param timeoutMs - bound on what one node is asked.
  */
 export function listLooks(config: Config, timeoutMs: number): readonly Look[] {
+  const { chains, rateLimit, store, storeReplicas } = config
   const answer = askServer(config.listen)
   const isServed = answer.then(({ kind }) => kind === 'report')
+  const quotaStores = rateLimit === false || rateLimit.store === 'memory' ? [] : [rateLimit.store]
   return [
-    lookAt('node', () => checkNodeVersion(process.versions.node)),
-    lookAt('listen', async () => checkListen(config, await answer)),
-    lookAt('store', () => checkStore(config, isServed)),
-    ...config.storeReplicas.map((url, index) =>
-      lookAt(`storeReplicas[${index}]`, () => checkReplica(config, config.store, url))
-    ),
+    { place: 'node', run: () => checkNodeVersion(process.versions.node) },
+    { place: 'listen', run: async () => checkListen(config, await answer) },
+    { place: 'store', run: () => checkStore(config, isServed) },
+    ...storeReplicas.map((url, at) => ({
+      place: `storeReplicas[${at}]`,
+      run: () => checkReplica(config, store, url)
+    })),
     { place: 'settings', run: async () => checkSettings(config, findUnknownVariables()) },
     { place: 'projects', run: () => checkProjects(config) },
-    ...checkQuotaStore(config, timeoutMs),
-    ...checkChains(config, timeoutMs),
+    ...quotaStores.map(url => ({
+      place: 'rateLimit.store',
+      url,
+      run: () => checkQuotaStore(url, timeoutMs)
+    })),
+    ...chains.evm.flatMap((chain, index) => {
+      const place = `chains.evm[${index}]`
+      return [
+        ...listNodes(chain.rpcUrls, place, maxLagBlocks, url => checkEvmNode(chain, url, timeoutMs)),
+        ...listEach(chain.wsUrls, `${place}.wsUrls`, url => checkWebSocket(url, chain.chainId, timeoutMs))
+      ]
+    }),
+    ...chains.solana.flatMap((cluster, index) => {
+      const place = `chains.solana[${index}]`
+      const dasUrls = cluster.dasUrl === null ? [] : [cluster.dasUrl]
+      return [
+        ...listNodes(cluster.rpcUrls, place, maxLagSlots, url => checkSolanaNode(cluster, url, timeoutMs)),
+        ...dasUrls.map(url => ({ place: `${place}.dasUrl`, url, run: () => checkDas(url, timeoutMs) }))
+      ]
+    }),
     { place: 'chains', run: () => checkTransport(config) },
     ...checkMetadata(config, timeoutMs)
   ]
+}
+
+/** Lists a check of each node, then one of all: they have one genesis block, and should be at about the same height. */
+function listNodes(
+  urls: readonly string[],
+  place: string,
+  maxLag: number,
+  check: (url: string) => Promise<NodeReport>
+): readonly Look[] {
+  const reports = new Map<string, Promise<NodeReport>>()
+  const read = (url: string) => {
+    const report = reports.get(url) ?? check(url)
+    reports.set(url, report)
+    return report
+  }
+  return [
+    ...listEach(urls, `${place}.rpcUrls`, async url => (await read(url)).findings),
+    {
+      place: `${place}.rpcUrls`,
+      async run() {
+        const all = await Promise.all(urls.map(url => read(url).catch((): NodeReport => ({ findings: [] }))))
+        const first = all.find(({ genesisHash }) => genesisHash !== undefined)?.genesisHash
+        const newest = Math.max(...all.map(({ height }) => height ?? 0))
+        return all.flatMap((report, at) =>
+          compare(report, first, newest, maxLag).map(finding => ({
+            place: `${place}.rpcUrls[${at}]`,
+            ...finding
+          }))
+        )
+      }
+    }
+  ]
+}
+
+function compare(
+  { genesisHash, height }: NodeReport,
+  firstGenesis: string | undefined,
+  newest: number,
+  maxLag: number
+): readonly Finding[] {
+  const found: Finding[] = []
+  if (genesisHash !== undefined && genesisHash !== firstGenesis) {
+    const other = `has another genesis block than the nodes before it, ${genesisHash.slice(0, 10)}…`
+    found.push(failure('genesis', other, 'it serves another chain with the same id: take it out'))
+  }
+  if (height !== undefined && newest - height > maxLag) {
+    const behind = `is ${newest - height} behind the newest of the nodes`
+    found.push(warning('lag', behind, 'wait until it has caught up, or take it out'))
+  }
+  return found
 }
