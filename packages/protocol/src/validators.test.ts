@@ -256,6 +256,11 @@ describe('results', () => {
       without(confirmed!, 'maxFeePerGas'),
       '/0/maxFeePerGas is missing'
     ],
+    [
+      'a fee-market record with blobs',
+      { ...confirmed, maxFeePerBlobGas: '0x1' },
+      '/0/maxFeePerBlobGas must be absent here'
+    ],
     ['a confirmed record without gasSpent', without(confirmed!, 'gasSpent'), '/0/gasSpent is missing'],
     [
       'a failed creation with contractAddress',
@@ -278,6 +283,13 @@ describe('results', () => {
     const bare = without(without(without(confirmed!, 'accessList'), 'maxFeePerGas'), 'maxPriorityFeePerGas')
     expect(checkResult(history, [{ ...bare, type: 126 }])).toBeUndefined()
     expect(said(checkResult(history, [bare]))).toBe('/0/accessList is missing')
+  })
+
+  it('a record of blobs needs no blob fields, since older servers did not store them', () => {
+    const bare = { ...confirmed!, type: 3 }
+    expect(checkResult(history, [bare])).toBeUndefined()
+    const blobs = { maxFeePerBlobGas: '0x1', blobVersionedHashes: [confirmed!.hash] }
+    expect(checkResult(history, [{ ...bare, ...blobs }])).toBeUndefined()
   })
 
   it('64-bit integers may exceed what a number holds exactly', () => {
