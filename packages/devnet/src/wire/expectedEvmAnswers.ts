@@ -24,6 +24,7 @@ export function expectedRecord(
   const { hash, from, to, data, nonce, type, accessList, createdContract } = transaction
   const { maxFeePerGasWei, maxPriorityFeePerGasWei, gasPriceWei, effectiveGasPriceWei, position } =
     transaction
+  const { maxFeePerBlobGasWei, blobVersionedHashes } = transaction
   const confirmed = position !== undefined
   const timestamp = confirmed ? evmBlockOf(world, transaction).timestampSeconds : undefined
   const gasPrice = confirmed ? effectiveGasPriceWei : gasPriceWei
@@ -35,6 +36,8 @@ export function expectedRecord(
     status: wireStatusOf(transaction),
     maxFeePerGas: quantity(maxFeePerGasWei),
     maxPriorityFeePerGas: quantity(maxPriorityFeePerGasWei),
+    maxFeePerBlobGas: quantity(maxFeePerBlobGasWei),
+    blobVersionedHashes,
     gasPrice: quantity(gasPrice),
     gasSpent: confirmed ? quantity(gasUsed) : undefined,
     fees: quantity(fees),

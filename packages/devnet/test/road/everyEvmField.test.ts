@@ -63,6 +63,7 @@ function membersOf({ status, type, to }: TransactionRecord): string[] {
     ...(to === undefined ? [] : ['to']),
     ...(type >= 1 ? ['accessList'] : []),
     ...(type >= 2 ? ['maxFeePerGas', 'maxPriorityFeePerGas'] : []),
+    ...(type === 3 ? ['maxFeePerBlobGas', 'blobVersionedHashes'] : []),
     ...(confirmed || type <= 1 ? ['gasPrice'] : []),
     ...(confirmed ? ['gasSpent', 'fees', 'blockNumber'] : []),
     ...(status === 3 && to === undefined ? ['contractAddress'] : [])

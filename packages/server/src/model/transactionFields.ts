@@ -25,6 +25,9 @@ export const transactionFields = [
   { name: 'maxFeePerGas', in: 'both', flag: 4, codec: 'integer', json: 'quantity' },
   { name: 'maxPriorityFeePerGas', in: 'both', flag: 8, codec: 'integer', json: 'quantity' },
   { name: 'accessList', in: 'both', flag: 2, codec: 'accessList', json: 'accessList' },
+  // EIP-4844, both. Absent also in records that were written before there were rows for them.
+  { name: 'maxFeePerBlobGas', in: 'both', flag: 256, codec: 'integer', json: 'quantity' },
+  { name: 'blobVersionedHashes', in: 'both', flag: 512, codec: 'hashes', json: 'hashes' },
   { name: 'data', in: 'both', flag: 0, codec: 'data', json: 'hex' },
   { name: 'timestampSeconds', wire: 'timestamp', in: 'confirmed', flag: 0, codec: 'count', json: 'number' },
   // Effective gas price, wei; in the pool of types 0 and 1 only.
@@ -44,8 +47,9 @@ export const transactionFields = [
 /** The order of the fields on the wire, where it is not that of the table. */
 const wireOrder = {
   ...{ hash: 1, from: 2, to: 3, value: 4, data: 5, gasLimit: 6, type: 7, nonce: 8, accessList: 9 },
-  ...{ maxPriorityFeePerGas: 10, maxFeePerGas: 11, timestampSeconds: 12, status: 13, gasSpent: 14 },
-  ...{ gasPrice: 15, feeWei: 16, blockNumber: 17, contractAddress: 18 }
+  ...{ maxPriorityFeePerGas: 10, maxFeePerGas: 11, maxFeePerBlobGas: 12, blobVersionedHashes: 13 },
+  ...{ timestampSeconds: 14, status: 15, gasSpent: 16, gasPrice: 17, feeWei: 18, blockNumber: 19 },
+  contractAddress: 20
 } satisfies Record<Row['name'], number>
 
 /** The rows in the order of the wire. */
@@ -67,6 +71,8 @@ interface Codecs {
   readonly data: Hex
   /** Entry after entry (address, count of keys, keys), as `data`. */
   readonly accessList: readonly AccessListEntry[]
+  /** Their count, then 32 bytes for each. */
+  readonly hashes: readonly Hash[]
   /** An integer, where the flag is set; else gasSpent x gasPrice. */
   readonly fee: bigint
   /** No bytes: the flag is set for 4, and not set for 3. */
@@ -76,7 +82,7 @@ interface Codecs {
 }
 
 /** `quantity`: minimal 0x-hex (EIP-1474); `integer`: decimal, every digit of it; `address`: checksummed. */
-type JsonForm = 'hex' | 'address' | 'number' | 'quantity' | 'integer' | 'accessList'
+type JsonForm = 'hex' | 'address' | 'number' | 'quantity' | 'integer' | 'accessList' | 'hashes'
 
 interface FieldRow {
   readonly name: string

@@ -228,11 +228,15 @@ export const oddBlocks: readonly OddBlock[] = [
         type: '0x3',
         maxFeePerGas: '0x64',
         maxPriorityFeePerGas: '0x1',
-        blobVersionedHashes: [id('b')]
+        maxFeePerBlobGas: '0x3B9ACA00',
+        blobVersionedHashes: [id('b'), id('c')]
       },
       receipt: { blobGasUsed: '0x20000', blobGasPrice: '0x2' }
     },
-    is: { type: 3, accessList: [], maxFeePerGas: '0x64', maxPriorityFeePerGas: '0x1', fees: '0x240b20' }
+    is: {
+      ...{ type: 3, accessList: [], maxFeePerGas: '0x64', maxPriorityFeePerGas: '0x1', fees: '0x240b20' },
+      ...{ maxFeePerBlobGas: '0x3b9aca00', blobVersionedHashes: [id('b'), id('c')] }
+    }
   },
   {
     name: 'blob fields on a type that nobody knows',
@@ -297,5 +301,28 @@ export const oddBlocks: readonly OddBlock[] = [
       ]
     },
     is: { from: zero }
+  },
+  {
+    name: 'blobs (3) of which the node tells nothing',
+    parts: {
+      transaction: { type: '0x3', maxFeePerGas: '0x64', maxPriorityFeePerGas: '0x1', maxFeePerBlobGas: null }
+    },
+    is: { type: 3, accessList: [], maxFeePerGas: '0x64', maxPriorityFeePerGas: '0x1' }
+  },
+  {
+    name: 'blob fields and blob gas on a type that nobody knows',
+    parts: {
+      transaction: { type: '0x50', maxFeePerBlobGas: '0x1', blobVersionedHashes: [] },
+      receipt: { blobGasUsed: '0x20000', blobGasPrice: '0x2' }
+    },
+    is: { type: 80, fees: '0x240b20', maxFeePerBlobGas: '0x1', blobVersionedHashes: [] }
+  },
+  {
+    name: 'blob fields on a protocol type that carries no blobs',
+    parts: {
+      transaction: { type: '0x1', accessList: [], maxFeePerBlobGas: '0x1', blobVersionedHashes: [] },
+      receipt: { blobGasUsed: '0x20000', blobGasPrice: '0x2' }
+    },
+    is: { type: 1, accessList: [] }
   }
 ]

@@ -140,7 +140,10 @@ async function walkTransaction(call: Call, hash: string, block: Raw): Promise<Wa
   const [raw, receipt] = (await Promise.all([
     call('eth_getTransactionByHash', hash),
     call('eth_getTransactionReceipt', hash)
-  ])) as [Raw & { accessList?: { address: string; storageKeys: string[] }[] }, Raw]
+  ])) as [
+    Raw & { accessList?: { address: string; storageKeys: string[] }[]; blobVersionedHashes?: string[] },
+    Raw
+  ]
   for (const part of [raw, receipt]) {
     if (part?.blockHash !== block.hash) {
       throw new Error(`${hash} was walked in block ${block.hash}, the node has it in ${part?.blockHash}`)
@@ -173,6 +176,12 @@ async function walkTransaction(call: Call, hash: string, block: Raw): Promise<Wa
         ? {
             maxFeePerGas: BigInt(raw.maxFeePerGas!),
             maxPriorityFeePerGas: BigInt(raw.maxPriorityFeePerGas!)
+          }
+        : {}),
+      ...(type === 3
+        ? {
+            maxFeePerBlobGas: BigInt(raw.maxFeePerBlobGas!),
+            blobVersionedHashes: raw.blobVersionedHashes
           }
         : {}),
       blockNumber: Number(block.number),

@@ -76,6 +76,7 @@ export function normalizeBlock(verified: VerifiedBlock): NormalizedBlock {
  *   protocol type leaves it out.
  * - The fee caps count for types from 2 on. Where a protocol type leaves one out, both are the one price it pays, as
  *   EIP-1559 reads a transaction that offers one price: `gasPrice`, else `fallback.gasPrice`, else 0.
+ * - The blob fields count where `mayCarryBlobs`; none is made up.
  *
  * @throws {NodeContradictionError} when a field is malformed.
  */
@@ -113,7 +114,21 @@ export function normalizeTransaction(
       }
     }
   }
+  if (mayCarryBlobs(type)) addBlobFields(transaction, raw, where)
   return transaction
+}
+
+/** Protocol types other than 3 carry no blobs; of types that nobody here knows it is not known. */
+function mayCarryBlobs(type: number): boolean {
+  return type === blobType || type > lastKnownType
+}
+
+function addBlobFields(transaction: Writable<EvmTransaction>, raw: RawObject, where: string): void {
+  const cap = readOptionalQuantity(raw.maxFeePerBlobGas, where, 'maxFeePerBlobGas')
+  if (cap !== undefined) transaction.maxFeePerBlobGas = cap
+  const name = 'blobVersionedHashes'
+  if (isAbsent(raw[name])) return
+  transaction[name] = readList(raw[name], where, name).map(hash => readHash(hash, where, name))
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
@@ -189,13 +204,12 @@ function readGasPrice(
 }
 
 /**
- * Blob gas (EIP-4844) and the share of a rollup's data on its parent chain, where the receipt has them. Protocol types
- * other than 3 carry no blobs, so blob fields on their receipts mean something else (OP chains count the size of
- * their data there); on types that nobody here knows they are taken as they stand.
+ * Blob gas (EIP-4844) and the share of a rollup's data on its parent chain, where the receipt has them. On a type that
+ * carries no blobs, blob gas means something else: OP chains count the size of their data there.
  */
 function readExtraFees(type: number, receipt: RawObject, where: string): bigint {
   const l1Fee = readOptionalQuantity(receipt.l1Fee, where, 'l1Fee') ?? 0n
-  if (type <= lastKnownType && type !== blobType) return l1Fee
+  if (!mayCarryBlobs(type)) return l1Fee
   const blobGasUsed = readOptionalQuantity(receipt.blobGasUsed, where, 'blobGasUsed') ?? 0n
   const blobGasPrice = readOptionalQuantity(receipt.blobGasPrice, where, 'blobGasPrice') ?? 0n
   return blobGasUsed * blobGasPrice + l1Fee

@@ -135,6 +135,9 @@ function skipField(reader: ByteReader, codec: Field['codec']): number {
     case 'data':
     case 'accessList':
       return reader.packed()
+    case 'hashes':
+      reader.skip(reader.varint() * hashLength)
+      return start
     case 'failed':
     case 'position':
       return start

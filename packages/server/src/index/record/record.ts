@@ -176,6 +176,11 @@ function writeField(writer: ByteWriter, { codec }: Field, value: unknown): void 
     case 'accessList':
       writer.packed(accessListBytes(value as readonly AccessListEntry[]))
       break
+    case 'hashes': {
+      const hashes = value as readonly Hash[]
+      writer.varint(hashes.length)
+      for (const hash of hashes) writer.fixed(hash, hashLength)
+    }
   }
 }
 
@@ -213,6 +218,8 @@ function readField(
     }
     case 'accessList':
       return readAccessList(bytes, at)
+    case 'hashes':
+      return readHashes(bytes, at)
     case 'position':
       return undefined
   }
@@ -244,4 +251,11 @@ export function readAccessList(record: Uint8Array, at: number): readonly AccessL
     entries.push({ address, storageKeys })
   }
   return entries
+}
+
+/** The hashes that begin here, by their offset in `RecordParts`. */
+export function readHashes(record: Uint8Array, at: number): readonly Hash[] {
+  const reader = new ByteReader(record)
+  reader.at = at
+  return Array.from({ length: reader.varint() }, () => hexAt(record, reader.skip(hashLength), hashLength))
 }

@@ -51,7 +51,9 @@ const sharedModel = {
   type: fc.oneof(fc.nat({ max: 4 }), fc.constantFrom(0x64, 0x7e, 0x7f, 255, 2 ** 31)),
   accessList: arbitraryAccessList,
   maxFeePerGas: arbitraryUint256,
-  maxPriorityFeePerGas: arbitraryUint256
+  maxPriorityFeePerGas: arbitraryUint256,
+  maxFeePerBlobGas: arbitraryUint256,
+  blobVersionedHashes: fc.array(arbitraryHash, { maxLength: 3 })
 }
 
 /** Every combination of present and absent fields; an absent one has no key. */

@@ -1,7 +1,7 @@
 import { addressBytes } from '../../index/record/hexBytes.ts'
 import { fieldIndex, hashLength, RecordParts } from '../../index/record/RecordParts.ts'
 import type { RecordChunk } from '../../index/record/record.ts'
-import { readAccessList } from '../../index/record/record.ts'
+import { readAccessList, readHashes } from '../../index/record/record.ts'
 import { damaged, varintAt } from '../../index/record/recordBytes.ts'
 import { toPosition } from '../../index/record/transactionId.ts'
 import type { AccessListEntry, Address } from '../../model/evm.ts'
@@ -112,6 +112,10 @@ function writeFields(
         break
       case 'accessList':
         writer.string(accessListText(readAccessList(bytes, at), formatAddress))
+        writer.reserve(boundedCharacters)
+        break
+      case 'hashes':
+        writer.string(JSON.stringify(readHashes(bytes, at)))
         writer.reserve(boundedCharacters)
         break
       default:

@@ -38,6 +38,7 @@ function toJson(json: Field['json'], value: unknown, formatAddress: FormatAddres
         address: formatAddress(address),
         storageKeys
       }))
+    case 'hashes':
     case 'hex':
     case 'number':
       return value
