@@ -74,8 +74,8 @@ function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => EvmNode {
   }
 
   const createNode = (signal: AbortSignal): EvmNode => ({
-    async request(call, scan) {
-      const value = await link.track(signal, () => channel.send(call, signal, scan))
+    async request(call, onSize) {
+      const value = await link.track(signal, () => channel.send(call, signal, onSize))
       noteHead(call, value)
       return value
     },

@@ -6,48 +6,16 @@ import type { NodeCall, NodeOutcome } from './nodeCall.ts'
 
 const maxMessageLength = 300
 
-/** What stands before and after the result in the answers of nodes; the id is put in. */
-const envelopes = [
-  ['{"jsonrpc":"2.0","id":#,"result":', '}'],
-  ['{"jsonrpc":"2.0","result":', ',"id":#}'],
-  ['{"id":#,"jsonrpc":"2.0","result":', '}'],
-  ['{"id":#,"result":', ',"jsonrpc":"2.0"}']
-] as const
-
-const newLine = 0x0a
-
-/**
- * Finds the bytes of the result in an answer to the call with this id. What stands around them is exactly one of the
- * forms in which nodes write it; whether they are one value, and not more, is for their reader to find out.
- * @returns `undefined` for an answer of any other form, also an error.
- */
-export function findResult(body: Buffer, id: number): Uint8Array | undefined {
-  let end = body.length
-  while (body[end - 1] === newLine) end--
-  for (const [before, after] of envelopes) {
-    const head = before.replace('#', String(id))
-    const tail = after.replace('#', String(id))
-    const from = head.length
-    const to = end - tail.length
-    if (from < to && isAt(body, 0, head) && isAt(body, to, tail)) return body.subarray(from, to)
-  }
-  return undefined
-}
-
-function isAt(body: Buffer, at: number, text: string): boolean {
-  return body.toString('latin1', at, at + text.length) === text
-}
-
 /**
  * Parses the body of an answer.
  * @returns the parsed body, whatever it is. A body that looks like JSON-RPC is returned under any HTTP status but 429,
  *   because some nodes answer execution errors with 400 or 500.
  * @throws {UpstreamError}
  */
-export function readAnswer({ status, body, retryAfterMs }: UpstreamAnswer, name: string): unknown {
+export function readAnswer({ status, text, retryAfterMs }: UpstreamAnswer, name: string): unknown {
   let answer: unknown
   try {
-    answer = JSON.parse(body.toString('utf8'))
+    answer = JSON.parse(text)
   } catch {
     answer = undefined
   }

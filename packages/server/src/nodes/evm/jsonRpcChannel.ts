@@ -3,18 +3,18 @@ import { NodeRpcError } from '../../platform/errors.ts'
 import { messageKindOf, speaksOfBatch } from '../upstreams/errorWords.ts'
 import type { UpstreamLink } from '../upstreams/upstream.ts'
 import { UpstreamError } from '../upstreams/upstreamError.ts'
-import { errorMessageOf, findResult, idOf, readAnswer, readOutcome } from './jsonRpc.ts'
-import type { NodeCall, NodeOutcome, ResultScan } from './nodeCall.ts'
+import { errorMessageOf, idOf, readAnswer, readOutcome } from './jsonRpc.ts'
+import type { NodeCall, NodeOutcome } from './nodeCall.ts'
 
 /** JSON-RPC 2.0 over one upstream: ids, batches, and the shapes real nodes answer with. No retries. */
 export interface JsonRpcChannel {
   /**
-   * @param scan - gets the bytes of the result first, where they can be told from the rest of the answer.
-   * @returns what `scan` made of them, else the parsed result.
+   * @param onSize - gets the size in bytes of an answer that is no error.
+   * @returns the parsed result.
    * @throws {NodeRpcError} the node answered an error.
    * @throws {UpstreamError} it did not answer, or asked to come back later.
    */
-  send(call: NodeCall, signal: AbortSignal, scan?: ResultScan): Promise<unknown>
+  send(call: NodeCall, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<unknown>
   /**
    * Fills the gaps of `outcomes` (same length as `calls`), so that a repeated attempt asks only for what is missing.
    * @throws {UpstreamError} like `send`; what has been answered by then stays in `outcomes`.
@@ -39,17 +39,19 @@ export function createJsonRpcChannel(link: UpstreamLink): JsonRpcChannel {
   const { name, batchSize } = link
   let nextId = 1
 
-  async function send(call: NodeCall, signal: AbortSignal, scan?: ResultScan): Promise<unknown> {
+  async function send(
+    call: NodeCall,
+    signal: AbortSignal,
+    onSize?: (bytes: number) => void
+  ): Promise<unknown> {
     const id = nextId++
     const whole = await link.post(JSON.stringify({ jsonrpc: '2.0', id, ...call }), signal)
-    const result = scan === undefined || whole.status !== 200 ? undefined : findResult(whole.body, id)
-    const scanned = result === undefined ? undefined : scan?.(result)
-    if (scanned !== undefined) return scanned
     const answer = readAnswer(whole, name)
     const outcome = readOutcome(answer, call, link)
     if (outcome === undefined || (outcome.ok && idOf(answer) !== id)) throw malformed(call.method)
-    if (outcome.ok) return outcome.value
-    throw outcome.error
+    if (!outcome.ok) throw outcome.error
+    onSize?.(whole.byteLength)
+    return outcome.value
   }
 
   async function sendSingle(entry: Entry, outcomes: (NodeOutcome | undefined)[], signal: AbortSignal) {

@@ -6,22 +6,6 @@ export interface NodeCall {
   readonly params: readonly unknown[]
 }
 
-/** What was read from the bytes of a result, which was not parsed. */
-class Scanned<T> {
-  readonly value: T
-
-  constructor(value: T) {
-    this.value = value
-  }
-}
-
-/**
- * Reads a result from its bytes.
- * @param bytes - one value of JSON and nothing else, as long as `scan` finds it sound.
- * @returns `undefined` for what has to be parsed; only sound JSON may be taken.
- */
-export type ResultScan<T = unknown> = (bytes: Uint8Array) => Scanned<T> | undefined
-
 export interface NodeCallOptions {
   /** Aborting rejects the call with the signal's reason. */
   readonly signal?: AbortSignal
@@ -37,8 +21,6 @@ export interface NodeCallOptions {
    * the fault of `node`, and another one is asked.
    */
   readonly read?: (value: unknown, node: EvmNode) => unknown
-  /** Single calls only: has the first look at the result. `read` is handed what it took, in place of the parsed value. */
-  readonly scan?: ResultScan
 }
 
 /** Outcome of one entry of a batch; entries fail alone. */
@@ -49,10 +31,10 @@ export type NodeOutcome =
 /** One upstream, for the length of one piece of work. */
 export interface EvmNode {
   /**
-   * @param scan - see `NodeCallOptions`.
+   * @param onSize - gets the size in bytes of an answer that is no error.
    * @throws {NodeRpcError} the node answered an error.
    */
-  request(call: NodeCall, scan?: ResultScan): Promise<unknown>
+  request(call: NodeCall, onSize?: (bytes: number) => void): Promise<unknown>
   /**
    * @param known - outcomes of an earlier attempt at the same node that broke off; only its gaps are asked for, and filled.
    * @returns one outcome per call, in order.

@@ -139,7 +139,7 @@ export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
   }
 }
 
-function requestWork(call: NodeCall, { height, read, scan }: NodeCallOptions): Work<EvmNode, unknown> {
+function requestWork(call: NodeCall, { height, read }: NodeCallOptions): Work<EvmNode, unknown> {
   const { method } = call
   return {
     what: method,
@@ -147,7 +147,7 @@ function requestWork(call: NodeCall, { height, read, scan }: NodeCallOptions): W
     method,
     height: height ?? heightOf([call]),
     async ask(node, { capabilities }) {
-      const raw = await capabilities.require(method, () => node.request(call, scan))
+      const raw = await capabilities.require(method, () => node.request(call))
       const answer = () => (read === undefined ? raw : read(raw, node))
       if (isAbsentAnswer(call, raw)) throw new AbsentAnswer(answer)
       return answer()

@@ -42,8 +42,7 @@ export async function exchange(
   signal: AbortSignal
 ): Promise<NodeResult> {
   const { name } = upstream
-  const { body: bytes, ...reply } = await upstream.post(body, signal)
-  const text = bytes.toString('utf8')
+  const { text, ...reply } = await upstream.post(body, signal)
   const { status, retryAfterMs } = reply
   const answer = { text, turns: createCountedTurns(MARKS_PER_TURN) }
   const noJsonRpc = () =>

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Readable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { createSecretHider } from '../../platform/createSecretHider.ts'
 import { ConfigError } from '../../platform/errors.ts'
@@ -10,8 +11,10 @@ import { UpstreamError } from './upstreamError.ts'
 /** A whole HTTP answer that is not a 429; what it says is the caller's business. */
 export interface UpstreamAnswer {
   readonly status: number
-  /** Decoded of its content encoding; nobody else holds them. */
-  readonly body: Buffer
+  /** Decoded of its content encoding. */
+  readonly text: string
+  /** Its size. */
+  readonly byteLength: number
   /** What the node asked for in `Retry-After`. */
   readonly retryAfterMs?: number
 }
@@ -90,7 +93,7 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
           ...patience
         })
       }
-      return { status, body: answered, ...patience }
+      return { status, ...answered, ...patience }
     }
   }
 }
@@ -121,16 +124,18 @@ async function readBody(
   name: string,
   maxBytes: number,
   signal: AbortSignal
-): Promise<Buffer> {
+): Promise<Pick<UpstreamAnswer, 'text' | 'byteLength'>> {
   const tooLarge = () => new UpstreamError(`${name} answered more than ${maxBytes} bytes`, 'tooLarge')
-  const chunks: Buffer[] = []
-  let size = 0
+  // Joining the bytes first would cost one more large buffer for each answer.
+  const decoder = new StringDecoder('utf8')
+  let text = ''
+  let byteLength = 0
   try {
     if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
     for await (const chunk of decoded(response)) {
-      size += chunk.length
-      if (size > maxBytes) throw tooLarge()
-      chunks.push(chunk)
+      byteLength += chunk.length
+      if (byteLength > maxBytes) throw tooLarge()
+      text += decoder.write(chunk)
     }
   } catch (error) {
     response.destroy()
@@ -138,7 +143,7 @@ async function readBody(
     signal.throwIfAborted()
     throw new UpstreamError(`${name} broke off its answer (${failureCode(error)})`, 'unreachable')
   }
-  return Buffer.concat(chunks, size)
+  return { text: text + decoder.end(), byteLength }
 }
 
 const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }

@@ -16,7 +16,7 @@ import { verifyRoot } from './verifyRoot.ts'
  * What happened inside the transactions of a block, as one node traces it: by `trace_block`, which tells rewards too, else
  * by `debug_traceBlockByHash`, also where the former is entangled (`isEntangled`).
  *
- * @param tell - is told the bytes of the answer, where they can be told from the rest.
+ * @param tell - gets the size of the answer in bytes.
  * @throws {NodeContradictionError} the traces are not of this block, contradict themselves or its transactions, or the node
  *   failed to make them; another one may do better.
  * @throws {NodeRpcError} the node offers neither method (see `isMethodMissing`), or no longer has the state of that block.
@@ -77,10 +77,7 @@ async function listTraces(
 /** Whatever else a node says instead of an answer (its tracer ran out of time or memory) is no word on the block. */
 async function request(node: EvmNode, call: NodeCall, blockNumber: number, tell: TellBytes | undefined) {
   try {
-    return await node.request(call, ({ length }) => {
-      tell?.(length)
-      return undefined
-    })
+    return await node.request(call, tell)
   } catch (error) {
     const isPlain =
       error instanceof NodeRpcError && !isMethodMissing(error) && messageKindOf(error) === undefined
