@@ -17,6 +17,8 @@ function textOf(values: readonly Hex[]): string {
   return `0x${bits.toString(16).padStart(512, '0')}`
 }
 
+const one: Hex = `0x${'01'.repeat(20)}`
+
 function bloomOf(values: readonly Hex[]): LogsBloom {
   const bloom = new LogsBloom()
   for (const value of values) bloom.add(value)
@@ -26,7 +28,7 @@ function bloomOf(values: readonly Hex[]): LogsBloom {
 describe('the bloom of logs', () => {
   it(`has for each value the bits that its hash names (seed ${seed}, CHAIN_DATA_TEST_SEED repeats it)`, () => {
     const value = fc
-      .oneof(...[1, 20, 32, 135].map(length => fc.uint8Array({ minLength: length, maxLength: length })))
+      .oneof(...[4, 20, 32, 132].map(length => fc.uint8Array({ minLength: length, maxLength: length })))
       .map((bytes): Hex => `0x${Buffer.from(bytes).toString('hex')}`)
     fc.assert(
       fc.property(fc.array(value, { maxLength: 6 }), fc.nat({ max: 2047 }), (values, bit) => {
@@ -50,15 +52,15 @@ describe('the bloom of logs', () => {
   })
 
   it('is empty again once it is cleared', () => {
-    const bloom = bloomOf(['0x01'])
+    const bloom = bloomOf([one])
     bloom.clear()
     expect(bloom.compare(textOf([]), 'it')).toBeUndefined()
-    expect(bloom.compare(textOf(['0x01']), 'it')).toBe('logsBloom')
+    expect(bloom.compare(textOf([one]), 'it')).toBe('logsBloom')
   })
 
   it('is read in upper case and with any number of zeros, and is none where the node leaves it out', () => {
-    const [bloom, empty] = [bloomOf(['0x01']), bloomOf([])]
-    const text = textOf(['0x01'])
+    const [bloom, empty] = [bloomOf([one]), bloomOf([])]
+    const text = textOf([one])
     expect(bloom.compare(text.toUpperCase(), 'it')).toBeUndefined()
     for (const zero of ['0x0', '0x00', `0x${'0'.repeat(512)}`]) {
       expect(empty.compare(zero, 'it')).toBeUndefined()

@@ -2,19 +2,27 @@ import type { Hex } from '../../../model/evm.ts'
 import { isAbsent, readBytes } from '../../../nodes/evm/rawFields.ts'
 import { createKeccakState, permuteKeccak } from '../../../platform/permuteKeccak.ts'
 
-const bloomBytes = 256
+/** `0x` and the digits of 2048 bits. */
+const textLength = 2 + 512
 /** What most receipts say, since most transactions log nothing. */
-const emptyText = `0x${'00'.repeat(bloomBytes)}`
+const emptyText = `0x${'0'.repeat(512)}`
+const digits = Buffer.from('0123456789abcdef')
+/** Value of each hex digit by its character code; -1 for all others. */
+const digitValues = Int8Array.from({ length: 128 }, (_, code) => digits.indexOf(code))
 
 /** How a stated bloom differs from that of the logs. */
 export type BloomFault = 'emptyBloom' | 'logsBloom'
 
-/** The bloom of logs: 2048 bits. */
+/** The bloom of logs, as the text that a node writes for it: so it is compared at once. */
 export class LogsBloom {
-  /** The most significant byte first. */
-  readonly #bits = Buffer.alloc(bloomBytes)
-  readonly #words = new Int32Array(this.#bits.buffer, this.#bits.byteOffset, bloomBytes / 4)
+  readonly #text = Buffer.from(emptyText)
+  readonly #whole: LogsBloom | undefined
   #isEmpty = true
+
+  /** @param whole - gets everything that is added here, too. */
+  constructor(whole?: LogsBloom) {
+    this.#whole = whole
+  }
 
   /**
    * Adds the address or a topic of a log: each sets the three bits that the first three pairs of bytes of its hash name.
@@ -31,32 +39,16 @@ export class LogsBloom {
   }
 
   /** Adds a value as a node wrote it, if it is remembered, and so known to be well-formed. @returns false: it is not. */
-  addKnown(value: unknown, digits: number): boolean {
-    if (typeof value !== 'string' || value.length !== 2 + digits) return false
+  addKnown(value: unknown, digitCount: number): boolean {
+    if (typeof value !== 'string' || value.length !== 2 + digitCount) return false
     const slot = slotOf(value)
     if (known[slot] !== value) return false
     this.#setBits(3 * slot)
     return true
   }
 
-  #setBits(at: number): void {
-    for (let i = at; i < at + 3; i++) {
-      const position = positions[i] ?? 0
-      const byte = bloomBytes - 1 - (position >> 3)
-      this.#bits[byte] = (this.#bits[byte] ?? 0) | (1 << (position & 7))
-    }
-    this.#isEmpty = false
-  }
-
-  /** Adds everything that is in another one. */
-  merge(other: LogsBloom): void {
-    if (other.#isEmpty) return
-    for (let i = 0; i < bloomBytes / 4; i++) this.#words[i] = (this.#words[i] ?? 0) | (other.#words[i] ?? 0)
-    this.#isEmpty = false
-  }
-
   clear(): void {
-    if (!this.#isEmpty) this.#bits.fill(0)
+    if (!this.#isEmpty) this.#text.fill('0', 2)
     this.#isEmpty = true
   }
 
@@ -66,12 +58,24 @@ export class LogsBloom {
    * @throws {NodeContradictionError} when it is not hex.
    */
   compare(stated: unknown, where: string): BloomFault | undefined {
+    if (stated === emptyText) return this.#isEmpty ? undefined : 'emptyBloom'
     if (isAbsent(stated) || stated === '0x') return undefined
-    if (stated === emptyText || (typeof stated === 'string' && /^0x0+$/i.test(stated))) {
-      return this.#isEmpty ? undefined : 'emptyBloom'
+    const text = this.#text.toString('latin1')
+    if (stated === text) return undefined
+    if (typeof stated === 'string' && /^0x0+$/i.test(stated)) return this.#isEmpty ? undefined : 'emptyBloom'
+    return readBytes(stated, where, 'logsBloom') === text ? undefined : 'logsBloom'
+  }
+
+  #setBits(at: number): void {
+    const text = this.#text
+    for (let i = at; i < at + 3; i++) {
+      const position = positions[i] ?? 0
+      const place = textLength - 1 - (position >> 2)
+      const value = (digitValues[text[place] ?? 0] ?? 0) | (1 << (position & 3))
+      text[place] = digits[value] ?? 0
     }
-    const text = `0x${this.#bits.toString('hex')}`
-    return stated === text || readBytes(stated, where, 'logsBloom') === text ? undefined : 'logsBloom'
+    this.#isEmpty = false
+    if (this.#whole !== undefined) this.#whole.#setBits(at)
   }
 }
 
@@ -93,19 +97,24 @@ function slotOf(value: string): number {
   return (mixed ^ (mixed >>> 15)) & (slots - 1)
 }
 
-/** Bytes that one permutation of Keccak-256 takes. */
-const blockBytes = 136
+/** Words that one permutation of Keccak-256 takes. */
+const blockWords = 34
 const state = createKeccakState()
-const block = Buffer.alloc(blockBytes)
 
-/** @param value - fewer than 136 bytes. @see https://keccak.team/files/Keccak-reference-3.0.pdf */
+/** @param value - whole words, fewer than 34. @see https://keccak.team/files/Keccak-reference-3.0.pdf */
 function hashInto(at: number, value: Hex): void {
-  block.fill(0)
-  const length = block.write(value.slice(2), 'hex')
-  block[length] = 1
-  block[blockBytes - 1] = (block[blockBytes - 1] ?? 0) | 0x80
   state.fill(0)
-  for (let i = 0; i < blockBytes / 4; i++) state[i] = block.readInt32LE(4 * i)
+  const end = (value.length - 2) >> 3
+  for (let word = 0; word < end; word++) {
+    let bytes = 0
+    // The first byte is the lowest, and of its digits the first is the higher one.
+    for (let i = 0; i < 8; i++) {
+      bytes |= (digitValues[value.charCodeAt(2 + 8 * word + i)] ?? 0) << (4 * (i ^ 1))
+    }
+    state[word] = bytes
+  }
+  state[end] = 1
+  state[blockWords - 1] = (state[blockWords - 1] ?? 0) | 0x8000_0000
   permuteKeccak(state)
   const [first = 0, second = 0] = state
   positions[at] = positionIn(first)

@@ -27,7 +27,8 @@ import type { Waivers } from './waivers.ts'
  */
 export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[], waivers: Waivers): void {
   const { ref } = block
-  const [own, whole] = [new LogsBloom(), new LogsBloom()]
+  const whole = new LogsBloom()
+  const own = new LogsBloom(whole)
   const refuse = (fault: BloomFault | undefined, where: string) => {
     if (fault === undefined) return
     const text =
@@ -53,7 +54,6 @@ export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[],
       nextIndex = mayLeaveGaps ? index + 1 : nextIndex + 1
     }
     addLogs(logs, own, where)
-    whole.merge(own)
     refuse(own.compare(receipt.logsBloom, where), where)
   }
   const stated = block.raw.logsBloom
