@@ -1,4 +1,5 @@
 import type { SyncStatus } from '@chain-data/protocol'
+import { openRpcDocument } from '@chain-data/protocol/document'
 import { checkFailure } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
 import {
@@ -110,10 +111,7 @@ describe('an answer', () => {
   it('is under the host’s method prefix, which the discovery method and Solana’s never carry', async () => {
     const prefixed = startService({
       methodPrefix: 'acme_',
-      handlers: {
-        svc_getSyncStatus: async () => status(1),
-        'rpc.discover': async () => ({ openrpc: '1', info: {}, methods: [] })
-      }
+      handlers: { svc_getSyncStatus: async () => status(1) }
     })
     const reasonOf = async (method: string) => {
       const answer = (await (await prefixed.post('/evm-chain', request(method, []))).json()) as {
@@ -128,14 +126,11 @@ describe('an answer', () => {
   })
 
   it('of rpc.discover needs no chain', async () => {
-    const discovering = startService({
-      handlers: { 'rpc.discover': async () => ({ openrpc: '1', info: {}, methods: [] }) }
-    })
-    const response = await discovering.post('/solana', request('rpc.discover', [], { chainId: undefined }))
+    const response = await startService().post('/solana', request('rpc.discover', [], { chainId: undefined }))
     expect(await response.json()).toEqual({
       jsonrpc: '2.0',
       id: 1,
-      result: { openrpc: '1', info: {}, methods: [] }
+      result: openRpcDocument
     })
   })
 })

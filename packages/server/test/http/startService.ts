@@ -57,7 +57,6 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       enhancedGetTokensAndNFTs: notCalled,
       svc_getSyncStatus: notCalled,
       svc_verifyHistory: notCalled,
-      'rpc.discover': notCalled,
       ...changes.handlers
     },
     limits: {

@@ -1,4 +1,4 @@
-import type { WriteAddress } from './createAddressWriter.ts'
+import type { WriteAddress } from './addressFormat.ts'
 
 /** Kept between two texts; a text that needed more gives it back. */
 const keptBytes = 2 ** 20

@@ -13,8 +13,8 @@ export interface MethodContext {
   readonly onCoverage?: (coverage: AnswerCoverage) => void
 }
 
-/** The server's implementation of every method of the spec. */
-export type Handlers = MethodHandlers<MethodContext, ResultStream>
+/** The server's implementation of the methods of the spec; `rpc.discover` needs none. */
+export type Handlers = Omit<MethodHandlers<MethodContext, ResultStream>, 'rpc.discover'>
 
 /**
  * The parts of the chain that a call is about.

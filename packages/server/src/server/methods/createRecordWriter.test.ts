@@ -8,8 +8,7 @@ import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
 import type { ConfirmedTransaction } from '../../model/evm.ts'
 import { exactJson } from '../rpc/envelope.ts'
 import { createAddressFormat } from './addressFormat.ts'
-import { createRecordWriter } from './createRecordWriter.ts'
-import { toTransactionRecord } from './toTransactionRecord.ts'
+import { createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 
 const seed = Number(process.env.CHAIN_DATA_SEED ?? Date.now() % 2 ** 31)
 const formatAddress = createAddressFormat()

@@ -1,14 +1,15 @@
+import type { TransactionRecord } from '@chain-data/protocol'
 import { addressBytes } from '../../index/record/hexBytes.ts'
 import { fieldIndex, hashLength, RecordParts } from '../../index/record/RecordParts.ts'
 import type { RecordChunk } from '../../index/record/record.ts'
 import { readAccessList, readHashes } from '../../index/record/record.ts'
 import { damaged, varintAt } from '../../index/record/recordBytes.ts'
 import { toPosition } from '../../index/record/transactionId.ts'
-import type { AccessListEntry, Address } from '../../model/evm.ts'
+import type { AccessListEntry, Address, ConfirmedTransaction, PendingTransaction } from '../../model/evm.ts'
 import { type Field, transactionFields, wireFields } from '../../model/transactionFields.ts'
 import { AsciiWriter } from './AsciiWriter.ts'
 import type { FormatAddress } from './addressFormat.ts'
-import { createAddressWriter } from './createAddressWriter.ts'
+import { createAddressWriter } from './addressFormat.ts'
 import { createInternalWriter, createTransfersWriter } from './writeAttached.ts'
 
 /** What is attached to each record, and to whom it has to belong. */
@@ -111,7 +112,7 @@ function writeFields(
         else writer.quantity(bytes, at)
         break
       case 'accessList':
-        writer.string(accessListText(readAccessList(bytes, at), formatAddress))
+        writer.string(JSON.stringify(toJson(field.json, readAccessList(bytes, at), formatAddress)))
         writer.reserve(boundedCharacters)
         break
       case 'hashes':
@@ -146,10 +147,51 @@ function writeField(writer: AsciiWriter, { codec, json }: Field, bytes: Uint8Arr
   }
 }
 
-/** Most lists are empty. The others are made of values first: they are too few to be worth a way of their own. */
-function accessListText(list: readonly AccessListEntry[], formatAddress: FormatAddress): string {
-  if (list.length === 0) return '[]'
-  return JSON.stringify(
-    list.map(({ address, storageKeys }) => ({ address: formatAddress(address), storageKeys }))
-  )
+/**
+ * Shapes a transaction as `svc_getTransactionsByAddress` returns it.
+ *
+ * @see spec/openrpc.json TransactionRecord: which field is there for which status and type.
+ */
+export function toTransactionRecord(
+  transaction: PendingTransaction | ConfirmedTransaction,
+  formatAddress: FormatAddress
+): TransactionRecord<number | bigint> {
+  const values: Partial<Record<Field['name'], unknown>> =
+    'firstSeenSeconds' in transaction
+      ? { ...transaction, timestampSeconds: transaction.firstSeenSeconds }
+      : transaction
+  const record: Record<string, unknown> = {}
+  for (const { name, wire = name, json } of wireFields) {
+    const value = values[name]
+    if (value !== undefined) record[wire] = toJson(json, value, formatAddress)
+  }
+  return record as unknown as TransactionRecord<number | bigint>
+}
+
+function toJson(json: Field['json'], value: unknown, formatAddress: FormatAddress): unknown {
+  switch (json) {
+    case 'address':
+      return formatAddress(value as `0x${string}`)
+    case 'quantity':
+      // Minimal 0x-hex (EIP-1474).
+      return `0x${(value as bigint).toString(16)}`
+    case 'integer':
+      return integer(value as bigint)
+    case 'accessList':
+      return (value as readonly AccessListEntry[]).map(({ address, storageKeys }) => ({
+        address: formatAddress(address),
+        storageKeys
+      }))
+    case 'hashes':
+    case 'hex':
+    case 'number':
+      return value
+  }
+}
+
+const largestExact = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** A plain number where it is exact, which almost every one is: those are written much faster. */
+function integer(value: bigint): number | bigint {
+  return value <= largestExact ? Number(value) : value
 }

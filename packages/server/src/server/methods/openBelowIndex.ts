@@ -133,7 +133,7 @@ export async function openBelowIndex(
 }
 
 /** Joins a snapshot and the history older than it: same order, nothing twice. */
-export function joinBelow(snapshot: HistoryView, below: BelowIndex | undefined): HistoryView {
+export function joinBelow(snapshot: HistoryView, below: BelowIndex): HistoryView {
   return {
     rollbacks: () => snapshot.rollbacks(),
     async *records(address, part = {}) {
@@ -142,8 +142,7 @@ export function joinBelow(snapshot: HistoryView, below: BelowIndex | undefined):
         left -= chunk.ids.length
         yield chunk
       }
-      if (below === undefined || left <= 0) return
-      yield* below.records({ ...part, ...(Number.isFinite(left) ? { limit: left } : {}) })
+      if (left > 0) yield* below.records({ ...part, ...(Number.isFinite(left) ? { limit: left } : {}) })
     }
   }
 }
@@ -153,11 +152,10 @@ const findOutTimeoutMs = 1_500
 
 /** Returns who answers for history older than the index; `undefined` while no node has answered whether it can. */
 export async function whoAnswersBelow(
-  deep: DeepHistory | undefined,
+  deep: DeepHistory,
   snapshot: StatusReader,
   signal: AbortSignal
 ): Promise<'node' | 'none' | undefined> {
-  if (deep === undefined) return 'none'
   if (deep.answeredBy() === 'node') return 'node'
   const range = await snapshot.indexedRange()
   if (range === undefined || range.from === 0) return 'none'

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StatusReader } from '../../index/port/status.ts'
+import type { IndexCoverage, StatusReader } from '../../index/port/status.ts'
 import type { Snapshot, StoreReader } from '../../index/port/store.ts'
+import type { AnswerCoverage } from '../../model/coverage.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
@@ -94,4 +95,54 @@ export async function notBackfilled(snapshot: StatusReader, { chainId, head }: S
     head,
     ...(indexedTo === undefined ? {} : { indexedTo })
   })
+}
+
+/** A node that has moved to another branch is followed within seconds. */
+const moveWaitMs = 5_000
+const movePauseMs = 200
+
+/**
+ * Repeats work that fails because index and node are not at the same block: one of the two moves within a moment.
+ *
+ * @throws the last failure, after some seconds, and any other failure at once.
+ */
+export async function retryWhileMoving<T>(
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  isMoving: (error: unknown) => boolean,
+  work: () => Promise<T>
+): Promise<T> {
+  for (const lastMoment = clock.now() + moveWaitMs; ; ) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isMoving(error) || clock.now() >= lastMoment) throw error
+      await sleep(movePauseMs, undefined, { signal })
+    }
+  }
+}
+
+/** Returns what an answer from this snapshot covers. */
+export async function coverageOf(
+  chainId: number,
+  snapshot: StatusReader,
+  deepHistory: 'node' | 'none' | undefined
+): Promise<AnswerCoverage> {
+  const range = await snapshot.indexedRange()
+  if (range === undefined) return { chainId }
+  return {
+    ...{ chainId, from: range.from, to: range.to.number },
+    ...knownFrom(await snapshot.coverage()),
+    ...(range.from === 0 || deepHistory === undefined ? {} : { deepHistory })
+  }
+}
+
+/** Returns from which blocks on the index knows what happened in transactions, in the words of the wire; absent: of none. */
+export function knownFrom({
+  detailedFrom,
+  tracedFrom
+}: IndexCoverage): Pick<AnswerCoverage, 'transfersFrom' | 'internalFrom'> {
+  return {
+    ...(detailedFrom !== undefined && { transfersFrom: detailedFrom }),
+    ...(tracedFrom !== undefined && { internalFrom: tracedFrom })
+  }
 }

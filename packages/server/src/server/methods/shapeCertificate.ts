@@ -12,7 +12,7 @@ import type { CertificateFinding } from '../../audit/Findings.ts'
 import type { Certificate } from '../../audit/issueCertificate.ts'
 import type { BlockAt } from '../../evm/state/pinBlock.ts'
 import type { FormatAddress } from './addressFormat.ts'
-import { knownFrom } from './coverageOf.ts'
+import { knownFrom } from './requireCurrent.ts'
 
 /** A certificate as the wire has it. */
 export function shapeCertificate(

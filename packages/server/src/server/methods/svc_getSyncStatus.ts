@@ -9,8 +9,8 @@ import {
   NodeUnavailableError,
   StoreError
 } from '../../platform/errors.ts'
-import { knownFrom } from './coverageOf.ts'
 import type { Handlers } from './MethodContext.ts'
+import { knownFrom } from './requireCurrent.ts'
 
 /** What the status of one EVM chain is made of. */
 interface StatusChain {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { HeldNft } from '../../evm/holdings/heldAssets.ts'
 import type { EvmHoldings, EvmHoldingsAtBlock, HoldingsRequest } from '../../evm/holdings/holdings.ts'
 import { type ListedLabel, shapeEvmHoldings } from '../../evm/holdings/shapeEvmHoldings.ts'
@@ -11,10 +10,15 @@ import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
-import { coverageOf } from './coverageOf.ts'
 import { chainOf, type Handlers, type MethodContext, metadataBudget } from './MethodContext.ts'
 import { type BelowIndex, type DeepChain, openBelowIndex } from './openBelowIndex.ts'
-import { notBackfilled, openSettled, requireFollowing } from './requireCurrent.ts'
+import {
+  coverageOf,
+  notBackfilled,
+  openSettled,
+  requireFollowing,
+  retryWhileMoving
+} from './requireCurrent.ts'
 
 /** What the holdings of one chain are read from. */
 interface EvmHoldingsChain extends DeepChain {
@@ -35,10 +39,6 @@ export interface EvmHoldingsMethodOptions {
   readonly serveWhileSyncing: boolean
   readonly clock: Clock
 }
-
-/** A node that has moved to another branch is followed within seconds. */
-const lostWaitMs = 5_000
-const lostPauseMs = 200
 
 /** Answers ERC-20 tokens, NFTs and native balance: the index names candidates, the node's state at one block decides. */
 export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handlers['svc_getTokensAndNFTs'] {
@@ -68,18 +68,15 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
   ): Promise<EvmHoldingsAtBlock> {
     const { address, signal } = request
     const older = await readOlder(chain, address, context)
-    const lastMoment = clock.now() + lostWaitMs
-    for (;;) {
-      try {
-        return await chain.holdings.readHoldings({
+    return await retryWhileMoving(
+      { clock, signal },
+      error => error instanceof BlockLostError,
+      async () =>
+        chain.holdings.readHoldings({
           ...request,
           ...(await readCandidates(chain, address, older, context))
         })
-      } catch (error) {
-        if (!(error instanceof BlockLostError) || clock.now() >= lastMoment) throw error
-        await sleep(lostPauseMs, undefined, { signal })
-      }
-    }
+    )
   }
 
   /** Reads candidates older than the index; the snapshot is closed before nodes are asked for them. */

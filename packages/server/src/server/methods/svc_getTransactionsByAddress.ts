@@ -8,9 +8,8 @@ import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { FormatAddress } from './addressFormat.ts'
-import { coverageOf } from './coverageOf.ts'
-import { createPageTexts, type HistoryView } from './createPageTexts.ts'
-import { type Attached, createRecordWriter } from './createRecordWriter.ts'
+import { type ConfirmedPage, createPageTexts, type HistoryView } from './createPageTexts.ts'
+import { type Attached, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 import {
   chainOf,
   type Handlers,
@@ -26,8 +25,13 @@ import {
   openBelowIndex,
   whoAnswersBelow
 } from './openBelowIndex.ts'
-import { notBackfilled, openSettled, requireFollowing, requireFreshPool } from './requireCurrent.ts'
-import { toTransactionRecord } from './toTransactionRecord.ts'
+import {
+  coverageOf,
+  notBackfilled,
+  openSettled,
+  requireFollowing,
+  requireFreshPool
+} from './requireCurrent.ts'
 
 /** What the transaction history of one chain is read from. */
 interface HistoryChain extends DeepChain {
@@ -62,22 +66,24 @@ export function createGetTransactionsByAddress(
     const chain = chainOf(chains, context)
     const address = anyCaseAddress.toLowerCase() as Address
     for (;;) {
-      const opened = await openHistory(chain, { address, page }, context)
+      const opened = await openHistory(chain, address, page, context)
       if (opened instanceof ResultStream) return opened
       await opened.read()
     }
   }
 
-  /** @returns what has to be read before, where history older than the index is missing. */
+  /** @returns the read that is needed first, where history older than the index is missing. */
   async function openHistory(
     chain: HistoryChain,
-    { address, page }: AskedHistory,
+    address: Address,
+    page: HistoryPage,
     context: MethodContext
   ): Promise<ResultStream | MissingBelow> {
+    const { chainId, reader, deep } = chain
     const isFirstPage = page.before === undefined
     const { snapshot, status } = isFirstPage
       ? await openSettled(chain, clock, context.signal)
-      : { snapshot: await chain.reader.openSnapshot(), status: chain.status() }
+      : { snapshot: await reader.openSnapshot(), status: chain.status() }
     let isOpen = false
     try {
       context.signal.throwIfAborted()
@@ -87,22 +93,20 @@ export function createGetTransactionsByAddress(
         requireFollowing(status)
         requireFreshPool(status, clock.now())
       }
-      const deepHistory = await whoAnswersBelow(chain.deep, snapshot, context.signal)
+      const deepHistory = deep ? await whoAnswersBelow(deep, snapshot, context.signal) : 'none'
       const below =
         deepHistory === 'none' ? undefined : await openBelowIndex(chain, snapshot, address, status, context)
-      const { pending, olderThan } = await openPage(snapshot, below, address, page, chain.chainId)
-      const part = { address, limit: page.limit, pendingCount: pending.length, olderThan }
-      const missing = await requireWhole(snapshot, below, part, maxUnpaged)
+      const asked = {
+        ...{ chainId, address, limit: page.limit, attached: attachedTo(address, page) },
+        ...(await openPage(snapshot, below, address, page, chainId)),
+        isDeep: below !== undefined
+      }
+      const missing = await requireWhole(snapshot, below, asked, maxUnpaged)
       if (missing !== undefined) return missing
-      context.onCoverage?.(await coverageOf(chain.chainId, snapshot, deepHistory))
+      context.onCoverage?.(await coverageOf(chainId, snapshot, deepHistory))
       isOpen = true
-      return new ResultStream(
-        readPage(joinBelow(snapshot, below), {
-          ...{ chainId: chain.chainId, address, pending, limit: page.limit, olderThan },
-          ...{ attached: attachedTo(address, page), isDeep: below !== undefined }
-        }),
-        () => snapshot.close()
-      )
+      const view = below === undefined ? snapshot : joinBelow(snapshot, below)
+      return new ResultStream(readPage(view, asked), () => snapshot.close())
     } finally {
       if (!isOpen) await snapshot.close()
     }
@@ -110,43 +114,33 @@ export function createGetTransactionsByAddress(
 
   async function* readPage(
     view: HistoryView,
-    { chainId, address, pending, limit, olderThan, attached, isDeep }: WrittenPage
+    { pending, limit, ...page }: AskedPage
   ): AsyncGenerator<ResultChunk> {
     const shown = pending.slice(0, limit)
     if (shown.length > 0) yield shown.map(transaction => toTransactionRecord(transaction, formatAddress))
     if (limit === undefined) {
+      const { address, olderThan, attached } = page
       const all = view.records(address, olderThan === undefined ? {} : { olderThan })
       for await (const chunk of all) yield writeRecords(chunk, attached)
     } else if (limit > shown.length) {
-      yield* pageTexts(view, {
-        ...{ chainId, address, limit: limit - shown.length, olderThan, attached, isDeep }
-      })
+      yield* pageTexts(view, { ...page, limit: limit - shown.length })
     }
   }
-}
-
-interface AskedHistory {
-  readonly address: Address
-  readonly page: HistoryPage
-}
-
-interface WrittenPage extends Page {
-  readonly chainId: number
-  readonly address: Address
-  /** Absent: no bound. */
-  readonly limit: number | undefined
-  readonly attached: Attached | undefined
-  readonly isDeep: boolean
-}
-
-function attachedTo(address: Address, { include = [] }: HistoryPage): Attached | undefined {
-  if (include.length === 0) return undefined
-  return { address, transfers: include.includes('transfers'), internal: include.includes('internal') }
 }
 
 interface Page {
   readonly pending: readonly PendingTransaction[]
   readonly olderThan: TransactionPosition | undefined
+}
+
+interface AskedPage extends Page, Omit<ConfirmedPage, 'limit'> {
+  /** Absent: no bound. */
+  readonly limit: number | undefined
+}
+
+function attachedTo(address: Address, { include = [] }: HistoryPage): Attached | undefined {
+  if (include.length === 0) return undefined
+  return { address, transfers: include.includes('transfers'), internal: include.includes('internal') }
 }
 
 /** Opens a page: the first begins with what is pending; a later one after the record that `before` names. */
@@ -182,14 +176,6 @@ async function openPage(
   }
 }
 
-interface AskedPart {
-  readonly address: Address
-  /** Absent: no bound. */
-  readonly limit: number | undefined
-  readonly pendingCount: number
-  readonly olderThan: TransactionPosition | undefined
-}
-
 /**
  * Checked before anything is sent, because a list is never cut silently, and history older than the index may take longer to
  * read than a call.
@@ -198,13 +184,13 @@ interface AskedPart {
 async function requireWhole(
   snapshot: HistoryReader,
   below: BelowIndex | undefined,
-  { address, limit, pendingCount, olderThan }: AskedPart,
+  { address, limit, pending, olderThan }: AskedPage,
   maxUnpaged: number | null
 ): Promise<MissingBelow | undefined> {
   const isBounded = limit === undefined && maxUnpaged !== null
   if (below === undefined && !isBounded) return undefined
   if (limit === undefined && maxUnpaged === null) return below?.missing(olderThan)
-  const wanted = Math.max(0, (limit ?? (maxUnpaged ?? 0) + 1) - pendingCount)
+  const wanted = Math.max(0, (limit ?? (maxUnpaged ?? 0) + 1) - pending.length)
   const indexed =
     olderThan === undefined
       ? await snapshot.countHistory(address, wanted)
@@ -212,7 +198,7 @@ async function requireWhole(
   const missing = await below?.missing(olderThan, wanted - indexed)
   if (missing !== undefined || !isBounded) return missing
   const found = indexed + ((await below?.count(olderThan, wanted - indexed)) ?? 0)
-  if (pendingCount + found <= maxUnpaged) return undefined
+  if (pending.length + found <= maxUnpaged) return undefined
   throw new Refusal(
     'TOO_MANY_RESULTS',
     `The history has more than ${maxUnpaged} records: ask for pages with limit and before.`,

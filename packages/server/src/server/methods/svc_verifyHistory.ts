@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { IndexedAccount } from '../../audit/Audit.ts'
 import type { AccountStates } from '../../audit/accountState/accountStates.ts'
 import { issueCertificate, readIndexedAccount } from '../../audit/issueCertificate.ts'
@@ -10,9 +9,14 @@ import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { FormatAddress } from './addressFormat.ts'
-import { coverageOf } from './coverageOf.ts'
 import { chainOf, type Handlers, type MethodContext } from './MethodContext.ts'
-import { notBackfilled, openSettled, requireFollowing } from './requireCurrent.ts'
+import {
+  coverageOf,
+  notBackfilled,
+  openSettled,
+  requireFollowing,
+  retryWhileMoving
+} from './requireCurrent.ts'
 import { shapeCertificate } from './shapeCertificate.ts'
 
 /** What the certificates of one chain are made from. */
@@ -29,9 +33,6 @@ export interface VerifyHistoryOptions {
   readonly clock: Clock
 }
 
-/** A node that has moved to another branch is followed within seconds. */
-const lostWaitMs = 5_000
-const lostPauseMs = 200
 /** The part of a call's time after which nothing further is begun: the rest is for finishing and answering. */
 const workingShare = 0.8
 /** Following one difference reads the history so often: to find its block, again where that lies among many, and to compare. */
@@ -46,17 +47,10 @@ export function createVerifyHistory({
   return async ([anyCaseAddress], context) => {
     const chain = chainOf(chains, context)
     const account = anyCaseAddress.toLowerCase() as Address
-    const lastMoment = clock.now() + lostWaitMs
-    for (;;) {
-      try {
-        return await verify(chain, account, context)
-      } catch (error) {
-        // Index and node are not at the same block: one of the two moves within a moment.
-        const isMoving = error instanceof BlockLostError || error instanceof IndexMovedError
-        if (!isMoving || clock.now() >= lastMoment) throw error
-        await sleep(lostPauseMs, undefined, { signal: context.signal })
-      }
-    }
+    const isMoving = (error: unknown) => error instanceof BlockLostError || error instanceof IndexMovedError
+    return retryWhileMoving({ clock, signal: context.signal }, isMoving, () =>
+      verify(chain, account, context)
+    )
   }
 
   async function verify(chain: VerifiedChain, account: Address, context: MethodContext) {
@@ -81,20 +75,19 @@ export function createVerifyHistory({
    * does not have them all, and has them soon.
    */
   async function reopen(reader: StoreReader, at: BlockAt, branch: number, signal: AbortSignal) {
-    for (const lastMoment = clock.now() + lostWaitMs; ; ) {
+    const isBehind = (error: unknown) => error instanceof IndexMovedError && error.isBehind
+    return retryWhileMoving({ clock, signal }, isBehind, async () => {
       const snapshot = await reader.openSnapshot()
       try {
         if ((await snapshot.rollbacks()) !== branch) throw new IndexMovedError(at)
         const range = await snapshot.indexedRange()
-        if (range !== undefined && range.to.number >= at.number) return snapshot
-        if (clock.now() >= lastMoment) throw new IndexMovedError(at)
+        if (range === undefined || range.to.number < at.number) throw new IndexMovedError(at, true)
+        return snapshot
       } catch (error) {
         await snapshot.close()
         throw error
       }
-      await snapshot.close()
-      await sleep(lostPauseMs, undefined, { signal })
-    }
+    })
   }
 
   /** Closes the snapshot before the node is asked, because that may take long. */
@@ -137,8 +130,12 @@ interface IndexRead {
 
 /** The index is another one than at the beginning: the certificate has to be made anew, or the caller gets this error. */
 class IndexMovedError extends Refusal<'UPSTREAM_UNAVAILABLE'> {
-  constructor({ number }: BlockAt) {
+  /** The snapshot shows an older state of the same branch. */
+  readonly isBehind: boolean
+
+  constructor({ number }: BlockAt, isBehind = false) {
     super('UPSTREAM_UNAVAILABLE', `The index does not stay at block ${number} while it is verified.`, {})
+    this.isBehind = isBehind
   }
 }
 

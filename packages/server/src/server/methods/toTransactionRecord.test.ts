@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ConfirmedTransaction, PendingTransaction } from '../../model/evm.ts'
 import { createAddressFormat } from './addressFormat.ts'
-import { toTransactionRecord } from './toTransactionRecord.ts'
+import { toTransactionRecord } from './createRecordWriter.ts'
 
 // EIP-55's own examples.
 const sender = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'

@@ -8,8 +8,7 @@ import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
 import type { Address, ConfirmedTransaction, InternalTransfer, TokenTransfer } from '../../model/evm.ts'
 import { exactJson } from '../rpc/envelope.ts'
 import { createAddressFormat } from './addressFormat.ts'
-import { type Attached, createRecordWriter } from './createRecordWriter.ts'
-import { toTransactionRecord } from './toTransactionRecord.ts'
+import { type Attached, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 
 const seed = Number(process.env.CHAIN_DATA_SEED ?? Date.now() % 2 ** 31)
 const formatAddress = createAddressFormat()

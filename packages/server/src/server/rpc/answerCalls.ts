@@ -2,8 +2,8 @@ import { createErrorObject, type ErrorReason, errors } from '@chain-data/protoco
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Answer, Dispatch } from './createDispatch.ts'
-import { answerHead, type CallOrigin, failureText } from './envelope.ts'
-import type { RawRequest, RequestBody } from './readBody.ts'
+import { answerHead, type CallOrigin, failureText, type RawRequest } from './envelope.ts'
+import type { RequestBody } from './readBody.ts'
 import { discard, gather, type PieceStream } from './resultPieces.ts'
 
 /** What a quota gave. */

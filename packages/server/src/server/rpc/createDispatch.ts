@@ -1,11 +1,13 @@
 import {
   type EndpointPath,
   type ErrorReason,
+  type MethodHandlers,
   type MethodName,
   methodFacts,
   methodOfWireName,
   limits as specLimits
 } from '@chain-data/protocol'
+import { documentWithPrefix } from '@chain-data/protocol/document'
 import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { withDeadline } from '../../platform/concurrency/deadline.ts'
@@ -20,10 +22,10 @@ import {
   chainOf,
   exactJson,
   failureText,
+  type RawRequest,
   successPrefix,
   successSuffix
 } from './envelope.ts'
-import type { RawRequest } from './readBody.ts'
 import { gather, type PieceStream, tooLarge, writePieces } from './resultPieces.ts'
 import { toWireError } from './toWireError.ts'
 
@@ -55,7 +57,12 @@ export interface DispatchOptions {
 
 /** From one request to its answer: envelope, method, chain, params, then the method itself. */
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { handlers, chainIds, methodPrefix, limits, logger, metrics } = options
+  const { chainIds, methodPrefix, limits, logger, metrics } = options
+  const document = documentWithPrefix(methodPrefix)
+  const handlers: MethodHandlers<MethodContext, ResultStream> = {
+    ...options.handlers,
+    'rpc.discover': async () => document
+  }
 
   return async (request, origin) => {
     const startedMs = performance.now()
@@ -67,7 +74,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       checkEnvelope(request)
       method = findMethod(request, origin)
       checkChain(method, chainId, origin)
-      const params = readParams(method, request)
+      const params: unknown = Reflect.get(request.value as object, 'params')
+      const wrong = checkParams(method, params)
+      if (wrong) throw mistake('INVALID_PARAMS', wrong.path, wrong.message)
       answer = await run(method, params, head, chainId, origin)
     } catch (failure) {
       const { reason, error } = toWireError(failure, {
@@ -95,15 +104,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const name = String(Reflect.get(value as object, 'method'))
     const method = methodOfWireName(name, methodPrefix)
     if (method === undefined || !methodFacts[method].endpoints.includes(endpoint)) {
-      throw new Refusal('METHOD_NOT_FOUND', `${endpoint} has no method ${quote(name)}.`, {})
+      throw new Refusal('METHOD_NOT_FOUND', `${endpoint} has no method ${JSON.stringify(shorten(name))}.`, {})
     }
     return method
   }
 
   function checkChain(method: MethodName, chainId: number | undefined, { endpoint }: CallOrigin): void {
     if (!methodFacts[method].needsChain) return
-    if (chainId === undefined) throw badParams('/chainId', 'is missing')
-    if (Number.isNaN(chainId)) throw badParams('/chainId', 'must be an integer from 0 to 2^53-1')
+    if (chainId === undefined) throw mistake('INVALID_PARAMS', '/chainId', 'is missing')
+    if (Number.isNaN(chainId))
+      throw mistake('INVALID_PARAMS', '/chainId', 'must be an integer from 0 to 2^53-1')
     const supportedChainIds = chainIds[endpoint]
     if (!supportedChainIds.includes(chainId)) {
       throw new Refusal('UNSUPPORTED_CHAIN', `chainId ${chainId} is not served on ${endpoint}.`, {
@@ -163,38 +173,27 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 }
 
 function checkEnvelope({ value, idText, repeated }: RawRequest): void {
-  const mistake = checkRequest(value)
-  if (mistake?.path === '') throw badRequest('', 'must be an object')
-  if (repeated !== undefined) throw badRequest(`/${repeated}`, 'is given twice')
+  const found = checkRequest(value)
+  if (found?.path === '') throw mistake('INVALID_REQUEST', '', 'must be an object')
+  if (repeated !== undefined) throw mistake('INVALID_REQUEST', `/${repeated}`, 'is given twice')
   if (idText === undefined) {
-    throw badRequest('/id', 'must be an integer within ±(2^53-1), or a string of 1 to 256 characters')
+    throw mistake(
+      'INVALID_REQUEST',
+      '/id',
+      'must be an integer within ±(2^53-1), or a string of 1 to 256 characters'
+    )
   }
   // A wrong chainId, and params by name, leave it a request: they are told after the method is known.
-  if (mistake?.reason === 'INVALID_REQUEST') throw badRequest(mistake.path, mistake.message)
+  if (found?.reason === 'INVALID_REQUEST') throw mistake('INVALID_REQUEST', found.path, found.message)
 }
 
-function readParams(method: MethodName, { value }: RawRequest): unknown {
-  const params: unknown = Reflect.get(value as object, 'params')
-  const mistake = checkParams(method, params)
-  if (mistake) throw badParams(mistake.path, mistake.message)
-  return params
-}
-
-function badRequest(path: string, message: string): Refusal {
-  return new Refusal('INVALID_REQUEST', `${path === '' ? 'The request' : shorten(path)} ${message}.`, {
-    path: shorten(path)
-  })
-}
-
-function badParams(path: string, message: string): Refusal {
-  return new Refusal('INVALID_PARAMS', `${shorten(path)} ${message}.`, { path: shorten(path) })
+/** Refuses a request, or its params, for what is wrong at `path`. */
+function mistake(reason: 'INVALID_REQUEST' | 'INVALID_PARAMS', path: string, message: string): Refusal {
+  const subject = path === '' ? 'The request' : shorten(path)
+  return new Refusal(reason, `${subject} ${message}.`, { path: shorten(path) })
 }
 
 /** A path may hold a member name of the caller's, and so may be of any length. */
 function shorten(text: string): string {
   return text.slice(0, specLimits.inputEchoCharacters)
-}
-
-function quote(text: string): string {
-  return JSON.stringify(shorten(text))
 }

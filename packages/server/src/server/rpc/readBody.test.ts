@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-
+import { Refusal } from '../../platform/refusal.ts'
 import { readBody } from './readBody.ts'
-import { exactInteger, scanBody } from './scanBody.ts'
 
 const limits = { jsonDepth: 64, batchEntries: 100 }
 
@@ -116,43 +115,42 @@ describe('a member given twice', () => {
   })
 })
 
-describe('scanBody', () => {
-  it('finds the source of exactly the members that the parser finds', () => {
+describe('a body', () => {
+  it('shows the ids and chain ids that the parser finds', () => {
     const request = fc.dictionary(
       fc.constantFrom('id', 'chainId', 'params', 'a"b', '\\'),
       fc.jsonValue({ maxDepth: 3 })
     )
     const gaps = fc.constantFrom(undefined, 1, '\t')
+    const batch = fc.array(fc.oneof(request, fc.jsonValue({ maxDepth: 1 })), { minLength: 1 })
     fc.assert(
-      fc.property(
-        fc.oneof(request, fc.array(fc.oneof(request, fc.jsonValue({ maxDepth: 1 })))),
-        gaps,
-        (value, gap) => {
-          const text = JSON.stringify(value, null, gap)
-          const parsed: unknown = JSON.parse(text)
-          const { requests: scans, tooDeep } = scanBody(text, 64)
-          expect(tooDeep).toBe(false)
-          const requests = Array.isArray(parsed) ? parsed : [parsed]
-          for (const [index, entry] of requests.entries()) {
-            if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) continue
-            for (const name of ['id', 'chainId'] as const) {
-              const source = scans[index]?.[name]
-              const expected = Object.hasOwn(entry, name)
-                ? (entry as Record<string, unknown>)[name]
-                : undefined
-              expect(source === undefined ? undefined : JSON.parse(source)).toEqual(expected)
-            }
-          }
+      fc.property(fc.oneof(request, batch), gaps, (value, gap) => {
+        const text = JSON.stringify(value, null, gap)
+        const parsed: unknown = JSON.parse(text)
+        const { requests } = readBody(text, limits)
+        for (const [index, entry] of (Array.isArray(parsed) ? parsed : [parsed]).entries()) {
+          if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) continue
+          const { id = 1, chainId } = entry as Record<string, unknown>
+          const isText = typeof id === 'string' && id.length > 0
+          const { idText = 'null', chainId: named } = requests[index] ?? {}
+          expect(JSON.parse(idText)).toEqual(isText || Number.isSafeInteger(id) ? id : null)
+          const isChain = Number.isSafeInteger(chainId) && Number(chainId) >= 0
+          expect(named).toEqual(chainId === undefined ? undefined : isChain ? chainId : Number.NaN)
         }
-      )
+      })
     )
   })
 
-  it('ends on any text', () => {
-    fc.assert(fc.property(fc.string(), text => void scanBody(text, 3)))
-    fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\1') }), text => void scanBody(text, 3))
-    )
+  it('is read or refused, whatever the text', () => {
+    const readAny = (text: string) => {
+      try {
+        readBody(text, { jsonDepth: 3, batchEntries: 100 })
+      } catch (error) {
+        expect(error).toBeInstanceOf(Refusal)
+      }
+    }
+    fc.assert(fc.property(fc.string(), readAny))
+    fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\1') }), readAny))
   })
 
   it.each([
@@ -160,33 +158,38 @@ describe('scanBody', () => {
     ['objects', '{"a":'.repeat(65)],
     ['both', `${'[{"a":'.repeat(33)}1${'}]'.repeat(33)}`],
     ['a bomb', '['.repeat(1_000_000)]
-  ])('measures depth before a parser meets it: %s', (_what, text) => {
-    expect(scanBody(text, 64).tooDeep).toBe(true)
+  ])('is measured in depth before a parser meets it: %s', (_what, text) => {
+    expect(() => readBody(text, limits)).toThrow('deeper than 64 levels')
   })
 
-  it('does not count brackets in strings', () => {
-    expect(scanBody(JSON.stringify({ a: '['.repeat(1000), b: '\\"[[[' }), 2).tooDeep).toBe(false)
+  it('may have any number of brackets in strings', () => {
+    const text = JSON.stringify({ a: '['.repeat(1000), b: '\\"[[[' })
+    expect(readBody(text, { jsonDepth: 2, batchEntries: 1 }).requests).toHaveLength(1)
   })
 })
 
-describe('exactInteger', () => {
-  it('reads every spelling of a safe integer', () => {
+describe('a number', () => {
+  const read = (text: string) => {
+    const [request] = readBody(`{"id":${text},"chainId":${text}}`, limits).requests
+    return [request?.idText, request?.chainId]
+  }
+
+  it('is an id, and from 0 a chain id, in every spelling of a safe integer', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.nat(9), (integer, shift) => {
-        expect(exactInteger(String(integer))).toBe(integer)
-        expect(exactInteger(`${integer}.${'0'.repeat(shift)}0`)).toBe(integer)
-        expect(exactInteger(`${integer}${'0'.repeat(shift)}e-${shift}`)).toBe(
-          integer === 0 ? Number(integer) : integer
-        )
+        const zeros = '0'.repeat(shift)
+        for (const text of [`${integer}`, `${integer}.${zeros}0`, `${integer}${zeros}e-${shift}`]) {
+          expect(read(text)).toEqual([text, integer < 0 ? Number.NaN : integer])
+        }
       })
     )
   })
 
-  it('refuses what is beyond, although a parser rounds it to one', () => {
+  it('is neither beyond, although a parser rounds it to one', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 2n ** 53n, max: 2n ** 70n }), beyond => {
-        expect(exactInteger(String(beyond))).toBeUndefined()
-        expect(exactInteger(String(-beyond))).toBeUndefined()
+        expect(read(String(beyond))).toEqual([undefined, Number.NaN])
+        expect(read(String(-beyond))).toEqual([undefined, Number.NaN])
       })
     )
   })

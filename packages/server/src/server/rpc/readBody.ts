@@ -1,19 +1,8 @@
 import { limits } from '@chain-data/protocol'
 import { Refusal } from '../../platform/refusal.ts'
+import { exactInteger, type RawRequest } from './envelope.ts'
 
-import { exactInteger, type RequestScan, scanBody } from './scanBody.ts'
-
-/** One request of a body, still unchecked. */
-export interface RawRequest {
-  readonly value: unknown
-  /** JSON text of the id to echo; `undefined` when the request has none that can be used. */
-  readonly idText: string | undefined
-  /** The chain named in the body: `undefined` when there is none, NaN when it is no exact integer from 0. */
-  readonly chainId: number | undefined
-  /** The first of its members that is given twice, so that nobody can tell which one was meant. */
-  readonly repeated: string | undefined
-}
-
+/** The requests of one body. */
 export interface RequestBody {
   readonly isBatch: boolean
   readonly requests: readonly RawRequest[]
@@ -21,7 +10,9 @@ export interface RequestBody {
 
 /** What a request without an id is answered with: the service has no notifications. */
 const defaultIdText = '1'
-const longestId = limits.idCharacters
+const maxIdLength = limits.idCharacters
+/** Members that mean something in a request. */
+const memberNames: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'chainId', 'params'])
 
 /**
  * Parses a request body without losing a digit of its ids and chain ids.
@@ -30,18 +21,15 @@ const longestId = limits.idCharacters
  */
 export function readBody(
   text: string,
-  bounds: { readonly jsonDepth: number; readonly batchEntries: number }
+  { jsonDepth, batchEntries }: { readonly jsonDepth: number; readonly batchEntries: number }
 ): RequestBody {
-  const { tooDeep, requests } = scanBody(text, bounds.jsonDepth)
-  if (tooDeep) {
-    throw new Refusal('INVALID_REQUEST', `The request is nested deeper than ${bounds.jsonDepth} levels.`, {})
-  }
+  const scans = scanBody(text, jsonDepth)
   const body = parse(text)
-  if (!Array.isArray(body)) return { isBatch: false, requests: [toRequest(body, requests[0])] }
-  if (body.length === 0 || body.length > bounds.batchEntries) {
-    throw new Refusal('INVALID_REQUEST', `A batch has 1 to ${bounds.batchEntries} requests.`, {})
+  if (!Array.isArray(body)) return { isBatch: false, requests: [toRequest(body, scans[0])] }
+  if (body.length === 0 || body.length > batchEntries) {
+    throw new Refusal('INVALID_REQUEST', `A batch has 1 to ${batchEntries} requests.`, {})
   }
-  return { isBatch: true, requests: body.map((value, index) => toRequest(value, requests[index])) }
+  return { isBatch: true, requests: body.map((value, index) => toRequest(value, scans[index])) }
 }
 
 function parse(text: string): unknown {
@@ -66,24 +54,128 @@ function toRequest(value: unknown, scan: RequestScan = { repeated: [] }): RawReq
 
 function usableId(request: object, { id: source, repeated }: RequestScan): string | undefined {
   if (!Object.hasOwn(request, 'id')) return defaultIdText
-  if (repeated.includes('id')) return undefined
   const id: unknown = Reflect.get(request, 'id')
-  const usable =
-    typeof id === 'string'
-      ? fitsAsId(id)
-      : typeof id === 'number' && source !== undefined && exactInteger(source) !== undefined
-  return usable ? source : undefined
+  if (repeated.includes('id') || source === undefined) return undefined
+  const isUsable = typeof id === 'string' ? fitsAsId(id) : typeof id === 'number' && isExact(source)
+  return isUsable ? source : undefined
 }
 
 function fitsAsId(id: string): boolean {
   // Characters are code points, of which a string holds at least half its length.
-  return id.length >= 1 && id.length <= 2 * longestId && [...id].length <= longestId
+  return id.length >= 1 && id.length <= 2 * maxIdLength && [...id].length <= maxIdLength
+}
+
+function isExact(numberText: string): boolean {
+  return exactInteger(numberText) !== undefined
 }
 
 function namedChain(request: object, { chainId: source, repeated }: RequestScan): number | undefined {
   if (!Object.hasOwn(request, 'chainId')) return undefined
-  if (repeated.includes('chainId')) return Number.NaN
-  if (typeof Reflect.get(request, 'chainId') !== 'number' || source === undefined) return Number.NaN
-  const chainId = exactInteger(source)
+  const isNumber = typeof Reflect.get(request, 'chainId') === 'number'
+  const isReadable = isNumber && source !== undefined && !repeated.includes('chainId')
+  const chainId = isReadable ? exactInteger(source) : undefined
   return chainId === undefined || chainId < 0 ? Number.NaN : chainId
+}
+
+/** What the text of a request shows and its parsed value hides. */
+interface RequestScan {
+  /** Text of the id, exactly as the caller wrote it: its digits count. */
+  id?: string
+  /** Text of the chain id. */
+  chainId?: string
+  /** Members of `memberNames` that are given more than once. */
+  readonly repeated: string[]
+}
+
+const [quote, comma, colon, backslash] = [0x22, 0x2c, 0x3a, 0x5c]
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/**
+ * Walks over a JSON text once, without building anything: measures its depth before a parser meets it, and finds
+ * what a parser hides. That is the source of `id` and `chainId`, because parsing rounds numbers, and members given
+ * twice, of which parsers choose different ones, so that a gateway in front may have judged another request than the
+ * one that is answered. Whether the text is JSON at all is left to the parser: for other texts the result means nothing.
+ *
+ * @returns one scan for each element of a batch, or for the single request.
+ */
+function scanBody(text: string, maxDepth: number): readonly RequestScan[] {
+  const requestDepth = /^\s*\[/.test(text) ? 2 : 1
+  const requests: RequestScan[] = []
+  let current: RequestScan = { repeated: [] }
+  let seen = new Set<string>()
+  let depth = 0
+  let inRequest = false
+  let key: string | undefined
+  let valueStart = -1
+
+  const endMember = (end: number) => {
+    if (valueStart >= 0 && key !== undefined && memberNames.has(key)) {
+      if (seen.has(key)) current.repeated.push(key)
+      seen.add(key)
+      if (key === 'id' || key === 'chainId') current[key] = text.slice(valueStart, end).trim()
+    }
+    key = undefined
+    valueStart = -1
+  }
+  const endRequest = () => {
+    requests.push(current)
+    current = { repeated: [] }
+    seen = new Set()
+  }
+
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case quote: {
+        const end = endOfString(text, at)
+        if (inRequest && depth === requestDepth && valueStart < 0) key = keyName(text.slice(at, end + 1))
+        at = end
+        break
+      }
+      case openBrace:
+      case openBracket:
+        depth++
+        if (depth > maxDepth) {
+          throw new Refusal('INVALID_REQUEST', `The request is nested deeper than ${maxDepth} levels.`, {})
+        }
+        if (depth === requestDepth) inRequest = text.charCodeAt(at) === openBrace
+        break
+      case closeBrace:
+      case closeBracket:
+        if (depth === requestDepth) {
+          endMember(at)
+          inRequest = false
+        }
+        // Ends a single request, or the last one of a batch.
+        if (depth === 1) endRequest()
+        depth--
+        break
+      case colon:
+        if (inRequest && depth === requestDepth && valueStart < 0) valueStart = at + 1
+        break
+      case comma:
+        if (inRequest && depth === requestDepth) endMember(at)
+        else if (depth === 1 && requestDepth === 2) endRequest()
+        break
+    }
+  }
+  return requests
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === backslash) at++
+    else if (code === quote) return at
+  }
+  return text.length
+}
+
+/** A key may be written with escapes: `"\u0069d"` is `id`. */
+function keyName(source: string): string {
+  if (!source.includes('\\')) return source.slice(1, -1)
+  try {
+    return String(JSON.parse(source))
+  } catch {
+    return ''
+  }
 }

@@ -19,7 +19,6 @@ import { createMetadataService } from '../metadata/metadataService.ts'
 import { createAddressFormat } from '../methods/addressFormat.ts'
 import { createEnhancedGetTokensAndNFTs } from '../methods/enhancedGetTokensAndNFTs.ts'
 import type { Handlers } from '../methods/MethodContext.ts'
-import { createDiscover } from '../methods/rpc.discover.ts'
 import { createGetSyncStatus } from '../methods/svc_getSyncStatus.ts'
 import { createGetTokensAndNFTs } from '../methods/svc_getTokensAndNFTs.ts'
 import { createGetTransactionsByAddress } from '../methods/svc_getTransactionsByAddress.ts'
@@ -161,8 +160,7 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
         chains: evmById,
         formatAddress: createAddressFormat(),
         clock: systemClock
-      }),
-      'rpc.discover': createDiscover(config.methodPrefix)
+      })
     },
     metadataFigures: metadata.figures,
     solanaStatuses: () => solanaChains.map(({ watch }) => watch.status()),
