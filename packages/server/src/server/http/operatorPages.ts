@@ -3,9 +3,9 @@ import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import type { SolanaStatus } from '../../model/sync.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { HttpAnswer } from './exchange.ts'
-import { type EvmChainHealth, toChainHealth } from './statusPage/chainHealth.ts'
 import { createStatusPages } from './statusPage/createStatusPages.ts'
 import { createStatusRecorder, type StatusSources } from './statusPage/createStatusRecorder.ts'
+import { type EvmChainHealth, toChainHealth } from './statusPage/StatusReport.ts'
 
 /** What `/health/ready` answers, as JSON. */
 export interface HealthReport {

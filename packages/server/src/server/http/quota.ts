@@ -26,7 +26,7 @@ export interface RateLimits extends QuotaRule {
  * @param fitting - `some`: those that fit, the default; `all`: none where one does not fit, and `retryAfterMs` is how
  *   long all of them have to wait.
  */
-export type TakeQuota = (calls: number, fitting?: 'some' | 'all') => Promise<TakenQuota>
+type TakeQuota = (calls: number, fitting?: 'some' | 'all') => Promise<TakenQuota>
 
 /** The calls that callers may make. */
 export interface Quota {

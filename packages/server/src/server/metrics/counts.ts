@@ -10,7 +10,7 @@ export const callBounds = [
 ].sort((a, b) => a - b)
 
 /** Calls of one method since the start. */
-export interface CallCounts {
+interface CallCounts {
   /** By outcome: `ok`, or the reason of the error. */
   readonly outcomes: ReadonlyMap<string, number>
   /** In seconds, by {@link callBounds}. */

@@ -16,7 +16,7 @@ export interface Caller {
 export type ProjectRateLimit = { readonly requestsPerSecond: number; readonly burst: number } | false
 
 /** One key of a project, in plain text or as a digest. */
-export interface ProjectKey {
+interface ProjectKey {
   readonly key: string
   /** ISO 8601; from then on the key is a wrong one. Absent or null: it has no end. */
   readonly expiresAt?: string | null

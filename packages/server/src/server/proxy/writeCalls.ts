@@ -1,4 +1,5 @@
-import type { RawRequest, RequestBody } from '../rpc/readBody.ts'
+import type { RawRequest } from '../rpc/envelope.ts'
+import type { RequestBody } from '../rpc/readBody.ts'
 
 /** No method can have this name: the service answers METHOD_NOT_FOUND, with the id of the call. */
 const refusedName = '(not allowed here)'

@@ -1,8 +1,7 @@
 import type { SyncStatus } from '../../../model/sync.ts'
 import type { NodeFigures } from '../../../platform/figures.ts'
 import { present } from '../../../platform/present.ts'
-import { toChainHealth } from './chainHealth.ts'
-import type { ChartPoint, EvmChainStatus, StatusCharts } from './StatusReport.ts'
+import { type ChartPoint, type EvmChainStatus, type StatusCharts, toChainHealth } from './StatusReport.ts'
 
 /** A moment by both clocks. What is remembered is dated by the steady one, since the other may be set. */
 export interface Moment {
