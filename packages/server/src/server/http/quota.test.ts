@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
-import { createQuota, type RateLimits, type TakeQuota } from './quota.ts'
+import { createQuota, type Quota, type RateLimits } from './quota.ts'
 
 const server: Caller = { projectId: 'one', kind: 'server' }
 const page: Caller = { projectId: 'one', kind: 'client', origins: ['https://app.test'] }
@@ -13,7 +13,7 @@ function startQuota(limits: RateLimits | false) {
   return { clock, ...createQuota(limits, { now: clock.now }) }
 }
 
-async function allowed(take: TakeQuota, calls = 1_000): Promise<number> {
+async function allowed(take: ReturnType<Quota['of']>, calls = 1_000): Promise<number> {
   return (await take(calls)).allowed
 }
 
