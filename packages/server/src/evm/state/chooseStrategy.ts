@@ -1,5 +1,5 @@
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import { type BatchSize, createBatchSize } from '../../nodes/upstreams/batchSize.ts'
+import { type BatchSize, createBatchSize } from '../../nodes/upstreams/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type FoundStrategy, findStrategies, type StrategyName, strategyNames } from './findStrategies.ts'
 import type { PatientNode } from './patientNode.ts'

@@ -1,8 +1,9 @@
 import type { Clock } from '../../platform/clock.ts'
 import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
-import type { Upstream } from './upstream.ts'
+import { NodeContradictionError, NodeUnavailableError } from '../../platform/errors.ts'
+import type { Upstream, UpstreamFamily } from './upstream.ts'
 import { type FailureKind, failureKinds, UpstreamError } from './upstreamError.ts'
-import type { Verdict, Work } from './work.ts'
+import { AbsentAnswer, type Verdict, type Work } from './work.ts'
 
 /** An upstream and the time until it may be called; 0 for at once. */
 interface Choice<N> {
@@ -10,14 +11,7 @@ interface Choice<N> {
   readonly waitMs: number
 }
 
-/** One upstream's failed attempt. */
-interface Failure<N> {
-  readonly upstream: Upstream<N, unknown>
-  readonly kind: FailureKind
-  readonly error: Error
-}
-
-/** The attempts at one work: who is asked next, and what the failed ones have told. */
+/** The attempts at one work: which upstream is asked next, and what the failures mean. */
 export interface Attempts<N> {
   /**
    * Chooses the next upstream: in service before others, one that was asked less often, one that has shown the height
@@ -31,8 +25,13 @@ export interface Attempts<N> {
   isLast(upstream: Upstream<N, unknown>): boolean
   count(): number
   lastProblem(): string
-  /** Returns the most telling failure; absent while there is none. */
-  mostTelling(): Failure<N> | undefined
+  /**
+   * Ends the work by its most telling failure.
+   * @param waitMs - until the next upstream may be called, for the message.
+   * @returns what an absent answer is read as.
+   * @throws that failure.
+   */
+  conclude(isClosed: boolean, waitMs: number): unknown
 }
 
 /**
@@ -41,7 +40,8 @@ export interface Attempts<N> {
  */
 const awaitFactor = 5
 
-interface Tally {
+/** The past attempts at one upstream. */
+interface Past {
   asked: number
   /** In fifths of an attempt. */
   spent: number
@@ -55,23 +55,24 @@ interface Tally {
 export function createAttempts<N>(
   upstreams: readonly Upstream<N, unknown>[],
   work: Work<N, unknown>,
-  options: { readonly maxAttempts: number; readonly firstPauseMs: number; readonly clock: Clock }
+  options: { readonly maxAttempts: number; readonly firstPauseMs: number; readonly clock: Clock },
+  { label, context }: Pick<UpstreamFamily<N, never>, 'label' | 'context'>
 ): Attempts<N> {
   const { clock } = options
-  const tallies = new Map<Upstream<N, unknown>, Tally>()
-  const failures = new Map<FailureKind, Failure<N>>()
+  const pasts = new Map<Upstream<N, unknown>, Past>()
+  const failures = new Map<FailureKind, { readonly name: string; readonly error: Error }>()
   const pauses = { firstMs: options.firstPauseMs, maxMs: 2 * options.firstPauseMs }
   let count = 0
   let lastProblem = 'called off'
 
-  const timesAsked = (upstream: Upstream<N, unknown>) => tallies.get(upstream)?.asked ?? 0
-  const isSpent = (tally: Tally | undefined) =>
-    tally !== undefined && tally.spent >= options.maxAttempts * awaitFactor
+  const timesAsked = (upstream: Upstream<N, unknown>) => pasts.get(upstream)?.asked ?? 0
+  const isSpent = (past: Past | undefined) =>
+    past !== undefined && past.spent >= options.maxAttempts * awaitFactor
 
   function waitFor(upstream: Upstream<N, unknown>): number {
     const { backOffUntilMs, probeAtMs } = upstream.health
     const mayAtMs = upstream.isInService() ? 0 : Math.max(backOffUntilMs, probeAtMs)
-    return Math.max(0, Math.max(mayAtMs, tallies.get(upstream)?.againAtMs ?? 0) - clock.now())
+    return Math.max(0, Math.max(mayAtMs, pasts.get(upstream)?.againAtMs ?? 0) - clock.now())
   }
 
   function compare(preferred: Upstream<N, unknown> | undefined) {
@@ -106,15 +107,15 @@ export function createAttempts<N>(
 
   return {
     choose(preferred, beside) {
-      const left = upstreams.filter(upstream => upstream !== beside && !isSpent(tallies.get(upstream)))
+      const left = upstreams.filter(upstream => upstream !== beside && !isSpent(pasts.get(upstream)))
       const fresh = best(
-        left.filter(upstream => !tallies.get(upstream)?.isFruitless),
+        left.filter(upstream => !pasts.get(upstream)?.isFruitless),
         preferred
       )
       if (beside !== undefined || fresh === undefined || fresh.upstream.isInService()) return fresh
       // Before one that is not in service is waited for, one whose answer was unsound is asked again: that mostly passes.
       const again = best(
-        left.filter(upstream => tallies.get(upstream)?.isUnsound),
+        left.filter(upstream => pasts.get(upstream)?.isUnsound),
         preferred
       )
       return again !== undefined && again.waitMs < fresh.waitMs ? again : fresh
@@ -123,33 +124,46 @@ export function createAttempts<N>(
       if (verdict.kind === 'value' || verdict.kind === 'final' || verdict.kind === 'aborted') return
       const { kind, error } = verdict
       const fault = error instanceof UpstreamError ? error.fault : undefined
-      const tally = tallies.get(upstream) ?? {
+      const past = pasts.get(upstream) ?? {
         asked: 0,
         spent: 0,
         againAtMs: 0,
         isFruitless: false,
         isUnsound: false
       }
-      tallies.set(upstream, tally)
+      pasts.set(upstream, past)
       count++
-      tally.asked++
-      tally.spent += work.awaitsNewer === true && fault === 'behind' ? 1 : awaitFactor
-      tally.againAtMs = clock.now() + jittered(backOffMs(pauses, tally.asked))
-      tally.isFruitless ||= kind !== 'failed' || fault === 'refused' || fault === 'tooLarge'
-      tally.isUnsound ||= kind === 'unsound'
+      past.asked++
+      past.spent += work.awaitsNewer === true && fault === 'behind' ? 1 : awaitFactor
+      past.againAtMs = clock.now() + jittered(backOffMs(pauses, past.asked))
+      past.isFruitless ||= kind !== 'failed' || fault === 'refused' || fault === 'tooLarge'
+      past.isUnsound ||= kind === 'unsound'
       lastProblem = `${kind === 'absent' ? `${upstream.name} ` : ''}${error.message}`
       // The first of each kind; of failed exchanges the newest.
-      if (kind === 'failed' || !failures.has(kind)) failures.set(kind, { upstream, kind, error })
+      if (kind === 'failed' || !failures.has(kind)) failures.set(kind, { name: upstream.name, error })
     },
     isLast: upstream =>
       upstreams.every(
-        other => other === upstream || tallies.has(other) || (other.identity?.isWrong() ?? false)
+        other => other === upstream || pasts.has(other) || (other.identity?.isWrong() ?? false)
       ),
     count: () => count,
     lastProblem: () => lastProblem,
-    mostTelling() {
+    conclude(isClosed, waitMs) {
+      const method = work.what
+      if (isClosed) throw new NodeUnavailableError(`${label}${method}: the connection is closed`)
       const kind = failureKinds.find(candidate => failures.has(candidate))
-      return kind && failures.get(kind)
+      const { name, error } = (kind && failures.get(kind)) ?? {}
+      if (error instanceof AbsentAnswer) return error.read()
+      if (error !== undefined && kind !== 'failed') throw error
+      if (error instanceof NodeContradictionError) {
+        throw new NodeContradictionError(`${label}${method}: ${name}: ${error.message}`, {
+          ...context,
+          method
+        })
+      }
+      const problem = error?.message ?? `no upstream may be called for ${Math.ceil(waitMs)} ms`
+      const facts = error instanceof UpstreamError ? error.context : {}
+      throw new NodeUnavailableError(`${label}${method}: ${problem}`, { ...facts, ...context, method })
     }
   }
 }

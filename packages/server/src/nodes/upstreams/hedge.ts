@@ -1,6 +1,3 @@
-import { openAbortScope } from '../../platform/concurrency/deadline.ts'
-import { pause } from '../../platform/concurrency/pause.ts'
-
 /** The budget for sending a slow read to a second upstream as well. */
 export interface HedgeBudget {
   /** Notes one more exchange, of which a tenth may be hedged. */
@@ -62,39 +59,5 @@ export function createUsualTimes(): UsualTimes {
       if (known === undefined || known.samples < samplesNeeded) return undefined
       return Math.max(minMs, known.mean + 4 * known.deviation)
     }
-  }
-}
-
-export interface HedgedRead<T> {
-  /** Never rejects. */
-  first(signal: AbortSignal): Promise<T>
-  /** How long the first upstream has the read alone. */
-  readonly afterMs: number
-  /** Called once the time is up; `undefined` for no second upstream. Never rejects. */
-  second(): ((signal: AbortSignal) => Promise<T>) | undefined
-  readonly signal: AbortSignal
-  isSound(answer: T): boolean
-}
-
-/**
- * Gives a read that takes long to a second upstream as well; the first sound answer wins and the other read is aborted.
- * @returns the sound answer alone, or all answers when none is.
- */
-export async function hedgeRead<T>({ first, second, afterMs, signal, isSound }: HedgedRead<T>): Promise<T[]> {
-  const scopes = [openAbortScope([signal]), openAbortScope([signal])] as const
-  try {
-    const early = first(scopes[0].signal)
-    if (await Promise.race([early.then(() => true), pause(afterMs, scopes[1].signal)])) return [await early]
-    const late = signal.aborted ? undefined : second()?.(scopes[1].signal)
-    if (late === undefined) return [await early]
-    const sound = (answer: Promise<T>) =>
-      new Promise<T>(resolve => {
-        void answer.then(value => isSound(value) && resolve(value))
-      })
-    const all = Promise.all([early, late])
-    const winner = await Promise.race([sound(early), sound(late), all.then(() => undefined)])
-    return winner === undefined ? await all : [winner]
-  } finally {
-    for (const scope of scopes) scope.end()
   }
 }

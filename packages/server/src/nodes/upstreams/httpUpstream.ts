@@ -5,7 +5,6 @@ import { StringDecoder } from 'node:string_decoder'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { createSecretHider } from '../../platform/createSecretHider.ts'
 import { ConfigError } from '../../platform/errors.ts'
-import { readRetryAfter } from './readRetryAfter.ts'
 import { UpstreamError } from './upstreamError.ts'
 
 /** A whole HTTP answer that is not a 429; what it says is the caller's business. */
@@ -169,4 +168,18 @@ function failureCode(error: unknown): string {
     }
   }
   return 'no answer'
+}
+
+/**
+ * Reads how long a `Retry-After` header asks to wait.
+ *
+ * @returns milliseconds from now, 0 for a date that has passed; absent without a header, or for one that is neither seconds
+ *   nor a date.
+ * @see RFC 9110, 10.2.3
+ */
+export function readRetryAfter(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
 }

@@ -1,15 +1,14 @@
 import type { Clock } from '../../platform/clock.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
-import { NodeContradictionError, NodeUnavailableError } from '../../platform/errors.ts'
+import { raceStaggered } from '../../platform/concurrency/race.ts'
 import type { UpstreamFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { type Attempts, createAttempts } from './attempts.ts'
-import { createHeadChecks } from './headChecks.ts'
-import { createHedgeBudget, hedgeRead } from './hedge.ts'
+import { createHedgeBudget } from './hedge.ts'
 import { createUpstream, type Upstream, type UpstreamFamily } from './upstream.ts'
-import { AttemptTimeout, UpstreamError } from './upstreamError.ts'
-import { AbsentAnswer, type Asked, attemptWork, type Work } from './work.ts'
+import { AttemptTimeout } from './upstreamError.ts'
+import { attemptWork, type Verdict, type Work } from './work.ts'
 
 export interface UpstreamPoolOptions<N, S> {
   readonly family: UpstreamFamily<N, S>
@@ -54,13 +53,21 @@ export interface UpstreamPool<N, S> {
   close(): void
 }
 
+/** One upstream and how its attempt ended. */
+interface Asked<N, T> {
+  readonly upstream: Upstream<N, unknown>
+  readonly verdict: Verdict<T>
+}
+
 /** The preferred upstream stays until another one's score is so many times its own. */
 const clearlyBetter = 1.5
+/** Heads are checked by one call to each upstream, at most so often; the call also probes one whose breaker was open. */
+const headCheck = { intervalMs: 5_000, timeoutMs: 5_000 }
 
 /** @throws {ConfigError} for a URL that cannot be used; the message never repeats it. */
 export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): UpstreamPool<N, S> {
   const { family, maxAttemptMs = Number.POSITIVE_INFINITY, clock, logger } = options
-  const { label, context } = family
+  const { context, askHead, judgeError } = family
   const closing = new AbortController()
   const hedges = createHedgeBudget()
   const upstreams: readonly Upstream<N, S>[] = options.rpcUrls.map((url, index) =>
@@ -76,6 +83,8 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
     })
   )
   let preferred = upstreams[0]
+  let nextCheckMs = 0
+  let isChecking = false
 
   function reconsider(): void {
     const before = preferred
@@ -91,14 +100,41 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
     logger?.debug('another upstream is preferred', { ...context, problem })
   }
 
-  const { askHead } = family
-  const headChecks =
-    askHead && createHeadChecks({ upstreams, askHead, clock, closing: closing.signal, onChecked: reconsider })
+  /** Checks all heads if a round is due, so that lag and latency are compared like with like. No work, no checks. */
+  async function checkHeads(): Promise<void> {
+    const isOver = () => closing.signal.aborted
+    // With one upstream there is nothing to compare.
+    if (!askHead || upstreams.length < 2 || isChecking || clock.now() < nextCheckMs || isOver()) return
+    nextCheckMs = clock.now() + headCheck.intervalMs
+    isChecking = true
+    const work: Work<N, void> = {
+      what: 'head',
+      kind: 'head',
+      async ask(node, { health }) {
+        const sentMs = performance.now()
+        await askHead(node)
+        health.checked(performance.now() - sentMs)
+      }
+    }
+    const checked = upstreams.filter(upstream => upstream.isCheckDue())
+    const scope = openAbortScope([closing.signal])
+    scope.setDeadline(headCheck.timeoutMs, () => new AttemptTimeout())
+    await Promise.all(checked.map(upstream => attemptWork(upstream, work, scope.signal, judgeError)))
+    scope.end()
+    isChecking = false
+    if (isOver()) return
+    // Only now all of them have named a head of the same moment.
+    const heads = checked.flatMap(({ health }) => health.head ?? [])
+    for (const { health } of checked) {
+      if (health.head !== undefined) health.sawHead(health.head, Math.max(...heads))
+    }
+    reconsider()
+  }
 
   async function run<T>(work: Work<N, T>, { signal, deadlineMs }: WorkLimits): Promise<T> {
     signal?.throwIfAborted()
-    headChecks?.begin()
-    const attempts = createAttempts<N>(upstreams, work, options)
+    void checkHeads()
+    const attempts = createAttempts<N>(upstreams, work, options, family)
     let waitMs = 0
     for (;;) {
       const choice = attempts.choose(preferred)
@@ -133,7 +169,7 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
         scope.end()
       }
     }
-    return conclude(work, attempts, waitMs)
+    return attempts.conclude(closing.signal.aborted, waitMs) as T
   }
 
   /** Asks the chosen upstream, and a second one as well when the first takes longer than it usually does. */
@@ -144,48 +180,35 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
     signal: AbortSignal
   ): Promise<readonly Asked<N, T>[]> {
     hedges.counted()
-    const ask = async (upstream: Upstream<N, unknown>, within: AbortSignal): Promise<Asked<N, T>> => ({
-      upstream,
-      verdict: await attemptWork(upstream, work, within, family.judgeError)
-    })
     const afterMs = upstreams.length > 1 ? first.usualTimes.unusualAfterMs(work.kind) : undefined
-    if (afterMs === undefined) return [await ask(first, signal)]
-    let second: Upstream<N, unknown> | undefined
-    const asked = await hedgeRead<Asked<N, T>>({
-      first: within => ask(first, within),
-      second() {
-        const other = attempts.choose(preferred, first)
-        if (other === undefined || other.waitMs > 0 || !hedges.take()) return undefined
-        second = other.upstream
-        second.counts.add('hedgesSent')
-        return within => ask(other.upstream, within)
-      },
-      isSound: ({ verdict }) => verdict.kind === 'value' || verdict.kind === 'final',
-      afterMs,
-      signal
-    })
-    if (asked.length === 1 && asked[0]?.upstream === second) second?.counts.add('hedgesWon')
-    return asked
-  }
-
-  function conclude<T>(work: Work<N, T>, attempts: Attempts<N>, waitMs: number): T {
-    const { what } = work
-    if (closing.signal.aborted) throw new NodeUnavailableError(`${label}${what}: the connection is closed`)
-    const failure = attempts.mostTelling()
-    if (failure?.kind === 'absent' && failure.error instanceof AbsentAnswer) return failure.error.read() as T
-    if (failure !== undefined && failure.kind !== 'failed') throw failure.error
-    if (failure?.error instanceof NodeContradictionError) {
-      throw new NodeContradictionError(
-        `${label}${what}: ${failure.upstream.name}: ${failure.error.message}`,
-        {
-          ...context,
-          method: what
-        }
-      )
+    if (afterMs === undefined)
+      return [{ upstream: first, verdict: await attemptWork(first, work, signal, judgeError) }]
+    const all: Promise<Asked<N, T>>[] = []
+    let hasAnswered = false
+    const ask = (upstream: Upstream<N, unknown>) => (within: AbortSignal, onStart: () => void) => {
+      onStart()
+      const asked = attemptWork(upstream, work, within, judgeError).then(verdict => {
+        hasAnswered = true
+        return { upstream, verdict }
+      })
+      all.push(asked)
+      return asked
     }
-    const problem = failure?.error.message ?? `no upstream may be called for ${Math.ceil(waitMs)} ms`
-    const facts = failure?.error instanceof UpstreamError ? failure.error.context : {}
-    throw new NodeUnavailableError(`${label}${what}: ${problem}`, { ...facts, ...context, method: what })
+    function* contenders() {
+      yield ask(first)
+      // A first upstream that has failed by now is followed by the next attempt.
+      const other = hasAnswered ? undefined : attempts.choose(preferred, first)
+      if (other === undefined || other.waitMs > 0 || !hedges.take()) return
+      other.upstream.counts.add('hedgesSent')
+      yield ask(other.upstream)
+    }
+    const isFinal = ({ verdict }: Asked<N, T>) => verdict.kind === 'value' || verdict.kind === 'final'
+    const race = { contenders: contenders(), staggerMs: afterMs, signal, isFinal }
+    // It rejects when the signal aborts; the attempts then say how they ended.
+    const winner = await raceStaggered<Asked<N, T>>(race).catch(() => undefined)
+    if (winner === undefined || !isFinal(winner)) return Promise.all(all)
+    if (winner.upstream !== first) winner.upstream.counts.add('hedgesWon')
+    return [winner]
   }
 
   return {
@@ -202,18 +225,7 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
     judgeIdentitiesAgain() {
       for (const { identity } of upstreams) identity?.judgeAgain()
     },
-    figures: () =>
-      upstreams.map(upstream => ({
-        position: upstream.position,
-        ...upstream.counts.read(),
-        concurrencyLimit: upstream.concurrency(),
-        batchLimit: upstream.batchSize.current(),
-        ...(upstream.health.head === undefined ? {} : { head: upstream.health.head }),
-        lagBlocks: upstream.health.lagBlocks,
-        score: upstream.health.score(),
-        outOfService: !upstream.isInService(),
-        preferred: upstream === preferred
-      })),
+    figures: () => upstreams.map(upstream => ({ ...upstream.figures(), preferred: upstream === preferred })),
     close: () => closing.abort(new Error('closed'))
   }
 }

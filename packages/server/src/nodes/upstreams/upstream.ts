@@ -1,13 +1,12 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { ErrorContext } from '../../platform/errors.ts'
 import { createHistogram, type UpstreamFigures, upstreamBounds } from '../../platform/figures.ts'
-import { type BatchSize, createBatchSize } from './batchSize.ts'
 import { type Capabilities, createCapabilities } from './capabilities.ts'
-import { createConcurrencyLimit } from './concurrencyLimit.ts'
 import { createUpstreamHealth, type UpstreamHealth } from './health.ts'
 import { createUsualTimes, type UsualTimes } from './hedge.ts'
 import { createHttpUpstream, type UpstreamAnswer } from './httpUpstream.ts'
 import { createUpstreamIdentity, type IdentityRules, type UpstreamIdentity } from './identity.ts'
+import { type BatchSize, createBatchSize, createConcurrencyLimit } from './limits.ts'
 import { AttemptTimeout, type ErrorJudge, UpstreamError } from './upstreamError.ts'
 
 /** What a family of chains puts into the pool: how its nodes are asked, and what their answers and errors mean. */
@@ -51,7 +50,7 @@ export interface Upstream<N, S> extends UpstreamLink {
   readonly position: number
   readonly health: UpstreamHealth
   readonly usualTimes: UsualTimes
-  readonly counts: UpstreamCounts
+  readonly counts: Counts
   readonly createNode: (signal: AbortSignal) => N
   /** Absent where the family knows none. */
   readonly identity: UpstreamIdentity<S> | undefined
@@ -60,14 +59,7 @@ export interface Upstream<N, S> extends UpstreamLink {
   /** Reports whether a check of its head should ask it: those of another chain only now and then. */
   isCheckDue(): boolean
   isDoubted(height: number | undefined): boolean
-  readonly concurrency: () => number
-}
-
-/** Counts the work of one upstream, for its figures. */
-interface UpstreamCounts {
-  work(outcome: string, durationMs: number): void
-  add(figure: 'retries' | 'hedgesSent' | 'hedgesWon'): void
-  read(): Pick<UpstreamFigures, 'calls' | 'durations' | 'retries' | 'hedgesSent' | 'hedgesWon'>
+  figures(): Omit<UpstreamFigures, 'chainId' | 'role' | 'preferred'>
 }
 
 interface UpstreamOptions<N, S> {
@@ -95,6 +87,7 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
   const limit = createConcurrencyLimit(clock)
   const doubts = new Map<number, number>()
   const memories = new Map<unknown, unknown>()
+  const counts = createCounts()
 
   async function post(body: string, signal: AbortSignal): Promise<UpstreamAnswer> {
     let wasSent = false
@@ -165,26 +158,38 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
     position,
     health,
     usualTimes: createUsualTimes(),
-    counts: createUpstreamCounts(),
+    counts,
     createNode,
     identity,
     isInService,
     isCheckDue: () => (identity?.isWrong() ? identity.isDue() : isInService()),
     isDoubted: height => height !== undefined && (doubts.get(height) ?? 0) > clock.now(),
-    concurrency: limit.current
+    figures: () => ({
+      position,
+      ...counts.read(),
+      concurrencyLimit: limit.current(),
+      batchLimit: link.batchSize.current(),
+      ...(health.head === undefined ? {} : { head: health.head }),
+      lagBlocks: health.lagBlocks,
+      score: health.score(),
+      outOfService: !isInService()
+    })
   }
 }
 
-function createUpstreamCounts(): UpstreamCounts {
+type Counts = ReturnType<typeof createCounts>
+
+/** Counts the work of one upstream, for its figures. */
+function createCounts() {
   const calls: Record<string, number> = {}
   const durations = createHistogram(upstreamBounds)
   const counts = { retries: 0, hedgesSent: 0, hedgesWon: 0 }
   return {
-    work(outcome, durationMs) {
+    work(outcome: string, durationMs: number) {
       calls[outcome] = (calls[outcome] ?? 0) + 1
       durations.note(durationMs / 1_000)
     },
-    add(figure) {
+    add(figure: keyof typeof counts) {
       counts[figure]++
     },
     read: () => ({ calls: { ...calls }, durations: durations.read(), ...counts })

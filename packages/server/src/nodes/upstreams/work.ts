@@ -42,12 +42,6 @@ export type Verdict<T> =
   /** Aborted by the caller, or because another upstream was quicker. */
   | { readonly kind: 'aborted' }
 
-/** A verdict and whose it is. */
-export interface Asked<N, T> {
-  readonly upstream: Upstream<N, unknown>
-  readonly verdict: Verdict<T>
-}
-
 /** Runs an attempt at one upstream, once it has shown its identity, and judges the outcome. Never throws. */
 export async function attemptWork<N, T>(
   upstream: Upstream<N, unknown>,
@@ -98,7 +92,7 @@ async function attempt<N, T>(
 }
 
 /** Returns the outcome that an error is counted under. */
-export function outcomeOf(error: unknown): string {
+function outcomeOf(error: unknown): string {
   if (error instanceof UpstreamError) return error.fault
   if (error instanceof ConfigError) return 'wrongChain'
   if (error instanceof NodeContradictionError) return 'unsound'

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
-import { readRetryAfter } from '../../nodes/upstreams/readRetryAfter.ts'
+import { readRetryAfter } from '../../nodes/upstreams/httpUpstream.ts'
 import { openAbortScope, unlessAborted } from '../../platform/concurrency/deadline.ts'
 import { MetadataError } from '../../platform/errors.ts'
 import { type CheckedUrl, checkUrl, readAllowHosts } from './checkUrl.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { readRetryAfter } from './readRetryAfter.ts'
+import { readRetryAfter } from './httpUpstream.ts'
 
 afterEach(() => {
   vi.useRealTimers()
