@@ -17,7 +17,7 @@ import { getAddress } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readTransfers } from '../../src/evm/blocks/transfers.ts'
 import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
-import { shapeEvmHoldings } from '../../src/evm/holdings/shapeEvmHoldings.ts'
+import { shapeHoldings } from '../../src/evm/holdings/shapeHoldings.ts'
 import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { createGuardedFetch } from '../../src/server/metadata/guardedFetch.ts'
@@ -75,7 +75,7 @@ async function holdingsOf(address: string, filter: readonly string[] = []): Prom
     standard === 'erc1155' ? { uri: tokenUri, tokenId } : { uri: tokenUri }
   )
   const found = await metadata.readAll(requests)
-  return shapeEvmHoldings(held, { metadata: found, listed: () => undefined, judge: () => undefined })
+  return shapeHoldings(held, { metadata: found, listed: () => undefined, judge: () => undefined })
 }
 
 const byKey = <T>(items: readonly T[], key: (item: T) => string) =>

@@ -35,8 +35,43 @@ const siblings: readonly Siblings[] = [
     ].map(({ why, files }) => ({ why, files: files.map(file => `index/${file}`) })),
     unexplained: 0
   },
-  { folders: ['nodes/evm', 'nodes/solana'], alone: [], unexplained: 15 },
-  { folders: ['evm/holdings', 'solana/holdings'], alone: [], unexplained: 25 }
+  {
+    folders: ['nodes/evm', 'nodes/solana'],
+    alone: [
+      { why: 'Blocks are followed on EVM chains only', files: ['nodes/evm/webSocketHeads.ts'] },
+      {
+        why: 'Calls of EVM chains are put in batches, name a block, and a chain is shown by two answers',
+        files: ['nodes/evm/nodeCall.ts', 'nodes/evm/identity.ts']
+      },
+      {
+        why: 'Answers of EVM nodes are read field by field, long lists of Solana accounts in portions',
+        files: ['nodes/evm/rawFields.ts', 'nodes/solana/jsonExtents.ts', 'nodes/solana/readAnswers.ts']
+      },
+      { why: 'Solana writes addresses in base58', files: ['nodes/solana/solanaAddress.ts'] }
+    ],
+    unexplained: 0
+  },
+  {
+    folders: ['evm/holdings', 'solana/holdings'],
+    alone: [
+      {
+        why: 'EVM contracts are programs of anyone: each is asked in its own way, and may mislead',
+        files: [
+          ...['askRefusedAgain', 'contractFacts', 'heldAssets', 'readContracts', 'tokenStandards'],
+          ...['expandRanges', 'RangeWalk']
+        ].map(name => `evm/holdings/${name}.ts`)
+      },
+      {
+        why: 'Solana keeps all tokens in accounts of few programs, which are read as bytes of one slot',
+        files: ['metadataAddresses', 'readAssets', 'readOwned'].map(name => `solana/holdings/${name}.ts`)
+      },
+      {
+        why: 'Names are judged on EVM chains only, where anyone may log a transfer to anyone',
+        files: ['createSpamJudge', 'nameSigns'].map(name => `evm/holdings/spam/${name}.ts`)
+      }
+    ],
+    unexplained: 0
+  }
 ]
 
 const sources = readSources()

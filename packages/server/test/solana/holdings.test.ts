@@ -19,7 +19,7 @@ import { createSolanaRpc } from '../../src/nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../src/platform/errors.ts'
 import { createSolanaHoldings } from '../../src/solana/holdings/holdings.ts'
-import { shapeSolanaHoldings } from '../../src/solana/holdings/shapeSolanaHoldings.ts'
+import { shapeHoldings } from '../../src/solana/holdings/shapeHoldings.ts'
 import {
   extendedMintBytes,
   metadataPointer,
@@ -76,7 +76,7 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
     async name => {
       const truth = expectedSolanaHoldings(driver.world, name, { parseMetadataUri: false, origin: '' })
       const holdings = await read(solanaOwner(driver.world, name).address)
-      const shaped = shapeSolanaHoldings(holdings, new Map())
+      const shaped = shapeHoldings(holdings, new Map())
       expect(shaped).toStrictEqual({
         ...truth,
         nfts: inOrder(truth.nfts),
@@ -314,7 +314,7 @@ describe.skipIf(unsupported !== undefined)('Solana holdings on a real node', () 
     })
 
     it('are valid on the wire, incomplete entries ordered and each named once', () => {
-      const shaped = shapeSolanaHoldings(holdings, new Map())
+      const shaped = shapeHoldings(holdings, new Map())
       expect(checkResult('enhancedGetTokensAndNFTs', asJson(shaped))).toBeUndefined()
       const addresses = holdings.incomplete.map(({ address }) => address)
       expect(addresses).toHaveLength(5)

@@ -2,11 +2,7 @@ import type { EnhancedTokensAndNFTsParams } from '@chain-data/protocol'
 import { parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { SolanaAccountHoldings, SolanaHoldingsReader } from '../../solana/holdings/holdings.ts'
-import {
-  type FetchedUris,
-  listMetadataUris,
-  shapeSolanaHoldings
-} from '../../solana/holdings/shapeSolanaHoldings.ts'
+import { type FetchedUris, listMetadataUris, shapeHoldings } from '../../solana/holdings/shapeHoldings.ts'
 import type { MetadataService } from '../metadata/metadataService.ts'
 import { chainOf, type Handlers, metadataBudget } from './MethodContext.ts'
 
@@ -33,7 +29,7 @@ export function createEnhancedGetTokensAndNFTs(
     }
     const holdings = await reader.readHoldings({ accountAddress, signal, deadlineMs })
     const fetched = parseMetadataUri ? await fetchUris(holdings, signal, deadlineMs) : new Map()
-    return shapeSolanaHoldings(holdings, fetched)
+    return shapeHoldings(holdings, fetched)
   }
 
   async function fetchUris(

@@ -1,6 +1,6 @@
 import type { HeldNft } from '../../evm/holdings/heldAssets.ts'
 import type { EvmHoldings, EvmHoldingsAtBlock, HoldingsRequest } from '../../evm/holdings/holdings.ts'
-import { type ListedLabel, shapeEvmHoldings } from '../../evm/holdings/shapeEvmHoldings.ts'
+import { type ListedLabel, shapeHoldings } from '../../evm/holdings/shapeHoldings.ts'
 import type { SpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
 import { BlockLostError } from '../../evm/state/pinBlock.ts'
 import type { StoreReader } from '../../index/port/store.ts'
@@ -50,7 +50,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     const filter = tokenAddresses.map(token => token.toLowerCase() as Address)
     const { signal, deadlineMs } = context
     const holdings = await readHoldings(chain, { address, filter, signal, deadlineMs }, context)
-    return shapeEvmHoldings(holdings, {
+    return shapeHoldings(holdings, {
       metadata: await readMetadata(holdings.nfts, signal, deadlineMs),
       listed: chain.listed,
       judge: chain.judge

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import type { EmbeddedMetadata, MetaplexMetadata } from '../accounts/assetMetadata.ts'
 import type { SolanaAccountHoldings } from './holdings.ts'
-import { type FetchedUris, listMetadataUris, shapeSolanaHoldings } from './shapeSolanaHoldings.ts'
+import { type FetchedUris, listMetadataUris, shapeHoldings } from './shapeHoldings.ts'
 
 const [mint, account, authority] = [7, 8, 9].map(byte =>
   formatSolanaAddress(new Uint8Array(32).fill(byte))
@@ -39,7 +39,7 @@ const asJson = (value: unknown): unknown =>
 
 describe('holdings on the wire', () => {
   it('carry every digit, as bigint and as text', () => {
-    const { lamports, lamportsString, tokens } = shapeSolanaHoldings(holdings, new Map())
+    const { lamports, lamportsString, tokens } = shapeHoldings(holdings, new Map())
     expect([lamports, lamportsString]).toEqual([max, '18446744073709551615'])
     expect(tokens[0]).toMatchObject({
       amount: max,
@@ -52,7 +52,7 @@ describe('holdings on the wire', () => {
   it('show names without characters that one cannot see, and keep the strings of the chain beside them', () => {
     const name = 'U\u200bSDC\u202e'
     const disguised = { ...metaplex, name, symbol: '\u2066U' }
-    const { nfts, tokens } = shapeSolanaHoldings(
+    const { nfts, tokens } = shapeHoldings(
       {
         ...empty,
         nfts: [{ address: account, mint, amount: 1n, isSemiFungible: false, metadata: disguised }],
@@ -69,7 +69,7 @@ describe('holdings on the wire', () => {
   })
 
   it('show Metaplex metadata with its nonce of 0 and without what the wire does not know', () => {
-    expect(shapeSolanaHoldings(holdings, new Map()).nfts[0]).toStrictEqual({
+    expect(shapeHoldings(holdings, new Map()).nfts[0]).toStrictEqual({
       ...{ mint, address: account, isSemiFungible: false, name: 'One', symbol: 'ONE', image: '' },
       sellerFeeBasisPoints: 250,
       metadata: {
@@ -84,14 +84,14 @@ describe('holdings on the wire', () => {
   })
 
   it('show Token-2022 metadata without the members that only Metaplex has', () => {
-    expect(shapeSolanaHoldings(holdings, new Map()).nfts[1]?.metadata).toStrictEqual({
+    expect(shapeHoldings(holdings, new Map()).nfts[1]?.metadata).toStrictEqual({
       ...{ mint, isMutable: false },
       data: { name: 'Two', symbol: 'TWO', uri: '', sellerFeeBasisPoints: 0, creators: [] }
     })
   })
 
   it('say how many of a semi-fungible asset there are', () => {
-    const [one, several] = shapeSolanaHoldings(holdings, new Map()).nfts
+    const [one, several] = shapeHoldings(holdings, new Map()).nfts
     expect(one).not.toHaveProperty('amountString')
     expect(several).toMatchObject({ isSemiFungible: true, amountString: '9' })
   })
@@ -101,7 +101,7 @@ describe('holdings on the wire', () => {
     const interestBearing = {
       ...{ initializationTimestamp: 1, preUpdateAverageRate: -5, lastUpdateTimestamp: 2, currentRate: 7 }
     }
-    const shaped = shapeSolanaHoldings(
+    const shaped = shapeHoldings(
       {
         ...empty,
         tokens: [
@@ -125,7 +125,7 @@ describe('holdings on the wire', () => {
       ['https://u.test/1', { data, image: 'https://i.test/1.png' }],
       ['https://u.test/2', undefined]
     ])
-    const { nfts, tokens } = shapeSolanaHoldings(holdings, fetched)
+    const { nfts, tokens } = shapeHoldings(holdings, fetched)
     expect(nfts[0]?.image).toBe('https://i.test/1.png')
     expect(nfts[0]?.metadata.data.uriData).toBe(data)
     expect(nfts[1]?.metadata.data).not.toHaveProperty('uriData')
@@ -134,13 +134,13 @@ describe('holdings on the wire', () => {
 
   it('fit the spec, full and empty', () => {
     const fetched: FetchedUris = new Map([['https://u.test/1', { data: {}, image: '' }]])
-    for (const shaped of [shapeSolanaHoldings(holdings, fetched), shapeSolanaHoldings(empty, new Map())]) {
+    for (const shaped of [shapeHoldings(holdings, fetched), shapeHoldings(empty, new Map())]) {
       expect(checkResult('enhancedGetTokensAndNFTs', asJson(shaped))).toBeUndefined()
     }
   })
 
   it('have no key for what is complete', () => {
-    expect(shapeSolanaHoldings(empty, new Map())).toStrictEqual({
+    expect(shapeHoldings(empty, new Map())).toStrictEqual({
       ...{ lamports: 0n, lamportsString: '0', nfts: [], tokens: [], asOf: { slot: 3 } }
     })
   })

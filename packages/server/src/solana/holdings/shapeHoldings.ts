@@ -30,10 +30,7 @@ export function listMetadataUris({ nfts, tokens }: SolanaAccountHoldings): reado
  * @returns `lamports` and `amount` as bigint, so that the JSON can have every digit.
  * @see spec/openrpc.json SolanaHoldings
  */
-export function shapeSolanaHoldings(
-  holdings: SolanaAccountHoldings,
-  fetched: FetchedUris
-): SolanaHoldings<bigint> {
+export function shapeHoldings(holdings: SolanaAccountHoldings, fetched: FetchedUris): SolanaHoldings<bigint> {
   const { lamports, nfts, tokens, incomplete, asOf } = holdings
   return {
     lamports,

@@ -1,7 +1,7 @@
 import { checkResult } from '@chain-data/protocol/validators'
 import { expect, test } from 'vitest'
 import type { EvmHoldingsAtBlock } from './holdings.ts'
-import { shapeEvmHoldings } from './shapeEvmHoldings.ts'
+import { shapeHoldings } from './shapeHoldings.ts'
 
 const address = '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48'
 const checksummed = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
@@ -25,7 +25,7 @@ const nft = {
 const extras = { metadata: [], listed: () => undefined, judge: () => undefined }
 
 test('nothing held has no `incomplete`', () => {
-  expect(shapeEvmHoldings(nothing, extras)).toEqual({
+  expect(shapeHoldings(nothing, extras)).toEqual({
     native: '0',
     tokens: [],
     nfts: [],
@@ -35,7 +35,7 @@ test('nothing held has no `incomplete`', () => {
 
 test('amounts keep every digit, addresses get their checksum', () => {
   const token = { address, amount: maxUint, decimals: 255, name: 'A', symbol: 'B' } as const
-  const answer = shapeEvmHoldings(
+  const answer = shapeHoldings(
     {
       ...nothing,
       nativeWei: maxUint,
@@ -84,13 +84,13 @@ test.each([
   [{ name: 5 }, 'Things'],
   [{}, 'Things']
 ])('metadata %j: the NFT is called %j, its data stays as it is', (data, name) => {
-  const answer = shapeEvmHoldings({ ...nothing, nfts: [nft] }, { ...extras, metadata: [{ data, image: '' }] })
+  const answer = shapeHoldings({ ...nothing, nfts: [nft] }, { ...extras, metadata: [{ data, image: '' }] })
   expect(answer.nfts[0]).toMatchObject({ name, image: '' })
   expect(answer.nfts[0]?.data).toBe(data)
 })
 
 test('an NFT without its metadata is listed, and said to be incomplete only if it should have some', () => {
-  const answer = shapeEvmHoldings({ ...nothing, nfts: [nft, { ...nft, tokenId: 1n, tokenUri: '' }] }, extras)
+  const answer = shapeHoldings({ ...nothing, nfts: [nft, { ...nft, tokenId: 1n, tokenUri: '' }] }, extras)
   expect(answer.nfts.map(({ data, image, name }) => ({ data, image, name }))).toEqual(
     Array(2).fill({ data: {}, image: '', name: 'Things' })
   )
@@ -102,13 +102,13 @@ test('an NFT without its metadata is listed, and said to be incomplete only if i
 test('a token list names what the contract does not, field by field', () => {
   const token = { address, amount: 1n, decimals: 0, name: '', symbol: 'OWN' } as const
   const listed = () => ({ name: 'Listed', symbol: 'LIST', image: '' })
-  const answer = shapeEvmHoldings({ ...nothing, tokens: [token] }, { ...extras, listed })
+  const answer = shapeHoldings({ ...nothing, tokens: [token] }, { ...extras, listed })
   expect(answer.tokens).toMatchObject([{ name: 'Listed', symbol: 'OWN', image: '' }])
 })
 
 test('a verdict stands beside the token or NFT it is about; without one there is no key', () => {
   const judged: unknown[] = []
-  const answer = shapeEvmHoldings(
+  const answer = shapeHoldings(
     {
       ...nothing,
       tokens: [{ address, amount: 1n, decimals: 0, name: 'A', symbol: 'B', hidesCharacters: true }],

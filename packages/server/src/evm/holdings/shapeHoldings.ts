@@ -36,7 +36,7 @@ export interface HoldingsExtras {
  * (METADATA_UNAVAILABLE).
  * @see spec/openrpc.json EvmHoldings
  */
-export function shapeEvmHoldings(
+export function shapeHoldings(
   { asOf, nativeWei, tokens, nfts, incomplete }: EvmHoldingsAtBlock,
   { metadata, listed, judge }: HoldingsExtras
 ): EvmHoldingsOnWire {
