@@ -13,7 +13,7 @@ import {
   solanaOwner,
   startSurfpool
 } from '@chain-data/devnet'
-import { createCountedTurns, findElements, findMembers } from '../src/nodes/solana/jsonExtents.ts'
+import { findElements, findMembers } from '../src/nodes/solana/jsonExtents.ts'
 import { comparable } from '../test/solana/comparable.ts'
 import type { Recording } from '../test/solana/replayNode.ts'
 import { startScriptedNode } from '../test/solana/startScriptedNode.ts'
@@ -71,7 +71,7 @@ async function record(world: SolanaWorld, owner: string, node: string): Promise<
 }
 
 async function findValue(text: string): Promise<string> {
-  const json = { text, turns: createCountedTurns(Number.MAX_SAFE_INTEGER) }
+  const json = { text, checkYield: () => undefined }
   const { members } = await findMembers(json, 0)
   const inner = await findMembers(json, members.get('result')?.start ?? 0)
   const { start, end } = inner.members.get('value') ?? { start: 0, end: 0 }
@@ -80,10 +80,7 @@ async function findValue(text: string): Promise<string> {
 
 async function itemsOf(text: string): Promise<string[]> {
   const items: string[] = []
-  for await (const { start, end } of findElements(
-    { text, turns: createCountedTurns(Number.MAX_SAFE_INTEGER) },
-    0
-  )) {
+  for await (const { start, end } of findElements({ text, checkYield: () => undefined }, 0)) {
     items.push(text.slice(start, end))
   }
   return items

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { exchange, wordCall } from '../../src/nodes/solana/exchange.ts'
+import { exchange, wordCall } from '../../src/nodes/solana/jsonRpc.ts'
 import { readAddressedAccounts } from '../../src/nodes/solana/readAnswers.ts'
 import { TOKEN_PROGRAM } from '../../src/nodes/solana/solanaAddress.ts'
 import { createHttpUpstream } from '../../src/nodes/upstreams/httpUpstream.ts'

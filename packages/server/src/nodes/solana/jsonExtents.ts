@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { CheckYield } from '../../platform/concurrency/pause.ts'
 
 /** A piece of JSON text: from `start` up to, not including, `end`. */
 export interface Extent {
@@ -17,8 +17,8 @@ export class JsonRefusal extends Error {
 /** A long text whose pieces are found here; each goes through a JSON parser later, so nothing unlawful passes. */
 export interface JsonText {
   readonly text: string
-  /** Paces the search through long values. */
-  readonly turns: CountedTurns
+  /** Lets other work run during the search through long values. */
+  readonly checkYield: CheckYield
 }
 
 const SPACE = /[ \t\n\r]*/y
@@ -37,7 +37,7 @@ export interface Members {
  *
  * @throws {JsonRefusal} no object, or one name twice: readers would differ in which of the two counts.
  */
-export async function findMembers({ text, turns }: JsonText, start: number): Promise<Members> {
+export async function findMembers({ text, checkYield }: JsonText, start: number): Promise<Members> {
   const members = new Map<string, Extent>()
   let at = expectCharacter(text, start, '{')
   if (text[at] === '}') return { members, end: at + 1 }
@@ -47,7 +47,7 @@ export async function findMembers({ text, turns }: JsonText, start: number): Pro
     const name = JSON.parse(text.slice(at, nameEnd)) as string
     if (members.has(name)) throw new JsonRefusal('each name once', at)
     const valueStart = expectCharacter(text, skipSpace(text, nameEnd), ':')
-    const end = await findEnd(text, valueStart, turns)
+    const end = await findEnd(text, valueStart, checkYield)
     members.set(name, { start: valueStart, end })
     at = skipSpace(text, end)
     if (text[at] === '}') return { members, end: at + 1 }
@@ -60,11 +60,11 @@ export async function findMembers({ text, turns }: JsonText, start: number): Pro
  *
  * @throws {JsonRefusal} no array.
  */
-export async function* findElements({ text, turns }: JsonText, start: number): AsyncGenerator<Extent> {
+export async function* findElements({ text, checkYield }: JsonText, start: number): AsyncGenerator<Extent> {
   let at = expectCharacter(text, start, '[')
   if (text[at] === ']') return
   for (;;) {
-    const end = await findEnd(text, at, turns)
+    const end = await findEnd(text, at, checkYield)
     yield { start: at, end }
     at = skipSpace(text, end)
     if (text[at] === ']') return
@@ -73,7 +73,7 @@ export async function* findElements({ text, turns }: JsonText, start: number): A
 }
 
 /** Where the value that begins at `start` ends, by its brackets and quotes alone. */
-async function findEnd(text: string, start: number, turns: CountedTurns): Promise<number> {
+async function findEnd(text: string, start: number, checkYield: CheckYield): Promise<number> {
   const first = text[start]
   if (first === '"') return endOfString(text, start)
   if (first !== '{' && first !== '[') {
@@ -84,7 +84,7 @@ async function findEnd(text: string, start: number, turns: CountedTurns): Promis
   let depth = 0
   let at = start
   for (;;) {
-    const pause = turns.step()
+    const pause = checkYield()
     if (pause !== undefined) await pause
     MARK.lastIndex = at
     const mark = MARK.exec(text)
@@ -125,29 +125,4 @@ export function skipSpace(text: string, at: number): number {
 function expectCharacter(text: string, at: number, character: string): number {
   if (text[at] !== character) throw new JsonRefusal(`"${character}"`, at)
   return skipSpace(text, at + 1)
-}
-
-/** Counts small steps of one long piece of work and lets other work run in between. */
-export interface CountedTurns {
-  /**
-   * Call after every step.
-   * @returns a promise to await when other work is due, else `undefined`: most steps cost a comparison.
-   */
-  step(): Promise<void> | undefined
-}
-
-/**
- * @param stepsPerTurn - steps between two turns of other work. Counted, not timed: the same work always pauses at the
- *   same positions.
- */
-export function createCountedTurns(stepsPerTurn: number): CountedTurns {
-  let left = stepsPerTurn
-  return {
-    step() {
-      left--
-      if (left > 0) return undefined
-      left = stepsPerTurn
-      return nextTurn()
-    }
-  }
 }

@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from '../../platform/logger.ts'
 import type { IdentityRules } from '../upstreams/identity.ts'
 import { createUpstreamPool } from '../upstreams/pool.ts'
 import { UpstreamError } from '../upstreams/upstreamError.ts'
-import { exchange, type NodeResult, type WordedCall, wordCall } from './exchange.ts'
+import { exchange, type NodeResult, type WordedCall, wordCall } from './jsonRpc.ts'
 import { readAnything } from './readAnswers.ts'
 import { parseSolanaAddress } from './solanaAddress.ts'
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import { createCountedTurns } from './jsonExtents.ts'
 import { readAccountsInOrder } from './readAnswers.ts'
 import { TOKEN_PROGRAM } from './solanaAddress.ts'
 
@@ -8,7 +7,7 @@ import { TOKEN_PROGRAM } from './solanaAddress.ts'
 function answerWith(account: object) {
   const whole = { data: ['AQID', 'base64'], executable: false, lamports: 1, owner: TOKEN_PROGRAM, ...account }
   const text = JSON.stringify({ context: { slot: 7 }, value: [whole, null] })
-  return { text, turns: createCountedTurns(1_000), result: { start: 0, end: text.length } }
+  return { text, checkYield: () => undefined, result: { start: 0, end: text.length } }
 }
 
 test('an account is its owner and its bytes; null is no account', async () => {

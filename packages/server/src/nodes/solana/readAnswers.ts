@@ -1,14 +1,8 @@
+import { createYielder } from '../../platform/concurrency/pause.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { parseExactJson } from '../../platform/parseExactJson.ts'
-import type { NodeResult } from './exchange.ts'
-import {
-  createCountedTurns,
-  type Extent,
-  findElements,
-  findMembers,
-  JsonRefusal,
-  type JsonText
-} from './jsonExtents.ts'
+import { type Extent, findElements, findMembers, JsonRefusal, type JsonText } from './jsonExtents.ts'
+import type { NodeResult } from './jsonRpc.ts'
 import { parseSolanaAddress } from './solanaAddress.ts'
 
 /** Accounts read before other work gets a turn: some 1 ms. */
@@ -86,13 +80,13 @@ async function readList<T>(
   readElement: (element: unknown) => T
 ): Promise<AtSlot<readonly T[]>> {
   const { slot, value } = await readAtSlot(answer)
-  const turns = createCountedTurns(ACCOUNTS_PER_TURN)
+  const checkYield = createYielder(ACCOUNTS_PER_TURN, 0)
   const list: T[] = []
   await orContradiction(async () => {
     for await (const { start, end } of findElements(answer, value.start)) {
       // Nothing that is read here is a number, so JSON.parse does: lamports and rent epochs stay unread.
       list.push(readElement(JSON.parse(answer.text.slice(start, end))))
-      const pause = turns.step()
+      const pause = checkYield()
       if (pause !== undefined) await pause
     }
   })

@@ -1,6 +1,6 @@
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { UpstreamError } from '../upstreams/upstreamError.ts'
-import { wordCall } from './exchange.ts'
+import { type NodeResult, wordCall } from './jsonRpc.ts'
 import {
   createSolanaNodes,
   type SolanaCallOptions,
@@ -16,16 +16,15 @@ import {
   readAnything,
   readBalance
 } from './readAnswers.ts'
-import { formatSolanaAddress, parseSolanaAddress } from './solanaAddress.ts'
-import { askBalance, requireAddress } from './web3.ts'
+import { requireAddress } from './solanaAddress.ts'
 
 type SolanaCommitment = 'processed' | 'confirmed' | 'finalized'
 
-/** Which accounts of a program are meant: those of one size, or with these bytes in one place. */
-export type AccountFilter =
-  | { readonly dataSize: number }
-  /** At most 128 bytes; text is base58. */
-  | { readonly offset: number; readonly bytes: Uint8Array | string }
+/** Accounts of a program are meant that have these bytes at this offset: at most 128, in base58. */
+interface AccountFilter {
+  readonly offset: number
+  readonly bytes: string
+}
 
 /** Of calls whose accounts may be of any size. */
 export interface ProgramAccountsOptions extends SolanaCallOptions {
@@ -93,9 +92,8 @@ export interface SolanaRpcOptions extends SolanaNodesOptions {
 }
 
 /**
- * Plain JSON-RPC over our own upstreams: that brings deadlines, a size cap, fail-over and exact numbers. Answers that
- * may be large are worded and read here ({@link readAddressedAccounts}); @solana/web3.js, which would check them in one
- * go and hold up all other work, words the small call only.
+ * Plain JSON-RPC over our own upstreams: that brings deadlines, a size cap, fail-over and exact numbers, and answers
+ * are read in portions, so that large ones do not hold up other work.
  *
  * @throws {ConfigError} when a URL cannot be used.
  */
@@ -106,12 +104,13 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
   /** Asks until an answer is sound and new enough. */
   function ask<T>(
     method: string,
-    question: (node: SolanaNode) => Promise<AtSlot<T>>,
+    params: readonly unknown[],
+    read: (answer: NodeResult) => Promise<AtSlot<T>>,
     callOptions: SolanaCallOptions
   ): Promise<AtSlot<T>> {
     const { minContextSlot = 0 } = callOptions
     const attempt = async (node: SolanaNode) => {
-      const answer = await question(node)
+      const answer = await read(await node.send(wordCall(method, params)))
       // Some nodes ignore minContextSlot, so the slot itself is checked.
       if (answer.slot < minContextSlot) throw new UpstreamError(`${node.name} is behind`, 'behind')
       return answer
@@ -120,72 +119,52 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
   }
 
   /** The settings of every call for accounts; JSON leaves out what is undefined. */
-  const configOf = ({ minContextSlot }: SolanaCallOptions) => ({
+  const configOf = ({ minContextSlot, dataSlice }: ProgramAccountsOptions) => ({
     commitment,
     encoding: 'base64',
-    minContextSlot
+    minContextSlot,
+    dataSlice
   })
 
   return {
-    getBalance(address, callOptions = {}) {
+    async getBalance(address, callOptions = {}) {
+      requireAddress(address)
       const { minContextSlot } = callOptions
-      const config = { commitment, ...(minContextSlot === undefined ? {} : { minContextSlot }) }
-      const key = requireAddress(address)
-      const question = async (node: SolanaNode) => readBalance(await askBalance(key, config, node.send))
-      return ask('getBalance', question, callOptions)
+      return ask('getBalance', [address, { commitment, minContextSlot }], readBalance, callOptions)
     },
 
-    getTokenAccountsByOwner(owner, programId, callOptions = {}) {
-      const method = 'getTokenAccountsByOwner'
-      const key = requireAddress(owner)
-      const keyBytes = parseSolanaAddress(key)
-      if (keyBytes === undefined) throw new TypeError(`${owner} is no address`)
-      const params = [key, { programId: requireAddress(programId) }, configOf(callOptions)]
-      const question = async (node: SolanaNode) => {
-        const answer = await readAddressedAccounts(await node.send(wordCall(method, params)))
-        for (const { address, data } of answer.value) requireOwner(address, data, keyBytes)
+    async getTokenAccountsByOwner(owner, programId, callOptions = {}) {
+      const ownerBytes = requireAddress(owner)
+      const read = async (result: NodeResult) => {
+        const answer = await readAddressedAccounts(result)
+        for (const { address, data } of answer.value) requireOwner(address, data, ownerBytes)
         return answer
       }
-      return ask(method, question, callOptions)
+      const params = [owner, { programId }, configOf(callOptions)]
+      return ask('getTokenAccountsByOwner', params, read, callOptions)
     },
 
     getProgramAccounts(programId, filters, callOptions = {}) {
-      const method = 'getProgramAccounts'
-      const { dataSlice } = callOptions
-      const config = {
-        ...configOf(callOptions),
-        withContext: true,
-        dataSlice,
-        filters: filters.map(wordFilter)
-      }
-      const params = [requireAddress(programId), config]
-      const question = async (node: SolanaNode) =>
-        readAddressedAccounts(await node.send(wordCall(method, params)))
-      return ask(method, question, callOptions)
+      const asked = { filters: filters.map(filter => ({ memcmp: filter })), withContext: true }
+      const params = [programId, { ...configOf(callOptions), ...asked }]
+      return ask('getProgramAccounts', params, readAddressedAccounts, callOptions)
     },
 
     async getMultipleAccounts(addresses, callOptions = {}) {
       if (addresses.length > MAX_ACCOUNTS_PER_CALL) {
         throw new RangeError(`${addresses.length} keys in one call`)
       }
-      const method = 'getMultipleAccounts'
-      const { dataSlice } = callOptions
-      const params = [addresses.map(requireAddress), { ...configOf(callOptions), dataSlice }]
-      const question = async (node: SolanaNode) => {
-        const answer = await readAccountsInOrder(await node.send(wordCall(method, params)))
+      addresses.forEach(requireAddress)
+      const read = async (result: NodeResult) => {
+        const answer = await readAccountsInOrder(result)
         if (answer.value.length === addresses.length) return answer
         throw new NodeContradictionError(`asked for ${addresses.length} accounts, got ${answer.value.length}`)
       }
-      return ask(method, question, callOptions)
+      return ask('getMultipleAccounts', [addresses, configOf(callOptions)], read, callOptions)
     },
 
-    call(method, params, callOptions = {}) {
-      return nodes.ask(
-        method,
-        async node => readAnything(await node.send(wordCall(method, params))),
-        callOptions
-      )
-    }
+    call: (method, params, callOptions = {}) =>
+      nodes.ask(method, async node => readAnything(await node.send(wordCall(method, params))), callOptions)
   }
 }
 
@@ -194,10 +173,4 @@ function requireOwner(address: string, data: Uint8Array, owner: Uint8Array): voi
   if (data.length < OWNER_AT + owner.length) return
   if (owner.every((byte, at) => data[OWNER_AT + at] === byte)) return
   throw new NodeContradictionError(`token account ${address} has another owner than was asked for`)
-}
-
-function wordFilter(filter: AccountFilter): object {
-  if ('dataSize' in filter) return filter
-  const { offset, bytes } = filter
-  return { memcmp: { offset, bytes: typeof bytes === 'string' ? bytes : formatSolanaAddress(bytes) } }
 }

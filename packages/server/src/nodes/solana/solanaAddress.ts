@@ -59,3 +59,10 @@ export function parseSolanaAddress(text: string): Uint8Array | undefined {
   // Each leading `1` is one zero byte: text with too few or too many of them names another length.
   return formatSolanaAddress(bytes) === text ? bytes : undefined
 }
+
+/** @returns the 32 bytes. @throws {RangeError} `text` is no address. */
+export function requireAddress(text: string): Uint8Array {
+  const bytes = parseSolanaAddress(text)
+  if (bytes === undefined) throw new RangeError('not an address')
+  return bytes
+}

@@ -27,16 +27,19 @@ export function jittered(ms: number): number {
   return ms * (0.5 + Math.random() / 2)
 }
 
-const sliceMs = 5
+/**
+ * Returns a promise when it is time to let other work run, else `undefined`; a hot loop may skip `await` then. To be called after
+ * each step of a long loop.
+ */
+export type CheckYield = () => Promise<void> | undefined
 
 /**
- * Creates a check for long loops: `await checkYield()` after each step lets other work run once the loop has taken 5
- * milliseconds.
+ * Creates a check for long loops, which lets other work run once the loop has taken some milliseconds.
  *
- * @param stepsPerCheck - steps between two looks at the clock, for loops of very small steps. Default 1.
- * @returns a function that returns a promise when it is time to yield, else `undefined`; a hot loop may skip `await` then.
+ * @param stepsPerCheck - steps between two reads of the clock, for loops of very small steps. Default 1.
+ * @param sliceMs - time until other work runs; 0: it runs at every check, however fast the machine is. Default 5.
  */
-export function createYielder(stepsPerCheck = 1): () => Promise<void> | undefined {
+export function createYielder(stepsPerCheck = 1, sliceMs = 5): CheckYield {
   let sinceMs = performance.now()
   let steps = 0
   return () => {

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { METAPLEX_PROGRAM, parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
-import { findProgramAddress } from '../../nodes/solana/web3.ts'
+import { PublicKey } from '@solana/web3.js'
+import { METAPLEX_PROGRAM, requireAddress } from '../../nodes/solana/solanaAddress.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
+import { createYielder } from '../../platform/concurrency/pause.ts'
 
 /** Where Metaplex keeps the metadata of mints. */
 export interface MetadataAddresses {
@@ -21,7 +21,8 @@ export interface MetadataAddressesOptions {
 /** Addresses derived in one turn of the event loop: some 1 ms. */
 const ADDRESSES_PER_TURN = 8
 
-const METADATA_SEED = new TextEncoder().encode('metadata')
+const metaplex = new PublicKey(METAPLEX_PROGRAM)
+const metadataSeed = new TextEncoder().encode('metadata')
 
 export function createMetadataAddresses({
   maxKept = 20_000
@@ -32,13 +33,14 @@ export function createMetadataAddresses({
 
   async function deriveAll(mints: readonly string[]): Promise<readonly string[]> {
     const addresses: string[] = []
-    let derived = 0
+    const checkYield = createYielder(ADDRESSES_PER_TURN, 0)
     for (const mint of mints) {
       let address = kept.get(mint)
       if (address === undefined) {
         address = deriveMetadataAddress(mint)
         kept.set(mint, address)
-        if (++derived % ADDRESSES_PER_TURN === 0) await nextTurn()
+        const pause = checkYield()
+        if (pause !== undefined) await pause
       }
       addresses.push(address)
     }
@@ -54,12 +56,8 @@ export function createMetadataAddresses({
   }
 }
 
+/** Hashes and tests curve points. */
 function deriveMetadataAddress(mint: string): string {
-  return findProgramAddress([METADATA_SEED, bytesOf(METAPLEX_PROGRAM), bytesOf(mint)], METAPLEX_PROGRAM)
-}
-
-function bytesOf(address: string): Uint8Array {
-  const bytes = parseSolanaAddress(address)
-  if (bytes === undefined) throw new RangeError('not an address')
-  return bytes
+  const seeds = [metadataSeed, metaplex.toBytes(), requireAddress(mint)]
+  return PublicKey.findProgramAddressSync(seeds, metaplex)[0].toBase58()
 }

@@ -1,5 +1,5 @@
-import { type NodeResult, wordCall } from '../../nodes/solana/exchange.ts'
 import { type Extent, findElements, findMembers, JsonRefusal } from '../../nodes/solana/jsonExtents.ts'
+import { type NodeResult, wordCall } from '../../nodes/solana/jsonRpc.ts'
 import { createSolanaNodes, type SolanaNodes } from '../../nodes/solana/nodes.ts'
 import { parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'

@@ -1,14 +1,8 @@
+import { createYielder } from '../../platform/concurrency/pause.ts'
 import { readSolanaError, type SolanaNodeError } from '../upstreams/errorWords.ts'
 import type { UpstreamAnswer } from '../upstreams/httpUpstream.ts'
 import { faultOfStatus, UpstreamError } from '../upstreams/upstreamError.ts'
-import {
-  createCountedTurns,
-  type Extent,
-  findMembers,
-  JsonRefusal,
-  type JsonText,
-  skipSpace
-} from './jsonExtents.ts'
+import { type Extent, findMembers, JsonRefusal, type JsonText, skipSpace } from './jsonExtents.ts'
 
 /** The result of one call, still as text: where it stands in the whole answer. */
 export interface NodeResult extends JsonText {
@@ -44,7 +38,7 @@ export async function exchange(
   const { name } = upstream
   const { text, ...reply } = await upstream.post(body, signal)
   const { status, retryAfterMs } = reply
-  const answer = { text, turns: createCountedTurns(MARKS_PER_TURN) }
+  const answer = { text, checkYield: createYielder(MARKS_PER_TURN, 0) }
   const noJsonRpc = () =>
     new UpstreamError(`${name} answered no JSON-RPC (HTTP ${status})`, faultOfStatus(status), {
       httpStatus: status,
