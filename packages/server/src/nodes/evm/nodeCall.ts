@@ -33,11 +33,13 @@ export interface EvmNode {
   /**
    * @param onSize - gets the size in bytes of an answer that is no error.
    * @throws {NodeRpcError} the node answered an error.
+   * @throws {UpstreamError} it did not answer, or asked to come back later.
    */
   request(call: NodeCall, onSize?: (bytes: number) => void): Promise<unknown>
   /**
    * @param known - outcomes of an earlier attempt at the same node that broke off; only its gaps are asked for, and filled.
    * @returns one outcome per call, in order.
+   * @throws {UpstreamError} like `request`; what has been answered by then stays in `known`.
    */
   batch(calls: readonly NodeCall[], known?: (NodeOutcome | undefined)[]): Promise<readonly NodeOutcome[]>
   /** Runs `ask` unless this node lacks `method`; `undefined` when it does. */

@@ -3,10 +3,10 @@ import { type Clock, systemClock } from '../../platform/clock.ts'
 import { ConfigError, NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { UpstreamFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { messageKindOf } from '../upstreams/errorWords.ts'
+import { isMethodMissing, messageKindOf } from '../upstreams/errorWords.ts'
 import { createUpstreamPool } from '../upstreams/pool.ts'
 import { AbsentAnswer, type Work } from '../upstreams/work.ts'
-import { createEvmFamily, type ExpectedIdentity, type ShownIdentity } from './evmFamily.ts'
+import { createIdentityRules, type ExpectedIdentity, type ShownIdentity } from './identity.ts'
 import {
   type EvmNode,
   heightOf,
@@ -15,6 +15,7 @@ import {
   type NodeCallOptions,
   type NodeOutcome
 } from './nodeCall.ts'
+import { createEvmNodes } from './nodes.ts'
 
 /**
  * Plain JSON-RPC to one EVM chain over all of its `rpcUrls`. Answers are raw JSON: nothing is parsed into a
@@ -93,12 +94,22 @@ export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
   if (rpcUrls.length === 0) throw new ConfigError(`chain ${chainId} has no rpcUrls; expected at least one`)
   const expected: ExpectedIdentity = { chainId }
   const pool = createUpstreamPool({
-    family: createEvmFamily({
-      expected,
-      identityTimeoutMs: Math.min(10_000, defaultTimeoutMs / 2),
-      onWrong: problem =>
-        logger?.error('an upstream serves another chain and is not used', { chainId, problem })
-    }),
+    family: {
+      label: `chain ${chainId}: `,
+      context: { chainId },
+      connect: createEvmNodes,
+      judgeError(error) {
+        if (error instanceof NodeContradictionError) return 'unsound'
+        return messageKindOf(error) === 'missingData' || isMethodMissing(error) ? 'unavailable' : 'final'
+      },
+      askHead: node => node.request({ method: 'eth_blockNumber', params: [] }),
+      identity: createIdentityRules({
+        expected,
+        timeoutMs: Math.min(10_000, defaultTimeoutMs / 2),
+        onWrong: problem =>
+          logger?.error('an upstream serves another chain and is not used', { chainId, problem })
+      })
+    },
     rpcUrls,
     maxResponseBytes: options.maxResponseBytes ?? 128 * 1024 * 1024,
     maxBatchCalls: options.maxBatchCalls ?? 100,

@@ -1,4 +1,6 @@
 import WebSocket from 'ws'
+import { openAbortScope } from '../../platform/concurrency/deadline.ts'
+import { backOffMs, jittered, pause } from '../../platform/concurrency/pause.ts'
 import { ConfigError } from '../../platform/errors.ts'
 import type { WebSocketFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -26,7 +28,7 @@ export interface WebSocketHeadsOptions {
   readonly firstPauseMs?: number
 }
 
-const longestPauseMs = 60_000
+const maxPauseMs = 60_000
 const handshakeTimeoutMs = 10_000
 /** A block header is some kilobytes. */
 const maxMessageBytes = 1024 * 1024
@@ -109,9 +111,8 @@ export function createWebSocketHeads(options: WebSocketHeadsOptions): WebSocketH
     clearInterval(pingTimer)
     connectedPlace = undefined
     if (isClosed) return
-    const pauseMs =
-      Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 20)) * (0.5 + Math.random() / 2)
     failures++
+    const pauseMs = jittered(backOffMs({ firstMs: firstPauseMs, maxMs: maxPauseMs }, failures))
     if (Number.isInteger(Math.log2(failures))) {
       logger?.warn('no WebSocket announces new blocks; they are asked for', {
         chainId,
@@ -129,17 +130,11 @@ export function createWebSocketHeads(options: WebSocketHeadsOptions): WebSocketH
   return {
     async wait(pauseMs, signal) {
       if (!hasRung && !signal.aborted) {
-        await new Promise<void>(resolve => {
-          const timer = setTimeout(done, pauseMs)
-          function done(): void {
-            clearTimeout(timer)
-            signal.removeEventListener('abort', done)
-            wake = undefined
-            resolve()
-          }
-          wake = done
-          signal.addEventListener('abort', done, { once: true })
-        })
+        const scope = openAbortScope([signal])
+        wake = () => scope.end()
+        await pause(pauseMs, scope.signal)
+        scope.end()
+        wake = undefined
       }
       hasRung = false
     },

@@ -1,32 +1,13 @@
-import { mapConcurrently } from '../../platform/concurrency/permits.ts'
+import { openAbortScope } from '../../platform/concurrency/deadline.ts'
+import { chunk, mapConcurrently } from '../../platform/concurrency/permits.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { messageKindOf, speaksOfBatch } from '../upstreams/errorWords.ts'
 import type { UpstreamLink } from '../upstreams/upstream.ts'
 import { UpstreamError } from '../upstreams/upstreamError.ts'
 import { errorMessageOf, idOf, readAnswer, readOutcome } from './jsonRpc.ts'
-import type { NodeCall, NodeOutcome } from './nodeCall.ts'
+import type { EvmNode, NodeCall, NodeOutcome } from './nodeCall.ts'
 
-/** JSON-RPC 2.0 over one upstream: ids, batches, and the shapes real nodes answer with. No retries. */
-export interface JsonRpcChannel {
-  /**
-   * @param onSize - gets the size in bytes of an answer that is no error.
-   * @returns the parsed result.
-   * @throws {NodeRpcError} the node answered an error.
-   * @throws {UpstreamError} it did not answer, or asked to come back later.
-   */
-  send(call: NodeCall, signal: AbortSignal, onSize?: (bytes: number) => void): Promise<unknown>
-  /**
-   * Fills the gaps of `outcomes` (same length as `calls`), so that a repeated attempt asks only for what is missing.
-   * @throws {UpstreamError} like `send`; what has been answered by then stays in `outcomes`.
-   */
-  sendAll(
-    calls: readonly NodeCall[],
-    outcomes: (NodeOutcome | undefined)[],
-    signal: AbortSignal
-  ): Promise<readonly NodeOutcome[]>
-}
-
-/** HTTP requests that one `sendAll` keeps under way. */
+/** HTTP requests that one batch keeps under way. */
 const parallelRequests = 4
 
 interface Entry {
@@ -34,8 +15,12 @@ interface Entry {
   readonly call: NodeCall
 }
 
-/** @param link - its batch size learns from what the upstream refuses. */
-export function createJsonRpcChannel(link: UpstreamLink): JsonRpcChannel {
+/**
+ * Speaks JSON-RPC 2.0 over one upstream: ids, batches, and the shapes real nodes answer with. No retries.
+ *
+ * @param link - its batch size learns from what the upstream refuses.
+ */
+export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => EvmNode {
   const { name, batchSize } = link
   let nextId = 1
 
@@ -115,25 +100,68 @@ export function createJsonRpcChannel(link: UpstreamLink): JsonRpcChannel {
     return new UpstreamError(`${name} answered ${what} with something that is not JSON-RPC`, 'malformed')
   }
 
-  return {
-    send,
-    async sendAll(calls, outcomes, signal) {
-      // Every round either fills gaps or makes the next round's batches smaller, down to single calls.
-      let roundSize = batchSize.current()
-      for (;;) {
-        const missing = calls.map((call, index) => ({ call, index })).filter(({ index }) => !outcomes[index])
-        if (missing.length === 0) break
-        roundSize = Math.max(1, Math.min(roundSize, batchSize.current()))
-        await mapConcurrently(chunk(missing, roundSize), parallelRequests, async entries => {
-          const only = entries[0]
-          if (entries.length === 1 && only !== undefined) await sendSingle(only, outcomes, signal)
-          else await sendBatch(entries, outcomes, signal)
-        })
-        roundSize = Math.floor(roundSize / 2)
-      }
-      return outcomes.filter(outcome => outcome !== undefined)
+  /** Fills the gaps of `outcomes`, so that a repeated attempt asks only for what is missing. */
+  async function sendAll(
+    calls: readonly NodeCall[],
+    outcomes: (NodeOutcome | undefined)[],
+    signal: AbortSignal
+  ): Promise<readonly NodeOutcome[]> {
+    // Every round either fills gaps or makes the next round's batches smaller, down to single calls.
+    let roundSize = batchSize.current()
+    for (;;) {
+      const missing = calls.map((call, index) => ({ call, index })).filter(({ index }) => !outcomes[index])
+      if (missing.length === 0) break
+      roundSize = Math.max(1, Math.min(roundSize, batchSize.current()))
+      await mapConcurrently(chunk(missing, roundSize), parallelRequests, async entries => {
+        const only = entries[0]
+        if (entries.length === 1 && only !== undefined) await sendSingle(only, outcomes, signal)
+        else await sendBatch(entries, outcomes, signal)
+      })
+      roundSize = Math.floor(roundSize / 2)
     }
+    return outcomes.filter(outcome => outcome !== undefined)
   }
+
+  function noteHead({ method, params }: NodeCall, value: unknown): void {
+    const isHead = method === 'eth_blockNumber'
+    if (!isHead && !(method === 'eth_getBlockByNumber' && params[0] === 'latest')) return
+    const text = isHead ? value : (value as { number?: unknown } | null)?.number
+    if (typeof text === 'string' && /^0x[0-9a-f]{1,13}$/i.test(text)) link.sawHead(Number(text))
+  }
+
+  const createNode = (signal: AbortSignal): EvmNode => ({
+    async request(call, onSize) {
+      const value = await link.track(signal, () => send(call, signal, onSize))
+      noteHead(call, value)
+      return value
+    },
+    async batch(calls, known = new Array<NodeOutcome | undefined>(calls.length)) {
+      const outcomes = await link.track(signal, () => sendAll(calls, known, signal))
+      for (const [index, call] of calls.entries()) {
+        const outcome = outcomes[index]
+        if (outcome?.ok) noteHead(call, outcome.value)
+      }
+      return outcomes
+    },
+    attempt: link.capabilities.attempt,
+    doubt: link.doubt,
+    async within(timeoutMs, ask) {
+      const scope = openAbortScope([signal])
+      // No AttemptTimeout, which would count as the upstream's failure.
+      const cutShort = new Error('cut short')
+      scope.setDeadline(timeoutMs, () => cutShort)
+      try {
+        return await ask(createNode(scope.signal))
+      } catch (error) {
+        if (error === cutShort && !signal.aborted) return undefined
+        throw error
+      } finally {
+        scope.end()
+      }
+    },
+    memory: link.memory
+  })
+  return createNode
 }
 
 /** Reports whether the node would answer this call, but not beside so many others. */
@@ -151,10 +179,4 @@ function isBatchRefusal({ fault, httpStatus }: UpstreamError): boolean {
 
 function saysTooMany(answer: unknown): boolean {
   return /batch|too (many|large)|limit|exceed/i.test(errorMessageOf(answer))
-}
-
-function chunk<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
-    items.slice(i * size, (i + 1) * size)
-  )
 }
