@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { EvmNode, NodeCall } from '../../nodes/evm/nodeCall.ts'
-import { createCapabilities } from '../../nodes/upstreams/capabilities.ts'
 import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
+import { createCapabilities } from '../../nodes/upstreams/limits.ts'
 import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { NodeRpcError } from '../../platform/errors.ts'

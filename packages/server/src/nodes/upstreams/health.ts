@@ -5,26 +5,8 @@ import type { UpstreamFault } from './upstreamError.ts'
 /** A circuit breaker: closed while calls go through, open while none should be sent, half-open while one more failure opens it again. */
 type BreakerState = 'closed' | 'open' | 'halfOpen'
 
-/** What is known of one upstream from its own answers. Times are `clock.now()`. */
-export interface UpstreamHealth {
-  /** Notes an exchange that went through; closes the breaker. */
-  succeeded(): void
-  /** @param retryAfterMs - the pause that the node asked for. */
-  failed(fault: UpstreamFault | 'unsound', retryAfterMs?: number): void
-  /** Notes how long a check of its head took. */
-  checked(durationMs: number): void
-  /** Notes its newest block, while `best` was the newest of all upstreams. */
-  sawHead(head: number, best: number): void
-  readonly head: number | undefined
-  readonly lagBlocks: number
-  /** From 0 (of no use) to 1. */
-  score(): number
-  breaker(): BreakerState
-  /** End of the back-off that the node asked for: until then it is not called at all. */
-  readonly backOffUntilMs: number
-  /** Earliest probe through an open breaker, for a pool that has no other upstream; 0 while the breaker is closed. */
-  readonly probeAtMs: number
-}
+/** Holds what is known of one upstream from its own answers. Times are `clock.now()`. */
+export type UpstreamHealth = ReturnType<typeof createUpstreamHealth>
 
 /** Weight of one more outcome in the failure rate, and of one more check in the latency. */
 const outcomeWeight = 1 / 4
@@ -47,7 +29,7 @@ const normalLagBlocks = 1
 /** More lag counts no more: a node that names a head which does not exist must not make all others worthless. */
 const maxLagBlocks = 8
 
-export function createUpstreamHealth(clock: Clock): UpstreamHealth {
+export function createUpstreamHealth(clock: Clock) {
   let rate = 0
   let ratedAtMs = clock.now()
   let latencyMs: number | undefined
@@ -72,14 +54,16 @@ export function createUpstreamHealth(clock: Clock): UpstreamHealth {
   }
 
   return {
-    succeeded() {
+    /** Notes an exchange that went through; closes the breaker. */
+    succeeded(): void {
       rateOutcome(0)
       failures = 0
       throttles = 0
       openUntilMs = 0
       probeAtMs = 0
     },
-    failed(fault, retryAfterMs) {
+    /** @param retryAfterMs - the pause that the node asked for. */
+    failed(fault: UpstreamFault | 'unsound', retryAfterMs?: number): void {
       rateOutcome(1)
       if (fault === 'throttled' || fault === 'exhausted' || retryAfterMs !== undefined) {
         throttled(fault, retryAfterMs)
@@ -96,10 +80,12 @@ export function createUpstreamHealth(clock: Clock): UpstreamHealth {
       openUntilMs = clock.now() + jittered(backOffMs(open, times))
       probeAtMs = clock.now() + jittered(backOffMs(probe, times))
     },
-    checked(durationMs) {
+    /** Notes how long a check of its head took. */
+    checked(durationMs: number): void {
       latencyMs = latencyMs === undefined ? durationMs : latencyMs + (durationMs - latencyMs) * latencyWeight
     },
-    sawHead(seen, best) {
+    /** Notes its newest block, while `best` was the newest of all upstreams. */
+    sawHead(seen: number, best: number): void {
       head = seen
       lagBlocks = Math.max(0, best - seen)
     },
@@ -109,19 +95,22 @@ export function createUpstreamHealth(clock: Clock): UpstreamHealth {
     get lagBlocks() {
       return lagBlocks
     },
-    score() {
+    /** From 0 (of no use) to 1. */
+    score(): number {
       const soundness = (1 - failureRate()) ** 2
       const speed = halvingLatencyMs / (halvingLatencyMs + (latencyMs ?? assumedLatencyMs))
       const lag = Math.min(maxLagBlocks, Math.max(0, lagBlocks - normalLagBlocks))
       return soundness * speed * (halvingLagBlocks / (halvingLagBlocks + lag))
     },
-    breaker() {
+    breaker(): BreakerState {
       if (failures < failuresToOpen) return 'closed'
       return clock.now() < openUntilMs ? 'open' : 'halfOpen'
     },
+    /** End of the back-off that the node asked for: until then it is not called at all. */
     get backOffUntilMs() {
       return backOffUntilMs
     },
+    /** Earliest probe through an open breaker, for a pool that has no other upstream; 0 while the breaker is closed. */
     get probeAtMs() {
       return probeAtMs
     }

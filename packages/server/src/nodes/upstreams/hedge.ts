@@ -1,22 +1,17 @@
-/** The budget for sending a slow read to a second upstream as well. */
-export interface HedgeBudget {
-  /** Notes one more exchange, of which a tenth may be hedged. */
-  counted(): void
-  /** Takes one hedge from the budget. @returns false when it is used up. */
-  take(): boolean
-}
-
 /** At most this share of the exchanges, and no more than so many saved up from a quiet time. */
 const share = 1 / 10
 const maxSaved = 10
 
-export function createHedgeBudget(): HedgeBudget {
+/** Creates the budget for sending a slow read to a second upstream as well. */
+export function createHedgeBudget() {
   let budget = 0
   return {
-    counted() {
+    /** Notes one more exchange, of which a tenth may be hedged. */
+    counted(): void {
       budget = Math.min(maxSaved, budget + share)
     },
-    take() {
+    /** Takes one hedge from the budget. @returns false when it is used up. */
+    take(): boolean {
       // A sum of tenths falls short of the whole by its rounding.
       if (budget < 1 - 1e-9) return false
       budget -= 1
@@ -25,12 +20,8 @@ export function createHedgeBudget(): HedgeBudget {
   }
 }
 
-/** How long one upstream usually takes, for each kind of call. */
-export interface UsualTimes {
-  add(kind: string, durationMs: number): void
-  /** Returns the duration beyond which a call is unusually slow; absent until enough calls of this kind were seen. */
-  unusualAfterMs(kind: string): number | undefined
-}
+/** Holds how long one upstream usually takes, for each kind of call. */
+export type UsualTimes = ReturnType<typeof createUsualTimes>
 
 const samplesNeeded = 8
 const weight = 1 / 8
@@ -40,10 +31,10 @@ const minMs = 20
 const maxKinds = 64
 
 /** Mean and mean deviation, as TCP times its retransmissions (RFC 6298). */
-export function createUsualTimes(): UsualTimes {
+export function createUsualTimes() {
   const times = new Map<string, { mean: number; deviation: number; samples: number }>()
   return {
-    add(kind, durationMs) {
+    add(kind: string, durationMs: number): void {
       const known = times.get(kind)
       if (known === undefined) {
         if (times.size < maxKinds)
@@ -54,7 +45,8 @@ export function createUsualTimes(): UsualTimes {
       known.mean += (durationMs - known.mean) * weight
       known.samples++
     },
-    unusualAfterMs(kind) {
+    /** Returns the duration beyond which a call is unusually slow; absent until enough calls of this kind were seen. */
+    unusualAfterMs(kind: string): number | undefined {
       const known = times.get(kind)
       if (known === undefined || known.samples < samplesNeeded) return undefined
       return Math.max(minMs, known.mean + 4 * known.deviation)

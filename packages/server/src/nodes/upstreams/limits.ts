@@ -1,36 +1,28 @@
 import type { Clock } from '../../platform/clock.ts'
 import { createPermits } from '../../platform/concurrency/permits.ts'
-
-/** Bounds the requests that one upstream is given at the same time; finds out by itself how many it bears. */
-export interface ConcurrencyLimit {
-  /**
-   * Runs `work` once a permit is free, in the order of asking.
-   * @throws the signal's reason when it aborts while the work is queued.
-   */
-  run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
-  /**
-   * Halves the limit: the upstream asked for less, or did not answer in time. Requests that were under way before the
-   * last halving are not counted again.
-   * @param startedMs - when the request began.
-   */
-  overloaded(startedMs: number): void
-  /** Most requests at the same time. */
-  current(): number
-}
+import { NodeRpcError } from '../../platform/errors.ts'
+import { isMethodMissing } from './errorWords.ts'
 
 const minConcurrency = 1
 const maxConcurrency = 64
 const firstConcurrency = 16
 
-/** Additive increase, multiplicative decrease: one more after each full round of successes, half after an overload. */
-export function createConcurrencyLimit(clock: Clock): ConcurrencyLimit {
+/**
+ * Bounds the requests that one upstream is given at the same time: one more after each full round of successes, half after an
+ * overload.
+ */
+export function createConcurrencyLimit(clock: Clock) {
   let limit = firstConcurrency
   let successes = 0
   let halvedAtMs = Number.NEGATIVE_INFINITY
   const permits = createPermits(inUse => inUse < limit)
 
   return {
-    run(signal, work) {
+    /**
+     * Runs `work` once a permit is free, in the order of asking.
+     * @throws the signal's reason when it aborts while the work is queued.
+     */
+    run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       return permits.run(async () => {
         const wasFull = permits.inUse() >= limit
         const result = await work()
@@ -42,17 +34,22 @@ export function createConcurrencyLimit(clock: Clock): ConcurrencyLimit {
         return result
       }, signal)
     },
-    overloaded(startedMs) {
+    /**
+     * Halves the limit: the upstream asked for less, or did not answer in time.
+     * @param startedMs - when the request began; one that was under way at the last halving is not counted again.
+     */
+    overloaded(startedMs: number): void {
       if (startedMs < halvedAtMs) return
       halvedAtMs = clock.now()
       successes = 0
       limit = Math.max(minConcurrency, Math.floor(limit / 2))
     },
+    /** Returns the maximum of requests at the same time. */
     current: () => limit
   }
 }
 
-/** How many calls one upstream is given in one HTTP request; shrinks when it refuses, and grows again in time. */
+/** Holds how many calls one upstream is given in one HTTP request; shrinks when it refuses, and grows again in time. */
 export interface BatchSize {
   current(): number
   /** A batch of this size was refused. */
@@ -60,19 +57,19 @@ export interface BatchSize {
 }
 
 /** A refusal may have been a passing one: after this time twice as many are tried. Doubles with every further refusal. */
-const firstPatienceMs = 60_000
-const longestPatienceMs = 3_600_000
+const firstGrowMs = 60_000
+const maxGrowMs = 3_600_000
 
-/** @param most - calls to begin with, and never more. 1 means single calls. */
-export function createBatchSize(most: number, clock: Clock): BatchSize {
-  let size = most
-  let patienceMs = firstPatienceMs
+/** @param maxCalls - to begin with, and never more. 1 means single calls. */
+export function createBatchSize(maxCalls: number, clock: Clock): BatchSize {
+  let size = maxCalls
+  let growAfterMs = firstGrowMs
   let growAtMs = Number.POSITIVE_INFINITY
   return {
     current() {
       if (clock.now() >= growAtMs) {
-        size = Math.min(most, size * 2)
-        growAtMs = size < most ? clock.now() + patienceMs : Number.POSITIVE_INFINITY
+        size = Math.min(maxCalls, size * 2)
+        growAtMs = size < maxCalls ? clock.now() + growAfterMs : Number.POSITIVE_INFINITY
       }
       return size
     },
@@ -81,8 +78,63 @@ export function createBatchSize(most: number, clock: Clock): BatchSize {
       // Several batches of one round are refused together: that is one finding.
       if (next >= size) return
       size = next
-      growAtMs = clock.now() + patienceMs
-      patienceMs = Math.min(longestPatienceMs, patienceMs * 2)
+      growAtMs = clock.now() + growAfterMs
+      growAfterMs = Math.min(maxGrowMs, growAfterMs * 2)
     }
   }
+}
+
+/** Remembers which methods one upstream lacks, so that each is asked for in vain only now and then. */
+export type Capabilities = ReturnType<typeof createCapabilities>
+
+/** A node may be upgraded, or given a right: a missing method is asked for again after this time. */
+const forgetAfterMs = 10 * 60_000
+/** A method that has worked before is more likely to be missing for a moment only, or at one of several nodes behind a balancer. */
+const forgetKnownAfterMs = 5_000
+
+/** @param name - of the upstream, for messages. */
+export function createCapabilities(name: string) {
+  const missingSince = new Map<string, number>()
+  const known = new Set<string>()
+
+  /** Reports whether the upstream is known to lack `method`. */
+  function lacks(method: string): boolean {
+    const since = missingSince.get(method)
+    const forgetMs = known.has(method) ? forgetKnownAfterMs : forgetAfterMs
+    return since !== undefined && Date.now() - since < forgetMs
+  }
+
+  /** Runs `ask`, which calls `method`, and remembers whether the upstream has it. @throws what `ask` throws. */
+  async function learn<T>(method: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      const value = await ask()
+      missingSince.delete(method)
+      known.add(method)
+      return value
+    } catch (error) {
+      if (isMethodMissing(error)) missingSince.set(method, Date.now())
+      throw error
+    }
+  }
+
+  /**
+   * Runs `ask` like `learn`, but not while the method is known to be missing.
+   * @throws {NodeRpcError} the upstream lacks the method.
+   */
+  async function require<T>(method: string, ask: () => Promise<T>): Promise<T> {
+    if (!lacks(method)) return learn(method, ask)
+    throw new NodeRpcError(`${name} does not serve ${method} (error -32601)`, -32601, undefined)
+  }
+
+  /** Runs `ask` like `require`. @returns `undefined` when the upstream lacks the method. */
+  async function attempt<T>(method: string, ask: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await require(method, ask)
+    } catch (error) {
+      if (isMethodMissing(error)) return undefined
+      throw error
+    }
+  }
+
+  return { lacks, learn, require, attempt }
 }

@@ -1,12 +1,17 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { ErrorContext } from '../../platform/errors.ts'
 import { createHistogram, type UpstreamFigures, upstreamBounds } from '../../platform/figures.ts'
-import { type Capabilities, createCapabilities } from './capabilities.ts'
 import { createUpstreamHealth, type UpstreamHealth } from './health.ts'
 import { createUsualTimes, type UsualTimes } from './hedge.ts'
 import { createHttpUpstream, type UpstreamAnswer } from './httpUpstream.ts'
 import { createUpstreamIdentity, type IdentityRules, type UpstreamIdentity } from './identity.ts'
-import { type BatchSize, createBatchSize, createConcurrencyLimit } from './limits.ts'
+import {
+  type BatchSize,
+  type Capabilities,
+  createBatchSize,
+  createCapabilities,
+  createConcurrencyLimit
+} from './limits.ts'
 import { AttemptTimeout, type ErrorJudge, UpstreamError } from './upstreamError.ts'
 
 /** What a family of chains puts into the pool: how its nodes are asked, and what their answers and errors mean. */
@@ -128,8 +133,7 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
   }
 
   const link: UpstreamLink = {
-    name,
-    hide: http.hide,
+    ...http,
     post,
     track,
     capabilities: createCapabilities(name),
