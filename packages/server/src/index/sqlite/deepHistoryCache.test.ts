@@ -5,8 +5,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import { type Logger, silentLogger } from '../../platform/logger.ts'
 import { describeDeepHistoryCache } from '../caches/deepHistoryCache.contract.ts'
+import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
 import { openSqliteDeepHistoryCache } from './deepHistoryCache.ts'
-import { availableSqliteDrivers, loadSqliteDriver } from './loadDriver.ts'
+import { loadSqliteDriver } from './loadDriver.ts'
 
 const folders: string[] = []
 const opened: DeepHistoryCache[] = []

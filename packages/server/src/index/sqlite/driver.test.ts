@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
+import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
 import type { SqliteConnection } from './driver.ts'
 import { isBusy } from './driver.ts'
-import { availableSqliteDrivers, loadSqliteDriver } from './loadDriver.ts'
+import { loadSqliteDriver } from './loadDriver.ts'
 
 test('prefers the SQLite that Node brings along', () => {
   const builtIn = process.getBuiltinModule('node:sqlite') !== undefined

@@ -9,11 +9,6 @@ import {
   toStoreError
 } from './driver.ts'
 
-/** Every driver that this Node can load, the preferred one first. */
-export function availableSqliteDrivers(): readonly SqliteDriver[] {
-  return [loadNodeSqliteDriver(), loadLibsqlDriver()].filter(driver => driver !== undefined)
-}
-
 /**
  * The driver to use: Node's own SQLite where there is one, else libsql.
  * @throws {StoreError} neither is there; the message says what to install.

@@ -6,9 +6,10 @@ import { patient } from '../../../../../.config/patience.ts'
 import type { MetadataCache } from '../../model/metadata.ts'
 import { type Logger, silentLogger } from '../../platform/logger.ts'
 import { describeMetadataCache } from '../caches/metadataCache.contract.ts'
+import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
 import { failingDriver } from '../test/failingDriver.ts'
 import type { SqliteDriver } from './driver.ts'
-import { availableSqliteDrivers, loadSqliteDriver } from './loadDriver.ts'
+import { loadSqliteDriver } from './loadDriver.ts'
 import { openSqliteMetadataCache } from './metadataCache.ts'
 
 const folders: string[] = []

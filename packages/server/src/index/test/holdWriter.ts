@@ -4,8 +4,8 @@
  */
 import { parentPort } from 'node:worker_threads'
 import type { Hash } from '../../model/evm.ts'
-import { availableSqliteDrivers } from '../sqlite/loadDriver.ts'
 import { openSqliteWriter } from '../sqlite/openWriter.ts'
+import { availableSqliteDrivers } from './availableSqliteDrivers.ts'
 import { buildChain, people } from './buildChain.ts'
 import { commitChain } from './commitChain.ts'
 
