@@ -15,8 +15,8 @@ const siblings: readonly Siblings[] = [
     folders: ['index/sqlite', 'index/postgres'],
     alone: [
       {
-        why: 'SQLite keeps random inserts in the cache by epochs, merges them, and reads holdings from the list of each',
-        files: ['sqlite/epochs.ts', 'sqlite/merge.ts', 'sqlite/keyedTables.ts', 'sqlite/holdings.ts']
+        why: 'SQLite keeps random inserts in the cache by epochs, and merges them',
+        files: ['sqlite/epochs.ts', 'sqlite/merge.ts', 'sqlite/keyedTables.ts']
       },
       { why: 'SQLite has two drivers, and files', files: ['sqlite/loadDriver.ts', 'sqlite/open.ts'] },
       {

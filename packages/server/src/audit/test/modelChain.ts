@@ -3,7 +3,7 @@ import type { Recount } from '../../index/port/audit.ts'
 import type { IndexCoverage } from '../../index/port/status.ts'
 import type { Snapshot } from '../../index/port/store.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
-import { emptySnapshot } from '../../index/shared/IndexReader.ts'
+import { emptySnapshot } from '../../index/shared/IndexSnapshot.ts'
 import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
 import type {
   AccountEvent,

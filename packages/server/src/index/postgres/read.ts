@@ -158,7 +158,7 @@ export function createReadStatements(
     tally: named('tally', `SELECT rec FROM ${schema}.tally WHERE page = $1`),
     events: named(
       'events',
-      `SELECT block AS "blockNumber", rec FROM ${schema}.account_event WHERE address = $1 AND block > $2
+      `SELECT block, rec FROM ${schema}.account_event WHERE address = $1 AND block > $2
        ORDER BY block LIMIT $3`
     ),
     block: named('block', `SELECT number, hash FROM ${schema}.block WHERE number = $1`)

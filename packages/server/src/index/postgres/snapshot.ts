@@ -1,25 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
+import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
-import type { AuditedChunk, BlockEvents, Recount } from '../port/audit.ts'
+import type { AuditedChunk } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
-import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks, WriterReport } from '../port/status.ts'
-import type { Snapshot } from '../port/store.ts'
-import { decodeAccountEvents } from '../record/accountEvents.ts'
+import type { IndexedRange } from '../port/status.ts'
+import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes } from '../record/hexBytes.ts'
 import { hashOfRecord, type RecordChunk, recordHeadLength } from '../record/record.ts'
-import { readPartTally, tallyPlace } from '../record/tally.ts'
 import { firstTransactionId, toPosition, toTransactionId } from '../record/transactionId.ts'
+import { type EventColumns, IndexSnapshot, type PartRange, type PartRows } from '../shared/IndexSnapshot.ts'
 import {
   type HoldingColumns,
   nextChunkSize,
   type PendingColumns,
   type RefColumns,
   type ReportColumns,
-  toCandidate,
-  toPending,
-  toRef,
-  toWriterReport
+  toRef
 } from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection, Row } from './connection.ts'
@@ -34,7 +30,6 @@ import {
 } from './history.ts'
 import { hashKeyNumber } from './literals.ts'
 import type { ReadStatements, Statement } from './read.ts'
-import { recountPart } from './recount.ts'
 import { endOfNewest, type ViewFacts } from './view.ts'
 
 /** A page of the usual size is one chunk. */
@@ -42,9 +37,9 @@ const firstRecords = 128
 /** Longer histories are read so many at a time: each statement is planned anew, and chunks that others wait for are bounded. */
 const chunkRecords = 768
 const candidatesAtOnce = 500
-const blocksAtOnce = 500
-/** Rows of the address index that a recount takes on, unless it is told. */
-const mostCounted = 5_000_000
+/** Rows of the address index that one statement of a recount reads, and bytes of each: the address and the id. */
+const recountedAtOnce = 8_192
+const partRowBytes = addressLength + 8
 
 /** A transaction in which all reads see the same state, on one server. */
 export interface ReadView {
@@ -75,41 +70,31 @@ const lastingFacts = ['identity', 'marks', 'coverage', 'rollbacks'] as const
  * One view of the index on one server: when that server fails, the snapshot fails. Only a hash that a replica does not know is
  * looked up on the primary, whose view then takes the place of the replica's.
  */
-export class PostgresSnapshot implements Snapshot {
+export class PostgresSnapshot extends IndexSnapshot {
   readonly #source: ViewSource
   readonly #lease: SnapshotLease
   /** Absent once it has been released. */
   #view: ReadView | undefined
-  #facts: ViewFacts
+  protected meta: ViewFacts
   #hasShownRows = false
 
   /** @param view - its own from now on: released when the lease ends. */
   constructor(view: ReadView, source: ViewSource, lease: SnapshotLease) {
+    super(lease)
     this.#view = view
-    this.#facts = view.facts
+    this.meta = view.facts
     this.#source = source
     this.#lease = lease
   }
 
   async indexedRange(): Promise<IndexedRange | undefined> {
-    return this.#fact('range')
+    this.#lease.check()
+    return this.meta.range
   }
 
-  async marks(): Promise<IndexMarks> {
-    return this.#fact('marks')
-  }
-
-  async rollbacks(): Promise<number> {
-    return this.#fact('rollbacks')
-  }
-
-  async identity(): Promise<ChainIdentity> {
-    return this.#fact('identity')
-  }
-
-  async writerReport(): Promise<WriterReport | undefined> {
-    const [row] = await this.#rows<ReportColumns>('report', [])
-    return row && toWriterReport(row)
+  async blockRef(number: number): Promise<BlockRef | undefined> {
+    const [row] = await this.#rows<RefColumns>('block', [number])
+    return row && toRef(row)
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
@@ -134,33 +119,11 @@ export class PostgresSnapshot implements Snapshot {
     return count
   }
 
-  async pending(address: Address): Promise<readonly PendingTransaction[]> {
-    return toPending(await this.#rows<PendingColumns>('pending', [addressBytes(address)]))
-  }
-
   async lookUpHash(hash: Hash): Promise<HashLookup> {
     const found = await this.#lookUp(hash)
     if (found.kind === 'confirmed' || this.#view?.isFinalWord) return found
     await this.#lease.during(() => this.#goToPrimary())
     return this.#lookUp(hash)
-  }
-
-  async *holdingCandidates(address: Address): AsyncGenerator<readonly HoldingCandidate[]> {
-    const owner = addressBytes(address)
-    const none = Buffer.alloc(0)
-    let last: HoldingColumns = { contract: none, tokenId: none, standard: -1 }
-    for (let isFull = true; isFull; ) {
-      const { contract, tokenId, standard } = last
-      const values = [owner, contract, tokenId, standard, candidatesAtOnce]
-      const rows = await this.#rows<HoldingColumns>('holdings', values)
-      isFull = rows.length === candidatesAtOnce
-      last = rows.at(-1) ?? last
-      if (rows.length > 0) yield rows.map(row => toCandidate(address, row))
-    }
-  }
-
-  async coverage(): Promise<IndexCoverage> {
-    return this.#fact('coverage')
   }
 
   async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
@@ -171,48 +134,54 @@ export class PostgresSnapshot implements Snapshot {
     for await (const { chunk } of this.#pullAll(cursor)) yield chunk
   }
 
-  async recount(
-    address: Address,
-    { maxRows = mostCounted, signal }: { readonly maxRows?: number; readonly signal?: AbortSignal } = {}
-  ): Promise<Recount> {
-    const { talliedFrom } = this.#fact('coverage')
-    const { page, offset } = tallyPlace(address)
-    const [row] = await this.#rows('tally', [page])
-    return recountPart(
-      {
-        address,
-        written: row === undefined ? [0, 0, 0, 0] : readPartTally(row.rec as Buffer, offset),
-        firstId: talliedFrom === undefined ? Number.POSITIVE_INFINITY : firstTransactionId(talliedFrom),
-        windows: this.#eachWindow(),
-        ask: async (after, below, { from, end, isWide }, limit) => {
-          const values = [after.address, after.id, below, from, end, limit]
-          const [found] = await this.#rows('rowsBetween', values, isWide)
-          return Buffer.isBuffer(found?.rows) ? found.rows : undefined
-        }
-      },
-      { maxRows, signal }
-    )
+  protected async readReport() {
+    const [row] = await this.#rows<ReportColumns>('report', [])
+    return row
   }
 
-  async *accountEvents(address: Address): AsyncGenerator<readonly BlockEvents[]> {
-    const key = addressBytes(address)
-    let last = -1
+  protected readPending(address: Uint8Array) {
+    return this.#rows<PendingColumns>('pending', [address])
+  }
+
+  protected readEvents(address: Uint8Array, after: number, limit: number) {
+    return this.#rows<EventColumns>('events', [address, after, limit])
+  }
+
+  protected async *readHoldings(owner: Uint8Array): AsyncGenerator<readonly HoldingColumns[]> {
+    const none = Buffer.alloc(0)
+    let last: HoldingColumns = { contract: none, tokenId: none, standard: -1 }
     for (let isFull = true; isFull; ) {
-      const rows = await this.#rows<EventColumns>('events', [key, last, blocksAtOnce])
-      isFull = rows.length === blocksAtOnce
-      last = rows.at(-1)?.blockNumber ?? last
-      if (rows.length > 0)
-        yield rows.map(({ blockNumber, rec }) => ({ blockNumber, events: decodeAccountEvents(rec) }))
+      const { contract, tokenId, standard } = last
+      const values = [owner, contract, tokenId, standard, candidatesAtOnce]
+      const rows = await this.#rows<HoldingColumns>('holdings', values)
+      isFull = rows.length === candidatesAtOnce
+      last = rows.at(-1) ?? last
+      if (rows.length > 0) yield rows
     }
   }
 
-  async blockRef(number: number): Promise<BlockRef | undefined> {
-    const [row] = await this.#rows<RefColumns>('block', [number])
-    return row && toRef(row)
+  protected async readTallyPage(page: number) {
+    const [row] = await this.#rows<{ rec: Buffer }>('tally', [page])
+    return row?.rec
   }
 
-  async close(): Promise<void> {
-    this.#lease.end('closed')
+  protected async *readPart({ first, end, fromBlock }: PartRange): AsyncGenerator<PartRows> {
+    const firstId = firstTransactionId(fromBlock)
+    for await (const window of this.#eachWindow()) {
+      if (window.end <= firstId) return
+      let after: readonly [Uint8Array, number] = [first, -1]
+      for (let isFull = true; isFull; ) {
+        const values = [...after, end, Math.max(window.from, firstId), window.end, recountedAtOnce]
+        const [row] = await this.#rows<{ rows: Buffer | null }>('rowsBetween', values, window.isWide)
+        const rows = row?.rows ?? Buffer.alloc(0)
+        const ids = Array.from({ length: rows.length / partRowBytes }, (_, at) =>
+          Number(rows.readBigInt64BE(at * partRowBytes + addressLength))
+        )
+        yield { ids, addresses: rows, stride: partRowBytes }
+        isFull = ids.length === recountedAtOnce
+        after = [rows.subarray(-partRowBytes, -8), ids.at(-1) ?? 0]
+      }
+    }
   }
 
   /** Gives the connection back. */
@@ -220,11 +189,6 @@ export class PostgresSnapshot implements Snapshot {
     const view = this.#view
     this.#view = undefined
     await view?.release()
-  }
-
-  #fact<Key extends keyof ViewFacts>(key: Key): ViewFacts[Key] {
-    this.#lease.check()
-    return this.#facts[key]
   }
 
   /** Chunk after chunk, each read while the one before it is used. @param limit - at most so many rows. */
@@ -268,7 +232,7 @@ export class PostgresSnapshot implements Snapshot {
   /** From `before` down; everything where it is absent. */
   async #windows(before = Number.MAX_SAFE_INTEGER): Promise<ReadWindows> {
     const partitions = await this.#lease.during(() => this.#source.partitions(this.#openView()))
-    return new ReadWindows(partitions, before, endOfNewest(this.#facts))
+    return new ReadWindows(partitions, before, endOfNewest(this.meta))
   }
 
   async *#eachWindow(): AsyncGenerator<IdWindow> {
@@ -307,14 +271,14 @@ export class PostgresSnapshot implements Snapshot {
     const view = await this.#source.openPrimary()
     try {
       this.#lease.check()
-      const isSame = lastingFacts.every(key => isDeepStrictEqual(view.facts[key], this.#facts[key]))
+      const isSame = lastingFacts.every(key => isDeepStrictEqual(view.facts[key], this.meta[key]))
       if (!isSame) throw new StoreUnavailableError(moved)
     } catch (error) {
       await view.release()
       throw error
     }
     this.#view = view
-    this.#facts = view.facts
+    this.meta = view.facts
   }
 
   #openView(): ReadView {
@@ -326,8 +290,3 @@ export class PostgresSnapshot implements Snapshot {
 type PreparedName = {
   [Name in keyof ReadStatements]: ReadStatements[Name] extends Statement ? Name : never
 }[keyof ReadStatements]
-
-interface EventColumns {
-  readonly blockNumber: number
-  readonly rec: Buffer
-}

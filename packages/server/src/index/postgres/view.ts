@@ -1,18 +1,15 @@
-import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
-import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks } from '../port/status.ts'
+import { StoreUnavailableError } from '../../platform/errors.ts'
+import type { IndexedRange } from '../port/status.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
-import { type MetaColumns, toMeta, toRef } from '../shared/rows.ts'
+import { refuseNewerSchema } from '../shared/checkMigrations.ts'
+import { type ChainMeta, checkChain, type MetaColumns, toMeta, toRef } from '../shared/rows.ts'
 import type { ReadConnection } from './connection.ts'
 import { sqlStateOf } from './driver.ts'
 import type { ReadStatements } from './read.ts'
 import { migrations } from './schema.ts'
 
 /** What a view says of the index as a whole; read in the round trip that opens it. */
-export interface ViewFacts {
-  readonly identity: ChainIdentity
-  readonly marks: IndexMarks
-  readonly coverage: IndexCoverage
-  readonly rollbacks: number
+export interface ViewFacts extends ChainMeta {
   /** Absent while nothing is indexed. */
   readonly range: IndexedRange | undefined
   /** The server copies another one, which may be ahead of it. */
@@ -55,7 +52,7 @@ export function createBeginView(
 ): (connection: ReadConnection) => Promise<ViewFacts | undefined> {
   let isThere = false
   return async connection => {
-    isThere ||= await hasKnownSchema(connection, statements)
+    isThere ||= await hasKnownSchema(connection, chainId, statements)
     if (!isThere) return undefined
     try {
       const [row] = await connection.run(statements.begin)
@@ -72,37 +69,28 @@ export function createBeginView(
   }
 }
 
-async function hasKnownSchema(connection: ReadConnection, statements: ReadStatements): Promise<boolean> {
+async function hasKnownSchema(
+  connection: ReadConnection,
+  chainId: number,
+  statements: ReadStatements
+): Promise<boolean> {
   const [found] = await connection.run(statements.isThere)
   if (found?.isThere !== true) return false
   const [migrated] = await connection.run(statements.version)
   const version = Number(migrated?.version ?? 0)
-  if (version >= migrations.length) refuseNewer(version)
+  refuseNewerSchema(version, migrations, 'database', chainId)
   return version === migrations.length
-}
-
-function refuseNewer(version: number): void {
-  if (version === migrations.length) return
-  throw new StoreError(
-    `the store has schema version ${version}, this program knows versions up to ${migrations.length}: run the newer program, or index into another database`,
-    { storedVersion: version, knownVersion: migrations.length }
-  )
 }
 
 function toFacts(row: ViewColumns | undefined, chainId: number): ViewFacts | undefined {
   // The writer has made the tables, and not yet said for which chain.
   if (row === undefined || row.rollbacks === null) return undefined
-  refuseNewer(row.version)
-  const { identity, indexedFrom, marks, coverage, rollbacks } = toMeta(row)
-  if (identity.chainId !== chainId) {
-    throw new StoreError(`the store holds chain ${identity.chainId}, chain ${chainId} was asked for`, {
-      stored: identity.chainId,
-      chainId
-    })
-  }
+  refuseNewerSchema(row.version, migrations, 'database', chainId)
+  const meta = toMeta(row)
+  checkChain(meta, chainId)
   const { isReplica, lagMs } = row
   return {
-    ...{ identity, marks, coverage, rollbacks, range: toRange(indexedFrom, row), isReplica },
+    ...{ ...meta, range: toRange(meta.indexedFrom, row), isReplica },
     lagMs: isReplica && lagMs !== null ? lagMs : Number.POSITIVE_INFINITY
   }
 }

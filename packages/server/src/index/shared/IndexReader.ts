@@ -1,5 +1,6 @@
 import { StoreError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
+import { emptySnapshot } from './IndexSnapshot.ts'
 import type { SnapshotLease, SnapshotLeases } from './SnapshotLeases.ts'
 
 /** An engine's part of a reader. */
@@ -54,24 +55,4 @@ export class IndexReader implements StoreReader {
   #checkOpen(): void {
     if (this.#isClosed) throw new StoreError('the store is closed')
   }
-}
-
-/** View of a chain that has no index yet. */
-export const emptySnapshot: Snapshot = {
-  indexedRange: async () => undefined,
-  marks: async () => ({ backfilled: false, settled: true, degraded: false }),
-  rollbacks: async () => 0,
-  identity: async () => undefined,
-  writerReport: async () => undefined,
-  async *records() {},
-  countHistory: async () => 0,
-  pending: async () => [],
-  lookUpHash: async () => ({ kind: 'unknown' }),
-  async *holdingCandidates() {},
-  coverage: async () => ({}),
-  async *auditedRecords() {},
-  recount: async () => ({ isComplete: true, missing: [], unresolved: 0 }),
-  async *accountEvents() {},
-  blockRef: async () => undefined,
-  close: async () => {}
 }

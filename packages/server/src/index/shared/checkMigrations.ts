@@ -15,7 +15,9 @@ export interface AppliedMigration {
 }
 
 /**
- * @param place - what another index could be kept in: `folder` or `database`.
+ * Checks the steps that a store has taken.
+ *
+ * @param place - place for another index: `folder` or `database`.
  * @throws {StoreError} the store is newer than this program, or was made by other steps.
  */
 export function checkMigrations(
@@ -23,26 +25,38 @@ export function checkMigrations(
   migrations: readonly Migration[],
   place: 'folder' | 'database'
 ): void {
-  const newest = migrations.length
+  refuseNewerSchema(applied.at(-1)?.version ?? 0, migrations, place)
   for (const { version, checksum } of applied) {
     const known = migrations[version - 1]
-    if (known === undefined) {
-      const stored = applied.at(-1)?.version ?? 0
+    if (known === undefined || checksumOf(known) !== checksum) {
       throw new StoreError(
-        `the store has schema version ${stored}, this program knows versions up to ${newest}: run the newer program, or index into another ${place}`,
-        { storedVersion: stored, knownVersion: newest }
-      )
-    }
-    if (checksumOf(known) !== checksum) {
-      throw new StoreError(
-        `schema step ${version} ("${known.name}") of the store was made by another program`,
+        `schema step ${version} ("${known?.name}") of the store was made by another program`,
         { version }
       )
     }
   }
 }
 
-/** What a store keeps of a step, to know it again. */
+/**
+ * @param place - place for another index: `folder` or `database`.
+ * @throws {StoreError} the stored schema is newer than the last of `migrations`.
+ */
+export function refuseNewerSchema(
+  storedVersion: number,
+  migrations: readonly Migration[],
+  place: 'folder' | 'database',
+  chainId?: number
+): void {
+  const knownVersion = migrations.length
+  if (storedVersion <= knownVersion) return
+  const chain = chainId === undefined ? '' : `chain ${chainId}: `
+  throw new StoreError(
+    `${chain}the store has schema version ${storedVersion}, this program knows versions up to ${knownVersion}: run the newer program, or index into another ${place}`,
+    { storedVersion, knownVersion, ...(chainId !== undefined && { chainId }) }
+  )
+}
+
+/** Computes what a store keeps of a step, to recognise it later. */
 export function checksumOf({ version, name, sql }: Migration): string {
   return createHash('sha256').update(`${version}\n${name}\n${sql}`).digest('hex')
 }

@@ -52,6 +52,15 @@ export function toMeta(row: MetaColumns | undefined): ChainMeta {
   }
 }
 
+/** @throws {StoreError} the store belongs to another chain than the one that is read. */
+export function checkChain({ identity }: ChainMeta, chainId: number): void {
+  if (identity.chainId === chainId) return
+  throw new StoreError(`the store holds chain ${identity.chainId}, chain ${chainId} was asked for`, {
+    stored: identity.chainId,
+    chainId
+  })
+}
+
 /** @throws {StoreError} the store belongs to another chain. `other` names what else an index could be kept in. */
 export function checkIdentity(stored: ChainIdentity, wanted: ChainIdentity, remedy: string): void {
   if (stored.chainId !== wanted.chainId) {

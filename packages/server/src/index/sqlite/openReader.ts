@@ -5,10 +5,8 @@ import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
 import { type SnapshotLease, SnapshotLeases } from '../shared/SnapshotLeases.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
-import { schemaVersion } from './migrate.ts'
-import { type ChainFiles, chainFiles, openForReading } from './open.ts'
+import { chainFiles } from './open.ts'
 import { openReadConnection, type ReadConnection } from './read.ts'
-import { migrations } from './schema.ts'
 import { SqliteSnapshot } from './snapshot.ts'
 
 export interface SqliteReaderOptions {
@@ -42,38 +40,16 @@ export async function openSqliteReader(
   const { driver = loadSqliteDriver(), maxSnapshots = 64, maxIdle = 8 } = options
   const { idleMs = 2_000, maxAgeMs = 15 * 60_000 } = options
   const files = chainFiles(folder, chainId)
-  refuseNewerSchema(driver, files, chainId)
   // Opening would create the file, which is the writer's to do.
   const connect = () => (existsSync(files.database) ? openReadConnection(driver, files, chainId) : undefined)
-  const leases = new SnapshotLeases({ max: maxSnapshots, idleMs })
-  return new IndexReader(leases, new SqliteSnapshots(connect, { maxIdle, maxAgeMs }))
-}
-
-/**
- * Found here and not by the first query or the indexer's thread: a server must not start over an index that it cannot
- * read. Anything else that is wrong with a file is told by whoever reads or writes it, and may pass.
- */
-function refuseNewerSchema(driver: SqliteDriver, files: ChainFiles, chainId: number): void {
-  const stored = storedVersion(driver, files)
-  if (stored === undefined || stored <= migrations.length) return
-  throw new StoreError(
-    `chain ${chainId}: the store has schema version ${stored}, this program knows versions up to ${migrations.length}: run the newer program, or index into another folder`,
-    { chainId, storedVersion: stored, knownVersion: migrations.length }
-  )
-}
-
-function storedVersion(driver: SqliteDriver, files: ChainFiles): number | undefined {
-  if (!existsSync(files.database)) return undefined
+  const source = new SqliteSnapshots(connect, { maxIdle, maxAgeMs })
   try {
-    const connection = openForReading(driver, files.database)
-    try {
-      return schemaVersion(connection)
-    } finally {
-      connection.close()
-    }
-  } catch {
-    return undefined
+    source.connectFirst()
+  } catch (error) {
+    // A server must not start over an index that it cannot read. Other failures are left to the first read: they may pass.
+    if (error instanceof StoreError && error.context.storedVersion !== undefined) throw error
   }
+  return new IndexReader(new SnapshotLeases({ max: maxSnapshots, idleMs }), source)
 }
 
 interface Kept {
@@ -91,6 +67,12 @@ class SqliteSnapshots implements SnapshotSource {
   constructor(connect: () => ReadConnection | undefined, options: Kept) {
     this.#connect = connect
     this.#options = options
+  }
+
+  /** Opens a connection for the first snapshot, if the index exists. */
+  connectFirst(): void {
+    const reads = this.#connect()
+    if (reads !== undefined) this.#idle.push(reads)
   }
 
   async open(lease: SnapshotLease): Promise<Snapshot | undefined> {

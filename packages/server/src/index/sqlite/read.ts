@@ -1,10 +1,16 @@
 import type { Hash } from '../../model/evm.ts'
-import { StoreError } from '../../platform/errors.ts'
 import { hashLength } from '../record/encodeBlock.ts'
 import { hashBytes, hashKey } from '../record/hexBytes.ts'
 import { recordHeadLength } from '../record/record.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
-import type { ChainMeta, HoldingColumns, PendingColumns, ReportColumns } from '../shared/rows.ts'
+import { refuseNewerSchema } from '../shared/checkMigrations.ts'
+import {
+  type ChainMeta,
+  checkChain,
+  type HoldingColumns,
+  type PendingColumns,
+  type ReportColumns
+} from '../shared/rows.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import { createCursor } from './meta.ts'
 import { schemaVersion } from './migrate.ts'
@@ -39,22 +45,16 @@ export function openReadConnection(
       connection.close()
       return undefined
     }
-    checkVersion(version)
+    refuseNewerSchema(version, migrations, 'folder', chainId)
     const statements = prepareReads(connection)
-    const stored = statements.cursor.meta().identity.chainId
-    if (stored !== chainId) {
-      throw new StoreError(`the store holds chain ${stored}, chain ${chainId} was asked for`, {
-        stored,
-        chainId
-      })
-    }
+    checkChain(statements.cursor.meta(), chainId)
     return {
       ...statements,
       connection,
       begin: () => {
         connection.exec('BEGIN')
         // The first read, not BEGIN, fixes what this transaction sees.
-        checkVersion(statements.version.get([])?.version ?? 0)
+        refuseNewerSchema(statements.version.get([])?.version ?? 0, migrations, 'folder', chainId)
         return statements.cursor.meta()
       },
       end: () => connection.exec('ROLLBACK')
@@ -63,14 +63,6 @@ export function openReadConnection(
     connection.close()
     throw error
   }
-}
-
-function checkVersion(version: number): void {
-  if (version === migrations.length) return
-  throw new StoreError(
-    `the store has schema version ${version}, this program reads version ${migrations.length}: run the newer program`,
-    { storedVersion: version, knownVersion: migrations.length }
-  )
 }
 
 function prepareReads(connection: SqliteConnection) {

@@ -1,75 +1,50 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
-import type { AuditedChunk, BlockEvents, Recount } from '../port/audit.ts'
+import type { Address, BlockRef, Hash } from '../../model/evm.ts'
+import type { AuditedChunk } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
-import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks, WriterReport } from '../port/status.ts'
-import type { Snapshot } from '../port/store.ts'
-import { decodeAccountEvents } from '../record/accountEvents.ts'
+import type { IndexedRange } from '../port/status.ts'
+import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
-import {
-  type ChainMeta,
-  missingRecord,
-  nextChunkSize,
-  toPending,
-  toRef,
-  toWriterReport
-} from '../shared/rows.ts'
+import { IndexSnapshot, type PartRange, type PartRows } from '../shared/IndexSnapshot.ts'
+import { type ChainMeta, type HoldingColumns, missingRecord, nextChunkSize, toRef } from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
-import { mergeHoldings } from './holdings.ts'
 import type { ReadConnection } from './read.ts'
-import { recountPart } from './recount.ts'
 
 /**
- * A page of the usual size is one chunk. More at a time would be no quicker, but everything made of a chunk is then garbage of
- * a size that is collected late, and others wait longer for their turn.
+ * A page of the usual size is one chunk. Larger chunks would be no quicker, but would be collected late as garbage, and make
+ * other requests wait longer.
  */
 const chunkRecords = 128
-/** So many rows are counted before other work of the thread gets its turn. */
+/** Rows that are counted before other work of the thread runs. */
 const countedAtOnce = 20_000
-const candidatesAtOnce = 500
-const eventsAtOnce = 500
-/** What a recount takes on by itself: a few seconds. */
-const recountedRows = 5_000_000
+const recountedAtOnce = 5_000
+/** Candidates that are read of one epoch at a time. */
+const holdingsAtOnce = 64
 
 /**
  * One open read transaction. Each SQLite call blocks the thread, so long reads are cut into short calls with a pause
  * for the event loop in between.
  */
-export class SqliteSnapshot implements Snapshot {
+export class SqliteSnapshot extends IndexSnapshot {
   readonly #reads: ReadConnection
-  readonly #meta: ChainMeta
   readonly #lease: SnapshotLease
+  protected readonly meta: ChainMeta
 
   constructor(reads: ReadConnection, lease: SnapshotLease) {
+    super(lease)
     this.#reads = reads
     this.#lease = lease
-    this.#meta = reads.begin()
+    this.meta = reads.begin()
   }
 
   async indexedRange(): Promise<IndexedRange | undefined> {
     return this.#open().cursor.range()
   }
 
-  async marks(): Promise<IndexMarks> {
-    this.#open()
-    return this.#meta.marks
-  }
-
-  async rollbacks(): Promise<number> {
-    this.#open()
-    return this.#meta.rollbacks
-  }
-
-  async identity(): Promise<ChainIdentity> {
-    this.#open()
-    return this.#meta.identity
-  }
-
-  async writerReport(): Promise<WriterReport | undefined> {
-    const row = this.#open().report.get([])
-    return row && toWriterReport(row)
+  async blockRef(number: number): Promise<BlockRef | undefined> {
+    return this.#open().cursor.block(number)
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
@@ -103,33 +78,12 @@ export class SqliteSnapshot implements Snapshot {
     return count
   }
 
-  async pending(address: Address): Promise<readonly PendingTransaction[]> {
-    return toPending(this.#open().pending.all([addressBytes(address)]))
-  }
-
   async lookUpHash(hash: Hash): Promise<HashLookup> {
     const id = this.#open().lookUp(hash)
     if (id !== undefined) return { kind: 'confirmed', position: toPosition(id) }
     const reorged = this.#open().reorged.get([hashBytes(hash)])
     if (reorged === undefined) return { kind: 'unknown' }
     return { kind: 'reorged', commonAncestor: toRef(reorged) }
-  }
-
-  async *holdingCandidates(address: Address): AsyncGenerator<readonly HoldingCandidate[]> {
-    let chunk: HoldingCandidate[] = []
-    for (const candidate of mergeHoldings(() => this.#open(), address)) {
-      chunk.push(candidate)
-      if (chunk.length < candidatesAtOnce) continue
-      yield chunk
-      await breathe()
-      chunk = []
-    }
-    if (chunk.length > 0) yield chunk
-  }
-
-  async coverage(): Promise<IndexCoverage> {
-    this.#open()
-    return this.#meta.coverage
   }
 
   async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
@@ -146,35 +100,68 @@ export class SqliteSnapshot implements Snapshot {
     }
   }
 
-  async recount(
-    address: Address,
-    { maxRows = recountedRows, signal }: { readonly maxRows?: number; readonly signal?: AbortSignal } = {}
-  ): Promise<Recount> {
-    this.#open()
-    const { talliedFrom } = this.#meta.coverage
-    // Nothing was counted: nothing can differ from it.
-    if (talliedFrom === undefined) return { isComplete: true, missing: [], unresolved: 0 }
-    return recountPart(() => this.#open(), address, { talliedFrom, maxRows, signal })
+  protected async readReport() {
+    return this.#open().report.get([])
   }
 
-  async *accountEvents(address: Address): AsyncGenerator<readonly BlockEvents[]> {
-    const key = addressBytes(address)
-    for (let after = -1; ; await breathe()) {
-      const rows = this.#open().accountEvents.all([key, after, eventsAtOnce])
-      const last = rows.at(-1)
-      if (last === undefined) return
-      yield rows.map(({ block, rec }) => ({ blockNumber: block, events: decodeAccountEvents(rec) }))
-      if (rows.length < eventsAtOnce) return
-      after = last.block
+  protected async readPending(address: Uint8Array) {
+    return this.#open().pending.all([address])
+  }
+
+  protected async readEvents(address: Uint8Array, after: number, limit: number) {
+    await breathe()
+    return this.#open().accountEvents.all([address, after, limit])
+  }
+
+  protected async readTallyPage(page: number) {
+    return this.#open().tallyPage.get([page])?.rec
+  }
+
+  /** Epoch by epoch, and in each in the order of the index; epochs without a wanted block are skipped. */
+  protected async *readPart({ first, end, fromBlock }: PartRange): AsyncGenerator<PartRows> {
+    for (const { id: epoch } of this.#open().epochsFrom.all([fromBlock])) {
+      let after: readonly [Uint8Array, number] = [first, -1]
+      for (let isFull = true; isFull; await breathe()) {
+        const row = this.#open().partRows.get([epoch, ...after, end, recountedAtOnce])
+        const ids = toIds(row?.ids ?? null)
+        const addresses = row?.addresses ?? new Uint8Array(0)
+        yield { ids, addresses, stride: addressLength }
+        isFull = ids.length === recountedAtOnce
+        after = [addresses.slice(-addressLength), ids.at(-1) ?? 0]
+      }
     }
   }
 
-  async blockRef(number: number): Promise<BlockRef | undefined> {
-    return this.#open().cursor.block(number)
-  }
-
-  async close(): Promise<void> {
-    this.#lease.end('closed')
+  /**
+   * Every epoch has its own ordered list, in which a candidate may appear again. All lists are read side by side; what lies
+   * at or below the last row of every list that goes on is complete.
+   */
+  protected async *readHoldings(owner: Uint8Array): AsyncGenerator<readonly HoldingColumns[]> {
+    const readList = (epoch: number, { contract, tokenId, standard }: HoldingColumns): EpochList => {
+      const rows = this.#open().holdings.all([epoch, owner, contract, tokenId, standard, holdingsAtOnce])
+      return { epoch, rows, goesOn: rows.length === holdingsAtOnce }
+    }
+    const epochs = this.#open().holdingEpochs.all([])
+    for (
+      let lists = epochs.map(({ id }) => readList(id, beforeHoldings));
+      lists.length > 0;
+      await breathe()
+    ) {
+      const ends = lists.flatMap(({ rows, goesOn }) => (goesOn ? rows.slice(-1) : []))
+      const end = ends.sort(compareHoldings)[0]
+      const complete: HoldingColumns[] = []
+      lists = lists.flatMap(({ epoch, rows, goesOn }) => {
+        const above = end === undefined ? -1 : rows.findIndex(row => compareHoldings(row, end) > 0)
+        complete.push(...(above < 0 ? rows : rows.slice(0, above)))
+        if (above >= 0) return { epoch, rows: rows.slice(above), goesOn }
+        return goesOn && end !== undefined ? readList(epoch, end) : []
+      })
+      const rows = complete.sort(compareHoldings).filter((row, at, all) => {
+        const previous = all[at - 1]
+        return previous === undefined || compareHoldings(previous, row) !== 0
+      })
+      if (rows.length > 0) yield rows
+    }
   }
 
   #open(): ReadConnection {
@@ -183,7 +170,27 @@ export class SqliteSnapshot implements Snapshot {
   }
 }
 
-/** What the statements about one address begin with. */
+/** Candidates of one epoch that were read and not given yet. */
+interface EpochList {
+  readonly epoch: number
+  readonly rows: readonly HoldingColumns[]
+  /** The epoch may have more. */
+  readonly goesOn: boolean
+}
+
+const beforeHoldings: HoldingColumns = {
+  contract: new Uint8Array(0),
+  tokenId: new Uint8Array(0),
+  standard: -1
+}
+
+function compareHoldings(a: HoldingColumns, b: HoldingColumns): number {
+  return (
+    Buffer.compare(a.contract, b.contract) || Buffer.compare(a.tokenId, b.tokenId) || a.standard - b.standard
+  )
+}
+
+/** First parameters of the statements about one address. */
 function newestBefore(before: number, address: Uint8Array): readonly [number, Uint8Array, number] {
   return [Math.floor(before / maxTransactionsPerBlock), address, before]
 }
