@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
-import { openSqliteMetadataCache } from '../../src/index/sqlite/metadataCache.ts'
+import { openMetadataCache } from '../../src/index/openCaches.ts'
 import type { MetadataCache } from '../../src/model/metadata.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { exactJson } from '../../src/server/rpc/envelope.ts'
@@ -35,7 +35,7 @@ afterEach(async () => {
 
 function openCache(): MetadataCache {
   const bounds = { content: 1e8, url: 1e8 }
-  return openSqliteMetadataCache(folder, { bounds, logger: silentLogger, now: () => time })
+  return openMetadataCache({ kind: 'sqlite', folder }, { bounds, logger: silentLogger, now: () => time })
 }
 
 const startService = () => over([host], { cache, now: () => time })

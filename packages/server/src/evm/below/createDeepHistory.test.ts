@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { encodeBlock } from '../../index/record/encodeBlock.ts'
-import { openMemoryDeepHistoryCache } from '../../index/sqlite/deepHistoryCache.ts'
 import { buildChain, people } from '../../index/test/buildChain.ts'
+import { openMemoryDeepHistoryCache } from '../../index/test/memoryDeepHistoryCache.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'

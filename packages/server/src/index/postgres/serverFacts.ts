@@ -1,6 +1,7 @@
+import { metadataSchema } from './cacheDatabase.ts'
 import { connect, drop, toStoreError } from './driver.ts'
 import { leaderLockKey } from './lock.ts'
-import { metadataSchema } from './metadataCache.ts'
+
 import { chainSchema } from './schema.ts'
 
 /** What a database server says of itself, for whoever has to judge whether it suits. */
@@ -41,7 +42,7 @@ export interface ServerFacts {
 export async function readServerFacts(url: string, chainIds: readonly number[]): Promise<ServerFacts> {
   const client = await connect(url, 'check')
   try {
-    const { rows } = await client.query(factsQuery, [[...chainIds.map(chainSchema), metadataSchema]])
+    const { rows } = await client.query(factsQuery, [[...chainIds.map(chainSchema), metadataSchema.schema]])
     const { rows: identifiers } = await client
       .query<{ id: string }>('SELECT system_identifier::text AS id FROM pg_control_system()')
       .catch(() => ({ rows: [] }))

@@ -3,13 +3,14 @@ import { createYielder } from '../../platform/concurrency/pause.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { CacheDatabase, Statement, Steps } from '../caches/cacheDatabase.ts'
 import type { Migration } from '../shared/checkMigrations.ts'
-import type { SqliteDriver, SqliteStatement } from './driver.ts'
+import type { SqliteStatement } from './driver.ts'
 import { inTransaction, isBusy } from './driver.ts'
+import { loadSqliteDriver } from './loadDriver.ts'
 import { migrate } from './migrate.ts'
 
-export interface CacheFile {
-  readonly driver: SqliteDriver
-  readonly path: string
+/** What is in the file of a cache. */
+export interface CacheSchema {
+  /** Steps from an empty file to today's tables, by the rules of the index's own. */
   readonly migrations: readonly Migration[]
   /** How long a call waits for another server's transaction, which blocks the thread. */
   readonly busyMs: number
@@ -21,11 +22,15 @@ const openBusyMs = 1_000
 const maxPrepared = 100
 
 /**
- * Opens the file of a cache, and makes it when missing.
+ * Opens the file of a cache, and makes it when missing. Any number of servers may share it.
  * @throws {StoreError} it is damaged, locked, or made by a newer program.
  * @remarks Its calls block the calling thread, each for one run or transaction.
  */
-export function openCacheDatabase({ driver, path, migrations, busyMs }: CacheFile): CacheDatabase {
+export function openCacheDatabase(
+  path: string,
+  { migrations, busyMs }: CacheSchema,
+  driver = loadSqliteDriver()
+): CacheDatabase {
   const connection = driver.open(path, { busyTimeoutMs: openBusyMs })
   try {
     // NORMAL: a lost machine may cost the newest rows, which are read again from where they came.
@@ -83,4 +88,98 @@ export function openCacheDatabase({ driver, path, migrations, busyMs }: CacheFil
       connection.close()
     }
   }
+}
+
+/** Metadata of all chains. Answers wait for a lock as long, so hardly at all. */
+export const metadataSchema: CacheSchema = {
+  busyMs: 20,
+  migrations: [
+    {
+      version: 1,
+      name: 'metadata cache',
+      sql: `
+      -- key: SHA-256 of the address. kind: 1 content address, 2 URL. Times in milliseconds. The body is last, so that
+      -- the rest can be read without it.
+      CREATE TABLE document (
+        id INTEGER PRIMARY KEY,
+        key BLOB NOT NULL UNIQUE,
+        kind INTEGER NOT NULL,
+        used_at INTEGER NOT NULL,
+        weight INTEGER NOT NULL,
+        fetched_at INTEGER,
+        is_proven INTEGER NOT NULL,
+        failures INTEGER NOT NULL,
+        failed_at INTEGER,
+        body BLOB
+      ) STRICT;
+      CREATE INDEX document_used ON document (kind, used_at);
+
+      -- Kept by the triggers, so that nobody has to add up a large table
+      CREATE TABLE usage (kind INTEGER PRIMARY KEY, weight INTEGER NOT NULL) STRICT;
+      INSERT INTO usage VALUES (1, 0), (2, 0);
+      CREATE TRIGGER document_added AFTER INSERT ON document BEGIN
+        UPDATE usage SET weight = weight + new.weight WHERE kind = new.kind;
+      END;
+      CREATE TRIGGER document_changed AFTER UPDATE OF weight ON document BEGIN
+        UPDATE usage SET weight = weight + new.weight - old.weight WHERE kind = new.kind;
+      END;
+      CREATE TRIGGER document_removed AFTER DELETE ON document BEGIN
+        UPDATE usage SET weight = weight - old.weight WHERE kind = old.kind;
+      END;
+    `
+    }
+  ]
+}
+
+/** What is older than the index of one chain. Another server may be writing; its transactions are short. */
+export const deepHistorySchema: CacheSchema = {
+  busyMs: 1_000,
+  migrations: [
+    {
+      version: 1,
+      name: 'deep history cache',
+      sql: `
+      -- Everything from records_from and candidates_from up to the anchor, the first block of the index, is known.
+      -- Ids are never used again, so that a reader notices when its account has left and come back.
+      CREATE TABLE account (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        address BLOB NOT NULL UNIQUE,
+        anchor_number INTEGER NOT NULL,
+        anchor_hash BLOB NOT NULL,
+        records_from INTEGER NOT NULL,
+        candidates_from INTEGER NOT NULL,
+        used_at INTEGER NOT NULL,
+        weight INTEGER NOT NULL
+      ) STRICT;
+      CREATE INDEX account_used ON account (used_at);
+      CREATE TABLE record (
+        account INTEGER NOT NULL, tx INTEGER NOT NULL, hash BLOB NOT NULL, rec BLOB NOT NULL,
+        PRIMARY KEY (account, tx)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX record_hash ON record (hash);
+      CREATE TABLE candidate (
+        account INTEGER NOT NULL, held BLOB NOT NULL, PRIMARY KEY (account, held)
+      ) STRICT, WITHOUT ROWID;
+
+      -- Accounts that have left; their rows are removed some at a time.
+      CREATE TABLE dropped (account INTEGER PRIMARY KEY) STRICT;
+      CREATE TRIGGER account_dropped AFTER DELETE ON account BEGIN
+        INSERT INTO dropped VALUES (old.id);
+      END;
+
+      -- Kept by the triggers, so that nobody has to add up a large table.
+      CREATE TABLE usage (weight INTEGER NOT NULL) STRICT;
+      INSERT INTO usage VALUES (0);
+      CREATE TRIGGER account_added AFTER INSERT ON account BEGIN
+        UPDATE usage SET weight = weight + new.weight;
+      END;
+      CREATE TRIGGER account_changed AFTER UPDATE OF weight ON account BEGIN
+        UPDATE usage SET weight = weight + new.weight - old.weight;
+      END;
+      CREATE TRIGGER account_removed AFTER DELETE ON account BEGIN
+        UPDATE usage SET weight = weight - old.weight;
+      END;
+    `
+    }
+  ]
 }

@@ -2,12 +2,10 @@ import { constants } from 'node:fs'
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDeepHistoryCaches } from '../../index/openDeepHistoryCaches.ts'
+import { openDeepHistoryCaches, openMetadataCache } from '../../index/openCaches.ts'
 import { openStoreReaders } from '../../index/openStoreReaders.ts'
 import { parseStoreUrl, type StoreLocation } from '../../index/parseStoreUrl.ts'
 import type { StoreReader } from '../../index/port/store.ts'
-import { openPostgresMetadataCache } from '../../index/postgres/metadataCache.ts'
-import { openSqliteMetadataCache } from '../../index/sqlite/metadataCache.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { MetadataCache } from '../../model/metadata.ts'
 import { ConfigError } from '../../platform/errors.ts'
@@ -64,10 +62,7 @@ async function createStores(
     location,
     answersAtOnce: location.kind === 'postgres' ? storeConnections : sqliteAnswersAtOnce,
     openReader: readers.open,
-    openMetadataCache: () =>
-      location.kind === 'sqlite'
-        ? openSqliteMetadataCache(location.folder, { bounds, logger })
-        : openPostgresMetadataCache(location.url, { bounds, logger }),
+    openMetadataCache: () => openMetadataCache(location, { bounds, logger }),
     openDeepHistoryCache: deep.ofChain,
     async close() {
       await deep.close()

@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { patient } from '../../../../../.config/patience.ts'
-import { createTestDatabase, type Postgres, startPostgres } from '../../../test/support/startPostgres.ts'
-import type { MetadataCache } from '../../model/metadata.ts'
-import { createLogger } from '../../platform/logger.ts'
-import { describeMetadataCache } from '../caches/metadataCache.contract.ts'
-import { openPostgresMetadataCache } from './metadataCache.ts'
+import { patient } from '../../../../.config/patience.ts'
+import { createTestDatabase, type Postgres, startPostgres } from '../../test/support/startPostgres.ts'
+import type { MetadataCache } from '../model/metadata.ts'
+import { createLogger } from '../platform/logger.ts'
+import { describeMetadataCache } from './caches/metadataCache.contract.ts'
+import { openMetadataCache } from './openCaches.ts'
 
 const opened: MetadataCache[] = []
 const cleanUps: (() => unknown)[] = []
@@ -17,11 +17,14 @@ afterEach(async () => {
 let lines: Record<string, unknown>[] = []
 function open(url: string, options: { bytes?: number; now?: () => number } = {}) {
   lines = []
-  const cache = openPostgresMetadataCache(url, {
-    bounds: { content: options.bytes ?? 1e9, url: options.bytes ?? 1e9 },
-    logger: createLogger({ level: 'info', write: line => lines.push(JSON.parse(line)) }),
-    ...(options.now === undefined ? {} : { now: options.now })
-  })
+  const cache = openMetadataCache(
+    { kind: 'postgres', url },
+    {
+      bounds: { content: options.bytes ?? 1e9, url: options.bytes ?? 1e9 },
+      logger: createLogger({ level: 'info', write: line => lines.push(JSON.parse(line)) }),
+      ...(options.now === undefined ? {} : { now: options.now })
+    }
+  )
   opened.push(cache)
   return cache
 }
@@ -43,11 +46,14 @@ describeMetadataCache('postgres', async () => {
   let nowMs = 1_700_000_000_000
   return {
     open: async ({ content = 1e9, url: urlBytes = 1e9 } = {}) => {
-      const cache = openPostgresMetadataCache(url, {
-        bounds: { content, url: urlBytes },
-        logger: createLogger({ level: 'silent' }),
-        now: () => nowMs
-      })
+      const cache = openMetadataCache(
+        { kind: 'postgres', url },
+        {
+          bounds: { content, url: urlBytes },
+          logger: createLogger({ level: 'silent' }),
+          now: () => nowMs
+        }
+      )
       opened.push(cache)
       return cache
     },

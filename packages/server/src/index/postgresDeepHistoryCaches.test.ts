@@ -1,18 +1,18 @@
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createTestDatabase } from '../../../test/support/startPostgres.ts'
-import { StoreUnavailableError } from '../../platform/errors.ts'
-import { describeDeepHistoryCache } from '../caches/deepHistoryCache.contract.ts'
-import { openPostgresDeepHistoryCaches, type PostgresDeepHistoryCaches } from './deepHistoryCache.ts'
+import { createTestDatabase } from '../../test/support/startPostgres.ts'
+import { silentLogger } from '../platform/logger.ts'
+import { describeDeepHistoryCache } from './caches/deepHistoryCache.contract.ts'
+import { type DeepHistoryCaches, openDeepHistoryCaches } from './openCaches.ts'
 
-const opened: PostgresDeepHistoryCaches[] = []
+const opened: DeepHistoryCaches[] = []
 const closeAll = async () => {
   for (const caches of opened.splice(0)) await caches.close()
 }
 afterEach(closeAll)
 
-function open(url: string, bound: number, now = Date.now): PostgresDeepHistoryCaches {
-  const caches = openPostgresDeepHistoryCaches(url, { bound, now })
+function open(url: string, bound: number, now = Date.now): DeepHistoryCaches {
+  const caches = openDeepHistoryCaches({ kind: 'postgres', url }, { bound, now, logger: silentLogger })
   opened.push(caches)
   return caches
 }
@@ -63,13 +63,5 @@ describe('deep history caches in PostgreSQL', () => {
     await client.end()
     expect(rows).toEqual([{ records: 0, weight: rows[0].sum, sum: rows[0].weight }])
     expect(rows[0].weight).toBeGreaterThan(0)
-  })
-
-  it('say that they are out of reach, and go on once the database answers', async () => {
-    const url = await createTestDatabase()
-    const away = open(url.replace(/\/([^/?]+)\?/, '/no_such_database?'), 1).ofChain(1)
-    await expect(away.known(who, anchor)).rejects.toThrow(/PostgreSQL refused/)
-    const nobody = open('postgres://nobody@127.0.0.1:1/none', 1).ofChain(1)
-    await expect(nobody.known(who, anchor)).rejects.toThrow(StoreUnavailableError)
   })
 })

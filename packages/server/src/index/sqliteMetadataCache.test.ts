@@ -2,15 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { patient } from '../../../../../.config/patience.ts'
-import type { MetadataCache } from '../../model/metadata.ts'
-import { type Logger, silentLogger } from '../../platform/logger.ts'
-import { describeMetadataCache } from '../caches/metadataCache.contract.ts'
-import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
-import { failingDriver } from '../test/failingDriver.ts'
-import type { SqliteDriver } from './driver.ts'
-import { loadSqliteDriver } from './loadDriver.ts'
-import { openSqliteMetadataCache } from './metadataCache.ts'
+import { patient } from '../../../../.config/patience.ts'
+import type { MetadataCache } from '../model/metadata.ts'
+import { type Logger, silentLogger } from '../platform/logger.ts'
+import { describeMetadataCache } from './caches/metadataCache.contract.ts'
+import { openMetadataCache } from './openCaches.ts'
+import type { SqliteDriver } from './sqlite/driver.ts'
+import { loadSqliteDriver } from './sqlite/loadDriver.ts'
+import { availableSqliteDrivers } from './test/availableSqliteDrivers.ts'
+import { failingDriver } from './test/failingDriver.ts'
 
 const folders: string[] = []
 const makeFolder = () => {
@@ -31,12 +31,15 @@ function describeDriver(driver: SqliteDriver): void {
     return {
       open: async ({ content = 1e9, url = 1e9 } = {}) => {
         const bounds = { content, url }
-        const cache = openSqliteMetadataCache(folder, {
-          bounds,
-          logger: silentLogger,
-          driver,
-          now: () => nowMs
-        })
+        const cache = openMetadataCache(
+          { kind: 'sqlite', folder },
+          {
+            bounds,
+            logger: silentLogger,
+            driver,
+            now: () => nowMs
+          }
+        )
         opened.push(cache)
         return cache
       },
@@ -59,7 +62,7 @@ describe('a metadata cache in trouble', () => {
   function open(folder: string, options: { driver?: SqliteDriver; now?: () => number } = {}) {
     const warnings: string[] = []
     const logger: Logger = { ...silentLogger, warn: message => warnings.push(message) }
-    const cache = openSqliteMetadataCache(folder, { bounds, logger, ...options })
+    const cache = openMetadataCache({ kind: 'sqlite', folder }, { bounds, logger, ...options })
     opened.push(cache)
     return { cache, warnings }
   }
@@ -121,7 +124,10 @@ describe('a metadata cache in trouble', () => {
     const { cache } = open(folder)
     for (let i = 0; i < 2_000; i++) cache.saveDocument('url', String(i), document)
     await cache.close()
-    const lowered = openSqliteMetadataCache(folder, { bounds: { content: 1, url: 1 }, logger: silentLogger })
+    const lowered = openMetadataCache(
+      { kind: 'sqlite', folder },
+      { bounds: { content: 1, url: 1 }, logger: silentLogger }
+    )
     opened.push(lowered)
     lowered.saveDocument('url', 'another', document)
     await lowered.close()

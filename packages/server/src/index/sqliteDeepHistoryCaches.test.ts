@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { DeepHistoryCache } from '../../model/deepHistory.ts'
-import { type Logger, silentLogger } from '../../platform/logger.ts'
-import { describeDeepHistoryCache } from '../caches/deepHistoryCache.contract.ts'
-import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
-import { openSqliteDeepHistoryCache } from './deepHistoryCache.ts'
-import { loadSqliteDriver } from './loadDriver.ts'
+import type { DeepHistoryCache } from '../model/deepHistory.ts'
+import { type Logger, silentLogger } from '../platform/logger.ts'
+import { describeDeepHistoryCache } from './caches/deepHistoryCache.contract.ts'
+import { type DeepHistoryCachesOptions, openDeepHistoryCaches } from './openCaches.ts'
+import { loadSqliteDriver } from './sqlite/loadDriver.ts'
+import { availableSqliteDrivers } from './test/availableSqliteDrivers.ts'
 
 const folders: string[] = []
 const opened: DeepHistoryCache[] = []
@@ -21,13 +21,16 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
+const openOne = (folder: string, options: DeepHistoryCachesOptions) =>
+  openDeepHistoryCaches({ kind: 'sqlite', folder }, options).ofChain(1)
+
 for (const driver of availableSqliteDrivers()) {
   describeDeepHistoryCache(`sqlite over ${driver.name}`, async () => {
     const folder = makeFolder()
     let nowMs = 1_700_000_000_000
     return {
       open: async (bound = 1e9) => {
-        const cache = openSqliteDeepHistoryCache(folder, 1, {
+        const cache = openOne(folder, {
           ...{ bound, logger: silentLogger, driver, now: () => nowMs }
         })
         opened.push(cache)
@@ -52,7 +55,7 @@ describe('a deep history cache', () => {
     writeFileSync(join(folder, 'evm-1.deep.sqlite'), 'something else entirely '.repeat(200))
     const warnings: string[] = []
     const logger: Logger = { ...silentLogger, warn: message => warnings.push(message) }
-    const cache = openSqliteDeepHistoryCache(folder, 1, { bound: 1e9, logger })
+    const cache = openOne(folder, { bound: 1e9, logger })
     opened.push(cache)
     await cache.save(who, anchor, { from: 0, below: 10, candidates: [] })
     expect(await cache.known(who, anchor)).toEqual({ recordsFrom: 10, candidatesFrom: 0 })
@@ -62,7 +65,7 @@ describe('a deep history cache', () => {
   it('removes the rows of accounts that have left, some with each write', async () => {
     const folder = makeFolder()
     let nowMs = 0
-    const cache = openSqliteDeepHistoryCache(folder, 1, {
+    const cache = openOne(folder, {
       bound: 1,
       logger: silentLogger,
       now: () => nowMs++

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterEach, expect, it } from 'vitest'
 import { createTestDatabase } from '../../test/support/startPostgres.ts'
 import { createLogger } from '../platform/logger.ts'
-import { type DeepHistoryCaches, openDeepHistoryCaches } from './openDeepHistoryCaches.ts'
+import { type DeepHistoryCaches, openDeepHistoryCaches } from './openCaches.ts'
 
 const cleanUps: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -39,6 +39,16 @@ it('keeps in memory what a database user without rights may not keep, and says s
   expect(await cache.known(who, anchor)).toEqual({ recordsFrom: 0, candidatesFrom: 0 })
   expect(lines).toHaveLength(1)
   expect(lines[0]).toContain('the deep history cache refuses; it is kept in memory')
+})
+
+it('keeps in memory what a database that is not there cannot keep', async () => {
+  const lines: string[] = []
+  const logger = createLogger({ level: 'info', write: line => lines.push(line) })
+  const url = (await createTestDatabase()).replace(/\/([^/?]+)\?/, '/no_such_database?')
+  const caches = openDeepHistoryCaches({ kind: 'postgres', url }, { bound: 1, logger })
+  cleanUps.push(() => caches.close())
+  expect(await caches.ofChain(1).known(who, anchor)).toEqual({ recordsFrom: 10, candidatesFrom: 10 })
+  expect(lines).toEqual([expect.stringMatching(/PostgreSQL refused/)])
 })
 
 it('does not give up a database that is only out of reach', async () => {
