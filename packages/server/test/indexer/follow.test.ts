@@ -44,6 +44,20 @@ describe('a reorg', () => {
     expect(stalls(running)).toEqual([])
   })
 
+  it('is counted with its depth, and so is what is stored', async () => {
+    const node = createScriptedNode(20)
+    const running = await run(node)
+    await running.expectLevel()
+    const stored = node.chain.length
+    node.reorg(stored - 6, 7, 'b')
+    await running.expectLevel()
+    const { blocks, commits, rollbacks, reorgDepths } = running.counts.read()
+    const total = ({ counts }: { readonly counts: readonly number[] }) =>
+      counts.reduce((sum, n) => sum + n, 0)
+    expect([blocks, reorgDepths.sum, total(rollbacks)]).toEqual([stored + 7, 5, 1])
+    expect(total(commits)).toBeGreaterThanOrEqual(2)
+  })
+
   it('and back again, A to B to A, ends in A', async () => {
     const node = createScriptedNode(20)
     const running = await run(node)

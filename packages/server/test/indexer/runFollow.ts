@@ -9,6 +9,7 @@ import { lowestStart } from '../../src/model/startBlock.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { type LogFields, type Logger, silentLogger } from '../../src/platform/logger.ts'
 import { type FollowOptions, follow } from '../../src/server/indexer/follow.ts'
+import { createIndexCounts, type IndexCounts } from '../../src/server/indexer/indexCounts.ts'
 import { createStatusBoard } from '../../src/server/indexer/status.ts'
 import { eventually } from '../support/indexHarness.ts'
 import type { ScriptedNode } from './scriptedNode.ts'
@@ -20,6 +21,7 @@ export interface RunningFollow {
   readonly statuses: SyncStatus[]
   /** Pauses so far, in milliseconds. None takes time, unless `holdFrom` says so. */
   readonly waits: number[]
+  readonly counts: Pick<IndexCounts, 'read'>
   readonly log: { readonly message: string; readonly fields: LogFields | undefined }[]
   until(what: string, test: (status: SyncStatus) => boolean): Promise<SyncStatus>
   /** Waits until the index follows the node's chain as it is now, and compares every row with it. */
@@ -52,6 +54,7 @@ export async function runFollow(
     ...(head === undefined ? {} : { indexedTo: head })
   })
   board.watch(status => void statuses.push(status))
+  const counts = createIndexCounts(31_337)
   const stopping = new AbortController()
   const waits: number[] = []
   const log: RunningFollow['log'] = []
@@ -59,7 +62,7 @@ export async function runFollow(
   const logger: Logger = { ...silentLogger, info: note, warn: note, error: note }
   let release = () => {}
   const done = follow({
-    ...{ source: node, store, identity, startBlock: 0, pollIntervalMs: 50, board, logger },
+    ...{ source: node, store, identity, startBlock: 0, pollIntervalMs: 50, board, counts, logger },
     signal: stopping.signal,
     lowerHeadGraceMs: 0,
     async wait(ms, signal) {
@@ -89,6 +92,7 @@ export async function runFollow(
     status: board.read,
     statuses,
     waits,
+    counts,
     log,
     until,
     async expectLevel(startBlock = 0) {

@@ -6,6 +6,7 @@ import { buildChain, hashOf } from '../../index/test/buildChain.ts'
 import { NodeUnavailableError, StoreError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import { type FollowOptions, follow } from './follow.ts'
+import { createIndexCounts } from './indexCounts.ts'
 import { createStatusBoard } from './status.ts'
 
 /** Blocks as if they had so many transactions with records of so many bytes in all. */
@@ -94,6 +95,7 @@ function start(
   const stop = (reason = new Error('the server stops')) => stopping.abort(reason)
   const done = follow({
     ...{ source, store, identity, startBlock: 0, pollIntervalMs: 50, board, logger: silentLogger },
+    counts: createIndexCounts(1),
     ...{ window: 4, signal: stopping.signal },
     wait: (_, signal) =>
       new Promise(resolve => {

@@ -9,9 +9,10 @@ import type { Logger } from '../../platform/logger.ts'
 import { type ChainEvent, ChainReader, firstBlock } from './ChainReader.ts'
 import { createCommits } from './createCommits.ts'
 import { BlockFailure, type Wait } from './fetchInOrder.ts'
+import { createProgressLog, type IndexCounts } from './indexCounts.ts'
 import { createPoolWatch } from './poolWatch.ts'
 import { createRetryPauses } from './retryPauses.ts'
-import { createProgress, describeProblem, type StatusBoard } from './status.ts'
+import { describeProblem, type StatusBoard } from './status.ts'
 
 export interface FollowOptions {
   readonly source: EvmSource
@@ -21,6 +22,7 @@ export interface FollowOptions {
   readonly startBlock: StartBlock
   readonly pollIntervalMs: number
   readonly board: StatusBoard
+  readonly counts: IndexCounts
   readonly logger: Logger
   /** Ends the work after the commit under way. */
   readonly signal: AbortSignal
@@ -43,14 +45,14 @@ export interface FollowOptions {
  * @throws {StoreError} when the store cannot be written; only a new writer may help.
  */
 export async function follow(options: FollowOptions): Promise<void> {
-  const { source, store, identity, board, logger, signal, startBlock, pollIntervalMs } = options
+  const { source, store, identity, board, counts, logger, signal, startBlock, pollIntervalMs } = options
   const { window = 32, roundBlocks = 2_000, lowerHeadGraceMs = 30_000, wait = pause } = options
   const reader = new ChainReader({
     ...{ source, stored: store, identity, startBlock, pollIntervalMs, logger },
     ...{ window, roundBlocks, lowerHeadGraceMs, wait }
   })
-  const progress = createProgress({ logger })
-  const pool = createPoolWatch({ source, store, board, logger, signal, intervalMs: pollIntervalMs })
+  const logProgress = createProgressLog({ counts, logger })
+  const pool = createPoolWatch({ source, store, board, counts, logger, signal, intervalMs: pollIntervalMs })
   const pauses = createRetryPauses()
   /** What the node has named last. */
   let named: { readonly head: number; readonly finalized?: number } = { head: -1 }
@@ -69,22 +71,20 @@ export async function follow(options: FollowOptions): Promise<void> {
   }
 
   async function write(batch: Parameters<StoreWriter['commitBlocks']>[0]): Promise<void> {
-    const { headers } = batch
     const { head, finalized } = named
+    const startedMs = performance.now()
+    // Afterwards the batch may be with another thread.
+    const [blocks, transactions, last] = [batch.headers.length, batch.ids.length, batch.headers.at(-1)]
     await store.commitBlocks(batch, finalized === undefined ? {} : { finalized })
+    counts.committed({ blocks, transactions, startedMs })
     pauses.reset()
-    const last = headers.at(-1)
-    if (last !== undefined) {
-      // Together: whoever waits for the blocks that make up for removed ones must not be told that they are not enough.
-      const degraded = board.read().degraded && (await store.state()).degraded
-      board.change({ indexedTo: last.ref, degraded, problem: undefined })
-      showPhase()
-    }
-    progress.record(headers, head)
-    logger.debug('stored blocks', {
-      count: headers.length,
-      ...(last ? { indexedTo: last.ref.number } : {})
-    })
+    if (last === undefined) return
+    // Together: whoever waits for the blocks that make up for removed ones must not be told that they are not enough.
+    const degraded = board.read().degraded && (await store.state()).degraded
+    board.change({ indexedTo: last.ref, degraded, problem: undefined })
+    showPhase()
+    logProgress(last.ref.number, head)
+    logger.debug('stored blocks', { count: blocks, indexedTo: last.ref.number })
   }
 
   /** All blocks that came before the event are stored. */
@@ -131,8 +131,10 @@ export async function follow(options: FollowOptions): Promise<void> {
   async function rollBack({ ancestor, blockNumber, depth }: ChainEvent & { readonly kind: 'reorg' }) {
     const before = await store.state()
     board.change({ rollingBackTo: ancestor?.number ?? -1 })
+    const startedMs = performance.now()
     if (ancestor === undefined) await store.rollbackAll()
     else await store.rollbackTo(ancestor)
+    counts.rolledBack(depth, startedMs)
     pauses.reset()
     if (before.finalized !== undefined && blockNumber < before.finalized) {
       const place = { depth, blockNumber }

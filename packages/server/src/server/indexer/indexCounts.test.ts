@@ -1,68 +1,51 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { StoreWriter } from '../../index/port/writer.ts'
-import { type BlockRows, encodeBlock } from '../../index/record/encodeBlock.ts'
-import { openSqliteWriter } from '../../index/sqlite/openWriter.ts'
-import { buildChain, hashOf, people } from '../../index/test/buildChain.ts'
-import { commitChain } from '../../index/test/commitChain.ts'
-import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
-
-const alice = people[0]!
-let folder: string
-let counts: IndexCounts
-let store: StoreWriter
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'chain-data-counts-'))
-  counts = createIndexCounts(1)
-  store = counts.watchStore(await openSqliteWriter(folder, { chainId: 1, genesisHash: hashOf('genesis') }))
-})
-afterEach(async () => {
-  await store.close()
-  await rm(folder, { recursive: true, force: true })
-})
-
-const total = ({ counts: all }: { readonly counts: readonly number[] }) => all.reduce((sum, n) => sum + n, 0)
-
-it('counts what is stored and what reorgs remove, and neither what fails nor what changes nothing', async () => {
-  const plans = Array.from({ length: 6 }, (_, i) => [
-    { name: `${i}a`, parties: [alice] },
-    { name: `${i}b`, parties: [alice] }
-  ])
-  const chain = buildChain(plans)
-  await commitChain(store, chain.slice(0, 4))
-  await commitChain(store, chain.slice(4))
-  await expect(commitChain(store, chain.slice(0, 1))).rejects.toThrow()
-  expect(counts.read()).toMatchObject({ chainId: 1, blocks: 6, transactions: 12 })
-  expect(total(counts.read().commits)).toBe(2)
-  expect(total(counts.read().reorgDepths)).toBe(0)
-
-  await store.rollbackTo(chain[2]!.ref)
-  await store.rollbackTo(chain[2]!.ref)
-  await store.rollbackAll()
-  expect(counts.read().reorgDepths).toMatchObject({ sum: 6, counts: [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0] })
-  expect(total(counts.read().rollbacks)).toBe(2)
-  expect(counts.read().blocks).toBe(6)
-})
+import { expect, it } from 'vitest'
+import { type LogFields, type Logger, silentLogger } from '../../platform/logger.ts'
+import { createIndexCounts, createProgressLog } from './indexCounts.ts'
 
 it('knows how many blocks are asked for, and how large the pool was', async () => {
-  let answer: (block: BlockRows | undefined) => void = () => {}
-  const source = counts.watchSource({
-    block: (_number: number) =>
-      new Promise<BlockRows>((resolve, reject) => {
-        answer = block => (block === undefined ? reject(new Error('refused')) : resolve(block))
-      })
-  })
-  const [block] = buildChain([[]]).map(encodeBlock)
-  for (const outcome of [block, undefined]) {
-    const asked = source.block(0)
+  const counts = createIndexCounts(1)
+  for (const outcome of [Promise.resolve(), Promise.reject(new Error('refused'))]) {
+    const asked = counts.fetching(outcome)
     expect(counts.read().blocksUnderWay).toBe(1)
-    answer(outcome)
     await asked.catch(() => undefined)
     expect(counts.read().blocksUnderWay).toBe(0)
   }
   expect(counts.read()).not.toHaveProperty('poolTransactions')
-  await store.updatePool({ present: [], seenAtSeconds: 1, headAfter: 0 })
+  counts.polledPool(0)
   expect(counts.read().poolTransactions).toBe(0)
+})
+
+function watchProgress() {
+  const lines: (LogFields | undefined)[] = []
+  const clock = { ms: 0 }
+  const counts = createIndexCounts(1)
+  const logger: Logger = { ...silentLogger, info: (_, fields) => void lines.push(fields) }
+  const log = createProgressLog({ counts, logger, now: () => clock.ms, intervalMs: 3_000 })
+  const record = (blocks: number, transactions: number, indexedTo: number, head: number) => {
+    counts.committed({ blocks, transactions, startedMs: 0 })
+    log(indexedTo, head)
+  }
+  return { lines, clock, record }
+}
+
+it('logs rates and the time left, at most once per interval', () => {
+  const { lines, clock, record } = watchProgress()
+  clock.ms = 2_000
+  record(40, 400, 39, 1_000)
+  expect(lines).toEqual([])
+  clock.ms = 4_000
+  record(60, 600, 99, 1_000)
+  expect(lines).toEqual([
+    { indexedTo: 99, head: 1_000, blocksPerSecond: 25, transactionsPerSecond: 250, etaSeconds: 37 }
+  ])
+  clock.ms = 5_000
+  record(1, 1, 100, 1_000)
+  expect(lines).toHaveLength(1)
+})
+
+it('logs nothing while the index keeps up', () => {
+  const { lines, clock, record } = watchProgress()
+  clock.ms = 60_000
+  record(1, 10, 0, 0)
+  expect(lines).toEqual([])
 })

@@ -1,19 +1,20 @@
-import type { EvmSource } from '../../evm/blocks/evmSource.ts'
-import type { StoreWriter } from '../../index/port/writer.ts'
-import {
-  createHistogram,
-  depthBounds,
-  type Histogram,
-  type IndexFigures,
-  writeBounds
-} from '../../platform/figures.ts'
+import { createHistogram, depthBounds, type IndexFigures, writeBounds } from '../../platform/figures.ts'
+import type { Logger } from '../../platform/logger.ts'
 
-/** Counts what an indexer does, at the two places that all of it passes: its source and its store. */
+/** Counts of what one indexer does, for its metrics and for the log. */
 export interface IndexCounts {
-  /** The same source; blocks asked of it are counted while they are under way. */
-  watchSource<T extends Pick<EvmSource, 'block'>>(source: T): T
-  /** The same store; what is written and removed is counted and timed. */
-  watchStore(store: StoreWriter): StoreWriter
+  /** Notes a commit of new blocks. @param startedMs - by `performance.now()`. */
+  committed(commit: {
+    readonly blocks: number
+    readonly transactions: number
+    readonly startedMs: number
+  }): void
+  /** Notes the removal of the newest stored blocks. */
+  rolledBack(depth: number, startedMs: number): void
+  /** Notes a block that the nodes are being asked for until `fetch` settles. */
+  fetching<T>(fetch: Promise<T>): Promise<T>
+  /** Notes the size of the pool at a poll. */
+  polledPool(transactions: number): void
   read(): IndexFigures
 }
 
@@ -21,59 +22,31 @@ export function createIndexCounts(chainId: number): IndexCounts {
   const commits = createHistogram(writeBounds)
   const rollbacks = createHistogram(writeBounds)
   const reorgDepths = createHistogram(depthBounds)
+  const secondsSince = (startedMs: number) => (performance.now() - startedMs) / 1_000
   let blocks = 0
   let transactions = 0
   let blocksUnderWay = 0
   let poolTransactions: number | undefined
 
   return {
-    watchSource(source) {
-      return {
-        ...source,
-        async block(number, signal) {
-          blocksUnderWay++
-          try {
-            return await source.block(number, signal)
-          } finally {
-            blocksUnderWay--
-          }
-        }
-      }
+    committed(commit) {
+      commits.note(secondsSince(commit.startedMs))
+      blocks += commit.blocks
+      transactions += commit.transactions
     },
-
-    watchStore(store) {
-      async function countRollback(keptNumber: number | undefined, work: () => Promise<void>): Promise<void> {
-        const { head, indexedFrom } = await store.state()
-        const isEmpty = head === undefined || indexedFrom === undefined
-        const depth = isEmpty ? 0 : head.number - (keptNumber ?? indexedFrom - 1)
-        if (depth <= 0) return work()
-        await timed(rollbacks, work)
-        reorgDepths.note(depth)
-      }
-      return {
-        state: () => store.state(),
-        async commitBlocks(committed, options) {
-          // Afterwards they may be with another thread.
-          const [count, transactionCount] = [committed.headers.length, committed.ids.length]
-          await timed(commits, () => store.commitBlocks(committed, options))
-          blocks += count
-          transactions += transactionCount
-        },
-        blockRef: number => store.blockRef(number),
-        rollbackTo: ancestor => countRollback(ancestor.number, () => store.rollbackTo(ancestor)),
-        rollbackAll: () => countRollback(undefined, () => store.rollbackAll()),
-        markBackfilled: () => store.markBackfilled(),
-        markSettled: () => store.markSettled(),
-        markFinal: number => store.markFinal(number),
-        async updatePool(update) {
-          await store.updatePool(update)
-          poolTransactions = update.present.length
-        },
-        report: report => store.report(report),
-        close: () => store.close()
-      }
+    rolledBack(depth, startedMs) {
+      rollbacks.note(secondsSince(startedMs))
+      reorgDepths.note(depth)
     },
-
+    fetching(fetch) {
+      blocksUnderWay++
+      return fetch.finally(() => {
+        blocksUnderWay--
+      })
+    },
+    polledPool(count) {
+      poolTransactions = count
+    },
     read: () => ({
       ...{ chainId, blocks, transactions, blocksUnderWay },
       commits: commits.read(),
@@ -84,9 +57,39 @@ export function createIndexCounts(chainId: number): IndexCounts {
   }
 }
 
-/** What fails is no transaction of the store. */
-async function timed(histogram: Histogram, work: () => Promise<void>): Promise<void> {
-  const startedMs = performance.now()
-  await work()
-  histogram.note((performance.now() - startedMs) / 1_000)
+/**
+ * Logs how a long catch-up is going: rates since the last line, and the time left at this rate.
+ *
+ * @param options.intervalMs - at most one line in this time; nothing is written while the index keeps up.
+ * @returns to be called after each commit.
+ */
+export function createProgressLog({
+  counts,
+  logger,
+  intervalMs = 3_000,
+  now = () => performance.now()
+}: {
+  readonly counts: Pick<IndexCounts, 'read'>
+  readonly logger: Logger
+  readonly intervalMs?: number
+  readonly now?: () => number
+}): (indexedTo: number, head: number) => void {
+  let last = { atMs: now(), ...counts.read() }
+  return (indexedTo, head) => {
+    const current = { atMs: now(), ...counts.read() }
+    const elapsedMs = current.atMs - last.atMs
+    if (elapsedMs < intervalMs) return
+    const left = head - indexedTo
+    if (left > 0) {
+      const blocksPerSecond = ((current.blocks - last.blocks) * 1000) / elapsedMs
+      logger.info('indexing', {
+        indexedTo,
+        head,
+        blocksPerSecond: Math.round(blocksPerSecond * 10) / 10,
+        transactionsPerSecond: Math.round(((current.transactions - last.transactions) * 1000) / elapsedMs),
+        etaSeconds: Math.ceil(left / blocksPerSecond)
+      })
+    }
+    last = current
+  }
 }

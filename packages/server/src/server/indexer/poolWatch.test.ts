@@ -4,6 +4,7 @@ import type { StoreWriter } from '../../index/port/writer.ts'
 import type { Hash } from '../../model/evm.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
+import { createIndexCounts } from './indexCounts.ts'
 import { createPoolWatch, type PoolSource } from './poolWatch.ts'
 import { createStatusBoard } from './status.ts'
 
@@ -46,6 +47,7 @@ function watchOver(...views: (View | Error | Promise<View>)[]) {
       }
     } as Partial<StoreWriter> as StoreWriter,
     board,
+    counts: createIndexCounts(1),
     logger: silentLogger,
     intervalMs: 1_000,
     signal: new AbortController().signal

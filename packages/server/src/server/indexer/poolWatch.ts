@@ -3,6 +3,7 @@ import type { PoolUpdate } from '../../index/port/pool.ts'
 import type { StoreWriter } from '../../index/port/writer.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
+import type { IndexCounts } from './indexCounts.ts'
 import { describeProblem, type StatusBoard } from './status.ts'
 
 export interface PoolWatch {
@@ -39,11 +40,12 @@ export function createPoolWatch(options: {
   readonly source: PoolSource
   readonly store: StoreWriter
   readonly board: StatusBoard
+  readonly counts: Pick<IndexCounts, 'polledPool'>
   readonly logger: Logger
   readonly intervalMs: number
   readonly signal: AbortSignal
 }): PoolWatch {
-  const { source, store, board, logger, intervalMs, signal } = options
+  const { source, store, board, counts, logger, intervalMs, signal } = options
   let nextLookMs = 0
   let underWay: Promise<void> | undefined
   /** The most that the node is believed to show of its pool. */
@@ -58,7 +60,9 @@ export function createPoolWatch(options: {
       // Whoever notices the reorg looks anew.
       if (view !== undefined && (await isOnAnotherPath(view.headAfter))) return
       if (believe(extentOf(view))) {
-        await store.updatePool(view === undefined ? await unknownPool() : toUpdate(view))
+        const update = view === undefined ? await unknownPool() : toUpdate(view)
+        await store.updatePool(update)
+        counts.polledPool(update.present.length)
         board.change({
           poolCovered: view?.complete === true && !view.leftOut,
           poolSeenAtMs: Date.now()

@@ -1,6 +1,6 @@
 import { createEvmSource, type EvmSource } from '../../evm/blocks/evmSource.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
-import { StoreInUseError, type StoreWriter } from '../../index/port/writer.ts'
+import { StoreInUseError } from '../../index/port/writer.ts'
 import { lowestStart } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
@@ -10,7 +10,7 @@ import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { follow } from './follow.ts'
-import { createIndexCounts } from './indexCounts.ts'
+import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
 import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import type { IndexerConfig } from './startIndexer.ts'
@@ -73,12 +73,14 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     })
   const figuresTimer = setInterval(tellFigures, figuresMs)
   try {
-    const source = counts.watchSource(
-      createEvmSource({ rpc, finality, waivers, traces, logger, ...(heads ? { heads } : {}) })
-    )
+    const plain = createEvmSource({ rpc, finality, waivers, traces, logger, ...(heads ? { heads } : {}) })
+    const source: EvmSource = {
+      ...plain,
+      block: (number, blockSignal) => counts.fetching(plain.block(number, blockSignal))
+    }
     const found = await waitForIdentity(source, chainId, board, logger, signal)
     if (found === undefined) return
-    await keepFollowing({ options, board, rpc, source, found, logger, watchStore: counts.watchStore })
+    await keepFollowing({ options, board, rpc, source, found, logger, counts })
   } finally {
     clearInterval(figuresTimer)
     tellFigures()
@@ -94,7 +96,7 @@ interface Following {
   readonly source: EvmSource
   readonly found: ChainIdentity
   readonly logger: Logger
-  watchStore(store: StoreWriter): StoreWriter
+  readonly counts: IndexCounts
 }
 
 /** Opens the store and follows into it, again and again where it is lost. */
@@ -138,10 +140,9 @@ function mayBeHadAgain(error: unknown): boolean {
 
 /** @returns when the signal is aborted. The store is closed whatever happens. */
 async function followInto(opened: OpenedStore, following: Following): Promise<void> {
-  const { options, board, rpc, source, logger } = following
+  const { options, board, rpc, source, counts, logger } = following
   const { config, signal, onGenesis } = options
-  const { identity } = opened
-  const store = following.watchStore(opened.store)
+  const { store, identity } = opened
   let stopReports = () => {}
   try {
     rpc.expectGenesis(identity.genesisHash)
@@ -159,7 +160,7 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
     })
     stopReports = reportStatus({ store, board, everyMs: config.reportEveryMs ?? reportMs, logger })
     logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
-    await follow({ ...config, source, store, identity, board, logger, signal })
+    await follow({ ...config, source, store, identity, board, counts, logger, signal })
   } catch (error) {
     // What went wrong first is worth telling.
     await store.close().catch(() => undefined)
