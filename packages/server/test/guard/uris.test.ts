@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { DialTarget } from '../../src/server/metadata/dialAddress.ts'
+import type { Dial } from '../../src/server/metadata/dialAddress.ts'
 import { createGuardedFetch } from '../../src/server/metadata/guardedFetch.ts'
 import { readJsonObject } from '../../src/server/metadata/readJsonObject.ts'
 import { imageOf } from '../../src/server/metadata/resolveImage.ts'
@@ -20,7 +20,7 @@ const gatewayHosts = new Set(['ipfs.gateway.art', 'ar.gateway.art'])
 const cid = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG'
 const arId = 'bNbA3TEQVL60xlgCcqdz4ZPHFZ711cZ3hmkpGttDt_U'
 
-const dialled: DialTarget[] = []
+const dialled: Parameters<Dial>[0][] = []
 const guardedFetch = createGuardedFetch({
   resolvePublic: async name => names[name] ?? (/^[\d.]+$|:/.test(name) ? [name] : [publicV4]),
   readInterfaces: () => ({}),

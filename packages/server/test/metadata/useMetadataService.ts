@@ -1,15 +1,15 @@
 import { afterEach } from 'vitest'
-import { createGuardedFetch, type GuardedFetchLimits } from '../../src/server/metadata/guardedFetch.ts'
+import { createGuardedFetch, type GuardedFetchOptions } from '../../src/server/metadata/guardedFetch.ts'
 import {
-  type CountedMetadataService,
   createMetadataService,
   type MetadataServiceOptions
 } from '../../src/server/metadata/metadataService.ts'
+import { type TestMetadataService, withRead } from './readOne.ts'
 import { type RogueHost, startRogueHost } from './startRogueHost.ts'
 
 /** Gives the tests of one file real services over real sockets, with gateways that misbehave. */
 export function useMetadataService() {
-  const services: CountedMetadataService[] = []
+  const services: TestMetadataService[] = []
   const running: RogueHost[] = []
   afterEach(async () => {
     for (const service of services.splice(0)) service.close()
@@ -19,15 +19,17 @@ export function useMetadataService() {
   const over = (
     hosts: readonly RogueHost[],
     options: Partial<MetadataServiceOptions> = {},
-    limits: Partial<GuardedFetchLimits> = {}
-  ): CountedMetadataService => {
+    limits: GuardedFetchOptions['limits'] = {}
+  ): TestMetadataService => {
     const allowHosts = hosts.map(({ hostPort }) => hostPort)
-    const service = createMetadataService({
-      guardedFetch: createGuardedFetch({ allowHosts, limits: { timeoutMs: 1_000, ...limits } }),
-      gateways: { ipfs: hosts.map(({ url }) => url), arweave: hosts.map(({ url }) => url) },
-      allowHosts,
-      ...options
-    })
+    const service = withRead(
+      createMetadataService({
+        guardedFetch: createGuardedFetch({ allowHosts, limits: { timeoutMs: 1_000, ...limits } }),
+        gateways: { ipfs: hosts.map(({ url }) => url), arweave: hosts.map(({ url }) => url) },
+        allowHosts,
+        ...options
+      })
+    )
     services.push(service)
     return service
   }

@@ -64,11 +64,9 @@ export async function loadProjects(
   throw refusal([{ code: 'custom', path: ['projectsFile'], message: '' }], input, sources)
 }
 
-/** Names of variables that begin as ours do and that nothing reads, such as misspelt ones. */
-export function findUnknownVariables(
-  environment: Readonly<Record<string, string | undefined>> = process.env
-): readonly string[] {
-  return unknownVariables(environment)
+/** Finds variables that begin as ours do and that nothing reads, such as misspelt ones. */
+export function findUnknownVariables(): readonly string[] {
+  return unknownVariables(process.env)
 }
 
 /** Every key with its meaning and default, and the environment variables, as text for `--help`. */

@@ -1,14 +1,26 @@
 import { ConfigError } from '../../platform/errors.ts'
 import { isRecord } from './isRecord.ts'
 
-/** The variables and what each one sets. */
-export const environmentVariables = [
-  ['CHAIN_DATA_HOST', 'listen.host'],
-  ['CHAIN_DATA_PORT', 'listen.port'],
-  ['CHAIN_DATA_TRUSTED_PROXIES=address[,address]', 'listen.trustedProxies'],
-  ['CHAIN_DATA_STORE', 'store'],
-  ['CHAIN_DATA_STORE_REPLICAS=url[,url]', 'storeReplicas'],
-  ['CHAIN_DATA_INDEXING', 'indexing: true or false'],
+const asText = (value: string): unknown => value
+const asNumber = (value: string): unknown => (/^\d+$/.test(value) ? Number(value) : value)
+const asFlag = (value: string): unknown => (value === 'true' ? true : value === 'false' ? false : value)
+const asList = (value: string): unknown => value.split(',').map(part => part.trim())
+
+/**
+ * The variables and what each one sets. A variable that sets one key has a reader, and begins its meaning with the path
+ * of that key; a value that the key does not take is left to the schema.
+ */
+export const environmentVariables: readonly (readonly [
+  variable: string,
+  meaning: string,
+  read?: (value: string) => unknown
+])[] = [
+  ['CHAIN_DATA_HOST', 'listen.host', asText],
+  ['CHAIN_DATA_PORT', 'listen.port', asNumber],
+  ['CHAIN_DATA_TRUSTED_PROXIES=address[,address]', 'listen.trustedProxies', asList],
+  ['CHAIN_DATA_STORE', 'store', asText],
+  ['CHAIN_DATA_STORE_REPLICAS=url[,url]', 'storeReplicas', asList],
+  ['CHAIN_DATA_INDEXING', 'indexing: true or false', asFlag],
   [
     'CHAIN_DATA_EVM_<chainId>=url[,url]',
     'rpcUrls of that EVM chain, and its wsUrls from URLs with ws:// or wss://; the chain is added if the file has none'
@@ -16,32 +28,12 @@ export const environmentVariables = [
   ['CHAIN_DATA_SOLANA_<chainId>=url[,url]', 'rpcUrls of that Solana cluster, added likewise'],
   ['CHAIN_DATA_DAS_<chainId>=url', 'dasUrl of that Solana cluster'],
   ['CHAIN_DATA_PROJECT=id:key', 'serverKey of that project, which is added if the file has none'],
-  ['CHAIN_DATA_PROJECTS_FILE', 'projectsFile'],
-  ['CHAIN_DATA_RATE_LIMIT_STORE', 'rateLimit.store'],
-  ['CHAIN_DATA_LOG_LEVEL', 'log.level']
-] as const
-
-const asText = (value: string): unknown => value
-const asNumber = (value: string): unknown => (/^\d+$/.test(value) ? Number(value) : value)
-const asFlag = (value: string): unknown => (value === 'true' ? true : value === 'false' ? false : value)
-const asList = (value: string): unknown => value.split(',').map(part => part.trim())
-
-/** The variables that set one key each; what is none of the key's values is left to the schema. */
-const plainVariables: readonly (readonly [
-  variable: string,
-  path: readonly [string, string?],
-  read: (value: string) => unknown
-])[] = [
-  ['CHAIN_DATA_HOST', ['listen', 'host'], asText],
-  ['CHAIN_DATA_PORT', ['listen', 'port'], asNumber],
-  ['CHAIN_DATA_TRUSTED_PROXIES', ['listen', 'trustedProxies'], asList],
-  ['CHAIN_DATA_STORE', ['store'], asText],
-  ['CHAIN_DATA_STORE_REPLICAS', ['storeReplicas'], asList],
-  ['CHAIN_DATA_INDEXING', ['indexing'], asFlag],
-  ['CHAIN_DATA_PROJECTS_FILE', ['projectsFile'], asText],
-  ['CHAIN_DATA_RATE_LIMIT_STORE', ['rateLimit', 'store'], asText],
-  ['CHAIN_DATA_LOG_LEVEL', ['log', 'level'], asText]
+  ['CHAIN_DATA_PROJECTS_FILE', 'projectsFile', asText],
+  ['CHAIN_DATA_RATE_LIMIT_STORE', 'rateLimit.store', asText],
+  ['CHAIN_DATA_LOG_LEVEL', 'log.level', asText]
 ]
+
+const nameOf = (variable: string) => variable.replace(/=.*/, '')
 
 /**
  * Names that look like ours and that nothing reads, such as misspelt ones. (They are no error: programs beside the server
@@ -50,10 +42,9 @@ const plainVariables: readonly (readonly [
 export function unknownVariables(
   environment: Readonly<Record<string, string | undefined>>
 ): readonly string[] {
-  const known = environmentVariables.map(([name]) => {
-    const [own = ''] = name.split('=')
-    return new RegExp(`^${own.replace('<chainId>', '\\d+')}$`)
-  })
+  const known = environmentVariables.map(
+    ([variable]) => new RegExp(`^${nameOf(variable).replace('<chainId>', '\\d+')}$`)
+  )
   return Object.entries(environment)
     .filter(([name, value]) => name.startsWith('CHAIN_DATA_') && value && !isServiceLink(name, value))
     .map(([name]) => name)
@@ -82,14 +73,16 @@ export function applyEnvironment(
     return isServiceLink(variable, value) ? undefined : value
   }
 
-  for (const [variable, path, read] of plainVariables) {
-    const value = text(variable)
+  for (const [written, meaning, read] of environmentVariables) {
+    const variable = nameOf(written)
+    const value = read && text(variable)
+    const path = meaning.replace(/:.*/, '')
+    const [first = '', second] = path.split('.')
     // Where there is no limit there is nothing to count.
-    if (value === undefined || (path[0] === 'rateLimit' && input.rateLimit === false)) continue
-    const [first, second] = path
-    if (second === undefined) input[first] = read(value)
-    else input[first] = { ...(isRecord(input[first]) ? input[first] : {}), [second]: read(value) }
-    sources.set(path.join('.'), variable)
+    if (value === undefined || (first === 'rateLimit' && input.rateLimit === false)) continue
+    if (second === undefined) input[first] = read?.(value)
+    else input[first] = { ...(isRecord(input[first]) ? input[first] : {}), [second]: read?.(value) }
+    sources.set(path, variable)
   }
   for (const [variable, value] of Object.entries(environment)) {
     const match = /^CHAIN_DATA_(EVM|SOLANA|DAS)_(.*)$/.exec(variable)

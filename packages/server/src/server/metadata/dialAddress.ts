@@ -2,7 +2,7 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
 /** One checked address. `hostname` is only what the server is told and must prove, never looked up again. */
-export interface DialTarget {
+interface DialTarget {
   readonly address: string
   readonly port: number
   readonly hostname: string

@@ -8,7 +8,7 @@ import {
 import { createServer as createTlsServer } from 'node:tls'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
-import { type DialTarget, dialAddress } from './dialAddress.ts'
+import { type Dial, dialAddress } from './dialAddress.ts'
 import { createGuardedFetch, type GuardedFetchOptions } from './guardedFetch.ts'
 
 const publicAddress = '93.184.215.14'
@@ -32,7 +32,7 @@ async function servedBy(server: Server | TcpServer, options: GuardedFetchOptions
   server.on('connection', (socket: Socket) => sockets.add(socket))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const dialled: DialTarget[] = []
+  const dialled: Parameters<Dial>[0][] = []
   const fetch = createGuardedFetch({
     resolvePublic: async name => (name.startsWith('private') ? ['10.0.0.1'] : [publicAddress]),
     dial: (target, signal) => {

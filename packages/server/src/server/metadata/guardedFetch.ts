@@ -10,7 +10,7 @@ import { isOwnNetwork, isPublicAddress, type ReadInterfaces } from './publicAddr
 import { readBody } from './readBody.ts'
 import { createResolvePublicHost, type ResolveHost, resolveLocalHost } from './resolveHost.ts'
 
-export interface GuardedFetchLimits {
+interface GuardedFetchLimits {
   /** Over everything: name look-up, dialling, redirects, the last byte of the body. */
   readonly timeoutMs: number
   /** Body bytes as they arrive. What is around them (heads, frames) may be an eighth of that and 256 KiB. */

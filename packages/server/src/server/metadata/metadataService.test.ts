@@ -4,18 +4,15 @@ import { CID } from 'multiformats/cid'
 import { create as createMultihash } from 'multiformats/hashes/digest'
 import { afterEach, expect, test, vi } from 'vitest'
 import { patient } from '../../../../../.config/patience.ts'
+import { type TestMetadataService, withRead } from '../../../test/metadata/readOne.ts'
 import { type MetadataCache, type MetadataRecord, noMetadataCache } from '../../model/metadata.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
 import { metadataFailure } from './metadataFailure.ts'
-import {
-  type CountedMetadataService,
-  createMetadataService,
-  type MetadataServiceOptions
-} from './metadataService.ts'
+import { createMetadataService, type MetadataServiceOptions } from './metadataService.ts'
 
 const cid = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG'
 const gateways = { ipfs: ['https://one.gateway.art', 'https://two.gateway.art'], arweave: [] }
-const services: CountedMetadataService[] = []
+const services: TestMetadataService[] = []
 
 afterEach(() => {
   for (const service of services.splice(0)) service.close()
@@ -32,7 +29,7 @@ function serviceOver(
     const body = Buffer.from(JSON.stringify(await answer(url, signal)))
     return { url, contentType: 'application/json', body }
   }
-  const service = createMetadataService({ guardedFetch, gateways, ...options })
+  const service = withRead(createMetadataService({ guardedFetch, gateways, ...options }))
   services.push(service)
   return { service, asked }
 }

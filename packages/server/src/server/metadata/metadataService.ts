@@ -22,7 +22,7 @@ export interface TokenMetadata {
   readonly image: string
 }
 
-export interface MetadataRequest {
+interface MetadataRequest {
   /** As on chain. */
   readonly uri: string
   /** ERC-1155 only: replaces `{id}`. */
@@ -53,30 +53,21 @@ export interface MetadataServiceOptions {
 /** Reads token metadata from untrusted places. Nothing here ever fails a call. */
 export interface MetadataService {
   /**
-   * @param options.signal - stops the waiting, not the fetch: a late answer still fills the cache.
-   * @returns absent while unavailable: unusable URI, failure (remembered), no JSON object, given up.
-   */
-  read(
-    uri: string,
-    options?: { readonly tokenId?: bigint; readonly signal?: AbortSignal }
-  ): Promise<TokenMetadata | undefined>
-  /**
-   * Reads many at once.
-   * @param options.budgetMs - the longest this call waits; 3 s by default (spec/openrpc.json, x-limits).
-   * @returns in the order of `requests`; absent where nothing came in time, or what came does not fit into 64 MiB of memory in
-   *   all. Documents inside URIs are read in the order of `requests`, as long as there are time and room.
+   * Reads many documents at once.
+   * @param options.budgetMs - the longest this call waits; 3 s by default (spec/openrpc.json, x-limits). A later answer
+   *   still fills the cache.
+   * @param options.signal - ends the wait earlier.
+   * @returns in the order of `requests`; absent for an unusable URI, a failure (remembered) and what is no JSON object, and
+   *   where nothing came in time, or what came does not fit into 64 MiB of memory in all. Documents inside URIs are read in
+   *   the order of `requests`, as long as there are time and room.
    */
   readAll(
     requests: readonly MetadataRequest[],
     options?: { readonly budgetMs?: number; readonly signal?: AbortSignal }
   ): Promise<readonly (TokenMetadata | undefined)[]>
+  figures(): MetadataFigures
   /** Cuts off every fetch under way; later reads find nothing. */
   close(): void
-}
-
-/** The service as its owner sees it. */
-export interface CountedMetadataService extends MetadataService {
-  figures(): MetadataFigures
 }
 
 /** So much memory the documents of one call may take, about. */
@@ -89,7 +80,7 @@ const patienceMs = 120_000
  * by its content address is never fetched again. A failure holds for a minute, twice as long each further time, at most a
  * day; our own overload or end is never held against an address.
  */
-export function createMetadataService(options: MetadataServiceOptions): CountedMetadataService {
+export function createMetadataService(options: MetadataServiceOptions): MetadataService {
   const { guardedFetch, gateways, cache = noMetadataCache, now = Date.now } = options
   const allowHosts = readAllowHosts(options.allowHosts ?? [])
   const limits = { total: 32, perHost: 4, waiting: 4096, patienceMs, ...options.concurrency }
@@ -180,17 +171,6 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
   }
 
   return {
-    async read(uri, { tokenId, signal } = {}) {
-      const request = tokenId === undefined ? { uri } : { uri, tokenId }
-      const budget = openBudget(signal)
-      try {
-        const document = await budget.orNothing(find(request, queue.openLine()))
-        return document && show(document, request)
-      } finally {
-        budget.end()
-      }
-    },
-
     async readAll(requests, { budgetMs = 3_000, signal } = {}) {
       const budget = openBudget(signal, budgetMs)
       try {
@@ -238,12 +218,11 @@ export function createMetadataService(options: MetadataServiceOptions): CountedM
  * Bounds the time that one call waits, for all it wants together.
  *
  * @param signal - ends it at once.
- * @param budgetMs - ends it after so long; absent: never.
  * @remarks One listener for any number of works: a signal takes longer for each further one.
  */
-function openBudget(signal?: AbortSignal, budgetMs?: number) {
+function openBudget(signal: AbortSignal | undefined, budgetMs: number) {
   const scope = openAbortScope([signal])
-  if (budgetMs !== undefined) scope.setDeadline(budgetMs)
+  scope.setDeadline(budgetMs)
   // One turn later, so that what is there already is given out even when no time is left.
   const giveUp = () => nextTurn(undefined)
   const over = new Promise<undefined>(resolve => {

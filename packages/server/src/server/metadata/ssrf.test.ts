@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import { Socket } from 'node:net'
 import { expect, test, vi } from 'vitest'
-import type { DialTarget } from './dialAddress.ts'
+import type { Dial } from './dialAddress.ts'
 import { createGuardedFetch } from './guardedFetch.ts'
 import { isPublicAddress } from './publicAddress.ts'
 import { resolveUri } from './resolveUri.ts'
@@ -108,7 +108,7 @@ const forbidden = [
 
 /** A fetcher whose look-ups and sockets are intercepted; nothing leaves the process. */
 function interceptedFetch(allowHosts: readonly string[] = []) {
-  const dialled: DialTarget[] = []
+  const dialled: Parameters<Dial>[0][] = []
   const lookedUp: string[] = []
   const resolve = async (hostname: string) => {
     lookedUp.push(hostname)

@@ -39,12 +39,10 @@ describe('the params of enhancedGetTokensAndNFTs', () => {
         ]
       ]),
       metadata: {
-        read: nobodyAsks,
         async readAll(requests) {
           documents.push(requests)
           return []
-        },
-        close: nobodyAsks
+        }
       },
       metadataWaitMs: 3_000
     })
@@ -57,7 +55,7 @@ describe('the params of enhancedGetTokensAndNFTs', () => {
 describe('an address that only looks like one', () => {
   const method = createEnhancedGetTokensAndNFTs({
     chains: new Map([[103, { holdings: { readHoldings: nobodyAsks } }]]),
-    metadata: { read: nobodyAsks, readAll: nobodyAsks, close: nobodyAsks },
+    metadata: { readAll: nobodyAsks },
     metadataWaitMs: 3_000
   })
 

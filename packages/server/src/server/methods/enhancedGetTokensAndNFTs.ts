@@ -8,7 +8,7 @@ import { chainOf, type Handlers, metadataBudget } from './MethodContext.ts'
 
 export interface SolanaHoldingsOptions {
   readonly chains: ReadonlyMap<number, { readonly holdings: SolanaHoldingsReader }>
-  readonly metadata: MetadataService
+  readonly metadata: Pick<MetadataService, 'readAll'>
   /** Longest time that one call waits for metadata. */
   readonly metadataWaitMs: number
 }

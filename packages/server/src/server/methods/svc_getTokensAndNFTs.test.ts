@@ -10,7 +10,7 @@ import { buildChain, hashOf, people } from '../../index/test/buildChain.ts'
 import { commitChain } from '../../index/test/commitChain.ts'
 import type { HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
-import type { MetadataRequest, MetadataService } from '../metadata/metadataService.ts'
+import type { MetadataService } from '../metadata/metadataService.ts'
 import { createGetTokensAndNFTs } from './svc_getTokensAndNFTs.ts'
 
 const alice = people[3]!
@@ -69,7 +69,7 @@ async function start(
       }
     }
   }
-  const wanted: MetadataRequest[] = []
+  const wanted: unknown[] = []
   const metadata: Pick<MetadataService, 'readAll'> = {
     async readAll(requests) {
       wanted.push(...requests)
@@ -95,7 +95,7 @@ async function start(
   }
   const method = createGetTokensAndNFTs({
     chains: new Map([[1, chain]]),
-    metadata: metadata as MetadataService,
+    metadata,
     metadataWaitMs: 3_000,
     serveWhileSyncing,
     clock: { now: Date.now }

@@ -32,7 +32,7 @@ interface EvmHoldingsChain extends DeepChain {
 
 export interface EvmHoldingsMethodOptions {
   readonly chains: ReadonlyMap<number, EvmHoldingsChain>
-  readonly metadata: MetadataService
+  readonly metadata: Pick<MetadataService, 'readAll'>
   /** Longest time that one call waits for metadata. */
   readonly metadataWaitMs: number
   /** Answer from what is indexed while the first backfill still runs. */
