@@ -2,14 +2,16 @@ import { defineConfig } from 'vitest/config'
 import base from './vitest.config.ts'
 
 /** The suites that draw at random, at full size: minutes instead of seconds. */
+const include = [
+  'packages/server/test/{chaos,processes,simulation}/**/*.test.ts',
+  'packages/server/src/index/{sqlite,postgres}/store.test.ts'
+]
+
 export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: [
-      'packages/server/test/{chaos,processes,simulation}/**/*.test.ts',
-      'packages/server/src/index/{sqlite,postgres}/store.test.ts'
-    ],
+    projects: [{ extends: true, test: { name: 'chaos', include } }],
     env: { CHAOS: 'full' },
     // What is measured must not compete with a neighbour.
     fileParallelism: false

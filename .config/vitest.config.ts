@@ -2,7 +2,24 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import LongestFirst from './longestFirst.ts'
+import { makeMemoryFolder } from './makeMemoryFolder.ts'
 import { measureSlowness, patient } from './patience.ts'
+
+/**
+ * Pure logic: a worker runs one such file after another with the modules that it has loaded, so they leave nothing behind.
+ * Each other file has a worker of its own. It mocks modules, or starts nodes, databases or servers.
+ */
+const together = [
+  'examples/*/src/**/*.test.ts',
+  'packages/{conformance,devnet,protocol}/src/**/*.test.ts',
+  'packages/client/src/**/!(errors).test.ts',
+  'packages/server/src/{audit,evm,model,nodes,platform,solana}/**/*.test.ts',
+  'packages/server/src/index/{*,!(postgres|sqlite)/**/*}.test.ts',
+  'packages/server/src/server/!(start)/**/!(createKeyRing).test.ts'
+]
+const all = ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts', 'docs/test/**/*.test.ts']
+/** `examples/next-route` is installed apart: `npm run test:next`. */
+const exclude = [...configDefaults.exclude, 'examples/next-route/**']
 
 /** Sources are run as they are: every package resolves to its `src` through this condition. */
 const sourceCondition = '@chain-data/source'
@@ -16,6 +33,8 @@ const wrapperFlags = ['--wasm-wrapper-tiering-budget=2147483647']
 
 // Workers, their threads and the programs that tests start strip and compile each source once, not each time anew.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url))
+const memoryFolder = makeMemoryFolder()
+if (memoryFolder !== undefined) process.env.TMPDIR = memoryFolder
 // Measured once; workers and programs inherit it.
 process.env.TEST_SLOWNESS ??= String(await measureSlowness())
 
@@ -24,9 +43,10 @@ export default defineConfig({
   resolve: { conditions: [sourceCondition] },
   ssr: { resolve: { conditions: [sourceCondition] } },
   test: {
-    include: ['packages/*/{src,test}/**/*.test.ts', 'examples/*/**/*.test.ts', 'docs/test/**/*.test.ts'],
-    // Installed apart: `npm run test:next`.
-    exclude: [...configDefaults.exclude, 'examples/next-route/**'],
+    projects: [
+      { extends: true, test: { name: 'alone', include: all, exclude: [...exclude, ...together] } },
+      { extends: true, test: { name: 'together', include: together, exclude, isolate: false } }
+    ],
     execArgv: [`--conditions=${sourceCondition}`, ...wrapperFlags],
     // A flaky test is a bug: nothing is retried.
     retry: 0,
