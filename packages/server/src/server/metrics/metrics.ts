@@ -1,10 +1,16 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { collectDefaultMetrics } from 'prom-client'
-import type { SyncStatus } from '../../model/sync.ts'
-import type { LimitFigures, MetadataFigures, NodeFigures } from '../../platform/figures.ts'
-import { addIndexMetrics, addSyncMetrics, addUpstreamMetrics } from './chainMetrics.ts'
+import { isDegraded, type SyncStatus } from '../../model/sync.ts'
+import {
+  depthBounds,
+  type LimitFigures,
+  type MetadataFigures,
+  type NodeFigures,
+  upstreamBounds,
+  writeBounds
+} from '../../platform/figures.ts'
 import { type Counts, callBounds, createCounts, shownCallBounds } from './counts.ts'
-import { createMetricsPage, type MetricsPage, rowsBy } from './metricsPage.ts'
+import { createMetricsPage, type MetricsPage, metricsOf, rowsBy } from './metricsPage.ts'
 
 /** What the server counts, and its page for Prometheus. */
 export interface Metrics extends Counts {
@@ -48,60 +54,124 @@ export function createMetrics(sources: MetricSources): Metrics {
   }
 }
 
-function addCallerMetrics(
-  { counter, gauge, histogram }: MetricsPage,
-  counts: Counts,
-  inFlight: () => number
-): void {
-  counter('calls', 'JSON-RPC calls by method and outcome (ok, or the error reason).', () =>
+function addCallerMetrics(page: MetricsPage, counts: Counts, inFlight: () => number): void {
+  const { counter, gauge } = metricsOf(page, () => [counts])
+  page.counter('calls', 'JSON-RPC calls by method and outcome (ok, or the error reason).', () =>
     [...counts.calls].flatMap(([method, { outcomes }]) =>
       [...outcomes].map(([outcome, count]) => [{ method, outcome }, count] as const)
     )
   )
-  histogram(
+  page.histogram(
     'call_duration_seconds',
     'Time until a call was answered, or until its stream began.',
     { counted: callBounds, shown: shownCallBounds },
     () => [...counts.calls].map(([method, { durations }]) => [{ method }, durations.read()])
   )
   const refusalsHelp = 'Requests refused before they became a call, by reason.'
-  counter('http_refusals', refusalsHelp, () => rowsBy('reason', counts.refusals))
+  page.counter('http_refusals', refusalsHelp, () => rowsBy('reason', counts.refusals))
   const answersHelp = 'HTTP answers by status; without those to bytes that are no HTTP request.'
-  counter('http_answers', answersHelp, () => rowsBy('status', counts.answers))
-  counter('http_sent_bytes', 'Bytes of the bodies of answers.', () => [[{}, counts.sentBytes()]])
-  gauge('streams_open', 'Answers being written piece by piece now.', () => [[{}, counts.openStreams()]])
-  gauge('requests_in_flight', 'Requests being answered now.', () => [[{}, inFlight()]])
+  page.counter('http_answers', answersHelp, () => rowsBy('status', counts.answers))
+  counter('http_sent_bytes', 'Bytes of the bodies of answers.', c => c.sentBytes())
+  gauge('streams_open', 'Answers being written piece by piece now.', c => c.openStreams())
+  gauge('requests_in_flight', 'Requests being answered now.', inFlight)
   const build = { version: packageFile.version, node: process.versions.node }
-  gauge('build_info', 'Always 1; which version this is and which Node runs it.', () => [[build, 1]])
+  page.gauge('build_info', 'Always 1; which version this is and which Node runs it.', () => [[build, 1]])
 }
 
-function addLimitMetrics({ counter, gauge }: MetricsPage, read: () => LimitFigures): void {
+/** Adds where the index of each chain stands. */
+function addSyncMetrics(page: MetricsPage, read: () => readonly SyncStatus[]): void {
+  const { gauge } = metricsOf(page, read, { prefix: 'sync_', labels: chainLabel })
+  gauge('head_block', 'Newest block the node has named.', s => s.head)
+  gauge('indexed_block', 'Newest indexed block.', s => s.indexedTo?.number)
+  gauge('lag_blocks', 'Blocks between the head and the index.', ({ head, indexedTo, indexedFrom }) =>
+    head === undefined ? undefined : Math.max(0, head - (indexedTo?.number ?? indexedFrom - 1))
+  )
+  gauge('backfilled', '1 once the first backfill is complete.', s => s.backfilled)
+  gauge('stalled', '1 while the chain does not move because of its node.', s => s.phase === 'stalled')
+  const degradedHelp =
+    '1 while the chain is stalled, or final blocks were replaced and are not all final again.'
+  gauge('degraded', degradedHelp, isDegraded)
+  gauge('waiting', '1 while another server on the same store indexes the chain.', s => s.waiting === true)
+  const indexingHelp = '1 where this server indexes the chain or takes its turn to; 0 where it only answers.'
+  gauge('indexing', indexingHelp, s => s.indexing !== false)
+}
+
+/** Adds what each chain's indexer did. Counts begin again with its thread, which Prometheus takes for a restart. */
+function addIndexMetrics(page: MetricsPage, read: () => readonly NodeFigures[]): void {
+  const figures = () => read().flatMap(({ index = [] }) => index)
+  const { counter, gauge, histogram } = metricsOf(page, figures, { labels: chainLabel })
+  counter('indexed_blocks', 'Blocks stored; those that a reorg removed later stay counted.', f => f.blocks)
+  counter('indexed_transactions', 'Transactions stored with them.', f => f.transactions)
+  const commitHelp = 'Time that storing some blocks took, in one transaction.'
+  histogram('store_commit_duration_seconds', commitHelp, writeBounds, f => f.commits)
+  const rollbackHelp = 'Time that removing the blocks of a reorg took, in one transaction.'
+  histogram('store_rollback_duration_seconds', rollbackHelp, writeBounds, f => f.rollbacks)
+  const depthHelp = 'Reorgs by the number of blocks that they removed.'
+  histogram('reorg_depth_blocks', depthHelp, depthBounds, f => f.reorgDepths)
+  gauge('fetching_blocks', 'Blocks that the indexer is asking the nodes for now.', f => f.blocksUnderWay)
+  gauge('pool_transactions', 'Pending transactions at the last look at the pool.', f => f.poolTransactions)
+  const sizeHelp = 'Size of the index on the disk, its write-ahead log included.'
+  gauge('store_size_bytes', sizeHelp, f => f.storeBytes)
+}
+
+/** Adds how the nodes of each chain fare. */
+function addUpstreamMetrics(page: MetricsPage, read: () => readonly NodeFigures[]): void {
+  const upstreams = () => read().flatMap(figures => figures.upstreams)
+  const { counter, gauge, histogram } = metricsOf(page, upstreams, {
+    prefix: 'upstream_',
+    labels: ({ chainId, role, position }) => ({ chain_id: chainId, role, upstream: position })
+  })
+  page.counter('upstream_calls', 'Calls and batches given to an upstream, by outcome.', () =>
+    upstreams().flatMap(({ chainId, role, position, calls }) =>
+      rowsBy('outcome', Object.entries(calls), { chain_id: chainId, role, upstream: position })
+    )
+  )
+  const timeHelp = 'Time until an upstream had done a call or batch.'
+  histogram('call_duration_seconds', timeHelp, upstreamBounds, f => f.durations)
+  counter('retries', 'Calls given to an upstream after an earlier attempt had failed.', f => f.retries)
+  counter('hedges_sent', 'Calls given to an upstream because another one took long.', f => f.hedgesSent)
+  counter('hedges_won', 'Those of them that it answered first.', f => f.hedgesWon)
+  gauge('concurrency_limit', 'Most requests under way at the same time.', f => f.concurrencyLimit)
+  gauge('batch_limit', 'Most calls in one request.', f => f.batchLimit)
+  gauge('head_block', 'Newest block that the upstream has named.', f => f.head)
+  gauge('lag_blocks', 'How far that was behind the newest of all upstreams.', f => f.lagBlocks)
+  gauge('score', 'How well it serves, from 0 to 1.', f => f.score)
+  const outHelp = '1 while it is left alone: failing, resting, or of another chain.'
+  gauge('out_of_service', outHelp, f => f.outOfService)
+  gauge('preferred', '1 for the upstream that calls go to.', f => f.preferred)
+  const sockets = metricsOf(page, () => read().flatMap(figures => figures.webSockets), {
+    labels: ({ chainId, position }) => ({ chain_id: chainId, websocket: position })
+  })
+  sockets.gauge('websocket_connected', '1 while this WebSocket announces new blocks.', s => s.connected)
+}
+
+function addLimitMetrics(page: MetricsPage, read: () => LimitFigures): void {
+  const { counter, gauge } = metricsOf(page, () => [read()])
   const shedHelp =
     'Requests refused with OVERLOADED, by cause: in_flight, delay (of the event loop), closing.'
-  counter('shed_requests', shedHelp, () => rowsBy('cause', Object.entries(read().shed)))
+  page.counter('shed_requests', shedHelp, () => rowsBy('cause', Object.entries(read().shed)))
   const loginsHelp = 'Requests refused because their address sent too many wrong credentials.'
-  counter('throttled_logins', loginsHelp, () => [[{}, read().throttledLogins]])
+  counter('throttled_logins', loginsHelp, f => f.throttledLogins)
   const queueHelp = 'How long a request that came now would wait for its turn.'
-  gauge('request_queue_seconds', queueHelp, () => [[{}, read().queueMs / 1_000]])
+  gauge('request_queue_seconds', queueHelp, f => f.queueMs / 1_000)
   const delayHelp = 'How late the process comes to a request, now or in the last round of its event loop.'
-  gauge('event_loop_delay_seconds', delayHelp, () => [[{}, read().loopDelayMs / 1_000]])
+  gauge('event_loop_delay_seconds', delayHelp, f => f.loopDelayMs / 1_000)
 }
 
-function addMetadataMetrics({ counter, gauge }: MetricsPage, read: () => MetadataFigures): void {
-  counter(
-    'metadata_lookups',
-    'Addresses asked for, by what was known of them: fresh, stale, negative (failed lately), missing.',
-    () => rowsBy('found', Object.entries(read().lookups))
-  )
-  counter(
-    'metadata_fetches',
-    'Requests to single hosts by outcome: ok, overtaken by another gateway, or why they failed.',
-    () => rowsBy('outcome', Object.entries(read().fetches))
-  )
-  const bytesHelp = 'Bytes of documents fetched, unpacked.'
-  counter('metadata_fetched_bytes', bytesHelp, () => [[{}, read().fetchedBytes]])
-  gauge('metadata_fetches_running', 'Requests under way.', () => [[{}, read().running]])
-  gauge('metadata_fetches_waiting', 'Requests waiting for their turn.', () => [[{}, read().waiting]])
-  const cacheHelp = '1 while what is fetched outlives the process.'
-  gauge('metadata_cache_persistent', cacheHelp, () => [[{}, read().isPersistent]])
+function addMetadataMetrics(page: MetricsPage, read: () => MetadataFigures): void {
+  const { counter, gauge } = metricsOf(page, () => [read()], { prefix: 'metadata_' })
+  const lookupsHelp =
+    'Addresses asked for, by what was known of them: fresh, stale, negative (failed lately), missing.'
+  page.counter('metadata_lookups', lookupsHelp, () => rowsBy('found', Object.entries(read().lookups)))
+  const fetchesHelp =
+    'Requests to single hosts by outcome: ok, overtaken by another gateway, or why they failed.'
+  page.counter('metadata_fetches', fetchesHelp, () => rowsBy('outcome', Object.entries(read().fetches)))
+  counter('fetched_bytes', 'Bytes of documents fetched, unpacked.', f => f.fetchedBytes)
+  gauge('fetches_running', 'Requests under way.', f => f.running)
+  gauge('fetches_waiting', 'Requests waiting for their turn.', f => f.waiting)
+  gauge('cache_persistent', '1 while what is fetched outlives the process.', f => f.isPersistent)
+}
+
+function chainLabel({ chainId }: { readonly chainId: number }) {
+  return { chain_id: chainId }
 }

@@ -2,7 +2,8 @@ import { type Metric, Registry } from 'prom-client'
 import type { HistogramFigures } from '../../platform/figures.ts'
 
 /** Labels of a sample and its value; a sample without a value is left out. */
-export type Row<T> = readonly [labels: Readonly<Record<string, string | number>>, value: T | undefined]
+type Row<T> = readonly [labels: Labels, value: T | undefined]
+type Labels = Readonly<Record<string, string | number>>
 
 /** The page for Prometheus: metrics whose samples are read at each scrape. Names go without `chain_data_`. */
 export interface MetricsPage {
@@ -62,9 +63,40 @@ export function createMetricsPage(): MetricsPage {
   }
 }
 
+/**
+ * Adders of metrics that have one sample for each of these figures.
+ *
+ * @param options.labels - those of a sample; absent: none.
+ * @param options.prefix - of every name.
+ */
+export function metricsOf<Figures>(
+  page: MetricsPage,
+  read: () => readonly Figures[],
+  options: { readonly labels?: (figures: Figures) => Labels; readonly prefix?: string } = {}
+) {
+  const { labels = () => ({}), prefix = '' } = options
+  type Value<T> = (figures: Figures) => T | undefined
+  const rows = <T>(value: Value<T>) => read().map(figures => [labels(figures), value(figures)] as const)
+  return {
+    counter(name: string, help: string, value: Value<number>) {
+      page.counter(prefix + name, help, () => rows(value))
+    },
+    gauge(name: string, help: string, value: Value<number | boolean>) {
+      page.gauge(prefix + name, help, () => rows(value))
+    },
+    histogram(name: string, help: string, counted: readonly number[], value: Value<HistogramFigures>) {
+      page.histogram(prefix + name, help, { counted }, () => rows(value))
+    }
+  }
+}
+
 /** A sample for each count of a record or map, labelled with its key. */
-export function rowsBy(label: string, counts: Iterable<readonly [string, number]>): readonly Row<number>[] {
-  return [...counts].map(([value, count]) => [{ [label]: value }, count])
+export function rowsBy(
+  label: string,
+  counts: Iterable<readonly [string, number]>,
+  others: Labels = {}
+): readonly Row<number>[] {
+  return [...counts].map(([value, count]) => [{ ...others, [label]: value }, count])
 }
 
 function toSample([labels, value]: Row<number | boolean>) {
