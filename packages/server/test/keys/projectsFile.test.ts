@@ -21,10 +21,9 @@ import { patient } from '../../../../.config/patience.ts'
 import { ConfigError } from '../../src/platform/errors.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { parseProjects } from '../../src/server/config/config.ts'
-import { toKeptProject } from '../../src/server/projects/keptProject.ts'
 import { digestKey, formatKeyDigest } from '../../src/server/projects/keyDigest.ts'
 import { openProjects } from '../../src/server/projects/openProjects.ts'
-import { readProjectsFile, writeProjectsFile } from '../../src/server/projects/projectsFile.ts'
+import { readProjectsFile, toKeptProject, writeProjectsFile } from '../../src/server/projects/projectsFile.ts'
 
 const digestOf = (key: string) => formatKeyDigest(digestKey(key))
 const digest = digestOf('top-secret')

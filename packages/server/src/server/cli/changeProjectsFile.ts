@@ -5,8 +5,12 @@ import { acquireWriterLock, type WriterLock } from '../../index/sqlite/lock.ts'
 import { ConfigError, StoreError } from '../../platform/errors.ts'
 import { loadProjects, type Project } from '../config/config.ts'
 import { ProjectEditError } from '../projects/editProjects.ts'
-import { type KeptProject, toKeptProject } from '../projects/keptProject.ts'
-import { readProjectsFile, writeProjectsFile } from '../projects/projectsFile.ts'
+import {
+  type KeptProject,
+  readProjectsFile,
+  toKeptProject,
+  writeProjectsFile
+} from '../projects/projectsFile.ts'
 
 const lockWaitMs = 10_000
 

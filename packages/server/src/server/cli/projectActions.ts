@@ -1,8 +1,13 @@
 import type { ProjectInput } from '../config/config.ts'
 import { addKey, hasEnded, ProjectEditError, revokeKey, rotateKey } from '../projects/editProjects.ts'
-import { fromKeptProject, type KeptKey, type KeptProject, toKeptProject } from '../projects/keptProject.ts'
 import { createKey, digestKey, formatKeyDigest, keyIdOf } from '../projects/keyDigest.ts'
-import { readProjectsFile } from '../projects/projectsFile.ts'
+import {
+  fromKeptProject,
+  type KeptKey,
+  type KeptProject,
+  readProjectsFile,
+  toKeptProject
+} from '../projects/projectsFile.ts'
 import {
   changeProjectsFile,
   findProjects,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { addKey, revokeKey, rotateKey } from './editProjects.ts'
-import type { KeptKey, KeptProject } from './keptProject.ts'
+import type { KeptKey, KeptProject } from './projectsFile.ts'
 
 const nowMs = Date.parse('2026-11-21T12:00:00Z')
 const at = (hours: number) => new Date(nowMs + hours * 3_600_000).toISOString()

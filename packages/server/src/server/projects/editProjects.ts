@@ -1,6 +1,6 @@
 import { ChainDataError } from '../../platform/errors.ts'
 import { mostKeys } from '../config/projectsSchema.ts'
-import type { KeptKey, KeptProject } from './keptProject.ts'
+import type { KeptKey, KeptProject } from './projectsFile.ts'
 
 /** A change that cannot be made: no such project or key, more than one, or too many. */
 export class ProjectEditError extends ChainDataError {

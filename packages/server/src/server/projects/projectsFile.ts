@@ -1,12 +1,13 @@
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { ConfigError } from '../../platform/errors.ts'
+import { present } from '../../platform/present.ts'
 import { describeIssue } from '../config/describeIssues.ts'
 import { isRecord } from '../config/isRecord.ts'
-import { type Project, projectsSchema } from '../config/projectsSchema.ts'
+import { type Project, type ProjectInput, projectsSchema } from '../config/projectsSchema.ts'
 import { parseJson } from '../config/readConfigFile.ts'
-import { fromKeptProject, type KeptProject } from './keptProject.ts'
-import { isKeyDigest } from './keyDigest.ts'
+import type { ProjectRateLimit } from './createKeyRing.ts'
+import { isKeyDigest, keyIdOf } from './keyDigest.ts'
 
 /**
  * The projects of a file that `chain-data project` keeps: `{ "projects": [...] }`, with digests only.
@@ -100,4 +101,87 @@ async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/** A project with its keys in one list, as `chain-data project` shows and changes it. */
+export interface KeptProject {
+  readonly projectId: string
+  readonly keys: readonly KeptKey[]
+  /** Absent: the common quota. */
+  readonly rateLimit?: ProjectRateLimit
+}
+
+/** One key of it, with what an operator may know of it. */
+export interface KeptKey {
+  readonly kind: 'server' | 'client'
+  /** Public, 8 hex digits; absent for a key in plain text. */
+  readonly id?: string
+  /** The digest, or the key where a configuration has it in plain text. Never shown. */
+  readonly key: string
+  readonly name?: string
+  /** Of client keys only. */
+  readonly origins?: readonly string[]
+  /** ISO 8601. */
+  readonly createdAt?: string
+  /** ISO 8601; from then on it is a wrong key. Absent: it has no end. */
+  readonly expiresAt?: string
+}
+
+/** Collects the keys of a project from the members that a configuration may have them in. */
+export function toKeptProject({
+  projectId,
+  serverKey,
+  serverKeys,
+  clientKeys,
+  rateLimit
+}: Project): KeptProject {
+  const serverEntries = [...(serverKey === null ? [] : [serverKey]), ...serverKeys].map(entry =>
+    typeof entry === 'string' ? { key: entry } : entry
+  )
+  return {
+    projectId,
+    keys: [
+      ...serverEntries.map(entry => ({ kind: 'server' as const, ...toKeptKey(entry) })),
+      ...clientKeys.map(({ origins, ...entry }) => ({
+        kind: 'client' as const,
+        origins,
+        ...toKeptKey(entry)
+      }))
+    ],
+    ...(rateLimit === null ? {} : { rateLimit })
+  }
+}
+
+interface StoredKey {
+  readonly key: string
+  readonly name?: string | null
+  readonly createdAt?: string | null
+  readonly expiresAt?: string | null
+}
+
+/** Writes a project as a file has it; what is absent is left out. */
+export function fromKeptProject({ projectId, keys, rateLimit }: KeptProject): ProjectInput {
+  const written = ({ key, name, createdAt, expiresAt }: KeptKey) => ({
+    key,
+    ...present({ name, createdAt, expiresAt })
+  })
+  const serverKeys = keys.filter(({ kind }) => kind === 'server').map(written)
+  const clientKeys = keys
+    .filter(({ kind }) => kind === 'client')
+    .map(key => ({ ...written(key), origins: [...(key.origins ?? [])] }))
+  return {
+    projectId,
+    ...(serverKeys.length === 0 ? {} : { serverKeys }),
+    ...(clientKeys.length === 0 ? {} : { clientKeys }),
+    ...(rateLimit === undefined ? {} : { rateLimit })
+  }
+}
+
+function toKeptKey({ key, name, createdAt, expiresAt }: StoredKey): Omit<KeptKey, 'kind'> {
+  const known = {
+    name: name ?? undefined,
+    createdAt: createdAt ?? undefined,
+    expiresAt: expiresAt ?? undefined
+  }
+  return { key, ...present({ id: keyIdOf(key), ...known }) }
 }
