@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/platform/errors.ts'
-import { requireBasePath } from '../../src/server/http/paths.ts'
+import { requireBasePath } from '../../src/server/http/requestForm.ts'
 import { request, startService } from '../http/startService.ts'
 
 const handlers = {

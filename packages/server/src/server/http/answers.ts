@@ -11,7 +11,7 @@ import type { PieceStream } from '../rpc/resultPieces.ts'
 import type { WireError } from '../rpc/toWireError.ts'
 import type { HttpAnswer } from './exchange.ts'
 import { type Arrival, type Guard, onceEnded } from './guards.ts'
-import type { Target } from './paths.ts'
+import type { Target } from './requestForm.ts'
 
 /** Guard: counts answers by status and by the bytes that are sent of them, and logs each one at level debug. */
 export function countAnswers(

@@ -7,7 +7,6 @@ import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { toWireError } from '../rpc/toWireError.ts'
 import { answerBody, answerErrors, countAnswers } from './answers.ts'
-import { readCalls, readText, requireJson } from './body.ts'
 import { findClientAddress } from './clientAddress.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
@@ -15,8 +14,16 @@ import { guardList } from './guards.ts'
 import { createLogin, type LoginRule } from './login.ts'
 import { createOperatorPages, type StatusTimes } from './operatorPages.ts'
 import { createOverload } from './overload.ts'
-import { allowPages, findEndpoint, readPath, requirePost, servePages } from './paths.ts'
-import { createQuota, type RateLimits } from './quota.ts'
+import { createQuota, type RateLimits, readCalls } from './quota.ts'
+import {
+  allowPages,
+  findEndpoint,
+  readPath,
+  readText,
+  requireJson,
+  requirePost,
+  servePages
+} from './requestForm.ts'
 import { shareRequests } from './share.ts'
 
 export interface ServiceOptions {

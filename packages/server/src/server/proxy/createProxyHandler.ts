@@ -1,20 +1,16 @@
-import { createErrorObject, errors, limits, transport } from '@chain-data/protocol'
+import { createErrorObject, transport } from '@chain-data/protocol'
 import { Refusal } from '../../platform/refusal.ts'
 import { answerErrors } from '../http/answers.ts'
-import { readText, requireJson } from '../http/body.ts'
 import { createFetchHandler, type FetchHandler } from '../http/createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from '../http/createNodeHandler.ts'
-import { BodyReadByHostError, type HttpAnswer } from '../http/exchange.ts'
-import { type Arrival, type Guard, guardList, holdUntilEnd } from '../http/guards.ts'
-import { findEndpoint, readPath, requirePost, type Target } from '../http/paths.ts'
-import { answerHead, failureText } from '../rpc/envelope.ts'
-import { readBody } from '../rpc/readBody.ts'
+import { BodyReadByHostError, type HttpAnswer, type HttpRequest } from '../http/exchange.ts'
+import { type Guard, guardList, holdUntilEnd } from '../http/guards.ts'
+import { findEndpoint, readPath, readText, requireJson, requirePost } from '../http/requestForm.ts'
 import { refusalError, type WireError } from '../rpc/toWireError.ts'
 import { createForward } from './forwardCalls.ts'
 import type { ProxyOptions } from './ProxyOptions.ts'
 import { isOrigin, readProxyOptions } from './readProxyOptions.ts'
-import { requireOwnPage } from './requireOwnPage.ts'
-import { isRefused, writeCalls } from './writeCalls.ts'
+import { rewriteCalls } from './rewriteCalls.ts'
 
 /** A service seen through a host: the same two forms as of a server. */
 export interface ProxyHandler {
@@ -94,25 +90,52 @@ function authorize(decide: ProxyOptions['authorize']): Guard {
   }
 }
 
-/** Guard: reads the calls and writes anew those that pages may make. */
-function rewriteCalls(
-  methods: ReadonlySet<string>
-): Guard<Arrival & Target & { readonly text: string }, { readonly body: string }> {
-  return async ({ text, ...target }, next) => {
-    const body = readBody(text, { jsonDepth: limits.jsonDepth, batchEntries: limits.batchRequests })
-    const [first] = body.requests
-    if (body.isBatch || first === undefined || !isRefused(first, methods)) {
-      return next({ body: writeCalls(body, methods) })
-    }
-    const error = createErrorObject('METHOD_NOT_FOUND', {
-      extraMessage: 'This host does not pass this method on.'
-    })
-    return {
-      status: errors.METHOD_NOT_FOUND.httpStatus,
-      headers: { 'content-type': transport.responseContentType },
-      body: failureText(answerHead(first, target), error)
-    }
+/**
+ * Guard: lets only pages of the host itself call.
+ *
+ * @param hosts - with their port, or without one for every port; absent: the host may be reached by every name.
+ * @param origins - of further pages of the host's.
+ */
+function requireOwnPage(hosts: ReadonlySet<string> | undefined, origins: ReadonlySet<string>): Guard {
+  return async ({ request }, next) => {
+    if (isOwnHost(request.header, hosts) && isOwnPage(request.header, origins)) return next({})
+    throw new Refusal('FORBIDDEN_ORIGIN', 'Only pages of this host may ask here.', {})
   }
+}
+
+/**
+ * Whether a request comes from a page of the host itself. Browsers send `Sec-Fetch-Site`, which no page can set; older
+ * ones the `Origin`. A request with neither comes from no page.
+ */
+function isOwnPage(header: HttpRequest['header'], origins: ReadonlySet<string>): boolean {
+  const origin = header('origin')
+  if (origin !== undefined && origins.has(origin)) return true
+  const site = header('sec-fetch-site')
+  // `none`: typed, or opened from a bookmark.
+  if (site !== undefined) return site === 'same-origin' || site === 'none'
+  if (origin === undefined || !URL.canParse(origin)) return false
+  const { protocol, host } = new URL(origin)
+  // The scheme that the browser sees is unknown here: TLS may end in front of the host.
+  return /^https?:$/.test(protocol) && host === withoutDefaultPort(namedHost(header), protocol)
+}
+
+/**
+ * Whether a request names this host by a name of its own. A stranger who points a name of his at this machine (DNS
+ * rebinding) makes his page its own page, by another name.
+ */
+function isOwnHost(header: HttpRequest['header'], hosts: ReadonlySet<string> | undefined): boolean {
+  if (hosts === undefined) return true
+  const named = namedHost(header)?.toLowerCase() ?? ''
+  return hosts.has(named) || hosts.has(named.replace(/:\d+$/, ''))
+}
+
+/** HTTP/2 names it in another place. */
+function namedHost(header: HttpRequest['header']): string | undefined {
+  return header('host') ?? header(':authority')
+}
+
+function withoutDefaultPort(host: string | undefined, protocol: string): string | undefined {
+  return host?.toLowerCase().replace(protocol === 'https:' ? /:443$/ : /:80$/, '')
 }
 
 /** Guard: counts a request until its answer is read. Its body is there by now, so slow senders hold no room. */

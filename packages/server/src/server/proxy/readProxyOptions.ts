@@ -1,27 +1,10 @@
 import { limits, type MethodName, methodFacts, wireName } from '@chain-data/protocol'
 import { ConfigError } from '../../platform/errors.ts'
-import { requireBasePath } from '../http/paths.ts'
+import { requireBasePath } from '../http/requestForm.ts'
 import type { ProxyOptions } from './ProxyOptions.ts'
 
 /** The options, checked and completed. */
-export interface ProxySettings {
-  /** Without a slash at its end. */
-  readonly target: string
-  readonly authorization: string
-  /** The service judges by the page's origin, too. */
-  readonly sendsOrigin: boolean
-  readonly basePath: string
-  /** Names on the wire. */
-  readonly methods: ReadonlySet<string>
-  readonly origins: ReadonlySet<string>
-  /** In lower case. */
-  readonly hosts: ReadonlySet<string> | undefined
-  readonly bodyBytes: number
-  readonly requestsInFlight: number
-  readonly connectTimeoutMs: number
-  readonly answerTimeoutMs: number
-  readonly idleTimeoutMs: number
-}
+export type ProxySettings = ReturnType<typeof readProxyOptions>
 
 const defaultMethods: readonly MethodName[] = [
   'svc_getTransactionsByAddress',
@@ -34,7 +17,7 @@ const longestMs = 2 ** 31 - 1
 const loopback = /^(([^/]+\.)?localhost|127(\.\d+){3}|\[::1\])$/
 
 /** @throws {ConfigError} Names the option and what was expected; never shows the key or the target. */
-export function readProxyOptions(options: ProxyOptions): ProxySettings {
+export function readProxyOptions(options: ProxyOptions) {
   const {
     projectId,
     serverKey,
@@ -61,10 +44,13 @@ export function readProxyOptions(options: ProxyOptions): ProxySettings {
   for (const host of hosts ?? [])
     need(isHost(host), 'hosts', 'hosts such as "app.example" or "10.0.0.5:3000"')
   return {
+    /** Without a slash at its end. */
     target,
     authorization: `Basic ${Buffer.from(`${projectId}:${key}`).toString('base64')}`,
+    /** The service judges by the page's origin, too. */
     sendsOrigin: clientKey !== undefined,
     basePath,
+    /** Names on the wire. */
     methods: new Set(methods.map(method => wireName(method, methodPrefix))),
     origins: new Set(origins),
     hosts: hosts && new Set(hosts.map(host => host.toLowerCase())),

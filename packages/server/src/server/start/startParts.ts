@@ -112,7 +112,7 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
       }),
       deep,
       deepHistory: () => (deep === undefined ? 'none' : deep.answeredBy()),
-      status: () => indexer.status(),
+      status: indexer.status,
       figures: (): NodeFigures => ({
         upstreams: [...(indexer.figures()?.upstreams ?? []), ...rpc.figures()],
         webSockets: indexer.figures()?.webSockets ?? [],

@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer'
 import { type EndpointPath, endpoints, transport } from '@chain-data/protocol'
 import { ConfigError } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { KeyRing } from '../projects/createKeyRing.ts'
-import type { HttpAnswer } from './exchange.ts'
+import { bodyTooLarge, type HttpAnswer } from './exchange.ts'
 import type { Arrival, Guard } from './guards.ts'
 
 /** No path that anything is found at. */
@@ -108,5 +109,42 @@ export function requirePost(allow: string): Guard {
     if (request.method === transport.method) return next({})
     answerHeaders.allow = allow
     throw new Refusal('METHOD_NOT_ALLOWED', 'Send the request with POST.', {})
+  }
+}
+
+/** The parameters that a media type may have: a UTF-8 charset. */
+const parametersPattern = /^[ \t]*(;[ \t]*(charset=(utf-8|"utf-8")[ \t]*(;[ \t]*)?)?)?$/i
+const jsonType = transport.requestContentType
+
+/** Whether a body with these headers is JSON in UTF-8, sent as it is. */
+export function isJsonMediaType(
+  contentType: string | undefined,
+  contentEncoding: string | undefined
+): boolean {
+  const isPlain = contentEncoding === undefined || /^identity$/i.test(contentEncoding)
+  if (!isPlain || contentType?.slice(0, jsonType.length).toLowerCase() !== jsonType) return false
+  return parametersPattern.test(contentType.slice(jsonType.length))
+}
+
+/** Guard: lets only JSON pass, judged by the headers. */
+export const requireJson: Guard = ({ request }, next) => {
+  if (isJsonMediaType(request.header('content-type'), request.header('content-encoding'))) return next({})
+  throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.', {})
+}
+
+/**
+ * Guard: reads the body.
+ *
+ * @remarks The text is empty, which is not JSON either, where the bytes are not UTF-8: replacement characters would make
+ *   different ids alike.
+ */
+export function readText(largestBytes: number): Guard<Arrival, { readonly text: string }> {
+  return async ({ request }, next) => {
+    const bytes = await request.readBody(largestBytes)
+    if (bytes === bodyTooLarge) {
+      throw new Refusal('BODY_TOO_LARGE', `The body may have ${largestBytes} bytes.`, {})
+    }
+    const { buffer, byteOffset, byteLength } = bytes
+    return next({ text: isUtf8(bytes) ? Buffer.from(buffer, byteOffset, byteLength).toString() : '' })
   }
 }

@@ -1,11 +1,35 @@
-import type { RawRequest } from '../rpc/envelope.ts'
-import type { RequestBody } from '../rpc/readBody.ts'
+import { createErrorObject, errors, limits, transport } from '@chain-data/protocol'
+import type { Arrival, Guard } from '../http/guards.ts'
+import type { Target } from '../http/requestForm.ts'
+import { answerHead, failureText, type RawRequest } from '../rpc/envelope.ts'
+import { type RequestBody, readBody } from '../rpc/readBody.ts'
+
+/** Guard: reads the calls and writes anew those that pages may make. */
+export function rewriteCalls(
+  methods: ReadonlySet<string>
+): Guard<Arrival & Target & { readonly text: string }, { readonly body: string }> {
+  return async ({ text, ...target }, next) => {
+    const body = readBody(text, { jsonDepth: limits.jsonDepth, batchEntries: limits.batchRequests })
+    const [first] = body.requests
+    if (body.isBatch || first === undefined || !isRefused(first, methods)) {
+      return next({ body: writeCalls(body, methods) })
+    }
+    const error = createErrorObject('METHOD_NOT_FOUND', {
+      extraMessage: 'This host does not pass this method on.'
+    })
+    return {
+      status: errors.METHOD_NOT_FOUND.httpStatus,
+      headers: { 'content-type': transport.responseContentType },
+      body: failureText(answerHead(first, target), error)
+    }
+  }
+}
 
 /** No method can have this name: the service answers METHOD_NOT_FOUND, with the id of the call. */
 const refusedName = '(not allowed here)'
 
 /** Whether a call asks for a method that pages may not call. One that names no method is for the service to refuse. */
-export function isRefused({ value }: RawRequest, methods: ReadonlySet<string>): boolean {
+function isRefused({ value }: RawRequest, methods: ReadonlySet<string>): boolean {
   const method = ownMember(value, 'method')
   return typeof method === 'string' && !methods.has(method)
 }
@@ -14,7 +38,7 @@ export function isRefused({ value }: RawRequest, methods: ReadonlySet<string>): 
  * The body that goes to the service, written anew from what was read: what was looked at is what is sent, without
  * members that nobody knows, repeated ones and white space. Ids keep every digit.
  */
-export function writeCalls({ isBatch, requests }: RequestBody, methods: ReadonlySet<string>): string {
+function writeCalls({ isBatch, requests }: RequestBody, methods: ReadonlySet<string>): string {
   const calls = requests.map(request => writeCall(request, methods))
   return isBatch ? `[${calls.join(',')}]` : calls.join('')
 }
