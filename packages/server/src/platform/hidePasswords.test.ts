@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createLogger } from '../../platform/logger.ts'
-import { createPasswordHider, hidingLogger } from './hidePasswords.ts'
+import { createPasswordHider, hidingLogger } from './createSecretHider.ts'
+import { createLogger } from './logger.ts'
 
 const hide = createPasswordHider([
   'postgres://postgres:hunter%2F2@db.example/chain_data',
