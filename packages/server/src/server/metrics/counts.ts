@@ -78,3 +78,18 @@ export function createCounts(): Counts {
 function increment(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
+
+/**
+ * @param durations - how many calls took how long, by {@link callBounds}.
+ * @returns the milliseconds within which this part of the calls was answered, to two digits; `undefined` without calls.
+ */
+export function percentile(durations: readonly number[], part: number): number | undefined {
+  const total = durations.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return undefined
+  let seen = 0
+  const index = durations.findIndex(count => {
+    seen += count
+    return seen >= Math.ceil(total * part)
+  })
+  return Number(((callBounds[index] ?? callBounds.at(-1) ?? 0) * 1_000).toPrecision(2))
+}

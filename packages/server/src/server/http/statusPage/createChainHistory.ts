@@ -10,7 +10,7 @@ export interface Moment {
 }
 
 /** @returns the Unix second of an earlier `steadyMs`. */
-export function unixSeconds(steadyMs: number, now: Moment): number {
+function unixSeconds(steadyMs: number, now: Moment): number {
   return Math.round((now.unixMs - now.steadyMs + steadyMs) / 1_000)
 }
 
@@ -65,18 +65,11 @@ export function createChainHistory(maxSamples: number): ChainHistory {
       blocksPerSecond: rateOf(samples, now, 'indexedTo')
     }
   }
-  const series = (name: 'lagBlocks' | 'blocksPerSecond', now: Moment): readonly ChartPoint[] =>
-    samples.flatMap(sample => {
-      const value = sample[name]
-      return value === undefined ? [] : [[unixSeconds(sample.atMs, now), value] as const]
-    })
-
   return {
     sample(status, figures, steadyMs) {
       noteStall(status, steadyMs)
       noteReorg(figures, steadyMs)
-      samples.push(toSample(status, figures, steadyMs))
-      if (samples.length > maxSamples) samples.shift()
+      keep(samples, toSample(status, figures, steadyMs), maxSamples)
     },
     report(status, figures, now) {
       noteStall(status, now.steadyMs)
@@ -105,31 +98,51 @@ export function createChainHistory(maxSamples: number): ChainHistory {
     },
     charts: (chainId, now) => ({
       chainId,
-      lagBlocks: series('lagBlocks', now),
-      blocksPerSecond: series('blocksPerSecond', now)
+      lagBlocks: toChart(samples, 'lagBlocks', now),
+      blocksPerSecond: toChart(samples, 'blocksPerSecond', now)
     })
   }
+}
+
+/** A sample of what moves; a value is absent where it was not known. */
+type Timed<Name extends string> = { readonly atMs: number } & {
+  readonly [N in Name]?: number | undefined
 }
 
 /**
  * @returns the growth per second over the last minute; `undefined` where the value fell, as it does when blocks are
  *   removed or the indexer is started again, and where there is too little time between.
  */
-function rateOf(
-  samples: readonly Sample[],
-  to: Pick<Sample, 'atMs' | 'indexedTo' | 'transactions'>,
-  name: 'indexedTo' | 'transactions'
+export function rateOf<Name extends string>(
+  samples: readonly Timed<Name>[],
+  to: Timed<Name>,
+  name: Name
 ): number | undefined {
   const from = samples.find(sample => sample.atMs >= to.atMs - rateWindowMs && sample[name] !== undefined)
   const [before, now] = [from?.[name], to[name]]
   if (from === undefined || before === undefined || now === undefined) return undefined
   if (now < before || to.atMs - from.atMs < minWindowMs) return undefined
-  return roundRate(((now - before) * 1_000) / (to.atMs - from.atMs))
+  const rate = ((now - before) * 1_000) / (to.atMs - from.atMs)
+  // Whole numbers from 10 on, two digits below.
+  return rate >= 10 ? Math.round(rate) : Number(rate.toPrecision(2))
 }
 
-/** @returns whole numbers from 10 on, two digits below. */
-export function roundRate(value: number): number {
-  return value >= 10 ? Math.round(value) : Number(value.toPrecision(2))
+/** @returns the known values of the samples, for drawing. */
+export function toChart<Name extends string>(
+  samples: readonly Timed<Name>[],
+  name: Name,
+  now: Moment
+): readonly ChartPoint[] {
+  return samples.flatMap(sample => {
+    const value = sample[name]
+    return value === undefined ? [] : [[unixSeconds(sample.atMs, now), value] as const]
+  })
+}
+
+/** Adds a value; the oldest beyond `max` is dropped. */
+export function keep<T>(kept: T[], value: T, max: number): void {
+  kept.push(value)
+  if (kept.length > max) kept.shift()
 }
 
 /** @returns the time since the first sample in which the node was already beyond what is indexed now. */

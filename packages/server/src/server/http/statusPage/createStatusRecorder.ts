@@ -2,15 +2,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { SolanaStatus, SyncStatus } from '../../../model/sync.ts'
 import type { NodeFigures } from '../../../platform/figures.ts'
 import { present } from '../../../platform/present.ts'
-import { type Counts, callBounds } from '../../metrics/counts.ts'
-import {
-  type ChainHistory,
-  createChainHistory,
-  type Moment,
-  roundRate,
-  unixSeconds
-} from './createChainHistory.ts'
-import type { ChartPoint, MethodCalls, StatusReport } from './StatusReport.ts'
+import { type Counts, percentile } from '../../metrics/counts.ts'
+import { type ChainHistory, createChainHistory, keep, rateOf, toChart } from './createChainHistory.ts'
+import type { MethodCalls, StatusReport } from './StatusReport.ts'
 
 /** What the status page is made from; read at every sample or report. */
 export interface StatusSources {
@@ -57,8 +51,7 @@ interface Sample {
 
 const chartMs = 30 * 60_000
 const callsMs = 5 * 60_000
-const rateWindowMs = 60_000
-const noCalls: Calls = { count: 0, failed: 0, durations: new Array(callBounds.length + 1).fill(0) }
+const noCalls: Calls = { count: 0, failed: 0, durations: [] }
 
 /** @param everyMs - between two samples; the charts hold half an hour of them. */
 export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): StatusRecorder {
@@ -89,11 +82,10 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
     const calls = readCalls(counts)
     const total = countAll(calls)
     const before = earlier.at(-1) ?? new Map()
-    const p95Ms = percentile(
-      [...calls].map(([method, to]) => since(before.get(method), to)).reduce(add, noCalls),
-      0.95
-    )
-    keep(samples, { atMs, total, callsPerSecond: callRate(samples.at(-1), atMs, total), p95Ms }, maxSamples)
+    const made = [...calls].map(([method, to]) => since(before.get(method), to))
+    const p95Ms = percentile(made.reduce((all, calls) => add(calls, all), noCalls).durations, 0.95)
+    const callsPerSecond = rateOf(samples.slice(-1), { atMs, total }, 'total')
+    keep(samples, { atMs, total, callsPerSecond, p95Ms }, maxSamples)
     keep(earlier, calls, Math.ceil(callsMs / everyMs) + 1)
     if (timer !== undefined) {
       eventLoopDelay = { p99Ms: toMs(delay.percentile(99)), maxMs: toMs(delay.max) }
@@ -110,17 +102,10 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
         method,
         count: made.count,
         failed: made.failed,
-        p50Ms: percentile(made, 0.5) ?? 0,
-        p95Ms: percentile(made, 0.95) ?? 0,
-        p99Ms: percentile(made, 0.99) ?? 0
+        p50Ms: percentile(made.durations, 0.5) ?? 0,
+        p95Ms: percentile(made.durations, 0.95) ?? 0,
+        p99Ms: percentile(made.durations, 0.99) ?? 0
       }))
-  }
-
-  function chart(name: 'callsPerSecond' | 'p95Ms', moment: Moment): readonly ChartPoint[] {
-    return samples.flatMap(taken => {
-      const value = taken[name]
-      return value === undefined ? [] : [[unixSeconds(taken.atMs, moment), value] as const]
-    })
   }
 
   return {
@@ -130,7 +115,6 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
       const statuses = syncStatuses()
       const figures = nodeFigures?.() ?? []
       const calls = readCalls(counts)
-      const minuteAgo = samples.find(({ atMs }) => atMs >= moment.steadyMs - rateWindowMs)
       const memory = process.memoryUsage()
       return {
         formatVersion: 1,
@@ -145,7 +129,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
           refusals: Object.fromEntries(counts.refusals),
           memory: { rssBytes: memory.rss, heapUsedBytes: memory.heapUsed },
           ...present({
-            callsPerSecond: callRate(minuteAgo, moment.steadyMs, countAll(calls)),
+            callsPerSecond: rateOf(samples, { atMs: moment.steadyMs, total: countAll(calls) }, 'total'),
             eventLoopDelay
           })
         },
@@ -155,8 +139,8 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
         solana: solanaStatuses(),
         charts: {
           everySeconds: everyMs / 1_000,
-          callsPerSecond: chart('callsPerSecond', moment),
-          p95Ms: chart('p95Ms', moment),
+          callsPerSecond: toChart(samples, 'callsPerSecond', moment),
+          p95Ms: toChart(samples, 'p95Ms', moment),
           evm: statuses.map(({ chainId }) => historyOf(chainId).charts(chainId, moment))
         }
       }
@@ -193,20 +177,7 @@ function countAll(calls: ReadonlyMap<string, Calls>): number {
   return [...calls.values()].reduce((sum, { count }) => sum + count, 0)
 }
 
-function callRate(from: Sample | undefined, atMs: number, total: number): number | undefined {
-  if (from === undefined || atMs - from.atMs < 1_000) return undefined
-  return roundRate(((total - from.total) * 1_000) / (atMs - from.atMs))
-}
-
-function add(a: Calls, b: Calls): Calls {
-  return combine(a, b, 1)
-}
-
-function since(from: Calls = noCalls, to: Calls): Calls {
-  return combine(to, from, -1)
-}
-
-function combine(a: Calls, b: Calls, sign: 1 | -1): Calls {
+function add(a: Calls, b: Calls, sign: 1 | -1 = 1): Calls {
   return {
     count: a.count + sign * b.count,
     failed: a.failed + sign * b.failed,
@@ -214,20 +185,8 @@ function combine(a: Calls, b: Calls, sign: 1 | -1): Calls {
   }
 }
 
-/** @returns milliseconds, to two digits; `undefined` without calls. */
-function percentile({ count, durations }: Calls, part: number): number | undefined {
-  if (count === 0) return undefined
-  let seen = 0
-  const index = durations.findIndex(n => {
-    seen += n
-    return seen >= Math.ceil(count * part)
-  })
-  return Number(((callBounds[index] ?? callBounds.at(-1) ?? 0) * 1_000).toPrecision(2))
-}
-
-function keep<T>(kept: T[], value: T, max: number): void {
-  kept.push(value)
-  if (kept.length > max) kept.shift()
+function since(from: Calls = noCalls, to: Calls): Calls {
+  return add(to, from, -1)
 }
 
 function toMs(nanoseconds: number): number {

@@ -47,6 +47,16 @@ export function renderSilence(): Html {
   return html`${icon('bad')}<div><h1>Not reachable since <time></time></h1><p>Showing what was known at <time></time>. The page goes on trying.</p></div>`
 }
 
+/** Names the endpoints that are served, and the guide to calling them. */
+export function renderFooter({ evm, solana }: StatusReport): Html {
+  const paths = [evm.length > 0 && '/evm-chain', solana.length > 0 && '/solana'].filter(
+    path => path !== false
+  )
+  const names = paths.map((path, index) => html`${index > 0 && ' and '}<code>${path}</code>`)
+  const endpoints = paths.length > 0 && html`JSON-RPC 2.0 over POST at ${names}. `
+  return html`${endpoints}How to call it: the README of <code>@chain-data/client</code>.`
+}
+
 function renderAnswer(report: StatusReport): Html {
   const { nowSeconds, uptimeSeconds, version } = report.server
   const { tone, sentence, reason, more, troubled } = judgeServer(report)
