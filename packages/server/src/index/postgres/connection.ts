@@ -1,3 +1,4 @@
+import { withDeadline } from '../../platform/concurrency/deadline.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { Client } from './driver.ts'
 import { connect, drop, toStoreError } from './driver.ts'
@@ -88,20 +89,13 @@ export class ReadConnection {
 
   async #answerOf<T>(send: () => Promise<T>): Promise<T> {
     if (this.#isBroken) throw new StoreUnavailableError('the connection to PostgreSQL has ended')
-    let timer: NodeJS.Timeout | undefined
-    const tooLate = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new StoreUnavailableError(`PostgreSQL did not answer within ${this.#answerMs} ms`)),
-        this.#answerMs
-      ).unref()
-    })
+    const timeoutMs = this.#answerMs
+    const createError = () => new StoreUnavailableError(`PostgreSQL did not answer within ${timeoutMs} ms`)
     try {
-      return await Promise.race([send(), tooLate])
+      return await withDeadline({ timeoutMs, createError }, send)
     } catch (error) {
       this.#isBroken = true
       throw toStoreError(error)
-    } finally {
-      clearTimeout(timer)
     }
   }
 }

@@ -6,11 +6,11 @@ import type { StoreWriter } from '../port/writer.ts'
 import { buildChain, people } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
 import { expectedHistory } from '../test/expectedHistory.ts'
+import { openOwnPostgresReader } from '../test/openOwnPostgresReader.ts'
 import { readCoverage, readHistory, withSnapshot } from '../test/readAll.ts'
 import { testIdentity } from '../test/store.contract.ts'
 import type { Client } from './driver.ts'
 import { connect } from './driver.ts'
-import { openPostgresReader } from './openReader.ts'
 import { openPostgresWriter } from './openWriter.ts'
 import { chainSchema, migrations } from './schema.ts'
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
   url = await createTestDatabase()
   other = await connect(url, 'check')
   await other.query(`SET search_path = ${chainSchema(testIdentity.chainId)}`)
-  reader = await openPostgresReader([url], testIdentity.chainId)
+  reader = await openOwnPostgresReader([url], testIdentity.chainId)
   opened.push(reader)
 })
 afterEach(async () => {

@@ -3,6 +3,7 @@ import { toPosition } from '../record/transactionId.ts'
 import { missingRecord } from '../shared/rows.ts'
 import type { ReadConnection, Row } from './connection.ts'
 import type { ReadStatements } from './read.ts'
+import { partitionIds } from './schema.ts'
 
 /** A stretch of a history as one statement gave it. */
 export interface Stretch {
@@ -139,14 +140,8 @@ export async function readPartitions(
   statements: ReadStatements
 ): Promise<Partitions> {
   const rows = await connection.ask(statements.partitions, [])
-  const bounds = rows.map(({ bound }) => toBounds(String(bound))).sort((a, b) => a.from - b.from)
+  const bounds = rows.map(({ bound }) => partitionIds(String(bound))).sort((a, b) => a.from - b.from)
   return { starts: bounds.map(({ from }) => from), end: bounds.at(-1)?.end ?? 0 }
-}
-
-function toBounds(bound: string): Pick<IdWindow, 'from' | 'end'> {
-  const [, from = 0, end = Number.MAX_SAFE_INTEGER] =
-    /FROM \('(\d+)'\) TO \((?:'(\d+)'|MAXVALUE)\)/.exec(bound) ?? []
-  return { from: Number(from), end: Number(end) }
 }
 
 /**

@@ -6,12 +6,13 @@ import type { StoreReader } from '../port/store.ts'
 import { hashBytes } from '../record/hexBytes.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
+import { openOwnPostgresReader } from '../test/openOwnPostgresReader.ts'
 import { gather, readHistory, withSnapshot } from '../test/readAll.ts'
 import { testIdentity } from '../test/store.contract.ts'
 import { connect } from './driver.ts'
 import { openPostgresReader, type PostgresReaderOptions } from './openReader.ts'
 import { openPostgresWriter } from './openWriter.ts'
-import { createPostgresPool } from './servers.ts'
+import { createPostgresPool, type PostgresPoolOptions } from './servers.ts'
 
 const { chainId } = testIdentity
 const alice = people[3] ?? '0x'
@@ -50,8 +51,8 @@ const queriesOf = async (database: string) =>
     )
   ).map(({ pid }) => Number(pid))
 
-async function open(options: PostgresReaderOptions = {}): Promise<StoreReader> {
-  reader = await openPostgresReader([url], chainId, options)
+async function open(options: PostgresReaderOptions & PostgresPoolOptions = {}): Promise<StoreReader> {
+  reader = await openOwnPostgresReader([url], chainId, options)
   return reader
 }
 
@@ -122,7 +123,7 @@ describe('on a server that stays', () => {
     await query(url, `CREATE ROLE narrow LOGIN CONNECTION LIMIT 2 IN ROLE pg_read_all_data`)
     const theirs = new URL(url)
     theirs.username = 'narrow'
-    reader = await openPostgresReader([theirs.href], chainId, { connections: 8 })
+    reader = await openOwnPostgresReader([theirs.href], chainId, { connections: 8 })
     const store = reader
     const counts = await Promise.all(
       Array.from({ length: 50 }, () => withSnapshot(store, snapshot => snapshot.countHistory(alice, count)))
@@ -156,7 +157,7 @@ describe('on a server that stays', () => {
       buildChain(Array.from({ length: 20 }, (_, i) => [{ name: `${i}`, parties: [alice] }]))
     )
     await writer.close()
-    const searching = await openPostgresReader([database], chainId)
+    const searching = await openOwnPostgresReader([database], chainId)
     await withSnapshot(searching, async snapshot => {
       expect(await readHistory(snapshot, people[1] ?? '0x')).toEqual([])
       expect(await snapshot.lookUpHash(hashOf('never'))).toEqual({ kind: 'unknown' })
@@ -209,7 +210,7 @@ describe('on a server that stays', () => {
     const store = await open()
     await query(url, `INSERT INTO chain_data_${chainId}.migration VALUES (99, 'later', 'x')`)
     await expect(store.openSnapshot()).rejects.toThrow(/schema version 99.*run the newer program/)
-    await expect(openPostgresReader([url], chainId)).rejects.toThrow(/schema version 99/)
+    await expect(openOwnPostgresReader([url], chainId)).rejects.toThrow(/schema version 99/)
   })
 
   it('another chain in the schema is refused by name', async () => {
@@ -230,7 +231,7 @@ describe('on a server that stays', () => {
   it('a user without rights is told at the start, without the URL', async () => {
     await query(url, 'CREATE ROLE stranger LOGIN')
     const strangersUrl = url.replace('postgres@', 'stranger:secret@')
-    const opening = openPostgresReader([strangersUrl], chainId)
+    const opening = openOwnPostgresReader([strangersUrl], chainId)
     await expect(opening).rejects.toThrow(/permission denied/)
     await expect(opening).rejects.not.toThrow(/secret|stranger:|postgres:\/\//)
     await expect(opening).rejects.not.toBeInstanceOf(StoreUnavailableError)
@@ -311,7 +312,7 @@ describe('on a server that breaks', () => {
   })
 
   it('a server that was never there is told without its URL', async () => {
-    const nowhere = await openPostgresReader(['postgres://user:secret@127.0.0.1:1/db'], chainId)
+    const nowhere = await openOwnPostgresReader(['postgres://user:secret@127.0.0.1:1/db'], chainId)
     const failure = nowhere.openSnapshot()
     await expect(failure).rejects.toBeInstanceOf(StoreUnavailableError)
     await expect(failure).rejects.not.toThrow(/secret|127\.0\.0\.1/)

@@ -5,12 +5,11 @@ import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection } from './connection.ts'
 import { type Partitions, readPartitions } from './history.ts'
 import { createReadStatements, type ReadStatements } from './read.ts'
-import type { ReadServer } from './servers.ts'
-import { createPostgresPool, type PostgresPool, type PostgresPoolOptions } from './servers.ts'
+import type { PostgresPool, ReadServer } from './servers.ts'
 import { PostgresSnapshot, type ReadView } from './snapshot.ts'
 import { createBeginView, endOfNewest, type ViewFacts } from './view.ts'
 
-export interface PostgresReaderOptions extends PostgresPoolOptions {
+export interface PostgresReaderOptions {
   /**
    * A snapshot that is older is ended by its next read. Default 15 min: as long as one is open, the database keeps what has
    * been deleted since, on its replicas too.
@@ -30,23 +29,17 @@ const behindMs = 250
  * Snapshots are on the replicas in turn, where there are any. One that does not answer, is late, or is behind what this reader
  * has shown already, is passed over for the primary; what a replica does not know is asked of the primary.
  *
- * @param servers - connections that are shared with other chains, or the URLs of the primary and its replicas for a reader
- *   with connections of its own.
+ * @param pool - connections that are shared with other chains; the caller closes it after its readers.
  * @throws {StoreError} the index was made by a newer program, or the database refuses. That it is away for the moment is
  *   told by whoever reads.
  */
 export async function openPostgresReader(
-  servers: PostgresPool | readonly [string, ...string[]],
+  pool: PostgresPool,
   chainId: number,
   options: PostgresReaderOptions = {}
 ): Promise<StoreReader> {
-  const isShared = 'leases' in servers
-  const pool = isShared ? servers : createPostgresPool(servers, options)
   const { maxAgeMs = 15 * 60_000, maxLagMs = 5_000 } = options
-  const reader = new IndexReader(
-    pool.leases,
-    new PostgresSnapshots(pool, chainId, { maxAgeMs, maxLagMs, isShared })
-  )
+  const reader = new IndexReader(pool.leases, new PostgresSnapshots(pool, chainId, { maxAgeMs, maxLagMs }))
   try {
     await (await reader.openSnapshot()).close()
   } catch (error) {
@@ -55,13 +48,6 @@ export async function openPostgresReader(
     throw error
   }
   return reader
-}
-
-interface ReaderSettings {
-  readonly maxAgeMs: number
-  readonly maxLagMs: number
-  /** Whoever opened the pool closes it. */
-  readonly isShared: boolean
 }
 
 /** How far the index was that this reader has shown last. */
@@ -75,7 +61,7 @@ interface ShownState {
 
 class PostgresSnapshots implements SnapshotSource {
   readonly #pool: PostgresPool
-  readonly #settings: ReaderSettings
+  readonly #settings: Required<PostgresReaderOptions>
   readonly #statements: ReadStatements
   readonly #beginView: (connection: ReadConnection) => Promise<ViewFacts | undefined>
   readonly #inUse = new Set<ReadConnection>()
@@ -86,7 +72,7 @@ class PostgresSnapshots implements SnapshotSource {
   #shown: ShownState | undefined
   #partitions: Partitions | undefined
 
-  constructor(pool: PostgresPool, chainId: number, settings: ReaderSettings) {
+  constructor(pool: PostgresPool, chainId: number, settings: Required<PostgresReaderOptions>) {
     this.#pool = pool
     this.#settings = settings
     this.#statements = createReadStatements(chainId, {
@@ -116,7 +102,6 @@ class PostgresSnapshots implements SnapshotSource {
   }
 
   async close(): Promise<void> {
-    if (!this.#settings.isShared) await this.#pool.close()
     await Promise.all(this.#returning)
   }
 

@@ -1,5 +1,6 @@
-import { firstTransactionId, maxBlockNumber } from '../record/transactionId.ts'
+import { firstTransactionId, maxBlockNumber, maxTransactionsPerBlock } from '../record/transactionId.ts'
 import type { Client } from './driver.ts'
+import { partitionIds } from './schema.ts'
 import { runScript } from './session.ts'
 
 /** Blocks from `first` up to, but not with, `end`: one partition of each large table. */
@@ -130,7 +131,6 @@ function makeTables({ first, end }: BlockRange): string {
 }
 
 function toRange(bound: string): BlockRange {
-  const [, from = '0', to] = /FROM \('(\d+)'\) TO \((?:'(\d+)'|MAXVALUE)\)/.exec(bound) ?? []
-  const block = (id: string) => Number(BigInt(id) / BigInt(firstTransactionId(1)))
-  return { first: block(from), end: to === undefined ? maxBlockNumber + 1 : block(to) }
+  const { from, end } = partitionIds(bound)
+  return { first: from / maxTransactionsPerBlock, end: Math.ceil(end / maxTransactionsPerBlock) }
 }

@@ -8,10 +8,10 @@ import type { StoreWriter } from '../port/writer.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
 import { expectedEvents } from '../test/expectedHistory.ts'
+import { openOwnPostgresReader } from '../test/openOwnPostgresReader.ts'
 import { gather, readHistory, withSnapshot } from '../test/readAll.ts'
 import { testIdentity } from '../test/store.contract.ts'
 import { connect } from './driver.ts'
-import { openPostgresReader } from './openReader.ts'
 import { openPostgresWriter } from './openWriter.ts'
 
 const { chainId } = testIdentity
@@ -96,7 +96,10 @@ beforeEach(async () => {
   await commitChain(writer, blocks.slice(0, 5))
   await writer.markSettled()
   await caughtUp(replica.urlOfSame('postgres://host/postgres'))
-  reader = await openPostgresReader([url, replicaUrl], chainId, { replicaRetryMs: 50, maxLagMs: 3_600_000 })
+  reader = await openOwnPostgresReader([url, replicaUrl], chainId, {
+    replicaRetryMs: 50,
+    maxLagMs: 3_600_000
+  })
 })
 afterEach(async () => {
   await reader.close()
@@ -145,7 +148,7 @@ it('a replica that is behind what has been shown is passed over, until it has ca
 })
 
 it('a replica that is late is passed over although nothing newer has been shown', async () => {
-  const current = await openPostgresReader([url, replicaUrl], chainId, { maxLagMs: 300 })
+  const current = await openOwnPostgresReader([url, replicaUrl], chainId, { maxLagMs: 300 })
   await eventually('the replica is asked while it is current', async () => {
     await writer.report({ phase: 'following', poolCovered: true })
     return withSnapshot(current, async () => (await snapshotsAt(replicaUrl)) === 1)
@@ -270,7 +273,7 @@ it('a replica that is promoted has the last word while its primary is away, also
   await next.close()
   // Two that take writes: nobody keeps the promoted one up to date from now on.
   await primary.start()
-  const both = await openPostgresReader([url, replicaUrl], chainId, { maxLagMs: 3_600_000 })
+  const both = await openOwnPostgresReader([url, replicaUrl], chainId, { maxLagMs: 3_600_000 })
   for (let i = 0; i < 4; i++) expect(await heightOn(both)).toBe(6)
   await both.close()
 })

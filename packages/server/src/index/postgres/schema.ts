@@ -6,6 +6,16 @@ export function chainSchema(chainId: number): string {
 }
 
 /**
+ * Reads the bounds of a partition from the catalog.
+ * @returns its first id, and the one after its last; the largest number there is where it has no end.
+ */
+export function partitionIds(bound: string): { readonly from: number; readonly end: number } {
+  const [, from = 0, end = Number.MAX_SAFE_INTEGER] =
+    /FROM \('(\d+)'\) TO \((?:'(\d+)'|MAXVALUE)\)/.exec(bound) ?? []
+  return { from: Number(from), end: Number(end) }
+}
+
+/**
  * Every step from an empty schema to today's, in order. Forward only: to change a table, append a step. Names are without
  * their schema: `migrate` runs the steps with that schema as the search path.
  *

@@ -2,9 +2,9 @@ import { createTestDatabase } from '../../../test/support/startPostgres.ts'
 import { addressBytes } from '../record/hexBytes.ts'
 import { toTransactionId } from '../record/transactionId.ts'
 import { dumpPostgresStore } from '../test/dumpPostgresStore.ts'
+import { openOwnPostgresReader } from '../test/openOwnPostgresReader.ts'
 import { describeStore, type OpenStore, type StoredRow, testIdentity } from '../test/store.contract.ts'
 import { connect } from './driver.ts'
-import { openPostgresReader } from './openReader.ts'
 import { openPostgresWriter } from './openWriter.ts'
 import { chainSchema } from './schema.ts'
 
@@ -27,7 +27,7 @@ const openStore: OpenStore = async ({ epochTransactions, ...layout } = {}) => {
   return {
     openWriter: async (identity = testIdentity) =>
       kept(await openPostgresWriter(url, identity, { lockWaitMs: 0, ...partitions, ...layout })),
-    openReader: async () => kept(await openPostgresReader([url], testIdentity.chainId)),
+    openReader: async () => kept(await openOwnPostgresReader([url], testIdentity.chainId)),
     dump: async () => (await dumpPostgresStore(url, testIdentity.chainId, { omit: ['holding'] })).text,
     loseRow: row => loseRow(url, row),
     dispose: async () => {

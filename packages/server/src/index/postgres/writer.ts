@@ -4,7 +4,7 @@ import { addressLength } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { maxBlockNumber } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
-import type { AppendChange, KnownChange, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
+import type { AppendChange, KnownChange, Mark, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import {
   type ChainMeta,
@@ -121,16 +121,10 @@ export class PostgresWriter implements WriterEngine {
     await this.#session.write(statements, [], { isLong: true })
   }
 
-  markBackfilled(): Promise<void> {
-    return this.#session.write(['UPDATE meta SET backfilled = true'])
-  }
-
-  markSettled(): Promise<void> {
-    return this.#session.write(['UPDATE meta SET settled = true'])
-  }
-
-  markFinal(number: number): Promise<void> {
-    return this.#session.write(markFinalStatements(number))
+  setMark(mark: Mark): Promise<void> {
+    return this.#session.write(
+      typeof mark === 'string' ? [`UPDATE meta SET ${mark} = true`] : markFinalStatements(mark.finalized)
+    )
   }
 
   writePool(write: PoolWrite): Promise<void> {

@@ -44,6 +44,9 @@ export interface Rollback {
   known(): KnownChange
 }
 
+/** A column of `meta` that becomes true, or the newest stored block that is final. */
+export type Mark = 'backfilled' | 'settled' | { readonly finalized: number }
+
 /** An engine's part of a writer. Each change is one transaction. Calls never overlap, but for `report` and `afterCommit`. */
 export interface WriterEngine {
   readonly pool: PoolRows
@@ -61,9 +64,7 @@ export interface WriterEngine {
   removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void>
   /** @param head - absent in an empty store. */
   removeAll(head: number | undefined): Promise<void>
-  markBackfilled(): Promise<void>
-  markSettled(): Promise<void>
-  markFinal(number: number): Promise<void>
+  setMark(mark: Mark): Promise<void>
   writePool(write: PoolWrite): Promise<void>
   report(report: Omit<WriterReport, 'beat'>): Promise<void>
   /** Called after each commit, while reports may be written. @param rows - number of rows that were appended. */
@@ -156,22 +157,18 @@ export class IndexWriter implements StoreWriter {
   }
 
   markBackfilled(): Promise<void> {
-    return this.#inTurn(async () => {
-      if (!(await this.#engine.meta()).marks.backfilled) await this.#engine.markBackfilled()
-    })
+    return this.#markOnce('backfilled')
   }
 
   markSettled(): Promise<void> {
-    return this.#inTurn(async () => {
-      if (!(await this.#engine.meta()).marks.settled) await this.#engine.markSettled()
-    })
+    return this.#markOnce('settled')
   }
 
   markFinal(number: number): Promise<void> {
     return this.#inTurn(async () => {
       const { finalized = -1 } = (await this.#engine.meta()).marks
       const reached = Math.min(number, (await this.#readHead())?.number ?? -1)
-      if (reached > finalized) await this.#engine.markFinal(reached)
+      if (reached > finalized) await this.#engine.setMark({ finalized: reached })
     })
   }
 
@@ -195,6 +192,12 @@ export class IndexWriter implements StoreWriter {
     this.#isClosed = true
     await this.#last
     await this.#engine.close()
+  }
+
+  #markOnce(mark: 'backfilled' | 'settled'): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!(await this.#engine.meta()).marks[mark]) await this.#engine.setMark(mark)
+    })
   }
 
   async #append(blocks: PackedBlocks, last: BlockRef, finalized: number | undefined): Promise<void> {

@@ -3,7 +3,7 @@ import type { BlockRef } from '../../model/evm.ts'
 import type { WriterReport } from '../port/status.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
-import type { AppendChange, KnownChange, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
+import type { AppendChange, KnownChange, Mark, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import { type ChainMeta, replaceReport, reportValues } from '../shared/rows.ts'
 import { type AppendLayout, createBlockAppender } from './commit.ts'
@@ -144,16 +144,11 @@ export class SqliteWriter implements WriterEngine {
     })
   }
 
-  async markBackfilled(): Promise<void> {
-    this.#connection.exec('UPDATE meta SET backfilled = 1')
-  }
-
-  async markSettled(): Promise<void> {
-    this.#connection.exec('UPDATE meta SET settled = 1')
-  }
-
-  async markFinal(number: number): Promise<void> {
-    inTransaction(this.#connection, () => this.#marks.setFinal(number))
+  async setMark(mark: Mark): Promise<void> {
+    inTransaction(this.#connection, () => {
+      if (typeof mark === 'string') this.#connection.exec(`UPDATE meta SET ${mark} = 1`)
+      else this.#marks.setFinal(mark.finalized)
+    })
   }
 
   async writePool(write: PoolWrite): Promise<void> {

@@ -3,9 +3,8 @@
  * so it is a bundle entry of its own.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { openStoreReader } from '../../index/openStoreReaders.ts'
+import { openStoreReader, storeBytes } from '../../index/openStoreReaders.ts'
 import type { StoreReader } from '../../index/port/store.ts'
-import { storeBytes } from '../../index/storeBytes.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'

@@ -1,0 +1,28 @@
+import type { StoreReader } from '../port/store.ts'
+import { openPostgresReader, type PostgresReaderOptions } from '../postgres/openReader.ts'
+import { createPostgresPool, type PostgresPoolOptions } from '../postgres/servers.ts'
+
+/**
+ * Opens a reader of PostgreSQL with connections of its own.
+ * @param urls - the primary and its replicas.
+ */
+export async function openOwnPostgresReader(
+  urls: readonly [string, ...string[]],
+  chainId: number,
+  options: PostgresReaderOptions & PostgresPoolOptions = {}
+): Promise<StoreReader> {
+  const pool = createPostgresPool(urls, options)
+  try {
+    const reader = await openPostgresReader(pool, chainId, options)
+    return {
+      openSnapshot: () => reader.openSnapshot(),
+      async close() {
+        await reader.close()
+        await pool.close()
+      }
+    }
+  } catch (error) {
+    await pool.close()
+    throw error
+  }
+}
