@@ -21,7 +21,8 @@ const chunkRecords = 128
 const countedAtOnce = 20_000
 const recountedAtOnce = 5_000
 /** Candidates that are read of one epoch at a time. */
-const holdingsAtOnce = 64
+const holdingsAtOnce = 128
+const candidatesAtOnce = 500
 
 /**
  * One open read transaction. Each SQLite call blocks the thread, so long reads are cut into short calls with a pause
@@ -142,25 +143,22 @@ export class SqliteSnapshot extends IndexSnapshot {
       return { epoch, rows, goesOn: rows.length === holdingsAtOnce }
     }
     const epochs = this.#open().holdingEpochs.all([])
-    for (
-      let lists = epochs.map(({ id }) => readList(id, beforeHoldings));
-      lists.length > 0;
-      await breathe()
-    ) {
+    let lists = epochs.map(({ id }) => readList(id, beforeHoldings))
+    let complete: HoldingColumns[] = []
+    while (lists.length > 0) {
       const ends = lists.flatMap(({ rows, goesOn }) => (goesOn ? rows.slice(-1) : []))
       const end = ends.sort(compareHoldings)[0]
-      const complete: HoldingColumns[] = []
       lists = lists.flatMap(({ epoch, rows, goesOn }) => {
-        const above = end === undefined ? -1 : rows.findIndex(row => compareHoldings(row, end) > 0)
-        complete.push(...(above < 0 ? rows : rows.slice(0, above)))
-        if (above >= 0) return { epoch, rows: rows.slice(above), goesOn }
+        const count = end === undefined ? rows.length : countUpTo(rows, end)
+        complete.push(...(count === rows.length ? rows : rows.slice(0, count)))
+        if (count < rows.length) return { epoch, rows: rows.slice(count), goesOn }
         return goesOn && end !== undefined ? readList(epoch, end) : []
       })
-      const rows = complete.sort(compareHoldings).filter((row, at, all) => {
-        const previous = all[at - 1]
-        return previous === undefined || compareHoldings(previous, row) !== 0
-      })
+      if (lists.length > 0 && complete.length < candidatesAtOnce) continue
+      const rows = withoutRepeats(complete)
+      complete = []
       if (rows.length > 0) yield rows
+      if (lists.length > 0) await breathe()
     }
   }
 
@@ -182,6 +180,23 @@ const beforeHoldings: HoldingColumns = {
   contract: new Uint8Array(0),
   tokenId: new Uint8Array(0),
   standard: -1
+}
+
+/** Counts the rows at or below `end`, of rows in order. */
+function countUpTo(rows: readonly HoldingColumns[], end: HoldingColumns): number {
+  const last = rows.at(-1)
+  if (last === undefined || compareHoldings(last, end) <= 0) return rows.length
+  return rows.findIndex(row => compareHoldings(row, end) > 0)
+}
+
+/** Sorts rows in place. @returns each once. */
+function withoutRepeats(rows: HoldingColumns[]): readonly HoldingColumns[] {
+  let previous = beforeHoldings
+  return rows.sort(compareHoldings).filter(row => {
+    const isNew = compareHoldings(previous, row) !== 0
+    previous = row
+    return isNew
+  })
 }
 
 function compareHoldings(a: HoldingColumns, b: HoldingColumns): number {
