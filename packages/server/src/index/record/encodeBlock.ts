@@ -1,5 +1,11 @@
-import type { AccountEvents, BlockRef, Hash, HoldingCandidate, IndexedBlock } from '../../model/evm.ts'
-import { eachOnce } from '../../platform/eachOnce.ts'
+import type {
+  AccountEvents,
+  BlockRef,
+  Hash,
+  HoldingCandidate,
+  IndexedBlock,
+  IndexedTransaction
+} from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { encodeAccountEvents } from './accountEvents.ts'
 import { addressBytes } from './hexBytes.ts'
@@ -54,26 +60,33 @@ export interface BlockRows extends BlockHeader {
 export function encodeBlock(block: IndexedBlock): BlockRows {
   const { ref, parentHash, timestampSeconds, transactions } = block
   checkTransactions(block)
-  const records = new ByteWriter(256 * transactions.length)
-  const recordEnds = Uint32Array.from(transactions, ({ transaction, transfers = [], internal }) => {
+  const count = transactions.length
+  const records = new ByteWriter(320 * count)
+  const parties = new ByteWriter(4 * addressLength * count)
+  const candidates = new ByteWriter(2 * candidateHeadLength * count)
+  const hashes = new ByteWriter(hashLength * count)
+  const indexes = new Uint16Array(count)
+  const recordEnds = new Uint32Array(count)
+  const partyEnds = new Uint32Array(count)
+  for (let row = 0; row < count; row++) {
+    const each = transactions[row] as IndexedTransaction
+    const { transaction, transfers = [], internal } = each
+    indexes[row] = transaction.index
+    hashes.fixed(transaction.hash, hashLength)
     writeConfirmed(records, transaction, internal === undefined ? { transfers } : { transfers, internal })
-    return records.length
-  })
-  const parties = new ByteWriter(4 * addressLength * transactions.length)
-  const candidates = new ByteWriter(2 * candidateHeadLength * transactions.length)
-  const partyEnds = Uint32Array.from(transactions, each => {
-    for (const party of eachOnce(each.parties)) parties.fixed(party, addressLength)
+    recordEnds[row] = records.length
+    for (const party of each.parties) parties.fixed(party, addressLength)
+    partyEnds[row] = parties.length / addressLength
     for (const candidate of each.candidates) writeCandidate(candidates, candidate)
-    return parties.length / addressLength
-  })
+  }
   return {
     ref,
     parentHash,
     timestampSeconds,
-    transactionCount: transactions.length,
+    transactionCount: count,
     isTraced: block.isTraced ?? false,
-    indexes: Uint16Array.from(transactions, ({ transaction }) => transaction.index),
-    hashes: hashesIn(records.finish(), recordEnds),
+    indexes,
+    hashes: hashes.finish(),
     records: records.finish(),
     recordEnds,
     parties: parties.finish(),
@@ -81,16 +94,6 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     candidates: candidates.finish(),
     ...encodeEvents(block.events ?? [])
   }
-}
-
-/** Every record begins with its kind and its hash. */
-function hashesIn(records: Uint8Array, ends: Uint32Array): Uint8Array {
-  const hashes = new Uint8Array(hashLength * ends.length)
-  for (let place = 0; place < ends.length; place++) {
-    const start = 1 + (ends[place - 1] ?? 0)
-    for (let i = 0; i < hashLength; i++) hashes[place * hashLength + i] = records[start + i] ?? 0
-  }
-  return hashes
 }
 
 /** The rows of account events. */
