@@ -3,9 +3,11 @@
  *
  * `npm run bench -w @chain-data/server` runs all but the longest, `-- holdings` only that one, `-- --write` keeps the figures in
  * `results/`. Two are run by their names only: `-- soak --minutes 10` and `-- store --transactions 10000000`.
+ * `-- ingest --against <absolute path>` compares with another checkout instead, and keeps nothing.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, platform, release, totalmem } from 'node:os'
+import { resolve } from 'node:path'
 import { version } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -13,6 +15,7 @@ import { benchHistory } from './history/benchHistory.ts'
 import { benchHoldings } from './holdings/benchHoldings.ts'
 import { benchHttp } from './http/benchHttp.ts'
 import { benchIngest } from './ingest/benchIngest.ts'
+import { benchIngestAgainst } from './ingest/benchIngestAgainst.ts'
 import { benchProcesses } from './processes/benchProcesses.ts'
 import { benchSoak } from './soak/benchSoak.ts'
 import { benchSolana } from './solana/benchSolana.ts'
@@ -23,7 +26,8 @@ const { values, positionals: wanted } = parseArgs({
     write: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '10' },
     transactions: { type: 'string', default: '10000000' },
-    engine: { type: 'string' }
+    engine: { type: 'string' },
+    against: { type: 'string' }
   },
   allowPositionals: true
 })
@@ -33,7 +37,8 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
   history: benchHistory,
   holdings: benchHoldings,
   http: benchHttp,
-  ingest: benchIngest,
+  ingest: out =>
+    values.against === undefined ? benchIngest(out) : benchIngestAgainst(resolve(values.against), out),
   processes: benchProcesses,
   solana: benchSolana,
   soak: out => benchSoak(out, Number(values.minutes)),
@@ -50,7 +55,7 @@ for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 ? !wanted.includes(name) : onlyByName.includes(name)) continue
   print(name)
   const figures = await bench(print)
-  if (!values.write) continue
+  if (!values.write || values.against !== undefined) continue
   const date = new Date().toISOString().slice(0, 10)
   const machine = {
     cpu: cpus()[0]?.model ?? 'unknown',

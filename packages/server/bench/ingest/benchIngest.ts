@@ -134,7 +134,8 @@ function ponderOfTransfers({ postgres }: Setup, order: Omit<Order, 'subject'>): 
   ]
 }
 
-async function describeNode(url: string): Promise<Node> {
+/** How far a node has come. */
+export async function describeNode(url: string): Promise<Node> {
   const { number, hash } = (await callNode(url, 'eth_getBlockByNumber', 'latest', false)) as {
     readonly number: string
     readonly hash: string

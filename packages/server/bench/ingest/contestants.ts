@@ -67,17 +67,22 @@ export async function createCeiling(
   }
 }
 
-/** Our whole server with an empty index. @param openStore - a new, empty store each time. */
+/**
+ * Our whole server with an empty index.
+ * @param openStore - a new, empty store each time.
+ * @param script - `ingestOnce.ts` of this checkout, or the URL of another one's.
+ */
 export function createOurs(
   name: string,
   { url, lastBlock, lastHash, transfers }: Node,
-  openStore: () => Promise<RunStore>
+  openStore: () => Promise<RunStore>,
+  script = '../ingest/ingestOnce.ts'
 ): Contestant {
   return {
     name,
     async run() {
       const store = await openStore()
-      const child = startChild('../ingest/ingestOnce.ts', [url, String(chainFigures.chainId), store.url])
+      const child = startChild(script, [url, String(chainFigures.chainId), store.url])
       try {
         const figures = (await child.first) as IngestFigures
         const { number, hash } = figures.indexedTo
