@@ -7,10 +7,9 @@ import { answerCalls, type TakenQuota } from '../rpc/answerCalls.ts'
 import type { Dispatch } from '../rpc/createDispatch.ts'
 import { failureText } from '../rpc/envelope.ts'
 import type { RequestBody } from '../rpc/readBody.ts'
-import type { PieceStream } from '../rpc/resultPieces.ts'
 import type { WireError } from '../rpc/toWireError.ts'
 import type { HttpAnswer } from './exchange.ts'
-import { type Arrival, type Guard, onceEnded } from './guards.ts'
+import { type Arrival, type Guard, watchBody } from './guards.ts'
 import type { Target } from './requestForm.ts'
 
 /** Guard: counts answers by status and by the bytes that are sent of them, and logs each one at level debug. */
@@ -35,15 +34,11 @@ export function countAnswers(
       return answer
     }
     metrics.beginStream()
-    const counted: PieceStream = {
-      async next() {
-        const piece = await body.next()
-        if (!piece.done) metrics.countSent(Buffer.byteLength(piece.value))
-        return piece
-      },
-      return: () => body.return()
-    }
-    return { ...answer, body: onceEnded(counted, metrics.endStream) }
+    const counted = watchBody(body, {
+      piece: text => metrics.countSent(Buffer.byteLength(text)),
+      ended: metrics.endStream
+    })
+    return { ...answer, body: counted }
   }
 }
 

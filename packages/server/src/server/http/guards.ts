@@ -67,25 +67,36 @@ export async function holdUntilEnd(answering: Promise<HttpAnswer>, end: () => vo
     const answer = await answering
     if (typeof answer.body === 'string') return answer
     isStream = true
-    return { ...answer, body: onceEnded(answer.body, end) }
+    return { ...answer, body: watchBody(answer.body, { ended: end }) }
   } finally {
     if (!isStream) end()
   }
 }
 
-/** The same body; `ended` runs once, when it is read to its end, fails, or is dropped. */
-export function onceEnded(body: PieceStream, ended: () => void): PieceStream {
+/**
+ * Returns the same body, watched.
+ *
+ * @param watch.ended - runs once, when the body is read to its end, fails, or is dropped.
+ * @param watch.before - runs before each piece is read; what it throws fails the body.
+ * @param watch.piece - takes each piece that was read.
+ */
+export function watchBody(
+  body: PieceStream,
+  watch: { ended(): void; before?(): void; piece?(text: string): void }
+): PieceStream {
   let hasEnded = false
   const end = () => {
     if (hasEnded) return
     hasEnded = true
-    ended()
+    watch.ended()
   }
   return {
     async next() {
       try {
+        watch.before?.()
         const next = await body.next()
         if (next.done) end()
+        else watch.piece?.(next.value)
         return next
       } catch (error) {
         end()

@@ -3,7 +3,7 @@ import { Refusal } from '../../platform/refusal.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
 import type { PieceStream } from '../rpc/resultPieces.ts'
 import type { Arrival, Guard } from './guards.ts'
-import { holdUntilEnd, onceEnded } from './guards.ts'
+import { holdUntilEnd, watchBody } from './guards.ts'
 
 /** Parts of all requests at the same time that one may have under way. */
 const parts = {
@@ -45,20 +45,16 @@ export function shareRequests(
   function boundLong(body: PieceStream, call: Identified): PieceStream {
     const longAtMs = now() + longFromMs
     let giveBack: (() => void) | undefined
-    const bounded: PieceStream = {
-      async next() {
-        if (giveBack === undefined && now() >= longAtMs) {
-          giveBack = answers(call)
-          if (giveBack === undefined) {
-            await body.return()
-            throw new Error('the caller has too many long answers')
-          }
-        }
-        return body.next()
+    return watchBody(body, {
+      before() {
+        if (giveBack !== undefined || now() < longAtMs) return
+        giveBack = answers(call)
+        if (giveBack !== undefined) return
+        body.return().catch(() => {})
+        throw new Error('the caller has too many long answers')
       },
-      return: () => body.return()
-    }
-    return onceEnded(bounded, () => giveBack?.())
+      ended: () => giveBack?.()
+    })
   }
 
   async function answerBounded(call: Identified, answering: ReturnType<Parameters<Guard>[1]>) {
