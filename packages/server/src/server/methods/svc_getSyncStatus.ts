@@ -42,7 +42,7 @@ export function createGetSyncStatus(options: SyncStatusOptions): Handlers['svc_g
 
   return async (_params, { chainId = Number.NaN, signal, deadlineMs }) => {
     const evm = evmChains.get(chainId)
-    if (evm) return toWireStatus(evm.status(), await coverageOf(evm.reader), evm.deepHistory?.())
+    if (evm) return toWireStatus(evm.status(), await readCoverage(evm.reader), evm.deepHistory?.())
     const solana = solanaChains.get(chainId)
     if (!solana) throw new Error(`no parts for chain ${chainId}`)
     const covers = { transfers: false, internal: false, pool: false }
@@ -63,26 +63,19 @@ function isOfNode(error: unknown): boolean {
   )
 }
 
-/** Returns nothing where the store does not answer in time. */
-async function coverageOf(reader: StatusChain['reader']): Promise<IndexCoverage> {
-  try {
-    return await withDeadline({ timeoutMs: coverageTimeoutMs }, () => readCoverage(reader))
-  } catch (error) {
-    if (error instanceof DeadlineError) return {}
-    throw error
-  }
-}
-
+/** @returns nothing where the store does not answer, or not in time. */
 async function readCoverage(reader: StatusChain['reader']): Promise<IndexCoverage> {
   try {
-    const snapshot = await reader.openSnapshot()
-    try {
-      return await snapshot.coverage()
-    } finally {
-      await snapshot.close()
-    }
+    return await withDeadline({ timeoutMs: coverageTimeoutMs }, async () => {
+      const snapshot = await reader.openSnapshot()
+      try {
+        return await snapshot.coverage()
+      } finally {
+        await snapshot.close()
+      }
+    })
   } catch (error) {
-    if (error instanceof StoreError) return {}
+    if (error instanceof DeadlineError || error instanceof StoreError) return {}
     throw error
   }
 }
