@@ -1,3 +1,5 @@
+import type { SolanaStatus, SyncStatus } from '../model/sync.ts'
+
 /** Measurements counted by size: plain data, so that it can leave a worker thread. */
 export interface HistogramFigures {
   /** One count for each bound, of the values up to it and above the bound before; then one for those beyond the last. */
@@ -132,4 +134,15 @@ export interface LimitFigures {
   readonly loopDelayMs: number
   /** Requests whose credentials were not compared, because their address has to wait. */
   readonly throttledLogins: number
+}
+
+/** How a server fares, read whenever it is asked. */
+export interface ServerFigures {
+  /** One for each EVM chain, in the order of the configuration. */
+  readonly syncStatuses: () => readonly SyncStatus[]
+  /** One for each Solana cluster. Reading may make a call to the cluster's node. */
+  readonly solanaStatuses: () => readonly SolanaStatus[]
+  /** The nodes and the indexer of each EVM chain, in the order of `syncStatuses`. */
+  readonly nodeFigures: () => readonly NodeFigures[]
+  readonly metadataFigures: () => MetadataFigures | undefined
 }

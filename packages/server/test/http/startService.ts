@@ -1,11 +1,13 @@
 import { limits } from '@chain-data/protocol'
+import type { ServerFigures } from '../../src/platform/figures.ts'
 import { createLogger } from '../../src/platform/logger.ts'
+import type { ProjectInput } from '../../src/server/config/projectsSchema.ts'
 import { createService, type Service, type ServiceOptions } from '../../src/server/http/createService.ts'
 import { type Listener, type ListenOptions, listen } from '../../src/server/http/listen.ts'
 import type { Handlers } from '../../src/server/methods/MethodContext.ts'
-import { createKeyRing, type ProjectKeys } from '../../src/server/projects/createKeyRing.ts'
+import { createKeyRing } from '../../src/server/projects/createKeyRing.ts'
 
-export const projects: readonly ProjectKeys[] = [
+export const projects: readonly ProjectInput[] = [
   {
     projectId: 'demo',
     serverKey: 'demo-server-key',
@@ -31,21 +33,27 @@ export interface StartedService extends Service {
 }
 
 /** What a test changes of the service. */
-export type ServiceChanges = Omit<Partial<ServiceOptions>, 'handlers' | 'limits'> & {
-  readonly handlers?: Partial<Handlers>
-  /** Who may call, in place of `projects`; `keyRing` wins over it. */
-  readonly projects?: readonly ProjectKeys[]
-  readonly limits?: Partial<ServiceOptions['limits']>
-}
+export type ServiceChanges = Omit<Partial<ServiceOptions>, 'handlers' | 'limits'> &
+  Partial<ServerFigures> & {
+    readonly handlers?: Partial<Handlers>
+    /** Who may call, in place of `projects`; `keyRing` wins over it. */
+    readonly projects?: readonly ProjectInput[]
+    readonly limits?: Partial<ServiceOptions['limits']>
+  }
 
 /** The HTTP and JSON-RPC layers around the methods that a test brings; everything else is as by default. */
 export function startService(changes: ServiceChanges = {}): StartedService {
   const logLines: string[] = []
-  const { projects: mayCall = projects, ...rest } = changes
+  const {
+    projects: mayCall = projects,
+    syncStatuses = () => [],
+    solanaStatuses = () => [],
+    ...rest
+  } = changes
   const keyRing = createKeyRing(mayCall)
   const service = createService({
     chainIds: { '/evm-chain': [1, 31337], '/solana': [101, 103] },
-    syncStatuses: () => [],
+    figures: { syncStatuses, solanaStatuses, nodeFigures: () => [], metadataFigures: () => undefined },
     keyRing,
     methodPrefix: 'svc_',
     rateLimit: false,

@@ -32,6 +32,7 @@ function startRecorder(changes: Partial<StatusSources> = {}, everyMs?: number) {
       counts,
       syncStatuses: () => [status],
       solanaStatuses: () => [],
+      nodeFigures: () => [],
       inFlight: () => 0,
       isClosing: () => false,
       now: () => nowMs,

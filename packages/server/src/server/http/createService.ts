@@ -1,7 +1,7 @@
 import { type EndpointPath, transport } from '@chain-data/protocol'
-import type { SolanaStatus, SyncStatus } from '../../model/sync.ts'
+import type { ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { createMetrics, type MetricSources } from '../metrics/metrics.ts'
+import { createMetrics } from '../metrics/metrics.ts'
 import type { KeyRing } from '../projects/createKeyRing.ts'
 import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
@@ -30,13 +30,7 @@ export interface ServiceOptions {
   readonly handlers: DispatchOptions['handlers']
   /** The chains served on each endpoint, ascending. */
   readonly chainIds: Readonly<Record<EndpointPath, readonly number[]>>
-  readonly syncStatuses: () => readonly SyncStatus[]
-  /** Asked for the health page only. */
-  readonly solanaStatuses?: () => readonly SolanaStatus[]
-  /** How the upstreams of each chain fare; for the metrics. */
-  readonly nodeFigures?: MetricSources['nodeFigures']
-  /** How the metadata service fares; for the metrics. */
-  readonly metadataFigures?: MetricSources['metadataFigures']
+  readonly figures: ServerFigures
   /** The metrics report on the process too. */
   readonly ownsProcess?: boolean | undefined
   readonly keyRing: KeyRing
@@ -86,15 +80,13 @@ export interface Service {
 
 /** Puts the guards of HTTP and the JSON-RPC layer around a set of methods, whatever stands behind these. */
 export function createService(options: ServiceOptions): Service {
-  const { chainIds, syncStatuses, nodeFigures, keyRing, verifier, methodPrefix, limits, logger } = options
-  const { overload: shedding = false, answersAtOnce = 64, solanaStatuses = () => [] } = options
+  const { chainIds, figures, keyRing, verifier, methodPrefix, limits, logger } = options
+  const { overload: shedding = false, answersAtOnce = 64 } = options
   const metrics = createMetrics({
-    syncStatuses,
+    ...figures,
     inFlight: () => overload.inFlight(),
-    ownsProcess: options.ownsProcess,
-    limitFigures: () => ({ ...overload.figures(), throttledLogins: login.throttled() }),
-    ...(nodeFigures ? { nodeFigures } : {}),
-    ...(options.metadataFigures ? { metadataFigures: options.metadataFigures } : {})
+    ownsProcess: options.ownsProcess ?? false,
+    limitFigures: () => ({ ...overload.figures(), throttledLogins: login.throttled() })
   })
   const overload = createOverload({
     requestsInFlight: limits.requestsInFlight,
@@ -104,13 +96,7 @@ export function createService(options: ServiceOptions): Service {
   const operator = createOperatorPages({
     served: options.pages ?? { status: true, metrics: true },
     metrics,
-    sources: {
-      syncStatuses,
-      solanaStatuses,
-      nodeFigures,
-      inFlight: overload.inFlight,
-      isClosing: overload.isDraining
-    },
+    sources: { ...figures, inFlight: overload.inFlight, isClosing: overload.isDraining },
     times: options.statusTimes
   })
   const login = createLogin({ keyRing, verifier, rule: options.login ?? false })

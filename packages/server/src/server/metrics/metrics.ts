@@ -6,6 +6,7 @@ import {
   type LimitFigures,
   type MetadataFigures,
   type NodeFigures,
+  type ServerFigures,
   upstreamBounds,
   writeBounds
 } from '../../platform/figures.ts'
@@ -19,33 +20,25 @@ export interface Metrics extends Counts {
 }
 
 /** Figures that are counted elsewhere; read at every scrape. */
-export interface MetricSources {
-  /** One per indexed chain. */
-  readonly syncStatuses: () => readonly SyncStatus[]
+interface MetricSources extends ServerFigures {
   /** Requests being answered right now. */
   readonly inFlight: () => number
-  /** How the upstreams of each chain fare. */
-  readonly nodeFigures?: () => readonly NodeFigures[]
-  readonly metadataFigures?: () => MetadataFigures
-  readonly limitFigures?: () => LimitFigures
-  /** The page includes the process: memory, CPU, event loop, garbage collection. Default: false. */
-  readonly ownsProcess?: boolean | undefined
+  readonly limitFigures: () => LimitFigures
+  /** The page includes the process: memory, CPU, event loop, garbage collection. */
+  readonly ownsProcess: boolean
 }
 
 /** Counts, and renders the counts together with `sources`. `docs/metrics.md` describes every metric. */
 export function createMetrics(sources: MetricSources): Metrics {
-  const { syncStatuses, inFlight, nodeFigures, metadataFigures, limitFigures, ownsProcess } = sources
   const page = createMetricsPage()
   const counts = createCounts()
-  addCallerMetrics(page, counts, inFlight)
-  addSyncMetrics(page, syncStatuses)
-  if (nodeFigures !== undefined) {
-    addUpstreamMetrics(page, nodeFigures)
-    addIndexMetrics(page, nodeFigures)
-  }
-  if (metadataFigures !== undefined) addMetadataMetrics(page, metadataFigures)
-  if (limitFigures !== undefined) addLimitMetrics(page, limitFigures)
-  if (ownsProcess) collectDefaultMetrics({ register: page.registry })
+  addCallerMetrics(page, counts, sources.inFlight)
+  addSyncMetrics(page, sources.syncStatuses)
+  addUpstreamMetrics(page, sources.nodeFigures)
+  addIndexMetrics(page, sources.nodeFigures)
+  addMetadataMetrics(page, () => [sources.metadataFigures() ?? []].flat())
+  addLimitMetrics(page, sources.limitFigures)
+  if (sources.ownsProcess) collectDefaultMetrics({ register: page.registry })
   return {
     ...counts,
     async render() {
@@ -158,14 +151,18 @@ function addLimitMetrics(page: MetricsPage, read: () => LimitFigures): void {
   gauge('event_loop_delay_seconds', delayHelp, f => f.loopDelayMs / 1_000)
 }
 
-function addMetadataMetrics(page: MetricsPage, read: () => MetadataFigures): void {
-  const { counter, gauge } = metricsOf(page, () => [read()], { prefix: 'metadata_' })
+function addMetadataMetrics(page: MetricsPage, readAll: () => readonly MetadataFigures[]): void {
+  const { counter, gauge } = metricsOf(page, readAll, { prefix: 'metadata_' })
   const lookupsHelp =
     'Addresses asked for, by what was known of them: fresh, stale, negative (failed lately), missing.'
-  page.counter('metadata_lookups', lookupsHelp, () => rowsBy('found', Object.entries(read().lookups)))
+  page.counter('metadata_lookups', lookupsHelp, () =>
+    readAll().flatMap(f => rowsBy('found', Object.entries(f.lookups)))
+  )
   const fetchesHelp =
     'Requests to single hosts by outcome: ok, overtaken by another gateway, or why they failed.'
-  page.counter('metadata_fetches', fetchesHelp, () => rowsBy('outcome', Object.entries(read().fetches)))
+  page.counter('metadata_fetches', fetchesHelp, () =>
+    readAll().flatMap(f => rowsBy('outcome', Object.entries(f.fetches)))
+  )
   counter('fetched_bytes', 'Bytes of documents fetched, unpacked.', f => f.fetchedBytes)
   gauge('fetches_running', 'Requests under way.', f => f.running)
   gauge('fetches_waiting', 'Requests waiting for their turn.', f => f.waiting)

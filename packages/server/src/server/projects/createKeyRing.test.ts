@@ -1,6 +1,7 @@
 import * as crypto from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createKeyRing, type ProjectKeys } from './createKeyRing.ts'
+import type { ProjectInput } from '../config/projectsSchema.ts'
+import { createKeyRing } from './createKeyRing.ts'
 import { digestKey, formatKeyDigest } from './keyDigest.ts'
 
 vi.mock('node:crypto', async load => {
@@ -12,7 +13,7 @@ afterEach(() => vi.mocked(crypto.timingSafeEqual).mockClear())
 const origins = ['https://dapp.example']
 const endMs = Date.parse('2026-12-31T00:00:00Z')
 let nowMs = endMs - 1
-const projects: readonly ProjectKeys[] = [
+const projects: readonly ProjectInput[] = [
   {
     projectId: 'many',
     serverKey: 'first',

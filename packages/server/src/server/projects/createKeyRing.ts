@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Project, ProjectInput } from '../config/projectsSchema.ts'
 import { createKey, digestKey, type KeyDigest, matchesKey, readConfiguredKey } from './keyDigest.ts'
 
 /** Who is calling, once the credentials were found right. */
@@ -12,25 +13,8 @@ export interface Caller {
   readonly rateLimit?: ProjectRateLimit
 }
 
-/** A project's own quota; calls with client keys get the usual share of it. */
-export type ProjectRateLimit = { readonly requestsPerSecond: number; readonly burst: number } | false
-
-/** One key of a project, in plain text or as a digest. */
-interface ProjectKey {
-  readonly key: string
-  /** ISO 8601; from then on the key is a wrong one. Absent or null: it has no end. */
-  readonly expiresAt?: string | null
-}
-
-/** A project as it is configured. */
-export interface ProjectKeys {
-  readonly projectId: string
-  readonly serverKey?: string | null
-  readonly serverKeys?: readonly (string | ProjectKey)[]
-  readonly clientKeys?: readonly (ProjectKey & { readonly origins: readonly string[] })[]
-  /** Absent or null: the common quota. */
-  readonly rateLimit?: ProjectRateLimit | null
-}
+/** A project's own quota; calls with client keys get the usual share of it. `false`: none. */
+export type ProjectRateLimit = NonNullable<Project['rateLimit']>
 
 /** All keys that are in force. */
 export interface KeyRing {
@@ -47,7 +31,7 @@ export interface KeyRing {
   /** Whether any key may be used by web pages. */
   hasClientKeys(): boolean
   /** Puts the keys of these projects in force in place of all others, at once. */
-  replace(projects: readonly ProjectKeys[]): void
+  replace(projects: readonly ProjectInput[]): void
 }
 
 interface Entry {
@@ -63,7 +47,7 @@ interface Entry {
  * @remarks The first look-up costs as many HMACs as the project with the most keys has, for every project and for none;
  *   a key that was right before costs one hash.
  */
-export function createKeyRing(projects: readonly ProjectKeys[], now: () => number = Date.now): KeyRing {
+export function createKeyRing(projects: readonly ProjectInput[], now: () => number = Date.now): KeyRing {
   // An unknown key matches no digest; comparing this one only takes the time that real keys would have taken.
   const decoy = digestKey(createKey())
   // Under a secret of this process, so that what is remembered is of no use elsewhere.
@@ -103,7 +87,7 @@ export function createKeyRing(projects: readonly ProjectKeys[], now: () => numbe
   }
 }
 
-function digestAll(projects: readonly ProjectKeys[]) {
+function digestAll(projects: readonly ProjectInput[]) {
   const known = new Map(projects.map(project => [project.projectId, entriesOf(project)]))
   const lengths = [...known.values()].map(({ length }) => length)
   return {
@@ -122,7 +106,7 @@ function entriesOf({
   serverKeys = [],
   clientKeys = [],
   rateLimit
-}: ProjectKeys): Entry[] {
+}: ProjectInput): Entry[] {
   const quota = rateLimit === undefined || rateLimit === null ? {} : { rateLimit }
   const servers = [...(serverKey == null ? [] : [serverKey]), ...serverKeys].map(configured => ({
     ...(typeof configured === 'string' ? { key: configured } : configured),

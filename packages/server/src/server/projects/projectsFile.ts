@@ -152,12 +152,7 @@ export function toKeptProject({
   }
 }
 
-interface StoredKey {
-  readonly key: string
-  readonly name?: string | null
-  readonly createdAt?: string | null
-  readonly expiresAt?: string | null
-}
+type StoredKey = Exclude<NonNullable<ProjectInput['serverKeys']>[number], string>
 
 /** Writes a project as a file has it; what is absent is left out. */
 export function fromKeptProject({ projectId, keys, rateLimit }: KeptProject): ProjectInput {

@@ -132,8 +132,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   })
 
   const syncStatuses = () =>
-    parts.evmChains.map(chain => {
-      const status = chain.status()
+    parts.figures.syncStatuses().map(status => {
       const { problem } = status
       return problem === undefined || hide === undefined ? status : { ...status, problem: hide(problem) }
     })
@@ -143,10 +142,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
       '/evm-chain': ascending(config.chains.evm.map(({ chainId }) => chainId)),
       '/solana': ascending(config.chains.solana.map(({ chainId }) => chainId))
     },
-    syncStatuses,
-    solanaStatuses: () => parts.solanaStatuses(),
-    metadataFigures: () => parts.metadataFigures(),
-    nodeFigures: () => parts.evmChains.map(chain => chain.figures()),
+    figures: { ...parts.figures, syncStatuses },
     keyRing: projects.keyRing,
     verifier,
     methodPrefix: config.methodPrefix,

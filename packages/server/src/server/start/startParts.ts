@@ -3,12 +3,11 @@ import { createDeepHistory } from '../../evm/below/createDeepHistory.ts'
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createEvmHoldings } from '../../evm/holdings/holdings.ts'
 import { createSpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
-import type { SolanaStatus, SyncStatus } from '../../model/sync.ts'
 import { createEvmRpc } from '../../nodes/evm/rpc.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { systemClock } from '../../platform/clock.ts'
-import type { MetadataFigures, NodeFigures } from '../../platform/figures.ts'
+import type { NodeFigures, ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { createSolanaHoldings } from '../../solana/holdings/holdings.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
@@ -27,18 +26,10 @@ import { openMetadataSources } from './openMetadataSources.ts'
 import type { Stores } from './openStores.ts'
 import { startIndexing } from './startIndexing.ts'
 
-interface EvmChain {
-  status(): SyncStatus
-  /** Of the indexer's upstreams and of those that state is read from. */
-  figures(): NodeFigures
-}
-
 /** What a server is made of, beside its HTTP layer. */
 export interface Parts {
-  readonly evmChains: readonly EvmChain[]
   readonly handlers: Handlers
-  solanaStatuses(): readonly SolanaStatus[]
-  metadataFigures(): MetadataFigures
+  readonly figures: ServerFigures
   stopIndexing(): Promise<void>
   close(): Promise<void>
 }
@@ -113,6 +104,7 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
       deep,
       deepHistory: () => (deep === undefined ? 'none' : deep.answeredBy()),
       status: indexer.status,
+      /** Of the indexer's upstreams and of those that state is read from. */
       figures: (): NodeFigures => ({
         upstreams: [...(indexer.figures()?.upstreams ?? []), ...rpc.figures()],
         webSockets: indexer.figures()?.webSockets ?? [],
@@ -133,7 +125,6 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
   const { maxUnpaged, serveWhileSyncing, cacheBytes } = config.history
 
   return {
-    evmChains,
     handlers: {
       svc_getTransactionsByAddress: createGetTransactionsByAddress({
         chains: evmById,
@@ -162,8 +153,12 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
         clock: systemClock
       })
     },
-    metadataFigures: metadata.figures,
-    solanaStatuses: () => solanaChains.map(({ watch }) => watch.status()),
+    figures: {
+      syncStatuses: () => evmChains.map(chain => chain.status()),
+      solanaStatuses: () => solanaChains.map(({ watch }) => watch.status()),
+      nodeFigures: () => evmChains.map(chain => chain.figures()),
+      metadataFigures: metadata.figures
+    },
     stopIndexing: indexing.stop,
     async close() {
       metadata.close()

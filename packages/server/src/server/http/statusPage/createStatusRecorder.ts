@@ -1,20 +1,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { SolanaStatus, SyncStatus } from '../../../model/sync.ts'
-import type { NodeFigures } from '../../../platform/figures.ts'
+import type { ServerFigures } from '../../../platform/figures.ts'
 import { present } from '../../../platform/present.ts'
 import { type Counts, percentile } from '../../metrics/counts.ts'
 import { type ChainHistory, createChainHistory, keep, rateOf, toChart } from './createChainHistory.ts'
 import type { MethodCalls, StatusReport } from './StatusReport.ts'
 
-/** What the status page is made from; read at every sample or report. */
-export interface StatusSources {
+/** What the status page is made from; read at every sample or report, the Solana clusters for reports only. */
+export interface StatusSources extends Omit<ServerFigures, 'metadataFigures'> {
   readonly version: string
   readonly counts: Pick<Counts, 'calls' | 'refusals'>
-  readonly syncStatuses: () => readonly SyncStatus[]
-  /** Read for reports only: reading may make a call to the cluster's node. */
-  readonly solanaStatuses: () => readonly SolanaStatus[]
-  /** In the order of `syncStatuses`. */
-  readonly nodeFigures?: (() => readonly NodeFigures[]) | undefined
   readonly inFlight: () => number
   readonly isClosing: () => boolean
   /** The clock, in Unix milliseconds; it may be set. Absent: the machine's. */
@@ -75,7 +69,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
 
   function sample(): void {
     const atMs = steadyNow()
-    const figures = nodeFigures?.() ?? []
+    const figures = nodeFigures()
     for (const [index, status] of syncStatuses().entries()) {
       historyOf(status.chainId).sample(status, figures[index], atMs)
     }
@@ -113,7 +107,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
     report() {
       const moment = { steadyMs: steadyNow(), unixMs: now() }
       const statuses = syncStatuses()
-      const figures = nodeFigures?.() ?? []
+      const figures = nodeFigures()
       const calls = readCalls(counts)
       const memory = process.memoryUsage()
       return {
