@@ -7,8 +7,8 @@ import type { StartBlock } from '../../model/startBlock.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { BlockFailure, fetchInOrder, type Wait } from './fetchInOrder.ts'
+import { checkIdentity } from './identity.ts'
 import { findReorg, type Reorg } from './reorg.ts'
-import { checkIdentity } from './waitForIdentity.ts'
 
 /** What happens on the node's chain, in terms of the stored one. */
 export type ChainEvent =

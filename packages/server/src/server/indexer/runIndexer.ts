@@ -6,16 +6,16 @@ import type { SyncStatus } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
-import { StoreUnavailableError } from '../../platform/errors.ts'
+import { ConfigError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { follow } from './follow.ts'
+import { readIdentity } from './identity.ts'
 import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
 import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import type { IndexerConfig } from './startIndexer.ts'
 import { createStatusBoard, describeProblem, reportStatus, type StatusBoard } from './status.ts'
-import { waitForIdentity } from './waitForIdentity.ts'
 
 export interface RunIndexerOptions extends Pick<OpeningOptions, 'openWriter' | 'peek' | 'onGenesis'> {
   readonly config: IndexerConfig
@@ -40,7 +40,7 @@ const soundAfterMs = 10_000
  * @throws {StoreError} when the store cannot be opened or written for another reason. It is closed whatever happens.
  */
 export async function runIndexer(options: RunIndexerOptions): Promise<void> {
-  const { config, signal } = options
+  const { config } = options
   const logger = options.logger.child({ component: 'indexer', chainId: config.chainId })
   const stored = await options.peek()
   const board = createStatusBoard({
@@ -78,9 +78,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
       ...plain,
       block: (number, blockSignal) => counts.fetching(plain.block(number, blockSignal))
     }
-    const found = await waitForIdentity(source, chainId, board, logger, signal)
-    if (found === undefined) return
-    await keepFollowing({ options, board, rpc, source, found, logger, counts })
+    await keepFollowing({ options, board, rpc, source, logger, counts })
   } finally {
     clearInterval(figuresTimer)
     tellFigures()
@@ -94,20 +92,23 @@ interface Following {
   readonly board: StatusBoard
   readonly rpc: EvmUpstreams
   readonly source: EvmSource
-  readonly found: ChainIdentity
   readonly logger: Logger
   readonly counts: IndexCounts
 }
 
-/** Opens the store and follows into it, again and again where it is lost. */
+/** Waits for the node, opens the store and follows into it, again and again where one of them is lost. */
 async function keepFollowing(following: Following): Promise<void> {
-  const { options, board, rpc, found, logger } = following
-  const { signal } = options
+  const { options, board, rpc, source, logger } = following
+  const { openWriter, peek, onGenesis, config, signal } = options
   const pauses = createRetryPauses()
+  let found: ChainIdentity | undefined
   while (!signal.aborted) {
     let followedSinceMs = Number.POSITIVE_INFINITY
     try {
-      const { openWriter, peek, onGenesis, config } = options
+      if (found === undefined) {
+        found = await readIdentity(source, config.chainId, signal)
+        pauses.reset()
+      }
       const opened = await openInTurn({
         ...{ openWriter, peek, signal, board, rpc, found, logger },
         startBlock: lowestStart(config.startBlock),
@@ -119,14 +120,18 @@ async function keepFollowing(following: Following): Promise<void> {
       await followInto(opened, following)
     } catch (error) {
       if (signal.aborted) return
-      if (!mayBeHadAgain(error)) throw error
+      const isOfStore = found !== undefined
+      if (isOfStore && !mayBeHadAgain(error)) throw error
       if (performance.now() - followedSinceMs > soundAfterMs) pauses.reset()
       const problem = describeProblem(error)
       board.change({ phase: 'stalled', problem, rollingBackTo: undefined })
       const pauseMs = pauses.next(error)
-      const waitMs = pauses.failures() === 1 ? 0 : Math.round(pauseMs)
+      const waitMs = isOfStore && pauses.failures() === 1 ? 0 : Math.round(pauseMs)
       if (pauses.isMilestone()) {
-        logger.warn('the store is lost and opened again', { problem, attempt: pauses.failures(), waitMs })
+        const fields = { problem, attempt: pauses.failures(), waitMs }
+        if (isOfStore) logger.warn('the store is lost and opened again', fields)
+        else if (error instanceof ConfigError) logger.error('the node serves another chain', fields)
+        else logger.warn('the node cannot be used yet', fields)
       }
       await pause(waitMs, signal)
     }
