@@ -4,11 +4,16 @@ import { readRetryAfter } from '../../nodes/upstreams/httpUpstream.ts'
 import { openAbortScope, unlessAborted } from '../../platform/concurrency/deadline.ts'
 import { MetadataError } from '../../platform/errors.ts'
 import { type CheckedUrl, checkUrl, readAllowHosts } from './checkUrl.ts'
-import { type Dial, dialAddress } from './dialAddress.ts'
+import {
+  createResolvePublicHost,
+  type Dial,
+  dialAddress,
+  type ResolveHost,
+  resolveLocalHost
+} from './dialAddress.ts'
 import { metadataFailure } from './metadataFailure.ts'
 import { isOwnNetwork, isPublicAddress, type ReadInterfaces } from './publicAddress.ts'
 import { readBody } from './readBody.ts'
-import { createResolvePublicHost, type ResolveHost, resolveLocalHost } from './resolveHost.ts'
 
 interface GuardedFetchLimits {
   /** Over everything: name look-up, dialling, redirects, the last byte of the body. */
