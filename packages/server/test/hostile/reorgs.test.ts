@@ -1,5 +1,6 @@
 import type { EvmHoldings } from '@chain-data/protocol'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { type ChaosNode, chaosNodes } from '../chaos/chaosNodes.ts'
 import { type BranchingChain, createBranchingChain, linesOf } from './createBranchingChain.ts'
 import { type HostileService, startHostileService } from './startHostileService.ts'
@@ -15,6 +16,9 @@ function linesIn({ tokens, nfts }: EvmHoldings): string[] {
     )
   ].sort()
 }
+
+/** Index and node stay apart while they are asked here: a call that waits longer for them learns nothing. */
+const requestDeadlineMs = patient(1_500)
 
 describe.each(chaosNodes)('over $name, an answer is the truth of its block', ({ name, start }) => {
   let node: ChaosNode
@@ -113,22 +117,28 @@ describe.each(chaosNodes)('over $name, an answer is the truth of its block', ({ 
     const { alice, bob } = chain
     await playBranch()
     await expectTruth()
+    const hasty = await startHostileService(node, { requestDeadlineMs })
     const answers: { account: string; answer: EvmHoldings }[] = []
     // Between the steps, not beside them: anvil reads the state of a newest block that it is about to lengthen.
     const askFor = async (account: string) => {
-      const answer = await service.holdings(account).catch(() => undefined)
+      const answer = await hasty.holdings(account).catch(() => undefined)
       if (answer !== undefined) answers.push({ account, answer })
     }
     const ask = () => Promise.all([alice, bob].map(askFor))
-    for (let round = 0n; round < 2n; round++) {
-      await chain.undo()
-      await ask()
-      await chain.move(token, alice, bob, 1n + round)
-      await chain.move(nft, alice, bob, 1n + (round % 2n))
-      await ask()
-      for (let i = 0; i < 5; i++) await chain.mint(units, bob, 1n + round)
-      await ask()
-      await service.reach(chain.headHash())
+    try {
+      await hasty.reach(chain.headHash())
+      for (let round = 0n; round < 2n; round++) {
+        await chain.undo()
+        await ask()
+        await chain.move(token, alice, bob, 1n + round)
+        await chain.move(nft, alice, bob, 1n + (round % 2n))
+        await ask()
+        for (let i = 0; i < 5; i++) await chain.mint(units, bob, 1n + round)
+        await ask()
+        await hasty.reach(chain.headHash())
+      }
+    } finally {
+      await hasty.close()
     }
     expect(answers.length).toBeGreaterThan(0)
     // No ghosts. That nothing is missing either is the next test's.
@@ -139,7 +149,7 @@ describe.each(chaosNodes)('over $name, an answer is the truth of its block', ({ 
   })
 
   test('before the index has seen the reorg; or there is no answer', async () => {
-    const slow = await startHostileService(node, 600_000)
+    const slow = await startHostileService(node, { pollIntervalMs: 600_000, requestDeadlineMs })
     try {
       const { alice } = chain
       await chain.mint(token, alice, 1n)

@@ -17,11 +17,12 @@ export interface HostileService {
   close(): Promise<void>
 }
 
-/** @param pollIntervalMs - how often the index looks at the node. */
+/** @param options.pollIntervalMs - how often the index polls the node; 50. */
 export async function startHostileService(
   { rpcUrl, config }: ChaosNode,
-  pollIntervalMs = 50
+  options: { readonly pollIntervalMs?: number; readonly requestDeadlineMs?: number } = {}
 ): Promise<HostileService> {
+  const { pollIntervalMs = 50, ...limits } = options
   const server = await createServer({
     store: 'sqlite::memory:',
     listen: { host: '127.0.0.1', port: 0 },
@@ -39,6 +40,7 @@ export async function startHostileService(
     },
     rateLimit: false,
     overload: false,
+    limits,
     log: { level: 'silent' }
   })
   const url = await server.listen()

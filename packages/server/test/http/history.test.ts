@@ -164,7 +164,9 @@ describe('a history that is not complete', () => {
   })
 
   it('of a chain whose node was never reached is -32002 UPSTREAM_UNAVAILABLE', async () => {
-    const history = await startSyncing()
+    // Its first block is waited for; a second passes between two looks at the clock.
+    let nowMs = 0
+    const history = await startSyncing({ clock: { now: () => (nowMs += 1_000) } })
     const { head: _, ...status } = history.status
     history.status = { ...status, phase: 'starting' }
     expect(await failureOf(history, alice)).toMatchObject({

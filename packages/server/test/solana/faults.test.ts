@@ -7,7 +7,7 @@ import {
   startSurfpool,
   surfpoolUnsupportedReason
 } from '@chain-data/devnet'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseExactJson } from '../../src/platform/parseExactJson.ts'
 import { comparable } from './comparable.ts'
 import { nodeFaults } from './nodeFaults.ts'
@@ -36,8 +36,10 @@ describe.skipIf(unsupported !== undefined)('a node in front of a real one', () =
     genesisHash = await driver.connection.getGenesisHash()
   })
 
-  afterEach(() => Promise.all(open.splice(0).map(each => each.close())))
-  afterAll(() => surfpool?.stop())
+  afterAll(async () => {
+    await Promise.all(open.map(each => each.close()))
+    await surfpool?.stop()
+  })
 
   const truthOf = (name: string) =>
     comparable(expectedSolanaHoldings(driver.world, name, { parseMetadataUri: false, origin: '' }))
@@ -85,7 +87,8 @@ describe.skipIf(unsupported !== undefined)('a node in front of a real one', () =
     expect(await ask(await service(await node()), name)).toEqual({ holds: truthOf(name) })
   })
 
-  describe.each(nodeFaults)('that $name', ({ react, passes }) => {
+  // Most of their time they wait to ask again, each in a service of its own.
+  describe.concurrent.each(nodeFaults)('that $name', ({ react, passes }) => {
     const faulty = () => node(call => react(call, surfpool.rpcUrl))
 
     it('is made up for by another', async () => {
