@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { NodeUnavailableError } from '../../src/platform/errors.ts'
 import { eventually } from '../support/indexHarness.ts'
 import type { Rule, RuleAnswer } from './startNodeProxy.ts'
@@ -7,6 +8,10 @@ import { useUpstreams } from './useUpstreams.ts'
 const use = useUpstreams()
 const price = { method: 'eth_gasPrice', params: [] }
 const hang: Rule = ({ method }) => (method === 'eth_gasPrice' ? new Promise(() => undefined) : undefined)
+
+/** All at once: none of them may be so late beside the others that it is given to a second upstream already. */
+const learnUsualTime = (rpc: EvmUpstreams) =>
+  Promise.all(Array.from({ length: 15 }, () => rpc.request(price)))
 
 /** Answers to `eth_gasPrice` wait until they are released. */
 function holdBack(answer: RuleAnswer | undefined): { rule: Rule; release: () => void } {
@@ -27,7 +32,7 @@ function holdBack(answer: RuleAnswer | undefined): { rule: Rule; release: () => 
 describe('a read that takes longer than usual', () => {
   it('is given to a second upstream, whose answer is taken, and the first is called off', async () => {
     const { rpc, proxies } = await use.pool(2)
-    for (let i = 0; i < 15; i++) await rpc.request(price)
+    await learnUsualTime(rpc)
     await eventually('looks have ended', () => proxies.every(({ load }) => load.now === 0))
     proxies[0]!.obey(hang)
     expect(await rpc.request(price)).toMatch(/^0x/)
@@ -52,7 +57,7 @@ describe('a read that takes longer than usual', () => {
 
   it('is not with one upstream', async () => {
     const { rpc, proxies } = await use.pool(1)
-    for (let i = 0; i < 15; i++) await rpc.request(price)
+    await learnUsualTime(rpc)
     proxies[0]!.obey(hang)
     await expect(rpc.request(price, { timeoutMs: 300 })).rejects.toBeInstanceOf(NodeUnavailableError)
     expect(rpc.figures()[0]).toMatchObject({ hedgesSent: 0 })
@@ -61,7 +66,7 @@ describe('a read that takes longer than usual', () => {
 
   it('fails like any other when neither answer is sound', async () => {
     const { rpc, proxies } = await use.pool(2, { maxAttempts: 2 })
-    for (let i = 0; i < 15; i++) await rpc.request(price)
+    await learnUsualTime(rpc)
     const { rule, release } = holdBack({ status: 500 })
     proxies[0]!.obey(rule)
     proxies[1]!.obey(({ method }) => (method === 'eth_gasPrice' ? { status: 502 } : undefined))
