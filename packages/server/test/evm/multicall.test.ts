@@ -1,5 +1,6 @@
 import { startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { createStrategyMemory } from '../../src/evm/state/chooseStrategy.ts'
 import { strategyNames } from '../../src/evm/state/findStrategies.ts'
 import type { Address } from '../../src/model/evm.ts'
@@ -74,7 +75,7 @@ describe.each(nodes)('on $name', ({ start, setCode, byHash, burners }) => {
 
   beforeAll(async () => {
     node = await start()
-    rpc = createEvmRpc({ chainId: 31337, rpcUrls: [node.rpcUrl] })
+    rpc = createEvmRpc({ chainId: 31337, rpcUrls: [node.rpcUrl], timeoutMs: patient(20_000) })
     place = createPlacer(rpc, setCode)
   })
   afterAll(async () => {

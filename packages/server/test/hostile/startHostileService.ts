@@ -1,6 +1,7 @@
 import type { EvmHoldings } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { expect } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
 import type { ChaosNode } from '../chaos/chaosNodes.ts'
 import { eventually } from '../support/indexHarness.ts'
@@ -22,7 +23,7 @@ export async function startHostileService(
   { rpcUrl, config }: ChaosNode,
   options: { readonly pollIntervalMs?: number; readonly requestDeadlineMs?: number } = {}
 ): Promise<HostileService> {
-  const { pollIntervalMs = 50, ...limits } = options
+  const { pollIntervalMs = 50, requestDeadlineMs = patient(25_000) } = options
   const server = await createServer({
     store: 'sqlite::memory:',
     listen: { host: '127.0.0.1', port: 0 },
@@ -40,7 +41,7 @@ export async function startHostileService(
     },
     rateLimit: false,
     overload: false,
-    limits,
+    limits: { requestDeadlineMs },
     log: { level: 'silent' }
   })
   const url = await server.listen()
