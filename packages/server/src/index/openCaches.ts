@@ -35,7 +35,7 @@ export function openMetadataCache(
   }
 }
 
-/** Caches of what is older than the indexes of a store. */
+/** Caches of the history older than the indexes of a store. */
 export interface DeepHistoryCaches {
   ofChain(chainId: number): DeepHistoryCache
   /** Closes the caches of all chains. */

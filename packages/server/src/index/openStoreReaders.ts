@@ -8,7 +8,7 @@ export interface StoreReadersOptions {
   readonly connections?: number
 }
 
-/** What one process reads all its chains over. */
+/** Readers of all chains of one process, over shared connections. */
 export interface StoreReaders {
   /**
    * Opens the index of one chain, next to its writer wherever that runs. It need not exist yet: snapshots are empty until it
@@ -69,8 +69,8 @@ export async function openStoreReader(
 }
 
 /**
- * What one chain's index takes on this machine's disk, with what is not merged into it yet.
- * @returns absent where there is no index yet, and for PostgreSQL: its size is the database's to tell.
+ * Returns the bytes of one chain's index on this machine's disk, its write-ahead log included.
+ * @returns absent where there is no index yet, and for PostgreSQL: only the database knows its size.
  */
 export function storeBytes(location: StoreLocation, chainId: number): number | undefined {
   if (location.kind !== 'sqlite') return undefined

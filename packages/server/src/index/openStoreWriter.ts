@@ -7,7 +7,7 @@ export interface StoreWriterOptions {
   readonly lockWaitMs?: number
   /** Ends that waiting; the reason is thrown. */
   readonly signal?: AbortSignal
-  /** Told when a writer on another machine had gone silent, and was put out so that this one could take its place. */
+  /** Called when a silent writer on another machine was fenced, so that this one could take its lock. */
   onFenced?(fenced: FencedWriter): void
 }
 

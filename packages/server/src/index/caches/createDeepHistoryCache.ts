@@ -35,7 +35,7 @@ export interface DeepHistoryCacheOptions {
   readonly chainId?: number
 }
 
-/** Creates the cache of what is older than one chain's index, over the tables of an engine's `deepHistoryCache.ts`. */
+/** Creates the cache of what is older than one chain's index, over the tables of an engine's `cacheDatabase.ts`. */
 export function createDeepHistoryCache(
   database: CacheDatabase,
   { bound, now, chainId }: DeepHistoryCacheOptions

@@ -36,7 +36,7 @@ const useGrainMs = 60 * 60 * 1000
 /** A database that was away or locked is not asked again for so long: answers would wait for it. */
 const awayPauseMs = 5_000
 
-/** Creates the cache of documents over the tables of an engine's `metadataCache.ts`. */
+/** Creates the cache of documents over the tables of an engine's `cacheDatabase.ts`. */
 export function createMetadataCache(
   database: CacheDatabase,
   { bounds, logger, now = Date.now }: MetadataCacheOptions
@@ -119,8 +119,8 @@ export function createMetadataCache(
   }
 
   /**
-   * Stores what is pending, transaction by transaction. Very many rows may have to leave where a bound was lowered: closing
-   * does not wait for that, the next run goes on with it.
+   * Stores pending changes, transaction by transaction. A lowered bound may evict very many rows: closing does not wait for
+   * that, the next run continues.
    */
   async function flush(): Promise<void> {
     let isOver = false

@@ -1,12 +1,12 @@
 import type { CachedDocument, CachedFailure, MetadataKind, MetadataRecord } from '../../model/metadata.ts'
 
-/** A change of what is stored of one address. */
+/** Change of the stored document or failure of one address. */
 export type MetadataChange =
   | { readonly is: 'document'; readonly kind: MetadataKind; readonly document: CachedDocument }
   | { readonly is: 'failure'; readonly kind: MetadataKind; readonly failure: CachedFailure }
   | { readonly is: 'use' }
 
-/** One address and what is to be stored of it, oldest first. */
+/** One address and its changes to be stored, oldest first. */
 export type PendingEntry = readonly [key: string, changes: readonly MetadataChange[]]
 
 /** One transaction's share. */
@@ -16,7 +16,7 @@ const bytesAtOnce = 512 * 1024
 const maxPendingBytes = 16 * 1024 * 1024
 const changeOverheadBytes = 128
 
-/** What a metadata cache has not stored yet, in order of arrival; an address has at most one document and one later failure. */
+/** Changes that a metadata cache has not stored yet, in order of arrival; an address has at most one document and one later failure. */
 export class PendingChanges {
   readonly #changes = new Map<string, readonly MetadataChange[]>()
   #bytes = 0
@@ -36,7 +36,7 @@ export class PendingChanges {
     return true
   }
 
-  /** What will be known of an address once all is stored. */
+  /** Returns the record of an address as it will be once its changes are stored. */
   laidOver(stored: MetadataRecord, key: string): MetadataRecord {
     let record = stored
     for (const change of this.#changes.get(key) ?? []) {
@@ -58,7 +58,7 @@ export class PendingChanges {
     return batch
   }
 
-  /** These are stored. What came for the same addresses meanwhile is not, and stays. */
+  /** Removes stored changes. Those that came for the same addresses meanwhile stay. */
   remove(batch: readonly PendingEntry[]): void {
     for (const [key, changes] of batch) {
       if (this.#changes.get(key) !== changes) continue

@@ -3,7 +3,7 @@ import type { RecordChunk } from '../record/record.ts'
 import type { TallyDifference } from '../record/tally.ts'
 import type { TransactionPosition } from '../record/transactionId.ts'
 
-/** A chunk of a history, read in spite of what is missing in it. */
+/** Chunk of a history that is read even if rows are missing. */
 export interface AuditedChunk extends RecordChunk {
   readonly missing: readonly MissingPart[]
 }

@@ -25,7 +25,7 @@ export interface WriterState extends IndexMarks {
 
 /** The only way to change a chain's index. Used by one indexer at a time. */
 export interface StoreWriter {
-  /** What is in the store now; changes with every commit. */
+  /** Reads the state of the store; it changes with every commit. */
   state(): Promise<WriterState>
   /**
    * Appends blocks, each the child of the one before it, in ONE transaction together with the cursor. Pool entries
@@ -66,8 +66,8 @@ export interface StoreWriter {
    */
   updatePool(update: PoolUpdate): Promise<void>
   /**
-   * Replaces what was said before, with another `beat`, in a small transaction of its own: what was committed before can be
-   * seen by whoever sees this.
+   * Replaces the last report, with another `beat`, in a small transaction of its own: a reader that sees it also sees every
+   * earlier commit.
    */
   report(report: Omit<WriterReport, 'beat'>): Promise<void>
   close(): Promise<void>

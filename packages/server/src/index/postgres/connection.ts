@@ -4,7 +4,7 @@ import type { Client } from './driver.ts'
 import { connect, drop, toStoreError } from './driver.ts'
 import type { Statement } from './read.ts'
 
-/** One row of an answer; the statement's text says what is in it. */
+/** Row of an answer; its columns are those of the statement's text. */
 export type Row = Readonly<Record<string, unknown>>
 
 /**

@@ -64,7 +64,7 @@ export async function connect(
   timeoutMs = connectionTimeoutMs
 ): Promise<Client> {
   const client = createClient(url, purpose)
-  // Whoever uses it learns of its end by the call that fails; without a listener it would end the process.
+  // Its user learns of its end by the call that fails; without a listener the error would end the process.
   client.on('error', () => {})
   const limit = setTimeout(() => drop(client), timeoutMs)
   try {
@@ -159,8 +159,8 @@ export function sqlStateOf(error: unknown): string | undefined {
 }
 
 /**
- * The one shape of a failed PostgreSQL call. The message says what the server says of it, which names tables and limits,
- * never the statement; of a failure to reach the server only the system's code is told, since its text names the host.
+ * Makes the error of a failed PostgreSQL call. The message holds the server's, which names tables and limits, never the
+ * statement; of a failure to reach the server it holds only the system's code, since the text names the host.
  * @returns {StoreUnavailableError} the server is away, or ended the call for reasons of its own: the same call may succeed
  *   later, on a new connection.
  */

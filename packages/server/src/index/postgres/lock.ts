@@ -11,20 +11,20 @@ import {
 
 export interface LeadershipOptions {
   readonly lockWaitMs: number
-  /** A writer whose connection has not moved for so long is put out. */
+  /** A writer whose connection was silent for so long is fenced. */
   readonly silentMs: number
   readonly signal?: AbortSignal | undefined
   onFenced?(fenced: FencedWriter): void
 }
 
-/** The key of the lock that the writer of a chain holds as long as its connection lives. */
+/** Returns the key of the lock that the writer of a chain holds as long as its connection lives, as an SQL expression. */
 export function leaderLockKey(chainId: number): string {
   return `hashtextextended('chain_data_${chainId} leader', 0)`
 }
 
 /**
  * Makes this connection the only writer of one chain, until it ends. It waits inside the server, so that it is woken the moment
- * the other one is gone; every few seconds it looks whether that one has gone silent.
+ * the other writer is gone; every few seconds it checks whether that one has gone silent.
  *
  * @throws {StoreInUseError} another writer is still there after `lockWaitMs`.
  * @throws the reason of `signal`; the connection is dropped then.
@@ -74,7 +74,7 @@ async function waitForLock(
 
 async function isLockedWithin(client: Client, key: string, waitMs: number): Promise<boolean> {
   try {
-    // The answer to the lock, not the setting, is what is waited for: one text, one round trip.
+    // One text, one round trip: only the answer to the lock is waited for.
     await client.query(`SET lock_timeout = ${waitMs}; SELECT pg_advisory_lock(${key}); SET lock_timeout = 0`)
     return true
   } catch (error) {
@@ -84,8 +84,8 @@ async function isLockedWithin(client: Client, key: string, waitMs: number): Prom
 }
 
 /**
- * Begins a new term: from its end on every transaction of an earlier writer is refused, also of one that does not know yet
- * that it has lost its connection. One that is under way ends first.
+ * Begins a new term: from then on every transaction of an earlier writer is refused, even if that writer has not noticed yet
+ * that it lost its connection. A transaction that is under way ends first.
  * @returns the term.
  */
 export async function beginTerm(client: Client): Promise<number> {
@@ -99,21 +99,21 @@ export async function beginTerm(client: Client): Promise<number> {
   }
 }
 
-/** What the server knows of the connection that holds the lock. */
+/** State of the connection that holds the lock. */
 interface Holder {
   readonly pid: number
-  /** The connection waits for its client: what is missing is not the server's work. */
+  /** The connection waits for its client, not for work of the server. */
   readonly isWaiting: boolean
   /** Changes whenever anything was done over the connection. */
   readonly trace: string
 }
 
 /**
- * Watches the writer that holds a lock, for another one that waits for it. A process that has been stopped, or a machine that
- * is cut off, keeps its connection open for a long time: the server only learns of it by silence.
+ * Watches the writer that holds a lock, for another one that waits for it. A process that was stopped, or a machine that is cut
+ * off, keeps its connection open for a long time: only its silence shows.
  *
- * A living writer says something every second, or is at work in the server. So one that the server has waited for, without
- * the least change, for the whole time is taken to be gone. If it is not, it loses its connection and nothing else.
+ * A living writer sends something every second, or keeps the server busy. A writer that did neither for the whole time is
+ * taken to be gone. If it is not, it loses its connection and nothing else.
  */
 class SilentLeader {
   readonly #client: Client
@@ -130,12 +130,12 @@ class SilentLeader {
   }
 
   /**
-   * Looks at it once; call it again and again. Ends its connection once it has been silent for long enough.
+   * Checks the writer once; call it repeatedly. Ends its connection once it has been silent for long enough.
    * @returns the process id of the connection that was ended; absent when none was, also where the database's user may not
    *   see or end it.
    */
   async endIfSilent(): Promise<number | undefined> {
-    const holder = await this.#look()
+    const holder = await this.#readHolder()
     const now = performance.now()
     const trace = holder?.isWaiting === true ? holder.trace : undefined
     if (trace === undefined || trace !== this.#trace) {
@@ -148,12 +148,12 @@ class SilentLeader {
     return (await this.#end(holder.trace)) ? holder.pid : undefined
   }
 
-  async #look(): Promise<Holder | undefined> {
+  async #readHolder(): Promise<Holder | undefined> {
     const { rows } = await this.#client.query<Holder>(this.#holder)
     return rows[0]
   }
 
-  /** Only while still nothing has changed, which the same statement finds out. */
+  /** Ends the connection, unless the same statement finds that its state has changed. */
   async #end(trace: string): Promise<boolean> {
     try {
       const { rows } = await this.#client.query<{ ended: boolean }>(

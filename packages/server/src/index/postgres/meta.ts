@@ -1,15 +1,14 @@
 /*
- * What the index says of its own blocks (`IndexMarks`), as statements for the transaction that changes them.
+ * Statements that change `IndexMarks`, for the transaction that changes the blocks.
  */
 
 /**
- * The number of rollbacks is no less than this: microseconds since 1970. A count from 0 would come again in a copy that took the
- * index's place without its newest commits, as after a fail-over, and in an index made anew; whoever keeps what was read by that
- * number would then show the blocks of one for those of the other.
+ * Lower bound of the number of rollbacks: microseconds since 1970. A count from 0 would repeat after a fail-over to a copy
+ * without the newest commits, and in an index made anew; a cache that is keyed by it would then mix the blocks of both.
  */
 export const rollbacksNow = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
 
-/** Stored blocks up to this one are final; what was final stays so. Says nothing where none of them is stored. */
+/** Marks stored blocks up to this one as final; final blocks stay so. Changes nothing where none of them is stored. */
 export function markFinalStatements(number: number): readonly string[] {
   return [
     `UPDATE meta SET finalized = greatest(finalized, ${number}) WHERE indexed_from <= ${number}`,
@@ -18,8 +17,8 @@ export function markFinalStatements(number: number): readonly string[] {
 }
 
 /**
- * Blocks above `kept`, all of them when it is absent, up to `head` are being removed.
- * @param head - absent when none is stored: then nothing is removed, and nothing said.
+ * Marks that blocks above `kept`, all of them when it is absent, up to `head` are being removed.
+ * @param head - absent when no block is stored: then nothing changes.
  */
 export function leaveStatements(kept: number | undefined, head: number | undefined): readonly string[] {
   if (head === undefined) return []

@@ -23,7 +23,7 @@ export async function migrate(
 ): Promise<void> {
   try {
     await client.query(`SET search_path = ${schema}`)
-    // The usual start: nothing to do, and nobody to wait for.
+    // The usual start: no step to take, and no lock to wait for.
     const applied = await readApplied(client, schema)
     checkMigrations(applied, migrations, 'database')
     for (let done = applied.length; done < migrations.length; ) {
@@ -59,14 +59,14 @@ async function applyNext(client: Client, schema: string, migrations: readonly Mi
     await client.query('COMMIT')
     return applied.length + 1
   } catch (error) {
-    // The first failure is the one worth telling.
+    // The first failure is reported.
     await client.query('ROLLBACK').catch(() => {})
     throw error
   }
 }
 
 async function readApplied(client: Client, schema: string): Promise<readonly AppliedMigration[]> {
-  // Read from the tables that hold it: what looks a name up, as to_regclass, may remember from before another process made it.
+  // Read from the catalog: to_regclass may answer from a cache of before another process made the table.
   const found = await client.query(
     `SELECT FROM pg_class WHERE relname = 'migration' AND relnamespace =
        (SELECT oid FROM pg_namespace WHERE nspname = '${schema}')`
@@ -85,7 +85,7 @@ async function makeSchema(client: Client, schema: string): Promise<void> {
   if (rows[0]?.hasTables === true) {
     throw new StoreError(`the schema ${schema} holds something else: it has no migration table`)
   }
-  // Whoever may use a schema and not make one would be refused even where it is there.
+  // A user without the right to make schemas would be refused even where it exists.
   if (rows.length === 0) await client.query(`CREATE SCHEMA ${schema}`)
   await client.query(
     'CREATE TABLE migration (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL)'

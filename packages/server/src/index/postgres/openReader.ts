@@ -31,7 +31,7 @@ const behindMs = 250
  *
  * @param pool - connections that are shared with other chains; the caller closes it after its readers.
  * @throws {StoreError} the index was made by a newer program, or the database refuses. That it is away for the moment is
- *   told by whoever reads.
+ *   reported by the reads.
  */
 export async function openPostgresReader(
   pool: PostgresPool,
@@ -114,7 +114,7 @@ class PostgresSnapshots implements SnapshotSource {
       return await this.#openOn(this.#pool.primary)
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error
-      // Nothing newer can be had, and how far the index is behind its chain is judged elsewhere.
+      // No newer view can be had; the lag of the index behind its chain is judged elsewhere.
       const late = await this.#tryReplica(
         this.#pool.nextReplica(() => true),
         Number.POSITIVE_INFINITY

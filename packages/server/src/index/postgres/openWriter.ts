@@ -20,12 +20,11 @@ export interface PostgresWriterOptions extends Partial<Layout> {
   /** Ends that waiting; the reason is thrown. */
   readonly signal?: AbortSignal
   /**
-   * A writer elsewhere that the database has heard nothing of for so long is put out, by whoever waits for its place.
-   * Default 15 s. The same for all
-   * processes: a living writer makes itself heard several times within it.
+   * A writer elsewhere that was silent for so long is fenced by the one that waits for its lock. Default 15 s. Set it alike
+   * for all processes: a living writer sends several heartbeats within it.
    */
   readonly silentMs?: number
-  /** Told when that was done. */
+  /** Called when that was done. */
   onFenced?(fenced: FencedWriter): void
 }
 
@@ -37,7 +36,7 @@ const defaultLayout: Layout = {
 }
 const defaultLockWaitMs = 2_000
 const defaultSilentMs = 15_000
-/** A living writer is heard so often in the time after which a silent one is put out. */
+/** Heartbeats within `silentMs`. */
 const heartbeatsInSilence = 5
 
 /**
@@ -59,8 +58,8 @@ export async function openPostgresWriter(
   const { chainId } = identity
   const client = await connect(url, 'writer')
   try {
-    const told = onFenced === undefined ? {} : { onFenced }
-    await takeLeadership(client, chainId, { lockWaitMs, silentMs, signal, ...told })
+    const report = onFenced === undefined ? {} : { onFenced }
+    await takeLeadership(client, chainId, { lockWaitMs, silentMs, signal, ...report })
     await migrate(client, chainSchema(chainId), migrations)
     const term = await beginTerm(client)
     const session = new WriterSession(client, term, silentMs / heartbeatsInSilence)
@@ -92,7 +91,7 @@ async function openIndex(
 /** A writer that is cut off between two statements must not keep its locks. */
 const prepareSession = "SET idle_in_transaction_session_timeout = '60s'"
 
-/** Says for good whose index this is, unless that is said already. */
+/** Records the chain of the index, unless that was done before. */
 function writeIdentity({ chainId, genesisHash }: ChainIdentity): string {
   return `INSERT INTO meta (id, chain_id, genesis_hash, rollbacks)
     VALUES (1, ${chainId}, '\\x${hashBytes(genesisHash).toString('hex')}', ${rollbacksNow}) ON CONFLICT DO NOTHING`

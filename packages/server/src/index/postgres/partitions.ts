@@ -18,7 +18,7 @@ export interface PartitionSizes {
   readonly largest: number
 }
 
-/** What a new partition is measured by. */
+/** Figures that the size of a new partition follows. */
 export interface StoredAmount {
   readonly transactions: number
   readonly blocks: number
@@ -26,7 +26,7 @@ export interface StoredAmount {
   readonly density: number
 }
 
-/** A partition never takes more than this part of what is stored: see docs/decisions on its size. */
+/** A partition never takes more than this part of the stored amount: see docs/decisions on its size. */
 const partOfStore = 1 / 8
 /** However few transactions a chain has, a partition may take so many blocks. */
 const fewestBlocks = 65_536
@@ -42,7 +42,7 @@ export function partitionBlocks(stored: StoredAmount, sizes: PartitionSizes): nu
   return Math.max(1, Math.min(expected, most))
 }
 
-/** The partitions of one schema, as its only writer knows them: nobody else makes any. */
+/** The partitions of one schema, known to its writer, which alone makes them. */
 export class Partitions {
   readonly #client: Client
   /** Ascending; they never overlap. */
@@ -80,15 +80,15 @@ export class Partitions {
     return true
   }
 
-  /** The first block of the partition before the one that holds `block`: where what is recent begins. */
+  /** The first block of the partition before the one that holds `block`: recent blocks begin there. */
   recentFrom(block: number): number {
     const at = this.#ranges.findIndex(({ first, end }) => first <= block && block < end)
     return this.#ranges[Math.max(0, at - 1)]?.first ?? 0
   }
 
   /**
-   * Makes those that the blocks from `first` to `last` lack, in one transaction of its own. Nobody who reads waits, or is
-   * waited for: a table is made by itself and then attached, which locks out neither queries nor rows.
+   * Makes the partitions that the blocks from `first` to `last` lack, in one transaction of its own. Readers never wait, and are
+   * not waited for: a table is made by itself and then attached, which blocks neither queries nor rows.
    * @param span - how many blocks each is to take.
    * @param begin - the statements that the transaction begins with.
    */

@@ -15,7 +15,7 @@ export interface ReadStatements {
   readonly pending: Statement
   readonly holdings: Statement
   readonly report: Statement
-  /** As `records`, with what is missing named. */
+  /** As `records`, and names missing rows. */
   readonly audited: Statement
   /** Rows of the address index between two addresses: 20 bytes and the id, 8 bytes, of each. */
   readonly rowsBetween: Statement

@@ -4,7 +4,7 @@ import { leaderLockKey } from './lock.ts'
 
 import { chainSchema } from './schema.ts'
 
-/** What a database server says of itself, for whoever has to judge whether it suits. */
+/** Version, settings and rights of a database server, to judge whether it suits. */
 export interface ServerFacts {
   /** Such as `16.4`. */
   readonly version: string
@@ -17,7 +17,7 @@ export interface ServerFacts {
   /** Those of the wanted schemas that are there and that the user may not use and write, and not even read. */
   readonly notWritable: readonly string[]
   readonly notReadable: readonly string[]
-  /** As `SHOW` tells them: `on`, `off`, `local`... */
+  /** As `SHOW` returns them: `on`, `off`, `local`... */
   readonly fsync: string
   readonly fullPageWrites: string
   readonly synchronousCommit: string
@@ -78,7 +78,7 @@ const factsQuery = `
     pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN coalesce(pg_last_wal_replay_lsn(), '0/0') ELSE pg_current_wal_lsn() END,
       '0/0')::float8 AS "logPosition"`
 
-/** Looked at, not taken: whoever wants to index must not find it taken. */
+/** Reads the lock without taking it: an indexer that starts now must not find it taken. */
 function isHeldQuery(key: string): string {
   return `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())

@@ -4,31 +4,31 @@ import { ReadConnection } from './connection.ts'
 import { sqlStateOf, tooManyConnections } from './driver.ts'
 
 export interface PostgresPoolOptions {
-  /** Most connections, to all servers together; as many snapshots may be open at once. Default 16. */
+  /** Maximum of connections, to all servers together; as many snapshots may be open at once. Default 16. */
   readonly connections?: number
   /**
-   * A snapshot that nothing was read from for so long is ended when another caller waits for one. Default 2 s: whoever
-   * takes a long answer slowly must not keep the others from theirs.
+   * A snapshot that was not read for so long is ended when another caller waits for one. Default 2 s: a caller that takes a
+   * long answer slowly must not block the others.
    */
   readonly idleMs?: number
   /** How long to wait for each answer of a server. Default 20 s. */
   readonly answerMs?: number
-  /** A connection that nobody used for so long is closed. Default 30 s. */
+  /** An idle connection is closed after that. Default 30 s. */
   readonly keptMs?: number
-  /** A replica that does not answer is looked at again after that. Default 1 s. */
+  /** A replica that does not answer is tried again after that. Default 1 s. */
   readonly replicaRetryMs?: number
 }
 
-/** The connections that the queries of one process are asked over, of all its chains. */
+/** Connections that one process reads all its chains over. */
 export interface PostgresPool {
-  /** Every snapshot has one, and so a connection. */
+  /** Leases of snapshots: each snapshot has a lease, and so a connection. */
   readonly leases: SnapshotLeases
   readonly answerMs: number
-  /** The server that is written to; what it says counts. */
+  /** The server that is written to; its state is authoritative. */
   readonly primary: ReadServer
-  /** The replica whose turn it is, of those that answer and are fit; absent when there is none. */
+  /** Chooses the next replica in rotation, of those that answer and are fit; absent when there is none. */
   nextReplica(isFit: (replica: ReadServer) => boolean): ReadServer | undefined
-  /** Has nobody ask a replica that has failed, until it answers again. */
+  /** Keeps a replica that has failed out of the rotation until it answers again. */
   passOver(replica: ReadServer): void
   /** @throws {StoreError} the pool is closed. */
   checkOpen(): void
@@ -37,7 +37,7 @@ export interface PostgresPool {
 }
 
 /**
- * Connections are opened when they are needed; that a server is away is told by whoever asks it.
+ * Creates the pool. Connections are opened when they are needed; a server that is away fails the calls that need it.
  * @param urls - the primary, then its read replicas, if any. Never logged and in no message: they may hold passwords.
  */
 export function createPostgresPool(
@@ -56,15 +56,15 @@ export function createPostgresPool(
   const primary = new ReadServer(primaryUrl, { answerMs, keptMs, makeRoom })
   const replicas = replicaUrls.map(url => new ReadServer(url, { answerMs, keptMs, makeRoom }))
   const away = new Map<ReadServer, NodeJS.Timeout>()
-  let turn = 0
+  let next = 0
   let isClosed = false
 
-  const lookAgainLater = (replica: ReadServer) => {
-    const look = async () => {
+  const retryLater = (replica: ReadServer) => {
+    const retry = async () => {
       if (await replica.askAgain()) away.delete(replica)
-      else if (!isClosed) lookAgainLater(replica)
+      else if (!isClosed) retryLater(replica)
     }
-    away.set(replica, setTimeout(look, replicaRetryMs).unref())
+    away.set(replica, setTimeout(retry, replicaRetryMs).unref())
   }
 
   return {
@@ -73,10 +73,10 @@ export function createPostgresPool(
     primary,
     nextReplica(isFit) {
       const fit = replicas.filter(replica => !away.has(replica) && isFit(replica))
-      return fit[turn++ % fit.length]
+      return fit[next++ % fit.length]
     },
     passOver(replica) {
-      if (!isClosed && !away.has(replica)) lookAgainLater(replica)
+      if (!isClosed && !away.has(replica)) retryLater(replica)
     },
     checkOpen() {
       if (isClosed) throw new StoreError('the store is closed')
@@ -93,27 +93,27 @@ export function createPostgresPool(
 export interface ReadServerOptions {
   /** How long to wait for each answer. */
   readonly answerMs: number
-  /** A connection that nobody used for so long is closed. */
+  /** An idle connection is closed after that. */
   readonly keptMs: number
   /** Called before one more is opened: closes another one where there are too many. */
   makeRoom(): void
 }
 
-/** One database server that queries are asked of, and the connections to it. */
+/** Connections to one database server. */
 export class ReadServer {
   readonly #url: string
   readonly #options: ReadServerOptions
-  /** Last used last, each with the timer that closes it. */
+  /** Idle connections, the last used one last, each with the timer that closes it. */
   readonly #idle = new Map<ReadConnection, NodeJS.Timeout>()
   readonly #open = new Set<ReadConnection>()
   #connecting = 0
   /** The last attempt to reach it failed. */
   #isAway = false
-  /** One call finds out whether it still is. */
-  #isLookedFor = false
-  /** It let nobody else in, when it was asked last. */
+  /** A call is finding out whether it still is. */
+  #isProbed = false
+  /** The last attempt was refused because it has too many connections. */
   #isFull = false
-  /** Calls that wait for one of the connections that are open. */
+  /** Calls that wait for one of the open connections. */
   readonly #waiting: (() => void)[] = []
 
   /** @param url - never logged and in no message: it may hold a password. */
@@ -128,11 +128,11 @@ export class ReadServer {
   }
 
   /**
-   * Begins something over a connection that nobody else uses. One that had been idle may have ended meanwhile; then it is
-   * begun once more, over a new one. Where the server lets no more in, one that is open is waited for.
+   * Begins work over a connection of its own. An idle connection may have ended meanwhile: then the work begins again over a
+   * new one. Where the server accepts no more connections, the call waits for an open one.
    * @returns the connection too: it is the caller's until `putBack`.
-   * @throws {StoreUnavailableError} the server does not answer. While it is away one call finds out at a time; the others do
-   *   not wait for that.
+   * @throws {StoreUnavailableError} the server does not answer. While it is away one call at a time probes it; the others
+   *   fail at once.
    */
   async begin<T>(
     work: (connection: ReadConnection) => Promise<T>
@@ -158,7 +158,7 @@ export class ReadServer {
     }
   }
 
-  /** Takes a connection back, with its transaction ended; a broken one is closed. Never fails. */
+  /** Ends the transaction of a connection and keeps it; a broken one is closed. Never fails. */
   async putBack(connection: ReadConnection): Promise<void> {
     try {
       if (!connection.isBroken) await connection.run('ROLLBACK')
@@ -176,7 +176,7 @@ export class ReadServer {
     return oldest !== undefined
   }
 
-  /** Looks whether it answers again. @returns whether it does. */
+  /** Probes the server. @returns whether it answers. */
   async askAgain(): Promise<boolean> {
     try {
       const { connection } = await this.begin(asked => asked.run('SELECT 1'))
@@ -191,13 +191,13 @@ export class ReadServer {
     for (const connection of [...this.#open]) this.#discard(connection)
   }
 
-  /** @returns nothing once one that was open is free, or has ended. */
+  /** @returns absent once an open connection is free, or has ended. */
   async #connectUnlessFull(): Promise<ReadConnection | undefined> {
     try {
       return await this.#connect()
     } catch (error) {
       if (!this.#isFull || this.#open.size === 0) {
-        // Nothing comes back that the others could have.
+        // No connection will come back that the others could have.
         for (const wake of this.#waiting.splice(0)) wake()
         throw error
       }
@@ -207,11 +207,11 @@ export class ReadServer {
   }
 
   async #connect(): Promise<ReadConnection> {
-    const isLookingFor = this.#isAway
-    if (isLookingFor && this.#isLookedFor) {
+    const isProbe = this.#isAway
+    if (isProbe && this.#isProbed) {
       throw new StoreUnavailableError('PostgreSQL did not answer a moment ago')
     }
-    if (isLookingFor) this.#isLookedFor = true
+    if (isProbe) this.#isProbed = true
     this.#options.makeRoom()
     this.#connecting++
     try {
@@ -227,7 +227,7 @@ export class ReadServer {
       throw error
     } finally {
       this.#connecting--
-      if (isLookingFor) this.#isLookedFor = false
+      if (isProbe) this.#isProbed = false
     }
   }
 
@@ -237,7 +237,7 @@ export class ReadServer {
     this.#waiting.shift()?.()
   }
 
-  /** The one that was used last: the others may then be closed for being idle. */
+  /** Takes the one that was used last, so that the others can be closed for being idle. */
   #takeIdle(): ReadConnection | undefined {
     const connection = [...this.#idle.keys()].at(-1)
     if (connection !== undefined) {

@@ -2,14 +2,14 @@ import { type StoreError, StoreUnavailableError } from '../../platform/errors.ts
 import { StoreInUseError } from '../port/writer.ts'
 import { type Client, drop, isTermOver, toStoreError, type Wire } from './driver.ts'
 
-/** What the server does for a few thousand rows, or a look at itself, does not take so long: it is out of reach. */
+/** Writing a few thousand rows, or a read, does not take so long: the server is out of reach. */
 const longestAnswerMs = 60_000
 /** The end of a connection, which frees the lock, is answered at once by a server that answers. */
 const longestGoodbyeMs = 1_000
 
 /**
- * The connection of the writer that has the term. It is not mended: when it is lost, so is the lock, and perhaps the answer
- * to a commit. Everything fails from then on, and whoever wants to go on opens another writer and looks at what is stored.
+ * The connection of the writer that has the term. It is not reopened: with it the lock is lost, and perhaps the answer to a
+ * commit. Every call fails from then on; open another writer, which reads what is stored.
  */
 export class WriterSession {
   readonly #client: Client
@@ -58,7 +58,7 @@ export class WriterSession {
       try {
         await runScript(client, script, rows)
       } catch (error) {
-        // The first failure is the one worth telling.
+        // The first failure is reported.
         await client.query('ROLLBACK').catch(() => {})
         throw error
       }
@@ -108,7 +108,7 @@ interface CopySender {
  * Carries out several statements in one round trip, with the rows of every `COPY .. FROM STDIN` among them.
  * @param sql - statements without parameters. One that fails ends the script; a transaction that it has begun is then still
  *   open, and has failed.
- * @param rows - for each `COPY` in turn, whole (see `copyRows.ts`). Everything is sent at once: a server takes rows when it
+ * @param rows - for each `COPY` in turn, whole (see `commit.ts`). Everything is sent at once: a server takes rows when it
  *   gets to their statement, and drops what is left of them when an earlier one has failed.
  * @throws as the client does.
  */
@@ -126,7 +126,7 @@ export function runScript(client: Client, sql: string, rows: readonly Uint8Array
         }
         wire.stream.uncork()
       },
-      // The driver tells of every answer; only the last one counts.
+      // The driver reports every answer; only the last one counts.
       handleRowDescription: () => {},
       handleDataRow: () => {},
       handleCommandComplete: () => {},

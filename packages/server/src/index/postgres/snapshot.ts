@@ -203,7 +203,7 @@ export class PostgresSnapshot extends IndexSnapshot {
       left -= stretch.rows
       const isLast = stretch.rows < wanted || left === 0
       if (!isLast) {
-        // What fails then is told when it is asked for.
+        // A failure is thrown when the chunk is awaited.
         const size = nextChunkSize(stretch.rows, stretch.chunk.bytes.length, chunkRecords)
         wanted = Math.min(size, left)
         coming = cursor.pull(wanted)

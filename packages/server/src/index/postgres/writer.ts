@@ -180,7 +180,7 @@ export class PostgresWriter implements WriterEngine {
       const begin = `${this.#session.begin}; SET LOCAL lock_timeout = '1s'`
       await this.#session.use(() => this.#partitions.makeFor(range.end, range.end, span, begin))
     } catch {
-      // What is committed is committed. The next commit tries again, and the one that needs it tells what is wrong.
+      // The commit has succeeded. The next one tries again, and the one that needs the partition throws.
     }
   }
 

@@ -12,11 +12,11 @@ import { checkBlocks, coverageUpTo, coverageWith, newestDroppableUndo, type Undo
 import { Pool, type PoolRows, type PoolWrite } from './Pool.ts'
 import { type ChainMeta, checkTallyPage } from './rows.ts'
 
-/** What is known of the blocks, as a transaction that adds or removes some leaves it. */
+/** Coverage and row checksums after a transaction that adds or removes blocks. */
 export interface KnownChange {
-  /** Absent: it stays. */
+  /** Absent: unchanged. */
   readonly coverage?: IndexCoverage
-  /** Pages of the tally that have changed. */
+  /** Pages of row checksums that have changed. */
   readonly tallyPages: ReadonlyMap<number, Uint8Array>
 }
 
@@ -53,7 +53,7 @@ export interface WriterEngine {
   meta(): Promise<ChainMeta>
   head(): Promise<BlockRef | undefined>
   block(number: number): Promise<BlockRef | undefined>
-  /** Pages of the stored tally. */
+  /** Reads the stored row checksums. */
   tallyPages(): Promise<readonly { readonly page: number; readonly rec: Uint8Array }[]>
   /** Whether the store remembers transactions that a reorg removed. */
   hasReorged(): Promise<boolean>
@@ -72,7 +72,7 @@ export interface WriterEngine {
   close(): Promise<void>
 }
 
-/** Coverage, and counts of the rows of the address index. */
+/** Coverage and row checksums, as they are stored. */
 interface Known {
   readonly coverage: IndexCoverage
   readonly tally: Tally
@@ -89,7 +89,7 @@ export class IndexWriter implements StoreWriter {
   /** Absent: to be read. `null`: nothing is stored. */
   #head: BlockRef | null | undefined
   #known: Known | undefined
-  /** After a start only the store can tell. */
+  /** Absent after a start: to be read. */
   #hasReorged: boolean | undefined
   #last: Promise<unknown> = Promise.resolve()
   #isClosed = false
@@ -230,11 +230,11 @@ export class IndexWriter implements StoreWriter {
     const { talliedFrom, ...known } = coverageUpTo(before, ancestor.number)
     const isCounted = talliedFrom !== undefined && hasUndo
     const coverage = isCounted ? { ...known, talliedFrom } : known
-    // What is removed and not known by its rows: counting begins anew with the next block.
+    // Without undo data the removed rows are unknown: counting begins anew with the next block.
     if (!isCounted) tally.clear()
     await this.#engine.removeAbove(ancestor, {
       ...{ head, hasUndo },
-      // That is what was written, of which less may be there.
+      // Undo data name the rows that were written; some of them may be lost.
       ...(isCounted && { countOut: (bytes, at, id) => tally.subtract(bytes, at, id) }),
       known: () => ({ coverage, tallyPages: tally.takeChanged() })
     })

@@ -31,9 +31,9 @@ export class SnapshotLeases {
     if (this.#taken < this.#limits.max) this.#taken++
     else {
       // A lease that is given back passes on, and the count stays.
-      const turn = new Promise<void>(resolve => this.#waiting.push(resolve))
+      const passedOn = new Promise<void>(resolve => this.#waiting.push(resolve))
       this.#endIdle()
-      await turn
+      await passedOn
     }
     const lease = new SnapshotLease(() => {
       this.#held.delete(lease)
@@ -97,7 +97,7 @@ export class SnapshotLease {
     return this.#readsUnderWay > 0 ? 0 : performance.now() - this.#readAtMs
   }
 
-  /** @param why - told to later readers, as `the snapshot is <why>`. */
+  /** @param why - thrown to later readers, as `the snapshot is <why>`. */
   end(why: string): void {
     if (this.#ended !== undefined) return
     this.#ended = why

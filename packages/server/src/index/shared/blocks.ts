@@ -24,7 +24,7 @@ function checkParent({ ref, parentHash }: BlockHeader, parent: BlockRef): void {
   )
 }
 
-/** What is known of an index's blocks once these are appended to them. */
+/** Computes the coverage of an index once these blocks are appended. */
 export function coverageWith(before: IndexCoverage, appended: readonly BlockHeader[]): IndexCoverage {
   const first = appended[0]?.ref.number
   if (first === undefined) return before
@@ -37,8 +37,8 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
 }
 
 /**
- * What is still known once all blocks above `ancestor` are removed. What was known of none of the others is known from the next
- * appended block on.
+ * Computes the coverage once all blocks above `ancestor` are removed. A mark that covered only removed blocks begins anew with
+ * the next appended block.
  */
 export function coverageUpTo(
   { detailedFrom, tracedFrom, talliedFrom }: IndexCoverage,
@@ -61,7 +61,7 @@ function tracedWith(
   return lastUntraced < 0 ? (before ?? first) : appended[lastUntraced + 1]?.ref.number
 }
 
-/** How many blocks keep what a rollback needs. */
+/** Number of blocks that keep undo data. */
 export interface UndoLayout {
   /** Undo data of so many newest blocks are kept, even when they have become final. */
   readonly minUndoBlocks: number
@@ -69,7 +69,7 @@ export interface UndoLayout {
   readonly maxUndoBlocks: number
 }
 
-/** Newest block whose undo data nobody needs any more; negative when there is none. */
+/** Computes the newest block whose undo data can be dropped; negative when there is none. */
 export function newestDroppableUndo(head: number, finalized: number | undefined, layout: UndoLayout): number {
   const needless = Math.min(finalized ?? -1, head - layout.minUndoBlocks)
   return Math.max(needless, head - layout.maxUndoBlocks)

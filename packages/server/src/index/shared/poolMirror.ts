@@ -3,7 +3,7 @@ import type { PoolUpdate } from '../port/pool.ts'
 import type { PendingRecord } from '../record/record.ts'
 import { SenderQueues } from './senders.ts'
 
-/** What a writer must know of a stored entry to see whether an update or a block changes it. */
+/** Part of a stored entry by which an update or a block is compared with it. */
 export interface PoolEntry {
   /** Its row. */
   readonly id: number
@@ -22,7 +22,7 @@ export interface PoolChanges {
   readonly removed: readonly Hash[]
 }
 
-/** What the index says of transactions that are not in the stored pool. */
+/** Asks the index about transactions that are not in the stored pool. */
 export interface ConfirmedView {
   /** A block has this nonce of the sender, or a higher one. */
   covers(from: Address, nonce: bigint): boolean
@@ -30,16 +30,16 @@ export interface ConfirmedView {
 }
 
 /**
- * The rules of the pool, over hash, status, sender and nonce of all stored entries, in memory: what a look or a block changes
- * is known without a statement. Every engine writes what this says, and tells it what was written. At most one entry of a
- * sender has a nonce.
+ * The rules of the pool, over hash, status, sender and nonce of all stored entries, in memory: the changes that a poll or a
+ * block makes are found without a statement. Every engine writes them, and then reports them as stored. At most one entry
+ * of a sender has a nonce.
  */
 export class PoolMirror {
   readonly #entries = new Map<Hash, PoolEntry>()
   readonly #queues = new SenderQueues()
   /**
    * Have left the node's pool and may be in a block up to this height. Not stored: after a restart or a reorg the height
-   * of an earlier look says nothing any more, the next look names another.
+   * of an earlier poll is no longer valid; the next poll sets another.
    */
   #gone = new Map<Hash, number>()
 
@@ -70,7 +70,7 @@ export class PoolMirror {
     if (entry !== undefined) this.#entries.set(hash, { ...entry, status })
   }
 
-  /** Blocks were removed: no earlier look says any more where an entry that has left may be. */
+  /** Forgets, after blocks were removed, by which block an entry that has left may have been mined. */
   forgetGone(): void {
     this.#gone.clear()
   }
@@ -97,7 +97,7 @@ export class PoolMirror {
         if (shown.status !== entry.status) changed.push([hash, shown.status])
         continue
       }
-      // The first look that missed it says by which block it must have been mined, if it was.
+      // The first poll that missed it gives the block by which it must have been mined, if it was.
       const goneAt = Math.min(this.#gone.get(hash) ?? Number.MAX_SAFE_INTEGER, update.headAfter)
       if (head >= goneAt) removed.push(hash)
       else gone.set(hash, goneAt)

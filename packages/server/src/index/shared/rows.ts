@@ -176,7 +176,7 @@ export function toCandidate(
 export function checkTallyPage(bytes: Uint8Array): Uint8Array {
   if (bytes.length === tallyPageBytes) return bytes
   throw new StoreError(
-    `the store is damaged: a page of its tally has ${bytes.length} bytes, expected ${tallyPageBytes}`
+    `the store is damaged: a page of its row checksums has ${bytes.length} bytes, expected ${tallyPageBytes}`
   )
 }
 

@@ -57,7 +57,7 @@ function firstAfter(queue: readonly Place[], nonce: bigint): number {
 /** How long, in blocks, a node may go on listing what a block has ended. */
 export const rememberedBlocks = 64
 /** Bounds the memory where blocks are full: the senders of the newest transactions are kept. */
-const mostSenders = 100_000
+const maxSenders = 100_000
 /** EIP-2718 types whose nonce the protocol counts. Types of rollups' own carry nonces that end nothing. */
 const lastCountedType = 4
 
@@ -88,10 +88,10 @@ export class SenderNonces {
     return confirmed !== undefined && nonce <= confirmed.nonce
   }
 
-  /** Forgets what is too old beside `head`, the newest block. */
+  /** Forgets senders whose newest block is too old, next to `head`. */
   dropOld(head: number): void {
     for (const [from, { block }] of this.#bySender) {
-      if (block > head - rememberedBlocks && this.#bySender.size <= mostSenders) return
+      if (block > head - rememberedBlocks && this.#bySender.size <= maxSenders) return
       this.#bySender.delete(from)
     }
   }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextLoop } from 'node:timers/promises'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { CacheDatabase, Statement, Steps } from '../caches/cacheDatabase.ts'
@@ -8,7 +8,7 @@ import { inTransaction, isBusy } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { migrate } from './migrate.ts'
 
-/** What is in the file of a cache. */
+/** Tables of a cache's file, and how patient its calls are. */
 export interface CacheSchema {
   /** Steps from an empty file to today's tables, by the rules of the index's own. */
   readonly migrations: readonly Migration[]
@@ -79,7 +79,7 @@ export function openCacheDatabase(
       return passing(() => execAll(steps))
     },
     async transaction(_lock, steps) {
-      await nextTurn()
+      await nextLoop()
       return passing(() => inTransaction(connection, () => execAll(steps)))
     },
     async close() {
@@ -131,7 +131,7 @@ export const metadataSchema: CacheSchema = {
   ]
 }
 
-/** What is older than the index of one chain. Another server may be writing; its transactions are short. */
+/** History older than the index of one chain. Another server may be writing; its transactions are short. */
 export const deepHistorySchema: CacheSchema = {
   busyMs: 1_000,
   migrations: [

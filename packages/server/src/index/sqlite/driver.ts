@@ -1,6 +1,6 @@
 import { StoreError } from '../../platform/errors.ts'
 
-/** What goes into a statement and comes out of it. Integers are safe ones; anything wider travels as bytes. */
+/** Value of a parameter or a column. Integers are safe ones; anything wider is stored as bytes. */
 export type SqlValue = number | string | Uint8Array | null
 export type SqlRow = Readonly<Record<string, SqlValue>>
 
@@ -39,7 +39,7 @@ export interface SqliteDriver {
 const busyCode = 5
 
 /**
- * The one shape of a failed SQLite call.
+ * Makes the error of a failed SQLite call.
  * @param sqliteCode - SQLite's (extended) result code; absent when the call never reached SQLite.
  */
 export function toStoreError(cause: unknown, sqliteCode: number | undefined): StoreError {
@@ -71,6 +71,6 @@ function rollBack(connection: SqliteConnection): void {
   try {
     connection.exec('ROLLBACK')
   } catch {
-    // The first failure is the one worth telling.
+    // The first failure is reported.
   }
 }

@@ -6,7 +6,7 @@ type RowKey = readonly SqlValue[]
 /** A table whose rows lie together by epoch, in pieces of bounded size. */
 export interface KeyedTable {
   /**
-   * Copies the next rows of the sources of a merge behind the last one that the target has.
+   * Copies the next rows of the sources of a merge after the last one that the target has.
    * @param rows - about so many, a few more at most; rows that several sources have become one.
    * @returns whether there may be more.
    */
@@ -20,7 +20,7 @@ interface TableShape {
   readonly columns: readonly string[]
   /** Several epochs may have the same key; they become one row. */
   readonly mayRepeat: boolean
-  /** Before and behind every key that there can be. */
+  /** Sort before and after every key. */
   readonly lowest: RowKey
   readonly highest: RowKey
 }

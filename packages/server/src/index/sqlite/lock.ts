@@ -5,14 +5,14 @@ import { isBusy } from './driver.ts'
 
 const pollMs = 25
 
-/** Held until released; the operating system releases it too when the process dies, however it dies. */
+/** Lock that is held until released; the operating system also releases it when the process dies. */
 export interface WriterLock {
   release(): void
 }
 
 /**
- * Makes the caller the only writer of one chain's file among all threads and processes of this machine: an exclusive
- * lock on a small database beside it, which nobody ever reads.
+ * Makes the caller the only writer of one chain's file among all threads and processes of this machine: it takes an exclusive
+ * lock on a small database next to it, which is never read.
  * @param waitMs - how long to wait for another writer to end, as when a service restarts.
  * @param signal - ends the waiting.
  * @throws {StoreInUseError} another writer is still there.

@@ -16,11 +16,10 @@ interface Merge {
 }
 
 /**
- * Merges neighbouring epochs into larger ones, so that an address which is nowhere lately is not looked for in hundreds of
- * them. Copies in the order of the keys and shows the result to nobody before it is complete: readers find epochs through the
- * table `epoch`, where the one takes the place of the others in one transaction. All that it has to remember is in the file,
- * so that it goes on after a crash where it was. Its sources lie below the blocks that a reorg usually removes; a deeper
- * rollback ends the merge (`forgetMerge`).
+ * Merges neighbouring epochs into larger ones, so that a dormant address is not looked up in hundreds of them. Copies in the
+ * order of the keys. Readers find epochs through the table `epoch`, where the merged one replaces its sources in one
+ * transaction. Its progress is in the file: after a crash it continues where it was. Its sources are older than the blocks
+ * that a reorg usually removes; a deeper rollback ends the merge (`forgetMerge`).
  */
 export class EpochMerger {
   readonly #connection: SqliteConnection
@@ -72,7 +71,7 @@ export class EpochMerger {
     return chooseEpochs(this.#epochs.all(), safeBlock, this.#layout)
   }
 
-  /** Rows that are gone before the next merge begins leave their pages to it. */
+  /** Removes rows before the next merge begins, which reuses their pages. */
   #drop(epoch: number): void {
     for (const table of this.#tables) {
       if (table.remove(epoch, this.#layout.mergeRows)) return
@@ -100,8 +99,8 @@ export class EpochMerger {
 }
 
 /**
- * Ends a merge that a rollback has overtaken: one of its sources is gone, or is the newest epoch again and grows. To be called
- * after the rollback, in its transaction.
+ * Ends a merge whose source was removed by a rollback, or has become the newest epoch again and grows. Call it after the
+ * rollback, in its transaction.
  */
 export function forgetMerge(connection: SqliteConnection): void {
   const overtaken = connection.prepare(
@@ -139,22 +138,22 @@ function prepare(connection: SqliteConnection) {
   }
 }
 
-/** Work in pieces that waits for a pause. */
+/** Work that is done in pieces while nothing else runs. */
 export interface IdleWork {
-  /** Something else is going on: the pause begins anew. */
+  /** Starts the pause anew: something else is running. */
   postpone(): void
-  /** For good: whoever was still at something else may postpone afterwards. */
+  /** Stops for good; a later `postpone` does nothing. */
   stop(): void
 }
 
-/** Of the time, so much is left to others while there is work: each piece blocks the thread and writes to the disk. */
+/** Pause after each piece, as a multiple of its time: a piece blocks the thread and writes to the disk. */
 const restPerPiece = 4
 
 /**
- * Does work once nothing else has been going on for a while, until nothing is left or something else comes. It keeps no process
+ * Does work once nothing else has run for a while, until none is left or something else runs. It does not keep the process
  * alive.
  * @param step - does one piece; false when there was nothing to do. What it throws ends the work until the next `postpone`.
- * @param afterMs - how long the pause has to be; null: nothing is ever done.
+ * @param afterMs - how long the pause has to be; null: no work is ever done.
  */
 export function createIdleWork(
   step: () => boolean,

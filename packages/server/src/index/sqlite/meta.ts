@@ -42,16 +42,16 @@ export function createCursor(connection: SqliteConnection): Cursor {
   }
 }
 
-/** Says for good whose index this file holds. */
+/** Records the chain of the index. */
 export function writeIdentity(connection: SqliteConnection, { chainId, genesisHash }: ChainIdentity): void {
   connection
     .prepare('INSERT INTO meta (id, chain_id, genesis_hash) VALUES (1, ?, ?)')
     .run([chainId, hashBytes(genesisHash)])
 }
 
-/** Writes what the index says of its own blocks (`IndexMarks`, `IndexCoverage`). Every call runs inside the caller's transaction. */
+/** Prepares writing `IndexMarks` and `IndexCoverage`. Every call runs inside the caller's transaction. */
 export function createMarkWriter(connection: SqliteConnection) {
-  // Not below the first stored block: that others before it are final says nothing of what is stored.
+  // Not below the first stored block: older final blocks are not in the index.
   const raiseFinal = connection.prepare(
     'UPDATE meta SET finalized = max(coalesce(finalized, -1), ?) WHERE indexed_from <= ?'
   )

@@ -11,13 +11,13 @@ import { SqliteSnapshot } from './snapshot.ts'
 
 export interface SqliteReaderOptions {
   readonly driver?: SqliteDriver
-  /** So many snapshots may be open at once; more wait until one closes. Default 64. */
+  /** Maximum of snapshots that are open at once; more wait until one closes. Default 64. */
   readonly maxSnapshots?: number
-  /** So many connections stay open between snapshots. Default 8. */
+  /** Maximum of connections that stay open between snapshots. Default 8. */
   readonly maxIdle?: number
   /**
-   * A snapshot that nothing was read from for so long is ended when another caller waits for one. Default 2 s: whoever
-   * takes a long answer slowly must not keep the others from theirs.
+   * A snapshot that was not read for so long is ended when another caller waits for one. Default 2 s: a caller that takes a
+   * long answer slowly must not block the others.
    */
   readonly idleMs?: number
   /**

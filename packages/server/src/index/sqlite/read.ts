@@ -84,8 +84,8 @@ function prepareReads(connection: SqliteConnection) {
        )`
     ),
     /**
-     * A stretch of a history as `history` reads it, and what is missing in it: ids of those that have no record, of those whose
-     * record the index of hashes does not lead to, and of those whose block is not there. Without a record nobody knows the hash.
+     * A stretch of a history as `history` reads it, with the ids of rows without a record, without a row in the index of hashes,
+     * and without a block. Without a record the hash is unknown.
      */
     audited: connection.prepare<{
       n: number
@@ -118,7 +118,7 @@ function prepareReads(connection: SqliteConnection) {
       `SELECT id FROM epoch
        WHERE first_block >= (SELECT coalesce(max(first_block), 0) FROM epoch WHERE first_block <= ?)`
     ),
-    /** Rows of the address index between two addresses, behind a row, in their order. */
+    /** Rows of the address index between two addresses, after a row, in their order. */
     partRows: connection.prepare<{ ids: string | null; addresses: Uint8Array | null }>(
       `SELECT group_concat(tx_id) AS ids, CAST(group_concat(CAST(address AS TEXT), '') AS BLOB) AS addresses
        FROM (SELECT address, tx_id FROM address_tx
