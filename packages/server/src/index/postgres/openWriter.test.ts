@@ -147,7 +147,7 @@ describe('one writer at a time', () => {
     expect((await (await next).state()).head?.number).toBe(0)
   })
 
-  test('one that lives and has nothing to write is not put out, however long another waits', async () => {
+  test('one that lives and has nothing to write is not fenced, however long another waits', async () => {
     const holder = await holdElsewhere(500)
     const told: FencedWriter[] = []
     const next = openWriter({ lockWaitMs: 1_700, silentMs: 500, onFenced: each => told.push(each) })
@@ -156,7 +156,7 @@ describe('one writer at a time', () => {
     expect(await holder.commit()).toBe('committed')
   })
 
-  test('one whose statement is at work is not put out, however long that takes', async () => {
+  test('one whose statement is at work is not fenced, however long that takes', async () => {
     const writer = await openWriter({ silentMs: 200 })
     await other.query('BEGIN; LOCK TABLE meta')
     const working = writer.markBackfilled()
@@ -167,7 +167,7 @@ describe('one writer at a time', () => {
     await working
   })
 
-  test('one that is frozen is put out and told of; once it goes on it writes nothing more', async () => {
+  test('one that is frozen is fenced and reported; once it goes on it writes nothing more', async () => {
     const holder = await holdElsewhere(500)
     expect(await holder.commit()).toBe('committed')
     holder.kill('SIGSTOP')

@@ -50,7 +50,7 @@ const longWaitMs = 60_000
 export async function openInTurn(options: OpeningOptions): Promise<OpenedStore | undefined> {
   const { peek, board, startBlock, silentAfterMs, onGenesis, signal, logger } = options
   const onFenced = ({ backendPid, silentMs }: FencedWriter) =>
-    logger.warn('a writer that had gone silent was put out', {
+    logger.warn('a silent writer was fenced', {
       ...{ waitMs: silentMs, problem: `process ${backendPid} of the database served its connection` }
     })
   const over = new AbortController()

@@ -151,7 +151,7 @@ describe('connectWriter', () => {
     await next.close()
   })
 
-  it('tells that a silent writer was put out', async () => {
+  it('logs that a silent writer was fenced', async () => {
     const fenced = { chainId: 31_337, backendPid: 7, silentMs: 15_000 }
     const told: unknown[] = []
     const writer = await connected(async (at, identity, options) => {
