@@ -2,11 +2,10 @@ import type { Recount } from '../index/port/audit.ts'
 import type { IndexCoverage } from '../index/port/status.ts'
 import type { Snapshot } from '../index/port/store.ts'
 import type { Address } from '../model/evm.ts'
-import type { AccountAt, AccountState, TokenName } from './accountState/AccountState.ts'
+import type { AccountAt, AccountState, TokenName } from './accountState.ts'
 import { type Examination, examineBlock } from './examineBlock.ts'
 import { Findings } from './Findings.ts'
-import { type Differing, type Followed, type FoundChange, findChange } from './findChange.ts'
-import { readLedger } from './readLedger.ts'
+import { type Heights, type Ledger, type Quantity, readLedger } from './readLedger.ts'
 import type { HistorySums } from './sumHistory.ts'
 
 export type CheckVerdict = 'proven' | 'explained' | 'failed' | 'unprovable'
@@ -90,7 +89,7 @@ export class Audit {
 
   /** Checks whether another difference may be followed; adds one finding when not. */
   mayFollow(): boolean {
-    if (this.#followed < maxFollowed && this.#options.now() < this.#options.followUntilMs) return true
+    if (this.#followed++ < maxFollowed && this.#options.now() < this.#options.followUntilMs) return true
     this.findings.add({
       kind: 'NOT_FOLLOWED',
       message: 'There are more differences than could be followed to the blocks where they began.'
@@ -98,14 +97,9 @@ export class Audit {
     return false
   }
 
-  async find(followed: Followed, range: Differing): Promise<FoundChange> {
-    this.#followed++
-    const { account } = this.indexed
-    return findChange(
-      heights => this.#read(snapshot => readLedger(snapshot, account, followed.quantity, heights)),
-      followed.read,
-      range
-    )
+  /** Reads what the index knows of a quantity within a range of blocks. */
+  readLedger(quantity: Quantity, heights: Heights): Promise<Ledger> {
+    return this.#read(snapshot => readLedger(snapshot, this.indexed.account, quantity, heights))
   }
 
   async #read<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {

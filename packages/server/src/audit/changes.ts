@@ -1,6 +1,6 @@
 import type { RecordDetails } from '../index/record/details.ts'
 import type { AccountEvent, Address, ConfirmedTransaction, TokenTransfer } from '../model/evm.ts'
-import type { TokenName } from './accountState/AccountState.ts'
+import type { TokenName } from './accountState.ts'
 
 /** A transaction with what is known of what happened in it. */
 export interface KnownTransaction extends RecordDetails {

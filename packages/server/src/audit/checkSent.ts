@@ -1,7 +1,8 @@
 import type { Audit, CheckVerdict } from './Audit.ts'
-import type { AccountAt } from './accountState/AccountState.ts'
+import type { AccountAt } from './accountState.ts'
 import { creationsIn } from './changes.ts'
 import { eventsOf } from './examineBlock.ts'
+import { findChange, followDifference } from './followDifference.ts'
 import { NumberSet, type NumberSpan } from './NumberSet.ts'
 import type { Authorization } from './sumHistory.ts'
 
@@ -138,11 +139,9 @@ function judgeOdd(audit: Audit, opening: bigint, count: bigint, valid: NumberSet
 /** Judges without the state before the index: gaps between known nonces still show what is missing. */
 async function judgeUnopened(audit: Audit, count: bigint): Promise<CheckVerdict> {
   audit.missingOpening()
-  const { nonces, authorizations, creations } = audit.indexed.sums
+  const { nonces, creations } = audit.indexed.sums
   const { first } = nonces
-  const mayUseOthers =
-    audit.state.now.code !== 'none' || authorizations.length > 0 || creations > 0n || !audit.isDetailed
-  if (first === undefined || mayUseOthers) return 'unprovable'
+  if (first === undefined || creations > 0n || mayBeUsedOtherwise(audit)) return 'unprovable'
   const gaps = nonces.gapsIn(first, count)
   return gaps.length === 0 ? 'unprovable' : followGaps(audit, gaps)
 }
@@ -158,7 +157,6 @@ function unusedOf(
 
 /** Follows each nonce to the block in which the account used it. */
 async function followGaps(audit: Audit, gaps: readonly NumberSpan[]): Promise<CheckVerdict> {
-  const { sums } = audit.indexed
   let isMissing = false
   let left = maxGaps
   for (const { first, last } of gaps) {
@@ -168,8 +166,7 @@ async function followGaps(audit: Audit, gaps: readonly NumberSpan[]): Promise<Ch
     if (left === 0) break
   }
   if (isMissing) return 'failed'
-  const mayCreate = audit.state.now.code !== 'none' || sums.authorizations.length > 0 || !audit.isDetailed
-  if (mayCreate && !audit.isTraced) audit.notTraced()
+  if (mayBeUsedOtherwise(audit) && !audit.isTraced) audit.notTraced()
   return 'unprovable'
 }
 
@@ -188,15 +185,14 @@ async function followNonce(audit: Audit, nonce: bigint): Promise<boolean> {
     return false
   }
   // As a quantity: 0 before the nonce was used, 1 since. The index has it nowhere.
-  const found = await audit.find(
-    {
-      quantity: { change: () => 0n, changeByEvents: () => 0n },
-      async read(heights) {
-        const accounts = await audit.accounts(heights)
-        return accounts.map(account => (account === undefined ? undefined : account.nonce > nonce ? 1n : 0n))
-      }
+  const found = await findChange(
+    audit,
+    { change: () => 0n, changeByEvents: () => 0n },
+    async heights => {
+      const accounts = await audit.accounts(heights)
+      return accounts.map(account => (account === undefined ? undefined : account.nonce > nonce ? 1n : 0n))
     },
-    { low: openingHeight, high: to, offset: 0n, highDifference: 1n }
+    { low: openingHeight, high: to, highDifference: 1n }
   )
   if (found.kind === 'unreadable') {
     audit.missingState()
@@ -224,32 +220,16 @@ async function followCreations(audit: Audit, opening: bigint): Promise<CheckVerd
     audit.notTraced()
     return 'unprovable'
   }
-  const { openingHeight, to, sums } = audit.indexed
-  let low = openingHeight
-  let offset = 0n
-  const highDifference = audit.state.now.nonce - opening - sums.creations
-  for (let step = 0; step < maxGaps && offset !== highDifference && audit.mayFollow(); step++) {
-    // The index is added up above `low`, the state from the opening on.
-    const [start] = await audit.accounts([low])
-    if (start === undefined) break
-    const found = await audit.find(
-      {
-        quantity: { change: () => 0n, changeByEvents: creationsIn },
-        async read(heights) {
-          const accounts = await audit.accounts(heights)
-          return accounts.map(account => account && account.nonce - start.nonce)
-        }
-      },
-      { low, high: to, offset: 0n, highDifference: highDifference - offset }
-    )
-    if (found.kind === 'unreadable') {
-      audit.missingState()
-      return 'unprovable'
-    }
-    const { missing } = await audit.examine(found.height)
-    if (missing.length > 0) return 'failed'
-    low = found.height
-    offset += found.difference
+  const { changes, end } = await followDifference(audit, {
+    quantity: { change: () => 0n, changeByEvents: creationsIn },
+    read: async heights => (await audit.accounts(heights)).map(account => account?.nonce),
+    ...{ opening, difference: audit.state.now.nonce - opening - audit.indexed.sums.creations },
+    maxChanges: maxGaps
+  })
+  if (changes.some(({ examination }) => examination.missing.length > 0)) return 'failed'
+  if (end === 'unreadable') {
+    audit.missingState()
+    return 'unprovable'
   }
   audit.findings.add({
     kind: 'MISSING_NONCE',

@@ -1,5 +1,5 @@
 import type { Audit, CheckVerdict } from './Audit.ts'
-import type { TokenBalance, TokenName } from './accountState/AccountState.ts'
+import type { TokenBalance, TokenName } from './accountState.ts'
 import { tokenChange, tokenKey, zeroAddress } from './changes.ts'
 import { classifyChange, type Explanation } from './classifyChange.ts'
 import { followDifference } from './followDifference.ts'

@@ -1,5 +1,5 @@
 import type { Address } from '../model/evm.ts'
-import type { AccountState, TokenName } from './accountState/AccountState.ts'
+import type { AccountState, TokenName } from './accountState.ts'
 import { tokenChange } from './changes.ts'
 import type { FollowedChange } from './followDifference.ts'
 

@@ -45,12 +45,11 @@ export async function examineBlock(
   const height = block.ref.number
   const indexed = await readIndexed(snapshot, account, height)
   const transactions = block.transactions.filter(transaction => isParty(transaction, account, known))
-  const events = eventsOf(block, account).filter(({ kind }) => isKept(kind, known))
   return {
     block,
     missing: [
       ...transactions.flatMap(transaction => compareTransaction(transaction, indexed, account)),
-      ...compareEvents(events, indexed.events, height),
+      ...compareEvents(block, indexed, account, known),
       ...findSurplus(block, indexed, account, known)
     ],
     isTraced: known.isTraced && block.isTraced === true
@@ -69,12 +68,6 @@ function isParty(
     [from, to, contractAddress].includes(account) ||
     transfers.some(moved => !moved.isWrapping && (moved.from === account || moved.to === account))
   return isOutside || !internal.some(moved => moved.from === account || moved.to === account)
-}
-
-const tracedKinds: readonly AccountEvent['kind'][] = ['reward', 'creation', 'burn']
-
-function isKept(kind: AccountEvent['kind'], { isTraced, isDetailed }: KnownOfBlock): boolean {
-  return tracedKinds.includes(kind) ? isTraced : isDetailed
 }
 
 export function eventsOf({ events = [] }: IndexedBlock, account: Address): readonly AccountEvent[] {
@@ -163,73 +156,79 @@ function asText(value: unknown): string {
   return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : part))
 }
 
-function compareEvents(
-  actual: readonly AccountEvent[],
-  indexed: readonly AccountEvent[],
-  blockNumber: number
-): readonly CertificateFinding[] {
-  const missing: CertificateFinding[] = []
-  for (const kind of amountKinds) {
-    const lacking = amountOf(actual, kind) - amountOf(indexed, kind)
-    if (lacking <= 0n) continue
-    const message = `The index lacks ${lacking} wei of ${eventNames[kind]} in block ${blockNumber}.`
-    missing.push({ kind: 'MISSING_EVENT', message, blockNumber })
-  }
-  const creations = creationsIn(actual) - creationsIn(indexed)
-  if (creations > 0n) {
-    const message = `The index lacks ${creations} contracts that the account created in block ${blockNumber}.`
-    missing.push({ kind: 'MISSING_EVENT', message, blockNumber })
-  }
-  const known = new Set(indexed.flatMap(event => (event.kind === 'authorization' ? [event.nonce] : [])))
-  for (const event of actual) {
-    if (event.kind !== 'authorization' || known.has(event.nonce)) continue
-    const message = `The index lacks an authorization that the account signed, in block ${blockNumber}.`
-    missing.push({ kind: 'MISSING_EVENT', message, blockNumber, nonce: event.nonce })
-  }
-  return missing
+/** What events of one kind add up to, and how it is worded. */
+const measures: readonly {
+  readonly name: string
+  /** Only traces show it. */
+  readonly isTraced: boolean
+  read(events: readonly AccountEvent[]): bigint
+}[] = [
+  { name: 'wei of withdrawals', isTraced: false, read: amountOf('withdrawal') },
+  { name: 'wei of tips', isTraced: false, read: amountOf('tip') },
+  { name: 'wei of rewards', isTraced: true, read: amountOf('reward') },
+  { name: 'wei of minted deposits', isTraced: false, read: amountOf('mint') },
+  { name: 'wei of what was burned', isTraced: true, read: amountOf('burn') },
+  { name: 'contracts that the account created', isTraced: true, read: creationsIn }
+]
+
+function amountOf(kind: AccountEvent['kind']) {
+  return (events: readonly AccountEvent[]) =>
+    sumOf(events, event => (event.kind === kind && 'amount' in event ? event.amount : 0n))
 }
 
-/** Finds what the index has and the chain does not. Internal transfers are left out where the block could not be traced again. */
-function findSurplus(
+/** Compares what was kept of the events in both directions. What a block without traces shows is no measure for the index. */
+function compareEvents(
   block: IndexedBlock,
-  { transactions, events }: IndexedPart,
+  indexed: IndexedPart,
   account: Address,
-  known: KnownOfBlock
+  { isTraced, isDetailed }: KnownOfBlock
 ): readonly CertificateFinding[] {
   const blockNumber = block.ref.number
-  const isSeen = block.isTraced === true || !known.isTraced
-  const found: CertificateFinding[] = []
-  for (const index of isSeen ? transactions.keys() : []) {
-    const actual = block.transactions.find(({ transaction }) => transaction.index === index)
-    if (actual?.parties.includes(account)) continue
-    const message = `The history has transaction ${index} of block ${blockNumber}, which has nothing to do with this account.`
-    found.push({ kind: 'WRONG_RECORD', message, blockNumber, transactionIndex: index })
-  }
   const ofChain = eventsOf(block, account)
-  for (const kind of amountKinds) {
-    const surplus = amountOf(events, kind) - amountOf(ofChain, kind)
-    if (surplus <= 0n || (tracedKinds.includes(kind) && !isSeen)) continue
-    const message = `The index has ${surplus} wei of ${eventNames[kind]} in block ${blockNumber} that the chain does not have.`
-    found.push({ kind: 'WRONG_RECORD', message, blockNumber })
+  const found: CertificateFinding[] = []
+  for (const measure of measures) {
+    const lacking = measure.read(ofChain) - measure.read(indexed.events)
+    const [isKept, isSeen] = measure.isTraced ? [isTraced, isSeenAgain(block, isTraced)] : [isDetailed, true]
+    if (lacking > 0n && isKept) {
+      const message = `The index lacks ${lacking} ${measure.name} in block ${blockNumber}.`
+      found.push({ kind: 'MISSING_EVENT', message, blockNumber })
+    }
+    if (lacking < 0n && isSeen) {
+      const message = `The index has ${-lacking} ${measure.name} in block ${blockNumber} that the chain does not have.`
+      found.push({ kind: 'WRONG_RECORD', message, blockNumber })
+    }
   }
-  const creations = creationsIn(events) - creationsIn(ofChain)
-  if (creations > 0n && isSeen) {
-    const message = `The index has ${creations} contracts too many that the account created in block ${blockNumber}.`
-    found.push({ kind: 'WRONG_RECORD', message, blockNumber })
+  const known = new Set(indexed.events.flatMap(noncesIn))
+  for (const nonce of isDetailed ? ofChain.flatMap(noncesIn) : []) {
+    if (known.has(nonce)) continue
+    const message = `The index lacks an authorization that the account signed, in block ${blockNumber}.`
+    found.push({ kind: 'MISSING_EVENT', message, blockNumber, nonce })
   }
   return found
 }
 
-const amountKinds = ['withdrawal', 'tip', 'reward', 'mint', 'burn'] as const
-
-function amountOf(events: readonly AccountEvent[], kind: AccountEvent['kind']): bigint {
-  return sumOf(events, event => (event.kind === kind && 'amount' in event ? event.amount : 0n))
+function noncesIn(event: AccountEvent): readonly bigint[] {
+  return event.kind === 'authorization' ? [event.nonce] : []
 }
 
-const eventNames = {
-  withdrawal: 'withdrawals',
-  tip: 'tips',
-  reward: 'rewards',
-  mint: 'minted deposits',
-  burn: 'what was burned'
-} as const
+/** Reports whether the block shows as much as the index has of it: it may not have been traced again. */
+function isSeenAgain(block: IndexedBlock, isTraced: boolean): boolean {
+  return block.isTraced === true || !isTraced
+}
+
+/** Finds transactions that the index has of the account and the chain does not. */
+function findSurplus(
+  block: IndexedBlock,
+  { transactions }: IndexedPart,
+  account: Address,
+  { isTraced }: KnownOfBlock
+): readonly CertificateFinding[] {
+  const blockNumber = block.ref.number
+  const indexes = isSeenAgain(block, isTraced) ? [...transactions.keys()] : []
+  return indexes.flatMap(index => {
+    const actual = block.transactions.find(({ transaction }) => transaction.index === index)
+    if (actual?.parties.includes(account)) return []
+    const message = `The history has transaction ${index} of block ${blockNumber}, which has nothing to do with this account.`
+    return [{ kind: 'WRONG_RECORD', message, blockNumber, transactionIndex: index }]
+  })
+}

@@ -6,7 +6,7 @@ import { addressBytes } from '../index/record/hexBytes.ts'
 import { compareTallies, Tally } from '../index/record/tally.ts'
 import { toTransactionId } from '../index/record/transactionId.ts'
 import type { AccountEvent, AccountEvents, Address, TokenTransfer } from '../model/evm.ts'
-import type { AccountAt, AccountState } from './accountState/AccountState.ts'
+import type { AccountAt, AccountState } from './accountState.ts'
 import { issueCertificate, readIndexedAccount } from './issueCertificate.ts'
 import {
   hashOf,

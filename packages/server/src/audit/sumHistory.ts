@@ -3,7 +3,7 @@ import { decodeDetailed } from '../index/record/details.ts'
 import { toPosition } from '../index/record/transactionId.ts'
 import type { AccountEvent, Address, TokenTransfer } from '../model/evm.ts'
 import { Refusal } from '../platform/refusal.ts'
-import type { TokenName } from './accountState/AccountState.ts'
+import type { TokenName } from './accountState.ts'
 import { type KnownTransaction, movedBy, nativeMoves, tokenKey, tokenOf } from './changes.ts'
 import { NumberSet } from './NumberSet.ts'
 

@@ -14,7 +14,7 @@ import type {
   InternalTransfer,
   TokenTransfer
 } from '../../model/evm.ts'
-import type { AccountAt, AccountState, TokenBalance } from '../accountState/AccountState.ts'
+import type { AccountAt, AccountState, TokenBalance } from '../accountState.ts'
 
 /** What a model transaction does; amounts small, so that they often are the same. */
 interface ModelTransaction {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AccountState } from '../../audit/accountState/AccountState.ts'
+import type { AccountState } from '../../audit/accountState.ts'
 import type { Snapshot } from '../../index/port/store.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
 import { emptySnapshot } from '../../index/shared/IndexSnapshot.ts'

@@ -1,5 +1,5 @@
 import type { IndexedAccount } from '../../audit/Audit.ts'
-import type { AccountStates } from '../../audit/accountState/accountStates.ts'
+import type { AccountStates } from '../../audit/accountStates.ts'
 import { issueCertificate, readIndexedAccount } from '../../audit/issueCertificate.ts'
 import { type BlockAt, BlockLostError } from '../../evm/state/pinBlock.ts'
 import type { IndexedRange } from '../../index/port/status.ts'

@@ -1,4 +1,4 @@
-import { createAccountStates } from '../../audit/accountState/accountStates.ts'
+import { createAccountStates } from '../../audit/accountStates.ts'
 import { createDeepHistory } from '../../evm/below/createDeepHistory.ts'
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createEvmHoldings } from '../../evm/holdings/holdings.ts'

@@ -1,19 +1,59 @@
-import { balanceGas, wordCall } from '../../evm/holdings/tokenStandards.ts'
-import { decodeUint, encodeCall, readReturnData } from '../../evm/state/abi.ts'
-import type { CallResult, ContractCall } from '../../evm/state/contractCalls.ts'
-import { createMulticall } from '../../evm/state/multicall.ts'
-import { BlockLostError, hashOfBlock, type PinnedBlock } from '../../evm/state/pinBlock.ts'
-import { decodeAccountEvents } from '../../index/record/accountEvents.ts'
-import { decodeDetailed } from '../../index/record/details.ts'
-import { addressLength, type BlockRows } from '../../index/record/encodeBlock.ts'
-import { toHex } from '../../index/record/hexBytes.ts'
-import { firstTransactionId } from '../../index/record/transactionId.ts'
-import type { AccountEvents, Address, Hash, Hex, IndexedBlock } from '../../model/evm.ts'
-import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
-import { toQuantity } from '../../nodes/evm/rawFields.ts'
-import { messageKindOf } from '../../nodes/upstreams/errorWords.ts'
-import { NodeRpcError } from '../../platform/errors.ts'
-import type { AccountAt, AccountState, TokenBalance, TokenName } from './AccountState.ts'
+import { balanceGas, wordCall } from '../evm/holdings/tokenStandards.ts'
+import { decodeUint, encodeCall, readReturnData } from '../evm/state/abi.ts'
+import type { CallResult, ContractCall } from '../evm/state/contractCalls.ts'
+import { createMulticall } from '../evm/state/multicall.ts'
+import { BlockLostError, hashOfBlock, type PinnedBlock } from '../evm/state/pinBlock.ts'
+import type { Address, Hash, Hex, IndexedBlock, TokenStandard } from '../model/evm.ts'
+import type { EvmNode, NodeOutcome } from '../nodes/evm/nodeCall.ts'
+import { toQuantity } from '../nodes/evm/rawFields.ts'
+import { messageKindOf } from '../nodes/upstreams/errorWords.ts'
+import { NodeRpcError } from '../platform/errors.ts'
+
+/** An account as the chain's state has it after a block. */
+export interface AccountAt {
+  readonly nonce: bigint
+  readonly balance: bigint
+  /** `delegation`: the account has a key, and runs the code of a contract (EIP-7702). */
+  readonly code: 'none' | 'delegation' | 'contract'
+}
+
+/** A balance of its own: of an ERC-20 or ERC-721 contract, or of one id of an ERC-1155 contract. */
+export interface TokenName {
+  readonly standard: TokenStandard
+  readonly contract: Address
+  /** Only for erc1155. */
+  readonly tokenId?: bigint
+}
+
+export type TokenBalance =
+  | { readonly kind: 'read'; readonly amount: bigint }
+  /** The contract does not answer: it reverts, burns all gas, returns nothing or no number, or is not there. */
+  | { readonly kind: 'refused' }
+  /** The node does not have this state, or did not come to an end: nothing is known. */
+  | { readonly kind: 'unknown' }
+
+/**
+ * Reads the chain's state up to one block, from one node. Heights above that block are never read.
+ *
+ * @remarks Every method throws as `EvmNode.request` does, and the signal's reason when aborted.
+ */
+export interface AccountState {
+  /** The account at the block itself. */
+  readonly now: AccountAt
+  /** For each height the account after that block; absent where the node does not have the state any more. One exchange. */
+  accounts(heights: readonly number[]): Promise<readonly (AccountAt | undefined)[]>
+  /** Balances after one block, in the order of `tokens`. For a block whose `accounts` is known. */
+  balances(tokens: readonly TokenName[], height: number): Promise<readonly TokenBalance[]>
+  /** One balance after each of several blocks. One exchange. */
+  balanceAt(token: TokenName, heights: readonly number[]): Promise<readonly TokenBalance[]>
+  /** `totalSupply` of a contract after each of several blocks. One exchange. */
+  supplyAt(contract: Address, heights: readonly number[]): Promise<readonly TokenBalance[]>
+  /**
+   * The block at a height, read and verified anew; traced where the chain is traced.
+   * @returns `undefined`: no node gives it.
+   */
+  block(height: number): Promise<IndexedBlock | undefined>
+}
 
 interface AccountStateParts {
   readonly node: EvmNode
@@ -32,6 +72,7 @@ interface LoneRead extends Pick<ContractCall, 'to' | 'data'> {
   readonly height: number
 }
 
+const accountMethods = ['eth_getTransactionCount', 'eth_getBalance', 'eth_getCode']
 /** Each may burn all the gas of a read. */
 const aloneAtOnce = 16
 /** The rest of the certificate needs some time, too. */
@@ -44,7 +85,9 @@ export async function createAccountState(parts: AccountStateParts): Promise<Acco
     height === pinned.number ? pinned.parameter : (toQuantity(height) as Hex)
 
   async function accounts(heights: readonly number[]): Promise<readonly (AccountAt | undefined)[]> {
-    const calls = heights.flatMap(height => accountCalls(address, parameterOf(height)))
+    const calls = heights.flatMap(height =>
+      accountMethods.map(method => ({ method, params: [address, parameterOf(height)] }))
+    )
     const outcomes = calls.length === 0 ? [] : await node.batch(calls)
     return heights.map((_, place) => readAccount(outcomes.slice(3 * place, 3 * place + 3)))
   }
@@ -107,13 +150,6 @@ export async function createAccountState(parts: AccountStateParts): Promise<Acco
   }
 }
 
-function accountCalls(address: Address, block: BlockParameter): readonly NodeCall[] {
-  return ['eth_getTransactionCount', 'eth_getBalance', 'eth_getCode'].map(method => ({
-    method,
-    params: [address, block]
-  }))
-}
-
 /** A node that errs does not have the state. */
 function readAccount([count, balance, code]: readonly NodeOutcome[]): AccountAt | undefined {
   const [nonce, wei, bytes] = [quantityIn(count), quantityIn(balance), hexIn(code)]
@@ -161,32 +197,4 @@ function readCallOutcome(outcome: NodeOutcome): TokenBalance {
   // What a node says of a call that fails is its own; that it lacks the state, it says in words that are known.
   const isRefusal = error instanceof NodeRpcError && messageKindOf(error) === undefined
   return isRefusal ? { kind: 'refused' } : { kind: 'unknown' }
-}
-
-/** A block in the form in which it is stored, as values again. Its candidates are left out. */
-export function toIndexedBlock(rows: BlockRows): IndexedBlock {
-  const { ref, parentHash, timestampSeconds, indexes, records, partyEnds, parties, isTraced } = rows
-  const first = firstTransactionId(ref.number)
-  const ids = Array.from(indexes, index => first + index)
-  const transactions = decodeDetailed({ ids, bytes: records }).map(({ transaction, details }, place) => ({
-    transaction,
-    ...details,
-    parties: addressesIn(parties, partyEnds[place - 1] ?? 0, partyEnds[place] ?? 0),
-    candidates: []
-  }))
-  return { ref, parentHash, timestampSeconds, transactions, isTraced, events: eventsIn(rows) }
-}
-
-function eventsIn({ eventAddresses, events, eventEnds }: BlockRows): readonly AccountEvents[] {
-  return Array.from(eventEnds, (end, place) => {
-    const [address = '0x'] = addressesIn(eventAddresses, place, place + 1)
-    return { address, events: decodeAccountEvents(events.subarray(eventEnds[place - 1] ?? 0, end)) }
-  })
-}
-
-function addressesIn(bytes: Uint8Array, from: number, to: number): readonly Address[] {
-  return Array.from({ length: to - from }, (_, place) => {
-    const start = (from + place) * addressLength
-    return toHex(bytes.subarray(start, start + addressLength))
-  })
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { BlockLostError } from '../../evm/state/pinBlock.ts'
-import type { EvmNode, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
-import { NodeRpcError } from '../../platform/errors.ts'
-import { createAccountState } from './createAccountState.ts'
+import { BlockLostError } from '../evm/state/pinBlock.ts'
+import type { EvmNode, NodeOutcome } from '../nodes/evm/nodeCall.ts'
+import { NodeRpcError } from '../platform/errors.ts'
+import { createAccountState } from './accountState.ts'
 
 const hash = `0x${'ab'.repeat(32)}` as const
 const told = (value: string): NodeOutcome => ({ ok: true, value })
