@@ -1,8 +1,8 @@
 import { startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
-import { createStrategyMemory } from '../../src/evm/state/chooseStrategy.ts'
-import { strategyNames } from '../../src/evm/state/findStrategies.ts'
+import { findStrategies, strategyNames } from '../../src/evm/state/findStrategies.ts'
+import { pinBlock, readLatestBlock } from '../../src/evm/state/pinBlock.ts'
 import type { Address } from '../../src/model/evm.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
@@ -21,7 +21,7 @@ import {
   revertsWith,
   stops
 } from './assembleContract.ts'
-import { callTo, createPlacer, resultsOf, returnedWord, useMulticall } from './useMulticall.ts'
+import { callTo, createPlacer, nobody, resultsOf, returnedWord, useMulticall } from './useMulticall.ts'
 
 interface TestNode {
   readonly rpcUrl: string
@@ -84,14 +84,13 @@ describe.each(nodes)('on $name', ({ start, setCode, byHash, burners }) => {
   })
 
   test('all three ways work, and the first one is taken', async () => {
-    const asked = await useMulticall(rpc, {}, async multicall => {
-      await resultsOf(multicall, [callTo('0x0000000000000000000000000000000000000004')])
-      return rpc.onOneNode('test', async ({ memory }) =>
-        memory(createStrategyMemory).recall(byHash ? 'byHash' : 'byNumber')
-      )
+    const { pinned, found } = await rpc.onOneNode('test', async node => {
+      const { pinned } = await pinBlock(node, await readLatestBlock(node), nobody)
+      return { pinned, found: await findStrategies(node, pinned) }
     })
-    expect(asked?.map(({ name }) => name)).toEqual(['stateOverride', 'deployless', 'plain'])
-    expect(asked?.map(({ gas }) => gas)).toEqual([50_000_000, 50_000_000, 50_000_000])
+    expect(pinned.byHash).toBe(byHash)
+    expect(found.map(({ name }) => name)).toEqual(['stateOverride', 'deployless', 'plain'])
+    expect(found.map(({ gas }) => gas)).toEqual([50_000_000, 50_000_000, 50_000_000])
   })
 
   describe.each(strategyNames)('by %s', way => {

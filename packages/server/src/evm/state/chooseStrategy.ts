@@ -18,18 +18,12 @@ interface StrategyMemory {
   readonly size: ExchangeSize
 }
 
-/** How large one exchange may be: it shrinks when the node refuses one, its gas when one takes long; both grow again in time. */
+/** How large one exchange may be: it shrinks when the node refuses one, and grows again in time. */
 interface ExchangeSize extends BatchSize {
-  /** Reports an exchange with this gas that took long. */
-  tookLong(gas: number): void
   /** Reads in one `eth_call`. */
   calls(): number
   /** Bytes of results of one `eth_call`. */
   resultBytes(): number
-  /** Gas for the reads of one `eth_call`. */
-  gas(): number
-  /** Exchanges at the same time: one where the node has shown that it is slow. */
-  lanes(): number
 }
 
 /** A node may be upgraded: a strategy that is missing is tried again after this time. */
@@ -39,20 +33,13 @@ const forgetLostAfterMs = 5_000
 const wholeSize = 16
 const maxCalls = 512
 const maxResultBytes = 1024 * 1024
-/** Less than a tenth of a second of a node's time at its worst, an endless loop; nodes written in JavaScript are a hundred times slower. */
-const maxGas = 4_000_000
-/** Less would not do for two reads of a balance. */
-const gasUnit = 1_000_000
-const maxLanes = 4
 
-export function createStrategyMemory(clock: Clock): StrategyMemory {
+function createStrategyMemory(clock: Clock): StrategyMemory {
   const known = new Map<
     BlockNaming,
     { readonly strategies: readonly FoundStrategy[]; readonly untilMs: number }
   >()
   const size = createBatchSize(wholeSize, clock)
-  const gasUnits = createBatchSize(maxGas / gasUnit, clock)
-  const gas = () => gasUnits.current() * gasUnit
   const share = (max: number) => (max * size.current()) / wholeSize
   return {
     recall(naming) {
@@ -71,10 +58,7 @@ export function createStrategyMemory(clock: Clock): StrategyMemory {
     size: {
       ...size,
       calls: () => share(maxCalls),
-      resultBytes: () => share(maxResultBytes),
-      gas,
-      tookLong: tried => gasUnits.refused(tried / gasUnit),
-      lanes: () => (gas() < maxGas ? 1 : maxLanes)
+      resultBytes: () => share(maxResultBytes)
     }
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import { readResults } from './contractCalls.ts'
+import { type ContractCall, chunkCalls, encodeCalls, readResults } from './contractCalls.ts'
+import { multicallProgram } from './multicallProgram.gen.ts'
 
 const magic = Buffer.from('chain-data multicall result:').toString('hex')
 const count = (value: number) => value.toString(16).padStart(8, '0')
@@ -40,4 +41,34 @@ describe('a result that contradicts itself is refused:', () => {
   it.each(wrong)('%s', (_what, data) => {
     expect(() => readResults(data, 2)).toThrow(NodeContradictionError)
   })
+})
+
+const call = (dataBytes: number, gas = 500_000): ContractCall => ({
+  to: '0x0000000000000000000000000000000000001000',
+  data: `0x${'ab'.repeat(dataBytes)}`,
+  gas,
+  maxReturnBytes: 32
+})
+const places = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+test('calls that share an input fit into it, in order, each once', () => {
+  const calls = places(2_000).map(i => call(36 + (i % 200)))
+  const chunks = chunkCalls(calls, places(2_000), { calls: 512 })
+  expect(chunks.flat()).toEqual(places(2_000))
+  for (const chunk of chunks) {
+    const input = encodeCalls(
+      chunk.map(place => calls[place]!),
+      1_000
+    )
+    // What initcode may have (EIP-3860), our code included.
+    expect(input.length / 2 + multicallProgram.length / 2 - 1).toBeLessThanOrEqual(49_152)
+  }
+})
+
+test('calls that travel each for itself share gas and a batch', () => {
+  const calls = places(300).map(i => call(4, i < 100 ? 500_000 : 30_000_000))
+  const chunks = chunkCalls(calls, places(300), { calls: 512, gas: 100_000_000 })
+  expect(chunks[0]).toHaveLength(99)
+  expect(chunks.flat()).toEqual(places(300))
+  for (const chunk of chunks.slice(2)) expect(chunk.length).toBeLessThanOrEqual(3)
 })

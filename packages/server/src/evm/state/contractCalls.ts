@@ -1,6 +1,7 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { ReturnData } from './abi.ts'
+import { multicallProgram } from './multicallProgram.gen.ts'
 
 /** One read of an untrusted contract. */
 export interface ContractCall {
@@ -31,12 +32,56 @@ export type AttemptResult =
   /** Not attempted, or without the gas it was promised. */
   | undefined
 
+export const programBytes = (multicallProgram.length - 2) / 2
+/**
+ * The longest input of one call: what initcode may have (EIP-3860) without our code. In hex this also stays below 100 kB,
+ * the longest body that some proxies take.
+ */
+const maxInputBytes = 49_152 - programBytes
 /** Bytes of an entry without the call's own data. */
 const entryHeadBytes = 30
 
 /** What a call adds to the input of the multicall. */
-export function entryBytes({ data }: ContractCall): number {
+function entryBytes({ data }: ContractCall): number {
   return entryHeadBytes + (data.length - 2) / 2
+}
+
+/** With the canary a batch of 100. */
+const maxCallsPerBatch = 99
+
+interface ChunkLimits {
+  readonly calls: number
+  /** For plain calls: all that they may burn together. Absent: they share one input. */
+  readonly gas?: number
+}
+
+/**
+ * Shares calls out to exchanges, in their order.
+ * @param indexes - which of the calls.
+ */
+export function chunkCalls(
+  calls: readonly ContractCall[],
+  indexes: readonly number[],
+  limits: ChunkLimits
+): readonly (readonly number[])[] {
+  const room = limits.gas ?? maxInputBytes
+  const maxCalls = limits.gas === undefined ? limits.calls : Math.min(limits.calls, maxCallsPerBatch)
+  const chunks: number[][] = []
+  let used = 0
+  for (const index of indexes) {
+    const call = calls[index]
+    if (call === undefined) continue
+    const size = limits.gas === undefined ? entryBytes(call) : call.gas
+    const last = chunks.at(-1)
+    if (last === undefined || last.length >= maxCalls || used + size > room) {
+      chunks.push([index])
+      used = size
+    } else {
+      last.push(index)
+      used += size
+    }
+  }
+  return chunks
 }
 
 /**

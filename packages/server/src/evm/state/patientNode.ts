@@ -6,12 +6,11 @@ import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
 /** One node during one snapshot, which is not begun anew for a bad moment, nor held up by what takes too long. */
 export interface PatientNode {
   /**
-   * @param onSlow - called when it took a third of the timeout or more; before the node is asked whether it is well.
    * @returns `undefined` when it took too long, although the node is well.
    * @throws {BlockLostError} the node does not read the block any more.
    * @throws {UpstreamError} the node failed.
    */
-  ask<T>(ask: (node: EvmNode) => Promise<T>, onSlow?: () => void): Promise<{ readonly value: T } | undefined>
+  ask<T>(ask: (node: EvmNode) => Promise<T>): Promise<{ readonly value: T } | undefined>
   /** A node that reads the block is well: what it did not answer was the fault of the call. @throws like `ask`. */
   requireWell(): Promise<void>
 }
@@ -46,10 +45,8 @@ export function createPatientNode(node: EvmNode, block: PinnedBlock, timeoutMs: 
 
   return {
     requireWell,
-    async ask(ask, onSlow) {
-      const beganMs = performance.now()
+    async ask(ask) {
       const done = await repeating(() => node.within(timeoutMs, async own => ({ value: await ask(own) })))
-      if (performance.now() - beganMs > timeoutMs / 3) onSlow?.()
       if (done !== undefined) return done
       await requireWell()
       return undefined

@@ -3,7 +3,13 @@ import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts
 import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { readReturnData } from './abi.ts'
-import { type AttemptResult, type ContractCall, encodeCalls, readResults } from './contractCalls.ts'
+import {
+  type AttemptResult,
+  type ContractCall,
+  encodeCalls,
+  programBytes,
+  readResults
+} from './contractCalls.ts'
 import { multicallProgram } from './multicallProgram.gen.ts'
 import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
 
@@ -12,15 +18,9 @@ export type ProgramStrategy = 'stateOverride' | 'deployless'
 
 /** Nobody's address: the last 20 bytes of keccak256("chain-data multicall"). */
 const programAddress: Address = '0xf6dda6d1c936edce369a86270b2ef347d8ac94b2'
-const programBytes = (multicallProgram.length - 2) / 2
 /** What the call itself costs, and a byte of it at most (EIP-7623), before our code has run. */
 const callGas = 60_000
 const gasPerInputByte = 40
-/**
- * The longest input of one call: what initcode may have (EIP-3860) without our code. In hex this also stays below 100 kB,
- * the longest body that some proxies take.
- */
-export const maxInputBytes = 49_152 - programBytes
 
 /**
  * @param input - hex digits without `0x`.

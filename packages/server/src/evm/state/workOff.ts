@@ -1,9 +1,8 @@
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import { mapConcurrently } from '../../platform/concurrency/permits.ts'
+import { chunk, mapConcurrently } from '../../platform/concurrency/permits.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { StrategyChooser } from './chooseStrategy.ts'
-import { chunkCalls, piecesOf } from './chunkCalls.ts'
-import type { AttemptResult, CallResult, ContractCall } from './contractCalls.ts'
+import { type AttemptResult, type CallResult, type ContractCall, chunkCalls } from './contractCalls.ts'
 import type { FoundStrategy, StrategyName } from './findStrategies.ts'
 import type { PatientNode } from './patientNode.ts'
 import type { PinnedBlock } from './pinBlock.ts'
@@ -42,8 +41,12 @@ interface Exchanged {
 
 /** Smaller exchanges in place of ones that took too long or were refused, for one snapshot. */
 const maxPieces = 256
-/** Plain calls may burn so many times the gas of a program: one that draws a picture on chain costs up to 30 million. */
-const plainTimes = 8
+/** Gas for the reads of one `eth_call`: less than a tenth of a second of a node's time at its worst, an endless loop. */
+const workGas = 4_000_000
+/** Gas of one batch of plain calls: one that draws a picture on chain costs up to 30 million. */
+const plainGas = 32_000_000
+/** Exchanges at the same time. */
+const lanes = 4
 /** Where gas ran out, no exchange of the next round is smaller. */
 const minPerExchange = 8
 
@@ -73,13 +76,9 @@ export function createWorker(
     const exchange = { indexes, isPiece }
     const calls = indexes.flatMap(index => work.calls[index] ?? [])
     const triedSize = size.current()
-    const workGas = size.gas()
-    const done = await patient.ask(
-      own => send(own, strategy, calls, workGas),
-      () => size.tookLong(workGas)
-    )
+    const done = await patient.ask(own => send(own, strategy, calls))
     if (done === undefined) return takeApart(work, exchange, 'no')
-    if (done.value !== undefined) return accept(work, strategy, workGas, indexes, done.value)
+    if (done.value !== undefined) return accept(work, strategy, indexes, done.value)
     await patient.requireWell()
     if (!(await chooser.stillWorks(strategy.name))) return { left: indexes, pieces: [] }
     // A refusal of a small exchange is not about its size.
@@ -87,9 +86,9 @@ export function createWorker(
     return takeApart(work, exchange, 'now')
   }
 
-  function send(own: EvmNode, strategy: FoundStrategy, calls: readonly ContractCall[], workGas: number) {
+  function send(own: EvmNode, strategy: FoundStrategy, calls: readonly ContractCall[]) {
     const { name, gas } = strategy
-    const maxGas = maxCallGas(strategy, workGas)
+    const maxGas = maxCallGas(strategy)
     const capped = calls.map(call => ({ ...call, gas: Math.min(call.gas, maxGas) }))
     if (name === 'plain') return sendPlain(own, block, capped)
     const limits = { workGas, maxGas: gas, maxResultBytes: size.resultBytes() }
@@ -99,7 +98,6 @@ export function createWorker(
   function accept(
     work: Work,
     strategy: FoundStrategy,
-    workGas: number,
     indexes: readonly number[],
     results: readonly AttemptResult[]
   ): Exchanged {
@@ -109,13 +107,14 @@ export function createWorker(
       const call = work.calls[index]
       // Only the first one is sure to have been attempted: it was, with all the gas that this node gives.
       if (result === undefined && i > 0) left.push(index)
-      else if (call !== undefined) work.settle(index, ...judge(result, call, maxCallGas(strategy, workGas)))
+      else if (call !== undefined) work.settle(index, ...judge(result, call, maxCallGas(strategy)))
     })
     return { left, pieces: [] }
   }
 
   function takeApart(work: Work, { indexes, isPiece }: Exchange, retryable: 'no' | 'now'): Exchanged {
-    const pieces = piecesOf(indexes, isPiece)
+    // First into about as many pieces as each has calls, then into single calls: a call that spoils its exchange ends alone.
+    const pieces = chunk(indexes, isPiece ? 1 : Math.floor(Math.sqrt(indexes.length)))
     if (indexes.length > 1 && pieces.length <= piecesLeft) {
       piecesLeft -= pieces.length
       return { left: [], pieces: pieces.map(piece => ({ indexes: piece, isPiece: true })) }
@@ -133,10 +132,10 @@ export function createWorker(
       const strategy = await chooser.choose(work.strategy)
       const limits =
         strategy.name === 'plain'
-          ? { calls: maxPerExchange, gas: size.gas() * plainTimes }
+          ? { calls: maxPerExchange, gas: plainGas }
           : { calls: Math.min(maxPerExchange, size.calls()) }
       const exchanges = chunkCalls(work.calls, left, limits).map(indexes => ({ indexes, isPiece: false }))
-      const outcomes = await mapConcurrently([...exchanges, ...pieces], size.lanes(), exchange =>
+      const outcomes = await mapConcurrently([...exchanges, ...pieces], lanes, exchange =>
         run(work, strategy, exchange)
       )
       const sent = left.length
@@ -150,8 +149,8 @@ export function createWorker(
 }
 
 /** One call must not use up the gas of a whole exchange, unless it is alone in one. */
-function maxCallGas({ name, gas }: FoundStrategy, workGas: number): number {
-  return name === 'plain' ? Math.min(gas, workGas * plainTimes) : workGas / 2
+function maxCallGas({ name, gas }: FoundStrategy): number {
+  return name === 'plain' ? Math.min(gas, plainGas) : workGas / 2
 }
 
 /**
