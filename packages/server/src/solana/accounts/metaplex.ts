@@ -1,5 +1,6 @@
 import type { RawAccount } from '../../nodes/solana/readAnswers.ts'
 import { METAPLEX_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
+import { present } from '../../platform/present.ts'
 import { type Creator, type MetaplexMetadata, TOKEN_STANDARDS, USE_METHODS } from './assetMetadata.ts'
 import { AccountRefusal, BorshReader, unlessRefused } from './borshReader.ts'
 
@@ -101,11 +102,4 @@ function oneOf<T>(variants: readonly T[], byte: number): T {
   const variant = variants[byte]
   if (variant === undefined) throw new AccountRefusal('MALFORMED', `variant ${byte} of ${variants.length}`)
   return variant
-}
-
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** Leaves out the keys that hold `undefined`. */
-function present<T extends object>(fields: T): Present<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>
 }

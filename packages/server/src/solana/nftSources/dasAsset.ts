@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import { parseSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import type { Creator } from '../accounts/assetMetadata.ts'
+import { present } from '../../platform/present.ts'
 import type { NftHolding } from '../holdings/holdings.ts'
 
 /** What one entry of a DAS answer is. */
@@ -11,13 +12,38 @@ export type DasEntry =
   /** Not of the documented shape; without an id it cannot even be named. */
   | { readonly kind: 'unreadable'; readonly id?: string }
 
-/** Thrown inside this file only. */
-class ShapeError extends Error {}
+/** Ended at the first NUL and trimmed, like the same text on chain, where none is longer than 200 bytes. */
+const text = z
+  .string()
+  .max(1_000)
+  .transform(value => value.split('\0', 1).join().trim())
+const address = z.string().refine(value => parseSolanaAddress(value) !== undefined)
+const upTo = (max: number) => z.number().int().min(0).max(max)
 
-/** Longest texts that are taken; on chain a name has 32 bytes, a symbol 10 and a URI 200. */
-const MAX_TEXT = 1_000
-/** On chain there are at most five. */
-const MAX_CREATORS = 10
+const identified = z.object({ id: address })
+const sorted = z.object({
+  compression: z.object({ compressed: z.boolean().nullish() }).nullish(),
+  burnt: z.boolean().nullish()
+})
+const owned = z.object({ ownership: z.object({ owner: text }) })
+const described = z.object({
+  content: z
+    .object({
+      metadata: z.object({ name: text.nullish(), symbol: text.nullish() }).nullish(),
+      json_uri: text.nullish()
+    })
+    .nullish(),
+  royalty: z
+    .object({ primary_sale_happened: z.boolean().nullish(), basis_points: upTo(65_535).nullish() })
+    .nullish(),
+  authorities: z.array(z.object({ address, scopes: z.array(z.unknown()) })).nullish(),
+  // On chain there are at most five.
+  creators: z
+    .array(z.object({ address, verified: z.boolean(), share: upTo(255) }))
+    .max(10)
+    .nullish(),
+  mutable: z.boolean()
+})
 
 /**
  * Reads one entry of `getAssetsByOwner`. Nothing of it is believed unseen: it comes from an indexer, not from a node.
@@ -27,32 +53,23 @@ const MAX_CREATORS = 10
  * @see Metaplex Digital Asset Standard API, `getAssetsByOwner`
  */
 export function readDasAsset(entry: unknown, owner: string): DasEntry {
-  if (!isRecord(entry) || typeof entry.id !== 'string' || parseSolanaAddress(entry.id) === undefined) {
-    return { kind: 'unreadable' }
+  const id = identified.safeParse(entry).data?.id
+  if (id === undefined) return { kind: 'unreadable' }
+  const kind = sorted.safeParse(entry).data
+  if (kind !== undefined && (!kind.compression?.compressed || kind.burnt)) return { kind: 'other', id }
+  const holder = owned.safeParse(entry).data?.ownership.owner
+  if (kind === undefined || holder === undefined) return { kind: 'unreadable', id }
+  if (holder !== owner) {
+    throw new NodeContradictionError(`compressed NFT ${id} has another owner than was asked for`)
   }
-  const { id } = entry
-  try {
-    const compression = orAbsent(entry.compression, recordAt('compression'))
-    const isCompressed = orAbsent(compression?.compressed, booleanAt('compressed')) ?? false
-    const isBurnt = orAbsent(entry.burnt, booleanAt('burnt')) ?? false
-    if (!isCompressed || isBurnt) return { kind: 'other', id }
-    const ownership = recordAt('ownership')(entry.ownership)
-    if (textAt('owner')(ownership.owner) !== owner) {
-      throw new NodeContradictionError(`compressed NFT ${id} has another owner than was asked for`)
-    }
-    return { kind: 'compressed', nft: readNft(id, entry) }
-  } catch (error) {
-    if (error instanceof ShapeError) return { kind: 'unreadable', id }
-    throw error
-  }
+  const asset = described.safeParse(entry).data
+  return asset === undefined ? { kind: 'unreadable', id } : { kind: 'compressed', nft: toHolding(id, asset) }
 }
 
-function readNft(id: string, entry: Readonly<Record<string, unknown>>): NftHolding {
-  const content = orAbsent(entry.content, recordAt('content'))
-  const described = orAbsent(content?.metadata, recordAt('metadata'))
-  const royalty = orAbsent(entry.royalty, recordAt('royalty'))
-  const updateAuthority = findUpdateAuthority(orAbsent(entry.authorities, listAt('authorities')) ?? [])
-  const primarySaleHappened = orAbsent(royalty?.primary_sale_happened, booleanAt('primary_sale_happened'))
+function toHolding(id: string, asset: z.infer<typeof described>): NftHolding {
+  const { content, royalty, authorities, creators, mutable } = asset
+  // Others than the one with the full scope may do single things.
+  const authority = authorities?.find(({ scopes }) => scopes.includes('full'))
   return {
     address: id,
     mint: id,
@@ -60,80 +77,17 @@ function readNft(id: string, entry: Readonly<Record<string, unknown>>): NftHoldi
     isSemiFungible: false,
     metadata: {
       kind: 'compressed',
-      ...(updateAuthority === undefined ? {} : { updateAuthority }),
-      ...(primarySaleHappened === undefined ? {} : { primarySaleHappened }),
+      ...present({
+        updateAuthority: authority?.address,
+        primarySaleHappened: royalty?.primary_sale_happened ?? undefined
+      }),
       mint: id,
-      name: orAbsent(described?.name, textAt('name')) ?? '',
-      symbol: orAbsent(described?.symbol, textAt('symbol')) ?? '',
-      uri: orAbsent(content?.json_uri, textAt('json_uri')) ?? '',
-      sellerFeeBasisPoints: orAbsent(royalty?.basis_points, integerAt('basis_points', 65_535)) ?? 0,
-      creators: readCreators(orAbsent(entry.creators, listAt('creators')) ?? []),
-      isMutable: booleanAt('mutable')(entry.mutable)
+      name: content?.metadata?.name ?? '',
+      symbol: content?.metadata?.symbol ?? '',
+      uri: content?.json_uri ?? '',
+      sellerFeeBasisPoints: royalty?.basis_points ?? 0,
+      creators: creators ?? [],
+      isMutable: mutable
     }
   }
-}
-
-function readCreators(list: readonly unknown[]): readonly Creator[] {
-  if (list.length > MAX_CREATORS) throw new ShapeError('creators')
-  return list.map(item => {
-    const creator = recordAt('creator')(item)
-    return {
-      address: addressAt('creator')(creator.address),
-      verified: booleanAt('verified')(creator.verified),
-      share: integerAt('share', 255)(creator.share)
-    }
-  })
-}
-
-/** The one authority that may do everything; others may do single things. */
-function findUpdateAuthority(authorities: readonly unknown[]): string | undefined {
-  for (const item of authorities) {
-    const { address, scopes } = recordAt('authority')(item)
-    if (listAt('scopes')(scopes).includes('full')) return addressAt('authority')(address)
-  }
-  return undefined
-}
-
-function orAbsent<T>(value: unknown, read: (value: unknown) => T): T | undefined {
-  return value === undefined || value === null ? undefined : read(value)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-const recordAt = (name: string) => (value: unknown) => {
-  if (!isRecord(value)) throw new ShapeError(name)
-  return value
-}
-
-const listAt =
-  (name: string) =>
-  (value: unknown): readonly unknown[] => {
-    if (!Array.isArray(value)) throw new ShapeError(name)
-    return value
-  }
-
-const booleanAt = (name: string) => (value: unknown) => {
-  if (typeof value !== 'boolean') throw new ShapeError(name)
-  return value
-}
-
-const integerAt = (name: string, largest: number) => (value: unknown) => {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > largest) {
-    throw new ShapeError(name)
-  }
-  return value
-}
-
-/** Ended at the first NUL and trimmed, like the same text on chain. */
-const textAt = (name: string) => (value: unknown) => {
-  if (typeof value !== 'string' || value.length > MAX_TEXT) throw new ShapeError(name)
-  const end = value.indexOf('\0')
-  return (end < 0 ? value : value.slice(0, end)).trim()
-}
-
-const addressAt = (name: string) => (value: unknown) => {
-  if (typeof value !== 'string' || parseSolanaAddress(value) === undefined) throw new ShapeError(name)
-  return value
 }
