@@ -3,93 +3,69 @@ import { scrubText } from './scrubText.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
+const textFields = [
+  /** The part of the server that speaks. */
+  'component',
+  /** The `x-request-id` that the caller saw in the answer. */
+  'requestId',
+  /** The caller. */
+  'projectId',
+  /** The HTTP method of a request, or the name of the method that was called. */
+  'method',
+  /** Stable name of an error case. */
+  'reason',
+  /** The server's own address; a node's is reduced to its origin. */
+  'url',
+  /** The chain's phase, as in `status()`. */
+  'phase',
+  'blockHash',
+  /** Why something does not move. */
+  'problem',
+  /** The signal that ends the process. */
+  'signal',
+  /** Version of the server. */
+  'version'
+] as const
+
+const numberFields = [
+  'chainId',
+  /** HTTP status. */
+  'status',
+  /** JSON-RPC error code. */
+  'code',
+  /** Milliseconds of the request or call; of a stream, until it began. */
+  'durationMs',
+  /** Newest block the node has named. */
+  'head',
+  /** Last indexed block. */
+  'indexedTo',
+  'blockNumber',
+  /** Number of blocks that a reorg removed. */
+  'depth',
+  /** Number of what the message names. */
+  'count',
+  /** The attempt, from 1. */
+  'attempt',
+  /** Milliseconds until the next attempt. */
+  'waitMs',
+  'blocksPerSecond',
+  'transactionsPerSecond',
+  /** Seconds until the index reaches the head at this speed. */
+  'etaSeconds'
+] as const
+
 /**
  * Everything a log line may carry besides its message. It is an allow-list: a field that is not named here is
  * dropped at run time as well, so that no key, header or body can slip in through a spread object.
  */
-export interface LogFields {
-  /** The part of the server that speaks. */
-  readonly component?: string
-  /** Of the answer: the `x-request-id` that the caller saw. */
-  readonly requestId?: string
-  /** The caller. */
-  readonly projectId?: string
-  /** The HTTP method of a request, or the name of the method that was called. */
-  readonly method?: string
-  /** The chain it is about. */
-  readonly chainId?: number
-  /** HTTP status. */
-  readonly status?: number
-  /** JSON-RPC error code. */
-  readonly code?: number
-  /** Stable name of an error case. */
-  readonly reason?: string
-  /** Milliseconds of the request or call; of a stream, until it began. */
-  readonly durationMs?: number
-  /** The server's own address; a node's is reduced to its origin. */
-  readonly url?: string
-  /** The chain's phase, as in `status()`. */
-  readonly phase?: string
-  /** Newest block the node has named. */
-  readonly head?: number
-  /** Last indexed block. */
-  readonly indexedTo?: number
-  /** The block it is about. */
-  readonly blockNumber?: number
-  /** The block's hash. */
-  readonly blockHash?: string
-  /** How many blocks a reorg removed. */
-  readonly depth?: number
-  /** How many of what the message names. */
-  readonly count?: number
-  /** Which attempt it was, from 1. */
-  readonly attempt?: number
-  /** Milliseconds until the next attempt. */
-  readonly waitMs?: number
-  /** Speed of the index. */
-  readonly blocksPerSecond?: number
-  /** Speed of the index. */
-  readonly transactionsPerSecond?: number
-  /** Seconds until the index reaches the head at this speed. */
-  readonly etaSeconds?: number
-  /** Why something does not move. */
-  readonly problem?: string
-  /** The signal that ends the process. */
-  readonly signal?: string
-  /** Version of the server. */
-  readonly version?: string
+export type LogFields = { readonly [Name in (typeof textFields)[number]]?: string } & {
+  readonly [Name in (typeof numberFields)[number]]?: number
+} & {
   /** Written as name, message and stack, each scrubbed. */
   readonly error?: unknown
 }
 
-const allowedFields: ReadonlySet<string> = new Set<keyof LogFields>([
-  'component',
-  'requestId',
-  'projectId',
-  'method',
-  'chainId',
-  'status',
-  'code',
-  'reason',
-  'durationMs',
-  'url',
-  'phase',
-  'head',
-  'indexedTo',
-  'blockNumber',
-  'blockHash',
-  'depth',
-  'count',
-  'attempt',
-  'waitMs',
-  'blocksPerSecond',
-  'transactionsPerSecond',
-  'etaSeconds',
-  'problem',
-  'signal',
-  'version',
-  'error'
-])
+const allowedFields: ReadonlySet<string> = new Set([...textFields, ...numberFields, 'error'])
 
 /** Structured log, one JSON object per line. */
 export interface Logger {
@@ -105,21 +81,21 @@ export interface Logger {
   child(fields: LogFields): Logger
 }
 
-const longestText = 4_000
+const maxTextLength = 4_000
 
 function toLoggable(value: unknown): unknown {
   if (value instanceof Error) {
     const cause = value.cause instanceof Error ? { cause: toLoggable(value.cause) } : {}
     return {
       name: value.name,
-      message: scrubText(value.message, longestText),
-      stack: scrubText(value.stack ?? '', longestText),
+      message: scrubText(value.message, maxTextLength),
+      stack: scrubText(value.stack ?? '', maxTextLength),
       ...cause
     }
   }
-  if (typeof value === 'string') return scrubText(value, longestText)
+  if (typeof value === 'string') return scrubText(value, maxTextLength)
   if (typeof value === 'number' || typeof value === 'boolean') return value
-  return scrubText(String(value), longestText)
+  return scrubText(String(value), maxTextLength)
 }
 
 function pickAllowed(fields: LogFields): Record<string, unknown> {
@@ -148,7 +124,7 @@ export function createLogger(options: {
   function wrap(bound: Record<string, unknown>): Logger {
     const at = (severity: 'debug' | 'info' | 'warn' | 'error') => (message: string, fields?: LogFields) => {
       if (!root.isLevelEnabled(severity)) return
-      root[severity]({ ...bound, ...(fields && pickAllowed(fields)) }, scrubText(message, longestText))
+      root[severity]({ ...bound, ...(fields && pickAllowed(fields)) }, scrubText(message, maxTextLength))
     }
     return {
       debug: at('debug'),
