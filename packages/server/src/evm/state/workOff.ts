@@ -43,8 +43,8 @@ interface Exchanged {
 const maxPieces = 256
 /** Gas for the reads of one `eth_call`: less than a tenth of a second of a node's time at its worst, an endless loop. */
 const workGas = 4_000_000
-/** Gas of one batch of plain calls: one that draws a picture on chain costs up to 30 million. */
-const plainGas = 32_000_000
+/** Gas of one batch of plain calls: a second of the time of a node at its worst. A call that draws a picture costs up to 30 million. */
+const plainGas = 100_000_000
 /** Exchanges at the same time. */
 const lanes = 4
 /** Where gas ran out, no exchange of the next round is smaller. */
