@@ -34,18 +34,6 @@ export interface ContractFactsReader {
   keep(): void
 }
 
-/** Remembers facts of one chain's contracts for ten minutes: contracts that proxies point to do change them. */
-export interface ContractFactsMemory {
-  recall(key: string): Fact | undefined
-  remember(key: string, fact: Fact): void
-}
-
-/** Remembers facts for each branch of a chain: after a reorg another contract may stand at the same address. */
-export interface BranchedFactsMemory {
-  /** @param branch - grows with each reorg. Facts of older branches are forgotten; an older branch has no memory. */
-  ofBranch(branch: number): ContractFactsMemory
-}
-
 type Fact = string | number | boolean
 
 interface FactQuestion {
@@ -83,6 +71,7 @@ const maxFactReturnBytes = 64 * 1024
 /** Of all names and symbols of one snapshot; the rest counts as not answered. Thousands of the longest, millions of usual ones. */
 const maxCharacters = 16 * 1024 * 1024
 const keptForMs = 10 * 60 * 1000
+const maxFacts = 50_000
 
 interface WantedFact {
   readonly contract: Address
@@ -93,34 +82,28 @@ function factCall({ contract, name }: WantedFact): ContractCall {
   return { to: contract, data: questions[name].data, gas: factGas, maxReturnBytes: maxFactReturnBytes }
 }
 
-/** @param options.maxFacts - maximum of facts that are remembered. */
-export function createContractFactsMemory(
-  options: { readonly maxFacts?: number; readonly now?: () => number } = {}
-): ContractFactsMemory {
-  const { maxFacts = 50_000, now = Date.now } = options
-  const known = new BoundedMap<string, { readonly fact: Fact; readonly untilMs: number }>(maxFacts)
-  return {
-    recall(key) {
-      const remembered = known.get(key)
-      return remembered !== undefined && now() < remembered.untilMs ? remembered.fact : undefined
-    },
-    remember: (key, fact) => known.set(key, { fact, untilMs: now() + keptForMs })
-  }
-}
+/** Remembered for ten minutes: contracts that proxies point to do change them. */
+type RememberedFacts = BoundedMap<string, { readonly fact: Fact; readonly untilMs: number }>
 
-export function createBranchedFactsMemory(): BranchedFactsMemory {
-  let newest = { branch: -1, memory: createContractFactsMemory() }
-  return {
-    ofBranch(branch) {
-      if (branch > newest.branch) newest = { branch, memory: createContractFactsMemory() }
-      return branch === newest.branch ? newest.memory : createContractFactsMemory()
+/**
+ * Creates the memory of one chain's contracts. After a reorg another contract may stand at the same address, so only the newest
+ * branch has one.
+ *
+ * @returns opens a reader for one snapshot. `branch` grows with each reorg; absent: nothing is remembered.
+ */
+export function createFactsMemory(): (branch: number | undefined) => ContractFactsReader {
+  let newest = -1
+  let memory: RememberedFacts = new BoundedMap(maxFacts)
+  return branch => {
+    if (branch !== undefined && branch > newest) {
+      newest = branch
+      memory = new BoundedMap(maxFacts)
     }
+    return createContractFactsReader(branch === newest ? memory : undefined)
   }
 }
 
-export function createContractFactsReader(
-  memory: ContractFactsMemory = createContractFactsMemory()
-): ContractFactsReader {
+export function createContractFactsReader(memory?: RememberedFacts): ContractFactsReader {
   const answeredNow = new Map<string, Fact>()
   let characters = 0
 
@@ -133,7 +116,9 @@ export function createContractFactsReader(
         facts.set(contract, answered)
         for (const name of names) {
           const key = `${contract} ${name}`
-          const remembered = answeredNow.get(key) ?? memory.recall(key)
+          const kept = memory?.get(key)
+          const remembered =
+            answeredNow.get(key) ?? (kept && Date.now() < kept.untilMs ? kept.fact : undefined)
           if (remembered !== undefined) answered[name] = remembered
           else missing.push({ contract, name })
         }
@@ -153,7 +138,7 @@ export function createContractFactsReader(
       return facts as ReadonlyMap<Address, ContractFacts>
     },
     keep() {
-      for (const [key, fact] of answeredNow) memory.remember(key, fact)
+      for (const [key, fact] of answeredNow) memory?.set(key, { fact, untilMs: Date.now() + keptForMs })
       answeredNow.clear()
     }
   }

@@ -5,11 +5,7 @@ import { NodeUnavailableError } from '../../platform/errors.ts'
 import type { StrategyName } from '../state/findStrategies.ts'
 import { createMulticall } from '../state/multicall.ts'
 import { type BlockAt, BlockLostError, confirmPinned, pinBlock, readLatestBlock } from '../state/pinBlock.ts'
-import {
-  createBranchedFactsMemory,
-  createContractFactsMemory,
-  createContractFactsReader
-} from './contractFacts.ts'
+import { createFactsMemory } from './contractFacts.ts'
 import { byContractThenId, isRange, type WantedCandidate } from './heldAssets.ts'
 import { type FoundAssets, readContracts } from './readContracts.ts'
 
@@ -83,7 +79,7 @@ const attempts = 3
 
 export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
   const { rpc, chainId } = options
-  const factsMemory = createBranchedFactsMemory()
+  const openFacts = createFactsMemory()
 
   async function readSnapshot(
     node: EvmNode,
@@ -98,8 +94,7 @@ export function createEvmHoldings(options: EvmHoldingsOptions): EvmHoldings {
       return { asOf: block, nativeWei, tokens: [], nfts: [], incomplete: [] }
     }
     const multicall = createMulticall({ ...options, node, block: pinned, deadlineMs })
-    const memory = branch === undefined ? createContractFactsMemory() : factsMemory.ofBranch(branch)
-    const contractFacts = createContractFactsReader(memory)
+    const contractFacts = openFacts(branch)
     const found = await readContracts(multicall, contractFacts, candidates, listed, deadlineMs)
     await confirmPinned(node, pinned)
     contractFacts.keep()
