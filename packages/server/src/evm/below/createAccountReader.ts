@@ -1,12 +1,35 @@
+import { createHash } from 'node:crypto'
 import { addressLength, type BlockRows, hashLength } from '../../index/record/encodeBlock.ts'
-import { addressBytes, toHex } from '../../index/record/hexBytes.ts'
+import { addressBytes } from '../../index/record/hexBytes.ts'
 import { firstTransactionId } from '../../index/record/transactionId.ts'
 import type { DeepHistoryCache, DeepRecord } from '../../model/deepHistory.ts'
-import type { Address } from '../../model/evm.ts'
+import type { Address, BlockRef, Hash } from '../../model/evm.ts'
+import type { TraceMode } from '../../model/traceMode.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
 import type { FoundBlock } from './DownwardSearch.ts'
-import type { Searches } from './searches.ts'
+import { hashesIn, type Searches } from './searches.ts'
+
+/**
+ * The cache as a chain with this setting of `traces` sees it: what was read with another one has other parties and other
+ * transfers, and is as little use as what lies below another block.
+ */
+export function cacheOfMode(cache: DeepHistoryCache, traces: TraceMode): DeepHistoryCache {
+  if (traces === 'off') return cache
+  const marked = ({ number, hash }: BlockRef): BlockRef => ({ number, hash: markedHash(hash, traces) })
+  return {
+    known: (address, anchor) => cache.known(address, marked(anchor)),
+    records: (address, anchor, part) => cache.records(address, marked(anchor), part),
+    candidates: (address, anchor) => cache.candidates(address, marked(anchor)),
+    lookUpHash: (hash, anchor) => cache.lookUpHash(hash, marked(anchor)),
+    save: (address, anchor, stretch) => cache.save(address, marked(anchor), stretch),
+    close: () => cache.close()
+  }
+}
+
+function markedHash(hash: Hash, traces: TraceMode): Hash {
+  return `0x${createHash('sha256').update(`${hash} traces ${traces}`).digest('hex')}`
+}
 
 /** So many blocks are fetched at the same time, and kept together: a page reads little more than it shows. */
 const blocksAtOnce = 16
@@ -75,20 +98,13 @@ export function createAccountReader({
 }
 
 /** @throws {NodeContradictionError} a transaction was named that is not in its block. */
-function requireNamed({ ref, hashes, transactionCount }: BlockRows, named: readonly string[]): void {
-  const there = new Set<string>(
-    Array.from({ length: transactionCount }, (_, place) =>
-      toHex(hashes.subarray(place * hashLength, (place + 1) * hashLength))
-    )
-  )
+function requireNamed(rows: BlockRows, named: readonly Hash[]): void {
+  const there = new Set(hashesIn(rows))
   const strange = named.find(hash => !there.has(hash))
   if (strange === undefined) return
-  throw new NodeContradictionError(
-    `block ${ref.number}: it has no transaction ${strange}, which the node names there`,
-    {
-      number: ref.number
-    }
-  )
+  const { number } = rows.ref
+  const problem = `block ${number}: it has no transaction ${strange}, which the node names there`
+  throw new NodeContradictionError(problem, { number })
 }
 
 /** Each block once, newest first. */

@@ -1,5 +1,3 @@
-import { type BlockRows, hashLength } from '../../index/record/encodeBlock.ts'
-import { toHex } from '../../index/record/hexBytes.ts'
 import { firstTransactionId } from '../../index/record/transactionId.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash } from '../../model/evm.ts'
@@ -8,13 +6,11 @@ import { isAbsent, readCount, readObject } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
-import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
+import { createSharedWork, DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
-import { cacheOfMode } from './cacheOfMode.ts'
-import { createAccountReader } from './createAccountReader.ts'
-import { type AddressIndex, createSearches, findAddressIndex, type Searches } from './searches.ts'
-import { createSharedSteps } from './sharedSteps.ts'
+import { cacheOfMode, createAccountReader } from './createAccountReader.ts'
+import { type AddressIndex, createSearches, findAddressIndex, hashesIn, type Searches } from './searches.ts'
 
 /** The account to read, and how long it may take. */
 interface DeepRequest {
@@ -77,7 +73,7 @@ const reserveMs = 500
 export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
   const { rpc, source, traces, now = Date.now } = options
   const cache = cacheOfMode(options.cache, traces)
-  const share = createSharedSteps()
+  const share = createSharedWork()
   const searchesOf = createSearches({ rpc, source, traces })
   const begun = new BoundedMap<string, Searches>(rememberedSearches)
   const reader = createAccountReader({ source, cache })
@@ -181,22 +177,12 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
       if (number >= anchor.number) return undefined
       await requireBranch(anchor, signal)
       const rows = await source.block(number, signal)
-      const place = hashesOf(rows).indexOf(hash)
+      const place = hashesIn(rows).indexOf(hash)
       if (place < 0) {
-        throw new NodeContradictionError(
-          `transaction ${hash}: it is not in block ${number}, which the node names`,
-          {
-            number
-          }
-        )
+        const problem = `transaction ${hash}: it is not in block ${number}, which the node names`
+        throw new NodeContradictionError(problem, { number })
       }
       return firstTransactionId(number) + (rows.indexes[place] ?? 0)
     }
   }
-}
-
-function hashesOf({ hashes, indexes }: BlockRows): readonly Hash[] {
-  return Array.from(indexes, (_, place) =>
-    toHex(hashes.subarray(place * hashLength, (place + 1) * hashLength))
-  )
 }

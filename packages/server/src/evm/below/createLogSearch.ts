@@ -1,14 +1,6 @@
 import type { Address, Hex } from '../../model/evm.ts'
-import {
-  type RawObject,
-  readCount,
-  readHash,
-  readList,
-  readObject,
-  toQuantity
-} from '../../nodes/evm/rawFields.ts'
+import { type RawObject, readCount, readHash } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
-import { NodeContradictionError } from '../../platform/errors.ts'
 import {
   consecutiveTransferTopic,
   depositTopic,
@@ -18,8 +10,7 @@ import {
   transferTopic,
   withdrawalTopic
 } from '../blocks/transfers.ts'
-import type { SpanSize } from './createSpanSearch.ts'
-import { createSpanSearch, type Span } from './createSpanSearch.ts'
+import { askForSpan, createSpanSearch, type SpanSize } from './createSpanSearch.ts'
 import type { DownwardSearch, FoundBlocks, Wanted } from './DownwardSearch.ts'
 
 export interface LogSearchOptions {
@@ -41,7 +32,9 @@ export function createLogSearch(
     below,
     size,
     async ask(span, found, signal) {
-      const answers = await Promise.all(filters.map(topics => askForLogs(rpc, span, topics, signal)))
+      const answers = await Promise.all(
+        filters.map(topics => askForSpan(rpc, 'eth_getLogs', span, { topics }, signal, requireHash))
+      )
       const logs = answers.flat()
       addLogs(logs, address, found)
       return logs.length
@@ -66,29 +59,8 @@ function topicFilters(address: Address, isThorough: boolean): readonly Topics[] 
   return isThorough ? [...ownFilters, [[transferTopic]]] : ownFilters
 }
 
-async function askForLogs(
-  rpc: Pick<EvmRpc, 'request'>,
-  { from, to }: Span,
-  topics: Topics,
-  signal: AbortSignal
-): Promise<readonly RawObject[]> {
-  const filter = { fromBlock: toQuantity(from), toBlock: toQuantity(to), topics }
-  const read = (raw: unknown) => {
-    const what = `logs of blocks ${from} to ${to}`
-    return readList(raw, what).map(entry => {
-      const log = readObject(entry, what)
-      const number = readCount(log.blockNumber, `${what}: blockNumber`)
-      if (number < from || number > to) {
-        throw new NodeContradictionError(`${what}: the node answered one of block ${number}`, { number })
-      }
-      readHash(log.transactionHash, `${what}: transactionHash`)
-      return log
-    })
-  }
-  return (await rpc.request(
-    { method: 'eth_getLogs', params: [filter] },
-    { signal, height: to, read }
-  )) as readonly RawObject[]
+function requireHash({ transactionHash }: RawObject): void {
+  readHash(transactionHash, 'log: transactionHash')
 }
 
 function addLogs(logs: readonly unknown[], address: Address, found: FoundBlocks): void {

@@ -1,5 +1,7 @@
+import { type RawObject, readCount, readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
+import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
-import { NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
+import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { DownwardSearch } from './DownwardSearch.ts'
 import { FoundBlocks } from './DownwardSearch.ts'
 
@@ -7,6 +9,33 @@ import { FoundBlocks } from './DownwardSearch.ts'
 export interface Span {
   readonly from: number
   readonly to: number
+}
+
+/**
+ * Asks for all entries of a span of blocks.
+ * @param check - refuses an entry by a NodeContradictionError, so that another node is asked.
+ */
+export async function askForSpan(
+  rpc: Pick<EvmRpc, 'request'>,
+  method: string,
+  { from, to }: Span,
+  filter: object,
+  signal: AbortSignal,
+  check?: (entry: RawObject) => void
+): Promise<readonly RawObject[]> {
+  const what = `${method} of blocks ${from} to ${to}`
+  const read = (raw: unknown) =>
+    readList(raw, what).map(item => {
+      const entry = readObject(item, what)
+      const number = readCount(entry.blockNumber, `${what}: blockNumber`)
+      if (number < from || number > to) {
+        throw new NodeContradictionError(`${what}: the node answered one of block ${number}`, { number })
+      }
+      check?.(entry)
+      return entry
+    })
+  const params = [{ fromBlock: toQuantity(from), toBlock: toQuantity(to), ...filter }]
+  return (await rpc.request({ method, params }, { signal, height: to, read })) as readonly RawObject[]
 }
 
 /** A caller that leaves sooner does not show that the node is slow. */

@@ -1,18 +1,13 @@
-import type { Address } from '../../model/evm.ts'
 import {
   isAbsent,
   type RawObject,
   readCount,
   readHash,
-  readList,
   readObject,
-  readOptionalQuantity,
-  toQuantity
+  readOptionalQuantity
 } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
-import { NodeContradictionError } from '../../platform/errors.ts'
-import type { SpanSize } from './createSpanSearch.ts'
-import { createSpanSearch, type Span } from './createSpanSearch.ts'
+import { askForSpan, createSpanSearch, type SpanSize } from './createSpanSearch.ts'
 import type { DownwardSearch, Wanted } from './DownwardSearch.ts'
 
 export const traceMethod = 'trace_filter'
@@ -44,7 +39,9 @@ export function createTraceSearch(
     async ask(span, found, signal) {
       // Both at once would mean both in one call, on most nodes.
       const answers = await Promise.all(
-        (['fromAddress', 'toAddress'] as const).map(side => askForTraces(rpc, span, side, address, signal))
+        (['fromAddress', 'toAddress'] as const).map(side =>
+          askForSpan(rpc, traceMethod, span, { [side]: [address] }, signal)
+        )
       )
       const traces = answers.flat()
       for (const trace of traces) {
@@ -60,28 +57,6 @@ export function createTraceSearch(
       for (const hash of await hashesOfBlock(number, signal)) found.addTransaction(number, hash)
     }
   })
-}
-
-async function askForTraces(
-  rpc: Pick<EvmRpc, 'request'>,
-  { from, to }: Span,
-  side: 'fromAddress' | 'toAddress',
-  address: Address,
-  signal: AbortSignal
-): Promise<readonly RawObject[]> {
-  const what = `${traceMethod} of blocks ${from} to ${to}`
-  const filter = { fromBlock: toQuantity(from), toBlock: toQuantity(to), [side]: [address] }
-  const read = (raw: unknown) =>
-    readList(raw, what).map(entry => {
-      const trace = readObject(entry, what)
-      const number = readCount(trace.blockNumber, `${what}: blockNumber`)
-      if (number >= from && number <= to) return trace
-      throw new NodeContradictionError(`${what}: the node answered one of block ${number}`, { number })
-    })
-  return (await rpc.request(
-    { method: traceMethod, params: [filter] },
-    { signal, height: to, read }
-  )) as readonly RawObject[]
 }
 
 /** The call or creation that the transaction itself is. */

@@ -1,6 +1,6 @@
-import { hashLength } from '../../index/record/encodeBlock.ts'
+import { type BlockRows, hashLength } from '../../index/record/encodeBlock.ts'
 import { toHex } from '../../index/record/hexBytes.ts'
-import type { Address, BlockRef } from '../../model/evm.ts'
+import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
@@ -46,12 +46,8 @@ export function createSearches(options: {
   const thoroughLogSpans = new SpanSize()
   const traceSpans = new SpanSize()
 
-  async function hashesOfBlock(number: number, signal: AbortSignal) {
-    const { hashes, transactionCount } = await source.block(number, signal)
-    return Array.from({ length: transactionCount }, (_, place) =>
-      toHex(hashes.subarray(place * hashLength, (place + 1) * hashLength))
-    )
-  }
+  const hashesOfBlock = async (number: number, signal: AbortSignal) =>
+    hashesIn(await source.block(number, signal))
 
   /** For a block with more logs than the node gives at once. */
   async function logsOfBlock(number: number, signal: AbortSignal) {
@@ -91,6 +87,13 @@ export function createSearches(options: {
         : {})
     }
   }
+}
+
+/** Returns the hashes of a block's transactions. */
+export function hashesIn({ hashes, transactionCount }: BlockRows): readonly Hash[] {
+  return Array.from({ length: transactionCount }, (_, index) =>
+    toHex(hashes.subarray(index * hashLength, (index + 1) * hashLength))
+  )
 }
 
 /** The index by which a node lists the transactions of an address. */

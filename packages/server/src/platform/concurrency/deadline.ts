@@ -97,3 +97,45 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 }
+
+/**
+ * Runs work of one name once for all callers that want it at the same time. It is cancelled when the last of them is gone.
+ */
+export function createSharedWork() {
+  interface Shared {
+    readonly done: Promise<void>
+    readonly leaving: AbortController
+    waiting: number
+  }
+  const works = new Map<string, Shared>()
+
+  return async function share(
+    name: string,
+    signal: AbortSignal,
+    run: (signal: AbortSignal) => Promise<void>
+  ): Promise<void> {
+    signal.throwIfAborted()
+    let work = works.get(name)
+    if (work === undefined) {
+      const leaving = new AbortController()
+      const begun: Shared = { done: run(leaving.signal), leaving, waiting: 0 }
+      const forget = () => {
+        if (works.get(name) === begun) works.delete(name)
+      }
+      begun.done.then(forget, forget)
+      works.set(name, begun)
+      work = begun
+    }
+    work.waiting++
+    try {
+      await unlessAborted(work.done, signal)
+    } finally {
+      work.waiting--
+      if (work.waiting === 0) {
+        // The next caller must not join what is being cancelled.
+        if (works.get(name) === work) works.delete(name)
+        work.leaving.abort(new Error('no caller waits for it any more'))
+      }
+    }
+  }
+}
