@@ -1,15 +1,16 @@
 import { startAnvil } from '@chain-data/devnet'
+import { fetchBlock } from '../../src/evm/blocks/blocks.ts'
 import { createEvmSource } from '../../src/evm/blocks/evmSource.ts'
-import { readTraces } from '../../src/evm/blocks/traces/readTraces.ts'
-import { traceableBlock } from '../../src/evm/blocks/traces/TraceableBlock.ts'
+import { normalizeBlock } from '../../src/evm/blocks/normalize.ts'
+import { type BlockTraces, readTraces } from '../../src/evm/blocks/traces/readTraces.ts'
+import { noWaivers } from '../../src/evm/blocks/verification/waivers.ts'
 import { decodeAccountEvents } from '../../src/index/record/accountEvents.ts'
 import { type DetailedTransaction, decodeDetailed } from '../../src/index/record/details.ts'
 import { addressLength, type BlockRows } from '../../src/index/record/encodeBlock.ts'
 import { toHex } from '../../src/index/record/hexBytes.ts'
 import { firstTransactionId } from '../../src/index/record/transactionId.ts'
-import type { BlockTraces } from '../../src/index/record/withTraces.ts'
-import type { AccountEvent, Address } from '../../src/model/evm.ts'
-import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
+import type { AccountEvent, Address, IndexedBlock } from '../../src/model/evm.ts'
+import { createEvmRpc, type EvmUpstreams } from '../../src/nodes/evm/rpc.ts'
 import { eventually } from '../support/indexHarness.ts'
 
 export const chainId = 31_337
@@ -48,7 +49,6 @@ export async function startTracedChain(hardfork = 'prague'): Promise<TracedChain
   const anvil = await startAnvil({ mining: 'auto', hardfork, chainId })
   const rpc = createEvmRpc({ chainId, rpcUrls: [anvil.rpcUrl] })
   const source = createEvmSource({ rpc, finality: 'auto', traces: 'on' })
-  const plain = createEvmSource({ rpc, finality: 'auto' })
 
   async function call<T>(method: string, ...params: readonly unknown[]): Promise<T> {
     return (await rpc.request({ method, params })) as T
@@ -68,7 +68,8 @@ export async function startTracedChain(hardfork = 'prague'): Promise<TracedChain
     },
     block: async number => unpack(await source.block(number)),
     async tracesBy(method, number) {
-      const block = traceableBlock(await plain.block(number))
+      const { ref, transactions } = await untracedBlock(rpc, number)
+      const block = { ref, transactions: transactions.map(({ transaction }) => transaction) }
       return rpc.onOneNode('traces', node =>
         readTraces(
           {
@@ -84,6 +85,11 @@ export async function startTracedChain(hardfork = 'prague'): Promise<TracedChain
       await anvil.stop()
     }
   }
+}
+
+/** A block as it is before its traces are asked for. */
+export function untracedBlock(rpc: EvmUpstreams, number: number): Promise<IndexedBlock> {
+  return fetchBlock(rpc, number, verified => normalizeBlock(verified).block, noWaivers)
 }
 
 function unpack(rows: BlockRows): TracedBlock {

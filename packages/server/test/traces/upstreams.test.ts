@@ -11,7 +11,7 @@ import { NodeContradictionError, NodeUnavailableError } from '../../src/platform
 import type { Logger } from '../../src/platform/logger.ts'
 import { type Fault, type FaultProxy, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { act, puppetCode } from './puppets.ts'
-import { chainId, startTracedChain, type TracedChain } from './tracedChain.ts'
+import { chainId, startTracedChain, type TracedChain, untracedBlock } from './tracedChain.ts'
 
 const eoa = '0x00000000000000000000000000000000000e0a01'
 
@@ -228,16 +228,16 @@ describe('without traces', () => {
     const rpc = open([first.url])
     const { lines, logger } = createLog()
     const addTraces = createTracing({ rpc, mode: 'auto', logger, clock: { now: () => now } })
-    const rows = await createEvmSource({ rpc, finality: 'auto' }).block(paying)
-    expect((await addTraces(rows, false)).isTraced).toBe(true)
+    const block = await untracedBlock(rpc, paying)
+    expect((await addTraces(block, false)).isTraced).toBe(true)
     first.setFault(changing('trace_block', () => []))
-    await expect(addTraces(rows, false)).rejects.toThrow(NodeContradictionError)
+    await expect(addTraces(block, false)).rejects.toThrow(NodeContradictionError)
     now = 59_999
-    await expect(addTraces(rows, false)).rejects.toThrow(NodeContradictionError)
+    await expect(addTraces(block, false)).rejects.toThrow(NodeContradictionError)
     now = 60_000
-    expect((await addTraces(rows, false)).isTraced).toBe(false)
+    expect((await addTraces(block, false)).isTraced).toBeUndefined()
     first.setFault(undefined)
-    expect((await addTraces(rows, false)).isTraced).toBe(true)
+    expect((await addTraces(block, false)).isTraced).toBe(true)
     expect(lines).toEqual([
       'warn: blocks are indexed without traces',
       'info: blocks are indexed with traces again'
@@ -248,12 +248,12 @@ describe('without traces', () => {
     let now = 0
     const rpc = open([first.url])
     const addTraces = createTracing({ rpc, mode: 'auto', clock: { now: () => now } })
-    const rows = await createEvmSource({ rpc, finality: 'auto' }).block(paying)
+    const block = await untracedBlock(rpc, paying)
     const asked = vi.spyOn(rpc, 'onOneNode')
     first.setFault(changing('trace_block', () => []))
-    await expect(addTraces(rows, false)).rejects.toThrow(NodeContradictionError)
+    await expect(addTraces(block, false)).rejects.toThrow(NodeContradictionError)
     now = 60_000
-    for (let block = 0; block < 2; block++) expect((await addTraces(rows, false)).isTraced).toBe(false)
+    for (let times = 0; times < 2; times++) expect((await addTraces(block, false)).isTraced).toBeUndefined()
     const limits = asked.mock.calls.map(([, , options]) => options?.timeoutMs)
     expect(limits).toEqual([60_000, 60_000, 5_000])
   })

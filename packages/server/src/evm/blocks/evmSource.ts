@@ -8,7 +8,6 @@ import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { WebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { createPoolReader, type PoolView } from '../pool/pool.ts'
 import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createTracing } from './traces/createTracing.ts'
@@ -36,8 +35,6 @@ export interface EvmSource {
   knowsBlock(hash: Hash, signal?: AbortSignal): Promise<boolean>
   /** Waits for an announcement of a new block; absent without WebSockets. */
   waitForHead?(pauseMs: number, signal: AbortSignal): Promise<void>
-  /** One look at the pool; `undefined` when the node shows none. */
-  pool(signal?: AbortSignal): Promise<PoolView | undefined>
 }
 
 export interface EvmSourceOptions {
@@ -64,11 +61,10 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
   const allowed = createWaivers(waivers, logger)
   const addTraces =
     traces === 'off' ? undefined : createTracing({ rpc, mode: traces, ...(logger ? { logger } : {}) })
-  const read = (verified: VerifiedBlock) => {
-    const { block, ignoredLogs } = normalizeBlock(verified)
-    return { rows: encodeBlock(block), ignoredLogs, mayReward: mayReward(verified) }
-  }
-  const readPool = createPoolReader({ rpc, ...(logger ? { logger } : {}) })
+  const read = (verified: VerifiedBlock) => ({
+    ...normalizeBlock(verified),
+    mayReward: mayReward(verified)
+  })
 
   return {
     async identity(signal) {
@@ -90,19 +86,18 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
     },
 
     async block(number, signal) {
-      const { rows, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, allowed, signal)
+      const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, allowed, signal)
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
           blockNumber: number,
           count: ignoredLogs
         })
-      return addTraces === undefined ? rows : addTraces(rows, mayReward, signal)
+      return encodeBlock(addTraces === undefined ? block : await addTraces(block, mayReward, signal))
     },
 
     blockRef: (number, signal) => fetchBlockRef(rpc, number, signal),
     knowsBlock: (hash, signal) => knowsBlock(rpc, hash, signal),
-    ...(heads ? { waitForHead: heads.wait } : {}),
-    pool: readPool
+    ...(heads ? { waitForHead: heads.wait } : {})
   }
 }
 

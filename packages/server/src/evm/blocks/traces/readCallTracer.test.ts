@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { isMethodMissing } from '../../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
+import type { TraceableBlock } from './frames.ts'
 import { readCallTracer } from './readCallTracer.ts'
-import type { TraceableBlock } from './TraceableBlock.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}` as const
 const address = (digit: string) => `0x${digit.repeat(40)}` as const
@@ -10,7 +10,7 @@ const [a, b, c] = [address('a'), address('b'), address('c')]
 
 const block: TraceableBlock = {
   ref: { number: 5, hash: hash('5') },
-  transactions: [{ hash: hash('1'), from: a, to: b, value: 7n, hasFailed: false }]
+  transactions: [{ hash: hash('1'), from: a, to: b, value: 7n, status: 3 }]
 }
 const root = (change: object = {}) => ({
   type: 'CALL',

@@ -9,8 +9,7 @@ import {
 } from '../../../nodes/evm/rawFields.ts'
 import { NodeRpcError } from '../../../platform/errors.ts'
 import { contradiction } from '../verification/contradiction.ts'
-import { deepestFrame, type Frame, isEmptyCode } from './Frame.ts'
-import type { TraceableBlock } from './TraceableBlock.ts'
+import { deepestFrame, type Frame, isEmptyCode, type TraceableBlock } from './frames.ts'
 
 /**
  * Reads an answer to `debug_traceBlockByHash` with the `callTracer`: for each transaction, in block order, the tree of its

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { NodeContradictionError } from '../../../platform/errors.ts'
+import type { TraceableBlock } from './frames.ts'
 import { readTraceBlock } from './readTraceBlock.ts'
-import type { TraceableBlock } from './TraceableBlock.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}` as const
 const [a, b, c] = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}` as const) as [
@@ -13,8 +13,8 @@ const [a, b, c] = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}` as const)
 const block: TraceableBlock = {
   ref: { number: 5, hash: hash('5') },
   transactions: [
-    { hash: hash('1'), from: a, to: b, value: 7n, hasFailed: false },
-    { hash: hash('2'), from: a, value: 0n, hasFailed: false }
+    { hash: hash('1'), from: a, to: b, value: 7n, status: 3 },
+    { hash: hash('2'), from: a, value: 0n, status: 3 }
   ]
 }
 

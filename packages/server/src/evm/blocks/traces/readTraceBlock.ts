@@ -10,8 +10,7 @@ import {
   readQuantity
 } from '../../../nodes/evm/rawFields.ts'
 import { contradiction } from '../verification/contradiction.ts'
-import { deepestFrame, type Frame, isEmptyCode } from './Frame.ts'
-import type { TraceableBlock } from './TraceableBlock.ts'
+import { deepestFrame, type Frame, isEmptyCode, type TraceableBlock } from './frames.ts'
 
 /** The steps of each transaction, and what a block paid for itself. */
 export interface ListedTraces {

@@ -1,16 +1,27 @@
-import type { BlockTraces } from '../../../index/record/withTraces.ts'
-import type { AccountEvents, Address } from '../../../model/evm.ts'
+import type { AccountEvents, Address, InternalTransfer } from '../../../model/evm.ts'
 import type { EvmNode, NodeCall } from '../../../nodes/evm/nodeCall.ts'
 import { isAbsent, readObject, toQuantity } from '../../../nodes/evm/rawFields.ts'
 import { isMethodMissing, messageKindOf } from '../../../nodes/upstreams/errorWords.ts'
 import { NodeRpcError } from '../../../platform/errors.ts'
 import { contradiction } from '../verification/contradiction.ts'
-import { foldFrames, type InnerEffects } from './foldFrames.ts'
-import { isEntangled } from './isEntangled.ts'
+import {
+  type Frame,
+  foldFrames,
+  type InnerEffects,
+  isEntangled,
+  type TraceableBlock,
+  type TraceableTransaction
+} from './frames.ts'
 import { readCallTracer } from './readCallTracer.ts'
 import { type ListedTraces, readTraceBlock } from './readTraceBlock.ts'
-import type { TraceableBlock } from './TraceableBlock.ts'
-import { verifyRoot } from './verifyRoot.ts'
+
+/** What the traces of a block tell, once it is known that they are this block's. */
+export interface BlockTraces {
+  /** For each transaction, in block order. */
+  readonly internal: readonly (readonly InternalTransfer[])[]
+  /** Each account once. */
+  readonly events: readonly AccountEvents[]
+}
 
 /**
  * What happened inside the transactions of a block, as one node traces it: by `trace_block`, which tells rewards too, else
@@ -89,13 +100,37 @@ async function verifyRoots(node: EvmNode, { ref, transactions }: TraceableBlock,
   for (const [place, transaction] of transactions.entries()) {
     if (verifyRoot(frames[place]?.[0], transaction, ref.number)) continue
     // Before Byzantium receipts do not say whether a transaction failed, and success is assumed.
-    const { hash, hasFailed } = transaction
-    const isUnsaid = !hasFailed && (await hasNoStatus(node, hash))
+    const { hash, status } = transaction
+    const isUnsaid = status === 3 && (await hasNoStatus(node, hash))
     if (!isUnsaid) {
-      const said = hasFailed ? 'failed' : 'succeeded'
+      const said = status === 4 ? 'failed' : 'succeeded'
       throw contradiction(ref.number, `the trace of ${hash} does not end as its receipt says: it ${said}`)
     }
   }
+}
+
+/**
+ * Checks that a trace is of this transaction: it begins with a call from the same sender to the same receiver, or with a
+ * creation, and sends the same value.
+ * @returns whether it ended as its receipt says.
+ * @throws {NodeContradictionError} naming the transaction and the disagreement.
+ */
+function verifyRoot(
+  root: Frame | undefined,
+  { hash, from, to, value, status }: TraceableTransaction,
+  blockNumber: number
+): boolean {
+  const where = `the trace of ${hash}`
+  const differ = (what: string, traced: unknown, own: unknown) =>
+    contradiction(blockNumber, `${where} has ${what} ${traced}, the transaction ${own}`)
+  const kind = to === undefined ? 'create' : 'call'
+  if (root?.kind !== kind) {
+    throw contradiction(blockNumber, `${where} begins with a ${root?.kind}, not a ${kind}`)
+  }
+  if (root.from !== from) throw differ('from', root.from, from)
+  if (to !== undefined && root.to !== to) throw differ('to', root.to, to)
+  if (root.value !== value) throw differ('value', root.value, value)
+  return (root.error !== undefined) === (status === 4)
 }
 
 async function hasNoStatus(node: EvmNode, hash: string): Promise<boolean> {

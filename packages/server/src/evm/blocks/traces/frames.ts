@@ -1,5 +1,60 @@
-import type { Address, InternalTransfer } from '../../../model/evm.ts'
-import type { Frame } from './Frame.ts'
+import type { Address, BlockRef, ConfirmedTransaction, InternalTransfer } from '../../../model/evm.ts'
+import { isAbsent } from '../../../nodes/evm/rawFields.ts'
+
+/** A block as far as its traces must agree with it. */
+export interface TraceableBlock {
+  readonly ref: BlockRef
+  /** In block order. */
+  readonly transactions: readonly TraceableTransaction[]
+}
+
+export type TraceableTransaction = Pick<ConfirmedTransaction, 'hash' | 'from' | 'to' | 'value' | 'status'>
+
+/** One step of a transaction that may move native currency or use a nonce, in the words that all forms of traces share. */
+export interface Frame {
+  /** `delegate`: code of another account, run in the caller's place (DELEGATECALL, CALLCODE), which moves nothing. */
+  readonly kind: 'call' | 'delegate' | 'create' | 'selfdestruct'
+  /** 0 for the transaction itself; for a step inside another, one more than that has. */
+  readonly depth: number
+  readonly from: Address
+  /** Receiver, created contract or beneficiary; absent for a creation that failed. */
+  readonly to?: Address
+  readonly value: bigint
+  /** A creation that left no code. */
+  readonly isEmpty?: boolean
+  /** In the node's words. Absent: it succeeded, which is undone all the same where a step around it failed. */
+  readonly error?: string
+}
+
+/** The EVM nests 1,024 calls in a transaction; in the last of them a contract may still destroy itself. */
+export const deepestFrame = 1_025
+
+export function isEmptyCode(code: unknown): boolean {
+  return isAbsent(code) || code === '0x'
+}
+
+/**
+ * Whether steps of one transaction are told of another account than the one in whose place the code around them runs, so that
+ * transfers and nonces would be laid to accounts that have nothing to do with them.
+ *
+ * Besu tells such steps. By `trace_block`: a creation that cannot begin (its creator has too little to send) as one by which
+ * the creator creates itself, with what its callers do afterwards inside of it; and of a transaction that creates a contract,
+ * that contract as the creator of all others. By the `callTracer`: what delegated code does, of the account whose code it is.
+ *
+ * @param frames - in the order of execution, beginning with the transaction itself. Contracts that destroy themselves are
+ *   passed over: see `foldFrames`.
+ */
+export function isEntangled(frames: readonly Frame[]): boolean {
+  /** By depth: in whose place the code of the step runs; not known of a creation that failed. */
+  const places: (Address | undefined)[] = []
+  for (const { kind, depth, from, to } of frames) {
+    if (kind === 'selfdestruct') continue
+    const runner = places[depth - 1]
+    if (runner !== undefined && (from !== runner || (kind === 'create' && to === runner))) return true
+    places[depth] = kind === 'delegate' ? from : to
+  }
+  return false
+}
 
 /** What a transaction did inside, as far as it was not undone. */
 export interface InnerEffects {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Frame } from './Frame.ts'
-import { foldFrames } from './foldFrames.ts'
+import type { Address } from '../../../model/evm.ts'
+import { type Frame, foldFrames, isEntangled } from './frames.ts'
 
 const address = (digit: string) => `0x${digit.repeat(40)}` as const
 const [a, b, c, d] = [address('a'), address('b'), address('c'), address('d')]
@@ -83,5 +83,37 @@ describe('foldFrames', () => {
     ]
     const { burnt, endsOlder } = foldFrames(frames, false)
     expect([burnt, endsOlder]).toEqual([new Map([[c, 6n]]), false])
+  })
+})
+
+describe('isEntangled', () => {
+  const step = (kind: Frame['kind'], depth: number, from: Address, to?: Address, value = 0n): Frame => ({
+    kind,
+    depth,
+    from,
+    value,
+    ...(to === undefined ? { error: 'Reverted' } : { to })
+  })
+  const root = step('call', 0, a, b)
+
+  it('is not what creates in its own place, also by the code of another, nor what is inside of a failure', () => {
+    expect(isEntangled([root, step('create', 1, b, c), step('create', 2, c, d)])).toBe(false)
+    expect(isEntangled([root, step('delegate', 1, b, c), step('create', 2, b, d)])).toBe(false)
+    expect(isEntangled([root, step('create', 1, b), step('create', 2, d, c)])).toBe(false)
+    expect(isEntangled([step('create', 0, a, b), step('create', 1, b, c)])).toBe(false)
+    expect(isEntangled([root, step('selfdestruct', 1, b, c), step('create', 1, b, d)])).toBe(false)
+  })
+
+  it('is what creates itself', () => {
+    expect(isEntangled([root, step('call', 1, b, c), step('create', 2, c, c, 5n)])).toBe(true)
+  })
+
+  it('is what delegated code does, told of the account whose code it is', () => {
+    expect(isEntangled([root, step('delegate', 1, b, c), step('call', 2, b, d)])).toBe(false)
+    expect(isEntangled([root, step('delegate', 1, b, c), step('call', 2, c, d)])).toBe(true)
+  })
+
+  it('is what another one is said to have created', () => {
+    expect(isEntangled([step('create', 0, a, b), step('call', 1, b, c), step('create', 2, b, d)])).toBe(true)
   })
 })
