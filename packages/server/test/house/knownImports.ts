@@ -7,7 +7,7 @@
 export const knotsOfFiles: readonly (readonly string[])[] = []
 
 /** Folders that import each other. */
-export const knotsOfFolders: readonly (readonly string[])[] = [['evm/blocks', 'evm/pool']]
+export const knotsOfFolders: readonly (readonly string[])[] = []
 
 /** How often a folder imports one that it lies in. */
 export const importsOfParents: Readonly<Record<string, number>> = {}

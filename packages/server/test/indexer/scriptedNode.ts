@@ -3,9 +3,10 @@ import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
 import { buildChain, hashOf, people, type TransactionPlan } from '../../src/index/test/buildChain.ts'
 import type { Hash, IndexedBlock } from '../../src/model/evm.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
+import type { PoolSource } from '../../src/server/indexer/poolWatch.ts'
 
 /** A node as an indexer sees it, whose chain the test changes at will, also in the middle of a call. */
-export interface ScriptedNode extends EvmSource {
+export interface ScriptedNode extends EvmSource, PoolSource {
   /** The canonical chain from block 0 on. */
   readonly chain: readonly IndexedBlock[]
   /** Every question so far: `head`, `block 7`, `blockRef 7`... */

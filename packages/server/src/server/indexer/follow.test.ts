@@ -76,7 +76,7 @@ function start(
   const asked: number[] = []
   const identity = { chainId: 1, genesisHash: hashOf('genesis') }
   const head = chain.at(-1)!.ref
-  const source: EvmSource = {
+  const source: FollowOptions['source'] = {
     identity: async () => ({ chainId: 1n, genesisHash: identity.genesisHash }),
     head: async () => ({ head }),
     blockRef: async number => chain[number]?.ref,

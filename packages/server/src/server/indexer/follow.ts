@@ -10,12 +10,12 @@ import { type ChainEvent, ChainReader, firstBlock } from './ChainReader.ts'
 import { createCommits } from './createCommits.ts'
 import { BlockFailure, type Wait } from './fetchInOrder.ts'
 import { createProgressLog, type IndexCounts } from './indexCounts.ts'
-import { createPoolWatch } from './poolWatch.ts'
+import { createPoolWatch, type PoolSource } from './poolWatch.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import { describeProblem, type StatusBoard } from './status.ts'
 
 export interface FollowOptions {
-  readonly source: EvmSource
+  readonly source: EvmSource & PoolSource
   readonly store: StoreWriter
   readonly identity: ChainIdentity
   /** First block of an empty index; `latest` is found out as long as it is empty. */

@@ -1,4 +1,5 @@
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
+import type { PoolView } from '../../evm/pool/pool.ts'
 import type { PoolUpdate } from '../../index/port/pool.ts'
 import type { StoreWriter } from '../../index/port/writer.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
@@ -20,7 +21,10 @@ export interface PoolWatch {
 }
 
 /** What the watch asks of a chain. */
-export type PoolSource = Pick<EvmSource, 'blockRef' | 'pool'>
+export interface PoolSource extends Pick<EvmSource, 'blockRef'> {
+  /** One look at the pool; `undefined` when the node shows none. */
+  pool(signal?: AbortSignal): Promise<PoolView | undefined>
+}
 
 /** Looking at the pool may take this share of the time: the pools of large chains are heavy. */
 const largestShare = 1 / 10

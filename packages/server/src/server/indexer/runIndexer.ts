@@ -1,4 +1,5 @@
-import { createEvmSource, type EvmSource } from '../../evm/blocks/evmSource.ts'
+import { createEvmSource } from '../../evm/blocks/evmSource.ts'
+import { createPoolReader } from '../../evm/pool/pool.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
 import { StoreInUseError } from '../../index/port/writer.ts'
 import { lowestStart } from '../../model/startBlock.ts'
@@ -9,7 +10,7 @@ import { pause } from '../../platform/concurrency/pause.ts'
 import { ConfigError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { follow } from './follow.ts'
+import { type FollowOptions, follow } from './follow.ts'
 import { readIdentity } from './identity.ts'
 import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
 import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.ts'
@@ -74,8 +75,9 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const figuresTimer = setInterval(tellFigures, figuresMs)
   try {
     const plain = createEvmSource({ rpc, finality, waivers, traces, logger, ...(heads ? { heads } : {}) })
-    const source: EvmSource = {
+    const source: FollowOptions['source'] = {
       ...plain,
+      pool: createPoolReader({ rpc, logger }),
       block: (number, blockSignal) => counts.fetching(plain.block(number, blockSignal))
     }
     await keepFollowing({ options, board, rpc, source, logger, counts })
@@ -91,7 +93,7 @@ interface Following {
   readonly options: RunIndexerOptions
   readonly board: StatusBoard
   readonly rpc: EvmUpstreams
-  readonly source: EvmSource
+  readonly source: FollowOptions['source']
   readonly logger: Logger
   readonly counts: IndexCounts
 }
