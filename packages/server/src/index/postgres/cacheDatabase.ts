@@ -103,15 +103,10 @@ function toParameter(value: Statement['values'][number]): unknown {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 }
 
-/** Answers wait for a connection and for a read; much longer, and they would be better off without. */
-const metadataTimeoutMs = 2_000
-
+/** Metadata: one connection reads, one stores. Answers wait no longer than the timeouts; later, metadata is no use to them. */
 export const metadataSchema: CacheSchema = {
-  schema: 'chain_data_metadata',
-  purpose: 'metadata',
-  // One for reads, one for what is stored after them.
-  connections: 2,
-  timeouts: { connectionTimeoutMillis: metadataTimeoutMs, query_timeout: metadataTimeoutMs },
+  ...{ schema: 'chain_data_metadata', purpose: 'metadata', connections: 2 },
+  timeouts: { connectionTimeoutMillis: 2_000, query_timeout: 2_000 },
   migrations: [
     {
       version: 1,
@@ -153,11 +148,9 @@ export const metadataSchema: CacheSchema = {
   ]
 }
 
-/** What is older than the indexes of a database. */
+/** History older than the indexes of a database. */
 export const deepHistorySchema: CacheSchema = {
-  schema: 'chain_data_deep',
-  purpose: 'deep',
-  connections: 4,
+  ...{ schema: 'chain_data_deep', purpose: 'deep', connections: 4 },
   timeouts: { connectionTimeoutMillis: 5_000 },
   migrations: [
     {

@@ -58,7 +58,7 @@ async function waitForLock(
   const deadline = performance.now() + lockWaitMs
   const { rows } = await client.query(`SELECT pg_try_advisory_lock(${key}) AS "isMine"`)
   if (rows[0]?.isMine === true) return
-  const leader = new SilentLeader(client, key, silentMs)
+  const endIfSilent = createSilenceCheck(client, key, silentMs)
   for (;;) {
     const left = Math.floor(deadline - performance.now())
     if (left <= 0) {
@@ -66,7 +66,7 @@ async function waitForLock(
         'another process or thread is writing this chain; expected to be the only one. Stop it, or use another database'
       )
     }
-    const backendPid = await leader.endIfSilent()
+    const backendPid = await endIfSilent()
     if (backendPid !== undefined) onFenced?.({ chainId, backendPid, silentMs })
     if (await isLockedWithin(client, key, Math.max(1, Math.min(left, Math.ceil(silentMs / 4))))) return
   }
@@ -109,64 +109,57 @@ interface Holder {
 }
 
 /**
- * Watches the writer that holds a lock, for another one that waits for it. A process that was stopped, or a machine that is cut
- * off, keeps its connection open for a long time: only its silence shows.
+ * Creates the check of the writer that holds a lock, for another writer that waits for it. A process that was stopped, or a
+ * machine that is cut off, keeps its connection open for a long time: only its silence shows.
  *
  * A living writer sends something every second, or keeps the server busy. A writer that did neither for the whole time is
  * taken to be gone. If it is not, it loses its connection and nothing else.
+ * @param key - the lock, as an SQL expression.
+ * @returns the check, to be called repeatedly. It returns the process id of the connection that it ended; absent when it ended
+ *   none, also where the database's user may not see or end it.
  */
-class SilentLeader {
-  readonly #client: Client
-  readonly #holder: string
-  readonly #silentMs: number
-  #trace: string | undefined
-  #sinceMs = 0
-
-  /** @param key - the lock, as an SQL expression. */
-  constructor(client: Client, key: string, silentMs: number) {
-    this.#client = client
-    this.#holder = selectHolder(key)
-    this.#silentMs = silentMs
-  }
-
-  /**
-   * Checks the writer once; call it repeatedly. Ends its connection once it has been silent for long enough.
-   * @returns the process id of the connection that was ended; absent when none was, also where the database's user may not
-   *   see or end it.
-   */
-  async endIfSilent(): Promise<number | undefined> {
-    const holder = await this.#readHolder()
-    const now = performance.now()
-    const trace = holder?.isWaiting === true ? holder.trace : undefined
-    if (trace === undefined || trace !== this.#trace) {
-      this.#trace = trace
-      this.#sinceMs = now
+function createSilenceCheck(
+  client: Client,
+  key: string,
+  silentMs: number
+): () => Promise<number | undefined> {
+  const holderQuery = selectHolder(key)
+  let trace: string | undefined
+  let sinceMs = 0
+  return async () => {
+    const { rows } = await client.query<Holder>(holderQuery)
+    const seen = rows[0]?.isWaiting === true ? rows[0].trace : undefined
+    if (seen === undefined || seen !== trace) {
+      trace = seen
+      sinceMs = performance.now()
       return undefined
     }
-    if (holder === undefined || now - this.#sinceMs < this.#silentMs) return undefined
-    this.#trace = undefined
-    return (await this.#end(holder.trace)) ? holder.pid : undefined
+    if (performance.now() - sinceMs < silentMs) return undefined
+    trace = undefined
+    return (await endIfUnchanged(client, holderQuery, seen)) ? rows[0]?.pid : undefined
   }
+}
 
-  async #readHolder(): Promise<Holder | undefined> {
-    const { rows } = await this.#client.query<Holder>(this.#holder)
-    return rows[0]
+/** Ends the holder's connection, unless the same statement finds that its trace has changed. */
+async function endIfUnchanged(client: Client, holderQuery: string, trace: string): Promise<boolean> {
+  try {
+    const { rows } = await client.query<{ ended: boolean }>(
+      `SELECT pg_terminate_backend(pid) AS ended FROM (${holderQuery}) holder WHERE trace = $1`,
+      [trace]
+    )
+    return rows[0]?.ended === true
+  } catch (error) {
+    // Another user's connection: waiting goes on.
+    if (sqlStateOf(error) === insufficientPrivilege) return false
+    throw error
   }
+}
 
-  /** Ends the connection, unless the same statement finds that its state has changed. */
-  async #end(trace: string): Promise<boolean> {
-    try {
-      const { rows } = await this.#client.query<{ ended: boolean }>(
-        `SELECT pg_terminate_backend(pid) AS ended FROM (${this.#holder}) holder WHERE trace = $1`,
-        [trace]
-      )
-      return rows[0]?.ended === true
-    } catch (error) {
-      // Another user's connection: waiting goes on.
-      if (sqlStateOf(error) === insufficientPrivilege) return false
-      throw error
-    }
-  }
+/** Condition on rows of `pg_locks`: the advisory lock is held in this database. */
+export function isHeld(key: string): string {
+  return `locktype = 'advisory' AND granted AND objsubid = 1
+    AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (classid::bigint << 32 | objid::bigint) = ${key}`
 }
 
 function selectHolder(key: string): string {
@@ -174,7 +167,5 @@ function selectHolder(key: string): string {
       concat_ws(' ', pid, backend_start, query_start, state_change, copy.bytes_processed) AS trace
     FROM pg_locks JOIN pg_stat_activity USING (pid)
       LEFT JOIN pg_stat_progress_copy copy USING (pid)
-    WHERE locktype = 'advisory' AND granted AND objsubid = 1
-      AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND (classid::bigint << 32 | objid::bigint) = ${key}`
+    WHERE ${isHeld(key)}`
 }

@@ -1,6 +1,6 @@
 import { metadataSchema } from './cacheDatabase.ts'
 import { connect, drop, toStoreError } from './driver.ts'
-import { leaderLockKey } from './lock.ts'
+import { isHeld, leaderLockKey } from './lock.ts'
 
 import { chainSchema } from './schema.ts'
 
@@ -48,8 +48,11 @@ export async function readServerFacts(url: string, chainIds: readonly number[]):
       .catch(() => ({ rows: [] }))
     const written: number[] = []
     for (const chainId of chainIds) {
-      const { rows: locks } = await client.query<{ isHeld: boolean }>(isHeldQuery(leaderLockKey(chainId)))
-      if (locks[0]?.isHeld) written.push(chainId)
+      // Without taking it: an indexer that starts now must not find it taken.
+      const { rows: locks } = await client.query(
+        `SELECT FROM pg_locks WHERE ${isHeld(leaderLockKey(chainId))}`
+      )
+      if (locks.length > 0) written.push(chainId)
     }
     const [facts] = rows as Omit<ServerFacts, 'systemIdentifier' | 'written'>[]
     if (facts === undefined) throw new Error('PostgreSQL answers no row')
@@ -77,10 +80,3 @@ const factsQuery = `
     (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS "takenConnections",
     pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN coalesce(pg_last_wal_replay_lsn(), '0/0') ELSE pg_current_wal_lsn() END,
       '0/0')::float8 AS "logPosition"`
-
-/** Reads the lock without taking it: an indexer that starts now must not find it taken. */
-function isHeldQuery(key: string): string {
-  return `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND (classid::bigint << 32 | objid::bigint) = ${key}) AS "isHeld"`
-}

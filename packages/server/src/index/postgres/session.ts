@@ -22,7 +22,7 @@ export class WriterSession {
   /**
    * @param client - belongs to the session from now on.
    * @param heartbeatMs - a living writer is heard at least so often, also when nothing happens on its chain
-   *   (see `SilentLeader`).
+   *   (see `createSilenceCheck`).
    */
   constructor(client: Client, term: number, heartbeatMs: number) {
     this.#client = client

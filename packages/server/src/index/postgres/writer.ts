@@ -186,23 +186,25 @@ export class PostgresWriter implements WriterEngine {
 
   /** @param blocks - about to be stored, with so many `transactions`. */
   async #partitionSpan(blocks: number, transactions: number): Promise<number> {
-    const [stored = { transactions: 0, blocks: 0 }] = await this.#session.read<{
-      transactions: number
-      blocks: number
-    }>(
-      `SELECT transactions, coalesce((SELECT max(number) FROM block) + 1 - coalesce(indexed_from, 0), 0) AS blocks FROM meta`
+    const [row] = await this.#session.read<StoredAmounts>(
+      `SELECT transactions, coalesce((SELECT max(number) FROM block) + 1 - coalesce(indexed_from, 0), 0) AS blocks,
+         newest.* FROM meta, (
+           SELECT count(*) AS "newestBlocks", coalesce(sum(tx_count), 0)::bigint AS "newestTransactions"
+           FROM (SELECT tx_count FROM block ORDER BY number DESC LIMIT ${sampleBlocks}) sample
+         ) newest`
     )
-    const [newest = { blocks: 0, transactions: 0 }] = await this.#session.read<{
-      blocks: number
-      transactions: number
-    }>(
-      `SELECT count(*) AS blocks, coalesce(sum(tx_count), 0)::bigint AS transactions
-       FROM (SELECT tx_count FROM block ORDER BY number DESC LIMIT ${sampleBlocks}) newest`
-    )
+    const stored = row ?? { transactions: 0, blocks: 0, newestBlocks: 0, newestTransactions: 0 }
     const { smallestPartition: smallest, largestPartition: largest } = this.#layout
-    const density = (newest.transactions + transactions) / Math.max(1, newest.blocks + blocks)
+    const density = (stored.newestTransactions + transactions) / Math.max(1, stored.newestBlocks + blocks)
     return partitionBlocks({ ...stored, density }, { smallest, largest })
   }
+}
+
+interface StoredAmounts {
+  readonly transactions: number
+  readonly blocks: number
+  readonly newestBlocks: number
+  readonly newestTransactions: number
 }
 
 /** All pages that have changed go in by one statement. */
