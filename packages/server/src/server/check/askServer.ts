@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HealthReport } from '../http/operatorPages.ts'
 
-/** What was found at the configured address. `note` says it in words. */
+/** The answer at the configured address. `note` says it in words. */
 export type ServerAnswer =
   | { readonly kind: 'report'; readonly report: HealthReport }
   | { readonly kind: 'not running' | 'not answering' | 'something else'; readonly note: string }
 
 const answerWithinMs = 3_000
-/** Right after a start, and for clusters nobody has asked about lately, the first answer is not the last word. */
+/** Time for phases to settle: right after a start a chain is still `starting`. */
 const settleWithinMs = 3_000
 const lookAgainMs = 200
 const nobodyThere = new Set(['ECONNREFUSED', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'])
@@ -60,7 +60,7 @@ async function askOnce(address: string): Promise<HealthReport | Exclude<ServerAn
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
     if (error instanceof Error && error.name === 'TimeoutError') return 'not answering'
-    // A connection that was made and then went wrong is one to somebody who speaks no HTTP.
+    // A connection that was made and then went wrong is to a program that speaks no HTTP.
     return typeof code === 'string' && nobodyThere.has(code) ? 'not running' : 'something else'
   }
 }

@@ -10,7 +10,7 @@ export interface Finding {
   readonly state: 'ok' | 'warning' | 'error'
   /** The finding in one sentence without an end mark. Never holds a key, nor more of a URL than its origin. */
   readonly found: string
-  /** What to do about it; absent when there is nothing to do. */
+  /** The next step; absent when there is nothing to do. */
   readonly advice?: string
 }
 
@@ -89,7 +89,7 @@ export function judgeHead(name: string, timestampSeconds: number): Finding {
   )
 }
 
-/** One or more checks of one place in the configuration. */
+/** Checks of one place in the configuration. */
 export interface Look {
   readonly place: string
   /** The URL at that place, where there is one. */
@@ -137,7 +137,7 @@ export async function runLooks(
   return results.flat()
 }
 
-/** Of a URL only what cannot be a key. */
+/** Keeps the part of a URL that cannot be a key. */
 export function originOf(url: string | undefined): { readonly origin?: string } {
   return url === undefined ? {} : { origin: scrubText(url, 200) }
 }

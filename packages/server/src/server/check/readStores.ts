@@ -4,14 +4,14 @@ import { StoreError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { EvmChainHealth } from '../http/statusPage/StatusReport.ts'
 
-/** One chain as `chain-data status` shows it. `not running`: no server answered, so only the store was read. */
+/** A chain as `chain-data status` shows it. `not running`: no server answered, so only the store was read. */
 export type ChainRow = { readonly kind: 'evm' | 'solana'; readonly chainId: number } & {
   readonly phase: EvmChainHealth['phase'] | 'not running'
 } & Partial<Omit<EvmChainHealth, 'chainId' | 'phase'>>
 
 /**
- * How far the index of every configured chain has come, read from the store while no server answers. Reads only, also
- * beside a writer or after a crash. What only a running server knows (head, lag, pool) is absent.
+ * Reads the progress of every configured chain's index from the store, while no server answers; also next to a writer or
+ * after a crash. Facts of a running server (head, lag, pool) are absent.
  */
 export async function readStores(config: Config): Promise<readonly ChainRow[]> {
   const location = parseStoreUrl(config.store)

@@ -3,7 +3,7 @@ import { checkResult } from '@chain-data/protocol/validators'
 import { displayText } from '../../platform/displayText.ts'
 import { isRecord } from '../config/isRecord.ts'
 
-/** Whom `chain-data verify` asks, and as whom. */
+/** The server that `chain-data verify` asks, and the credentials. */
 export interface Verifier {
   /** Without a slash at its end, and without the endpoint. */
   readonly url: string
@@ -92,7 +92,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What the server says against it, in its words. */
+/** Words the error of the server. */
 function describe({ message, data }: Record<string, unknown>, projectId: string): string {
   const { reason, extraMessage, supportedChainIds } = isRecord(data) ? data : {}
   if (reason === 'UNAUTHENTICATED') {

@@ -75,7 +75,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
 }
 
-/** Where a command finds projects. */
+/** Options that name projects. */
 export interface ProjectsPlace {
   /** `--file`. */
   readonly file?: string

@@ -100,7 +100,7 @@ export function createProgressBars(options: {
   }
 }
 
-/** What a chain is at: how fast and how long still, or what it waits for. */
+/** Words the state of a chain: its speed and the time left, or why it waits. */
 function describe(
   { phase, rollingBackTo, head, indexedTo, problem }: SyncStatus,
   blocksPerSecond: number | undefined,

@@ -1,6 +1,6 @@
 const windowMs = 5_000
 
-/** How fast a number grows, over the last five seconds. */
+/** Measures how fast a number grows, over the last five seconds. */
 export function createRate(): {
   note(nowMs: number, value: number): void
   /** Absent until it has been watched for a moment; also right after it went back. */

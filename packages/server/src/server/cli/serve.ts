@@ -60,7 +60,7 @@ export async function serve(
   }
 }
 
-/** How a long catch-up is going, for whoever watches the terminal; the log tells the same to everybody else. */
+/** Shows a long catch-up on the terminal; the log has the same figures. */
 function showBars(level: LogLevel, statuses: Server['status']): ProgressBars | undefined {
   if (!process.stderr.isTTY || level === 'silent') return undefined
   const bars = createProgressBars({
@@ -148,7 +148,7 @@ function reloadOnHangup(options: {
   }
 }
 
-/** Whether the terminal that the process was started from is still there. */
+/** Tells whether the terminal that the process was started from is still there. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'))

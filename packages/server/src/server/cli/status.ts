@@ -81,7 +81,7 @@ function phase(row: ChainRow): string {
   return row.rollingBackTo === undefined ? row.phase : `going back to ${row.rollingBackTo}`
 }
 
-/** Whether the server indexes the chain itself. */
+/** Words a server that does not index the chain itself. */
 function place({ waiting, indexing }: ChainRow): string {
   return indexing === false ? ', only answers' : waiting ? ', waiting' : ''
 }

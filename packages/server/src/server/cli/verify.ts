@@ -30,7 +30,7 @@ export async function verify(
   }
 }
 
-/** Whoever reads may stop where he knows enough. */
+/** A reader such as `head` may stop early. */
 function reportLost(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return
   process.stderr.write(`The certificate cannot be written: ${error.message}\n`)
@@ -52,7 +52,7 @@ function asciiJson(value: unknown): string {
   )
 }
 
-/** What the command line says of it. */
+/** Options of the command line. */
 interface VerifierOptions {
   readonly config?: string
   readonly url?: string

@@ -33,7 +33,7 @@ const waiver = z
   })
   .refine(({ fromBlock, toBlock }) => toBlock === null || fromBlock <= toBlock, { path: ['toBlock'] })
 
-/** One EVM chain. */
+/** An EVM chain. */
 export const evmChain = z.strictObject({
   chainId,
   rpcUrls,
@@ -72,7 +72,7 @@ export const evmChain = z.strictObject({
   )
 })
 
-/** One Solana cluster. */
+/** A Solana cluster. */
 export const solanaChain = z.strictObject({
   chainId,
   rpcUrls,

@@ -110,7 +110,7 @@ function refusal(issues: readonly z.core.$ZodIssue[], input: unknown, sources: S
   return new ConfigError([...new Set(problems)].join('\n'))
 }
 
-/** What is no configuration at all is told by the schema. */
+/** Tells whether no project is named; the schema refuses what is no configuration at all. */
 function nobodyMayCall(input: unknown): boolean {
   if (!isRecord(input) || (input.projectsFile ?? null) !== null) return false
   return input.projects === undefined || (Array.isArray(input.projects) && input.projects.length === 0)

@@ -3,7 +3,7 @@ import { scrubText } from '../../platform/scrubText.ts'
 import type { Sources } from './environment.ts'
 import { schemaAt, unwrap } from './schemaDocs.ts'
 
-/** One line for each thing that is wrong: its key, its value (never a secret one) and what was expected. */
+/** Words a wrong key in one line: the key, its value (never a secret one) and the expected form. */
 export function describeIssue(issue: z.core.$ZodIssue, input: unknown, sources: Sources): string[] {
   if (issue.code === 'unrecognized_keys') {
     const found = schemaAt(issue.path)

@@ -139,8 +139,8 @@ function upsert(list: unknown[], key: string, id: string | number, fields: Recor
 }
 
 /**
- * Whether a variable was set by Kubernetes for a service beside this one (by Docker for a linked container), and means
- * nothing here. A service called `chain-data` sets `CHAIN_DATA_PORT=tcp://10.0.0.11:8080` in all pods around it.
+ * Tells whether a variable was set by Kubernetes for a service next to this one (by Docker for a linked container), and
+ * means nothing here. A service called `chain-data` sets `CHAIN_DATA_PORT=tcp://10.0.0.11:8080` in all pods around it.
  *
  * @see https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
  */

@@ -38,7 +38,7 @@ function pick({ requestsPerSecond, burst }: { requestsPerSecond: number; burst: 
   return { requestsPerSecond, burst }
 }
 
-/** How often projects may call, or `false`. */
+/** Quotas of projects, or `false`. */
 export const rateLimitSchema = z
   .union([z.literal(false), rateLimits])
   .default(defaults)
@@ -56,7 +56,7 @@ const login = z.strictObject({
   longestPauseMs: z.int().min(1).max(86_400_000)
 })
 
-/** How many wrong credentials an address may send, or `false`. */
+/** The login throttle, or `false`. */
 export const loginSchema = z
   .union([z.literal(false), login])
   .default({ attempts: 20, windowMs: 60_000, longestPauseMs: 900_000 })

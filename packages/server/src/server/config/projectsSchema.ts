@@ -12,7 +12,7 @@ export const keySchema = z
   .max(512)
   .regex(/^[^\p{Cc}]+$/u)
 
-/** What an operator calls a key: shown by `chain-data project list`, never sent by callers. */
+/** An operator's name for a key: shown by `chain-data project list`, never sent by callers. */
 export const keyNameSchema = z
   .string()
   .max(64)

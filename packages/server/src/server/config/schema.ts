@@ -219,7 +219,7 @@ export const configSchema = z
     }
   })
 
-/** What a configuration file or a caller of `createServer` writes; everything but chains has a default, and somebody must be able to call. */
+/** A configuration as a file or a caller of `createServer` writes it; all but chains has a default, and a project must be named. */
 export type ConfigInput = z.input<typeof configSchema>
 /** A complete, checked configuration. */
 export type Config = z.output<typeof configSchema>

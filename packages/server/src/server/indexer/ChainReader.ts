@@ -10,7 +10,7 @@ import { BlockFailure, fetchInOrder, type Wait } from './fetchInOrder.ts'
 import { checkIdentity } from './identity.ts'
 import { findReorg, type Reorg } from './reorg.ts'
 
-/** What happens on the node's chain, in terms of the stored one. */
+/** A change of the node's chain, in terms of the stored one. */
 export type ChainEvent =
   /** The node has named its newest block; further events follow from it. */
   | { readonly kind: 'head'; readonly head: number; readonly finalized?: number }
@@ -25,7 +25,7 @@ export type ChainEvent =
   | ({ readonly kind: 'reorg' } & Reorg)
   /** Up to here stored blocks are final. */
   | { readonly kind: 'final'; readonly blockNumber: number }
-  /** What has been read is the chain up to the head that the node named last. */
+  /** All blocks up to the head that the node named last have been read. */
   | { readonly kind: 'level' }
   /** Nothing can be read before the node names another head. */
   | { readonly kind: 'waiting' }
@@ -41,21 +41,21 @@ export interface ChainReaderOptions {
   readonly logger: Logger
   /** Blocks fetched or waiting at the same time. */
   readonly window: number
-  /** Blocks between two looks at the head during a long catch-up. */
+  /** Blocks between two polls of the head during a long catch-up. */
   readonly roundBlocks: number
-  /** How long the node's head may stay below the index before blocks it no longer knows are given up. */
+  /** Time that the node's head may stay below the index before blocks it no longer knows are given up. */
   readonly lowerHeadGraceMs: number
   readonly wait: Wait
 }
 
-/** How a round ended; `behind`: there is more to read at once. */
+/** The end of a round; `behind`: there is more to read at once. */
 type Round = 'level' | 'behind' | 'waiting'
 
 /** Tries at one block before the index counts as stalled: most contradictions are gone a moment later. */
 const quickTries = 5
-/** So often blocks are fetched anew at once; a node that still contradicts itself then is left alone for a while. */
+/** Maximum of rounds in a row without a pause whose blocks do not fit to each other. */
 const maxFruitlessRounds = 3
-/** So many reorgs may follow each other without a pause; nodes on two forks in turn would make it spin. */
+/** Maximum of reorgs in a row without a pause; nodes that show two forks in turn would make it spin. */
 const maxReorgsAtOnce = 10
 
 /** Reads the node's canonical chain on from where the store is: asks for the head again and again, fetches what is missing. */
@@ -103,7 +103,7 @@ export class ChainReader {
 
   async *#readRound(signal: AbortSignal): AsyncGenerator<ChainEvent, Round, undefined> {
     const { source, stored, startBlock, roundBlocks, window, wait } = this.#options
-    // At the same time: whoever takes over from another indexer is waited for.
+    // At the same time, so that a standby server takes over without a gap.
     const [{ head, finalized }] = await Promise.all([
       source.head(signal),
       this.#isConfirmed ? undefined : this.#confirmIdentity(signal)
@@ -215,7 +215,7 @@ export class ChainReader {
   }
 }
 
-/** Block at which an empty index begins. The newest final one is never reorganised, so whoever reads it may keep it. */
+/** Returns the block at which an empty index begins. The newest final block is never reorganised. */
 export function firstBlock(startBlock: StartBlock, finalized: number | undefined): number {
   return startBlock === 'latest' ? (finalized ?? 0) : startBlock
 }

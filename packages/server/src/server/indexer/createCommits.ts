@@ -20,13 +20,13 @@ export interface Commits {
 }
 
 /**
- * So much is gathered for one commit; while the store is still busy with the one before, fetching waits then. Large commits
- * cost the store less for each transaction. Small ones stay short, lose little in a crash, and bound what is in memory.
+ * Maximum of one commit; fetching waits while a full batch is gathered and the one before is still being written. Large
+ * commits cost the store less for each transaction. Small ones stay short, lose little in a crash, and bound the memory.
  */
 const commitTransactions = 8_000
 const commitBytes = 8 * 1024 * 1024
 const commitBlocks = 2_048
-/** A store that has nothing to do is given what there is after this time. */
+/** An idle store gets a batch that is not full after this time. */
 const commitAfterMs = 500
 
 /**

@@ -30,7 +30,7 @@ interface Thread {
   chains: number
 }
 
-/** What such a thread is told. */
+/** Messages to a writer thread. */
 export type ToWriterThread =
   /** Serves one more chain, until the other end of the port is closed. */
   | { readonly kind: 'serve'; readonly port: MessagePort }

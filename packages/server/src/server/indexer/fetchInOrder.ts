@@ -4,14 +4,14 @@ import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 
-/** Waits so long, or until `signal` aborts; the caller checks the signal next. */
+/** Waits, or until `signal` aborts; the caller checks the signal next. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>
 
 /** Between two tries at one block. */
 const backOff = { firstMs: 16, maxMs: 1_000 }
-/** What the blocks under way may come to, judged by those before them; on its way a block takes several times its rows. */
+/** Bound on the rows of all blocks under way, estimated by those before; a block under way takes several times its rows. */
 const windowBytes = 8 * 1024 * 1024
-/** So many are asked for at first, and one more with each that has come: how large they are is not known before. */
+/** Blocks fetched at once at first, and one more after each block: their size is not known before. */
 const firstBlocks = 4
 
 export interface FetchOptions {
@@ -26,10 +26,10 @@ export interface FetchOptions {
   readonly wait: Wait
 }
 
-/** One block could not be had; `cause` is what the source threw last. */
+/** A block could not be fetched; `cause` is the last error of the source. */
 export class BlockFailure extends Error {
   readonly blockNumber: number
-  /** How often the source was asked for it. */
+  /** Calls to the source for this block. */
   readonly tries: number
 
   constructor(blockNumber: number, tries: number, cause: unknown) {

@@ -28,9 +28,9 @@ export interface FollowOptions {
   readonly signal: AbortSignal
   /** Blocks fetched or waiting at the same time; 32. */
   readonly window?: number
-  /** Blocks between two looks at the head during a long catch-up; 2,000. */
+  /** Blocks between two polls of the head during a long catch-up; 2,000. */
   readonly roundBlocks?: number
-  /** How long the node's head may stay below the index before blocks it no longer knows are given up; 30 s. */
+  /** Time that the node's head may stay below the index before blocks it no longer knows are given up; 30 s. */
   readonly lowerHeadGraceMs?: number
   /** The clock of every pause; tests bring their own. */
   readonly wait?: Wait
@@ -54,14 +54,14 @@ export async function follow(options: FollowOptions): Promise<void> {
   const logProgress = createProgressLog({ counts, logger })
   const pool = createPoolWatch({ source, store, board, counts, logger, signal, intervalMs: pollIntervalMs })
   const pauses = createRetryPauses()
-  /** What the node has named last. */
+  /** The newest blocks that the node has named. */
   let named: { readonly head: number; readonly finalized?: number } = { head: -1 }
   let phase: 'backfilling' | 'following' = 'backfilling'
-  /** What went wrong with the store while the pool was looked at beside the blocks. */
+  /** Failure of the store in a poll of the pool, which runs next to the blocks. */
   let storeFailure: unknown
   /**
-   * Until the pool was looked at, "nothing pending" would be a guess: so long the chain does not count as followed. The
-   * same holds again after a reorg, which may have thrown transactions back into the pool.
+   * The pool has been polled. Before that "nothing pending" would be a guess, so the chain does not count as followed; the
+   * same holds after a reorg, which may have thrown transactions back into the pool.
    */
   let hasLooked = false
 
@@ -79,7 +79,7 @@ export async function follow(options: FollowOptions): Promise<void> {
     counts.committed({ blocks, transactions, startedMs })
     pauses.reset()
     if (last === undefined) return
-    // Together: whoever waits for the blocks that make up for removed ones must not be told that they are not enough.
+    // In one change: a reader that waits for blocks in place of removed ones must not see them still marked as degraded.
     const degraded = board.read().degraded && (await store.state()).degraded
     board.change({ indexedTo: last.ref, degraded, problem: undefined })
     showPhase()
@@ -106,7 +106,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       }
       case 'fork':
         // From here on until the next time that index and pool are level with the node, transactions may be in neither.
-        // Shown before anything is removed, so that nobody is shown the gap.
+        // Shown before anything is removed, so that no reader is shown the gap.
         hasLooked = false
         phase = 'backfilling'
         showPhase()

@@ -52,7 +52,7 @@ async function peek(): Promise<StoredProgress | undefined> {
   return readProgress(reader)
 }
 
-/** Where the size of the index is known. */
+/** Adds the size of the index where it is known. */
 function withStoreSize(figures: NodeFigures): NodeFigures {
   const bytes = storeBytes(store, config.chainId)
   if (figures.index === undefined || bytes === undefined) return figures
@@ -68,7 +68,7 @@ function tellFailure(error: unknown): void {
   tell({ kind: 'failed', problem: describeProblem(error) })
 }
 
-// What is thrown where nobody waits for it ends the thread; afterwards its class would not be known any more.
+// An uncaught error ends the thread; afterwards its class would not be known any more.
 process.on('uncaughtExceptionMonitor', tellFailure)
 
 try {

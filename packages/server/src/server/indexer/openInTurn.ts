@@ -13,34 +13,34 @@ export interface OpenedStore {
   readonly identity: ChainIdentity
 }
 
-/** How another writer is waited for. */
+/** Options of a wait for another writer. */
 type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onFenced'>
 
 export interface OpeningOptions {
   /**
    * Waits a while for another writer to end, at most until `signal` is aborted.
    * @throws {StoreInUseError} when that one is still there.
-   * @throws {StoreUnavailableError} when nobody can tell, since the store is out of reach.
+   * @throws {StoreUnavailableError} when the store is out of reach.
    * @throws {StoreError} when the store is of another chain, or newer.
    */
   openWriter(identity: ChainIdentity, wait: WriterWait): Promise<StoreWriter>
-  /** What an earlier run left, readable before the node has said which chain it serves. */
+  /** Reads the progress of earlier runs, before the node has said which chain it serves. */
   peek(): Promise<StoredProgress | undefined>
   /** Called with the genesis block of the index, once it is open or its writer has been heard. */
   onGenesis?(genesisHash: Hash): void
   readonly signal: AbortSignal
   readonly board: StatusBoard
   readonly rpc: EvmUpstreams
-  /** What the node says of its chain. */
+  /** The chain that the node serves. */
   readonly found: ChainIdentity
   readonly logger: Logger
-  /** Where an index that holds nothing yet will begin. */
+  /** First block of an index that is empty yet. */
   readonly startBlock: number
   /** A writer elsewhere that has said nothing for so long is shown as stalled. */
   readonly silentAfterMs: number
 }
 
-/** Where another one writes, an opening waits for so long by itself: it gets in without a gap then. */
+/** Wait for the lock of another writer in one opening, so that a standby server takes over without a gap. */
 const longWaitMs = 60_000
 
 /**

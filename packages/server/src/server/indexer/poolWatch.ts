@@ -9,24 +9,24 @@ import { describeProblem, type StatusBoard } from './status.ts'
 
 export interface PoolWatch {
   /**
-   * Brings the stored pool up to date, unless the last look was only just now; joins a look that is under way.
+   * Brings the stored pool up to date, unless the last poll was only just now; joins a poll that is under way.
    * Rejects when the store fails, never for the node's sake.
    */
   look(): Promise<void>
   /**
-   * The same, but the look begins after this call, however short ago the last one was, and until it has succeeded the
-   * pool counts as unseen: what an earlier look has seen may be of another branch of the chain.
+   * The same with a poll that begins after this call, however short ago the last one was. Until it has succeeded the pool
+   * counts as unseen: an earlier poll may have seen that of another fork.
    */
   lookAnew(): Promise<void>
 }
 
-/** What the watch asks of a chain. */
+/** Calls of a chain that the watch makes. */
 export interface PoolSource extends Pick<EvmSource, 'blockRef'> {
-  /** One look at the pool; `undefined` when the node shows none. */
+  /** Polls the pool; `undefined` when the node shows none. */
   pool(signal?: AbortSignal): Promise<PoolView | undefined>
 }
 
-/** Looking at the pool may take this share of the time: the pools of large chains are heavy. */
+/** Share of the time that polls of the pool may take: the pools of large chains are heavy. */
 const largestShare = 1 / 10
 /** But never less often: what is pending has to be known well enough to be shown. */
 const longestPauseMs = 10_000
@@ -39,7 +39,7 @@ const retryUnseenMs = 2_000
  */
 const disbeliefMs = 30_000
 
-/** @param options.intervalMs - shortest time between the beginnings of two looks. */
+/** @param options.intervalMs - shortest time between the beginnings of two polls. */
 export function createPoolWatch(options: {
   readonly source: PoolSource
   readonly store: StoreWriter
@@ -61,7 +61,7 @@ export function createPoolWatch(options: {
     if (startedMs < nextLookMs) return
     try {
       const view = await source.pool(signal)
-      // Whoever notices the reorg looks anew.
+      // The indexer polls anew when it meets the reorg.
       if (view !== undefined && (await isOnAnotherPath(view.headAfter))) return
       if (believe(extentOf(view))) {
         const update = view === undefined ? await unknownPool() : toUpdate(view)
@@ -114,8 +114,8 @@ export function createPoolWatch(options: {
   }
 
   /**
-   * Whether the index has another block at this height than the node: a reorg that it has not met yet. What has left the
-   * pool may be in the node's block then, so that heights say nothing of whether the index has it.
+   * Tells whether the index has another block at this height than the node: a reorg that it has not met yet. Transactions
+   * that left the pool may then be in a block that the index does not have.
    */
   async function isOnAnotherPath(height: number): Promise<boolean> {
     const stored = await store.blockRef(height)
@@ -133,7 +133,7 @@ export function createPoolWatch(options: {
     look,
     async lookAnew() {
       await underWay
-      // Set by a look that began before this call and ended after the reorg was told.
+      // Set by a poll that began before this call and ended after the reorg was shown.
       board.change({ poolSeenAtMs: undefined })
       nextLookMs = 0
       await look()

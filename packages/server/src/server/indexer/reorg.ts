@@ -4,7 +4,7 @@ import type { BlockRef } from '../../model/evm.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 
-/** Where the stored chain and the node's have parted. */
+/** The block at which the stored chain and the node's have parted. */
 export interface Reorg {
   /** Newest block that both have; absent: none. */
   readonly ancestor?: BlockRef

@@ -1,7 +1,7 @@
 import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
 import { ConfigError, NodeUnavailableError, StoreUnavailableError } from '../../platform/errors.ts'
 
-/** How long an indexer waits after one failure after another. */
+/** Pauses of an indexer after failures in a row. */
 export interface RetryPauses {
   /**
    * The pause before the next attempt, in milliseconds.
@@ -17,10 +17,10 @@ export interface RetryPauses {
 
 const unavailable = { firstMs: 200, maxMs: 5_000 }
 const contradiction = { firstMs: 200, maxMs: 3_000 }
-/** After so many tries in a row only a visit now and then, so that a block nobody can verify costs nothing. */
+/** Tries in a row after which pauses are long, so that a block that cannot be verified costs nothing. */
 const patience = 10
 const rareMs = 30_000
-/** A wrong node stays wrong until somebody changes the configuration or the node. */
+/** A wrong node stays wrong until an operator changes the configuration or the node. */
 const wrongChainMs = 2_000
 
 export function createRetryPauses(): RetryPauses {

@@ -21,10 +21,10 @@ export interface IndexerConfig {
   readonly wsUrls?: readonly string[]
   /** First block to index; an index that exists keeps its own. */
   readonly startBlock: StartBlock
-  /** How many blocks deep is final; `auto`: what the node says. */
+  /** Depth in blocks that counts as final; `auto`: the node's `finalized` tag. */
   readonly finality: 'auto' | number
   readonly pollIntervalMs: number
-  /** Whether blocks are indexed with their traces; `off`. */
+  /** Indexing of blocks with their traces; `off`. */
   readonly traces?: TraceMode
   /** Checks of blocks that this chain is allowed to break; absent: none. */
   readonly waivers?: readonly Waiver[]
@@ -34,9 +34,9 @@ export interface IndexerConfig {
   readonly window?: number
   /** Bound on one exchange with the node, retries included. */
   readonly rpcTimeoutMs?: number
-  /** How often the store is told how its writer stands, for those who wait for its place; 1 s. */
+  /** Interval of the writer's reports in the store, for standby servers; 1 s. */
   readonly reportEveryMs?: number
-  /** A writer elsewhere that has said nothing for so long is told as stalled; 5 s. */
+  /** Silence after which a writer elsewhere is shown as stalled; 5 s. */
   readonly writerSilentMs?: number
 }
 
@@ -54,7 +54,7 @@ export interface StartIndexerOptions extends IndexerConfig {
   readonly threadEntry?: URL
 }
 
-/** What a thread is started with. */
+/** Data that a thread is started with. */
 export interface ThreadData {
   readonly config: IndexerConfig
   readonly store: StoreLocation
@@ -64,7 +64,7 @@ export interface ThreadData {
 
 export type LogSeverity = 'debug' | 'info' | 'warn' | 'error'
 
-/** What the thread tells. */
+/** Messages of the thread. */
 export type FromThread =
   | { readonly kind: 'status'; readonly status: SyncStatus }
   | {
@@ -80,7 +80,7 @@ export type FromThread =
   /** The thread ends now because of `problem`. */
   | { readonly kind: 'failed'; readonly problem: string }
 
-/** What the thread is told. */
+/** Messages to the thread. */
 export type ToThread = { readonly kind: 'stop' }
 
 /** The indexer of one chain, running in a thread of its own. */
@@ -88,7 +88,7 @@ export interface Indexer {
   readonly chainId: number
   /** As last reported; never waits. */
   status(): SyncStatus
-  /** How its upstreams fare, at most about a second old; absent until the thread has said so. */
+  /** Figures of its upstreams, at most about a second old; absent until the thread has reported. */
   figures(): NodeFigures | undefined
   /** Finishes the store's transaction under way and ends the thread. May be called again. */
   stop(): Promise<void>

@@ -7,7 +7,7 @@ import { scrubText } from '../../platform/scrubText.ts'
 /** `undefined` takes an optional member away. */
 type SyncChange = { readonly [Name in keyof SyncStatus]?: SyncStatus[Name] | undefined }
 
-/** The one place where an indexer writes down how it stands. */
+/** The status of one indexer. */
 export interface StatusBoard {
   read(): SyncStatus
   change(change: SyncChange): void
@@ -70,7 +70,7 @@ export function throttleStatus(receive: (status: SyncStatus) => void): {
   }
 }
 
-/** Whether `status` says something that nobody should have to wait for. */
+/** Tells whether a status is to be passed on at once. */
 function isNews(status: SyncStatus, last: SyncStatus | undefined): boolean {
   return (
     status.phase !== last?.phase ||
@@ -85,7 +85,7 @@ function isNews(status: SyncStatus, last: SyncStatus | undefined): boolean {
 const longestProblem = 300
 
 /**
- * Why a chain does not move, in words fit for `SyncStatus.problem`: nodes put URLs and keys into their own errors.
+ * Words why a chain does not move for `SyncStatus.problem`; nodes put URLs and keys into their errors, which are removed.
  * @param blockNumber - the block that could not be had; the text begins with it.
  */
 export function describeProblem(error: unknown, blockNumber?: number): string {
@@ -95,8 +95,8 @@ export function describeProblem(error: unknown, blockNumber?: number): string {
 }
 
 /**
- * Writes into the store how its writer stands: once in `everyMs`, changed or not, and at every news. A report that cannot be
- * written does not end the indexing: who waits hears nothing then, and says so.
+ * Writes reports of the writer into the store: one every `everyMs`, changed or not, and one at every news. A report that
+ * cannot be written does not end the indexing: standby servers then show the writer as silent.
  * @returns ends it: nothing is written any more.
  */
 export function reportStatus(options: {

@@ -9,31 +9,31 @@ import { createWriterView, readProgress } from './writerView.ts'
 
 export interface WatchedChain {
   readonly chainId: number
-  /** Nobody else's: whoever reads long histories must not make a writer look silent. */
+  /** Not shared: reads of long histories must not make a writer look silent. */
   readonly reader: StoreReader
-  /** Where an index that holds nothing yet will begin. */
+  /** First block of an index that is empty yet. */
   readonly startBlock: number
   /** Called with the genesis block of the index, once its writer has been heard. */
   onGenesis?(genesisHash: Hash): void
 }
 
-/** How the chains stand that other processes index. */
+/** Statuses of chains that other processes index. */
 export interface WriterWatches {
   /** In the order of the chains; never waits. */
   readonly statuses: readonly (() => SyncStatus)[]
-  /** Nothing is shown or logged from now on. A look under way ends with its reader, which may be closed at once. */
+  /** Shows and logs nothing from now on. A read under way ends with its reader, which may be closed at once. */
   stop(): void
 }
 
-/** How often each chain is looked at, where looking does not take longer. */
+/** Pause between two reads of a chain's reports. */
 const lookEveryMs = 200
-/** So many chains are looked at at the same time, however many there are. */
+/** Chains read at the same time, and so connections to PostgreSQL. */
 export const looksAtOnce = 4
 const silentAfterMs = 5_000
 
 /**
- * For a process that indexes nothing itself: looks again and again, in this thread, at what the indexers of other processes
- * say in the store, and shows it as the status of each chain.
+ * Reads the reports of other processes' indexers in the store again and again, in this thread, and shows them as the status
+ * of each chain: for a process that indexes nothing itself.
  */
 export function watchWriters(
   chains: readonly WatchedChain[],
@@ -92,7 +92,7 @@ function watchChain(
         isFailing = false
       } catch (error) {
         if (stopped.aborted) return
-        // It may be back at the next look; until then nobody is heard.
+        // It may be back at the next read; until then no writer is heard.
         if (!isFailing) logger.warn('the store cannot be read', { chainId, error })
         isFailing = true
         show(undefined, describeProblem(error))

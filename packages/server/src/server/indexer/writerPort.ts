@@ -7,7 +7,7 @@ import { buffersOf } from '../../index/record/packBlocks.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { packError, unpackError } from './sentErrors.ts'
 
-/** What a writer can be told once it is open. */
+/** Methods of an open writer. */
 type WriterMethod = keyof StoreWriter
 
 /** Asks for the writer; answered once it is open. */
@@ -22,16 +22,16 @@ type MethodCall = {
   readonly [Name in WriterMethod]: { readonly call: Name; readonly args: Parameters<StoreWriter[Name]> }
 }[WriterMethod]
 
-/** What is answered. */
+/** Calls that get an answer. */
 type Question = OpenCall | MethodCall
 
-/** What the thread of a writer is told through a port. `id` numbers the questions of that port. */
+/** Messages to the thread of a writer. `id` numbers the calls of one port. */
 type ToWriter =
   | (Question & { readonly id: number })
-  /** Whoever asked for the writer does not want to wait for it any longer. */
+  /** The caller of `open` no longer waits. */
   | { readonly call: 'stopOpening' }
 
-/** What it says: one answer to every question, and what happens while it opens. */
+/** Messages of that thread: one answer to every call, and events of an opening. */
 type FromWriter =
   | { readonly fenced: FencedWriter }
   | { readonly id: number; readonly ok: true; readonly value: unknown }

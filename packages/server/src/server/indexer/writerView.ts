@@ -5,7 +5,7 @@ import { pause } from '../../platform/concurrency/pause.ts'
 import type { StatusBoard } from './status.ts'
 import { createWriterWatch } from './writerWatch.ts'
 
-/** What the index of a chain holds, and what its writer has said last. */
+/** The contents of a chain's index, and the last report of its writer. */
 export interface StoredProgress {
   readonly genesisHash: Hash
   /** Absent, like `indexedTo`, while nothing is indexed. */
@@ -13,12 +13,12 @@ export interface StoredProgress {
   readonly indexedTo?: BlockRef
   readonly backfilled: boolean
   readonly degraded: boolean
-  /** What the writer has said last, whenever that was. */
+  /** The writer's last report, however old. */
   readonly report?: WriterReport
 }
 
 /**
- * What the index of a chain holds and what its writer has said last, from one snapshot.
+ * Reads the progress of a chain's index and the last report of its writer, from one snapshot.
  * @returns absent while there is no index.
  * @throws {StoreError} the store cannot be read.
  */
@@ -42,21 +42,20 @@ export async function readProgress(reader: StoreReader): Promise<StoredProgress 
 
 export interface WriterViewOptions {
   readonly board: StatusBoard
-  /** Where an index that holds nothing yet will begin. */
+  /** First block of an index that is empty yet. */
   readonly startBlock: number
-  /** A writer that has said nothing for so long is told as stalled. */
+  /** Silence after which a writer is shown as stalled. */
   readonly silentAfterMs: number
-  /** What is told as the problem of a writer that is silent. */
+  /** Problem shown for a silent writer. */
   readonly silentProblem: string
   /** Called with the genesis block of the index, once the writer has been heard. */
   onGenesis?(genesisHash: Hash): void
 }
 
 /**
- * Puts on the board what the writer elsewhere says and what the index holds, so that whoever reads the board can answer as
- * the writer could.
+ * Shows a writer elsewhere and the index on the board, so that this server can answer as the writer could.
  *
- * @returns to be called with every look at the store: what was found, or why nothing could be.
+ * @returns to be called after every read of the store, with its result, or why it failed.
  */
 export function createWriterView({
   board,
@@ -91,12 +90,12 @@ export function createWriterView({
   }
 }
 
-/** What the index says of itself is newer than what its writer has said of it. */
+/** The index itself is newer than the writer's report of it. */
 function indexFacts({ indexedFrom, indexedTo, backfilled, degraded }: StoredProgress, startBlock: number) {
   return { indexedFrom: indexedFrom ?? startBlock, indexedTo, backfilled, degraded }
 }
 
-/** Where the index has grown since the report, the node has named at least what is in it now. */
+/** Where the index has grown since the report, the node's head is at least the newest indexed block. */
 function newestNamed(
   report: { readonly head?: number; readonly indexedTo?: number },
   indexedTo: number | undefined
@@ -108,7 +107,7 @@ function newestNamed(
 const lookEveryMs = 100
 
 /**
- * While another process or thread writes the index: puts on the board what that one says, as `createWriterView` does.
+ * Shows the other process or thread that writes the index on the board, as `createWriterView` does.
  * @returns when `signal` is aborted; the board stays as it is then.
  */
 export async function showWriter({

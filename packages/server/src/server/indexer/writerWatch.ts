@@ -1,11 +1,11 @@
 import type { WriterReport } from '../../index/port/status.ts'
 import { type Clock, steadyClock, systemClock } from '../../platform/clock.ts'
 
-/** What is known of the writer elsewhere after a look at its last report. */
+/** Knowledge of the writer elsewhere after a read of its last report. */
 type Heard =
-  /** It says this; `writtenAtMs` is `Date.now()` of a moment before it was written, and hardly earlier. */
+  /** The report is current; `writtenAtMs` is a moment just before it was written, by `Date.now()`. */
   | { readonly kind: 'heard'; readonly report: WriterReport; readonly writtenAtMs: number }
-  /** Nothing new, but not for long: what was heard before stands. */
+  /** There is nothing new yet: the report before stands. */
   | { readonly kind: 'listening' }
   | { readonly kind: 'silent'; readonly silentMs: number }
 
@@ -15,8 +15,8 @@ export interface WriterWatch {
 }
 
 /**
- * Finds out whether a writer in another process still says what its last report says. No clock is compared with another
- * one: a report counts only once another beat was seen before it, and from that look on.
+ * Finds out whether the last report of a writer in another process is current. No clock is compared with another one: a
+ * report counts only once another beat was seen before it, and from that read on.
  *
  * @param options.silentAfterMs - a report that was written longer ago is not believed any more.
  */
@@ -30,9 +30,9 @@ export function createWriterWatch({
   readonly wall?: Clock
 }): WriterWatch {
   const startedMs = steady.now()
-  /** The look that saw a report last, and what it saw. */
+  /** The last read that saw a report. */
   let seen: { readonly beat: number; readonly atMs: number } | undefined
-  /** Of the report that counts: it was written between the look before its first one and that one. */
+  /** The report that counts was written between its first read and the read before. */
   let written: { readonly afterMs: number; readonly atMs: number } | undefined
 
   return {

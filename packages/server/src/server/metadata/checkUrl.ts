@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { metadataFailure } from './metadataFailure.ts'
 import { isPublicAddress } from './publicAddress.ts'
 
-/** Where a checked URL leads, in the one spelling that is dialled, sent as Host and compared with `allowHosts`. */
+/** A checked URL in the one spelling that is dialled, sent as Host and compared with `allowHosts`. */
 export interface CheckedUrl {
   readonly url: URL
   /** Without brackets; lower case; an IP address in its normal form. */

@@ -7,9 +7,9 @@ import { base64url } from 'multiformats/bases/base64'
 import { CID } from 'multiformats/cid'
 import { decode as decodeMultihash } from 'multiformats/hashes/digest'
 
-/** What an IPFS content identifier says. */
+/** The parts of an IPFS content identifier. */
 export interface Cid {
-  /** How the block is to be read: 0x55 raw bytes, 0x70 dag-pb (files and folders), 0x72 a peer's key, others. */
+  /** Form of the block: 0x55 raw bytes, 0x70 dag-pb (files and folders), 0x72 a peer's key, others. */
   readonly codec: number
   /** 0x12 SHA2-256, 0x00 the content itself, others. */
   readonly hashFunction: number
@@ -64,7 +64,7 @@ export function canonicalCid({ codec, hashFunction, digest }: Cid): string {
 }
 
 /**
- * What can be said of a body that should be the content of a CID.
+ * The verdict on a body that should be the content of a CID.
  * - `proven`: it is, beyond doubt.
  * - `refuted`: it is not; whoever gave it lies or is broken.
  * - `open`: one block does not tell.

@@ -13,7 +13,7 @@ export interface DocumentFetcherOptions {
   readonly guardedFetch: GuardedFetch
   readonly queue: FetchQueue
   readonly health: HostHealth
-  /** So long one gateway is waited for before the next one is asked, too. */
+  /** Delay after which the next gateway is asked, too. */
   readonly staggerMs: number
   /** As many as the queue lets run at one host: a host with more to do comes later. */
   readonly perHost: number
@@ -43,7 +43,7 @@ export function createDocumentFetcher(options: DocumentFetcherOptions): FetchDoc
     return { data, body, weight: weighObject(data, body.length), isProven: proof === 'proven' }
   }
 
-  /** Whoever serves well and has little to do comes first; else the given order. */
+  /** Hosts that serve well and have little to do come first; else the given order. */
   function inOrder(urls: readonly string[]): readonly string[] {
     const rank = (url: string) => {
       const host = hostOf(url)
@@ -100,7 +100,7 @@ function outcomeOf(error: unknown): string {
   return error instanceof MetadataError ? String(error.context.reason).toLowerCase() : 'internal'
 }
 
-/** What our own overload kept us from asking may be there after all; a host that wants a pause says least. */
+/** Chooses the failure to report: own overload first, since the document may be there; a host that wants a pause last. */
 function worstOf(failures: readonly unknown[]): unknown {
   return failures.find(isOurs) ?? failures.find(failure => !isThrottled(failure)) ?? failures[0]
 }

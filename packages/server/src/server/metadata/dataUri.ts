@@ -1,4 +1,4 @@
-/** What a `data:` URI holds. */
+/** The content of a `data:` URI. */
 export interface InlineContent {
   /** Lower case, without parameters; `text/plain` where the URI names none. */
   readonly mediaType: string
@@ -9,7 +9,7 @@ export interface InlineContent {
 
 const maxDataUriLength = 4 * 1024 * 1024
 
-/** What a `data:` URI says before its comma. */
+/** The part of a `data:` URI before its comma. */
 interface Header {
   readonly mediaType: string
   readonly charset: string

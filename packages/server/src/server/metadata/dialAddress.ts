@@ -37,13 +37,13 @@ export function createResolvePublicHost(servers?: readonly string[]): ResolveHos
   }
 }
 
-/** For hosts that the operator named: the machine's own view, hosts file included. */
+/** Resolves hosts that the operator named as the machine does, hosts file included. */
 export const resolveLocalHost: ResolveHost = async hostname => {
   const entries = await lookup(hostname, { all: true })
   return entries.map(entry => entry.address)
 }
 
-/** One checked address. `hostname` is only what the server is told and must prove, never looked up again. */
+/** A checked address. `hostname` is sent to the server, which must prove it; it is never looked up again. */
 interface DialTarget {
   readonly address: string
   readonly port: number

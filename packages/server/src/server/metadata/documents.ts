@@ -12,7 +12,7 @@ export interface Document {
   readonly weight: number
 }
 
-/** What is remembered of an address. */
+/** The knowledge of an address. */
 interface Finding {
   readonly lookup: MetadataLookup
   /** Given with `fresh` and `stale`. */
@@ -25,7 +25,7 @@ export interface DocumentsOptions {
   /** Behind the memory; outlives the process. */
   readonly cache: MetadataCache
   readonly memoryBytes: number
-  /** How long a document of a URL is in date. */
+  /** Time that a document of a URL is in date. */
   readonly freshForMs: number
   /** Pause after a failure, doubled with each further one up to a day. */
   readonly retryAfterMs: number
@@ -58,7 +58,7 @@ interface Entry {
  */
 const unprovenFreshForMs = 7 * 24 * 60 * 60 * 1000
 const longestRetryMs = 24 * 60 * 60 * 1000
-/** What a memory entry weighs beside its document. */
+/** Bytes of a memory entry besides its document. */
 const entryOverheadBytes = 512
 /** Read in one go: each may be 2 MiB. */
 const portion = 16
@@ -66,7 +66,7 @@ const portion = 16
 export function createDocuments(options: DocumentsOptions): Documents {
   const { cache, memoryBytes, freshForMs, retryAfterMs, now } = options
   const memory = new BoundedMap<string, Entry>(memoryBytes)
-  /** Not read yet, with those who wait for it. */
+  /** Keys that are not read yet, with their waiting readers. */
   const wanted = new Map<string, ((entry: Entry) => void)[]>()
   let isReading = false
 
@@ -84,7 +84,7 @@ export function createDocuments(options: DocumentsOptions): Documents {
       : { lookup: 'stale', document, isDue: !isPaused }
   }
 
-  /** Reads what was asked for, in portions; one reader at a time, so that the slices of several do not add up. */
+  /** Reads the wanted keys in portions, one at a time, so that the slices of several do not add up. */
   async function readWanted(): Promise<void> {
     const checkYield = createYielder()
     while (wanted.size > 0) {
@@ -149,7 +149,7 @@ function kindOf(address: RemoteAddress): MetadataKind {
   return address.contentAddressed ? 'content' : 'url'
 }
 
-/** What a damaged store may hold is no document. */
+/** Reads a stored record; a damaged one is no document. */
 function entryOf(record: MetadataRecord | undefined): Entry {
   const failure = record?.failure === undefined ? {} : { failure: record.failure }
   if (record?.document === undefined) return failure

@@ -5,26 +5,26 @@ export interface FetchQueueLimits {
   /** Tasks at once. */
   readonly total: number
   readonly perHost: number
-  /** Tasks waiting for their turn; beyond it the line with most of them loses its newest one. */
+  /** Queued tasks; above it the line with most of them loses its newest one. */
   readonly waiting: number
-  /** A task that has waited longer is refused when its turn comes: who wanted it has gone long ago. */
+  /** A task queued for longer is refused when it could start: its callers have gone long ago. */
   readonly patienceMs: number
 }
 
-/** One caller's place in the queue; nothing to be done with it but to hand it back. */
+/** One caller's queue; callers only hand it back. */
 export interface Line {
   readonly hosts: Map<string, Task[]>
   waiting: number
   running: number
 }
 
-/** Several tasks for one purpose, of which each waits in the lines of all who want it. */
+/** Several tasks for one purpose, each queued in the lines of all callers who want it. */
 export interface Work {
-  /** Somebody else wants it too: what waits may now also start at their turn. */
+  /** Adds a caller: queued tasks may now also start when that line comes next. */
   alsoFor(line: Line): void
   /**
    * Runs `start` when there is room.
-   * @param signal - takes the task out of the queue; one that runs has to look at it itself.
+   * @param signal - takes the task out of the queue; one that runs has to check it itself.
    * @throws {MetadataError} BUSY when too many wait already, or it waited too long.
    * @throws the reason of `signal`, or what `start` throws.
    */
@@ -44,7 +44,7 @@ interface Task {
   readonly host: string
   readonly lines: Set<Line>
   readonly sinceMs: number
-  /** Started, refused or given up: its places in the lines mean nothing any more. */
+  /** Started, refused or given up: its entries in the lines are passed over. */
   isGone: boolean
   /** Called with what ends the task. */
   readonly begin: (end: () => void) => void
@@ -52,7 +52,7 @@ interface Task {
   readonly turn: Promise<() => void>
 }
 
-/** A line may have this many times as many tasks running as there are places left. */
+/** A line may have this many times as many tasks running as may still start. */
 const shareOfFree = 3
 
 /**

@@ -2,7 +2,7 @@ import { BoundedMap } from '../../platform/boundedMap.ts'
 import { MetadataError } from '../../platform/errors.ts'
 import { metadataFailure } from './metadataFailure.ts'
 
-/** How the hosts that metadata comes from fare, as seen from here. */
+/** The health of the hosts that metadata comes from. */
 export interface HostHealth {
   /** Fails often: to be asked after all others. */
   isLast(host: string): boolean
@@ -25,7 +25,7 @@ interface Host {
 const weightOfNewest = 0.2
 /** Passed by four failures in a row from a clean slate; not by a host that fails every other time. */
 const tooOften = 0.58
-/** What is left of the failures when the pause is over: the next failure begins another one. */
+/** Failure rate after a pause: the next failure begins another one. */
 const onProbation = 0.5
 const lastForMs = 60_000
 const maxHosts = 10_000

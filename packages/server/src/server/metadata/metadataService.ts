@@ -34,17 +34,17 @@ export interface MetadataServiceOptions {
   readonly gateways: Gateways
   /** The same list as the fetcher's: images of these hosts may be plain http. */
   readonly allowHosts?: readonly string[]
-  /** Fetches at once; per host; and waiting for their turn. 32, 4 and 4096 by default. */
+  /** Fetches at once, per host, and queued. 32, 4 and 4096 by default. */
   readonly concurrency?: Partial<Omit<FetchQueueLimits, 'patienceMs'>>
-  /** What outlives the process; absent: nothing does. Closed by whoever opened it, after the service. */
+  /** The cache that outlives the process; absent: none. The opener closes it, after the service. */
   readonly cache?: MetadataCache
-  /** Bound on what is remembered in memory, in bytes as `weighObject` counts them. 64 MiB by default. */
+  /** Bound on documents in memory, in bytes as `weighObject` counts them. 64 MiB by default. */
   readonly cacheBytes?: number
-  /** How long an answer of a URL that is no content address is in date. An hour by default. */
+  /** Time that an answer of a URL that is no content address is in date. An hour by default. */
   readonly freshForMs?: number
-  /** How long a failure holds; doubled with each further one, up to 24 hours. A minute by default. */
+  /** Time that a failure holds; doubled with each further one, up to 24 hours. A minute by default. */
   readonly retryAfterMs?: number
-  /** How long one gateway is waited for before the next one is asked as well. Half a second by default. */
+  /** Delay after which the next gateway is asked as well. Half a second by default. */
   readonly gatewayStaggerMs?: number
   /** `Date.now`, replaced in tests. */
   readonly now?: () => number
@@ -70,15 +70,15 @@ export interface MetadataService {
   close(): void
 }
 
-/** So much memory the documents of one call may take, about. */
+/** Memory that the documents of one call may take, about. */
 const maxWeightPerCall = 64 * 1024 * 1024
 /** A fetch whose caller has long gone is still worth having, but not for hours. */
 const patienceMs = 120_000
 
 /**
- * What was had before is given out at once, also past its date: then it is fetched anew behind the answer. What is proven
- * by its content address is never fetched again. A failure holds for a minute, twice as long each further time, at most a
- * day; our own overload or end is never held against an address.
+ * Known documents are returned at once, also past their date: then they are fetched anew after the answer. A document
+ * proven by its content address is never fetched again. A failure holds for a minute, twice as long each further time, at
+ * most a day; our own overload or end is never held against an address.
  */
 export function createMetadataService(options: MetadataServiceOptions): MetadataService {
   const { guardedFetch, gateways, cache = noMetadataCache, now = Date.now } = options

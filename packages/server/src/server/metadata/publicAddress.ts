@@ -8,7 +8,7 @@ const globalUnicastV6 = ipaddr.IPv6.parseCIDR('2000::/3')
 const azureWireServer = '168.63.129.16'
 
 /**
- * Whether an address may be dialled for a stranger: public unicast, and no form that wraps another address.
+ * Tells whether an address may be dialled for a stranger: public unicast, and no form that wraps another address.
  *
  * @param text - an address as a resolver or the URL parser gives it; anything else, also an old spelling of an IPv4
  *   address (octal, hexadecimal, fewer than four parts) or one with a zone, is not public.
@@ -37,7 +37,7 @@ export type ReadInterfaces = () => NodeJS.Dict<NetworkInterfaceInfo[]>
 const widestSubnet = { ipv4: 16, ipv6: 48 } as const
 
 /**
- * Whether an address is this machine's own, or in a subnet it sits in.
+ * Tells whether an address is this machine's own, or in a subnet it sits in.
  *
  * Such an address may be public and still must not be dialled for a stranger: what is sent to it does not pass the
  * firewall that keeps the world from the machine's own ports (`/metrics` is one of them) and from its neighbours.

@@ -45,7 +45,7 @@ function decode(bytes: Uint8Array, charset: string): string {
   }
 }
 
-/** Looks at the text, because code that walks a deep value afterwards may not survive it. */
+/** Scans the text, because code that walks a deep value may not survive it. */
 function isDeeperThan(text: string, limit: number): boolean {
   let depth = 0
   let inString = false
@@ -65,7 +65,7 @@ function isDeeperThan(text: string, limit: number): boolean {
   return false
 }
 
-/** What a member or element takes in memory beside its text, about; an empty object takes 56. */
+/** Memory of a member or element besides its text, about; an empty object takes 56. */
 const valueBytes = 48
 
 /**

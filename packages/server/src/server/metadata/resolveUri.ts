@@ -20,7 +20,7 @@ export interface RemoteAddress {
   readonly cid?: Cid
 }
 
-/** What a URI found on a chain amounts to. */
+/** The meaning of a URI found on a chain. */
 export type ResolvedUri =
   | ({ readonly kind: 'remote' } & RemoteAddress)
   | { readonly kind: 'inline'; readonly content: InlineContent }
@@ -78,7 +78,7 @@ export function resolveUri(
   }
 }
 
-/** Also escaped, as whoever builds a URL with a library writes it. */
+/** Also escaped, as libraries that build URLs write it. */
 function substituteId(uri: string, tokenId: bigint | undefined): string {
   return tokenId === undefined
     ? uri

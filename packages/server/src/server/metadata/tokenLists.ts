@@ -24,7 +24,7 @@ export interface TokenListsOptions {
   readonly logger: Logger
 }
 
-/** What the configured lists say of one ERC-20 token. */
+/** An ERC-20 token in the configured lists. */
 interface ListedToken {
   /** Lower case. */
   readonly address: string
@@ -58,7 +58,7 @@ export interface TokenLists {
 const listLimits = { wireBytes: 8 * 1024 * 1024, decodedBytes: 16 * 1024 * 1024 }
 const firstRetryMs = 60_000
 
-/** One configured list. */
+/** A configured list. */
 interface Source {
   readonly place: string
   entries: readonly TokenListEntry[]
