@@ -1,12 +1,11 @@
 import type { z } from 'zod'
 import { ConfigError } from '../../platform/errors.ts'
-import { describeIssue } from './describeIssues.ts'
 import { applyEnvironment, environmentVariables, type Sources, unknownVariables } from './environment.ts'
 import { isRecord } from './isRecord.ts'
 import { type Project, projectsSchema } from './projectsSchema.ts'
 import { readConfigFile } from './readConfigFile.ts'
 import { type Config, configSchema } from './schema.ts'
-import { listKeys } from './schemaDocs.ts'
+import { describeIssue, listKeys } from './schemaDocs.ts'
 
 export type { Project, ProjectInput } from './projectsSchema.ts'
 export type { Config, ConfigInput } from './schema.ts'
