@@ -45,7 +45,7 @@ export function countAnswers(
 /**
  * Guard: answers what is refused or fails behind it, and gives every answer its request id and its headers.
  *
- * @param toError - what the caller is told of a failure.
+ * @param toError - makes the error that the caller gets.
  */
 export function answerErrors(toError: (failure: unknown, requestId: string) => WireError): Guard {
   return async ({ requestId, answerHeaders }, next) => {
@@ -60,7 +60,7 @@ export function answerErrors(toError: (failure: unknown, requestId: string) => W
   }
 }
 
-/** A refusal of a whole request, with the wait that it names as a header too. */
+/** Makes the answer of a refused request; the wait that it names becomes a header, too. */
 export function errorAnswer({ reason, error }: WireError): HttpAnswer {
   const waitMs = 'retryAfterMs' in error.data ? Number(error.data.retryAfterMs) : undefined
   return {
@@ -73,7 +73,7 @@ export function errorAnswer({ reason, error }: WireError): HttpAnswer {
   }
 }
 
-/** What is known of a request that every guard has let pass. */
+/** A request that has passed every guard, with all that they found out. */
 type ReadRequest = Arrival &
   Target & { readonly caller: Caller; readonly body: RequestBody; readonly quota: TakenQuota }
 
@@ -100,11 +100,11 @@ const largestInteger = 999_999_999_999_999
  * Builds the header that says what an answer covers: a list of chain ids with parameters (RFC 9651), such as
  * `31337;from=0;to=128;transfers=0;internal=0;deep=none`, each chain once.
  *
- * @param told - what the methods reported, of a batch each entry by itself.
+ * @param reported - by the methods; of a batch each entry by itself.
  * @returns no header where nothing was reported. A chain whose numbers do not fit into such a header is left out of it.
  */
-function coverageHeader(told: readonly AnswerCoverage[]): Record<string, string> {
-  const members = narrowestCoverage(told)
+function coverageHeader(reported: readonly AnswerCoverage[]): Record<string, string> {
+  const members = narrowestCoverage(reported)
     .map(toMember)
     .filter(member => member !== undefined)
   return members.length === 0 ? {} : { 'x-chain-data-coverage': members.join(', ') }
@@ -122,12 +122,12 @@ function toMember(coverage: AnswerCoverage): string | undefined {
 }
 
 /**
- * What holds for all of these answers: each chain once, by chain id. Two answers about one chain may come from two states of
- * its index; then no more is said than both cover.
+ * Joins the coverage of several answers: each chain once, by chain id. Two answers about one chain may come from two states
+ * of its index; then the result says no more than both cover.
  */
-function narrowestCoverage(told: readonly AnswerCoverage[]): readonly AnswerCoverage[] {
+function narrowestCoverage(reported: readonly AnswerCoverage[]): readonly AnswerCoverage[] {
   const byChain = new Map<number, AnswerCoverage>()
-  for (const coverage of told) {
+  for (const coverage of reported) {
     const known = byChain.get(coverage.chainId)
     byChain.set(coverage.chainId, known === undefined ? coverage : narrower(known, coverage))
   }

@@ -7,10 +7,10 @@ import {
   type HttpRequest
 } from './exchange.ts'
 
-/** What a `Request` does not tell and its host knows. */
+/** Facts about a `Request` that only its host knows. */
 export interface FetchOrigin {
   /**
-   * IP address of whoever connected to the host. Behind a trusted proxy `X-Forwarded-For` is read as on a socket.
+   * IP address of the other end of the connection. Behind a trusted proxy `X-Forwarded-For` is read as on a socket.
    * Absent, or anything but the text of an address: limits per address do not apply to the request.
    */
   readonly address?: string
@@ -18,21 +18,21 @@ export interface FetchOrigin {
 
 /**
  * The service for hosts that speak `Request` and `Response`. Hosts that give every handler an object of their own as
- * second argument (`env`, `info`) may do so: it tells no address.
+ * second argument (`env`, `info`) may do so: it names no address.
  */
 export type FetchHandler = (request: Request, origin?: FetchOrigin | object) => Promise<Response>
 
-/** A `Response` with one of these takes no body, not even an empty one. */
+/** Statuses with which a `Response` takes no body, not even an empty one. */
 const bodilessStatuses = new Set([204, 205, 304])
 
 /**
- * The service as a Fetch handler.
+ * Makes a Fetch handler of the service.
  *
- * @param streamIdleMs - a streamed answer that nobody reads for so long is ended with an error.
+ * @param streamIdleMs - a streamed answer that is not read for so long ends with an error.
  */
 export function createFetchHandler(handle: HttpHandler, streamIdleMs: number): FetchHandler {
   return async (request, origin) => {
-    const { status, headers, body } = await handle(toHttpRequest(request, toldAddress(origin)))
+    const { status, headers, body } = await handle(toHttpRequest(request, reportedAddress(origin)))
     const hasBody = !bodilessStatuses.has(status) && request.method !== 'HEAD'
     const payload = typeof body === 'string' ? body : toReadableStream(body, streamIdleMs)
     // `connection` belongs to the host's HTTP, not to a Response.
@@ -41,7 +41,7 @@ export function createFetchHandler(handle: HttpHandler, streamIdleMs: number): F
   }
 }
 
-function toldAddress(origin: object | undefined): string | undefined {
+function reportedAddress(origin: object | undefined): string | undefined {
   const address: unknown =
     origin === undefined || origin === null ? undefined : Reflect.get(origin, 'address')
   return typeof address === 'string' ? address : undefined

@@ -45,7 +45,7 @@ const listenersOf = new WeakMap<Duplex, Set<() => void>>()
  * Calls `listener` once when a connection closes; at once when it is closed already.
  *
  * @returns takes the listener off again.
- * @remarks An answer that waits behind another on its connection is told nothing by node:http of Node 20 when that
+ * @remarks An answer that waits behind another on its connection is not informed by node:http of Node 20 when that
  *   ends, so the connection itself is watched; by one listener, however many requests it carries.
  */
 function whenGone(connection: Duplex, listener: () => void): () => void {
@@ -89,8 +89,8 @@ function toHttpRequest(request: IncomingMessage, signal: AbortSignal): HttpReque
 }
 
 /**
- * As it was sent: Node keeps only the first of some repeated headers; all of them must be seen, or two readers may
- * differ. (HTTP/2 has no `headersDistinct`.)
+ * Reads a header as it was sent: Node keeps only the first of some repeated headers; all of them must be seen, or two
+ * readers may differ. (HTTP/2 has no `headersDistinct`.)
  */
 function headerOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   let value: string | undefined

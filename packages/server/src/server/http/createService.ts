@@ -42,7 +42,7 @@ export interface ServiceOptions {
   readonly login?: LoginRule | false
   /** Absent: load is not shed for delay. */
   readonly overload?: { readonly eventLoopDelayMs: number } | false
-  /** Whose `X-Forwarded-For` is believed; absent: nobody's. */
+  /** Proxies whose `X-Forwarded-For` is believed; absent: none. */
   readonly trustedProxies?: readonly string[]
   readonly limits: DispatchOptions['limits'] & {
     readonly bodyBytes: number
@@ -50,7 +50,7 @@ export interface ServiceOptions {
     readonly batchEntries: number
     readonly requestsInFlight: number
   }
-  /** So many views of the store may be open at the same time; absent: 64, those of SQLite. */
+  /** Maximum of snapshots of the store open at the same time; absent: 64, the maximum of SQLite. */
   readonly answersAtOnce?: number
   /** Which pages for operators are served beside the health pages; absent: all of them. */
   readonly pages?: { readonly status: boolean; readonly metrics: boolean }
@@ -58,7 +58,7 @@ export interface ServiceOptions {
   readonly logger: Logger
   /** Milliseconds, for how long answers last; absent: `performance.now`. */
   readonly now?: () => number
-  /** Where a host has put `fetch` and `nodeHandler`; absent: at the root, or the host takes the path off. */
+  /** Path at which a host has put `fetch` and `nodeHandler`; absent: the root, or the host takes the path off. */
   readonly basePath?: string | undefined
 }
 

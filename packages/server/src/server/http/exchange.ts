@@ -5,7 +5,7 @@ import type { PieceStream } from '../rpc/resultPieces.ts'
 /** A request body did not fit into the allowed number of bytes. */
 export const bodyTooLarge = Symbol('body too large')
 
-/** Why a body did not come whole. Nobody will read the answer, and it is no failure that an operator should see. */
+/** Makes the refusal of a body that did not come whole. No one reads that answer, and an operator need not see it. */
 export function callerGone(): Refusal {
   return new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away while sending its request.', {})
 }
@@ -18,12 +18,12 @@ export class BodyReadByHostError extends Error {
 }
 
 /**
- * One HTTP request, whatever it came in by. Both listeners (Fetch and node:http) reduce their request to this, so
+ * An HTTP request, from either listener: Fetch and node:http both reduce their request to this, so
  * that one piece of code decides what is answered.
  */
 export interface HttpRequest {
   readonly method: string
-  /** Decoded by nobody: as it was sent, without query. */
+  /** As it was sent, not decoded, without query. */
   readonly path: string
   readonly query: URLSearchParams
   /** Address of the other end of the connection, which may be a proxy; absent where the host does not report it. */

@@ -14,28 +14,28 @@ export interface Listener {
 // Longer than the idle time of common load balancers, so that it is they who close first.
 const keepAliveTimeout = 65_000
 
-// node:http accepts one connection in a round of the event loop. One that finds no place here tries again after a second.
+// node:http accepts one connection in a round of the event loop. One that finds this queue full tries again after a second.
 const backlog = 4_096
 
-/** Where and within which bounds is listened. */
+/** Address and bounds of a listener. */
 export interface ListenOptions {
   readonly handler: NodeHandler
   readonly host: string
   readonly port: number
   readonly headerBytes: number
-  /** Most header lines of a request; default `limits.headerFields` of the document. */
+  /** Maximum of header lines of a request; default `limits.headerFields` of the document. */
   readonly headerFields?: number
-  /** The head of a request must come within so long; default `limits.receiveHeadMs` of the document. */
+  /** Timeout for the head of a request; default `limits.receiveHeadMs` of the document. */
   readonly receiveHeadMs?: number
-  /** A whole request must come within so long; default `limits.receiveRequestMs` of the document. */
+  /** Timeout for a whole request; default `limits.receiveRequestMs` of the document. */
   readonly receiveRequestMs?: number
-  /** How often is looked for requests that are too slow; default every second. */
+  /** Interval of the check for slow requests, in milliseconds; default every second. */
   readonly checkEveryMs?: number
   /** Connections at the same time, more are closed at once; default: as many as the system bears. */
   readonly maxConnections?: number
   /** A socket that neither sends nor takes anything for so long is cut. */
   readonly socketIdleMs: number
-  /** Told the reason of each request that is refused before the handler sees it. */
+  /** Called with the reason of each request that is refused before the handler sees it. */
   readonly onRefusal?: (reason: string) => void
 }
 
@@ -55,7 +55,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     connectionsCheckingInterval: checkEveryMs,
     keepAliveTimeout,
     maxHeaderSize: headerBytes,
-    // Looked at by refuseOnSocket, which answers more than an empty page.
+    // refuseOnSocket checks it, and answers more than an empty page.
     requireHostHeader: false
   })
   server.on('request', refuseOnSocket(server, handler, headerFields, onRefusal))

@@ -6,16 +6,16 @@ import type { Caller, KeyRing } from '../projects/createKeyRing.ts'
 import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
 import type { Arrival, Guard } from './guards.ts'
 
-/** How many wrong credentials an address may send. */
+/** Limit of wrong credentials from one address. */
 export interface LoginRule {
-  /** So many within `windowMs`, then a pause. */
+  /** Wrong credentials allowed within `windowMs`; then the address has to pause. */
   readonly attempts: number
   readonly windowMs: number
   /** The first pause lasts `windowMs`; each one after it twice as long, up to this. */
   readonly longestPauseMs: number
 }
 
-/** What the guard needs of the ones before it. */
+/** A request whose address an earlier guard has found. */
 interface Addressed extends Arrival {
   /** Absent where it is not known. */
   readonly address: string | undefined
@@ -24,11 +24,11 @@ interface Addressed extends Arrival {
 export interface Login {
   /** Guard: finds the caller by HTTP Basic credentials. A client key is good for pages of its origins only. */
   readonly guard: Guard<Addressed, { readonly caller: Caller }>
-  /** Requests told to wait, so far. */
+  /** Number of requests that were told to wait. */
   throttled(): number
 }
 
-/** Of each kind; some 100 bytes per address. */
+/** Maximum of addresses in each map; some 100 bytes per address. */
 const maxAddresses = 100_000
 const knownForMs = 3_600_000
 const maxProjectsPerAddress = 16
@@ -56,7 +56,7 @@ export function createLogin(options: {
 }): Login {
   const { keyRing, verifier, rule, now = () => performance.now() } = options
   const pauses = new BoundedMap<string, { readonly untilMs: number; readonly lengthMs: number }>(maxAddresses)
-  /** The moment at which the count of an address is back at none. */
+  /** The moment at which the count of an address is back at zero. */
   const counts = new BoundedMap<string, number>(maxAddresses)
   /** When a right key of a project last came from an address. */
   const known = new BoundedMap<string, Map<string, number>>(maxAddresses)

@@ -7,12 +7,12 @@ import { createStatusPages } from './statusPage/createStatusPages.ts'
 import { createStatusRecorder, type StatusSources } from './statusPage/createStatusRecorder.ts'
 import { type EvmChainHealth, toChainHealth } from './statusPage/StatusReport.ts'
 
-/** What `/health/ready` answers, as JSON. */
+/** The JSON that `/health/ready` answers. */
 export interface HealthReport {
   readonly ready: boolean
   readonly closing?: true
   readonly chains: readonly EvmChainHealth[]
-  /** Whether their nodes answer; absent where no cluster is served. Plays no part in `ready`. */
+  /** State of the nodes of each cluster; absent where no cluster is served. Plays no part in `ready`. */
   readonly solana?: readonly SolanaStatus[]
 }
 
@@ -24,13 +24,13 @@ export interface OperatorPages {
   stop(): void
 }
 
-/** How often the status page is brought up to date, in milliseconds. */
+/** Intervals of the status page, in milliseconds. */
 export interface StatusTimes {
   /** Between two points of its charts; absent: 10 seconds. */
   readonly sampleMs?: number
-  /** How long one report is given to all who ask; absent: a second. */
+  /** Time for which one report answers every request; absent: a second. */
   readonly freshMs?: number
-  /** Between two questions of an open page; absent: 5 seconds. */
+  /** Between two polls of an open page; absent: 5 seconds. */
   readonly pollMs?: number
 }
 

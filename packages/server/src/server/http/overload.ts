@@ -4,21 +4,21 @@ import type { HttpAnswer } from './exchange.ts'
 import { type Guard, holdUntilEnd } from './guards.ts'
 import { createRequestQueue, type RequestQueue } from './requestQueue.ts'
 
-/** Why a request was refused before anything of it was read. */
+/** The reason why a request was shed before it was read. */
 type ShedCause = 'closing' | 'in_flight' | 'delay'
 
-/** The cap on all requests at once, and what sheds load. */
+/** The in-flight cap and the shedding of load. */
 export interface Overload {
-  /** Guard: begins a request when its turn has come, unless the server has too much to do. */
+  /** Guard: begins a request once the queue lets it, unless the server has too much to do. */
   readonly guard: Guard
   /** Requests begun whose answer is not complete. */
   inFlight(): number
   /** Guard: asks for every connection to be ended once the server drains; callers that keep theirs would go on calling. */
   readonly endConnections: Guard
-  /** From now on connections are not kept; requests are still begun. */
+  /** Stops keeping connections; requests are still begun. */
   beginDraining(): void
   isDraining(): boolean
-  /** From now on every request is refused too. */
+  /** Refuses every further request, too. */
   beginClosing(): void
   /** For the metrics: requests refused, the wait of a request that came now, and how late the process comes to one. */
   figures(): {
@@ -33,7 +33,7 @@ export interface Overload {
 const tickMs = 20
 const shortestWaitMs = 1_000
 const longestWaitMs = 3_000
-/** Made once: a refusal must cost as little as it can. */
+/** Refusals are made once, so that each costs as little as it can. */
 const differentWaits = 16
 
 /**
@@ -41,7 +41,7 @@ const differentWaits = 16
  * loop comes to it. While the longer of the two waits is up to `delayMs` everything is admitted, from twice that on
  * nothing, and in between a growing part, which keeps the wait there.
  *
- * @param options.delayMs - how long requests may wait for their turn; `false`: load is not shed.
+ * @param options.delayMs - how long requests may wait in the queue; `false`: load is not shed.
  * @param options.onShed - called for every refusal.
  * @param options.every - runs a function again and again; absent: an interval that does not keep the process alive.
  * @param options.random - from 0 to below 1.

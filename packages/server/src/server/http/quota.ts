@@ -13,13 +13,13 @@ import {
 } from './quotaDatabase.ts'
 import type { Identified } from './share.ts'
 
-/** The quotas of all projects that have none of their own. */
+/** Quotas of the projects that have none of their own. */
 export interface RateLimits extends QuotaRule {
   /** All client keys of one project together; absent: a quarter of what its server keys get. */
   readonly clientKeys?: QuotaRule | undefined
   /** One address with the client keys of one project; `false`, and absent: no limit. */
   readonly perAddress?: QuotaRule | false
-  /** Where calls are counted: `memory` (the default) or the URL of a PostgreSQL that several servers share. */
+  /** The store of the counts: `memory` (the default) or the URL of a PostgreSQL that several servers share. */
   readonly store?: string
 }
 
@@ -31,7 +31,7 @@ export interface RateLimits extends QuotaRule {
  */
 type TakeQuota = (calls: number, fitting?: 'some' | 'all') => Promise<TakenQuota>
 
-/** The calls that callers may make. */
+/** Takes the calls of callers from their quotas. */
 export interface Quota {
   /** @param address - absent where it is not known; then there is no limit per address. */
   of(caller: Caller, address: string | undefined): TakeQuota
@@ -41,7 +41,7 @@ export interface Quota {
 
 /** Client keys are public, so all those of a project together get this part of its quota. */
 const clientShare = 1 / 4
-/** Far more keys than one process serves at the same time; a bucket takes some 200 bytes. */
+/** Maximum of buckets in memory, far more than one process serves at the same time; each takes some 200 bytes. */
 const maxBuckets = 100_000
 
 /**
@@ -105,7 +105,7 @@ function createMemoryBuckets(now: () => number): Buckets {
   }
 }
 
-/** One bucket that a request is counted in. */
+/** A bucket that a request is counted in. */
 interface Count {
   readonly scope: TakenQuota['scope']
   readonly rule: QuotaRule
@@ -120,7 +120,7 @@ async function takeFrom(buckets: Buckets, { scope, rule, key }: Count, calls: nu
 }
 
 /**
- * One after the other, the narrowest first, each asked for what the ones before it allow: an address that is refused takes
+ * Takes from one bucket after the other, the narrowest first, each for what the ones before it allow: an address that is refused takes
  * nothing of its project, not even for the time until it is given back. What a later one refuses goes back.
  */
 async function takeFromAll(
@@ -149,7 +149,7 @@ async function takeFromAll(
   return { ...outcome, allowed: 0, retryAfterMs: retryAfterMs + (calls - allowed - 1) * msPerCall }
 }
 
-/** More than any call needs: a list of 100 contracts has 4,500 characters. */
+/** Characters that count as one call; more than any call needs: a list of 100 contracts has 4,500. */
 const charactersPerCall = 32_768
 
 /**

@@ -7,7 +7,7 @@ export interface QuotaRule {
   readonly burst: number
 }
 
-/** Token buckets by key. Of a bucket only the moment is kept at which it will be full again. */
+/** Token buckets by key. A bucket is stored as the moment at which it will be full again. */
 export interface Buckets {
   /**
    * Takes as many calls as fit; a negative number gives calls back.
@@ -21,7 +21,7 @@ export interface Buckets {
   ): Promise<{ readonly taken: number; readonly fullInMs: number }>
 }
 
-/** Calls are whole, and time is not: this much of one may be missing. */
+/** Tolerance of a count: calls are whole, and time is not. */
 export const smallestPart = 1e-6
 
 /** The table that quotas are counted in, and whether its database answers. */
@@ -33,9 +33,9 @@ export interface QuotaDatabase {
   close(): Promise<void>
 }
 
-/** After a failure, so long until the database is asked again. */
+/** Back-off after a failure of the database. */
 const pauseMs = 1_000
-/** So many rows are removed at once: a call that comes for one of them waits until they all are. */
+/** Rows that one statement removes: a call for one of them waits until they all are gone. */
 const tidiedAtOnce = 10_000
 const tableName = 'chain_data_quota'
 

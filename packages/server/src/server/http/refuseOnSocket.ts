@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { createErrorObject, type RpcErrorObject, transport } from '@chain-data/protocol'
 import { failureText } from '../rpc/envelope.ts'
 
-/** An answer to what is broken as HTTP already. Each of them ends its connection. */
+/** An answer to broken HTTP. It ends its connection. */
 interface SocketRefusal {
   readonly status: number
   readonly phrase: string
@@ -12,7 +12,7 @@ interface SocketRefusal {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** All of them, by what is wrong. */
+/** Refusals by their cause. */
 const socketRefusals = {
   notHttp: invalid(400, 'Bad Request', 'The bytes are not an HTTP request.'),
   host: invalid(400, 'Bad Request', 'An HTTP request has one Host header, which names a host.'),
@@ -47,12 +47,12 @@ const refusalOfCode = new Map<unknown, SocketRefusal>([
 ])
 
 /**
- * Answers with a JSON-RPC error what node:http would refuse without a word, and what it should: bytes that are no
+ * Answers broken HTTP with a JSON-RPC error, where node:http would end the connection without a word or let it pass: bytes that are no
  * HTTP, a head too large, too slow or that may be read in two ways, an unknown expectation, CONNECT. Each of them ends
  * its connection.
  *
- * @param headerFields - most header lines of a request.
- * @param onRefusal - told the reason of each refusal.
+ * @param headerFields - maximum of header lines of a request.
+ * @param onRefusal - called with the reason of each refusal.
  * @returns a listener for the server's requests, to be put before any other.
  */
 export function refuseOnSocket(
@@ -63,7 +63,7 @@ export function refuseOnSocket(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const answers = new WeakMap<Duplex, { readonly open: Set<ServerResponse>; latest: ServerResponse }>()
   const refused = new WeakSet<Duplex>()
-  /** Their last request has come: what node:http still finds behind it is not begun (RFC 9112, 9.6). */
+  /** Connections whose last request has come: a request after it is not begun (RFC 9112, 9.6). */
   const ended = new WeakSet<Duplex>()
 
   server.maxHeadersCount = headerFields + 1
@@ -86,11 +86,11 @@ export function refuseOnSocket(
     refuse(response, socketRefusals.expectation, onRefusal)
   )
   server.on('checkContinue', (request, response) => {
-    // Asked for only when somebody reads it: a body that is refused by its head is never sent.
+    // The body is asked for when it is read: one that is refused by its head is never sent.
     request.once('resume', () => {
       if (!response.headersSent) response.writeContinue()
     })
-    // Whether the body follows after a refusal is up to the caller, so the next request could not be told from it.
+    // Whether the body follows after a refusal is up to the caller, so the next request could not be distinguished from it.
     response.setHeader('connection', 'close')
     listener(request, response)
     ended.add(request.socket)
@@ -161,17 +161,17 @@ function writeRefusal({ error, headers }: SocketRefusal) {
   }
 }
 
-/** Name or address, and maybe a port. No list, and nobody's credentials. */
+/** A name or an address, with or without a port; neither a list nor credentials. */
 const hostPattern = /^(?:[\w.~%-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i
 
-/** A fragment, or an absolute form without host or with credentials in it (RFC 9110, 4.2). */
+/** Targets with a fragment, and absolute ones without host or with credentials (RFC 9110, 4.2). */
 const faultyTarget = /#|^https?:\/\/(?:[/?]|$|[^/?]*@)/i
 
 /**
- * What a request's head says that node:http lets pass, and that a proxy in front may read otherwise (RFC 9112).
+ * Finds a fault in a request's head that node:http lets pass, and that a proxy in front may read otherwise (RFC 9112).
  *
- * @param headerFields - most header lines. node:http must be told to keep one more: what is beyond, it drops
- *   silently on some versions, and a line that is dropped is not checked.
+ * @param headerFields - maximum of header lines. node:http must keep one more: it silently drops further ones on some
+ *   versions, and a dropped line is not checked.
  * @returns why the request is refused; `undefined` when nothing is wrong.
  */
 function headFault(request: IncomingMessage, headerFields: number): SocketRefusal | undefined {

@@ -6,11 +6,11 @@ import type { KeyRing } from '../projects/createKeyRing.ts'
 import { bodyTooLarge, type HttpAnswer } from './exchange.ts'
 import type { Arrival, Guard } from './guards.ts'
 
-/** No path that anything is found at. */
+/** A path at which there is nothing. */
 const nowhere = ''
 const endpointPaths = new Map<string, EndpointPath>(Object.values(endpoints).map(({ path }) => [path, path]))
 
-/** What a guard behind `readPath` knows: the path below `basePath`, without a slash at its end. */
+/** A request after `readPath`, with its path below `basePath`, without a slash at its end. */
 export interface Located extends Arrival {
   readonly path: string
 }
@@ -48,7 +48,7 @@ export function servePages(pages: ReadonlyMap<string, () => Promise<HttpAnswer>>
   }
 }
 
-/** What a request is sent to. */
+/** The endpoint that a request is sent to. */
 export interface Target {
   readonly endpoint: EndpointPath
   /** Text of `?chainId=`: of a repeated one all, which is no chain id: two readers of such a URL would pick different ones. */
@@ -116,7 +116,7 @@ export function requirePost(allow: string): Guard {
 const parametersPattern = /^[ \t]*(;[ \t]*(charset=(utf-8|"utf-8")[ \t]*(;[ \t]*)?)?)?$/i
 const jsonType = transport.requestContentType
 
-/** Whether a body with these headers is JSON in UTF-8, sent as it is. */
+/** Returns whether a body with these headers is JSON in UTF-8, not compressed. */
 export function isJsonMediaType(
   contentType: string | undefined,
   contentEncoding: string | undefined

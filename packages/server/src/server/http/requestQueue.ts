@@ -1,10 +1,10 @@
-/** Lets requests begin one after the other, so that between them everything else has its turn. */
+/** Begins requests one after the other, so that other work of the event loop runs between them. */
 export interface RequestQueue {
   /** Counts a request that came, also one that will be refused. */
   arrived(): void
-  /** @returns nothing for a request that may begin at once, else a promise of its turn. */
+  /** @returns nothing for a request that may begin at once, else a promise that resolves when it may. */
   enter(): Promise<undefined> | undefined
-  /** How long a request that entered now would wait. */
+  /** Returns how long a request that entered now would wait. */
   expectedWaitMs(): number
 }
 
@@ -12,7 +12,7 @@ export interface RequestQueue {
 const roundMs = 1
 /** From this wait on, arriving requests are read before more are begun. */
 const busyFromMs = 20
-/** Until it is measured. */
+/** Time of one request, until it is measured. */
 const firstTurnMs = 0.5
 const smoothing = 0.1
 
@@ -21,7 +21,7 @@ const smoothing = 0.1
  *
  * Without it every request that came is begun in the round that reads it. A round then lasts as long as they all take;
  * new connections, of which node:http accepts one in a round, the refusals and the health pages wait for it; and nothing
- * tells how long the queue is, because it is in the sockets.
+ * shows how long the queue is, because it is in the sockets.
  *
  * Where requests are slow, a round is one of them, and connections would be accepted no faster than requests are answered. So
  * while the queue is long, rounds in which nothing is begun follow each other as long as each brings a request, for a

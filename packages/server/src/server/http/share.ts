@@ -5,21 +5,21 @@ import type { PieceStream } from '../rpc/resultPieces.ts'
 import type { Arrival, Guard } from './guards.ts'
 import { holdUntilEnd, watchBody } from './guards.ts'
 
-/** Parts of all requests at the same time that one may have under way. */
+/** Shares of the in-flight cap. */
 const parts = {
   /** The server keys of a project: also a service for one project only should get most of it. */
   server: 3 / 4,
-  /** The client keys of a project, which every reader of its pages has. */
+  /** The client keys of a project, which every visitor of its pages has. */
   client: 1 / 4,
   /** One address with the client keys of a project. */
   address: 1 / 20
 }
-/** Most answers of a page are written within this time, also over a slow line. */
+/** Age at which an answer counts as long. Most pages are written sooner, also over a slow line. */
 const longFromMs = 2_000
-/** Nobody knows when the caller has room again. */
+/** Wait that a refusal names: it is not known when the caller has room again. */
 const retryAfterMs = 1_000
 
-/** What the guard needs of the ones before it. */
+/** A request whose caller and address earlier guards have found. */
 export interface Identified extends Arrival {
   readonly caller: Caller
   /** Absent where it is not known; then no address has a share of its own. */

@@ -4,10 +4,10 @@ import { pipeline } from 'node:stream/promises'
 import type { PieceStream } from '../rpc/resultPieces.ts'
 import type { HttpAnswer } from './exchange.ts'
 
-/** After an answer to a request that is still being sent, so long until it is cut: time enough to read the answer. */
+/** Time to read the answer to a request that is still being sent, before its connection is cut. */
 const unreadBodyMs = 2_000
 
-/** A caller makes progress when it takes so much of a long answer. */
+/** The part of a long answer that a caller has to take to make progress. */
 const stepBytes = 64 * 1024
 
 /**
@@ -52,7 +52,7 @@ function withoutConnection(headers: HttpAnswer['headers']): HttpAnswer['headers'
 }
 
 /**
- * The parts of an answer, each handed on when the ones before were taken. The next one is made while the last is on its way,
+ * Cuts an answer into parts, each handed on when the ones before were taken. The next one is made while the last is on its way,
  * so that neither the server nor a quick caller waits for the other; never more than one.
  */
 function inSteps(body: PieceStream, watch: TakingWatch): AsyncIterable<Buffer> {
@@ -82,7 +82,7 @@ function inSteps(body: PieceStream, watch: TakingWatch): AsyncIterable<Buffer> {
       // Once this one has been written.
       if (rest.length === 0) {
         setImmediate(() => {
-          // A failure is told to whoever takes the part, and nobody may be left to do so.
+          // The reader of the part gets the failure; there may be none left.
           if (!isOver) makeNext().catch(() => {})
         })
       }
@@ -105,7 +105,7 @@ function cutWhenStillSending(request: IncomingMessage): void {
   cut.unref()
 }
 
-/** What a writer tells while it hands on an answer. */
+/** Watches a caller take an answer, by what its writer reports. */
 interface TakingWatch {
   /** A part was written: it is the caller's turn to take it. */
   given(): void

@@ -1,6 +1,6 @@
 import type { WriteAddress } from './addressFormat.ts'
 
-/** Kept between two texts; a text that needed more gives it back. */
+/** Size of the buffer between two texts; a text that needed more frees the rest. */
 const keptBytes = 2 ** 20
 const zero = 0x30
 /** Longer stretches are written by the runtime's own function; for shorter ones the call costs more than it saves. */
@@ -18,7 +18,7 @@ for (let byte = 0; byte < 256; byte++) {
 
 /**
  * Writes text of ASCII characters from parts of stored records, into one buffer that all texts share: `begin`, any number of
- * writes, `finish`. Whoever writes calls `reserve` before, because the writes themselves do not look at the room that is left.
+ * writes, `finish`. A caller reserves room before, because the writes themselves do not check it.
  *
  * Integers and packed bytes begin at the offsets that `RecordParts` has of them.
  */
@@ -37,7 +37,7 @@ export class AsciiWriter {
     this.#at = 0
   }
 
-  /** What was written since `begin`. */
+  /** Returns the text written since `begin`. */
   finish(): string {
     const text = this.#out.toString('latin1', 0, this.#at)
     if (this.#out.length > keptBytes) this.#out = Buffer.allocUnsafeSlow(keptBytes)
@@ -60,13 +60,13 @@ export class AsciiWriter {
     this.#at = at + characters.length
   }
 
-  /** Makes its own room. */
+  /** Writes characters, and reserves room for them. */
   string(characters: string): void {
     this.reserve(characters.length)
     this.#at += this.#out.write(characters, this.#at, 'latin1')
   }
 
-  /** Two digits for each byte. */
+  /** Writes two digits for each byte. */
   hex(bytes: Uint8Array, start: number, length: number): void {
     const out = this.#out
     let at = this.#at
@@ -78,13 +78,13 @@ export class AsciiWriter {
     this.#at = at
   }
 
-  /** 40 digits, checksummed. */
+  /** Writes 40 digits, checksummed. */
   address(bytes: Uint8Array, start: number): void {
     this.#writeAddress(bytes, start, this.#out, this.#at)
     this.#at += 40
   }
 
-  /** The packed bytes that begin here as hex, unpacked. */
+  /** Writes the packed bytes that begin here as hex, unpacked. */
   packedHex(bytes: Uint8Array, start: number): void {
     let at = start
     const varint = () => {
@@ -116,25 +116,25 @@ export class AsciiWriter {
     this.#at = end
   }
 
-  /** An integer as hex without leading zeros (EIP-1474), without `0x`. */
-  quantity(bytes: Uint8Array, place: number): void {
-    this.#minimalHex(bytes, place + 1, bytes[place] ?? 0)
+  /** Writes an integer as hex without leading zeros (EIP-1474), without `0x`. */
+  quantity(bytes: Uint8Array, offset: number): void {
+    this.#minimalHex(bytes, offset + 1, bytes[offset] ?? 0)
   }
 
-  /** An integer in decimal, every digit of it. */
-  integer(bytes: Uint8Array, place: number): void {
-    const length = bytes[place] ?? 0
+  /** Writes an integer in decimal, every digit of it. */
+  integer(bytes: Uint8Array, offset: number): void {
+    const length = bytes[offset] ?? 0
     if (length > 6) {
-      const digits = Buffer.from(bytes.buffer, bytes.byteOffset + place + 1, length).toString('hex')
+      const digits = Buffer.from(bytes.buffer, bytes.byteOffset + offset + 1, length).toString('hex')
       this.string(BigInt(`0x${digits}`).toString())
       return
     }
     let value = 0
-    for (let i = place + 1; i <= place + length; i++) value = value * 256 + (bytes[i] ?? 0)
+    for (let i = offset + 1; i <= offset + length; i++) value = value * 256 + (bytes[i] ?? 0)
     this.number(value)
   }
 
-  /** A whole number up to 2^53-1 in decimal. */
+  /** Writes a whole number up to 2^53-1 in decimal. */
   number(value: number): void {
     const out = this.#out
     let digits = 1
@@ -149,33 +149,33 @@ export class AsciiWriter {
     this.#at += digits
   }
 
-  /** The product of two integers as `quantity`. */
-  product(bytes: Uint8Array, onePlace: number, otherPlace: number): void {
-    const oneLength = bytes[onePlace] ?? 0
-    const otherLength = bytes[otherPlace] ?? 0
+  /** Writes the product of two integers as `quantity` does. */
+  product(bytes: Uint8Array, oneOffset: number, otherOffset: number): void {
+    const oneLength = bytes[oneOffset] ?? 0
+    const otherLength = bytes[otherOffset] ?? 0
     if (oneLength === 0 || otherLength === 0) {
       this.#out[this.#at++] = zero
       return
     }
-    const [place, length, factorPlace, factorLength] =
+    const [offset, length, factorOffset, factorLength] =
       oneLength >= otherLength
-        ? [onePlace, oneLength, otherPlace, otherLength]
-        : [otherPlace, otherLength, onePlace, oneLength]
+        ? [oneOffset, oneLength, otherOffset, otherLength]
+        : [otherOffset, otherLength, oneOffset, oneLength]
     if (factorLength > mostFactorBytes) {
       const read = (at: number, count: number) =>
         BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset + at + 1, count).toString('hex')}`)
-      this.string((read(place, length) * read(factorPlace, factorLength)).toString(16))
+      this.string((read(offset, length) * read(factorOffset, factorLength)).toString(16))
       return
     }
     let factor = 0
-    for (let i = factorPlace + 1; i <= factorPlace + factorLength; i++)
+    for (let i = factorOffset + 1; i <= factorOffset + factorLength; i++)
       factor = factor * 256 + (bytes[i] ?? 0)
     const product = this.#product
-    // From the end, so that it stands there as integers do.
+    // From the end, so that it is laid out as integers are.
     let at = product.length
     let carry = 0
-    for (let i = place + length; i > place || carry > 0; i--) {
-      carry += i > place ? (bytes[i] ?? 0) * factor : 0
+    for (let i = offset + length; i > offset || carry > 0; i--) {
+      carry += i > offset ? (bytes[i] ?? 0) * factor : 0
       const rest = Math.floor(carry / 256)
       product[--at] = carry - rest * 256
       carry = rest
@@ -183,7 +183,7 @@ export class AsciiWriter {
     this.#minimalHex(product, at, product.length - at)
   }
 
-  /** Bytes without a leading zero byte. */
+  /** Writes bytes that have no leading zero byte. */
   #minimalHex(bytes: Uint8Array, start: number, length: number): void {
     const first = bytes[start] ?? 0
     if (length === 0) {

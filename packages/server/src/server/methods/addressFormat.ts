@@ -25,27 +25,27 @@ export type WriteAddress = (bytes: Uint8Array, start: number, out: Uint8Array, a
 const addressLength = 20
 const textLength = 40
 const lowerDigits = Uint8Array.from(Buffer.from('0123456789abcdef'))
-/** From a lower-case letter to its upper case. */
+/** Distance of a lower-case letter from its upper case. */
 const toUpper = 0x20
 /** Bytes of one block of the hash's input; the last one takes the end of the padding. */
 const blockWords = 34
 
 /**
- * A checksum costs a hash, and histories name the same few addresses again and again: the last ones are kept.
+ * Creates a writer that keeps the last addresses: a checksum costs a hash, and histories name the same few addresses again and again.
  *
- * @param places - how many, a power of two; 60 bytes each. Each address has one place, so that a look-up is a comparison.
+ * @param slots - how many it keeps, a power of two; 60 bytes each. Each address has one slot, so that a look-up is a comparison.
  */
-export function createAddressWriter(places = 32_768): WriteAddress {
-  const known = new Uint8Array(places * addressLength)
-  const texts = new Uint8Array(places * textLength)
-  // The place of the zero address holds it from the beginning: zeros, like places that were never used.
+export function createAddressWriter(slots = 32_768): WriteAddress {
+  const known = new Uint8Array(slots * addressLength)
+  const texts = new Uint8Array(slots * textLength)
+  // The slot of the zero address holds it from the beginning: zeros, like slots that were never used.
   texts.fill(0x30)
   const state = createKeccakState()
 
   return (bytes, start, out, at) => {
-    const place = placeOf(bytes, start) & (places - 1)
-    const from = place * addressLength
-    const text = place * textLength
+    const slot = slotOf(bytes, start) & (slots - 1)
+    const from = slot * addressLength
+    const text = slot * textLength
     let i = 0
     while (i < addressLength && known[from + i] === bytes[start + i]) i++
     if (i < addressLength) {
@@ -77,8 +77,8 @@ export function createAddressWriter(places = 32_768): WriteAddress {
   }
 }
 
-/** Of the first and last bytes: those in between would only be needed by addresses that were made to share a place. */
-function placeOf(bytes: Uint8Array, start: number): number {
+/** Hashes the first and last bytes: those in between matter only for addresses that were made to share a slot. */
+function slotOf(bytes: Uint8Array, start: number): number {
   const mixed = wordAt(bytes, start) ^ Math.imul(wordAt(bytes, start + addressLength - 4), 0x9e37_79b1)
   return (mixed ^ (mixed >>> 15)) >>> 0
 }

@@ -6,28 +6,28 @@ import type { Address } from '../../model/evm.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import type { Attached, WriteRecords } from './createRecordWriter.ts'
 
-/** Which confirmed transactions: those of an address, newest first, at most `limit`. */
+/** A page of confirmed transactions of an address, newest first, at most `limit`. */
 export interface ConfirmedPage {
   readonly chainId: number
   readonly address: Address
   readonly limit: number
   /** Absent: from the newest one on. */
   readonly olderThan: TransactionPosition | undefined
-  /** What is written into the records of `address` besides; absent: nothing. */
+  /** Transfers that are written into the records of `address`; absent: none. */
   readonly attached?: Attached | undefined
-  /** What lies below the index belongs to the view; absent: it ends there. */
+  /** The view includes history older than the index; absent: it does not. */
   readonly isDeep?: boolean
 }
 
-/** What pages are read from: a snapshot, with or without what lies below it. */
+/** The source of pages: a snapshot, with or without history older than the index. */
 export type HistoryView = Pick<HistoryReader, 'records'> & Pick<StatusReader, 'rollbacks'>
 
 /** The JSON texts of confirmed transactions, with commas between them, in one or more pieces. */
 export type ReadPageTexts = (view: HistoryView, page: ConfirmedPage) => AsyncIterable<string>
 
-/** A page of the usual size has a quarter of it. */
+/** Maximum length of a kept text. A page of the usual size has a quarter of it. */
 const longestText = 262_144
-/** What an entry takes beside its text. */
+/** Memory of an entry beside its text. */
 const entryBytes = 400
 
 interface KeptPage {
@@ -41,12 +41,12 @@ interface KeptPage {
  * Reads pages, and keeps the text of those asked for last: programs that show an account ask for its first page again and
  * again, and most of the time nothing has come.
  *
- * What is confirmed changes in two ways only: newer transactions of the address come, or blocks are rolled back. So a
- * kept page is given out when the snapshot has the same newest transaction of the address, and as many rollbacks, as the
+ * Confirmed history changes in two ways only: newer transactions of the address come, or blocks are rolled back. So a
+ * kept page is used when the snapshot has the same newest transaction of the address, and as many rollbacks, as the
  * one that it was read from.
  *
  * @param options.bytes - of all texts together; 0 keeps none.
- * @remarks Looking whether a kept page still holds costs one index read.
+ * @remarks Checking whether a kept page still holds costs one index read.
  */
 export function createPageTexts(options: {
   readonly write: WriteRecords
@@ -79,7 +79,7 @@ export function createPageTexts(options: {
   }
 }
 
-/** One text for each choice of what is attached. */
+/** Names each choice of what is attached. */
 function nameOf(attached: Attached | undefined): string {
   return `${attached?.transfers ? 't' : ''}${attached?.internal ? 'i' : ''}`
 }

@@ -12,7 +12,7 @@ import type { FormatAddress } from './addressFormat.ts'
 import { createAddressWriter } from './addressFormat.ts'
 import { createInternalWriter, createTransfersWriter } from './writeAttached.ts'
 
-/** What is attached to each record, and to whom it has to belong. */
+/** Transfers that are attached to each record, as far as they are of one account. */
 export interface Attached {
   readonly address: Address
   readonly transfers: boolean
@@ -25,13 +25,13 @@ export interface Attached {
  */
 export type WriteRecords = (chunk: RecordChunk, attached?: Attached) => string
 
-/** More than everything of a record that has a bounded length. */
+/** Room for all fields of a record that have a bounded length. */
 const boundedCharacters = 2_048
 
 /**
  * Writes histories from the store to the wire: the bytes of a record are written out as text, field by field, and no value
  * is made of them. The text is that of `exactJson` of what `toTransactionRecord` shapes; a property test compares the two.
- * What is attached stands at the end of a record, and is left out where nothing is known.
+ * Attached transfers come last in a record, and are left out where none are known.
  *
  * @remarks A record costs a small part of what the way over values does; bench/http measures it.
  */
@@ -69,10 +69,10 @@ const data = fieldIndex('data')
 const gasPrice = fieldIndex('gasPrice')
 const gasSpent = fieldIndex('gasSpent')
 
-/** What stands between two fields: the end of a text before it, its name, and the beginning of its own text. */
+/** The text between two fields: the end of the text before, the field's name, and the beginning of its own text. */
 const members = wireFields
   .filter(field => field.in !== 'pending')
-  .map((field, place) => {
+  .map((field, position) => {
     const { name, wire = name, json } = field
     const isText = json === 'hex' || json === 'address' || json === 'quantity'
     const key = `"${wire}":${isText ? '"0x' : ''}`
@@ -81,11 +81,11 @@ const members = wireFields
       isText,
       index: transactionFields.findIndex(row => row.name === name),
       afterText: ascii(`",${key}`),
-      afterOther: ascii(`${place === 0 ? '{' : ','}${key}`)
+      afterOther: ascii(`${position === 0 ? '{' : ','}${key}`)
     }
   })
 
-/** All of a record but the brace at its end. */
+/** Writes a record without the brace at its end. */
 function writeFields(
   writer: AsciiWriter,
   bytes: Uint8Array,
@@ -191,7 +191,7 @@ function toJson(json: Field['json'], value: unknown, formatAddress: FormatAddres
 
 const largestExact = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** A plain number where it is exact, which almost every one is: those are written much faster. */
+/** Returns a plain number where it is exact, as it almost always is: numbers are written much faster. */
 function integer(value: bigint): number | bigint {
   return value <= largestExact ? Number(value) : value
 }

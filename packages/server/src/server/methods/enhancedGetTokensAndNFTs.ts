@@ -13,7 +13,7 @@ export interface SolanaHoldingsOptions {
   readonly metadataWaitMs: number
 }
 
-/** Tokens, NFTs and lamports of a Solana account, read live; metadata URIs are fetched only when asked for. */
+/** Answers tokens, NFTs and lamports of a Solana account, read live; metadata URIs are fetched only when asked for. */
 export function createEnhancedGetTokensAndNFTs(
   options: SolanaHoldingsOptions
 ): Handlers['enhancedGetTokensAndNFTs'] {
@@ -48,7 +48,7 @@ export function createEnhancedGetTokensAndNFTs(
 /** The params in one form. */
 interface SolanaAccountQuery {
   readonly accountAddress: string
-  /** Where in the request the address stands. */
+  /** Path of the address in the request. */
   readonly addressPath: string
   readonly parseMetadataUri: boolean
 }

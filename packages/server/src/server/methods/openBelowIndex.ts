@@ -18,7 +18,7 @@ import { Refusal } from '../../platform/refusal.ts'
 import type { HistoryView } from './createPageTexts.ts'
 import type { MethodContext } from './MethodContext.ts'
 
-/** What one answer needs of a chain whose index may not begin at its first block. */
+/** A chain whose index may not begin at its first block. */
 export interface DeepChain {
   readonly chainId: number
   /** Absent: history older than the index is not answered. */
@@ -29,14 +29,14 @@ export interface DeepChain {
 export interface BelowIndex {
   /** First block of the index. */
   readonly anchor: BlockRef
-  /** Of the account, newest first; only what is not `missing`. @throws {StoreUnavailableError} it is missing by now. */
+  /** Reads the account's records, newest first; only what is not `missing`. @throws {StoreUnavailableError} it is missing by now. */
   records(part: HistoryPart): AsyncIterable<RecordChunk>
-  /** What has to be read before there are `atMost` records older than that, or all there are; absent: nothing. */
+  /** Returns the read that is needed for `atMost` records older than that, or all there are; absent: none. */
   missing(olderThan: TransactionPosition | undefined, atMost?: number): Promise<MissingBelow | undefined>
-  /** How many of them there are, `atMost` at most. */
+  /** Counts the records, `atMost` at most. */
   count(olderThan: TransactionPosition | undefined, atMost: number): Promise<number>
   lookUpHash(hash: Hash): Promise<TransactionPosition | undefined>
-  /** What the account may hold; a list is whole or not given. @throws as `MissingBelow.read`. */
+  /** Reads the account's candidates, all of them. @throws as `MissingBelow.read`. */
   readCandidates(): Promise<readonly HoldingCandidate[]>
 }
 

@@ -82,7 +82,7 @@ function notHeard({ chainId }: SyncStatus): Refusal {
 }
 
 /**
- * What a chain says whose first backfill is not complete: NOT_SYNCED with how far it is, so that "none" always means
+ * Makes the refusal of a chain whose first backfill is not complete: NOT_SYNCED with how far it is, so that "none" always means
  * none; UPSTREAM_UNAVAILABLE while its node has never answered.
  */
 export async function notBackfilled(snapshot: StatusReader, { chainId, head }: SyncStatus): Promise<Refusal> {
@@ -97,7 +97,7 @@ export async function notBackfilled(snapshot: StatusReader, { chainId, head }: S
   })
 }
 
-/** A node that has moved to another branch is followed within seconds. */
+/** Wait for an index or node that moves to another branch: one follows the other within seconds. */
 const moveWaitMs = 5_000
 const movePauseMs = 200
 

@@ -14,7 +14,7 @@ import type { BlockAt } from '../../evm/state/pinBlock.ts'
 import type { FormatAddress } from './addressFormat.ts'
 import { knownFrom } from './requireCurrent.ts'
 
-/** A certificate as the wire has it. */
+/** Shapes a certificate as the wire has it. */
 export function shapeCertificate(
   { verdict, index, sent, native, tokens, findings }: Certificate,
   { account, from, to, coverage }: IndexedAccount,
@@ -75,7 +75,7 @@ function shapeNative({ verdict, opening, parts, computed, balance }: Certificate
   }
 }
 
-/** What ERC-20 and NFT checks have in common. */
+/** Shapes the members that ERC-20 and NFT checks have in common. */
 function shapeSums({ verdict, opening, received, sent, balance, explanation }: TokenResult) {
   return {
     verdict,

@@ -12,7 +12,7 @@ import {
 import type { Handlers } from './MethodContext.ts'
 import { knownFrom } from './requireCurrent.ts'
 
-/** What the status of one EVM chain is made of. */
+/** The sources of one EVM chain's status. */
 interface StatusChain {
   readonly reader: Pick<StoreReader, 'openSnapshot'>
   status(): SyncStatus
@@ -29,7 +29,7 @@ export interface SyncStatusOptions {
   >
 }
 
-/** A status is for hard times too: it does not wait longer for a store that has no time. */
+/** Timeout of the store: a status is needed most when the store is slow. */
 const coverageTimeoutMs = 1_000
 
 /**

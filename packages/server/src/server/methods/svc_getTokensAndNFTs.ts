@@ -20,12 +20,12 @@ import {
   retryWhileMoving
 } from './requireCurrent.ts'
 
-/** What the holdings of one chain are read from. */
+/** The sources of the holdings on one chain. */
 interface EvmHoldingsChain extends DeepChain {
   readonly reader: StoreReader
   readonly holdings: EvmHoldings
   status(): SyncStatus
-  /** What token lists say of an ERC-20 contract; absent when none knows it. */
+  /** Returns the label that token lists give an ERC-20 contract; absent when none knows it. */
   listed(address: string): ListedLabel | undefined
   readonly judge: SpamJudge
 }
@@ -58,8 +58,8 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
   }
 
   /**
-   * What is held is what index and state say of the same block. Where no node reads the block that the index is at, one of the
-   * two will move within a moment: then both are asked again.
+   * Reads holdings from index and state at the same block. Where no node reads the block that the index is at, one of the
+   * two will move within a moment: then both are read again.
    */
   async function readHoldings(
     chain: EvmHoldingsChain,
@@ -148,12 +148,12 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
 }
 
 interface OlderCandidates {
-  /** Of all blocks before this one. */
+  /** The first block that they do not cover. */
   readonly below: number
   readonly candidates: readonly HoldingCandidate[]
 }
 
-/** Another index has replaced it, which begins later. */
+/** Makes the refusal for an index that was replaced by one that begins later. */
 function indexMoved(chainId: number): Refusal {
   return new Refusal(
     'UPSTREAM_UNAVAILABLE',

@@ -33,7 +33,7 @@ import {
   requireFreshPool
 } from './requireCurrent.ts'
 
-/** What the transaction history of one chain is read from. */
+/** The sources of one chain's transaction history. */
 interface HistoryChain extends DeepChain {
   readonly reader: StoreReader
   status(): SyncStatus
@@ -52,7 +52,7 @@ export interface HistoryOptions {
 }
 
 /**
- * Transactions associated with an address, pending ones first, then newest first; all of them come from one
+ * Answers the transactions associated with an address, pending ones first, then newest first; all of them come from one
  * snapshot of the index, which stays open until the answer is written.
  */
 export function createGetTransactionsByAddress(
@@ -177,9 +177,9 @@ async function openPage(
 }
 
 /**
- * Checked before anything is sent, because a list is never cut silently, and history older than the index may take longer to
- * read than a call.
- * @returns what has to be read before, so that the part is whole.
+ * Checks that a page is whole before anything is sent: a list is never cut silently, and history older than the index may
+ * take longer to read than a call.
+ * @returns the read that is needed before the page is whole.
  */
 async function requireWhole(
   snapshot: HistoryReader,

@@ -19,7 +19,7 @@ import {
 } from './requireCurrent.ts'
 import { shapeCertificate } from './shapeCertificate.ts'
 
-/** What the certificates of one chain are made from. */
+/** The sources of one chain's certificates. */
 interface VerifiedChain {
   readonly chainId: number
   readonly reader: StoreReader
@@ -110,7 +110,7 @@ export function createVerifyHistory({
           if (clock.now() >= untilMs) throw notInTime(range, blockNumber)
         }
       })
-      // A certificate does not cover history older than the index, whoever answers it.
+      // A certificate does not cover history older than the index.
       onCoverage?.(await coverageOf(chain.chainId, snapshot, 'none'))
       const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }
       return { indexed, at, branch: await snapshot.rollbacks(), tookMs: clock.now() - startMs }
@@ -124,11 +124,11 @@ interface IndexRead {
   readonly indexed: IndexedAccount
   readonly at: BlockAt
   readonly branch: number
-  /** For one pass over the history. */
+  /** Time of one pass over the history. */
   readonly tookMs: number
 }
 
-/** The index is another one than at the beginning: the certificate has to be made anew, or the caller gets this error. */
+/** The index has changed since the beginning: the certificate has to be made anew, or the caller gets this error. */
 class IndexMovedError extends Refusal<'UPSTREAM_UNAVAILABLE'> {
   /** The snapshot shows an older state of the same branch. */
   readonly isBehind: boolean

@@ -2,11 +2,11 @@ import type { RecordParts } from '../../index/record/RecordParts.ts'
 import { InternalWalk, TransferWalk } from '../../index/record/transfers.ts'
 import type { AsciiWriter } from './AsciiWriter.ts'
 
-/** Writes one member of a record: what is attached to it, as far as `account` (20 bytes) is sender or receiver. */
+/** Writes the transfers of a record of which `account` (20 bytes) is sender or receiver, as one member. */
 export type WriteAttached = (bytes: Uint8Array, parts: RecordParts, account: Uint8Array) => void
 
 const addressLength = 20
-/** More than one entry has: three addresses, three integers of 64 bytes in decimal, and names. */
+/** Room for one transfer: three addresses, three integers of 64 bytes in decimal, and names. */
 const entryCharacters = 1_024
 
 const ascii = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
@@ -34,7 +34,7 @@ const keys = {
   listEnd: ascii(']')
 }
 
-/** Token transfers. Wrapped native currency is not shown as one: no transfer was logged. */
+/** Creates the writer of token transfers. Wrapping native currency is not shown as one: no transfer was logged. */
 export function createTransfersWriter(writer: AsciiWriter): WriteAttached {
   const walk = new TransferWalk()
   return (bytes, parts, account) => {
@@ -61,7 +61,7 @@ export function createTransfersWriter(writer: AsciiWriter): WriteAttached {
   }
 }
 
-/** Internal native transfers. */
+/** Creates the writer of internal native transfers. */
 export function createInternalWriter(writer: AsciiWriter): WriteAttached {
   const walk = new InternalWalk()
   return (bytes, parts, account) => {
@@ -95,9 +95,9 @@ function touches(account: Uint8Array, { addresses, from, to }: Parties): boolean
   return isAt(account, addresses, from) || isAt(account, addresses, to)
 }
 
-function isAt(account: Uint8Array, addresses: Uint8Array, place: number): boolean {
+function isAt(account: Uint8Array, addresses: Uint8Array, offset: number): boolean {
   let i = 0
-  while (i < addressLength && account[i] === addresses[place + i]) i++
+  while (i < addressLength && account[i] === addresses[offset + i]) i++
   return i === addressLength
 }
 
@@ -107,8 +107,8 @@ function beginEntry(writer: AsciiWriter, isFirst: boolean): void {
   if (!isFirst) writer.text(keys.comma)
 }
 
-function writeInteger(writer: AsciiWriter, key: Uint8Array, numbers: Uint8Array, place: number): void {
-  if (place < 0) return
+function writeInteger(writer: AsciiWriter, key: Uint8Array, numbers: Uint8Array, offset: number): void {
+  if (offset < 0) return
   writer.text(key)
-  writer.integer(numbers, place)
+  writer.integer(numbers, offset)
 }

@@ -18,7 +18,7 @@ interface CallCounts {
 }
 
 /**
- * What the server counts of its callers, once for the metrics page and the status page. Its memory is bounded by the
+ * The counts of the server's callers, made once for the metrics page and the status page. Its memory is bounded by the
  * number of methods and reasons, whatever is counted.
  */
 export interface Counts {

@@ -13,7 +13,7 @@ import {
 import { type Counts, callBounds, createCounts, shownCallBounds } from './counts.ts'
 import { createMetricsPage, type MetricsPage, metricsOf, rowsBy } from './metricsPage.ts'
 
-/** What the server counts, and its page for Prometheus. */
+/** The counts of the server, and its page for Prometheus. */
 export interface Metrics extends Counts {
   /** The page for Prometheus, text format 0.0.4. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>

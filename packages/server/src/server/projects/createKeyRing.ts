@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import type { Project, ProjectInput } from '../config/projectsSchema.ts'
 import { createKey, digestKey, type KeyDigest, matchesKey, readConfiguredKey } from './keyDigest.ts'
 
-/** Who is calling, once the credentials were found right. */
+/** A caller whose credentials are right. */
 export interface Caller {
   readonly projectId: string
-  /** `server`: a secret key on somebody's backend. `client`: a publishable key, which whoever reads a page has too. */
+  /** `server`: a secret key on a backend. `client`: a publishable key, which every visitor of a page has too. */
   readonly kind: 'server' | 'client'
-  /** Where a client key may be used from; absent for server keys, which may be used anywhere. */
+  /** Origins from which a client key may be used; absent for server keys, which may be used anywhere. */
   readonly origins?: readonly string[]
   /** The project's own quota in place of the common one; `false`: none. Absent: the common one. */
   readonly rateLimit?: ProjectRateLimit
@@ -18,17 +18,17 @@ export type ProjectRateLimit = NonNullable<Project['rateLimit']>
 
 /** All keys that are in force. */
 export interface KeyRing {
-  /** Whether this project is here, whatever its keys. */
+  /** Returns whether this project is here, whatever its keys. */
   has(projectId: string): boolean
   /**
-   * Whose key it is.
+   * Finds the caller of a key.
    *
    * @returns `undefined` for unknown projects, wrong keys and keys past their end alike, after the same work.
    */
   find(projectId: string, key: string): Caller | undefined
   /** Projects and keys in it, ended ones included. */
   counts(): { readonly projects: number; readonly keys: number }
-  /** Whether any key may be used by web pages. */
+  /** Returns whether web pages may use any key. */
   hasClientKeys(): boolean
   /** Puts the keys of these projects in force in place of all others, at once. */
   replace(projects: readonly ProjectInput[]): void

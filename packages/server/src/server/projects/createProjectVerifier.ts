@@ -8,7 +8,7 @@ import { quotaRule } from '../config/limitSchemas.ts'
 import { keySchema, projectIdSchema } from '../config/projectsSchema.ts'
 import type { Caller, ProjectRateLimit } from './createKeyRing.ts'
 
-/** What a host's own database knows of a key. */
+/** The project of a key, by a host's own database. */
 export interface VerifiedProject {
   /** Whose quota the call is counted in; may be another name than the caller sent. */
   readonly projectId: string
@@ -19,14 +19,14 @@ export interface VerifiedProject {
 }
 
 /**
- * Whose key it is, by the host's own database. Asked for projects that the configuration does not know.
+ * Finds the project of a key in the host's own database. Called for projects that the configuration does not know.
  *
  * @param credentials.key - as the caller sent it; compare digests (HMAC or SHA-256 of 256-bit keys), and keep it nowhere.
  * @param credentials.origin - the web page's origin; absent where no browser says one. It is checked against `origins`
  *   after the answer.
  * @param credentials.signal - aborts when the answer would come too late.
  * @returns `undefined`, or the `null` of many databases, when project or key are wrong: the caller gets 401.
- * @throws anything when it cannot be told: the caller gets 503 and may try again.
+ * @throws anything when the database does not answer: the caller gets 503 and may try again.
  */
 export type VerifyProject = (credentials: {
   readonly projectId: string
@@ -49,7 +49,7 @@ export interface VerifyLimits {
 export interface ProjectVerifier {
   /**
    * @returns `undefined` when the host says that the credentials are wrong.
-   * @throws {Refusal} `OVERLOADED`: nobody could tell. What is unknown is never shown as wrong.
+   * @throws {Refusal} `OVERLOADED`: the host did not answer. Unknown credentials are never answered as wrong ones.
    */
   verify(credentials: {
     readonly projectId: string
@@ -64,7 +64,7 @@ export interface ProjectVerifier {
 
 const defaults = { timeoutMs: 5_000, atOnce: 100, cacheMs: 5_000 }
 const maxRemembered = 10_000
-/** Of the questions at the same time, those that one address may cause: guesses, or ever other origins, are all new ones. */
+/** Share of the questions at the same time that one address may cause: every guess, and every other origin, is a new one. */
 const addressShare = 1 / 10
 const retryAfterMs = 1_000
 
@@ -90,7 +90,7 @@ export function createProjectVerifier(
   async function ask(question: Question, address: string | undefined): Promise<Caller | undefined> {
     const ofAddress = [`of ${address}`, Math.ceil(atOnce * addressShare)] as const
     const end = underWay.take([['all', atOnce], ...(address === undefined ? [] : [ofAddress])])
-    if (end === undefined) throw cannotTell('Too many credentials are being checked; try again.')
+    if (end === undefined) throw notChecked('Too many credentials are being checked; try again.')
     try {
       const verified = await withDeadline({ timeoutMs }, signal =>
         Promise.resolve(verifyProject({ ...question, signal }))
@@ -112,7 +112,7 @@ export function createProjectVerifier(
       if (Number.isInteger(Math.log2(failures))) {
         logger.error('verifyProject failed', { problem, count: failures })
       }
-      throw cannotTell('The credentials could not be checked; try again.')
+      throw notChecked('The credentials could not be checked; try again.')
     } finally {
       end()
     }
@@ -187,7 +187,7 @@ function toCaller(verified: VerifiedProject | undefined | null): Caller | undefi
   }
 }
 
-function cannotTell(message: string): Refusal {
+function notChecked(message: string): Refusal {
   return new Refusal('OVERLOADED', message, { retryAfterMs })
 }
 

@@ -84,7 +84,7 @@ export function revokeKey(
   return { projects: withKeys(projects, project, keys), revoked, left }
 }
 
-/** Whether a key is past its end. */
+/** Returns whether a key is past its end. */
 export function hasEnded({ expiresAt }: Pick<KeptKey, 'expiresAt'>, nowMs: number): boolean {
   return expiresAt !== undefined && Date.parse(expiresAt) <= nowMs
 }

@@ -42,8 +42,8 @@ export async function openProjects(options: {
 }): Promise<LiveProjects> {
   const { file, logger, onReload, readFile = readProjectsFile } = options
   let configured = options.configured
-  /** Why the file could not be read when it was looked at last. */
-  let told: string | undefined
+  /** The problem that was logged last, while the file cannot be read. */
+  let lastProblem: string | undefined
   // Before the file is read, or a change meanwhile would not be seen.
   const stopWatching =
     file === undefined
@@ -84,18 +84,18 @@ export async function openProjects(options: {
     return reloaded
   }
 
-  /** @returns false when the file could not be read, though it may be right: it is looked at again. */
+  /** @returns false when the file could not be read, though it may be right: it is checked again. */
   async function reloadFile(): Promise<boolean> {
     try {
       await reload()
-      told = undefined
+      lastProblem = undefined
       return true
     } catch (error) {
       const isUnread = error instanceof ConfigError && error.context.unread === true
       const problem = error instanceof ConfigError ? error.message : 'the projects file could not be used'
-      // Once, however often it is looked at.
-      if (!isUnread || problem !== told) logger.error('projects not reloaded', { problem })
-      told = isUnread ? problem : undefined
+      // Once, however often it is checked.
+      if (!isUnread || problem !== lastProblem) logger.error('projects not reloaded', { problem })
+      lastProblem = isUnread ? problem : undefined
       return !isUnread
     }
   }
@@ -104,12 +104,12 @@ export async function openProjects(options: {
 }
 
 /**
- * Tells when a file has become another one: written, replaced, made or removed.
+ * Watches a file: whether it is written, replaced, made or removed.
  *
  * @param options.onChange - called after a change, once for several in a row; not called for what is there at first.
- *   Resolves to whether the file was read; where it was not, it is called again at the next look.
- * @param options.settleMs - after a sign of a change, so long until it is looked at.
- * @param options.pollMs - some file systems (networks, mounts in containers) give no signs: looked at so often anyway.
+ *   Resolves to whether the file was read; where it was not, it is called again at the next check.
+ * @param options.settleMs - after a sign of a change, so long until the file is checked.
+ * @param options.pollMs - interval of checks without a sign: some file systems (networks, mounts in containers) give none.
  * @returns ends the watch. It never keeps the process alive.
  */
 function watchFile(
@@ -119,7 +119,7 @@ function watchFile(
   const { onChange, settleMs, pollMs } = options
   let isClosed = false
   let settling: NodeJS.Timeout | undefined
-  let seen = lookAt(file)
+  let seen = stateOf(file)
 
   // The folder, because a replaced file takes its own watch with it.
   let watcher: FSWatcher | undefined
@@ -128,19 +128,19 @@ function watchFile(
       if (name !== null && name !== basename(file)) return
       settling ??= setTimeout(() => {
         settling = undefined
-        look()
+        check()
       }, settleMs).unref()
     })
     watcher.on('error', () => watcher?.close())
   } catch {
     // No such folder, or no watches left: the polls remain.
   }
-  const poll = setInterval(look, pollMs).unref()
+  const poll = setInterval(check, pollMs).unref()
 
-  function look(): void {
+  function check(): void {
     const before = seen
     seen = before.then(async old => {
-      const now = await lookAt(file)
+      const now = await stateOf(file)
       if (now === old || isClosed) return now
       return (await onChange()) ? now : unread
     })
@@ -157,8 +157,8 @@ function watchFile(
 /** No state of a file. */
 const unread = 'unread'
 
-/** Another text for another file, or another state of it. */
-async function lookAt(file: string): Promise<string> {
+/** Returns a text that differs for another file, or another state of it. */
+async function stateOf(file: string): Promise<string> {
   try {
     const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true })
     return [ino, size, mtimeNs, ctimeNs].join()

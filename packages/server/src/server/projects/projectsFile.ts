@@ -10,7 +10,7 @@ import type { ProjectRateLimit } from './createKeyRing.ts'
 import { isKeyDigest, keyIdOf } from './keyDigest.ts'
 
 /**
- * The projects of a file that `chain-data project` keeps: `{ "projects": [...] }`, with digests only.
+ * Reads the projects of a file that `chain-data project` keeps: `{ "projects": [...] }`, with digests only.
  *
  * @throws {ConfigError} naming the file, what is wrong in it and what was expected, never a key or a digest.
  *   `context.missing` is true where there is no such file, `context.unread` where there is one that could not be read,
@@ -41,9 +41,9 @@ export async function readProjectsFile(file: string): Promise<readonly Project[]
   throw new ConfigError([...new Set(problems)].map(problem => `${name}: ${problem}`).join('\n'))
 }
 
-/** Whoever may read the file could use such a key. */
+/** Names the keys in plain text: every reader of the file could use them. */
 function plainTextKeys(project: Project, index: number): string[] {
-  const places: [string, string | null][] = [
+  const paths: [string, string | null][] = [
     ['serverKey', project.serverKey],
     ...project.serverKeys.map((entry, at): [string, string] => [
       `serverKeys[${at}]`,
@@ -51,16 +51,16 @@ function plainTextKeys(project: Project, index: number): string[] {
     ]),
     ...project.clientKeys.map(({ key }, at): [string, string] => [`clientKeys[${at}].key`, key])
   ]
-  return places
+  return paths
     .filter(([, key]) => key !== null && !isKeyDigest(key))
     .map(
-      ([place]) =>
-        `projects[${index}].${place} is no digest; expected one made by \`chain-data project create\``
+      ([path]) =>
+        `projects[${index}].${path} is no digest; expected one made by \`chain-data project create\``
     )
 }
 
 /**
- * Replaces the file in one step, readable by its owner only (0600): whoever reads, and whatever ends this process,
+ * Replaces the file in one step, readable by its owner only (0600): a reader, and a next process,
  * finds the old projects or the new ones. The caller holds the file's lock.
  *
  * @throws the file system's error; `EPERM` where the file belongs to another user, who could not read it afterwards.
@@ -111,7 +111,7 @@ export interface KeptProject {
   readonly rateLimit?: ProjectRateLimit
 }
 
-/** One key of it, with what an operator may know of it. */
+/** A key of a project, with the details that an operator may see. */
 export interface KeptKey {
   readonly kind: 'server' | 'client'
   /** Public, 8 hex digits; absent for a key in plain text. */
@@ -119,7 +119,7 @@ export interface KeptKey {
   /** The digest, or the key where a configuration has it in plain text. Never shown. */
   readonly key: string
   readonly name?: string
-  /** Of client keys only. */
+  /** Origins of a client key. */
   readonly origins?: readonly string[]
   /** ISO 8601. */
   readonly createdAt?: string

@@ -4,7 +4,7 @@ import type { MethodName } from '@chain-data/protocol'
 /** The request as the host got it: from `fetch` or from node:http. */
 export type HostRequest = Request | IncomingMessage
 
-/** What a proxy needs to know, and what a host may change. */
+/** Options of a proxy. */
 export interface ProxyOptions {
   /**
    * Address of the service, without `/evm-chain` or `/solana`; a path before those is kept. https, except on loopback
@@ -17,7 +17,7 @@ export interface ProxyOptions {
   readonly serverKey?: string | undefined
   /**
    * A publishable key. The service then counts each visitor by address, which takes this host among its
-   * `listen.trustedProxies`, and is told the page's `Origin`, which has to be on the list of the key.
+   * `listen.trustedProxies`, and gets the page's `Origin`, which has to be on the list of the key.
    */
   readonly clientKey?: string | undefined
   /** Permits plain http to a host that is not loopback, where anyone on the way can read the key. Default false. */
@@ -28,12 +28,12 @@ export interface ProxyOptions {
    */
   readonly basePath?: string
   /**
-   * What pages may call, by the document's names. Default: the three methods and `svc_getSyncStatus`. For everything
+   * Methods that pages may call, by the document's names. Default: the three methods and `svc_getSyncStatus`. For everything
    * else the answer is METHOD_NOT_FOUND, and the service does not see it. `svc_verifyHistory` has to be named: one call of
    * it is many at the node.
    */
   readonly methods?: readonly MethodName[]
-  /** What the service's method names begin with in place of `svc_`. */
+  /** Prefix of the service's method names, in place of `svc_`. */
   readonly methodPrefix?: string
   /**
    * Origins of the host's own pages, such as `https://app.example`. Needed only for browsers that do not send
@@ -54,7 +54,7 @@ export interface ProxyOptions {
   readonly authorize?: (request: HostRequest) => boolean | Response | Promise<boolean | Response>
   /**
    * The caller's IP address, which the service gets as `X-Forwarded-For`; what is no address is not sent. Default: who
-   * holds the other end of the connection, with Fetch as far as the host tells it (`fetch(request, { address })`). A
+   * holds the other end of the connection, with Fetch as far as the host reports it (`fetch(request, { address })`). A
    * host behind a proxy of its own reads that one's header here.
    */
   readonly clientAddress?: (request: HostRequest) => string | undefined
@@ -69,7 +69,7 @@ export interface ProxyOptions {
   /** Milliseconds in which nothing moves, from the service or to the page, until an answer is cut. Default 30 000. */
   readonly idleTimeoutMs?: number
   /**
-   * Told what the operator of the host should know, such as a service that is away or refuses the key. The text holds
+   * Called with a text for the operator of the host, such as a service that is away or refuses the key. The text holds
    * no key and no address.
    */
   readonly onProblem?: (message: string) => void

@@ -104,7 +104,7 @@ function requireOwnPage(hosts: ReadonlySet<string> | undefined, origins: Readonl
 }
 
 /**
- * Whether a request comes from a page of the host itself. Browsers send `Sec-Fetch-Site`, which no page can set; older
+ * Returns whether a request comes from a page of the host itself. Browsers send `Sec-Fetch-Site`, which no page can set; older
  * ones the `Origin`. A request with neither comes from no page.
  */
 function isOwnPage(header: HttpRequest['header'], origins: ReadonlySet<string>): boolean {
@@ -120,7 +120,7 @@ function isOwnPage(header: HttpRequest['header'], origins: ReadonlySet<string>):
 }
 
 /**
- * Whether a request names this host by a name of its own. A stranger who points a name of his at this machine (DNS
+ * Returns whether a request names this host by a name of its own. A stranger who points a name of his at this machine (DNS
  * rebinding) makes his page its own page, by another name.
  */
 function isOwnHost(header: HttpRequest['header'], hosts: ReadonlySet<string> | undefined): boolean {
@@ -162,7 +162,7 @@ function toError(failure: unknown, requestId: string, onProblem: (problem: strin
   return { reason: 'INTERNAL', error: createErrorObject('INTERNAL', { extraMessage, requestId }) }
 }
 
-/** Of how a body travelled, which `text` has undone. */
+/** Headers about the transfer of a body, which `text` has undone. */
 const transferHeaders = new Set(['connection', 'content-encoding', 'content-length', 'transfer-encoding'])
 
 async function toHttpAnswer(response: Response): Promise<HttpAnswer> {

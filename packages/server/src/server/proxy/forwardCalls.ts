@@ -8,15 +8,15 @@ import { isJsonMediaType } from '../http/requestForm.ts'
 import { gather, type PieceStream } from '../rpc/resultPieces.ts'
 import type { ProxySettings } from './readProxyOptions.ts'
 
-/** One request to the service. */
+/** A request to the service. */
 export interface ForwardedCalls {
   readonly endpoint: EndpointPath
-  /** Of the URL; the service says what is wrong with it. */
+  /** Chain id of the URL; the service checks it. */
   readonly urlChainId: string | undefined
   readonly body: string
-  /** Of the caller, as far as it is known. */
+  /** Address of the caller; absent where it is not known. */
   readonly address: string | undefined
-  /** Of the page, where the service is to know it. */
+  /** Origin of the page, where the service is to know it. */
   readonly origin: string | undefined
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal
@@ -32,7 +32,7 @@ const answerHeaders = ['retry-after', 'x-request-id', 'x-chain-data-coverage'] a
  * Sends calls to the service with the host's key, and nothing else of what the caller sent.
  *
  * @returns a function that gives the answer, its body as a stream where it is long.
- * @throws {Refusal} OVERLOADED, by that function: no usable answer came, and `onProblem` was told why.
+ * @throws {Refusal} OVERLOADED, by that function: no usable answer came, and `onProblem` got the reason.
  */
 export function createForward(
   settings: ProxySettings,

@@ -95,7 +95,7 @@ function isPrintable(text: unknown): text is string {
   return typeof text === 'string' && /^[^\p{Cc}]+$/u.test(text)
 }
 
-/** Whether a text is an origin as browsers write it. */
+/** Returns whether a text is an origin as browsers write it. */
 export function isOrigin(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text
 }

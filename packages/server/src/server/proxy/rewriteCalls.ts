@@ -28,15 +28,15 @@ export function rewriteCalls(
 /** No method can have this name: the service answers METHOD_NOT_FOUND, with the id of the call. */
 const refusedName = '(not allowed here)'
 
-/** Whether a call asks for a method that pages may not call. One that names no method is for the service to refuse. */
+/** Returns whether a call names a method that pages may not call. The service refuses a call that names none. */
 function isRefused({ value }: RawRequest, methods: ReadonlySet<string>): boolean {
   const method = ownMember(value, 'method')
   return typeof method === 'string' && !methods.has(method)
 }
 
 /**
- * The body that goes to the service, written anew from what was read: what was looked at is what is sent, without
- * members that nobody knows, repeated ones and white space. Ids keep every digit.
+ * Writes the body that goes to the service anew from the calls that were read: what was checked is what is sent, without
+ * unknown members, repeated ones and white space. Ids keep every digit.
  */
 function writeCalls({ isBatch, requests }: RequestBody, methods: ReadonlySet<string>): string {
   const calls = requests.map(request => writeCall(request, methods))

@@ -6,27 +6,27 @@ import { answerHead, type CallOrigin, failureText, type RawRequest } from './env
 import type { RequestBody } from './readBody.ts'
 import { discard, gather, type PieceStream } from './resultPieces.ts'
 
-/** What a quota gave. */
+/** The outcome of taking calls from a quota. */
 export interface TakenQuota {
-  /** Of the calls asked for, the first so many may be made. */
+  /** Number of calls that may be made, from the first on. */
   readonly allowed: number
-  /** How long the first of the others has to wait. */
+  /** Wait of the first call beyond those. */
   readonly retryAfterMs: number
-  /** How much longer each one after it. */
+  /** Further wait of each call after it. */
   readonly msPerCall: number
-  /** Whose quota has no room for them. */
+  /** The quota that has no room for them. */
   readonly scope: 'project' | 'address'
 }
 
-/** What goes back over HTTP. */
+/** The answer to one request body. */
 export interface BodyAnswer {
   readonly status: number
   readonly body: string | PieceStream
-  /** What the methods said of their results; empty where nothing was said, or not every result is known yet. */
+  /** The coverage that the methods reported; empty where they reported none, or not every result is known yet. */
   readonly coverage: readonly AnswerCoverage[]
 }
 
-/** Entries worked on at the same time: enough to overlap waiting, few enough to bound what one request may hold. */
+/** Entries of a batch answered at the same time: enough to overlap waits, few enough to bound what one request holds. */
 const entriesAtOnce = 8
 
 /**

@@ -29,16 +29,16 @@ import {
 import { gather, type PieceStream, tooLarge, writePieces } from './resultPieces.ts'
 import { toWireError } from './toWireError.ts'
 
-/** One answer; a stream has already begun without failing, but is not known to end well. */
+/** The answer to one call; a stream has begun without failing, but is not known to end well. */
 export interface Answer {
   readonly body: string | PieceStream
   /** Absent on success. */
   readonly reason?: ErrorReason
-  /** What the method said of the result; absent: nothing. */
+  /** The coverage that the method reported; absent: none. */
   readonly coverage?: AnswerCoverage
 }
 
-/** Answers one request. Never rejects: whatever goes wrong is an answer too. */
+/** Answers one request. Never rejects: a failure is an answer too. */
 export type Dispatch = (request: RawRequest, origin: CallOrigin) => Promise<Answer>
 
 export interface DispatchOptions {
@@ -55,7 +55,7 @@ export interface DispatchOptions {
   readonly metrics: Metrics
 }
 
-/** From one request to its answer: envelope, method, chain, params, then the method itself. */
+/** Makes the function that answers one request: envelope, method, chain, params, then the method itself. */
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { chainIds, methodPrefix, limits, logger, metrics } = options
   const document = documentWithPrefix(methodPrefix)
@@ -138,14 +138,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         ...(chainId === undefined || Number.isNaN(chainId) ? {} : { chainId }),
         signal,
         deadlineMs: Date.now() + requestDeadlineMs,
-        onCoverage: told => {
-          coverage = told
+        onCoverage: reported => {
+          coverage = reported
         }
       })
       if (!(result instanceof ResultStream)) return wholeAnswer(exactJson(result), head)
       const bounds = { idleMs: streamIdleMs, largestBytes: responseBytes }
       const body = await gather(writePieces(result, successPrefix(head), successSuffix, bounds))
-      // Nobody waits any more for a stream that comes too late.
+      // A stream that comes too late is not read any more.
       if (signal.aborted && typeof body !== 'string') await body.return()
       return body
     }
@@ -183,7 +183,7 @@ function checkEnvelope({ value, idText, repeated }: RawRequest): void {
       'must be an integer within ±(2^53-1), or a string of 1 to 256 characters'
     )
   }
-  // A wrong chainId, and params by name, leave it a request: they are told after the method is known.
+  // A wrong chainId, and params by name, leave it a request: they are refused after the method is known.
   if (found?.reason === 'INVALID_REQUEST') throw mistake('INVALID_REQUEST', found.path, found.message)
 }
 
@@ -193,7 +193,7 @@ function mistake(reason: 'INVALID_REQUEST' | 'INVALID_PARAMS', path: string, mes
   return new Refusal(reason, `${subject} ${message}.`, { path: shorten(path) })
 }
 
-/** A path may hold a member name of the caller's, and so may be of any length. */
+/** Cuts a text of the caller's: a path may hold a member name of any length. */
 function shorten(text: string): string {
   return text.slice(0, specLimits.inputEchoCharacters)
 }

@@ -1,17 +1,17 @@
 import { type EndpointPath, endpoints, type RpcErrorObject } from '@chain-data/protocol'
 
-/** One request of a body, still unchecked. */
+/** A request of a body, still unchecked. */
 export interface RawRequest {
   readonly value: unknown
   /** JSON text of the id to echo; `undefined` when the request has none that can be used. */
   readonly idText: string | undefined
   /** The chain named in the body: `undefined` when there is none, NaN when it is no exact integer from 0. */
   readonly chainId: number | undefined
-  /** The first of its members that is given twice, so that nobody can tell which one was meant. */
+  /** The first member that is given twice, so that it is not clear which one was meant. */
   readonly repeated: string | undefined
 }
 
-/** What the transport knows of a call. */
+/** Facts about a call that the transport knows. */
 export interface CallOrigin {
   readonly endpoint: EndpointPath
   /** Text of `?chainId=`; absent when the URL has none. */
@@ -22,14 +22,14 @@ export interface CallOrigin {
   readonly signal: AbortSignal
 }
 
-/** What identifies an answer: the id's JSON text, and the chain where the endpoint echoes it. */
+/** Identifies an answer: the id's JSON text, and the chain where the endpoint echoes it. */
 export interface AnswerHead {
   /** `undefined`: the answer belongs to no request, or to one without a usable id. */
   readonly idText: string | undefined
   readonly chainId?: number | undefined
 }
 
-/** Everything of a successful answer before its result. */
+/** Writes everything of a successful answer before its result. */
 export function successPrefix({ idText = 'null', chainId }: AnswerHead): string {
   return `{"jsonrpc":"2.0","id":${idText}${chainId === undefined ? '' : `,"chainId":${chainId}`},"result":`
 }
@@ -37,14 +37,14 @@ export function successPrefix({ idText = 'null', chainId }: AnswerHead): string 
 /** Everything of a successful answer after its result. */
 export const successSuffix = '}'
 
-/** A failed answer. */
+/** Writes a failed answer. */
 export function failureText({ idText = 'null', chainId }: AnswerHead, error: RpcErrorObject): string {
   const chain = chainId === undefined ? '' : `,"chainId":${chainId}`
   return `{"jsonrpc":"2.0","id":${idText}${chain},"error":${exactJson(error)}}`
 }
 
 /**
- * The chain a request asks about: its own member, else the URL's.
+ * Finds the chain of a request: its own member, else the URL's.
  *
  * @returns `undefined` when neither names one, NaN when what is named is no integer.
  */
@@ -58,7 +58,7 @@ export function chainOf(
     : Number.NaN
 }
 
-/** How the answer to a request begins: on endpoints that echo the chain it is there as soon as it is known. */
+/** Makes the head of the answer to a request, with the chain on endpoints that echo it, as soon as it is known. */
 export function answerHead(
   request: RawRequest,
   origin: Pick<CallOrigin, 'endpoint' | 'urlChainId'>
@@ -69,7 +69,7 @@ export function answerHead(
 }
 
 /**
- * JSON text of a value in which a `bigint` stands for a JSON number with every digit, beyond what a JavaScript
+ * Writes the JSON text of a value in which a `bigint` stands for a JSON number with every digit, beyond what a JavaScript
  * number holds. Otherwise the same text as `JSON.stringify`.
  *
  * @throws {TypeError} for a value that has no JSON form (a function or `undefined` at the top, a circle).
@@ -105,11 +105,11 @@ function write(value: unknown, depth: number): string | undefined {
   return `{${members.join(',')}}`
 }
 
-/** Longer spellings of an integer within 2^53 exist, but nobody writes them in good faith. */
+/** Maximum of characters of an integer within 2^53; longer spellings exist, but only to provoke. */
 const longestSpelling = 40
 
 /**
- * The integer that a JSON number's text stands for, judged by its digits: `1.0` and `1e3` are integers,
+ * Reads the integer that a JSON number's text stands for, by its digits: `1.0` and `1e3` are integers,
  * `9007199254740993` and `1.00000000000000000001` are not safe ones although JSON.parse makes them so.
  *
  * @returns `undefined` when it is no integer within ±(2^53-1).

@@ -8,7 +8,7 @@ export interface RequestBody {
   readonly requests: readonly RawRequest[]
 }
 
-/** What a request without an id is answered with: the service has no notifications. */
+/** The id in the answer to a request without one: the service has no notifications. */
 const defaultIdText = '1'
 const maxIdLength = limits.idCharacters
 /** Members that mean something in a request. */
@@ -77,7 +77,7 @@ function namedChain(request: object, { chainId: source, repeated }: RequestScan)
   return chainId === undefined || chainId < 0 ? Number.NaN : chainId
 }
 
-/** What the text of a request shows and its parsed value hides. */
+/** Facts that the text of a request shows and its parsed value hides. */
 interface RequestScan {
   /** Text of the id, exactly as the caller wrote it: its digits count. */
   id?: string

@@ -5,16 +5,16 @@ import { exactJson } from './envelope.ts'
 /** Answers up to this many characters are sent whole, with their length; longer ones as they are read. */
 const maxWholeChars = 262_144
 
-/** An answer in pieces. Whoever holds one reads it to its end or calls `return`, so that the store is let go. */
+/** An answer in pieces. Its holder reads it to its end or calls `return`, so that the store is released. */
 export interface PieceStream extends AsyncIterator<string, undefined> {
   return(): Promise<IteratorResult<string, undefined>>
 }
 
-/** What ends a stream that has begun: the connection is cut, so that no well-formed wrong answer exists. */
+/** Bounds that end a stream: the connection is cut, so that no well-formed wrong answer exists. */
 export interface PieceBounds {
   /** Longest time that one piece may take to come. */
   readonly idleMs: number
-  /** Most bytes of the whole answer; null: no bound. */
+  /** Maximum of bytes of the whole answer; null: no bound. */
   readonly largestBytes: number | null
 }
 
@@ -76,7 +76,7 @@ export function writePieces(
   }
 }
 
-/** The refusal of an answer beyond the host's bound. */
+/** Makes the refusal of an answer beyond the host's bound. */
 export function tooLarge(largestBytes: number): Refusal {
   return new Refusal(
     'RESPONSE_TOO_LARGE',
@@ -100,7 +100,7 @@ async function inTime<T>(promise: Promise<T>, idleMs: number): Promise<T> {
 }
 
 /**
- * Reads pieces until they end or become long. While nothing has been sent a failure can still be told as one, so
+ * Reads pieces until they end or become long. While nothing has been sent a failure can still be answered as one, so
  * the first pieces are always read before the answer begins.
  *
  * @returns The whole text, or a stream that begins with what was already read.
@@ -115,7 +115,7 @@ export async function gather(pieces: PieceStream, maxChars = maxWholeChars): Pro
   return withFirst(text, pieces)
 }
 
-/** `first`, then the rest; `return` reaches the rest at any time. */
+/** Puts `first` before the rest; `return` reaches the rest at any time. */
 function withFirst(first: string, rest: PieceStream): PieceStream {
   let pending: string | undefined = first
   return {
@@ -132,7 +132,7 @@ function withFirst(first: string, rest: PieceStream): PieceStream {
   }
 }
 
-/** Lets go of an answer that nobody will read, whenever it comes. */
+/** Releases an answer that will not be read, whenever it comes. */
 export function discard(answering: Promise<string | PieceStream>): void {
   answering
     .then(async body => {

@@ -10,15 +10,15 @@ import {
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
 
-/** What every failure becomes before it leaves. */
+/** A failure as the caller gets it. */
 export interface WireError {
   readonly reason: ErrorReason
   readonly error: RpcErrorObject
 }
 
 /**
- * The one door through which failures leave the server. What the caller did wrong is said in full; what went wrong
- * behind the server is told as its case only, and a bug as nothing but the id under which the log has its stack.
+ * Makes the error that leaves the server, for every failure. A mistake of the caller is explained in full; the failure of a
+ * node or store is named as its case only, and a bug by nothing but the id under which the log has its stack.
  */
 export function toWireError(
   failure: unknown,
@@ -46,16 +46,16 @@ export function toWireError(
   }
 }
 
-/** A refusal is told in full. */
+/** Makes the error of a refusal, in full. */
 export function refusalError({ reason, message, data }: Refusal): WireError {
   return { reason, error: createErrorObject(reason, { ...data, extraMessage: message }) }
 }
 
-/** What lies behind the server and may pass. */
+/** Describes the failure of a node or store that may pass. */
 function describePassing(failure: unknown): string | undefined {
   if (failure instanceof NodeUnavailableError) return "The chain's node did not answer in time."
   if (failure instanceof NodeContradictionError) return "The chain's node contradicts itself."
-  // Of a running server's parts only the pool of a chain's nodes throws it, and has told the operator which one it is.
+  // Of a running server's parts only the pool of a chain's nodes throws it, and has named the node in the log.
   if (failure instanceof ConfigError) return "The chain's node serves another chain."
   if (failure instanceof NodeRpcError) return "The chain's node refused a call that this method needs."
   if (failure instanceof StoreUnavailableError) return "The chain's index cannot be read at the moment."

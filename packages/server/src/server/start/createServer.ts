@@ -49,7 +49,7 @@ export interface Server {
   listen(): Promise<string>
   /** The origin to call; absent while it does not listen. */
   readonly url: string | undefined
-  /** Where the index of each EVM chain stands. */
+  /** Returns the state of each EVM chain's index. */
   status(): readonly SyncStatus[]
   /**
    * Takes these projects in place of those of the configuration and reads `projectsFile` again; the next request is held
@@ -66,11 +66,11 @@ export interface Server {
   close(): Promise<void>
 }
 
-/** What a program may replace; the rest is configuration. */
+/** Parts that a program may replace; the rest is configuration. */
 export interface ServerOptions {
-  /** Where log lines go; absent: standard output at the configured level. */
+  /** Receives the log lines; absent: standard output at the configured level. */
   readonly logger?: Logger
-  /** The process has no other purpose: `/metrics` tells of its memory, event loop and garbage collection too. */
+  /** The process has no other purpose: `/metrics` shows its memory, event loop and garbage collection too. */
   readonly ownsProcess?: boolean
   /**
    * Path below which every path of the service is, such as `/api/chain-data`: for hosts that hand on requests with
@@ -93,7 +93,7 @@ export interface ServerOptions {
    * ```
    */
   readonly verifyProject?: VerifyProject
-  /** How long and how often at once `verifyProject` is asked, and for how long a right answer is good. */
+  /** Bounds on asking `verifyProject`: time, number at once, and how long a right answer is good. */
   readonly verifyLimits?: VerifyLimits
 }
 
@@ -172,10 +172,10 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     projects.close()
     // Queries never wait for the indexers, so these may end while the last answers are written.
     const indexersStopped = parts.stopIndexing()
-    // The socket stays open meanwhile, so that whoever asks is told "not ready" instead of nothing.
+    // The socket stays open meanwhile, so that health checks read "not ready" instead of nothing.
     const lastMoment = Date.now() + finishMs
     while (service.inFlight() > 0 && Date.now() < lastMoment) await sleep(20)
-    // Also when it was told to listen a moment ago and does not yet.
+    // Also when `listen` was called a moment ago and does not yet.
     const opened = await listening?.catch(() => undefined)
     await opened?.close(cutMs)
     listener = undefined

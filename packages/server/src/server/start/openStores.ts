@@ -13,22 +13,22 @@ import type { Logger } from '../../platform/logger.ts'
 import { makeFolder } from '../../platform/makeFolder.ts'
 import type { Config } from '../config/config.ts'
 
-/** Where one server keeps everything, whatever the engine. */
+/** The stores of one server, whatever the engine. */
 export interface Stores {
   /** For the threads that write. */
   readonly location: StoreLocation
-  /** So many views of it may be open at the same time: of each chain, or with PostgreSQL of all of them together. */
+  /** Maximum of snapshots open at the same time: of each chain, or with PostgreSQL of all of them together. */
   readonly answersAtOnce: number
   /** @throws {StoreError} the index of this chain cannot be read by this program. */
   openReader(chainId: number): Promise<StoreReader>
   openMetadataCache(): MetadataCache
   /** Ends with `close`. */
   openDeepHistoryCache(chainId: number): DeepHistoryCache
-  /** Once the readers, the cache and whoever writes have ended. */
+  /** Closes the stores, once readers, caches and writers have ended. */
   close(): Promise<void>
 }
 
-/** What a reader of SQLite opens at most. */
+/** Maximum of snapshots that a reader of SQLite opens. */
 const sqliteAnswersAtOnce = 64
 
 /**

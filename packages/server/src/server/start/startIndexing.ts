@@ -9,14 +9,14 @@ import { type Indexer, startIndexer } from '../indexer/startIndexer.ts'
 import { looksAtOnce, watchWriters } from '../indexer/watchWriters.ts'
 import type { Stores } from './openStores.ts'
 
-/** One configured EVM chain with what its queries read. */
+/** A configured EVM chain, with the reader and the nodes of its queries. */
 export interface OpenChain {
   readonly chain: Config['chains']['evm'][number]
   readonly reader: StoreReader
   readonly rpc: EvmUpstreams
 }
 
-/** What keeps the statuses of the chains up to date: indexers, or in their place a look at those of other processes. */
+/** Keeps the statuses of the chains up to date: by indexers, or by watching those of other processes. */
 export interface Indexing {
   /** In the order of the chains. */
   readonly chains: readonly Pick<Indexer, 'status' | 'figures'>[]
@@ -55,7 +55,7 @@ async function watchOthers(
   logger: Logger
 ): Promise<Indexing> {
   const { location } = stores
-  // A replica would tell late how the writer stands.
+  // A replica would show the writer's status late.
   const primary = location.kind === 'postgres' ? { ...location, replicaUrls: [] } : location
   const readers = await openStoreReaders(primary, { connections: looksAtOnce })
   const watched = await Promise.all(

@@ -26,7 +26,7 @@ import { openMetadataSources } from './openMetadataSources.ts'
 import type { Stores } from './openStores.ts'
 import { startIndexing } from './startIndexing.ts'
 
-/** What a server is made of, beside its HTTP layer. */
+/** The parts of a server, beside its HTTP layer. */
 export interface Parts {
   readonly handlers: Handlers
   readonly figures: ServerFigures
@@ -34,7 +34,7 @@ export interface Parts {
   close(): Promise<void>
 }
 
-/** Everything that has a lifetime of its own: indexers, readers, node connections, the metadata fetcher. */
+/** Starts everything that has a lifetime of its own: indexers, readers, node connections, the metadata fetcher. */
 export async function startParts(config: Config, stores: Stores, logger: Logger): Promise<Parts> {
   // Whatever can be found wrong is found in the order in which the least is left behind: addresses, then the store.
   const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment, mplCore, dasUrl }) => {
@@ -80,16 +80,16 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
 
   // Threads are started last: whatever is wrong with the configuration has been found by now.
   const indexing = await startIndexing(openChains, config.indexing, stores, logger)
-  const evmChains = openChains.map(({ chain, reader, rpc }, place) => {
+  const evmChains = openChains.map(({ chain, reader, rpc }, index) => {
     const { chainId, finality, waivers, traces, deepHistory } = chain
     const source = createEvmSource({ rpc, finality, waivers, traces })
     const deep =
       deepHistory === 'node'
         ? createDeepHistory({ rpc, source, traces, cache: stores.openDeepHistoryCache(chainId) })
         : undefined
-    const indexer = indexing.chains[place]
+    const indexer = indexing.chains[index]
     if (indexer === undefined) throw new Error(`nothing indexes chain ${chainId}`)
-    // Not awaited: the status tells who answers as soon as it is known.
+    // Not awaited: the status shows who answers as soon as it is known.
     deep?.findOut(AbortSignal.timeout(firstLookMs)).catch(() => undefined)
     return {
       chainId,
@@ -171,16 +171,16 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
   }
 }
 
-/** Absent while its thread has not told yet. */
+/** Returns the figures of an indexer; absent until its thread has reported. */
 function indexFiguresOf(indexer: Pick<Indexer, 'figures'>): Pick<NodeFigures, 'index'> {
   const index = indexer.figures()?.index
   return index === undefined ? {} : { index }
 }
 
-/** For so long nodes are asked at the start what they offer; later whoever needs to know asks again. */
+/** Timeout at the start of asking nodes what they offer; a call that needs to know asks again. */
 const firstLookMs = 30_000
 
-/** All or none. */
+/** Opens the readers of all chains, or none. */
 async function openReaders<T extends { readonly chain: { readonly chainId: number } }>(
   nodes: readonly T[],
   stores: Stores
@@ -199,7 +199,7 @@ async function openReaders<T extends { readonly chain: { readonly chainId: numbe
   }
 }
 
-/** Of a list of `<chainId>:<address>`, the addresses on one chain in lower case. */
+/** Picks from a list of `<chainId>:<address>` the addresses on one chain, in lower case. */
 function contractsOfChain(entries: readonly string[], chainId: number): ReadonlySet<string> {
   const prefix = `${chainId}:`
   return new Set(

@@ -2,11 +2,11 @@ import { isDegraded, type SolanaStatus, type SyncStatus } from '../../../model/s
 import { present } from '../../../platform/present.ts'
 
 /**
- * What `GET /status.json` answers: how the server fares, for the status page and whoever else wants to show it. What is
+ * The answer of `GET /status.json`: the state of the server, for the status page and other dashboards. What is
  * not known is absent. Holds no URL, key, project or address of a caller.
  */
 export interface StatusReport {
-  /** Of this shape: it grows when a reader of the older shape would be misled. */
+  /** Version of this shape: it grows when a reader of the older shape would be misled. */
   readonly formatVersion: 1
   /** The process and its callers. */
   readonly server: ServerStatus
@@ -14,7 +14,7 @@ export interface StatusReport {
   readonly evm: readonly EvmChainStatus[]
   /** In the order of the configuration. */
   readonly solana: readonly SolanaStatus[]
-  /** What moved over the last half hour, for drawing. */
+  /** Measurements of the last half hour, for drawing. */
   readonly charts: StatusCharts
 }
 
@@ -30,12 +30,12 @@ export interface ServerStatus {
   readonly inFlight: number
   /** JSON-RPC calls, each entry of a batch by itself, over the last minute; absent in the first second. */
   readonly callsPerSecond?: number
-  /** Over about the last five minutes, by name in the document; methods nobody called are left out. */
+  /** Over about the last five minutes, by name in the document; methods without calls are left out. */
   readonly calls: readonly MethodCalls[]
   /** Requests refused before they became a call, since the start, by reason. */
   readonly refusals: Readonly<Record<string, number>>
   readonly memory: { readonly rssBytes: number; readonly heapUsedBytes: number }
-  /** How late timers ran since the last sample, milliseconds; absent before the first. */
+  /** Delay of timers since the last sample, milliseconds; absent before the first. */
   readonly eventLoopDelay?: { readonly p99Ms: number; readonly maxMs: number }
 }
 
@@ -44,14 +44,14 @@ export interface MethodCalls {
   /** `unknown`: calls of methods that are not served. */
   readonly method: string
   readonly count: number
-  /** Those that were answered with an error, whoever's fault it was. */
+  /** Calls that were answered with an error. */
   readonly failed: number
   readonly p50Ms: number
   readonly p95Ms: number
   readonly p99Ms: number
 }
 
-/** What `/health/ready` says of an EVM chain, and how it moves. */
+/** The health of an EVM chain, and how it moves. */
 export interface EvmChainStatus extends EvmChainHealth {
   /** Since about when the node has been ahead of the index, in seconds; absent when that was never seen otherwise. */
   readonly lagSeconds?: number
@@ -67,9 +67,9 @@ export interface EvmChainStatus extends EvmChainHealth {
   readonly etaSeconds?: number
   /** The last time blocks were seen removed, to some seconds, and how many; absent when none were since the start. */
   readonly lastReorg?: { readonly atSeconds: number; readonly blocks: number }
-  /** Transactions in the pool at the last look. */
+  /** Transactions in the pool at the last poll. */
   readonly poolTransactions?: number
-  /** Of the index on the disk. */
+  /** Size of the index on the disk. */
   readonly storeBytes?: number
   readonly nodes?: { readonly total: number; readonly inService: number }
   readonly webSockets?: { readonly total: number; readonly connected: number }
@@ -106,10 +106,10 @@ export interface EvmChainHealth {
   readonly degraded: boolean
   /** The node shows its whole transaction pool. */
   readonly poolCovered: boolean
-  /** Seconds since the last look at the pool. */
+  /** Seconds since the last poll of the pool. */
   readonly poolAgeSeconds?: number
   readonly rollingBackTo?: number
-  /** Another server on the same store indexes the chain: all of this is what that one says. */
+  /** Another server on the same store indexes the chain: all of this is reported by that one. */
   readonly waiting?: true
   /** This server only answers: it never takes the place of the one that indexes. */
   readonly indexing?: false

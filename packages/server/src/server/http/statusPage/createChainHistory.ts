@@ -14,7 +14,7 @@ function unixSeconds(steadyMs: number, now: Moment): number {
   return Math.round((now.unixMs - now.steadyMs + steadyMs) / 1_000)
 }
 
-/** How one EVM chain has moved over the last samples. */
+/** Remembers how one EVM chain has moved over the last samples. */
 export interface ChainHistory {
   /** Takes a sample; to be called at regular times. */
   sample(status: SyncStatus, figures: NodeFigures | undefined, steadyMs: number): void
@@ -161,7 +161,7 @@ function percentOf({ head, indexedFrom, indexedTo }: SyncStatus): number | undef
   return Math.min(100, Math.floor((done * 1_000) / (head - indexedFrom + 1)) / 10)
 }
 
-/** A node counts once, whoever asks it; it is in service when all that ask it still do. */
+/** Counts the nodes in service: each once, and only if no upstream of it is out of service. */
 function countNodes(figures: NodeFigures | undefined): Pick<EvmChainStatus, 'nodes' | 'webSockets'> {
   const { upstreams = [], webSockets = [] } = figures ?? {}
   const all = new Set(upstreams.map(({ position }) => position))

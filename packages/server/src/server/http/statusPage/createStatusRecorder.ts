@@ -5,7 +5,7 @@ import { type Counts, percentile } from '../../metrics/counts.ts'
 import { type ChainHistory, createChainHistory, keep, rateOf, toChart } from './createChainHistory.ts'
 import type { MethodCalls, StatusReport } from './StatusReport.ts'
 
-/** What the status page is made from; read at every sample or report, the Solana clusters for reports only. */
+/** Sources of the status page, read at every sample or report; the Solana clusters for reports only. */
 export interface StatusSources extends Omit<ServerFigures, 'metadataFigures'> {
   readonly version: string
   readonly counts: Pick<Counts, 'calls' | 'refusals'>

@@ -6,7 +6,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template; nothing is written for `undefined` and `false`. */
+/** A value in a template; nothing is written for `undefined` and `false`. */
 export type HtmlPart = string | number | false | Html | undefined | readonly HtmlPart[]
 
 /** Markup from a template: every string in it is escaped, for text and for quoted attributes alike. */

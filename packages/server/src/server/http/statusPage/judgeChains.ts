@@ -9,7 +9,7 @@ export interface Verdict {
   readonly tone: Tone
   readonly word: string
   readonly sentence: Html
-  /** Why, in the server's words. */
+  /** The reason, in the server's words. */
   readonly reason?: string
 }
 

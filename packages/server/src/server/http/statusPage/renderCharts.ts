@@ -62,7 +62,7 @@ function latencyFinding(points: readonly ChartPoint[], axis: Axis): HtmlPart {
   return html`95 % of calls within ${short(last)} ms`
 }
 
-/** Whether the last point is of now: what was so before a gap may not be said of the present. */
+/** Returns whether the last point is recent: a value from before a gap says nothing of the present. */
 function isCurrent(points: readonly ChartPoint[], { to, everySeconds }: Axis): boolean {
   return to - (points.at(-1)?.[0] ?? 0) <= everySeconds * 2.5
 }

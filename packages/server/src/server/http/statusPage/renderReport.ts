@@ -24,7 +24,7 @@ const icons: Readonly<Record<Tone, string>> = {
 /** The methods, too, take an older poll of the pool for none. */
 const oldPoolSeconds = 15
 
-/** The answer on top, the chains and the callers. */
+/** Renders the heading, the chains and the callers. */
 export function renderReport(report: StatusReport): Html {
   const chains = report.evm.map((chain, index) => {
     const series = report.charts.evm[index]
@@ -42,7 +42,7 @@ export function renderReport(report: StatusReport): Html {
   return html`<div id="answer" class="answer">${renderAnswer(report)}</div><section aria-labelledby="chains"><h2 id="chains">Chains</h2>${chains}${clusters}</section><section aria-labelledby="server"><h2 id="server">Server</h2>${renderServer(report)}</section>`
 }
 
-/** What the answer says while the server does not answer; the page's script fills in both times. */
+/** Renders the heading for a server that does not answer; the page's script fills in both times. */
 export function renderSilence(): Html {
   return html`${icon('bad')}<div><h1>Not reachable since <time></time></h1><p>Showing what was known at <time></time>. The page goes on trying.</p></div>`
 }
@@ -151,7 +151,7 @@ function indexedBy({ indexing }: EvmChainStatus): string {
 }
 
 function lag({ phase, lagBlocks, lagSeconds }: EvmChainStatus): HtmlPart {
-  // The node's last word is old: nobody knows how far it is by now.
+  // The node has not answered lately: how far it is by now is not known.
   if (lagBlocks === undefined || phase === 'stalled' || phase === 'starting') return undefined
   if (lagBlocks === 0) return 'none'
   return html`${count(lagBlocks, 'block')}${(lagSeconds ?? 0) > 0 && `, about ${duration(lagSeconds ?? 0)}`}`
