@@ -6,7 +6,7 @@ import type { ReadConnection } from './connection.ts'
 import { type Partitions, readPartitions } from './history.ts'
 import { createReadStatements, type ReadStatements } from './read.ts'
 import type { PostgresPool, ReadServer } from './servers.ts'
-import { PostgresSnapshot, type ReadView } from './snapshot.ts'
+import { PostgresSnapshot, type ReadView, type ViewSource } from './snapshot.ts'
 import { createBeginView, endOfNewest, type ViewFacts } from './view.ts'
 
 export interface PostgresReaderOptions {
@@ -59,10 +59,10 @@ interface ShownState {
   readonly atMs: number
 }
 
-class PostgresSnapshots implements SnapshotSource {
+class PostgresSnapshots implements SnapshotSource, ViewSource {
   readonly #pool: PostgresPool
   readonly #settings: Required<PostgresReaderOptions>
-  readonly #statements: ReadStatements
+  readonly statements: ReadStatements
   readonly #beginView: (connection: ReadConnection) => Promise<ViewFacts | undefined>
   readonly #inUse = new Set<ReadConnection>()
   /** Connections on their way back. */
@@ -75,24 +75,19 @@ class PostgresSnapshots implements SnapshotSource {
   constructor(pool: PostgresPool, chainId: number, settings: Required<PostgresReaderOptions>) {
     this.#pool = pool
     this.#settings = settings
-    this.#statements = createReadStatements(chainId, {
+    this.statements = createReadStatements(chainId, {
       answerMs: pool.answerMs,
       // Only of a process that does nothing any more: others end their snapshots earlier.
       idleMs: Math.max(1, settings.maxAgeMs) + pool.answerMs
     })
-    this.#beginView = createBeginView(chainId, this.#statements)
+    this.#beginView = createBeginView(chainId, this.statements)
   }
 
   async open(lease: SnapshotLease): Promise<Snapshot | undefined> {
     this.#pool.checkOpen()
     const view = await this.#openView()
     if (view === undefined) return undefined
-    const source = {
-      statements: this.#statements,
-      partitions: (of: ReadView) => this.#partitionsOf(of),
-      openPrimary: () => this.#requirePrimary()
-    }
-    const snapshot = new PostgresSnapshot(view, source, lease)
+    const snapshot = new PostgresSnapshot(view, this, lease)
     lease.begin(this.#settings.maxAgeMs, () => snapshot.release())
     return snapshot
   }
@@ -115,16 +110,13 @@ class PostgresSnapshots implements SnapshotSource {
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error
       // No newer view can be had; the lag of the index behind its chain is judged elsewhere.
-      const late = await this.#tryReplica(
-        this.#pool.nextReplica(() => true),
-        Number.POSITIVE_INFINITY
-      )
+      const late = await this.#tryReplica(this.#pool.nextReplica(() => true))
       if (late === undefined) throw error
       return late
     }
   }
 
-  async #requirePrimary(): Promise<ReadView> {
+  async openPrimary(): Promise<ReadView> {
     this.#pool.checkOpen()
     const view = await this.#openOn(this.#pool.primary)
     if (view !== undefined) return view
@@ -132,7 +124,7 @@ class PostgresSnapshots implements SnapshotSource {
   }
 
   /** @returns nothing when the primary is to be asked. */
-  async #tryReplica(replica: ReadServer | undefined, maxLagMs: number): Promise<ReadView | undefined> {
+  async #tryReplica(replica: ReadServer | undefined, maxLagMs?: number): Promise<ReadView | undefined> {
     if (replica === undefined) return undefined
     try {
       const view = await this.#openOn(replica, maxLagMs)
@@ -187,10 +179,10 @@ class PostgresSnapshots implements SnapshotSource {
     return isFinalWord
   }
 
-  async #partitionsOf({ connection, facts }: ReadView): Promise<Partitions> {
+  async partitions({ connection, facts }: ReadView): Promise<Partitions> {
     const known = this.#partitions
     if (known !== undefined && known.end >= endOfNewest(facts)) return known
-    this.#partitions = await readPartitions(connection, this.#statements)
+    this.#partitions = await readPartitions(connection, this.statements)
     return this.#partitions
   }
 }
