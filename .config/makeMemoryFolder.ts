@@ -21,8 +21,8 @@ export function makeMemoryFolder(): string | undefined {
   if (bavail * bsize < roomBytes) return undefined
   const folder = mkdtempSync(join(inMemory, 'chain-data-tests-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  // PostgreSQL runs as another user where the tests run as root.
-  chmodSync(folder, 0o711)
+  // As the system's own: where the tests run as root, PostgreSQL runs as another user, and removes its folder.
+  chmodSync(folder, 0o1777)
   return mayRunPrograms(folder) ? folder : undefined
 }
 

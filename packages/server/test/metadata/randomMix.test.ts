@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import {
   after,
@@ -33,7 +34,7 @@ it('whatever hosts answer in whatever order, honest answers always arrive', asyn
     random.below(10) === 0
       ? random.pick([silent, drip])
       : (dishonest[random.below(dishonest.length)] ?? silent)
-  const service = over(hosts, {}, { timeoutMs: 5_000 })
+  const service = over(hosts, {}, { timeoutMs: patient(1_500) })
 
   const calls = Array.from({ length: 12 }, (_, call) =>
     Array.from({ length: 5 + random.below(60) }, (_, i) => {

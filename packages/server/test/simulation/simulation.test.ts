@@ -25,7 +25,7 @@ import { type Told, watchAnswers } from './watchAnswers.ts'
 
 /** More seeds by hand: SIMULATION_SEEDS="5 6 7" SIMULATION_STEPS=100. */
 const seeds = (process.env.SIMULATION_SEEDS ?? '1 2 3').split(' ').map(Number)
-const steps = Number(process.env.SIMULATION_STEPS ?? (isFull ? 60 : 9))
+const steps = Number(process.env.SIMULATION_STEPS ?? (isFull ? 60 : 6))
 
 const cleanUps: (() => Promise<void>)[] = []
 afterEach(async () => {
