@@ -39,6 +39,10 @@ test('a confirmed blob transaction has every field of the wire, its fee counting
     },
     ...{ gasLimit: 100_000, timestamp: 1_700_000_048, status: 3, accessList: [], blockNumber: 4 },
     ...{ maxFeePerGas: '0xee6b2800', maxPriorityFeePerGas: '0x3b9aca00', gasPrice: '0x77359400' },
+    ...{
+      maxFeePerBlobGas: '0x3b9aca00',
+      blobVersionedHashes: ['0x010657f37554c781402a22917dee2f75def7ab966d7b770905398eba3c444014']
+    },
     ...{ gasSpent: '0x5208', fees: `0x${(21_000n * 2_000_000_000n + 131_072n).toString(16)}` }
   })
 })
