@@ -65,8 +65,6 @@ interface AccountStateParts {
   readBlock(height: number): Promise<IndexedBlock | undefined>
 }
 
-type BlockParameter = PinnedBlock['parameter']
-
 /** One call by itself, after the block at a height. */
 interface LoneRead extends Pick<ContractCall, 'to' | 'data'> {
   readonly height: number
@@ -81,7 +79,7 @@ const reserveMs = 5_000
 /** @throws {BlockLostError} the node does not answer for the pinned block any more, or otherwise than a moment ago. */
 export async function createAccountState(parts: AccountStateParts): Promise<AccountState> {
   const { node, pinned, address, deadlineMs, readBlock } = parts
-  const parameterOf = (height: number): BlockParameter =>
+  const parameterOf = (height: number): PinnedBlock['parameter'] =>
     height === pinned.number ? pinned.parameter : (toQuantity(height) as Hex)
 
   async function accounts(heights: readonly number[]): Promise<readonly (AccountAt | undefined)[]> {

@@ -1,5 +1,5 @@
 import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
-import { type BatchSize, createBatchSize } from '../../nodes/upstreams/limits.ts'
+import { createBatchSize } from '../../nodes/upstreams/limits.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type FoundStrategy, findStrategies, type StrategyName, strategyNames } from './findStrategies.ts'
 import type { PatientNode } from './patientNode.ts'
@@ -7,24 +7,6 @@ import type { PinnedBlock } from './pinBlock.ts'
 
 /** How a block is named; a strategy may work with one and not with the other. */
 type BlockNaming = 'byHash' | 'byNumber'
-
-/** What has been found out about one upstream. */
-interface StrategyMemory {
-  /** @returns best first, `plain` last; `undefined` when it is time to find out (again). */
-  recall(naming: BlockNaming): readonly FoundStrategy[] | undefined
-  remember(naming: BlockNaming, strategies: readonly FoundStrategy[]): void
-  /** Leaves out a strategy that has stopped working, until the next check, which is soon. */
-  lost(naming: BlockNaming, name: StrategyName): void
-  readonly size: ExchangeSize
-}
-
-/** How large one exchange may be: it shrinks when the node refuses one, and grows again in time. */
-interface ExchangeSize extends BatchSize {
-  /** Reads in one `eth_call`. */
-  calls(): number
-  /** Bytes of results of one `eth_call`. */
-  resultBytes(): number
-}
 
 /** A node may be upgraded: a strategy that is missing is tried again after this time. */
 const forgetAfterMs = 10 * 60_000
@@ -34,7 +16,8 @@ const wholeSize = 16
 const maxCalls = 512
 const maxResultBytes = 1024 * 1024
 
-function createStrategyMemory(clock: Clock): StrategyMemory {
+/** Remembers what has been found out about one upstream. */
+function createStrategyMemory(clock: Clock) {
   const known = new Map<
     BlockNaming,
     { readonly strategies: readonly FoundStrategy[]; readonly untilMs: number }
@@ -42,37 +25,34 @@ function createStrategyMemory(clock: Clock): StrategyMemory {
   const size = createBatchSize(wholeSize, clock)
   const share = (max: number) => (max * size.current()) / wholeSize
   return {
-    recall(naming) {
+    /** @returns best first, `plain` last; `undefined` when it is time to find out (again). */
+    recall(naming: BlockNaming): readonly FoundStrategy[] | undefined {
       const entry = known.get(naming)
       return entry !== undefined && clock.now() < entry.untilMs ? entry.strategies : undefined
     },
-    remember(naming, strategies) {
+    remember(naming: BlockNaming, strategies: readonly FoundStrategy[]): void {
       const isWhole = strategies.length === strategyNames.length
       const untilMs = isWhole ? Number.POSITIVE_INFINITY : clock.now() + forgetAfterMs
       known.set(naming, { strategies, untilMs })
     },
-    lost(naming, name) {
+    /** Leaves out a strategy that has stopped working, until the next check, which is soon. */
+    lost(naming: BlockNaming, name: StrategyName): void {
       const strategies = known.get(naming)?.strategies.filter(strategy => strategy.name !== name)
       if (strategies) known.set(naming, { strategies, untilMs: clock.now() + forgetLostAfterMs })
     },
+    /** How large one exchange may be: it shrinks when the node refuses one, and grows again in time. */
     size: {
       ...size,
+      /** Reads in one `eth_call`. */
       calls: () => share(maxCalls),
+      /** Bytes of results of one `eth_call`. */
       resultBytes: () => share(maxResultBytes)
     }
   }
 }
 
-export interface StrategyChooser {
-  readonly size: ExchangeSize
-  /** @param only - this strategy, where it works; else the best. */
-  choose(only?: StrategyName): Promise<FoundStrategy>
-  /**
-   * Checks again whether a strategy works that was refused.
-   * @returns false when it does not; from now on another one is chosen.
-   */
-  stillWorks(name: StrategyName): Promise<boolean>
-}
+/** Chooses how many reads travel in one call, for one snapshot. */
+export type StrategyChooser = ReturnType<typeof createStrategyChooser>
 
 /** How often a strategy is checked again, for one snapshot. */
 const maxChecks = 8
@@ -85,7 +65,7 @@ export function createStrategyChooser(
   patient: PatientNode,
   block: PinnedBlock,
   allowed: readonly StrategyName[]
-): StrategyChooser {
+) {
   const naming = block.byHash ? 'byHash' : 'byNumber'
   const memory = node.memory(createStrategyMemory)
   const find = () => patient.ask(own => findStrategies(own, block))
@@ -94,7 +74,8 @@ export function createStrategyChooser(
 
   return {
     size: memory.size,
-    async choose(only) {
+    /** @param only - this strategy, where it works; else the best. */
+    async choose(only?: StrategyName): Promise<FoundStrategy> {
       let strategies = memory.recall(naming) ?? unseen
       if (strategies === undefined) {
         const found = await find()
@@ -107,7 +88,11 @@ export function createStrategyChooser(
       if (strategy === undefined) throw new Error('no strategy is known; expected plain calls at least')
       return strategy
     },
-    async stillWorks(name) {
+    /**
+     * Checks again whether a strategy works that was refused.
+     * @returns false when it does not; from now on another one is chosen.
+     */
+    async stillWorks(name: StrategyName): Promise<boolean> {
       if (checksLeft-- <= 0) return true
       const found = await find()
       if (found?.value.some(strategy => strategy.name === name)) return true

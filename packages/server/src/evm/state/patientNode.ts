@@ -3,23 +3,14 @@ import { UpstreamError } from '../../nodes/upstreams/upstreamError.ts'
 import { backOffMs, pause } from '../../platform/concurrency/pause.ts'
 import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
 
-/** One node during one snapshot, which is not begun anew for a bad moment, nor held up by what takes too long. */
-export interface PatientNode {
-  /**
-   * @returns `undefined` when it took too long, although the node is well.
-   * @throws {BlockLostError} the node does not read the block any more.
-   * @throws {UpstreamError} the node failed.
-   */
-  ask<T>(ask: (node: EvmNode) => Promise<T>): Promise<{ readonly value: T } | undefined>
-  /** A node that reads the block is well: what it did not answer was the fault of the call. @throws like `ask`. */
-  requireWell(): Promise<void>
-}
+/** Holds one node during one snapshot, which is not begun anew for a bad moment, nor held up by what takes too long. */
+export type PatientNode = ReturnType<typeof createPatientNode>
 
 /** How often something is sent again after a reset connection or a short "come back later". */
 const maxRepeats = 3
 const backOff = { firstMs: 50, maxMs: 2_000 }
 
-export function createPatientNode(node: EvmNode, block: PinnedBlock, timeoutMs: number): PatientNode {
+export function createPatientNode(node: EvmNode, block: PinnedBlock, timeoutMs: number) {
   let repeatsLeft = maxRepeats
 
   async function repeating<T>(ask: () => Promise<T>): Promise<T> {
@@ -36,6 +27,7 @@ export function createPatientNode(node: EvmNode, block: PinnedBlock, timeoutMs: 
     }
   }
 
+  /** Checks that the node reads the block: what it did not answer was the fault of the call. @throws like `ask`. */
   async function requireWell(): Promise<void> {
     // It may still be busy with what was given up.
     const outcomes = await repeating(() => node.within(timeoutMs * 2, own => own.batch([canaryOf(block)])))
@@ -45,7 +37,12 @@ export function createPatientNode(node: EvmNode, block: PinnedBlock, timeoutMs: 
 
   return {
     requireWell,
-    async ask(ask) {
+    /**
+     * @returns `undefined` when it took too long, although the node is well.
+     * @throws {BlockLostError} the node does not read the block any more.
+     * @throws {UpstreamError} the node failed.
+     */
+    async ask<T>(ask: (node: EvmNode) => Promise<T>): Promise<{ readonly value: T } | undefined> {
       const done = await repeating(() => node.within(timeoutMs, async own => ({ value: await ask(own) })))
       if (done !== undefined) return done
       await requireWell()

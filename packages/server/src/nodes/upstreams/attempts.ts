@@ -11,28 +11,8 @@ interface Choice<N> {
   readonly waitMs: number
 }
 
-/** The attempts at one work: which upstream is asked next, and what the failures mean. */
-export interface Attempts<N> {
-  /**
-   * Chooses the next upstream: in service before others, one that was asked less often, one that has shown the height
-   * before one that has not, the preferred one before others, then by score.
-   * @param beside - is being asked already.
-   * @returns `undefined` when none is left.
-   */
-  choose(preferred: Upstream<N, unknown> | undefined, beside?: Upstream<N, unknown>): Choice<N> | undefined
-  note(upstream: Upstream<N, unknown>, verdict: Verdict<unknown>): void
-  /** Reports whether all other upstreams have been asked, or need not be. */
-  isLast(upstream: Upstream<N, unknown>): boolean
-  count(): number
-  lastProblem(): string
-  /**
-   * Ends the work by its most telling failure.
-   * @param waitMs - until the next upstream may be called, for the message.
-   * @returns what an absent answer is read as.
-   * @throws that failure.
-   */
-  conclude(isClosed: boolean, waitMs: number): unknown
-}
+/** Holds the attempts at one work: which upstream is asked next, and what the failures mean. */
+export type Attempts<N> = ReturnType<typeof createAttempts<N>>
 
 /**
  * Attempts at an upstream that is behind count a fifth: what one upstream has shown, others will know in some seconds,
@@ -57,7 +37,7 @@ export function createAttempts<N>(
   work: Work<N, unknown>,
   options: { readonly maxAttempts: number; readonly firstPauseMs: number; readonly clock: Clock },
   { label, context }: Pick<UpstreamFamily<N, never>, 'label' | 'context'>
-): Attempts<N> {
+) {
   const { clock } = options
   const pasts = new Map<Upstream<N, unknown>, Past>()
   const failures = new Map<FailureKind, { readonly name: string; readonly error: Error }>()
@@ -106,7 +86,16 @@ export function createAttempts<N>(
   }
 
   return {
-    choose(preferred, beside) {
+    /**
+     * Chooses the next upstream: in service before others, one that was asked less often, one that has shown the height
+     * before one that has not, the preferred one before others, then by score.
+     * @param beside - is being asked already.
+     * @returns `undefined` when none is left.
+     */
+    choose(
+      preferred: Upstream<N, unknown> | undefined,
+      beside?: Upstream<N, unknown>
+    ): Choice<N> | undefined {
       const left = upstreams.filter(upstream => upstream !== beside && !isSpent(pasts.get(upstream)))
       const fresh = best(
         left.filter(upstream => !pasts.get(upstream)?.isFruitless),
@@ -120,7 +109,7 @@ export function createAttempts<N>(
       )
       return again !== undefined && again.waitMs < fresh.waitMs ? again : fresh
     },
-    note(upstream, verdict) {
+    note(upstream: Upstream<N, unknown>, verdict: Verdict<unknown>): void {
       if (verdict.kind === 'value' || verdict.kind === 'final' || verdict.kind === 'aborted') return
       const { kind, error } = verdict
       const fault = error instanceof UpstreamError ? error.fault : undefined
@@ -142,13 +131,20 @@ export function createAttempts<N>(
       // The first of each kind; of failed exchanges the newest.
       if (kind === 'failed' || !failures.has(kind)) failures.set(kind, { name: upstream.name, error })
     },
-    isLast: upstream =>
+    /** Reports whether all other upstreams have been asked, or need not be. */
+    isLast: (upstream: Upstream<N, unknown>) =>
       upstreams.every(
         other => other === upstream || pasts.has(other) || (other.identity?.isWrong() ?? false)
       ),
     count: () => count,
     lastProblem: () => lastProblem,
-    conclude(isClosed, waitMs) {
+    /**
+     * Ends the work by its most telling failure.
+     * @param waitMs - until the next upstream may be called, for the message.
+     * @returns what an absent answer is read as.
+     * @throws that failure.
+     */
+    conclude(isClosed: boolean, waitMs: number): unknown {
       const method = work.what
       if (isClosed) throw new NodeUnavailableError(`${label}${method}: the connection is closed`)
       const kind = failureKinds.find(candidate => failures.has(candidate))

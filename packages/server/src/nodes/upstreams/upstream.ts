@@ -3,7 +3,7 @@ import type { ErrorContext } from '../../platform/errors.ts'
 import { createHistogram, type UpstreamFigures, upstreamBounds } from '../../platform/figures.ts'
 import { createUpstreamHealth, type UpstreamHealth } from './health.ts'
 import { createUsualTimes, type UsualTimes } from './hedge.ts'
-import { createHttpUpstream, type UpstreamAnswer } from './httpUpstream.ts'
+import { createHttpUpstream, type HttpUpstreamOptions, type UpstreamAnswer } from './httpUpstream.ts'
 import { createUpstreamIdentity, type IdentityRules, type UpstreamIdentity } from './identity.ts'
 import {
   type BatchSize,
@@ -55,7 +55,7 @@ export interface Upstream<N, S> extends UpstreamLink {
   readonly position: number
   readonly health: UpstreamHealth
   readonly usualTimes: UsualTimes
-  readonly counts: Counts
+  readonly counts: ReturnType<typeof createCounts>
   readonly createNode: (signal: AbortSignal) => N
   /** Absent where the family knows none. */
   readonly identity: UpstreamIdentity<S> | undefined
@@ -67,11 +67,8 @@ export interface Upstream<N, S> extends UpstreamLink {
   figures(): Omit<UpstreamFigures, 'chainId' | 'role' | 'preferred'>
 }
 
-interface UpstreamOptions<N, S> {
+interface UpstreamOptions<N, S> extends HttpUpstreamOptions {
   readonly family: UpstreamFamily<N, S>
-  readonly url: string
-  readonly position: number
-  readonly maxResponseBytes: number
   readonly maxBatchCalls: number
   readonly clock: Clock
   /** The end of everything. */
@@ -85,8 +82,8 @@ const maxDoubts = 256
 
 /** @throws {ConfigError} when the URL cannot be used; the message never repeats it. */
 export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N, S> {
-  const { family, url, position, maxResponseBytes, clock, closing } = options
-  const http = createHttpUpstream({ url, position, maxResponseBytes })
+  const { family, position, clock, closing } = options
+  const http = createHttpUpstream(options)
   const { name } = http
   const health = createUpstreamHealth(clock)
   const limit = createConcurrencyLimit(clock)
@@ -124,10 +121,11 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
         if (!signal.aborted) health.succeeded()
         throw error
       }
-      if (error.fault === 'busy') throw error
-      if (error.fault === 'throttled' || error.fault === 'timedOut') limit.overloaded(startedMs)
-      if (error.fault === 'unreachable' || error.fault === 'timedOut') identity?.forget()
-      health.failed(error.fault, error.retryAfterMs)
+      const { fault } = error
+      if (fault === 'busy') throw error
+      if (fault === 'throttled' || fault === 'timedOut') limit.overloaded(startedMs)
+      if (fault === 'unreachable' || fault === 'timedOut') identity?.forget()
+      health.failed(fault, error.retryAfterMs)
       throw error
     }
   }
@@ -180,8 +178,6 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
     })
   }
 }
-
-type Counts = ReturnType<typeof createCounts>
 
 /** Counts the work of one upstream, for its figures. */
 function createCounts() {
