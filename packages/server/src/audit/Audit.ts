@@ -10,7 +10,7 @@ import type { HistorySums } from './sumHistory.ts'
 
 export type CheckVerdict = 'proven' | 'explained' | 'failed' | 'unprovable'
 
-/** What the index has of an account; it is read once, before the node is asked. */
+/** Everything that the index has of an account; it is read once, before the node is asked. */
 export interface IndexedAccount {
   readonly account: Address
   /** Indexed blocks. */

@@ -47,7 +47,7 @@ export function creationsIn(events: readonly AccountEvent[]): bigint {
   return sumOf(events, event => (event.kind === 'creation' ? BigInt(event.count) : 0n))
 }
 
-/** How transfers of one token change the balance of an account. */
+/** The change of an account's balance by transfers of one token. */
 interface TokenChange {
   /** As logged transfers say it. */
   readonly logged: bigint

@@ -66,7 +66,7 @@ function isCounted({ indexed, findings }: Audit): boolean {
 }
 
 /**
- * That one row of another account is lost is believed when the transaction has to do with such an account. Otherwise several rows
+ * Believes that one row of another account is lost when the transaction has to do with such an account. Otherwise several rows
  * are lost or too many, and some of them may be this account's.
  */
 async function countUnfit({ indexed, state }: Audit): Promise<number> {

@@ -34,7 +34,7 @@ export async function checkNative(audit: Audit, sentVerdict: CheckVerdict): Prom
 }
 
 /**
- * Whether a sum that fits is a proof. With traces, every part is known. Without, the account may have been paid by contracts,
+ * Judges whether a sum that fits is a proof. With traces, every part is known. Without, the account may have been paid by contracts,
  * which only adds: an account that has a key and runs no code cannot pay but by its own transactions, and all of those are known
  * when all of its nonces are. So nothing can have been added that something else took away. Code can take away what it was
  * paid, and nothing would show.

@@ -82,7 +82,7 @@ async function checkToken(
   return { ...result, ...judged }
 }
 
-/** Whether wrapping is added to the transfers: some contracts log it instead of them, others as well. */
+/** Says whether wrapping is added to the transfers: some contracts log it instead of them, others as well. */
 type Form = 'transfers' | 'with wrapping'
 
 /** Adds up in the way that fits the balance; where none does, as the contract's wrapping suggests. */

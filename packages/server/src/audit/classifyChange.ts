@@ -3,7 +3,7 @@ import type { AccountState, TokenName } from './accountState.ts'
 import { tokenChange } from './changes.ts'
 import type { FollowedChange } from './followDifference.ts'
 
-/** Why a balance is not the sum of its transfers; see `DifferenceExplanation` in spec/openrpc.json. */
+/** The reason why a balance is not the sum of its transfers; see `DifferenceExplanation` in spec/openrpc.json. */
 export type Explanation =
   | 'rebasing'
   | 'fee'
@@ -15,7 +15,7 @@ export type Explanation =
   | 'no-balance'
 
 /**
- * What kind of contract changes a balance as it did in this block, in which the index lacks nothing.
+ * Classifies the contract that changed a balance as it did in this block, in which the index lacks nothing.
  * @returns `undefined`: nothing that is known.
  */
 export async function classifyChange(

@@ -9,20 +9,20 @@ import type { CertificateFinding } from './Findings.ts'
 export interface Examination {
   /** The block as the node gives it now; absent where no node does. */
   readonly block?: IndexedBlock
-  /** What the index lacks, or has otherwise than the chain; empty when it has everything the block has. */
+  /** Differences between index and chain; empty when the index has everything the block has. */
   readonly missing: readonly CertificateFinding[]
-  /** What happens inside its transactions is known, to the index as well. */
+  /** The calls inside its transactions are known, to the index as well. */
   readonly isTraced: boolean
 }
 
-/** What an index keeps of a block besides its transactions. */
+/** The parts of a block that an index keeps besides its transactions. */
 export interface KnownOfBlock {
   readonly isTraced: boolean
   /** Transfers are in the records, and events are kept. */
   readonly isDetailed: boolean
 }
 
-/** What the index has of an account in one block. */
+/** The entries that the index has of an account in one block. */
 interface IndexedPart {
   readonly transactions: ReadonlyMap<number, KnownTransaction>
   /** Indexes of transactions that the address index names and that have no record. */
@@ -156,7 +156,7 @@ function asText(value: unknown): string {
   return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}n` : part))
 }
 
-/** What events of one kind add up to, and how it is worded. */
+/** The amounts that events of one kind add up to, and their names in messages. */
 const measures: readonly {
   readonly name: string
   /** Only traces show it. */

@@ -5,12 +5,12 @@ import type { Heights, Ledger, Quantity } from './readLedger.ts'
 /** A block after which state and index differ in another way than before, and what was found there. */
 export interface FollowedChange {
   readonly height: number
-  /** What the difference between state and index became greater by. */
+  /** The increase of the difference between state and index. */
   readonly gained: bigint
   readonly examination: Examination
 }
 
-/** Why a difference was not followed to its end; `done`: it was. */
+/** The reason why a difference was not followed to its end; `done`: it was. */
 type FollowEnd = 'done' | 'unreadable' | 'stopped'
 
 interface FollowPlan {

@@ -12,7 +12,7 @@ import { checkTokens, type TokenResult } from './checkTokens.ts'
 import type { CertificateFinding } from './Findings.ts'
 import { candidateKey, type HistorySums, sumHistory } from './sumHistory.ts'
 
-/** What proves that the history of an account is complete; see `HistoryCertificate` in spec/openrpc.json. */
+/** The proof that the history of an account is complete; see `HistoryCertificate` in spec/openrpc.json. */
 export interface Certificate {
   readonly verdict: CheckVerdict
   readonly index: IndexResult

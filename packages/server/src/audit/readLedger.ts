@@ -40,7 +40,7 @@ export class Ledger {
     if (this.#cells.size > maxCells) this.#joinPairs()
   }
 
-  /** What had changed when `height` was over; absent: the height lies within blocks that are kept as one. */
+  /** Returns the sum of changes up to the end of block `height`; absent: the height lies within blocks that are kept as one. */
   at(height: number): bigint | undefined {
     const { low, high } = this.#range
     if (height <= low) return 0n

@@ -215,7 +215,7 @@ class Sums implements HistorySums {
   }
 }
 
-/** What a candidate for holdings is about, in one text; see `HoldingCandidate`. */
+/** Names a candidate for holdings in one text; see `HoldingCandidate`. */
 export function candidateKey({
   contract,
   standard,
@@ -225,7 +225,7 @@ export function candidateKey({
   return `${contract} ${standard} ${tokenId} ${lastTokenId}`
 }
 
-/** Whether a transfer makes the account a candidate: receivers always; who sends erc20 or erc1155 may have kept a rest. */
+/** Checks whether a transfer makes the account a candidate: a receiver always; a sender of erc20 or erc1155 may have kept some. */
 function isCandidate({ from, to, standard }: TokenTransfer, account: Address): boolean {
   if (to === account) return true
   return standard !== 'erc721' && from === account && !isZero(account)

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** Whether an address belongs to a set of addresses. */
+/** Checks whether an address belongs to a set of addresses. */
 export type AddressRange = (address: ipaddr.IPv4 | ipaddr.IPv6) => boolean
 
 const loopback = ['127.0.0.0/8', '::1/128']

@@ -1,4 +1,4 @@
-/** The server's sense of time, handed to whoever needs it so that tests can move it. */
+/** The server's clock, given to its users so that tests can move it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number

@@ -19,7 +19,7 @@ const textFields = [
   /** The chain's phase, as in `status()`. */
   'phase',
   'blockHash',
-  /** Why something does not move. */
+  /** The reason why something does not move. */
   'problem',
   /** The signal that ends the process. */
   'signal',
@@ -69,13 +69,13 @@ const allowedFields: ReadonlySet<string> = new Set([...textFields, ...numberFiel
 
 /** Structured log, one JSON object per line. */
 export interface Logger {
-  /** Detail for whoever looks for a fault, such as one line per call. */
+  /** Detail for finding a fault, such as one line per call. */
   debug(message: string, fields?: LogFields): void
   /** Progress, when all is well. */
   info(message: string, fields?: LogFields): void
   /** Something outside failed; the server goes on by itself. */
   warn(message: string, fields?: LogFields): void
-  /** Somebody should look. */
+  /** An operator should look at it. */
   error(message: string, fields?: LogFields): void
   /** A logger that adds `fields` to every line. */
   child(fields: LogFields): Logger

@@ -1,7 +1,7 @@
 import type { ErrorDataOf, ErrorReason } from '@chain-data/protocol'
 import { ChainDataError } from './errors.ts'
 
-/** What a case carries beside its reason; `extraMessage` is the error's message. */
+/** The data that a case carries besides its reason; `extraMessage` is the error's message. */
 export type RefusalData<R extends ErrorReason> = Omit<ErrorDataOf[R], 'reason' | 'extraMessage'>
 
 /**

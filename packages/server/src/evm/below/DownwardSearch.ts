@@ -1,6 +1,6 @@
 import type { Address, Hash, HoldingCandidate } from '../../model/evm.ts'
 
-/** What a search has found in one block. */
+/** The finds of a search in one block. */
 export interface FoundBlock {
   readonly number: number
   /** Transactions that may be associated with the account; the block has all of them, or the node contradicts itself. */
@@ -17,7 +17,7 @@ export interface DownwardSearch {
    * @throws what the node's trouble is; what was found before stays found.
    */
   advance(signal: AbortSignal): Promise<void>
-  /** What was found from `from` upwards and not taken before; newest first. */
+  /** Takes what was found from `from` upwards and not taken before; newest first. */
   take(from: number): readonly FoundBlock[]
 }
 

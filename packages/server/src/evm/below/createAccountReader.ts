@@ -31,7 +31,7 @@ function markedHash(hash: Hash, traces: TraceMode): Hash {
   return `0x${createHash('sha256').update(`${hash} traces ${traces}`).digest('hex')}`
 }
 
-/** So many blocks are fetched at the same time, and kept together: a page reads little more than it shows. */
+/** Blocks that are fetched at the same time and kept together: a page reads little more than it shows. */
 const blocksAtOnce = 16
 
 /** Takes searches further down, step by step, and keeps what they find. */

@@ -22,7 +22,7 @@ interface DeepRequest {
   readonly deadlineMs: number
 }
 
-/** How far a reading has come: `isDone`, or to be asked for again; what lies from `reachedBlock` upwards is known. */
+/** The progress of a reading: `isDone`, or to be asked for again; what lies from `reachedBlock` upwards is known. */
 export interface DeepProgress {
   readonly isDone: boolean
   readonly reachedBlock: number
@@ -33,7 +33,7 @@ export interface DeepProgress {
  * normalised as those of the index are, so that records are the same.
  */
 export interface DeepHistory {
-  /** Who answers for histories; `undefined`: not known yet, since no node has been asked. Never waits. */
+  /** Returns who answers for histories; `undefined`: not known yet, since no node has been asked. Never waits. */
   answeredBy(): 'node' | 'none' | undefined
   /**
    * Makes sure that it is known.
@@ -47,7 +47,7 @@ export interface DeepHistory {
   readRecords(request: DeepRequest, isEnough: () => Promise<boolean>): Promise<DeepProgress>
   /** Reads on until it is known of all blocks what the account may hold. Needs no index of addresses. */
   readCandidates(request: DeepRequest): Promise<DeepProgress>
-  /** What was read so far. */
+  /** The history that was read so far. */
   readonly cache: Pick<DeepHistoryCache, 'known' | 'records' | 'candidates'>
   /** Id of a transaction older than the index; absent where there is none of this hash. */
   lookUpHash(hash: Hash, anchor: BlockRef, signal: AbortSignal): Promise<number | undefined>
@@ -67,7 +67,7 @@ export interface DeepHistoryOptions {
 const forgetAfterMs = 10 * 60_000
 /** Searches under way that are remembered between two calls, so that nothing is asked twice. */
 const rememberedSearches = 256
-/** What is left of a call's time for the answer itself. */
+/** The part of a call's time that is left for the answer itself. */
 const reserveMs = 500
 
 export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {

@@ -12,7 +12,7 @@ import { NodeContradictionError } from '../../platform/errors.ts'
 import type { DownwardSearch, Wanted } from './DownwardSearch.ts'
 import { FoundBlocks } from './DownwardSearch.ts'
 
-/** What nodes with this method give at most, by default. */
+/** The longest page that nodes with this method give by default. */
 const pageSize = 25
 
 export const otsMethod = 'ots_searchTransactionsBefore'

@@ -10,7 +10,7 @@ export interface RangeWalkOptions {
   readonly ranges: readonly IdRange[]
   /** Ids that need no read. */
   readonly passOver: ReadonlySet<bigint | undefined>
-  /** How many ids there are to find: the walk ends with the last of them. */
+  /** Number of ids to find: the walk ends with the last of them. */
   readonly wanted: bigint
   /** Maximum of ids that are read. */
   readonly maxIds: number
@@ -18,11 +18,11 @@ export interface RangeWalkOptions {
 
 /** Ids of the first round; doubled with each round in which no read ran out of gas. */
 const firstPace = 64
-/** So many first reads that ran out of gas show that the others will: the rest is left to second reads. */
+/** First reads that ran out of gas, after which the rest is left to second reads. */
 const maxShortOfGas = 16
-/** So many unreadable ids show that the contract does not mean to be read. */
+/** Unreadable ids, after which the contract is not read any further. */
 const maxUnreadable = 16
-/** So many ids refused twice, and none that a second read has changed: the refusals are the contract's answer then. */
+/** Ids refused twice, after which refusals are the contract's answer, unless a second read has changed one. */
 const maxRefusedAgain = 64
 
 /**

@@ -9,7 +9,7 @@ import { createFactsMemory } from './contractFacts.ts'
 import { byContractThenId, isRange, type WantedCandidate } from './heldAssets.ts'
 import { type FoundAssets, readContracts } from './readContracts.ts'
 
-/** What one account holds at one block. Lists are ordered by contract, then token id. */
+/** The holdings of one account at one block. Lists are ordered by contract, then token id. */
 export interface EvmHoldingsAtBlock extends FoundAssets {
   readonly asOf: BlockAt
   readonly nativeWei: bigint
@@ -71,7 +71,7 @@ export interface EvmHoldingsOptions {
   readonly chainId: number
   /** The strategies by which many reads may travel; all. */
   readonly strategies?: readonly StrategyName[]
-  /** How long one exchange of many reads may take; 3 s. */
+  /** Bound on one exchange of many reads; 3 s. */
   readonly exchangeTimeoutMs?: number
 }
 
@@ -179,7 +179,7 @@ async function collectCandidates(
 }
 
 /**
- * Whether an address is one of the first 256, which Ethereum keeps for precompiled functions. They take any call for
+ * Checks whether an address is one of the first 256, which Ethereum keeps for precompiled functions. They take any call for
  * their input, so what `balanceOf` seems to answer there means nothing.
  *
  * @param address - lower case.

@@ -67,7 +67,7 @@ export async function readContracts(
 }
 
 /**
- * What is listed of the ERC-20 candidates.
+ * Reads what is listed of the ERC-20 candidates.
  * @param listed - contracts that the caller asked for: they appear with 0 too.
  * @param nftContracts - contracts that logged NFTs of this owner.
  * @see EvmHoldings.readHoldings for the rules
@@ -112,7 +112,7 @@ async function readTokens(
 /** Token URIs kept for one answer, in characters. */
 const maxUriCharacters = 32 * 1024 * 1024
 
-/** What is listed of the ERC-721 and ERC-1155 candidates. @see EvmHoldings.readHoldings for the rules */
+/** Reads what is listed of the ERC-721 and ERC-1155 candidates. @see EvmHoldings.readHoldings for the rules */
 async function readNfts(
   multicall: Multicall,
   contractFacts: ContractFactsReader,
@@ -154,7 +154,7 @@ async function readNfts(
 type UriItem = Pick<HeldNft, 'address' | 'standard' | 'tokenId'>
 
 /**
- * What does not fit into {@link maxUriCharacters} is let go at once, so that hostile contracts cannot fill the memory; shorter
+ * Reads URIs. One that does not fit into {@link maxUriCharacters} is let go at once, so that hostile contracts cannot fill the memory; shorter
  * ones may still fit.
  */
 function readUris(multicall: Multicall, items: readonly UriItem[]): Promise<readonly (string | undefined)[]> {

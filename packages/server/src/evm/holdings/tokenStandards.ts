@@ -11,7 +11,7 @@ export type Ownership =
   /** Broken, too expensive or malformed: whether and how much is held is not known. */
   | { readonly kind: 'unreadable' }
 
-/** How one token standard is asked who owns what. */
+/** Asks contracts of one token standard who owns what. */
 interface OwnershipReader {
   call(candidate: HoldingCandidate): ContractCall
   read(result: CallResult, candidate: HoldingCandidate): Ownership
@@ -71,7 +71,7 @@ const erc1155Ownership: OwnershipReader = {
   read: readAmount
 }
 
-/** How each standard is asked who owns what. */
+/** The reader of ownership for each standard. */
 export const ownershipReaders: Readonly<Record<TokenStandard, OwnershipReader>> = {
   erc20: erc20Ownership,
   erc721: erc721Ownership,

@@ -122,7 +122,7 @@ const attempts = 3
 const capability = 'eth_getBlockByNumber of a block to come'
 
 /**
- * What the node would put into the next block, by `eth_getBlockByNumber("pending", true)`: the last resort. Never
+ * Reads what the node would put into the next block, by `eth_getBlockByNumber("pending", true)`: the last resort. Never
  * complete: what is queued, and what finds no room, is not in it.
  *
  * @returns `undefined` when the node has no block to come: many answer their newest one instead,

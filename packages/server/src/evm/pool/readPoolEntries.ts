@@ -7,7 +7,7 @@ import { normalizeTransaction } from '../blocks/normalize.ts'
 /** A transaction of the node's pool; when this server first saw it is the store's business. */
 export type PoolTransaction = Omit<PendingTransaction, 'firstSeenSeconds'>
 
-/** What one source of the pool shows. */
+/** The entries that one source of the pool shows. */
 export interface FoundPool {
   readonly entries: readonly PoolTransaction[]
   /** The source shows all that the node's pool holds. */

@@ -5,12 +5,12 @@ import { type FoundStrategy, findStrategies, type StrategyName, strategyNames } 
 import type { PatientNode } from './patientNode.ts'
 import type { PinnedBlock } from './pinBlock.ts'
 
-/** How a block is named; a strategy may work with one and not with the other. */
+/** The form in which a block is named; a strategy may work with one and not with the other. */
 type BlockNaming = 'byHash' | 'byNumber'
 
 /** A node may be upgraded: a strategy that is missing is tried again after this time. */
 const forgetAfterMs = 10 * 60_000
-/** What has worked before is more likely to be missing for a moment only, or on one of several balanced nodes. */
+/** A strategy that has worked before is more likely to be missing for a moment only, or on one of several balanced nodes. */
 const forgetLostAfterMs = 5_000
 const wholeSize = 16
 const maxCalls = 512
@@ -54,9 +54,9 @@ function createStrategyMemory(clock: Clock) {
 /** Chooses how many reads travel in one call, for one snapshot. */
 export type StrategyChooser = ReturnType<typeof createStrategyChooser>
 
-/** How often a strategy is checked again, for one snapshot. */
+/** Maximum of checks of a strategy, for one snapshot. */
 const maxChecks = 8
-/** What is known of a node that did not show it in time. */
+/** The strategies of a node that did not show them in time. */
 const onlyPlain: readonly FoundStrategy[] = [{ name: 'plain', gas: 5_000_000 }]
 
 /** @param allowed - strategies that may be chosen; `plain` always may. */

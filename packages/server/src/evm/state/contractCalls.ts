@@ -41,7 +41,7 @@ const maxInputBytes = 49_152 - programBytes
 /** Bytes of an entry without the call's own data. */
 const entryHeadBytes = 30
 
-/** What a call adds to the input of the multicall. */
+/** Returns the bytes that a call adds to the input of the multicall. */
 function entryBytes({ data }: ContractCall): number {
   return entryHeadBytes + (data.length - 2) / 2
 }

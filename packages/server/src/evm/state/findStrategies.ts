@@ -6,7 +6,7 @@ import { type ProgramStrategy, programCall, readProgramOutcome } from './sendCal
 
 const programStrategies: readonly ProgramStrategy[] = ['stateOverride', 'deployless']
 /**
- * How many reads travel in one `eth_call`, best first: with our code at an address by a state override, with our code as
+ * Lists the forms in which many reads travel in one `eth_call`, best first: with our code at an address by a state override, with our code as
  * initcode that reverts with the results, or not at all: plain batches of one `eth_call` each.
  */
 export const strategyNames = [...programStrategies, 'plain'] as const

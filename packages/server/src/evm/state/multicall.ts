@@ -46,7 +46,7 @@ const maxSecondReads = 64
 /** The same for reads that were seen to burn all they were given. */
 const maxReadsOfBurnt = 8
 const secondReadsPerExchange = 8
-/** So many failures of a contract, and more than it has answers, show that further reads are a waste. */
+/** Failures of a contract after which it is read no further, when it has fewer answers. */
 const maxFailures = 32
 /** The same for second reads: each may cost ten times as much. */
 const maxFailuresOfSecondReads = 4

@@ -6,7 +6,7 @@ import { canaryOf, type PinnedBlock, requireCanary } from './pinBlock.ts'
 /** Holds one node during one snapshot, which is not begun anew for a bad moment, nor held up by what takes too long. */
 export type PatientNode = ReturnType<typeof createPatientNode>
 
-/** How often something is sent again after a reset connection or a short "come back later". */
+/** Maximum of repeats after a reset connection or a short "come back later". */
 const maxRepeats = 3
 const backOff = { firstMs: 50, maxMs: 2_000 }
 

@@ -24,7 +24,7 @@ export class BlockLostError extends NodeContradictionError {
   }
 }
 
-/** What a node is asked through here. */
+/** The calls of a node that are used here. */
 export type BlockReader = Pick<EvmNode, 'request' | 'batch'>
 
 /** No block has this hash: a node that reads state for it ignores the hash. */

@@ -18,7 +18,7 @@ export type ProgramStrategy = 'stateOverride' | 'deployless'
 
 /** Nobody's address: the last 20 bytes of keccak256("chain-data multicall"). */
 const programAddress: Address = '0xf6dda6d1c936edce369a86270b2ef347d8ac94b2'
-/** What the call itself costs, and a byte of it at most (EIP-7623), before our code has run. */
+/** The gas of the call itself, and of a byte of it at most (EIP-7623), before our code has run. */
 const callGas = 60_000
 const gasPerInputByte = 40
 

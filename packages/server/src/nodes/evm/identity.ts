@@ -5,14 +5,14 @@ import { UpstreamError } from '../upstreams/upstreamError.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from './nodeCall.ts'
 import { readCount, readHash, readObject, readQuantity } from './rawFields.ts'
 
-/** What every upstream of a chain has to show. */
+/** The identity that every upstream of a chain has to show. */
 export interface ExpectedIdentity {
   readonly chainId: number
   /** Of the index; absent while nothing is indexed, or while that is not known yet. */
   genesisHash?: Hash
 }
 
-/** What an upstream has shown. */
+/** The identity that an upstream has shown. */
 export interface ShownIdentity {
   /** Exact also beyond 2^53. */
   readonly chainId: bigint

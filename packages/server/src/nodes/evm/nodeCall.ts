@@ -44,7 +44,7 @@ export interface EvmNode {
   batch(calls: readonly NodeCall[], known?: (NodeOutcome | undefined)[]): Promise<readonly NodeOutcome[]>
   /** Runs `ask` unless this node lacks `method`; `undefined` when it does. */
   attempt<T>(method: string, ask: () => Promise<T>): Promise<T | undefined>
-  /** What it said of this height has turned out to be wrong: for a minute others are asked for that height first. */
+  /** Notes that its answer about this height was wrong: for a minute others are asked about it first. */
   doubt(height: number): void
   /**
    * Asks the same node with less time.
@@ -69,7 +69,7 @@ export function isAbsentAnswer({ method }: NodeCall, value: unknown): boolean {
   return value === null && nullMeansAbsent.has(method)
 }
 
-/** Where each method keeps its block parameter. */
+/** The position of each method's block parameter. */
 const blockParameter: Readonly<Record<string, number>> = {
   eth_getBlockByNumber: 0,
   eth_getBlockReceipts: 0,

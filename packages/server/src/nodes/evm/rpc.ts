@@ -43,7 +43,7 @@ export interface EvmRpc {
   close(): void
 }
 
-/** What the indexer and the composition root need besides. */
+/** Adds what the indexer and the composition root need. */
 export interface EvmUpstreams extends EvmRpc {
   /**
    * Has several calls done by one upstream; when `work` throws a NodeContradictionError or finds the block missing, all of

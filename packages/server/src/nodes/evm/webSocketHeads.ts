@@ -5,7 +5,7 @@ import { ConfigError } from '../../platform/errors.ts'
 import type { WebSocketFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 
-/** An alarm clock that nodes ring at every new block. Nothing that comes over it is believed or kept. */
+/** Wakes a waiting indexer at every new block. Nothing that comes over a WebSocket is believed or kept. */
 export interface WebSocketHeads {
   /**
    * Waits until a new block has been announced since the last call, at most `pauseMs`. Returns at once when `signal` is
@@ -42,23 +42,23 @@ const subscribe = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe
 export function createWebSocketHeads(options: WebSocketHeadsOptions): WebSocketHeads {
   const { chainId, wsUrls, logger, pingMs = 15_000, firstPauseMs = 500 } = options
   wsUrls.forEach(requireWebSocketUrl)
-  let place = 0
+  let index = 0
   let failures = 0
   let isClosed = false
-  let connectedPlace: number | undefined
+  let connectedIndex: number | undefined
   let socket: WebSocket | undefined
   let pingTimer: NodeJS.Timeout | undefined
   let reconnectTimer: NodeJS.Timeout | undefined
-  let hasRung = false
+  let isAnnounced = false
   let wake: (() => void) | undefined
 
-  function ring(): void {
-    hasRung = true
+  function announce(): void {
+    isAnnounced = true
     wake?.()
   }
 
   function connect(): void {
-    const url = wsUrls[place]
+    const url = wsUrls[index]
     if (url === undefined || isClosed) return
     const current = new WebSocket(url, {
       maxPayload: maxMessageBytes,
@@ -87,13 +87,13 @@ export function createWebSocketHeads(options: WebSocketHeadsOptions): WebSocketH
     current.on('message', (data: WebSocket.Data) => {
       hasSpoken = true
       const meaning = readMessage(data)
-      if (meaning === 'newHead') ring()
+      if (meaning === 'newHead') announce()
       if (meaning === 'subscribed') {
-        connectedPlace = place
+        connectedIndex = index
         failures = 0
         logger?.debug('new blocks are announced by WebSocket', { chainId })
-        // What came before the subscription was announced to nobody.
-        ring()
+        // A block before the subscription was not announced.
+        announce()
       }
       if (meaning === 'refused') {
         problem = 'eth_subscribe was refused'
@@ -109,19 +109,19 @@ export function createWebSocketHeads(options: WebSocketHeadsOptions): WebSocketH
 
   function reconnect(problem: string): void {
     clearInterval(pingTimer)
-    connectedPlace = undefined
+    connectedIndex = undefined
     if (isClosed) return
     failures++
     const pauseMs = jittered(backOffMs({ firstMs: firstPauseMs, maxMs: maxPauseMs }, failures))
     if (Number.isInteger(Math.log2(failures))) {
       logger?.warn('no WebSocket announces new blocks; they are asked for', {
         chainId,
-        problem: `wsUrls[${place}]: ${problem}`,
+        problem: `wsUrls[${index}]: ${problem}`,
         attempt: failures,
         waitMs: Math.round(pauseMs)
       })
     }
-    place = (place + 1) % wsUrls.length
+    index = (index + 1) % wsUrls.length
     reconnectTimer = setTimeout(connect, pauseMs)
   }
 
@@ -129,16 +129,16 @@ export function createWebSocketHeads(options: WebSocketHeadsOptions): WebSocketH
 
   return {
     async wait(pauseMs, signal) {
-      if (!hasRung && !signal.aborted) {
+      if (!isAnnounced && !signal.aborted) {
         const scope = openAbortScope([signal])
         wake = () => scope.end()
         await pause(pauseMs, scope.signal)
         scope.end()
         wake = undefined
       }
-      hasRung = false
+      isAnnounced = false
     },
-    figures: () => wsUrls.map((_, at) => ({ chainId, position: at + 1, connected: at === connectedPlace })),
+    figures: () => wsUrls.map((_, at) => ({ chainId, position: at + 1, connected: at === connectedIndex })),
     close() {
       isClosed = true
       clearTimeout(reconnectTimer)
@@ -161,7 +161,7 @@ function readMessage(data: WebSocket.Data): 'newHead' | 'subscribed' | 'refused'
   return 'result' in message && typeof message.result === 'string' ? 'subscribed' : 'refused'
 }
 
-function requireWebSocketUrl(url: string, place: number): void {
+function requireWebSocketUrl(url: string, index: number): void {
   if (/^wss?:\/\//i.test(url) && URL.canParse(url)) return
-  throw new ConfigError(`wsUrls[${place}] is not a WebSocket URL; expected ws://... or wss://...`)
+  throw new ConfigError(`wsUrls[${index}] is not a WebSocket URL; expected ws://... or wss://...`)
 }

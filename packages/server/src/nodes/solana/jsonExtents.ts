@@ -22,13 +22,13 @@ export interface JsonText {
 }
 
 const SPACE = /[ \t\n\r]*/y
-/** What can end a number, `true`, `false` or `null`. */
+/** Matches a number, `true`, `false` or `null` up to its end. */
 const SCALAR = /[^\s,\]}]+/y
 const MARK = /["{}[\]]/g
 
 export interface Members {
   readonly members: ReadonlyMap<string, Extent>
-  /** Behind the closing brace. */
+  /** The position after the closing brace. */
   readonly end: number
 }
 
@@ -72,7 +72,7 @@ export async function* findElements({ text, checkYield }: JsonText, start: numbe
   }
 }
 
-/** Where the value that begins at `start` ends, by its brackets and quotes alone. */
+/** Finds the end of the value that begins at `start`, by its brackets and quotes alone. */
 async function findEnd(text: string, start: number, checkYield: CheckYield): Promise<number> {
   const first = text[start]
   if (first === '"') return endOfString(text, start)
@@ -101,7 +101,7 @@ async function findEnd(text: string, start: number, checkYield: CheckYield): Pro
   }
 }
 
-/** Behind the closing quote. Base64 and addresses hold no backslash, so most strings are one search. */
+/** Returns the position after the closing quote. Base64 and addresses hold no backslash, so most strings are one search. */
 function endOfString(text: string, start: number): number {
   let at = start + 1
   for (;;) {
@@ -114,14 +114,14 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Where the next value or sign begins. */
+/** Returns the position where the next value or sign begins. */
 export function skipSpace(text: string, at: number): number {
   SPACE.lastIndex = at
   SPACE.test(text)
   return SPACE.lastIndex
 }
 
-/** Behind this character and the space that follows. */
+/** Returns the position after this character and the space that follows. */
 function expectCharacter(text: string, at: number, character: string): number {
   if (text[at] !== character) throw new JsonRefusal(`"${character}"`, at)
   return skipSpace(text, at + 1)

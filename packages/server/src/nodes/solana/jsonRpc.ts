@@ -12,7 +12,7 @@ export interface NodeResult extends JsonText {
 /** Marks searched before other work gets a turn: some 2 ms. */
 const MARKS_PER_TURN = 20_000
 
-/** One call, worded: `body` is the JSON that is sent and holds `id` and `method`. */
+/** A call as it is sent: `body` is its JSON, which holds `id` and `method`. */
 export interface WordedCall {
   readonly id: string
   readonly method: string

@@ -8,7 +8,7 @@ import { parseSolanaAddress } from './solanaAddress.ts'
 /** Accounts read before other work gets a turn: some 1 ms. */
 const ACCOUNTS_PER_TURN = 50
 
-/** What the readers need of an account. */
+/** The part of an account that the readers need. */
 export interface RawAccount {
   /** The program that owns it, base58. */
   readonly owner: string

@@ -20,13 +20,13 @@ import { requireAddress } from './solanaAddress.ts'
 
 type SolanaCommitment = 'processed' | 'confirmed' | 'finalized'
 
-/** Accounts of a program are meant that have these bytes at this offset: at most 128, in base58. */
+/** Selects the accounts of a program that have these bytes at this offset: at most 128, in base58. */
 interface AccountFilter {
   readonly offset: number
   readonly bytes: string
 }
 
-/** Of calls whose accounts may be of any size. */
+/** The options of calls whose accounts may be of any size. */
 export interface ProgramAccountsOptions extends SolanaCallOptions {
   /** The part of each account's data that is wanted; absent: all of it. */
   readonly dataSlice?: { readonly offset: number; readonly length: number }

@@ -1,7 +1,7 @@
 import { NodeRpcError } from '../../platform/errors.ts'
 import { UpstreamError } from './upstreamError.ts'
 
-/** What an error of a node asks for. */
+/** The reaction that an error of a node asks for. */
 export type NodeMessageKind =
   /** Come back later. */
   | 'throttled'

@@ -14,13 +14,13 @@ export interface UpstreamAnswer {
   readonly text: string
   /** Its size. */
   readonly byteLength: number
-  /** What the node asked for in `Retry-After`. */
+  /** The pause that the node asked for in `Retry-After`. */
   readonly retryAfterMs?: number
 }
 
-/** One node's HTTP address: bytes in, bytes out, no retries. */
+/** Sends bodies to one node's HTTP address and returns its answers, without retries. */
 export interface HttpUpstream {
-  /** `upstream 1`: the place in `rpcUrls`, since any part of a URL may hold a key. */
+  /** `upstream 1`: the position in `rpcUrls`, since any part of a URL may hold a key. */
   readonly name: string
   /** Takes out of the node's own words whatever may be a key in its URL, before they go into a message. */
   hide(text: string): string
@@ -85,14 +85,14 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
       const answered = await readBody(response, name, maxResponseBytes, signal)
       const status = response.statusCode ?? 0
       const retryAfterMs = readRetryAfter(response.headers['retry-after'])
-      const patience = retryAfterMs === undefined ? {} : { retryAfterMs }
+      const retryAfter = retryAfterMs === undefined ? {} : { retryAfterMs }
       if (status === 429) {
         throw new UpstreamError(`${name} limits the rate of calls (HTTP 429)`, 'throttled', {
           httpStatus: status,
-          ...patience
+          ...retryAfter
         })
       }
-      return { status, ...answered, ...patience }
+      return { status, ...answered, ...retryAfter }
     }
   }
 }

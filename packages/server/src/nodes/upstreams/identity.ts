@@ -3,7 +3,7 @@ import { openAbortScope, unlessAborted } from '../../platform/concurrency/deadli
 import { ConfigError, type ErrorContext } from '../../platform/errors.ts'
 import { AttemptTimeout, UpstreamError } from './upstreamError.ts'
 
-/** How the upstreams of one family show which chain they serve. */
+/** The rules by which the upstreams of one family show which chain they serve. */
 export interface IdentityRules<N, S> {
   /** Asks one upstream for it. @throws {UpstreamError} it does not tell. */
   ask(node: N, name: string): Promise<S>
@@ -19,7 +19,7 @@ export interface IdentityRules<N, S> {
   onWrong(problem: string): void
 }
 
-/** Whether one upstream serves the right chain, as far as it has shown. */
+/** Knows whether one upstream serves the right chain, as far as it has shown. */
 export interface UpstreamIdentity<S> {
   /**
    * Makes sure of it: asks once after each new connection, for all callers that wait.

@@ -14,7 +14,7 @@ import {
 } from './limits.ts'
 import { AttemptTimeout, type ErrorJudge, UpstreamError } from './upstreamError.ts'
 
-/** What a family of chains puts into the pool: how its nodes are asked, and what their answers and errors mean. */
+/** Describes a family of chains to the pool: how its nodes are asked, and what their answers and errors mean. */
 export interface UpstreamFamily<N, S> {
   /** Begins every message of a failure, such as `chain 1: `. */
   readonly label: string

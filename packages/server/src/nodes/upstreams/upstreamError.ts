@@ -7,7 +7,7 @@ import {
 } from '../../platform/errors.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 
-/** What went wrong with one exchange; decides how it may be retried. */
+/** Names what went wrong with one exchange; decides how it may be retried. */
 export type UpstreamFault =
   /** No connection, a reset, a 5xx: the same call may go through in a moment. */
   | 'unreachable'
@@ -29,7 +29,7 @@ export type UpstreamFault =
   | 'malformed'
 
 /**
- * One failed exchange with one upstream. It never leaves the pool's callers: the pool turns the last of them into a
+ * Reports one failed exchange with one upstream. It never leaves the pool's callers: the pool turns the last of them into a
  * plain {@link NodeUnavailableError}.
  */
 export class UpstreamError extends NodeUnavailableError {
@@ -50,8 +50,8 @@ export class UpstreamError extends NodeUnavailableError {
 }
 
 /**
- * How an attempt failed, the most telling kind first: what one upstream has said tells more than that another said
- * nothing.
+ * Lists how an attempt can fail, the most telling kind first: an answer of one upstream tells more than the silence of
+ * another.
  */
 export const failureKinds = ['unsound', 'absent', 'unavailable', 'failed', 'refused', 'wrongChain'] as const
 export type FailureKind = (typeof failureKinds)[number]
@@ -65,7 +65,7 @@ export class AttemptTimeout extends Error {}
 /** A proxy got tired of an idle connection, or of the node. */
 const requestTimeout = 408
 
-/** The fault of an HTTP answer that is no JSON-RPC. A broken server, or a page in place of an answer, may be gone in a moment. */
+/** Returns the fault of an HTTP answer that is no JSON-RPC. A broken server, or a page in place of an answer, may be gone in a moment. */
 export function faultOfStatus(status: number): UpstreamFault {
   if (status === 402) return 'exhausted'
   if (status >= 500 || status === requestTimeout) return 'unreachable'

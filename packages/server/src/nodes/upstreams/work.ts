@@ -33,7 +33,7 @@ export class AbsentAnswer extends Error {
   }
 }
 
-/** How one upstream's attempt ended. */
+/** The end of one upstream's attempt. */
 export type Verdict<T> =
   | { readonly kind: 'value'; readonly value: T }
   /** The node's own error, which is the answer. */

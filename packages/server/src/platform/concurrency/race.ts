@@ -1,7 +1,7 @@
 import { openAbortScope } from './deadline.ts'
 
 /**
- * One of several ways to the same answer.
+ * Asks for the same answer as the other contenders.
  *
  * @param signal - aborts with {@link lostRace} when another one has answered, or with the reason of the race's signal.
  * @param onStart - to be called when the request leaves, not while it is queued: the delay before the next one

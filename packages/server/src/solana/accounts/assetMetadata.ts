@@ -19,7 +19,7 @@ interface DescribedAsset {
   readonly isMutable: boolean
 }
 
-/** What a Metaplex metadata account says. Absent keys: None on chain, or an account older than the field. */
+/** The content of a Metaplex metadata account. Absent keys: None on chain, or an account older than the field. */
 export interface MetaplexMetadata extends DescribedAsset {
   readonly kind: 'metaplex'
   /** Always 4, MetadataV1: other accounts are refused. */
@@ -44,14 +44,14 @@ export interface EmbeddedMetadata extends DescribedAsset {
   readonly updateAuthority?: string
 }
 
-/** What a Metaplex Core asset says: `mint` is the asset itself, and there is no symbol. */
+/** The content of a Metaplex Core asset: `mint` is the asset itself, and there is no symbol. */
 export interface CoreMetadata extends DescribedAsset {
   readonly kind: 'mplCore'
   /** That of the collection, where the asset leaves it to it. Absent: there is none, or the collection is unreadable. */
   readonly updateAuthority?: string
 }
 
-/** What an indexer says of a compressed NFT: `mint` is the asset id. */
+/** An indexer's description of a compressed NFT: `mint` is the asset id. */
 interface CompressedMetadata extends DescribedAsset {
   readonly kind: 'compressed'
   readonly updateAuthority?: string

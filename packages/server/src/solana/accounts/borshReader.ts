@@ -1,6 +1,6 @@
 import { formatSolanaAddress } from '../../nodes/solana/solanaAddress.ts'
 
-/** Why the bytes of one account are not what they should be. */
+/** The reason why the bytes of one account were refused. */
 export type RefusalReason =
   /** Another program owns the account. */
   | 'WRONG_OWNER'

@@ -6,7 +6,7 @@ import { createYielder } from '../../platform/concurrency/pause.ts'
 import { AccountRefusal, BorshReader } from './borshReader.ts'
 import { ACCOUNT_TYPE_AT } from './tokenExtensions.ts'
 
-/** What SPL Token and Token-2022 both keep of one token account; amounts in base units. */
+/** The part of a token account that SPL Token and Token-2022 share; amounts in base units. */
 interface TokenAccount {
   readonly mint: string
   readonly owner: string

@@ -34,7 +34,7 @@ export function readTokenExtensions(data: Uint8Array): ReadonlyMap<number, Uint8
   return extensions
 }
 
-/** Where a mint says that its metadata is; `undefined` without the extension and when it points nowhere. */
+/** Reads the address at which a mint says that its metadata is; `undefined` without the extension and when it points nowhere. */
 export function readMetadataPointer(extensions: ReadonlyMap<number, Uint8Array>): string | undefined {
   const value = extensions.get(EXTENSION_METADATA_POINTER)
   if (value === undefined) return undefined

@@ -21,7 +21,7 @@ interface InterestBearing {
   readonly currentRate: number
 }
 
-/** How a mint wants amounts shown, where it is not plain base units over 10^decimals. Amounts themselves never change. */
+/** The form in which a mint wants amounts shown, where it is not plain base units over 10^decimals. Amounts themselves never change. */
 export interface UiAmount {
   readonly scaledUiAmount?: ScaledUiAmount
   readonly interestBearing?: InterestBearing

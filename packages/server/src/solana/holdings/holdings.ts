@@ -76,7 +76,7 @@ export interface NftSourceQuery {
  */
 export type NftSource = (query: NftSourceQuery) => Promise<SourcedNfts>
 
-/** What a Solana account owns. Lists are ordered by mint, then by token account. */
+/** The holdings of a Solana account. Lists are ordered by mint, then by token account. */
 export interface SolanaAccountHoldings {
   readonly lamports: bigint
   readonly nfts: readonly NftHolding[]
@@ -187,7 +187,7 @@ function listIncomplete(refused: readonly string[], assets: ReadonlyMap<string, 
 }
 
 /**
- * What the chain shows counts: an indexer that lags still calls an NFT compressed that has just been given a mint of
+ * Prefers what the chain shows: an indexer that lags still calls an NFT compressed that has just been given a mint of
  * the same address, and may not know what to make of one that is listed here.
  */
 function mergeSourced(
@@ -221,7 +221,7 @@ function compareText(a: string, b: string): number {
 type AssetClass = 'nft' | 'semiFungible' | 'token'
 
 /**
- * Where an asset belongs. The Metaplex token standard decides; where it is unset (old assets, Token-2022 metadata)
+ * Sorts an asset into its list. The Metaplex token standard decides; where it is unset (old assets, Token-2022 metadata)
  * whole units with metadata make it an NFT when there is one of it, semi-fungible when there are more. Without
  * metadata everything is a token.
  */

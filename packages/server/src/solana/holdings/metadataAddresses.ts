@@ -3,7 +3,7 @@ import { METAPLEX_PROGRAM, requireAddress } from '../../nodes/solana/solanaAddre
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
 
-/** Where Metaplex keeps the metadata of mints. */
+/** Finds the accounts in which Metaplex keeps the metadata of mints. */
 export interface MetadataAddresses {
   /**
    * @param mints - base58 of 32 bytes each.

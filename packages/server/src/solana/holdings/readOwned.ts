@@ -10,7 +10,7 @@ import {
 import type { MetadataAddresses } from './metadataAddresses.ts'
 import { type Asset, readAssets } from './readAssets.ts'
 
-/** What an account owns through the token programs, as the node's accounts say it. */
+/** The holdings of an account in the token programs, as the node's accounts say it. */
 interface Owned {
   readonly lamports: bigint
   /** With a balance; in no order. */

@@ -3,7 +3,7 @@ import { displayText } from '../../platform/displayText.ts'
 import type { AssetMetadata } from '../accounts/assetMetadata.ts'
 import type { NftHolding, SolanaAccountHoldings, TokenHolding } from './holdings.ts'
 
-/** What a metadata URI led to. */
+/** The document that a metadata URI led to. */
 interface FetchedUri {
   /** The JSON object that the URI leads to, verbatim. */
   readonly data: Readonly<Record<string, unknown>>

@@ -58,7 +58,7 @@ function readUpdateAuthority(reader: BorshReader): CoreAsset['updateAuthority'] 
   return { kind: kind === 1 ? 'address' : 'collection', address: reader.address() }
 }
 
-/** What a collection says about its assets. */
+/** The facts of a collection that count for its assets. */
 export interface CoreCollection {
   readonly updateAuthority: string
   /** Each counts for the assets that have no such plugin of their own. */

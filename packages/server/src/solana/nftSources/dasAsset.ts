@@ -4,7 +4,7 @@ import { NodeContradictionError } from '../../platform/errors.ts'
 import { present } from '../../platform/present.ts'
 import type { NftHolding } from '../holdings/holdings.ts'
 
-/** What one entry of a DAS answer is. */
+/** The meaning of one entry of a DAS answer. */
 export type DasEntry =
   | { readonly kind: 'compressed'; readonly nft: NftHolding }
   /** Burnt, or not compressed: what is not compressed is read from the chain. */

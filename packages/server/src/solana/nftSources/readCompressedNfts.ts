@@ -90,7 +90,7 @@ function idOf(error: unknown): string | undefined {
   return typeof id === 'string' && parseSolanaAddress(id) !== undefined ? id : undefined
 }
 
-/** Where a page begins: a number from 1, or what the page before handed out. */
+/** The start of a page: a number from 1, or the cursor that the page before handed out. */
 type DasStart = { readonly page: number } | { readonly cursor: string }
 
 /** One page of `getAssetsByOwner`; its entries are not read yet. */
@@ -100,7 +100,7 @@ interface DasPage {
   readonly errors: readonly unknown[]
   /** Most entries of one page, as the indexer understood it, but not more than was asked for; absent: not reported. */
   readonly limit?: number
-  /** Where the next page begins; absent: by number. */
+  /** The start of the next page; absent: by number. */
   readonly cursor?: string
 }
 

@@ -17,7 +17,7 @@ import {
   readCoreCollection
 } from './coreAsset.ts'
 
-/** Where AssetV1 keeps its key and its owner. */
+/** The offsets of the key and the owner of an AssetV1. */
 const KEY_AT = 0
 const OWNER_AT = 1
 const CALLS_AT_ONCE = 4
@@ -73,7 +73,7 @@ export async function readCoreNfts(rpc: SolanaRpc, query: NftSourceQuery): Promi
 
 type Collections = ReadonlyMap<string, CoreCollection | undefined>
 
-/** Each collection once; `undefined` for one that is closed or broken. */
+/** Reads each collection once; `undefined` for one that is closed or broken. */
 async function readCollections(
   rpc: SolanaRpc,
   assets: readonly CoreAsset[],
