@@ -4,20 +4,28 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const longest = [
   'examples/portfolio/test/portfolio.test.ts',
   'packages/devnet/test/road/command.test.ts',
-  'packages/conformance/test/conformance.test.ts',
-  'packages/server/test/hostile/reorgs.test.ts',
-  'packages/server/test/solana/faults.test.ts',
-  'packages/server/src/index/sqlite/store.test.ts',
   'docs/test/blocks.test.ts',
   'packages/server/test/deepHistory/deepHistory.test.ts',
-  'packages/server/src/index/postgres/store.test.ts',
-  'packages/server/test/chaos/reorgs.test.ts',
-  'packages/devnet/test/road/kill.test.ts',
+  'packages/devnet/test/cli.test.ts',
+  'packages/conformance/test/conformance.test.ts',
+  'packages/devnet/test/road/nodeFailures.test.ts',
   'packages/server/test/cli/status.test.ts',
   'packages/server/test/cli/serve.test.ts',
-  'packages/devnet/test/cli.test.ts',
+  'packages/server/test/hostile/reorgs.test.ts',
   'packages/server/test/processes/processes.test.ts',
-  'packages/server/test/chaos/kills.test.ts'
+  'packages/devnet/test/road/kill.test.ts',
+  'packages/server/test/simulation/simulation.test.ts',
+  'packages/server/test/chaos/reorgs.test.ts',
+  'packages/server/test/chaos/kills.test.ts',
+  'packages/server/test/evm/multicall.test.ts',
+  'packages/server/src/index/sqlite/store.test.ts',
+  'packages/server/src/index/postgres/store.test.ts',
+  'packages/devnet/test/startDevnet.test.ts',
+  'packages/devnet/test/road/npmStart.test.ts',
+  'packages/server/test/hosting/onlyAnswers.test.ts',
+  'packages/server/test/solana/faults.test.ts',
+  'packages/server/test/hostile/hostileTokens.test.ts',
+  'packages/server/test/certificate/randomWorlds.test.ts'
 ]
 
 /** Runs the longest files first, so that no worker is left with one of them at the end. */
