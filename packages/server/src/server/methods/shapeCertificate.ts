@@ -35,56 +35,41 @@ export function shapeCertificate(
   }
 }
 
-function shapeSent({
-  verdict,
-  opening,
-  transactions,
-  authorizations,
-  creations,
-  count
-}: Certificate['sent']): SentCheck {
+/** The texts of amounts; an amount that may be unknown has a text that may be absent. */
+type Decimals<Amounts> = {
+  readonly [Name in keyof Amounts as undefined extends Amounts[Name] ? never : Name]: string
+} & { readonly [Name in keyof Amounts as undefined extends Amounts[Name] ? Name : never]?: string }
+
+/** Writes amounts in decimal; unknown ones are left out. */
+function decimals<Amounts extends object>(amounts: Amounts): Decimals<Amounts> {
+  const known = Object.entries(amounts).filter(([, amount]) => amount !== undefined)
+  return Object.fromEntries(known.map(([name, amount]) => [name, String(amount)])) as Decimals<Amounts>
+}
+
+function shapeSent({ verdict, opening, creations, count, ...counts }: Certificate['sent']): SentCheck {
+  const { transactions, authorizations } = counts
   return {
-    verdict,
-    ...(opening !== undefined && { opening: opening.toString() }),
-    ...{ transactions, authorizations, creations: Number(creations) },
-    count: count.toString()
+    ...{ verdict, ...decimals({ opening }) },
+    ...{ transactions, authorizations, creations: Number(creations), count: String(count) }
   }
 }
 
 function shapeNative({ verdict, opening, parts, computed, balance }: Certificate['native']): NativeCheck {
+  const difference = computed === undefined ? undefined : balance - computed
   return {
     verdict,
-    parts: {
-      ...(opening !== undefined && { opening: opening.toString() }),
-      received: parts.received.toString(),
-      sent: parts.sent.toString(),
-      fees: parts.fees.toString(),
-      internalReceived: parts.internalReceived.toString(),
-      internalSent: parts.internalSent.toString(),
-      withdrawals: parts.withdrawals.toString(),
-      rewards: parts.rewards.toString(),
-      tips: parts.tips.toString(),
-      minted: parts.minted.toString(),
-      burned: parts.burned.toString()
-    },
-    ...(computed !== undefined && {
-      computed: computed.toString(),
-      difference: (balance - computed).toString()
-    }),
-    balance: balance.toString()
+    parts: decimals({ opening, ...parts }),
+    ...decimals({ computed, difference, balance })
   }
 }
 
 /** Shapes the members that ERC-20 and NFT checks have in common. */
 function shapeSums({ verdict, opening, received, sent, balance, explanation }: TokenResult) {
+  const difference =
+    balance === undefined || opening === undefined ? undefined : balance - opening - received + sent
   return {
     verdict,
-    ...(opening !== undefined && { opening: opening.toString() }),
-    received: received.toString(),
-    sent: sent.toString(),
-    ...(balance !== undefined && { balance: balance.toString() }),
-    ...(balance !== undefined &&
-      opening !== undefined && { difference: (balance - opening - received + sent).toString() }),
+    ...decimals({ opening, received, sent, balance, difference }),
     ...(explanation && { explanation })
   }
 }
