@@ -1,5 +1,5 @@
 import { normalizeBlock } from '../../src/evm/blocks/normalize.ts'
-import { noWaivers, type Waivers } from '../../src/evm/blocks/verification/waivers.ts'
+import { noWaivers, type Waivers } from '../../src/evm/blocks/verification/contradiction.ts'
 import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
 import { type BlockRows, encodeBlock } from '../../src/index/record/encodeBlock.ts'
 import { NodeContradictionError, StoreError } from '../../src/platform/errors.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createWaivers } from '../../src/evm/blocks/verification/waivers.ts'
+import { createWaivers } from '../../src/evm/blocks/verification/contradiction.ts'
 import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
 import { type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'

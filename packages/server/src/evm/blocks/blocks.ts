@@ -4,9 +4,8 @@ import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/raw
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import { isEmptyRoot } from './verification/tries.ts'
+import { isEmptyRoot, type Waivers } from './verification/contradiction.ts'
 import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
-import type { Waivers } from './verification/waivers.ts'
 import { verifyHeader, verifyReceipts } from './verify.ts'
 
 /**

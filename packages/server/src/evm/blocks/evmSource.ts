@@ -11,8 +11,8 @@ import type { Logger } from '../../platform/logger.ts'
 import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createTracing } from './traces/createTracing.ts'
+import { createWaivers } from './verification/contradiction.ts'
 import type { VerifiedBlock } from './verification/verifiedBlock.ts'
-import { createWaivers } from './verification/waivers.ts'
 
 /** A chain as its indexer sees it: blocks, refs and parents, verified and in the server's own terms. */
 export interface EvmSource {

@@ -11,9 +11,16 @@ import {
   readOptionalQuantity,
   smallQuantity
 } from '../../nodes/evm/rawFields.ts'
-import { contradiction, expectSameBlock, insist } from './verification/contradiction.ts'
+import {
+  contradiction,
+  expectSameBlock,
+  insist,
+  isEmptyRoot,
+  isZeroHash,
+  noWaivers,
+  type Waivers
+} from './verification/contradiction.ts'
 import { matchReceipts } from './verification/matchReceipts.ts'
-import { isEmptyRoot, isZeroHash } from './verification/tries.ts'
 import type {
   VerifiedBlock,
   VerifiedHeader,
@@ -21,7 +28,6 @@ import type {
   VerifiedTransaction
 } from './verification/verifiedBlock.ts'
 import { verifyLogs } from './verification/verifyLogs.ts'
-import { noWaivers, type Waivers } from './verification/waivers.ts'
 
 /**
  * Checks that an answer to `eth_getBlockByNumber(number, true)` is that block and is consistent in itself: each

@@ -1,11 +1,11 @@
 import type { BlockRef } from '../../../model/evm.ts'
-import type { WaivableCheck } from '../../../model/waivableChecks.ts'
+import type { WaivableCheck, Waiver } from '../../../model/waivableChecks.ts'
 import { isAbsent, type RawObject, readCount, readHash } from '../../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
-import type { Waivers } from './waivers.ts'
+import type { Logger } from '../../../platform/logger.ts'
 
 /**
- * What a node says of a block that cannot be true.
+ * Returns the error for what a node says of a block and cannot be true.
  * @param what - names the place and the disagreement; begins with the block where that is not said yet.
  */
 export function contradiction(blockNumber: number, what: string): NodeContradictionError {
@@ -34,4 +34,49 @@ export function expectSameBlock({ blockHash, blockNumber }: RawObject, ref: Bloc
     const number = readCount(blockNumber, where, 'blockNumber')
     if (number !== ref.number) throw contradiction(ref.number, `${where} is of block ${number}`)
   }
+}
+
+/** The strict checks that one chain is allowed to break. */
+export interface Waivers {
+  /** Whether a block may break this check. Asked only where it does: a yes is noted as a use. */
+  passes(check: WaivableCheck, blockNumber: number): boolean
+}
+
+/** Every check is insisted on. */
+export const noWaivers: Waivers = { passes: () => false }
+
+/**
+ * The waivers of one chain's configuration.
+ * @param logger - is told of the first use of each check in this run, so that an operator sees which ones the chain
+ *   really needs, and at debug of every further one with the count so far. A block read twice is counted twice.
+ */
+export function createWaivers(list: readonly Waiver[], logger?: Logger): Waivers {
+  const uses = new Map<WaivableCheck, number>()
+  return {
+    passes(check, blockNumber) {
+      const waiver = list.find(
+        ({ check: name, fromBlock = 0, toBlock }) =>
+          name === check && blockNumber >= fromBlock && blockNumber <= (toBlock ?? Number.MAX_SAFE_INTEGER)
+      )
+      if (waiver === undefined) return false
+      const count = (uses.get(check) ?? 0) + 1
+      uses.set(check, count)
+      const fields = { blockNumber, reason: waiver.reason, count }
+      if (count === 1) logger?.info(`the waiver ${check} is needed`, fields)
+      else logger?.debug(`the waiver ${check} is used`, fields)
+      return true
+    }
+  }
+}
+
+const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+
+/** Whether a header's root is the one of a trie with nothing in it. */
+export function isEmptyRoot(root: unknown): boolean {
+  return typeof root === 'string' && root.toLowerCase() === emptyRoot
+}
+
+/** Whether a node wrote zeros where it has no hash. */
+export function isZeroHash(hash: unknown): boolean {
+  return typeof hash === 'string' && /^0x0*$/i.test(hash)
 }

@@ -1,9 +1,14 @@
 import type { BlockRef, Hash } from '../../../model/evm.ts'
 import { isAbsent, type RawObject, readCount, readHash, readObject } from '../../../nodes/evm/rawFields.ts'
-import { contradiction, expectSameBlock, insist } from './contradiction.ts'
-import { isEmptyRoot, isZeroHash } from './tries.ts'
+import {
+  contradiction,
+  expectSameBlock,
+  insist,
+  isEmptyRoot,
+  isZeroHash,
+  type Waivers
+} from './contradiction.ts'
 import type { VerifiedHeader, VerifiedTransaction } from './verifiedBlock.ts'
-import type { Waivers } from './waivers.ts'
 
 /** Transactions with their receipts, in block order. */
 export interface MatchedReceipts {

@@ -9,10 +9,9 @@ import {
   readObject,
   smallQuantity
 } from '../../../nodes/evm/rawFields.ts'
-import { contradiction, expectSameBlock, insist } from './contradiction.ts'
+import { contradiction, expectSameBlock, insist, type Waivers } from './contradiction.ts'
 import { type BloomFault, LogsBloom } from './logsBloom.ts'
 import type { VerifiedBlock, VerifiedTransaction } from './verifiedBlock.ts'
-import type { Waivers } from './waivers.ts'
 
 /**
  * Checks that the logs of a block are its own and complete: each has an address and topics and names no other block,

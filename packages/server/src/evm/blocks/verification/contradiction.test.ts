@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { waivableCheckNames } from '../../../model/waivableChecks.ts'
 import { type Logger, silentLogger } from '../../../platform/logger.ts'
-import { createWaivers, noWaivers } from './waivers.ts'
+import { createWaivers, noWaivers } from './contradiction.ts'
 
 describe('the waivers of a chain', () => {
   const list = [
