@@ -27,7 +27,8 @@ const hasEnded = 'the server of the test has ended'
 /**
  * Runs the server, each time again that it ended and the file `again` was made, until the input ends. The system sees to
  * that when the test process is gone, whatever ended it; then removes the folder. `$1` is the folder, the rest the command.
- * Nobody may be left to read what the shell says of the end, and that must not be the end of the shell.
+ * Nobody may be left to read what the shell says of the end, and that must not be the end of the shell. It also ends when the
+ * folder is gone: the end of a run may remove it first.
  */
 const keeper = `
 folder=$1; shift
@@ -36,14 +37,15 @@ trap '' PIPE
 (
   cat <&3 >/dev/null
   touch "$folder/over"
-  while :; do kill -QUIT "$(cat "$folder/pid")"; sleep 0.1; done
+  while [ -d "$folder" ]; do pid=$(cat "$folder/pid") || break; kill -QUIT "$pid"; last=$pid; sleep 0.1; done
+  kill -QUIT "$last"
 ) & watcher=$!
-until [ -e "$folder/over" ]; do
+until [ -e "$folder/over" ] || [ ! -d "$folder" ]; do
   "$@" 2>&4 3<&- & server=$!
   echo $server >"$folder/pid"
   wait $server
   echo '${hasEnded}' >&4
-  until [ -e "$folder/over" ] || rm "$folder/again"; do sleep 0.02; done
+  until [ -e "$folder/over" ] || [ ! -d "$folder" ] || rm "$folder/again"; do sleep 0.02; done
 done
 kill $watcher
 rm -rf "$folder"
