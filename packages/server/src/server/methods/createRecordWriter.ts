@@ -111,10 +111,13 @@ function writeFields(
         if (at < 0) writer.product(bytes, parts.at(gasPrice), parts.at(gasSpent))
         else writer.quantity(bytes, at)
         break
-      case 'accessList':
-        writer.string(JSON.stringify(toJson(field.json, readAccessList(bytes, at), formatAddress)))
+      case 'accessList': {
+        const list = readAccessList(bytes, at)
+        // Most lists are empty.
+        writer.string(list.length === 0 ? '[]' : JSON.stringify(toJson(field.json, list, formatAddress)))
         writer.reserve(boundedCharacters)
         break
+      }
       case 'hashes':
         writer.string(JSON.stringify(readHashes(bytes, at)))
         writer.reserve(boundedCharacters)
