@@ -37,8 +37,8 @@ trap '' PIPE
 (
   cat <&3 >/dev/null
   touch "$folder/over"
-  while [ -d "$folder" ]; do pid=$(cat "$folder/pid") || break; kill -QUIT "$pid"; last=$pid; sleep 0.1; done
-  kill -QUIT "$last"
+  while [ -d "$folder" ]; do kill -QUIT "$(cat "$folder/pid")"; sleep 0.1; done
+  kill -KILL -$$
 ) & watcher=$!
 until [ -e "$folder/over" ] || [ ! -d "$folder" ]; do
   "$@" 2>&4 3<&- & server=$!
