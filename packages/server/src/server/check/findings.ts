@@ -67,7 +67,7 @@ export interface NodeReport {
   readonly height?: number
 }
 
-const maxSkewSeconds = 30
+const maxSkewSeconds = 15
 const oldHeadSeconds = 300
 
 /** Judges the age of a node's newest block by the clock of this machine. @param name - such as `block 7`. */
