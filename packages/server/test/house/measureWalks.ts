@@ -173,10 +173,13 @@ function functionsOf(executed: Executed): number {
 }
 
 function figuresOf(name: string, executed: Executed): Figures {
-  const lines = [...executed.keys()].map(url => readFileSync(new URL(url), 'utf8').split('\n').length - 1)
+  const sum = (urls: readonly string[]) =>
+    urls.reduce((lines, url) => lines + readFileSync(new URL(url), 'utf8').split('\n').length - 1, 0)
+  const generated = [...executed.keys()].filter(url => url.endsWith('.gen.ts'))
   return {
     [`${name}, files`]: executed.size,
-    [`${name}, lines`]: lines.reduce((sum, count) => sum + count, 0),
+    [`${name}, lines`]: sum([...executed.keys()]),
+    ...(generated.length > 0 && { [`${name}, of these lines generated`]: sum(generated) }),
     [`${name}, functions`]: functionsOf(executed)
   }
 }
