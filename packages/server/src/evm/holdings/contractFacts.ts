@@ -103,7 +103,7 @@ export function createFactsMemory(): (branch: number | undefined) => ContractFac
   }
 }
 
-export function createContractFactsReader(memory?: RememberedFacts): ContractFactsReader {
+function createContractFactsReader(memory?: RememberedFacts): ContractFactsReader {
   const answeredNow = new Map<string, Fact>()
   let characters = 0
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Address } from '../../model/evm.ts'
 import type { CallResult } from '../state/contractCalls.ts'
 import type { Multicall } from '../state/multicall.ts'
-import { createContractFactsReader } from './contractFacts.ts'
+import { createFactsMemory } from './contractFacts.ts'
 import { expandRanges, type RangeLimits } from './expandRanges.ts'
 import type { OwnedCandidate, WantedCandidate } from './heldAssets.ts'
 
@@ -86,7 +86,7 @@ async function expand(
 ) {
   const { owned, incomplete } = await expandRanges(
     world.multicall,
-    createContractFactsReader(),
+    createFactsMemory()(undefined),
     ranges,
     singles,
     limits

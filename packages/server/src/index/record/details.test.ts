@@ -4,8 +4,9 @@ import type { ConfirmedTransaction, InternalTransfer, TokenTransfer } from '../.
 import { StoreError } from '../../platform/errors.ts'
 import { arbitraryAddress, arbitraryConfirmed, arbitraryUint256 } from '../test/arbitraries.ts'
 import { encodeConfirmed } from '../test/encodeConfirmed.ts'
+import { decodeRecords } from '../test/readAll.ts'
 import { decodeDetailed, type RecordDetails } from './details.ts'
-import { decodeConfirmed, decodeRecords } from './record.ts'
+import { decodeConfirmed } from './record.ts'
 import { toTransactionId } from './transactionId.ts'
 
 const seed = Number(process.env.CHAIN_DATA_SEED ?? Date.now() % 2 ** 31)

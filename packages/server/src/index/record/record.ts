@@ -77,11 +77,6 @@ export function decodeConfirmed(bytes: Uint8Array, position: TransactionPosition
   return readConfirmed(bytes, parts, position)
 }
 
-/** The records of a chunk as values. @throws {StoreError} as `decodeConfirmed`. */
-export function decodeRecords(chunk: RecordChunk): readonly ConfirmedTransaction[] {
-  return mapRecords(chunk, (parts, position) => readConfirmed(chunk.bytes, parts, position))
-}
-
 /** Goes over the records of a chunk. @throws {StoreError} as `decodeConfirmed`. */
 export function mapRecords<T>(
   { ids, bytes }: RecordChunk,

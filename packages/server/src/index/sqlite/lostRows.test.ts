@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
 import type { StoreReader } from '../port/store.ts'
 import { addressBytes, hashBytes } from '../record/hexBytes.ts'
-import { decodeRecords } from '../record/record.ts'
 import { tallyPlace } from '../record/tally.ts'
 import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
@@ -13,7 +12,14 @@ import { commitChain } from '../test/commitChain.ts'
 import { encodeConfirmed } from '../test/encodeConfirmed.ts'
 import { expectedHistory } from '../test/expectedHistory.ts'
 import { loseSqliteRow, type SqliteRow } from '../test/loseSqliteRow.ts'
-import { readAudit, readCoverage, readEvents, readHistory, withSnapshot } from '../test/readAll.ts'
+import {
+  decodeRecords,
+  readAudit,
+  readCoverage,
+  readEvents,
+  readHistory,
+  withSnapshot
+} from '../test/readAll.ts'
 import { testIdentity } from '../test/store.contract.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../model/evm.ts'
-import { decodeRecords } from '../record/record.ts'
 import { buildChain, people } from './buildChain.ts'
 import { auditAll, busyBlocks, positionOf } from './busyBlocks.ts'
 import { commitChain } from './commitChain.ts'
 import { expectedHistory } from './expectedHistory.ts'
-import { readAudit, withSnapshot } from './readAll.ts'
+import { decodeRecords, readAudit, withSnapshot } from './readAll.ts'
 import type { OpenStore, StoredRow } from './store.contract.ts'
 import { useStores } from './useStore.ts'
 

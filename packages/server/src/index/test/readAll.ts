@@ -3,8 +3,13 @@ import type { AuditedChunk, BlockEvents } from '../port/audit.ts'
 import type { HistoryPart, HistoryReader } from '../port/history.ts'
 import type { IndexCoverage } from '../port/status.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
-import { decodeRecords } from '../record/record.ts'
+import { mapRecords, type RecordChunk, readConfirmed } from '../record/record.ts'
 import type { TransactionPosition } from '../record/transactionId.ts'
+
+/** Decodes the records of a chunk. */
+export function decodeRecords(chunk: RecordChunk): readonly ConfirmedTransaction[] {
+  return mapRecords(chunk, (parts, position) => readConfirmed(chunk.bytes, parts, position))
+}
 
 /** Runs `read` over a snapshot of its own. */
 export async function withSnapshot<T>(

@@ -138,6 +138,6 @@ export async function runLooks(
 }
 
 /** Keeps the part of a URL that cannot be a key. */
-export function originOf(url: string | undefined): { readonly origin?: string } {
+function originOf(url: string | undefined): { readonly origin?: string } {
   return url === undefined ? {} : { origin: scrubText(url, 200) }
 }
