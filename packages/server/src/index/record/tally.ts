@@ -16,7 +16,7 @@ const partCount = 4096
 const lanes = 4
 /** Parts are stored so many in a row: small enough for several rows, each in an old and a new version, on a page of a database. */
 const pageParts = 64
-export const tallyPages = partCount / pageParts
+const tallyPages = partCount / pageParts
 const pageLanes = pageParts * lanes
 export const tallyPageBytes = pageLanes * 4
 const half = 2 ** 32
