@@ -268,6 +268,8 @@ describe('reconnecting', () => {
     try {
       await other.query('SELECT pg_reload_conf()')
       await expect.poll(() => one('SHOW synchronous_standby_names'), soon).toBe('nobody')
+      // The checkpointer makes commits wait: it reads the settings anew before each checkpoint.
+      await other.query('CHECKPOINT')
       const failed = expect(commitChain(writer, blocks.slice(3))).rejects.toThrow(StoreUnavailableError)
       await expect
         .poll(
