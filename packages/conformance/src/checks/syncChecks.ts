@@ -103,12 +103,26 @@ async function checkCoverage(subject: Subject): Promise<void> {
   }
 }
 
+/**
+ * Reads the status until it has come as far as a block, for two seconds at most: it may follow an answer by a moment, and an
+ * index is shorter while a reorg is followed.
+ */
+async function readStatusUpTo(subject: Subject, block: number): Promise<Reading<SyncStatus>> {
+  for (let attempt = 1; ; attempt++) {
+    const reading = await readStatus(subject, '/evm-chain')
+    const { indexedTo } = reading.value
+    if (indexedTo === undefined || indexedTo >= block || attempt === 20) return reading
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+}
+
 async function checkAgainstStatus(
   subject: Subject,
   told: Readonly<Record<string, string | number>>,
   exchange: Reading<unknown>['exchange']
 ): Promise<void> {
-  const { value, exchange: asked } = await readStatus(subject, '/evm-chain')
+  const to = Number(told.to ?? 0)
+  const { value, exchange: asked } = await readStatusUpTo(subject, to)
   const fixed = {
     from: value.indexedFrom,
     transfers: value.transfersFrom,
@@ -119,7 +133,6 @@ async function checkAgainstStatus(
     const fits = told[name] === expected
     holds(fits, () => `${name} is ${told[name]} in the header, ${expected} in the status`, asked, exchange)
   }
-  const to = Number(told.to ?? 0)
   const fits = value.indexedTo === undefined || to <= value.indexedTo
   holds(fits, () => `the header covers block ${to}, the status ${value.indexedTo}`, asked, exchange)
 }
