@@ -1,6 +1,5 @@
-import pg from 'pg'
 import { afterEach, expect, it } from 'vitest'
-import { createTestDatabase } from '../../test/support/startPostgres.ts'
+import { createTestDatabase, queryOnce } from '../../test/support/startPostgres.ts'
 import { createLogger } from '../platform/logger.ts'
 import { type DeepHistoryCaches, openDeepHistoryCaches } from './openCaches.ts'
 
@@ -12,18 +11,11 @@ afterEach(async () => {
 const anchor = { number: 10, hash: `0x${'11'.repeat(32)}` } as const
 const who = `0x${'22'.repeat(20)}` as const
 
-async function query(url: string, ...texts: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  for (const text of texts) await client.query(text)
-  await client.end()
-}
-
 it('keeps in memory what a database user without rights may not keep, and says so once', async () => {
   const url = await createTestDatabase()
   const name = new URL(url).pathname.slice(1)
-  await query(url, 'CREATE ROLE deep_reader LOGIN', `REVOKE CREATE ON DATABASE ${name} FROM PUBLIC`)
-  cleanUps.push(() => query(url, 'DROP ROLE deep_reader'))
+  await queryOnce(url, 'CREATE ROLE deep_reader LOGIN', `REVOKE CREATE ON DATABASE ${name} FROM PUBLIC`)
+  cleanUps.push(() => queryOnce(url, 'DROP ROLE deep_reader'))
   const lines: string[] = []
   const logger = createLogger({ level: 'info', write: line => lines.push(line) })
   const location = {

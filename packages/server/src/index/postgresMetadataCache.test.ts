@@ -1,7 +1,11 @@
-import pg from 'pg'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
-import { createTestDatabase, type Postgres, startPostgres } from '../../test/support/startPostgres.ts'
+import {
+  createTestDatabase,
+  type Postgres,
+  queryOnce,
+  startPostgres
+} from '../../test/support/startPostgres.ts'
 import type { MetadataCache } from '../model/metadata.ts'
 import { createLogger } from '../platform/logger.ts'
 import { describeMetadataCache } from './caches/metadataCache.contract.ts'
@@ -27,18 +31,6 @@ function open(url: string, options: { bytes?: number; now?: () => number } = {})
   )
   opened.push(cache)
   return cache
-}
-
-async function query(url: string, ...texts: readonly string[]) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    let rows: Record<string, unknown>[] = []
-    for (const text of texts) rows = (await client.query(text)).rows
-    return rows
-  } finally {
-    await client.end()
-  }
 }
 
 describeMetadataCache('postgres', async () => {
@@ -84,7 +76,7 @@ describe('a metadata cache in PostgreSQL', () => {
       }
     }
     await Promise.all(caches.map(cache => cache.close()))
-    const sums = await query(
+    const sums = await queryOnce(
       url,
       `SELECT u.kind, u.weight::int, coalesce(sum(d.weight), 0)::int AS sum FROM chain_data_metadata.usage u
        LEFT JOIN chain_data_metadata.document d USING (kind) GROUP BY u.kind, u.weight ORDER BY u.kind`
@@ -100,11 +92,11 @@ describe('a metadata cache in PostgreSQL', () => {
 
   it('is given up where the database refuses, without a word of its URL, and others go on', async () => {
     const url = await createTestDatabase()
-    await query(
+    await queryOnce(
       url,
       "CREATE ROLE reader LOGIN PASSWORD 'hunter2'",
       `REVOKE CREATE ON DATABASE ${new URL(url).pathname.slice(1)} FROM PUBLIC`
-    ).finally(() => cleanUps.push(() => query(url, 'DROP ROLE reader')))
+    ).finally(() => cleanUps.push(() => queryOnce(url, 'DROP ROLE reader')))
     const refused = open(url.replace('postgres@', 'reader:hunter2@'))
     refused.saveDocument('url', 'a', document)
     expect(await keysOf(refused, 'a')).toEqual([])
@@ -119,7 +111,7 @@ describe('a metadata cache in PostgreSQL', () => {
     const first = open(url)
     first.saveDocument('url', 'a', document)
     await first.close()
-    await query(url, "INSERT INTO chain_data_metadata.migration VALUES (99, 'from the future', 'x')")
+    await queryOnce(url, "INSERT INTO chain_data_metadata.migration VALUES (99, 'from the future', 'x')")
     const cache = open(url)
     expect(await keysOf(cache, 'a')).toEqual([])
     expect(cache.isWorking()).toBe(false)
@@ -140,15 +132,18 @@ describe('a metadata cache whose database goes away', () => {
     const cache = open(url, { now: () => nowMs })
     cache.saveDocument('url', 'kept', document)
     await vi.waitFor(async () => {
-      const [row] = await query(url, "SELECT to_regclass('chain_data_metadata.document') IS NOT NULL AS is")
-      const rows = row?.is ? await query(url, 'SELECT FROM chain_data_metadata.document') : []
+      const [row] = await queryOnce(
+        url,
+        "SELECT to_regclass('chain_data_metadata.document') IS NOT NULL AS is"
+      )
+      const rows = row?.is ? await queryOnce(url, 'SELECT FROM chain_data_metadata.document') : []
       expect(rows).toHaveLength(1)
     }, patient(10_000))
     const away = async (refuse: boolean) => {
       const name = new URL(url).pathname.slice(1)
       const other = url.replace(`/${name}`, '/postgres')
-      await query(other, `ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS ${!refuse}`)
-      await query(
+      await queryOnce(other, `ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS ${!refuse}`)
+      await queryOnce(
         other,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`
       )

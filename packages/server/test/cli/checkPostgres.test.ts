@@ -1,13 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
 import { checkPostgres, checkReplica } from '../../src/server/check/checkPostgres.ts'
 import { checkStore } from '../../src/server/check/checkStore.ts'
 import { type Config, type ConfigInput, parseConfig } from '../../src/server/config/config.ts'
-import { createTestDatabase, type Postgres, startPostgres } from '../support/startPostgres.ts'
+import { createTestDatabase, type Postgres, queryOnce, startPostgres } from '../support/startPostgres.ts'
 import { runCommand } from './runCommand.ts'
 
 const chainId = 31337
@@ -36,27 +35,16 @@ function configure(store: string, changes: Partial<ConfigInput> = {}): Config {
   })
 }
 
-async function run(url: string, ...texts: readonly string[]) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    let rows: Record<string, unknown>[] = []
-    for (const text of texts) rows = (await client.query(text)).rows
-    return rows
-  } finally {
-    await client.end()
-  }
-}
-
 /** A user of the whole cluster, who may not make schemas in this database. */
 async function createReader(url: string): Promise<string> {
-  await run(url, "CREATE ROLE reader LOGIN PASSWORD 'hunter2'")
-  cleanUps.push(() => run(url, 'DROP OWNED BY reader', 'DROP ROLE reader'))
+  await queryOnce(url, "CREATE ROLE reader LOGIN PASSWORD 'hunter2'")
+  cleanUps.push(() => queryOnce(url, 'DROP OWNED BY reader', 'DROP ROLE reader'))
   return url.replace('postgres@', 'reader:hunter2@')
 }
 
 const nobody = Promise.resolve(false)
-const schemasIn = (url: string) => run(url, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'chain%'")
+const schemasIn = (url: string) =>
+  queryOnce(url, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'chain%'")
 
 describe('a PostgreSQL for the store', () => {
   it('is looked at without making or changing anything, whether or not it is written', async () => {
@@ -128,7 +116,7 @@ describe('a PostgreSQL for the store', () => {
       state: 'error',
       found: 'the user may not read the schemas chain_data_31337'
     })
-    await run(
+    await queryOnce(
       url,
       'GRANT USAGE ON SCHEMA chain_data_31337 TO reader',
       'GRANT SELECT ON ALL TABLES IN SCHEMA chain_data_31337 TO reader'

@@ -93,15 +93,7 @@ async function runPostgres(
   let databases = 0
   const urlOf = (database: string) =>
     `postgres://postgres@localhost/${database}?host=${encodeURIComponent(folder)}`
-  const query = async (sql: string) => {
-    const client = new pg.Client({ connectionString: urlOf('postgres') })
-    await client.connect()
-    try {
-      await client.query(sql)
-    } finally {
-      await client.end()
-    }
-  }
+  const query = (sql: string) => queryOnce(urlOf('postgres'), sql)
   const restart = async () => {
     await server.halt()
     await server.start()
@@ -137,6 +129,26 @@ async function giveTo(folder: string, user: SystemUser | undefined): Promise<voi
   if (user === undefined) return
   const files = await readdir(folder, { recursive: true })
   for (const file of ['', ...files]) await chown(join(folder, file), user.uid, user.gid)
+}
+
+/**
+ * Runs statements over a connection of their own.
+ *
+ * @returns the rows of the last one.
+ */
+export async function queryOnce(
+  url: string,
+  ...statements: readonly string[]
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    let rows: Record<string, unknown>[] = []
+    for (const statement of statements) rows = (await client.query(statement)).rows
+    return rows
+  } finally {
+    await client.end()
+  }
 }
 
 let shared: Promise<Postgres> | undefined
