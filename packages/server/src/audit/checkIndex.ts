@@ -1,4 +1,4 @@
-import { isRowOf } from '../index/record/tally.ts'
+import { isRowOf } from '../index/record/rowChecksums.ts'
 import type { TransactionPosition } from '../index/record/transactionId.ts'
 import type { Audit, CheckVerdict } from './Audit.ts'
 import { missingRecordMessage, missingTransaction } from './examineBlock.ts'
@@ -48,7 +48,7 @@ function isCounted({ indexed, findings }: Audit): boolean {
     findings.add({ kind: 'NOT_COUNTED', message: 'The rows of the index are too many to be counted again.' })
     return false
   }
-  if (coverage.talliedFrom === undefined || coverage.talliedFrom > from) {
+  if (coverage.countedFrom === undefined || coverage.countedFrom > from) {
     findings.add({
       kind: 'NOT_COUNTED',
       message: 'Rows of older blocks were written without being counted: whether one is lost does not show.'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Recount } from '../index/port/audit.ts'
 import type { IndexCoverage } from '../index/port/status.ts'
 import { addressBytes } from '../index/record/hexBytes.ts'
-import { compareTallies, Tally } from '../index/record/tally.ts'
+import { compareChecksums, RowChecksums } from '../index/record/rowChecksums.ts'
 import { toTransactionId } from '../index/record/transactionId.ts'
 import type { AccountEvent, AccountEvents, Address, TokenTransfer } from '../model/evm.ts'
 import type { AccountAt, AccountState } from './accountState.ts'
@@ -187,7 +187,7 @@ describe('certificates of random ledgers', () => {
           const effective = entriesOf(model).transactions.filter(indexed => changesAnything(indexed))
           const lost = effective[place % Math.max(1, effective.length)]
           if (lost === undefined || (code === 'none' && paysInside(model))) return
-          const coverage = { detailedFrom: 0, talliedFrom: 0, ...(isTraced && { tracedFrom: 0 }) }
+          const coverage = { detailedFrom: 0, countedFrom: 0, ...(isTraced && { tracedFrom: 0 }) }
           const certificate = await certify(model, {
             removed: { transactions: [lost.transaction] },
             coverage,
@@ -272,7 +272,7 @@ function payments(
   )
 }
 
-const untraced = { detailedFrom: 0, talliedFrom: 0 }
+const untraced = { detailedFrom: 0, countedFrom: 0 }
 
 describe('without traces', () => {
   test('an account that sends for itself and runs no code is proven by its balance', async () => {
@@ -382,13 +382,13 @@ describe('rows that are counted together', () => {
   /** Each block has one transaction, and no balance shows which of them are there. */
   function recountOf(written: readonly Row[], found: readonly Row[]): Recount {
     const [before, after] = [written, found].map(rows => {
-      const tally = new Tally()
+      const checksums = new RowChecksums()
       for (const [address, blockNumber] of rows) {
-        tally.add(addressBytes(address), 0, toTransactionId({ blockNumber, index: 0 }))
+        checksums.add(addressBytes(address), 0, toTransactionId({ blockNumber, index: 0 }))
       }
-      return tally.part(account)
+      return checksums.part(account)
     })
-    return { isComplete: true, ...compareTallies(before!, after!, account) }
+    return { isComplete: true, ...compareChecksums(before!, after!, account) }
   }
 
   const written: readonly Row[] = [

@@ -1,6 +1,6 @@
 import type { AccountEvent, Address } from '../../model/evm.ts'
 import type { RecordChunk } from '../record/record.ts'
-import type { TallyDifference } from '../record/tally.ts'
+import type { ChecksumDifference } from '../record/rowChecksums.ts'
 import type { TransactionPosition } from '../record/transactionId.ts'
 
 /** Chunk of a history that is read even if rows are missing. */
@@ -19,7 +19,7 @@ export interface MissingPart {
 }
 
 /** Result of counting the rows of the address index again, for one address. */
-export interface Recount extends TallyDifference {
+export interface Recount extends ChecksumDifference {
   /** False: there are too many rows to count, or the time is over; nothing is known then. */
   readonly isComplete: boolean
 }

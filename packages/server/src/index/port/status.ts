@@ -38,7 +38,7 @@ export interface IndexCoverage {
   /** Blocks are traced: internal transfers are in the records, and their parties in the address index. */
   readonly tracedFrom?: number
   /** Rows of the address index were counted when they were written, so that a lost row is noticed. */
-  readonly talliedFrom?: number
+  readonly countedFrom?: number
 }
 
 /**

@@ -69,7 +69,7 @@ test('an index of the version before is kept, says that it does not know, and kn
   await loseRow(1)
   expect(await recount(alice)).toEqual(nothingLost)
   await commitChain(writer, blocks.slice(5))
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 5, talliedFrom: 5 })
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 5, countedFrom: 5 })
   expect(await recount(alice)).toEqual(nothingLost)
   await loseRow(6)
   expect(await recount(alice)).toMatchObject({ missing: [{ blockNumber: 6, index: 0 }] })
@@ -77,7 +77,7 @@ test('an index of the version before is kept, says that it does not know, and kn
   await writer.rollbackTo(blocks[2]!.ref)
   expect(await readCoverage(reader)).toEqual({})
   await commitChain(writer, blocks.slice(3))
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 3, talliedFrom: 3 })
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 3, countedFrom: 3 })
   for (const address of [alice, bob]) expect(await recount(address)).toEqual(nothingLost)
 })
 
@@ -99,10 +99,10 @@ test('what a writer counts comes from the store when it takes over, and after ea
   expect(await recount(alice)).toEqual(nothingLost)
   await commitChain(next, blocks.slice(5))
   expect(await recount(alice)).toEqual(nothingLost)
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, talliedFrom: 0 })
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 0 })
 })
 
-test('a tally that is changed again and again takes no more room', async () => {
+test('a page of row checksums that is changed again and again takes no more room', async () => {
   const writer = await openWriter()
   /** One for each of the 4,096 parts and so on every page. */
   const everyone = Array.from({ length: 4_096 }, (_, part): Address => {

@@ -128,12 +128,14 @@ describe.each<[string, (client: Client) => Promise<unknown>, (client: Client) =>
     )
   })
 
-  it('account events come from their index in the order of blocks; a block and a page of the tally by their keys', async () => {
+  it('account events come from their index in the order of blocks; a block and a page of row checksums by their keys', async () => {
     const events = await explain(client, statements.events, [addressBytes(busy), 3, 100])
     expectWalk(events)
     expect(scansOf(events, /./)).toEqual(['Index Scan account_event_pkey'])
     expect(scansOf(await explain(client, statements.block, [7]), /./)).toEqual(['Index Scan block_pkey'])
-    expect(scansOf(await explain(client, statements.tally, [7]), /./)).toEqual(['Index Scan tally_pkey'])
+    expect(scansOf(await explain(client, statements.checksumPage, [7]), /./)).toEqual([
+      'Index Scan tally_pkey'
+    ])
   })
 
   it('a rollback finds account events by their blocks', async () => {

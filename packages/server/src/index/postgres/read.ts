@@ -19,7 +19,7 @@ export interface ReadStatements {
   readonly audited: Statement
   /** Rows of the address index between two addresses: 20 bytes and the id, 8 bytes, of each. */
   readonly rowsBetween: Statement
-  readonly tally: Statement
+  readonly checksumPage: Statement
   readonly events: Statement
   readonly block: Statement
 }
@@ -155,7 +155,7 @@ export function createReadStatements(
          ORDER BY address, tx_id LIMIT $6
        ) stretch`
     ),
-    tally: named('tally', `SELECT rec FROM ${schema}.tally WHERE page = $1`),
+    checksumPage: named('checksumPage', `SELECT rec FROM ${schema}.tally WHERE page = $1`),
     events: named(
       'events',
       `SELECT block, rec FROM ${schema}.account_event WHERE address = $1 AND block > $2

@@ -160,8 +160,8 @@ export class PostgresSnapshot extends IndexSnapshot {
     }
   }
 
-  protected async readTallyPage(page: number) {
-    const [row] = await this.#rows<{ rec: Buffer }>('tally', [page])
+  protected async readChecksumPage(page: number) {
+    const [row] = await this.#rows<{ rec: Buffer }>('checksumPage', [page])
     return row?.rec
   }
 

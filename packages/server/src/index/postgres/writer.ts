@@ -72,7 +72,7 @@ export class PostgresWriter implements WriterEngine {
     return row && toRef(row)
   }
 
-  tallyPages() {
+  checksumPages() {
     return this.#session.read<{ page: number; rec: Buffer }>('SELECT page, rec FROM tally')
   }
 
@@ -208,20 +208,20 @@ interface StoredAmounts {
 }
 
 /** All pages that have changed go in by one statement. */
-function knownStatements({ coverage, tallyPages }: KnownChange): readonly string[] {
+function knownStatements({ coverage, checksumPages }: KnownChange): readonly string[] {
   return [
     ...(coverage === undefined ? [] : [coverageStatement(coverage)]),
-    ...(tallyPages.size === 0
+    ...(checksumPages.size === 0
       ? []
       : [
           `UPDATE tally SET rec = changed.rec
-           FROM unnest('{${[...tallyPages.keys()].join(',')}}'::smallint[], ${bytesArrayLiteral([...tallyPages.values()])}) AS changed (page, rec)
+           FROM unnest('{${[...checksumPages.keys()].join(',')}}'::smallint[], ${bytesArrayLiteral([...checksumPages.values()])}) AS changed (page, rec)
            WHERE tally.page = changed.page`
         ])
   ]
 }
 
-function coverageStatement({ detailedFrom, tracedFrom, talliedFrom }: IndexCoverage): string {
+function coverageStatement({ detailedFrom, tracedFrom, countedFrom }: IndexCoverage): string {
   return `UPDATE meta SET detailed_from = ${detailedFrom ?? 'NULL'}, traced_from = ${tracedFrom ?? 'NULL'},
-    tallied_from = ${talliedFrom ?? 'NULL'}`
+    tallied_from = ${countedFrom ?? 'NULL'}`
 }

@@ -2,39 +2,39 @@ import { type Field, transactionFields } from '../../model/transactionFields.ts'
 import { ByteReader, damaged } from './recordBytes.ts'
 
 /*
- * One transaction as bytes, the same in every engine. Layout:
+ * The stored bytes of one transaction, the same in every engine. Layout:
  *
- *   kind (1), hash (32), flags (varint), the fields of `transactionFields` that the flags say are there, in its order,
+ *   kind (1), hash (32), flags (varint), the fields of `transactionFields` whose flags are set, in the table's order,
  *   confirmed: [length (varint), token transfers], kind 3: length (varint), internal transfers
  *
- * Kinds of confirmed records say what is known of a transaction besides its fields: 1, as older versions wrote them,
- * nothing; 2 its token transfers; 3 also what happened inside it. How transfers are written is said in `transfers.ts`.
+ * The kind of a confirmed record names the details that follow its fields: kind 1 (older versions) has none, kind 2 has the
+ * token transfers, kind 3 also the internal transfers. `transfers.ts` describes how transfers are written.
  */
 export const recordKinds = { plain: 0x01, withTransfers: 0x02, traced: 0x03, pending: 0x41 } as const
 
-/** Confirmed, but not kind 1: tokens were transferred. */
+/** Set in a confirmed record of kind 2 or 3 that has token transfers. */
 export const transfersFlag = 128
 
 export const hashLength = 32
 const addressLength = 20
 
-/** A row of the table with its index in it. */
+/** A row of the table with its index in the table. */
 interface IndexedField extends Field {
   readonly index: number
 }
 
-/** What records of one kind consist of. */
+/** The parts of a record of one kind. */
 export interface Layout {
   readonly isPending: boolean
-  /** All but the hash, which stands before the flags. */
+  /** All fields but the hash, which precedes the flags. */
   readonly fields: readonly IndexedField[]
-  /** A bit that is not in it means damage or a newer writer. */
+  /** All known flags. Any other bit means damage or a newer writer. */
   readonly flags: number
   readonly knowsTransfers: boolean
   readonly knowsInternal: boolean
 }
 
-/** All but the hash, which is the first row of the table. */
+/** All fields but the hash, which is the first row of the table. */
 const others: readonly IndexedField[] = transactionFields
   .map((field, index) => ({ ...field, index }))
   .slice(1)
@@ -52,7 +52,7 @@ const layouts: ReadonlyMap<number, Layout> = new Map(
   Object.values(recordKinds).map(kind => [kind, layoutOf(kind)])
 )
 
-/** @throws {StoreError} the record is of a kind that this program does not read. */
+/** @throws {StoreError} this version does not know the kind. */
 export function findLayout(kind: number): Layout {
   const layout = layouts.get(kind)
   if (layout === undefined) throw damaged(`its kind ${kind} is unknown to this version`)
@@ -65,23 +65,23 @@ export function fieldIndex(name: Field['name']): number {
 }
 
 /**
- * Where the parts of one record stand among the bytes, so that they are read or written out without making values of the
- * others. One object serves any number of records, one after the other: `locate` fills it.
+ * Offsets of the parts of one record, so that a reader decodes only the fields it needs. `locate` fills the object; it can be
+ * reused for any number of records.
  */
 export class RecordParts {
   readonly #offsets = new Int32Array(transactionFields.length)
   readonly #reader = new ByteReader()
   layout: Layout = layoutOf(recordKinds.plain)
-  /** Flags of the record. */
+  /** Flags that are set in the record. */
   present = 0
-  /** Offset of the first transfer, and the bytes of all; 0 bytes: there are none. */
+  /** Offset of the first transfer, and the length of all in bytes; 0: none. */
   transfers = 0
   transfersLength = 0
   /** The same for internal transfers. */
   internal = 0
   internalLength = 0
 
-  /** Offset of a field, by its index in the table; -1: the record does not have it. */
+  /** Offset of a field, by its index in the table; -1: the record lacks it. */
   at(index: number): number {
     return this.#offsets[index] ?? -1
   }

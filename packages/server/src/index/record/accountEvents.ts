@@ -1,10 +1,10 @@
 import type { AccountEvent } from '../../model/evm.ts'
 import { ByteReader, ByteWriter, damaged, integerAt } from './recordBytes.ts'
 
-/** Numbers of the kinds, as they are stored: never given another meaning. */
+/** Kinds by their stored number; a number never changes its meaning. */
 const kinds = ['withdrawal', 'tip', 'reward', 'mint', 'authorization', 'creation', 'burn'] as const
 
-/** What one block does to one account: kind (1), then its amount, nonce or count (integer), again and again. */
+/** Encodes the events of one account in one block: for each its kind (1), then its amount, nonce or count (integer). */
 export function encodeAccountEvents(events: readonly AccountEvent[]): Buffer {
   const writer = new ByteWriter(16 * events.length)
   for (const event of events) {

@@ -4,11 +4,10 @@ import { fieldIndex, type RecordParts } from './RecordParts.ts'
 import { type ByteReader, type ByteWriter, damaged, unpackAt, varintAt } from './recordBytes.ts'
 
 /*
- * The transfers of a record name addresses by number. Numbers begin with addresses that stand in the record anyway: the zero
- * address, sender, receiver and created contract where there are any, then those among the first three words of calldata
- * after the selector that can be addresses, which are the parties of most calls of token contracts. Every other address
- * takes the next number where it comes for the first time and is written out there. The transfers of a record and its
- * internal transfers count each for themselves.
+ * Details of a record name addresses by number. The first numbers belong to addresses that the record has anyway: the zero
+ * address, sender, receiver and created contract (where there are any), then the addresses among the first three words of
+ * calldata after the selector, which are the parties of most calls of token contracts. Any other address is written out where
+ * it first occurs, and takes the next number. Each list of details has its own numbers.
  */
 
 const addressLength = 20
@@ -16,7 +15,7 @@ const word = 32
 const addressInWord = 12
 const selector = 4
 const namingWords = 3
-/** So much of the calldata decides about numbers and about what a call says; no more of it is read. */
+/** The bytes of calldata that numbers and calls of `transfer` depend on; no more are read. */
 const callHeadLength = selector + namingWords * word
 const zeroAddress: Address = `0x${'0'.repeat(40)}`
 const zerosBeforeAddress = '0'.repeat(2 * addressInWord)
@@ -58,7 +57,7 @@ export class AddressNumbers {
   }
 
   #add(address: Address): void {
-    // Of an address that has two numbers, the lower one is written.
+    // An address with two numbers is written as the lower one.
     if (!this.#numbers.has(address)) this.#numbers.set(address, this.#count)
     this.#count++
   }
@@ -71,20 +70,20 @@ const [from, to, contractAddress, data] = [
   fieldIndex('data')
 ]
 
-/** Reads them again. The addresses stand one after the other in `bytes`, each at its number times 20. */
+/** Reads addresses by their numbers. `bytes` holds them in order, each at its number times 20. */
 export class NumberedAddresses {
   bytes = new Uint8Array(16 * addressLength)
   /** The first bytes of the calldata. */
   readonly callHead = new Uint8Array(callHeadLength)
   /** Bytes of calldata. */
   dataLength = 0
-  /** Offset of the receiver of the transaction; -1: it has none. */
+  /** Offset of the transaction's receiver in `bytes`; -1: none. */
   receiver = -1
-  /** Offset of the first address that stands in the calldata. */
+  /** Offset of the first address of the calldata in `bytes`. */
   firstCalled = 0
   #count = 0
 
-  /** Begins with the addresses that the record itself has. */
+  /** Starts with the addresses of the record itself. */
   begin(record: Uint8Array, parts: RecordParts): void {
     this.bytes.fill(0, 0, addressLength)
     this.#count = 1
@@ -102,7 +101,7 @@ export class NumberedAddresses {
     }
   }
 
-  /** @returns the offset in `bytes` of the address that is named next. @throws {StoreError} the number is nobody's. */
+  /** @returns the offset in `bytes` of the next address. @throws {StoreError} no address has the number. */
   read(reader: ByteReader, record: Uint8Array): number {
     const number = reader.varint()
     if (number > this.#count) throw damaged('it names an address that it does not have')

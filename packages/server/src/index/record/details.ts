@@ -8,14 +8,14 @@ export type { RecordDetails } from './transfers.ts'
 
 const addressLength = 20
 
-/** A stored transaction with what is known of what happened in it. */
+/** A stored transaction with its details. */
 export interface DetailedTransaction {
   readonly transaction: ConfirmedTransaction
   readonly details: RecordDetails
 }
 
 /**
- * The records of a chunk as values, with their details.
+ * Decodes the records of a chunk, with their details.
  * @throws {StoreError} the bytes are damaged, or written by a newer version.
  */
 export function decodeDetailed(chunk: RecordChunk): readonly DetailedTransaction[] {

@@ -16,38 +16,38 @@ import { maxTransactionsPerBlock, toTransactionId } from './transactionId.ts'
 
 export const hashLength = 32
 export const addressLength = 20
-/** Owner, contract, standard and length of the key: what every entry of a candidate begins with. */
+/** Length of the head of a candidate: owner, contract, standard, length of the key. */
 export const candidateHeadLength = 2 * addressLength + 2
 
-/** What is known of a block besides its transactions. */
+/** A block without its transactions. */
 export interface BlockHeader {
   readonly ref: BlockRef
   readonly parentHash: Hash
   readonly timestampSeconds: number
   readonly transactionCount: number
-  /** What happened inside its transactions is known: records, parties and events hold it. */
+  /** The block was traced: records, parties and events include what happened inside its transactions. */
   readonly isTraced: boolean
 }
 
-/** One verified block in the form in which it is stored. Who hands it on need not look into it. */
+/** One verified block in its stored form. */
 export interface BlockRows extends BlockHeader {
-  /** Place in the block of each transaction, ascending. */
+  /** Index in the block of each transaction, ascending. */
   readonly indexes: Uint16Array
   /** 32 bytes for each transaction. */
   readonly hashes: Uint8Array
-  /** One record after the other, as `writeConfirmed` writes them. */
+  /** The records, concatenated, as `writeConfirmed` writes them. */
   readonly records: Uint8Array
   /** Where each record ends. */
   readonly recordEnds: Uint32Array
-  /** 20 bytes for each address associated with a transaction, transaction after transaction, each once in a transaction. */
+  /** 20 bytes for each party, in the order of the transactions; each party once in a transaction. */
   readonly parties: Uint8Array
-  /** How many parties there are up to and with each transaction. */
+  /** Number of parties up to and including each transaction. */
   readonly partyEnds: Uint32Array
-  /** Owner (20 bytes), contract (20), standard (1), length of the key (1), `tokenIdsKey`, again and again. */
+  /** For each candidate: owner (20 bytes), contract (20), standard (1), length of the key (1), `tokenIdsKey`. */
   readonly candidates: Uint8Array
-  /** 20 bytes for each account that the block does something to besides its transactions; each once. */
+  /** 20 bytes for each account with events in this block; each once. */
   readonly eventAddresses: Uint8Array
-  /** What it does to each of them, one after the other, as `encodeAccountEvents` writes it. */
+  /** The events of these accounts, concatenated, as `encodeAccountEvents` writes them. */
   readonly events: Uint8Array
   /** Where the events of each account end. */
   readonly eventEnds: Uint32Array
@@ -55,7 +55,7 @@ export interface BlockRows extends BlockHeader {
 
 /**
  * @throws {StoreError} the block holds more than 65,536 transactions, contradicts itself (numbers, order of indexes), or has
- *   a value that has no place in the format.
+ *   a value that has no room in the format.
  */
 export function encodeBlock(block: IndexedBlock): BlockRows {
   const { ref, parentHash, timestampSeconds, transactions } = block
@@ -96,7 +96,7 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
   }
 }
 
-/** The rows of account events. */
+/** Encodes the rows of account events. */
 function encodeEvents(
   accounts: readonly AccountEvents[]
 ): Pick<BlockRows, 'eventAddresses' | 'events' | 'eventEnds'> {

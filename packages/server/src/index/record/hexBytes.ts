@@ -1,22 +1,22 @@
 import type { Address, Hash, Hex } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
 
-/** The 20 bytes of an address in any case, as keys hold them. */
+/** Returns the 20 bytes of an address in any case, as keys hold them. */
 export function addressBytes(address: Address): Buffer {
   return exactBytes(address, 20)
 }
 
-/** The 32 bytes of a hash. */
+/** Returns the 32 bytes of a hash. */
 export function hashBytes(hash: Hash): Buffer {
   return exactBytes(hash, 32)
 }
 
-/** Short key of a transaction hash: even in billions of transactions two rarely share one, and then the record decides. */
+/** Returns the short key of a transaction hash. Two of billions of hashes rarely share one; then the record decides. */
 export function hashKey(hash: Hash): Buffer {
   return hashBytes(hash).subarray(0, 8)
 }
 
-/** Lower-case hex of bytes read from a row. */
+/** Returns bytes of a row as lower-case hex. */
 export function toHex(bytes: Uint8Array): Hex {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
 }

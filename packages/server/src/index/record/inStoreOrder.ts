@@ -2,8 +2,8 @@ import { addressLength, candidateHeadLength } from './encodeBlock.ts'
 import type { PackedBlocks } from './packBlocks.ts'
 
 /**
- * The same blocks with their rows in the order in which stores lay them out: those of the address index ascending by address,
- * then id; candidates ascending by owner, contract, key of the token ids, standard, and each once.
+ * Sorts the rows of blocks as stores lay them out: the address index ascending by address, then id; candidates ascending by
+ * owner, contract, key of the token ids, standard, and each once.
  */
 export function inStoreOrder(blocks: PackedBlocks): PackedBlocks {
   return { ...blocks, ...sortParties(blocks), ...sortCandidates(blocks) }
@@ -17,15 +17,15 @@ function sortParties({
   const partyAddresses = new Uint8Array(unsorted.length)
   const partyIds = new Float64Array(count)
   const order = orderByAddress(bytesOf(unsorted), count)
-  for (let place = 0; place < count; place++) {
-    const from = order[place] ?? 0
-    partyIds[place] = unsortedIds[from] ?? 0
+  for (let rank = 0; rank < count; rank++) {
+    const from = order[rank] ?? 0
+    partyIds[rank] = unsortedIds[from] ?? 0
     copyBytes(
       unsorted,
       from * addressLength,
       (from + 1) * addressLength,
       partyAddresses,
-      place * addressLength
+      rank * addressLength
     )
   }
   return { partyAddresses, partyIds }
@@ -35,7 +35,7 @@ function bytesOf({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): Buffe
   return Buffer.from(buffer, byteOffset, length)
 }
 
-/** Rows in the order of their addresses, equal ones in the order in which they came. */
+/** Orders rows by address; equal rows keep their order. */
 function orderByAddress(addresses: Buffer, count: number): Uint32Array {
   const start = (row: number) => row * addressLength
   return orderByBytes(addresses, count, start, (a, b) =>
@@ -44,10 +44,9 @@ function orderByAddress(addresses: Buffer, count: number): Uint32Array {
 }
 
 /**
- * Rows in the order of their bytes, equal ones in the order in which they came. Sorts numbers made of the first bits of a row
- * and its place, which is many times quicker than comparing bytes; only rows whose first bits are the same are looked at
- * again.
- * @param start - where the bytes of a row begin, which are six at least.
+ * Orders rows by their bytes; equal rows keep their order. Sorts numbers made of the first bits of a row and its row number,
+ * which is many times quicker than comparing bytes; only rows with the same first bits are compared again.
+ * @param start - where the bytes of a row begin, at least six.
  */
 function orderByBytes(
   bytes: Buffer,
@@ -57,7 +56,7 @@ function orderByBytes(
 ): Uint32Array {
   const rowBits = Math.max(1, Math.ceil(Math.log2(count)))
   const rows = 2 ** rowBits
-  // Of the 53 bits of a number, what the row leaves, out of the first 48 of its bytes.
+  // A number has 53 bits: the row number takes its share, the first bits of the row the rest, at most 48.
   const dropped = 2 ** Math.max(0, 48 - (53 - rowBits))
   const keys = new Float64Array(count)
   for (let row = 0; row < count; row++) {
@@ -70,19 +69,19 @@ function orderByBytes(
   const order = new Uint32Array(count)
   let from = 0
   let prefix = -1
-  /** Nearly always rows with the same first bits are the same throughout, and stand in the order in which they came. */
+  /** Rows with the same first bits are nearly always equal, and then in order already. */
   let areSame = true
-  for (let place = 0; place < count; place++) {
-    const key = keys[place] ?? 0
+  for (let rank = 0; rank < count; rank++) {
+    const key = keys[rank] ?? 0
     const ownPrefix = Math.floor(key / rows)
     const row = key - ownPrefix * rows
-    order[place] = row
+    order[rank] = row
     if (ownPrefix === prefix) {
       areSame &&= compare(order[from] ?? 0, row) === 0
       continue
     }
-    if (!areSame) order.subarray(from, place).sort((a, b) => compare(a, b) || a - b)
-    from = place
+    if (!areSame) order.subarray(from, rank).sort((a, b) => compare(a, b) || a - b)
+    from = rank
     prefix = ownPrefix
     areSame = true
   }
@@ -90,12 +89,12 @@ function orderByBytes(
   return order
 }
 
-/** So few bytes are copied sooner here than by a call of the runtime's. */
+/** For so few bytes a loop is faster than a call into the runtime. */
 function copyBytes(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): void {
   for (let i = start; i < end; i++) target[at + i - start] = source[i] ?? 0
 }
 
-/** So few bytes are compared sooner here than by a call of Buffer's. */
+/** For so few bytes a loop is faster than a call of Buffer's. */
 function compareBytes(bytes: Uint8Array, a: number, b: number, length: number): number {
   for (let i = 0; i < length; i++) {
     const order = (bytes[a + i] ?? 0) - (bytes[b + i] ?? 0)
@@ -104,7 +103,7 @@ function compareBytes(bytes: Uint8Array, a: number, b: number, length: number): 
   return 0
 }
 
-/** Most candidates are of a standard without token ids, and have no key. */
+/** Most candidates have no key, because their standard has no token ids. */
 function compareKeys(bytes: Buffer, a: number, endOfA: number, b: number, endOfB: number): number {
   return a === endOfA && b === endOfB ? 0 : bytes.compare(bytes, b, endOfB, a, endOfA)
 }
@@ -116,7 +115,7 @@ function sortCandidates({
   const bytes = bytesOf(unsorted)
   const start = (row: number) => ends[row - 1] ?? 0
   const end = (row: number) => ends[row] ?? 0
-  // Owner and contract stand first, in one piece; the standard, which counts last, stands between them and the key.
+  // Owner and contract come first, adjacent. The standard, which sorts last, is between them and the key.
   const compare = (a: number, b: number) =>
     compareBytes(bytes, start(a), start(b), 2 * addressLength) ||
     compareKeys(bytes, start(a) + candidateHeadLength, end(a), start(b) + candidateHeadLength, end(b)) ||
@@ -126,9 +125,9 @@ function sortCandidates({
   const candidateEnds = new Uint32Array(ends.length)
   let count = 0
   let length = 0
-  for (let place = 0; place < order.length; place++) {
-    const row = order[place] ?? 0
-    if (place > 0 && compare(order[place - 1] ?? 0, row) === 0) continue
+  for (let rank = 0; rank < order.length; rank++) {
+    const row = order[rank] ?? 0
+    if (rank > 0 && compare(order[rank - 1] ?? 0, row) === 0) continue
     copyBytes(bytes, start(row), end(row), candidates, length)
     length += end(row) - start(row)
     candidateEnds[count++] = length

@@ -2,8 +2,8 @@ import { addressLength, type BlockHeader, type BlockRows, candidateHeadLength } 
 import { firstTransactionId } from './transactionId.ts'
 
 /**
- * Consecutive blocks on their way to a store, as few large buffers that can be handed to another thread. Every buffer is its
- * own: `buffersOf` lists them. Rows stand as the blocks have them; `inStoreOrder` sorts them.
+ * Consecutive blocks as a few large buffers, which can be transferred to another thread (`buffersOf` lists them). Rows are in
+ * the order of the blocks; `inStoreOrder` sorts them.
  */
 export interface PackedBlocks {
   readonly headers: readonly BlockHeader[]
@@ -11,7 +11,7 @@ export interface PackedBlocks {
   readonly ids: Float64Array<ArrayBuffer>
   /** 32 bytes for each transaction, in the order of `ids`. */
   readonly hashes: Uint8Array<ArrayBuffer>
-  /** One record after the other, in the order of `ids`. */
+  /** The records, concatenated in the order of `ids`. */
   readonly records: Uint8Array<ArrayBuffer>
   /** Where each record ends. */
   readonly recordEnds: Uint32Array<ArrayBuffer>
@@ -27,13 +27,13 @@ export interface PackedBlocks {
   readonly eventAddresses: Uint8Array<ArrayBuffer>
   /** Block number of each of these rows. */
   readonly eventBlocks: Float64Array<ArrayBuffer>
-  /** The events of each row, one after the other. */
+  /** The events of the rows, concatenated. */
   readonly events: Uint8Array<ArrayBuffer>
-  /** Where those of each row end. */
+  /** Where the events of each row end. */
   readonly eventEnds: Uint32Array<ArrayBuffer>
 }
 
-/** The buffers, to be transferred: afterwards the blocks are with whoever received them, and empty here. */
+/** Lists the buffers for a transfer to another thread; afterwards they are empty here. */
 export function buffersOf(packed: PackedBlocks): readonly ArrayBuffer[] {
   const { headers: _, ...arrays } = packed
   return Object.values(arrays).map(({ buffer }) => buffer)
@@ -48,9 +48,9 @@ export function packBlocks(blocks: readonly BlockRows[]): PackedBlocks {
   let recordBytes = 0
   for (const { ref, indexes, records, recordEnds: ends } of blocks) {
     const first = firstTransactionId(ref.number)
-    for (const [place, index] of indexes.entries()) {
+    for (const [row, index] of indexes.entries()) {
       ids[at] = first + index
-      recordEnds[at++] = recordBytes + (ends[place] ?? 0)
+      recordEnds[at++] = recordBytes + (ends[row] ?? 0)
     }
     recordBytes += records.length
   }

@@ -24,25 +24,25 @@ import { type RecordDetails, writeInternal, writeTransfers } from './transfers.t
 const addressLength = 20
 const noBytes = Buffer.alloc(0)
 
-/** What a pool entry is as long as it lives; whether it is queued changes and is kept beside it. */
+/** The stored part of a pool entry. Whether it is queued changes, and is stored next to it. */
 export type PendingRecord = Omit<PendingTransaction, 'status' | 'firstSeenSeconds'>
 
-/** Stored transactions as their records, newest first: what a history is written from without making values of it. */
+/** Records of stored transactions, newest first. A history is written from these bytes without decoding values. */
 export interface RecordChunk {
-  /** Position of each record in the chain, as `toTransactionId` writes it. Never empty. */
+  /** Transaction id (`toTransactionId`) of each record. Never empty. */
   readonly ids: readonly number[]
-  /** One record after the other, in the order of `ids`; `RecordParts` finds its way in them. */
+  /** The records, concatenated in the order of `ids`; `RecordParts` locates their parts. */
   readonly bytes: Uint8Array
 }
 
-/** A transaction by the names of the table. */
+/** Values of a transaction by the field names of the table. */
 type Values = Partial<Record<Field['name'], unknown>>
 
 /**
  * Writes a record.
  * @param details - absent: a record as older versions wrote it.
- * @throws {StoreError} a value has no room in the format (negative, wrong length, not hex), or what happened inside the
- *   transaction is known, but not its token transfers.
+ * @throws {StoreError} a value has no room in the format (negative, wrong length, not hex), or `internal` is there without
+ *   `transfers`.
  */
 export function writeConfirmed(
   writer: ByteWriter,
@@ -77,7 +77,7 @@ export function decodeConfirmed(bytes: Uint8Array, position: TransactionPosition
   return readConfirmed(bytes, parts, position)
 }
 
-/** Goes over the records of a chunk. @throws {StoreError} as `decodeConfirmed`. */
+/** Reads each record of a chunk. @throws {StoreError} as `decodeConfirmed`. */
 export function mapRecords<T>(
   { ids, bytes }: RecordChunk,
   read: (parts: RecordParts, position: TransactionPosition) => T
@@ -92,7 +92,7 @@ export function mapRecords<T>(
   return all
 }
 
-/** @param parts - has located the record last, in these bytes. */
+/** @param parts - its last `locate` was this record, in these bytes. */
 export function readConfirmed(
   bytes: Uint8Array,
   parts: RecordParts,
@@ -111,7 +111,7 @@ export function decodePending(bytes: Uint8Array): PendingRecord {
   return readFields(bytes, parts) as unknown as PendingRecord
 }
 
-/** How many bytes `hashOfRecord` needs: engines may read no more of a record than that. */
+/** Bytes of a record that `hashOfRecord` needs; engines may read only those. */
 export const recordHeadLength = 1 + hashLength
 
 /** The hash at the head of any record, without decoding the rest. */
@@ -145,7 +145,7 @@ function isWritten(codec: Field['codec'], value: unknown, values: Values): boole
   return codec === 'fee' ? value !== productOf(values) : value !== undefined
 }
 
-/** What is paid for gas. */
+/** The price of the gas: gasSpent x gasPrice. */
 function productOf({ gasSpent, gasPrice }: Values): bigint {
   return (gasSpent as bigint) * (gasPrice as bigint)
 }
@@ -220,7 +220,7 @@ function readField(
   }
 }
 
-/** Entry after entry: address, count of keys, keys. Packed afterwards, since most keys are small numbers. */
+/** For each entry: address, number of keys, keys. Packed afterwards, because most keys are small numbers. */
 function accessListBytes(accessList: readonly AccessListEntry[]): Buffer {
   if (accessList.length === 0) return noBytes
   const writer = new ByteWriter(64 * (1 + accessList.length))

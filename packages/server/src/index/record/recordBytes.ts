@@ -9,7 +9,7 @@ const minZeroRun = 4
 /** 512 bits: a product of two 256-bit numbers fits. */
 const maxIntegerBytes = 64
 
-/** So few bytes are copied sooner here than by a call of the runtime's. */
+/** Up to this length a loop copies faster than a call into the runtime. */
 const maxCopied = 48
 const noBytes = Buffer.alloc(0)
 
@@ -18,11 +18,11 @@ const digitValues = Int8Array.from({ length: 128 }, (_, code) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase())
 )
 
-/** Grows as it is written to; all integers are unsigned. */
+/** Writes into a growing buffer; all integers are unsigned. */
 export class ByteWriter {
   #buffer: Buffer
   #length = 0
-  /** Bytes on their way to `packed`. */
+  /** Scratch buffer of `packedHex`. */
   #unpacked = noBytes
 
   constructor(expectedLength: number) {
@@ -48,7 +48,7 @@ export class ByteWriter {
 
   /** Its length in bytes, then big-endian without leading zeros; 0 is a length of 0. */
   integer(value: bigint): void {
-    // Exact up to far more than that.
+    // Exact up to 2^53, more than is asked below.
     const small = Number(value)
     if (small < 0) throw unwritable('an amount of at least 0', value)
     if (small < 2 ** 48) {
@@ -76,7 +76,7 @@ export class ByteWriter {
     this.#length += length
   }
 
-  /** Exactly `length` bytes of hex, without any mark of it. So few are decoded sooner here than by a call of Buffer's. */
+  /** Writes exactly `length` bytes of hex, without a length. For so few bytes a loop is faster than a call of Buffer's. */
   fixed(hex: Hex, length: number): void {
     this.#reserve(length)
     const buffer = this.#buffer
@@ -91,7 +91,7 @@ export class ByteWriter {
     this.#length += length
   }
 
-  /** Those from `start` to `end`. */
+  /** Writes the bytes from `start` to `end`. */
   bytes(bytes: Uint8Array, start = 0, end = bytes.length): void {
     this.#reserve(end - start)
     if (end - start > maxCopied) this.#buffer.set(bytes.subarray(start, end), this.#length)
@@ -99,7 +99,7 @@ export class ByteWriter {
     this.#length += end - start
   }
 
-  /** What `write` writes, after its length. */
+  /** Writes the length of what `write` writes, then that. */
   counted(write: () => void): void {
     const start = this.#length
     this.byte(0)
@@ -115,7 +115,7 @@ export class ByteWriter {
     this.bytes(bytes)
   }
 
-  /** The bytes of 0x-hex as `packed` has them. */
+  /** Writes the bytes of 0x-hex as `packed` does. */
   packedHex(hex: Hex): void {
     if (hex.length === 2) {
       this.byte(0)
@@ -129,8 +129,8 @@ export class ByteWriter {
   }
 
   /**
-   * Any bytes, with runs of zeros (most of ABI-encoded calldata) as a count: the whole length, then in turn
-   * a length of literal bytes, these bytes, a count of zeros, until the whole length is reached.
+   * Writes any bytes, with runs of zeros (most of ABI-encoded calldata) as counts: the whole length, then by turns a number of
+   * literal bytes, those bytes, and a number of zeros, until the whole length is reached.
    */
   packed(bytes: Uint8Array): void {
     if (bytes.length > maxPackedLength) throw unwritable(`at most ${maxPackedLength} bytes`, bytes.length)
@@ -162,7 +162,7 @@ export class ByteWriter {
   }
 }
 
-/** Next run worth counting at or after `from`; `start` is the end of the bytes when there is none. */
+/** Finds the next run of `minZeroRun` zeros or more, at or after `from`; without one, `start` is the end of the bytes. */
 function nextZeroRun(bytes: Uint8Array, from: number): { readonly start: number; readonly end: number } {
   for (let end = from; end < bytes.length; ) {
     let start = end
@@ -175,8 +175,8 @@ function nextZeroRun(bytes: Uint8Array, from: number): { readonly start: number;
 }
 
 /**
- * Steps over what `ByteWriter` wrote. Each step returns the offset of what it stepped over, of which no value is made yet:
- * `hexAt`, `integerAt`, `unpackAt` do that. Never goes beyond the end: damage ends in a `StoreError`.
+ * Reads what `ByteWriter` wrote. Most methods skip a value and return its offset; `hexAt`, `integerAt` and `unpackAt` decode
+ * it. Damaged bytes that point beyond the end throw a `StoreError`.
  */
 export class ByteReader {
   #bytes: Uint8Array
@@ -189,7 +189,7 @@ export class ByteReader {
     this.#end = bytes.length
   }
 
-  /** Goes on with other bytes, from `at` to `end`. */
+  /** Starts over with other bytes, from `at` to `end`. */
   begin(bytes: Uint8Array, at: number, end: number): void {
     this.#bytes = bytes
     this.at = at
@@ -218,7 +218,7 @@ export class ByteReader {
     throw damaged('a number is too long')
   }
 
-  /** @returns the offset of the first of so many bytes. @throws {StoreError} they are not there. */
+  /** @returns the offset of the first skipped byte. @throws {StoreError} fewer bytes are left. */
   skip(length: number): number {
     const start = this.at
     if (length > this.#end - start) throw damaged('it ends too early')
@@ -254,18 +254,18 @@ export class ByteReader {
     return start
   }
 
-  /** @throws {StoreError} something is left: whoever wrote this meant more than was read. */
+  /** @throws {StoreError} bytes are left over, so the writer stored more than was read. */
   finish(): void {
     if (!this.atEnd) throw damaged('it has bytes left over')
   }
 }
 
-/** So many bytes as hex. */
+/** Returns `length` bytes as 0x-hex. */
 export function hexAt(bytes: Uint8Array, at: number, length: number): Hex {
   return toHex(bytes.subarray(at, at + length))
 }
 
-/** The integer that begins here. */
+/** Decodes the integer at an offset. */
 export function integerAt(bytes: Uint8Array, at: number): bigint {
   const length = bytes[at] ?? 0
   if (length > 6) return BigInt(hexAt(bytes, at + 1, length))
@@ -274,7 +274,7 @@ export function integerAt(bytes: Uint8Array, at: number): bigint {
   return BigInt(value)
 }
 
-/** The varint that begins here. */
+/** Decodes the varint at an offset. */
 export function varintAt(bytes: Uint8Array, at: number): number {
   let value = 0
   let scale = 1
@@ -286,8 +286,8 @@ export function varintAt(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * The packed bytes that begin here, which a reader has found to be sound.
- * @param out - takes as many of them as have room in it.
+ * Unpacks the bytes at an offset. A `ByteReader` has skipped them before, so they are sound.
+ * @param out - receives as many bytes as fit into it.
  */
 export function unpackAt(
   bytes: Uint8Array,
@@ -308,12 +308,12 @@ export function unpackAt(
   return out
 }
 
-/** The bytes of a stored record cannot be what was once written. */
+/** Creates the error for stored bytes that no version has written. */
 export function damaged(detail: string): StoreError {
   return new StoreError(`a stored record is damaged: ${detail}`)
 }
 
-/** A value that the format has no room for; storing it would change it. */
+/** Creates the error for a value that has no room in the format; storing it would change it. */
 export function unwritable(expected: string, value: unknown): StoreError {
   return new StoreError(`cannot be stored: expected ${expected}, got ${String(value).slice(0, 80)}`)
 }

@@ -16,15 +16,15 @@ export function standardOf(number: number): TokenStandard {
   return standard
 }
 
-/** The ids that a candidate is about. */
+/** The token ids of a candidate. */
 type TokenIds = Pick<HoldingCandidate, 'tokenId' | 'lastTokenId'>
 
 const noKey = Buffer.alloc(0)
 
 /**
- * Token ids as key bytes that sort like the numbers. An id is its length, then big-endian without leading zeros; a
- * range is its first id, then its last, and so stands right behind the first id alone. Empty where there is none,
- * before all others.
+ * Encodes token ids as key bytes that sort like the numbers. An id is its length, then big-endian without leading zeros; a
+ * range is its first id, then its last, and so sorts right after the first id alone. Without an id the key is empty,
+ * and sorts first.
  * @throws {StoreError} an id is not a 256-bit number, or a range does not ascend.
  */
 export function tokenIdsKey({ tokenId, lastTokenId }: TokenIds): Buffer {

@@ -1,20 +1,20 @@
 import { StoreError } from '../../platform/errors.ts'
 
-/** Place of a confirmed transaction in the chain; history is ordered by it, newest first. */
+/** Position of a confirmed transaction in the chain; a history is ordered by it, newest first. */
 export interface TransactionPosition {
   readonly blockNumber: number
   readonly index: number
 }
 
-/** Ids leave 16 bits for the place in the block. */
+/** Ids have 16 bits for the index in the block. */
 export const maxTransactionsPerBlock = 65_536
-/** Ids stay exact as JS numbers up to here: 2^37 blocks x 2^16 places = 2^53. */
+/** Ids stay exact as JS numbers up to here: 2^37 blocks x 2^16 indexes = 2^53. */
 export const maxBlockNumber = 2 ** 37 - 1
 
 /**
- * The number that stands for a confirmed transaction in every key: `block * 65536 + index`. It sorts as the chain
- * does, so it is order and cursor at once, and it is exact as a JS number.
- * @throws {StoreError} the place does not fit; it would collide with another block's transaction.
+ * Returns the id of a confirmed transaction, as every key has it: `block * 65536 + index`. Ids sort as the chain does, so an
+ * id is order and cursor at once, and it is exact as a JS number.
+ * @throws {StoreError} the index does not fit; the id would be that of another block's transaction.
  */
 export function toTransactionId({ blockNumber, index }: TransactionPosition): number {
   if (!Number.isInteger(index) || index < 0 || index >= maxTransactionsPerBlock) {
@@ -26,7 +26,7 @@ export function toTransactionId({ blockNumber, index }: TransactionPosition): nu
   return firstTransactionId(blockNumber) + index
 }
 
-/** Smallest id a transaction of this block can have; everything below belongs to earlier blocks. */
+/** Returns the smallest id of a block's transactions; lower ids belong to earlier blocks. */
 export function firstTransactionId(blockNumber: number): number {
   if (!Number.isInteger(blockNumber) || blockNumber < 0 || blockNumber > maxBlockNumber) {
     throw new StoreError(`block number ${blockNumber} cannot be stored: expected 0 to ${maxBlockNumber}`, {

@@ -3,7 +3,7 @@ import { AddressNumbers, NumberedAddresses } from './addressNumbers.ts'
 import type { RecordParts } from './RecordParts.ts'
 import { ByteReader, type ByteWriter, damaged, unwritable } from './recordBytes.ts'
 
-/** What is known of what happened in a transaction, besides what it says itself. */
+/** Details of a transaction, besides its fields. */
 export interface RecordDetails {
   /** In log order; absent: not known. */
   readonly transfers?: readonly TokenTransfer[]
@@ -11,10 +11,10 @@ export interface RecordDetails {
   readonly internal?: readonly InternalTransfer[]
 }
 
-/** A transaction, as far as its transfers are written with it in mind. */
+/** The fields of a transaction that its transfers are written relative to. */
 type Transferring = Pick<ConfirmedTransaction, 'from' | 'to' | 'contractAddress' | 'data'>
 
-/** The shape of a transfer: which numbers it has. They follow its parties in this order. */
+/** The shape of a transfer: the numbers it has. They follow its parties in this order. */
 interface Shape {
   readonly standard: TokenStandard
   readonly isWrapping?: true
@@ -24,8 +24,8 @@ interface Shape {
 }
 
 /**
- * What a transfer begins with: the number of its shape. Of all but `said` follow contract, sender and receiver as numbers of
- * addresses, unless `sameParties` is added, then token id, last token id and amount as integers, those that the shape has.
+ * A transfer begins with the number of its shape. Unless it is `fromCall`, contract, sender and receiver follow as address
+ * numbers (left out with `sameParties`), then the token id, last token id and amount that the shape has, as integers.
  */
 const shapes: readonly (Shape | undefined)[] = [
   undefined,
@@ -35,21 +35,21 @@ const shapes: readonly (Shape | undefined)[] = [
   { standard: 'erc1155', tokenId: true, amount: true },
   { standard: 'erc20', isWrapping: true, amount: true }
 ]
-/** All of it is what the calldata say, a plain call of `transfer(address,uint256)`. */
-const said = 0
+/** The whole transfer follows from the calldata: a plain call of `transfer(address,uint256)`. */
+const fromCall = 0
 const plainErc20 = 1
-/** The three are those of the transfer before. */
+/** Contract, sender and receiver are those of the previous transfer. */
 const sameParties = 8
 
-/** Kinds of internal transfers, by the number that is stored. Of each follow payer and receiver as numbers, then the value. */
+/** Kinds of internal transfers, by their stored number. Payer and receiver follow as address numbers, then the value. */
 const internalKinds = ['call', 'create', 'selfdestruct'] as const
 
-/** What such a call begins with: selector and the zeros before its receiver, then two words. */
-const saidCall = 'a9059cbb000000000000000000000000'
-const saidCallBytes = Buffer.from(saidCall, 'hex')
-const saidLength = 68
-/** Where the amount stands in it, one word. */
-const saidAmount = 36
+/** Such a call begins with the selector and the zeros before its receiver, then two words. */
+const callStart = 'a9059cbb000000000000000000000000'
+const callStartBytes = Buffer.from(callStart, 'hex')
+const callLength = 68
+/** Offset of the amount in it, one word. */
+const callAmountOffset = 36
 const addressLength = 20
 const word = 32
 
@@ -60,12 +60,12 @@ export function writeTransfers(
   transfers: readonly TokenTransfer[]
 ): void {
   let numbers: AddressNumbers | undefined
-  const told = saidTransfer(transaction)
+  const called = transferOfCall(transaction)
   let before: TokenTransfer | undefined
   for (const transfer of transfers) {
     const shape = shapeOf(transfer)
-    if (shape === plainErc20 && told !== undefined && isSaid(transfer, told)) {
-      writer.byte(said)
+    if (shape === plainErc20 && called !== undefined && isSame(transfer, called)) {
+      writer.byte(fromCall)
     } else {
       const hasSameParties = before !== undefined && haveSameParties(transfer, before)
       writer.byte(shape | (hasSameParties ? sameParties : 0))
@@ -100,20 +100,24 @@ export function writeInternal(
 
 type Parties = Pick<TokenTransfer, 'contract' | 'from' | 'to'>
 
-function saidTransfer({ from, to, data }: Transferring): (Parties & { readonly amount: bigint }) | undefined {
-  if (to === undefined || data.length !== 2 + 2 * saidLength || !data.startsWith(saidCall, 2))
+function transferOfCall({
+  from,
+  to,
+  data
+}: Transferring): (Parties & { readonly amount: bigint }) | undefined {
+  if (to === undefined || data.length !== 2 + 2 * callLength || !data.startsWith(callStart, 2))
     return undefined
-  const amountStart = 2 + 2 * saidAmount
+  const amountStart = 2 + 2 * callAmountOffset
   return {
     contract: to,
     from,
-    to: `0x${data.slice(2 + saidCall.length, amountStart)}`,
+    to: `0x${data.slice(2 + callStart.length, amountStart)}`,
     amount: BigInt(`0x${data.slice(amountStart)}`)
   }
 }
 
-function isSaid(transfer: TokenTransfer, told: Parties & { readonly amount: bigint }): boolean {
-  return haveSameParties(transfer, told) && transfer.amount === told.amount
+function isSame(transfer: TokenTransfer, called: Parties & { readonly amount: bigint }): boolean {
+  return haveSameParties(transfer, called) && transfer.amount === called.amount
 }
 
 function haveSameParties(one: Parties, other: Parties): boolean {
@@ -135,8 +139,8 @@ function shapeOf({ standard, amount, tokenId, lastTokenId, isWrapping }: TokenTr
 }
 
 /**
- * Goes over the token transfers of a record, one after the other, without making values of them: `begin`, then `next` until it
- * returns false. One object serves any number of records.
+ * Iterates over the token transfers of a record without decoding values: `begin`, then `next` until it returns false. The object
+ * can be reused for any number of records.
  */
 export class TransferWalk {
   standard: TokenStandard = 'erc20'
@@ -154,10 +158,10 @@ export class TransferWalk {
   readonly #reader = new ByteReader()
   #record: Uint8Array = new Uint8Array()
   #isFirst = true
-  /** What the calldata say, as an integer. */
-  readonly #saidAmount = new Uint8Array(1 + word)
+  /** The amount in the calldata, as an integer. */
+  readonly #callAmount = new Uint8Array(1 + word)
 
-  /** @param parts - has located the record last. */
+  /** @param parts - its last `locate` was this record. */
   begin(bytes: Uint8Array, parts: RecordParts): void {
     this.#record = bytes
     this.#reader.begin(bytes, parts.transfers, parts.transfers + parts.transfersLength)
@@ -174,7 +178,7 @@ export class TransferWalk {
     const reader = this.#reader
     if (reader.atEnd) return false
     const head = reader.byte()
-    if (head === said) this.#takeSaid()
+    if (head === fromCall) this.#takeFromCall()
     else this.#take(head)
     this.#isFirst = false
     return true
@@ -197,11 +201,11 @@ export class TransferWalk {
     this.amount = shape.amount ? reader.integer() : -1
   }
 
-  #takeSaid(): void {
+  #takeFromCall(): void {
     const { callHead, dataLength, firstCalled, receiver } = this.#addresses
-    const isCall = receiver >= 0 && dataLength === saidLength
-    if (!isCall || !saidCallBytes.every((byte, i) => byte === callHead[i])) {
-      throw damaged('its calldata say no transfer')
+    const isCall = receiver >= 0 && dataLength === callLength
+    if (!isCall || !callStartBytes.every((byte, i) => byte === callHead[i])) {
+      throw damaged('its calldata are no transfer')
     }
     this.standard = 'erc20'
     this.isWrapping = false
@@ -211,15 +215,15 @@ export class TransferWalk {
     this.tokenId = -1
     this.lastTokenId = -1
     let zeros = 0
-    while (zeros < word && callHead[saidAmount + zeros] === 0) zeros++
-    this.#saidAmount[0] = word - zeros
-    this.#saidAmount.set(callHead.subarray(saidAmount + zeros, saidAmount + word), 1)
-    this.numbers = this.#saidAmount
+    while (zeros < word && callHead[callAmountOffset + zeros] === 0) zeros++
+    this.#callAmount[0] = word - zeros
+    this.#callAmount.set(callHead.subarray(callAmountOffset + zeros, callAmountOffset + word), 1)
+    this.numbers = this.#callAmount
     this.amount = 0
   }
 }
 
-/** Goes over the internal transfers of a record as `TransferWalk` goes over its token transfers. */
+/** Iterates over the internal transfers of a record as `TransferWalk` does over its token transfers. */
 export class InternalWalk {
   kind: InternalTransfer['kind'] = 'call'
   /** Offsets in `addresses`, 20 bytes each. */
@@ -231,7 +235,7 @@ export class InternalWalk {
   readonly #reader = new ByteReader()
   #record: Uint8Array = new Uint8Array()
 
-  /** @param parts - has located the record last. */
+  /** @param parts - its last `locate` was this record. */
   begin(bytes: Uint8Array, parts: RecordParts): void {
     this.#record = bytes
     this.#reader.begin(bytes, parts.internal, parts.internal + parts.internalLength)

@@ -3,7 +3,7 @@ import type { PackedBlocks } from './packBlocks.ts'
 import { ByteReader, ByteWriter } from './recordBytes.ts'
 import { firstTransactionId, toPosition } from './transactionId.ts'
 
-/** Row of the address index. */
+/** A row of the address index. */
 interface PartyRow {
   /** Its 20 bytes. */
   readonly address: Uint8Array
@@ -11,8 +11,8 @@ interface PartyRow {
 }
 
 /**
- * The address index entries of single blocks: records name sender and receiver, but not the parties of logged transfers,
- * and a rollback must find those too. Transaction after transaction: index, count, addresses.
+ * Encodes the address index rows of single blocks. A rollback needs them, because a record names sender and receiver, but not
+ * every other party. For each transaction: index, number of parties, addresses.
  * @param aboveBlock - only of blocks above this one.
  * @returns by block number; blocks without entries are left out.
  */

@@ -7,17 +7,17 @@ import { decodeAccountEvents } from '../record/accountEvents.ts'
 import { addressBytes } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
 import {
-  behindAddresses,
-  compareTallies,
+  afterAllAddresses,
+  compareChecksums,
+  findChecksum,
   partBounds,
-  readPartTally,
-  Tally,
-  tallyPlace
-} from '../record/tally.ts'
+  RowChecksums,
+  readPartChecksum
+} from '../record/rowChecksums.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import {
   type ChainMeta,
-  checkTallyPage,
+  checkChecksumPage,
   type HoldingColumns,
   type PendingColumns,
   type ReportColumns,
@@ -79,7 +79,7 @@ export abstract class IndexSnapshot implements Snapshot {
     after: number,
     limit: number
   ): Promise<readonly EventColumns[]>
-  protected abstract readTallyPage(page: number): Promise<Uint8Array | undefined>
+  protected abstract readChecksumPage(page: number): Promise<Uint8Array | undefined>
   protected abstract readPart(range: PartRange): AsyncIterable<PartRows>
 
   async marks(): Promise<IndexMarks> {
@@ -130,14 +130,14 @@ export abstract class IndexSnapshot implements Snapshot {
     address: Address,
     { maxRows = recountedRows, signal }: { readonly maxRows?: number; readonly signal?: AbortSignal } = {}
   ): Promise<Recount> {
-    const { talliedFrom } = this.#checkedMeta().coverage
+    const { countedFrom } = this.#checkedMeta().coverage
     // Nothing was counted: nothing can differ from it.
-    if (talliedFrom === undefined) return { isComplete: true, missing: [], unresolved: 0 }
-    const { first, end = behindAddresses } = partBounds(address)
-    const firstId = firstTransactionId(talliedFrom)
-    const found = new Tally()
+    if (countedFrom === undefined) return { isComplete: true, missing: [], unresolved: 0 }
+    const { first, end = afterAllAddresses } = partBounds(address)
+    const firstId = firstTransactionId(countedFrom)
+    const found = new RowChecksums()
     let left = maxRows
-    for await (const { ids, addresses, stride } of this.readPart({ first, end, fromBlock: talliedFrom })) {
+    for await (const { ids, addresses, stride } of this.readPart({ first, end, fromBlock: countedFrom })) {
       left -= ids.length
       if (left < 0 || signal?.aborted) return { isComplete: false, missing: [], unresolved: 0 }
       for (const [row, id] of ids.entries()) {
@@ -145,11 +145,13 @@ export abstract class IndexSnapshot implements Snapshot {
         if (id >= firstId) found.add(addresses, row * stride, id)
       }
     }
-    const { page, offset } = tallyPlace(address)
-    const stored = await this.readTallyPage(page)
+    const { page, offset } = findChecksum(address)
+    const stored = await this.readChecksumPage(page)
     const written =
-      stored === undefined ? new Tally().part(address) : readPartTally(checkTallyPage(stored), offset)
-    return { isComplete: true, ...compareTallies(written, found.part(address), address) }
+      stored === undefined
+        ? new RowChecksums().part(address)
+        : readPartChecksum(checkChecksumPage(stored), offset)
+    return { isComplete: true, ...compareChecksums(written, found.part(address), address) }
   }
 
   async close(): Promise<void> {

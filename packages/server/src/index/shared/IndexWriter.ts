@@ -7,17 +7,17 @@ import type { StoreWriter, WriterState } from '../port/writer.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { inStoreOrder } from '../record/inStoreOrder.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
-import { Tally } from '../record/tally.ts'
+import { RowChecksums } from '../record/rowChecksums.ts'
 import { checkBlocks, coverageUpTo, coverageWith, newestDroppableUndo, type UndoLayout } from './blocks.ts'
 import { Pool, type PoolRows, type PoolWrite } from './Pool.ts'
-import { type ChainMeta, checkTallyPage } from './rows.ts'
+import { type ChainMeta, checkChecksumPage } from './rows.ts'
 
 /** Coverage and row checksums after a transaction that adds or removes blocks. */
 export interface KnownChange {
   /** Absent: unchanged. */
   readonly coverage?: IndexCoverage
   /** Pages of row checksums that have changed. */
-  readonly tallyPages: ReadonlyMap<number, Uint8Array>
+  readonly checksumPages: ReadonlyMap<number, Uint8Array>
 }
 
 export interface AppendChange extends KnownChange {
@@ -54,7 +54,7 @@ export interface WriterEngine {
   head(): Promise<BlockRef | undefined>
   block(number: number): Promise<BlockRef | undefined>
   /** Reads the stored row checksums. */
-  tallyPages(): Promise<readonly { readonly page: number; readonly rec: Uint8Array }[]>
+  checksumPages(): Promise<readonly { readonly page: number; readonly rec: Uint8Array }[]>
   /** Whether the store remembers transactions that a reorg removed. */
   hasReorged(): Promise<boolean>
   /** Whether undo data of all blocks above `number` are stored. */
@@ -75,7 +75,7 @@ export interface WriterEngine {
 /** Coverage and row checksums, as they are stored. */
 interface Known {
   readonly coverage: IndexCoverage
-  readonly tally: Tally
+  readonly checksums: RowChecksums
 }
 
 /**
@@ -201,18 +201,18 @@ export class IndexWriter implements StoreWriter {
   }
 
   async #append(blocks: PackedBlocks, last: BlockRef, finalized: number | undefined): Promise<void> {
-    const { coverage: before, tally } = await this.#readKnown()
+    const { coverage: before, checksums } = await this.#readKnown()
     const pool = await this.#pool.settle(blocks)
     this.#hasReorged ??= await this.#engine.hasReorged()
     const { partyAddresses, partyIds } = blocks
     for (let row = 0; row < partyIds.length; row++) {
-      tally.add(partyAddresses, row * addressLength, partyIds[row] ?? 0)
+      checksums.add(partyAddresses, row * addressLength, partyIds[row] ?? 0)
     }
     const coverage = coverageWith(before, blocks.headers)
     const droppable = newestDroppableUndo(last.number, finalized, this.#layout)
     await this.#engine.append(blocks, {
       ...(!isDeepStrictEqual(coverage, before) && { coverage }),
-      tallyPages: tally.takeChanged(),
+      checksumPages: checksums.takeChanged(),
       finalized: finalized === undefined ? undefined : Math.min(finalized, last.number),
       droppable,
       // Blocks that are final already are hardly ever removed: they get no undo data, and are found by scanning then.
@@ -220,25 +220,25 @@ export class IndexWriter implements StoreWriter {
       mayHaveReorged: this.#hasReorged,
       pool
     })
-    this.#known = { coverage, tally }
+    this.#known = { coverage, checksums }
     this.#pool.stored(pool)
   }
 
   async #removeAbove(ancestor: BlockRef, head: number): Promise<void> {
     const hasUndo = await this.#engine.hasUndoAbove(ancestor.number)
-    const { coverage: before, tally } = await this.#readKnown()
-    const { talliedFrom, ...known } = coverageUpTo(before, ancestor.number)
-    const isCounted = talliedFrom !== undefined && hasUndo
-    const coverage = isCounted ? { ...known, talliedFrom } : known
+    const { coverage: before, checksums } = await this.#readKnown()
+    const { countedFrom, ...known } = coverageUpTo(before, ancestor.number)
+    const isCounted = countedFrom !== undefined && hasUndo
+    const coverage = isCounted ? { ...known, countedFrom } : known
     // Without undo data the removed rows are unknown: counting begins anew with the next block.
-    if (!isCounted) tally.clear()
+    if (!isCounted) checksums.clear()
     await this.#engine.removeAbove(ancestor, {
       ...{ head, hasUndo },
       // Undo data name the rows that were written; some of them may be lost.
-      ...(isCounted && { countOut: (bytes, at, id) => tally.subtract(bytes, at, id) }),
-      known: () => ({ coverage, tallyPages: tally.takeChanged() })
+      ...(isCounted && { countOut: (bytes, at, id) => checksums.subtract(bytes, at, id) }),
+      known: () => ({ coverage, checksumPages: checksums.takeChanged() })
     })
-    this.#known = { coverage, tally }
+    this.#known = { coverage, checksums }
   }
 
   async #readHead(): Promise<BlockRef | null> {
@@ -248,9 +248,10 @@ export class IndexWriter implements StoreWriter {
 
   async #readKnown(): Promise<Known> {
     if (this.#known !== undefined) return this.#known
-    const tally = new Tally()
-    for (const { page, rec } of await this.#engine.tallyPages()) tally.load(page, checkTallyPage(rec))
-    this.#known = { coverage: (await this.#engine.meta()).coverage, tally }
+    const checksums = new RowChecksums()
+    for (const { page, rec } of await this.#engine.checksumPages())
+      checksums.load(page, checkChecksumPage(rec))
+    this.#known = { coverage: (await this.#engine.meta()).coverage, checksums }
     return this.#known
   }
 

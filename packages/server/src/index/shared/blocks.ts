@@ -32,7 +32,7 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
   return {
     detailedFrom: before.detailedFrom ?? first,
     ...(tracedFrom !== undefined && { tracedFrom }),
-    talliedFrom: before.talliedFrom ?? first
+    countedFrom: before.countedFrom ?? first
   }
 }
 
@@ -41,13 +41,13 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
  * the next appended block.
  */
 export function coverageUpTo(
-  { detailedFrom, tracedFrom, talliedFrom }: IndexCoverage,
+  { detailedFrom, tracedFrom, countedFrom }: IndexCoverage,
   ancestor: number
 ): IndexCoverage {
   return {
     ...(detailedFrom !== undefined && detailedFrom <= ancestor && { detailedFrom }),
     ...(tracedFrom !== undefined && tracedFrom <= ancestor && { tracedFrom }),
-    ...(talliedFrom !== undefined && talliedFrom <= ancestor && { talliedFrom })
+    ...(countedFrom !== undefined && countedFrom <= ancestor && { countedFrom })
   }
 }
 

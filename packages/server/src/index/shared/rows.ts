@@ -3,7 +3,7 @@ import { StoreError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexMarks, WriterReport } from '../port/status.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
-import { tallyPageBytes } from '../record/tally.ts'
+import { checksumPageBytes } from '../record/rowChecksums.ts'
 import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { toPosition } from '../record/transactionId.ts'
 
@@ -46,7 +46,7 @@ export function toMeta(row: MetaColumns | undefined): ChainMeta {
     coverage: {
       ...(row.detailed_from !== null && { detailedFrom: row.detailed_from }),
       ...(row.traced_from !== null && { tracedFrom: row.traced_from }),
-      ...(row.tallied_from !== null && { talliedFrom: row.tallied_from })
+      ...(row.tallied_from !== null && { countedFrom: row.tallied_from })
     },
     rollbacks: row.rollbacks
   }
@@ -173,10 +173,10 @@ export function toCandidate(
 }
 
 /** @throws {StoreError} it is no whole page. */
-export function checkTallyPage(bytes: Uint8Array): Uint8Array {
-  if (bytes.length === tallyPageBytes) return bytes
+export function checkChecksumPage(bytes: Uint8Array): Uint8Array {
+  if (bytes.length === checksumPageBytes) return bytes
   throw new StoreError(
-    `the store is damaged: a page of its row checksums has ${bytes.length} bytes, expected ${tallyPageBytes}`
+    `the store is damaged: a page of its row checksums has ${bytes.length} bytes, expected ${checksumPageBytes}`
   )
 }
 

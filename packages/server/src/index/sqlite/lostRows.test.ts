@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StoreError } from '../../platform/errors.ts'
 import type { StoreReader } from '../port/store.ts'
 import { addressBytes, hashBytes } from '../record/hexBytes.ts'
-import { tallyPlace } from '../record/tally.ts'
+import { findChecksum } from '../record/rowChecksums.ts'
 import { availableSqliteDrivers } from '../test/availableSqliteDrivers.ts'
 import { buildChain, hashOf, people } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
@@ -120,7 +120,7 @@ test('an index of the version before opens with its data, and says what it does 
   expect((await readAudit(reader, alice)).flatMap(({ missing }) => missing)).toEqual([])
 
   await commitChain(writer, blocks.slice(4))
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 4, talliedFrom: 4 })
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 4, countedFrom: 4 })
   expect(await recount(reader)).toEqual(nothingLost)
   const lostAt = async (blockNumber: number) => {
     const position = { blockNumber, index: 0 }
@@ -133,13 +133,13 @@ test('an index of the version before opens with its data, and says what it does 
   expect(await lostAt(4)).toEqual({ ...nothingLost, missing: [{ blockNumber: 4, index: 0 }] })
 
   await writer.rollbackTo(blocks[4]!.ref)
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 4, talliedFrom: 4 })
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 4, countedFrom: 4 })
   await writer.rollbackTo(blocks[3]!.ref)
   expect(await readCoverage(reader)).toEqual({})
   await writer.rollbackTo(blocks[1]!.ref)
   const grown = buildChain([[{ name: 'new', parties: [alice] }]], { parent: blocks[1]!.ref, fork: 'b' })
   await commitChain(writer, grown)
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 2, talliedFrom: 2 })
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 2, countedFrom: 2 })
   expect(await recount(reader)).toEqual(nothingLost)
   expect(await lostAt(2)).toEqual({ ...nothingLost, missing: [{ blockNumber: 2, index: 0 }] })
 })
@@ -182,12 +182,12 @@ test('what an old and a new version wrote into one epoch is kept apart', async (
   expect(await recount(await openReader())).toEqual(nothingLost)
 })
 
-test('a page of the tally that is lost shows as rows that nobody has written; a torn one is an error', async () => {
+test('a page of row checksums that is lost shows as rows that nobody has written; a torn one is an error', async () => {
   const writer = await openWriter()
   await commitChain(writer, buildChain(plans))
   await writer.close()
   const reader = await openReader()
-  const { page } = tallyPlace(alice)
+  const { page } = findChecksum(alice)
   onFile(file => file.exec(`UPDATE tally SET rec = substr(rec, 1, 100) WHERE page = ${page}`))
   await expect(recount(reader)).rejects.toThrow(StoreError)
   const again = await openWriter()

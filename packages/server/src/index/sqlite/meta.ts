@@ -70,8 +70,8 @@ export function createMarkWriter(connection: SqliteConnection) {
   )
 
   return {
-    setCoverage({ detailedFrom, tracedFrom, talliedFrom }: IndexCoverage): void {
-      setCoverage.run([detailedFrom ?? null, tracedFrom ?? null, talliedFrom ?? null])
+    setCoverage({ detailedFrom, tracedFrom, countedFrom }: IndexCoverage): void {
+      setCoverage.run([detailedFrom ?? null, tracedFrom ?? null, countedFrom ?? null])
     },
     /** Stored blocks up to this one are final; what was final stays so. */
     setFinal(number: number): void {

@@ -124,7 +124,7 @@ function prepareReads(connection: SqliteConnection) {
        FROM (SELECT address, tx_id FROM address_tx
          WHERE epoch = ? AND (address, tx_id) > (?, ?) AND address < ? ORDER BY address, tx_id LIMIT ?)`
     ),
-    tallyPage: connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM tally WHERE page = ?'),
+    checksumPage: connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM tally WHERE page = ?'),
     accountEvents: connection.prepare<{ block: number; rec: Uint8Array }>(
       'SELECT block, rec FROM account_event WHERE address = ? AND block > ? ORDER BY block LIMIT ?'
     ),

@@ -114,8 +114,8 @@ export class SqliteSnapshot extends IndexSnapshot {
     return this.#open().accountEvents.all([address, after, limit])
   }
 
-  protected async readTallyPage(page: number) {
-    return this.#open().tallyPage.get([page])?.rec
+  protected async readChecksumPage(page: number) {
+    return this.#open().checksumPage.get([page])?.rec
   }
 
   /** Epoch by epoch, and in each in the order of the index; epochs without a wanted block are skipped. */

@@ -49,7 +49,7 @@ export class SqliteWriter implements WriterEngine {
   readonly #appendBlocks: ReturnType<typeof createBlockAppender>
   readonly #changePool: ReturnType<typeof createPoolWriter>
   readonly #marks: ReturnType<typeof createMarkWriter>
-  readonly #putTally: SqliteStatement
+  readonly #putChecksums: SqliteStatement
   readonly #putReport: SqliteStatement
   readonly #merger: EpochMerger
   readonly #idleWork: IdleWork
@@ -67,7 +67,7 @@ export class SqliteWriter implements WriterEngine {
     this.pool = createPoolRows(connection)
     this.#changePool = createPoolWriter(connection)
     this.#marks = createMarkWriter(connection)
-    this.#putTally = connection.prepare('INSERT OR REPLACE INTO tally VALUES (?, ?)')
+    this.#putChecksums = connection.prepare('INSERT OR REPLACE INTO tally VALUES (?, ?)')
     this.#putReport = connection.prepare(
       `INSERT INTO writer_report VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?, ?) ${replaceReport}`
     )
@@ -94,7 +94,7 @@ export class SqliteWriter implements WriterEngine {
     return this.#cursor.block(number)
   }
 
-  async tallyPages() {
+  async checksumPages() {
     return this.#connection.prepare<{ page: number; rec: Uint8Array }>('SELECT page, rec FROM tally').all([])
   }
 
@@ -169,8 +169,8 @@ export class SqliteWriter implements WriterEngine {
     }
   }
 
-  #putKnown({ coverage, tallyPages }: KnownChange): void {
-    for (const [page, bytes] of tallyPages) this.#putTally.run([page, bytes])
+  #putKnown({ coverage, checksumPages }: KnownChange): void {
+    for (const [page, bytes] of checksumPages) this.#putChecksums.run([page, bytes])
     if (coverage !== undefined) this.#marks.setCoverage(coverage)
   }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Address, IndexedBlock } from '../../model/evm.ts'
 import type { Recount } from '../port/audit.ts'
 import type { StoreReader } from '../port/store.ts'
-import { isRowOf } from '../record/tally.ts'
+import { isRowOf } from '../record/rowChecksums.ts'
 import { arbitraryPlans } from './arbitraries.ts'
 import { buildChain, people } from './buildChain.ts'
 import { addressRows, auditAll, busyBlocks } from './busyBlocks.ts'
@@ -89,12 +89,12 @@ export function describeRecount(open: OpenStore, share = 1): void {
           expect(await auditAll(reader)).toEqual(new Map())
           // What is counted is really counted: the newest row is missed when it is gone.
           const last = [...addressRows(chain)].at(-1)
-          const { talliedFrom } = await readCoverage(reader)
+          const { countedFrom } = await readCoverage(reader)
           if (last !== undefined) {
-            expect(talliedFrom).toBeLessThanOrEqual(chain.at(-1)!.ref.number)
+            expect(countedFrom).toBeLessThanOrEqual(chain.at(-1)!.ref.number)
             await store.loseRow({ table: 'address_tx', ...last })
             const found = (await recounts(reader)).get(last.address)
-            const isCounted = last.position.blockNumber >= (talliedFrom ?? 0)
+            const isCounted = last.position.blockNumber >= (countedFrom ?? 0)
             expect(found?.missing).toEqual(isCounted ? [last.position] : [])
           }
           await store.dispose()
@@ -163,14 +163,14 @@ export function describeRecount(open: OpenStore, share = 1): void {
     const blocks = busyBlocks(20)
     for (const block of blocks) await commitChain(writer, [block])
     await writer.rollbackTo(blocks[15]!.ref)
-    expect((await readCoverage(reader)).talliedFrom).toBe(0)
+    expect((await readCoverage(reader)).countedFrom).toBe(0)
     await expectNothingLost(reader)
     await writer.rollbackTo(blocks[5]!.ref)
     expect(await readCoverage(reader)).toEqual({ detailedFrom: 0 })
     await expectNothingLost(reader)
     const grown = busyBlocks(8, { parent: blocks[5]!.ref, fork: 'b' })
     await commitChain(writer, grown)
-    expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, talliedFrom: 6 })
+    expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 6 })
     await expectNothingLost(reader)
     const rows = [...addressRows([...blocks.slice(0, 6), ...grown])].filter(
       ({ address }) => address === alice

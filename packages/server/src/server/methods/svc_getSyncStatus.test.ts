@@ -43,7 +43,7 @@ function ask(
 
 describe('what a status says of the coverage', () => {
   it('names the first blocks from which transfers and internal transfers are known', async () => {
-    const result = await ask({ detailedFrom: 5, tracedFrom: 9, talliedFrom: 5 })
+    const result = await ask({ detailedFrom: 5, tracedFrom: 9, countedFrom: 5 })
     expect(result).toMatchObject({ transfersFrom: 5, internalFrom: 9, covers: { internal: false } })
     expect(result).not.toHaveProperty('deepHistory')
   })

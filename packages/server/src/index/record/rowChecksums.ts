@@ -4,28 +4,27 @@ import { addressBytes } from './hexBytes.ts'
 import { type TransactionPosition, toPosition, toTransactionId } from './transactionId.ts'
 
 /*
- * What was written into the address index, in a few numbers: so that it shows when one of its rows is lost, also one that no
- * balance and no nonce depends on.
+ * Row checksums of the address index. They reveal a lost row, even one that no balance and no nonce depends on.
  *
- * Addresses are divided into parts by their first 12 bits, so that the rows of a part lie together in the index and can be
- * counted again. For each part: how many rows there are, the sum of their transaction ids (low and high half), and the sum of
- * a hash of address and id; all modulo 2^32. One lost row can be read off: the sums name its id, and the hash its address.
+ * Addresses are divided into 4,096 parts by their first 12 bits, so that the rows of a part are adjacent in the index and can
+ * be counted again. A part has four sums, all modulo 2^32: the number of rows, the low and the high halves of their transaction
+ * ids, and a hash of address and id. A single lost row follows from the sums: its id directly, its address by the hash.
  */
 
 const partCount = 4096
 const lanes = 4
-/** Parts are stored so many in a row: small enough for several rows, each in an old and a new version, on a page of a database. */
+/** Parts in one stored row. Several rows, each in an old and a new version, fit on one page of a database. */
 const pageParts = 64
-const tallyPages = partCount / pageParts
+const checksumPages = partCount / pageParts
 const pageLanes = pageParts * lanes
-export const tallyPageBytes = pageLanes * 4
+export const checksumPageBytes = pageLanes * 4
 const half = 2 ** 32
 
-/** Rows, low halves of ids, high halves of ids, hashes. */
-export type PartTally = readonly [number, number, number, number]
+/** The sums of one part: rows, low halves of ids, high halves of ids, hashes. */
+export type PartChecksum = readonly [number, number, number, number]
 
-/** Counts rows in and out. One object stands for a whole index, or for the rows of one part of it. */
-export class Tally {
+/** Adds and subtracts rows. One object covers a whole index, or only the rows of one part. */
+export class RowChecksums {
   readonly #lanes = new Uint32Array(partCount * lanes)
   readonly #changed = new Set<number>()
 
@@ -38,13 +37,13 @@ export class Tally {
     this.#change(address, at, id, -1)
   }
 
-  part(address: Address): PartTally {
+  part(address: Address): PartChecksum {
     const first = lanes * partOf(addressBytes(address), 0)
     const [rows = 0, low = 0, high = 0, hash = 0] = this.#lanes.subarray(first, first + lanes)
     return [rows, low, high, hash]
   }
 
-  /** Takes over a page as it was stored. */
+  /** Loads a stored page. */
   load(page: number, bytes: Uint8Array): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     for (let lane = 0; lane < pageLanes; lane++) {
@@ -52,7 +51,7 @@ export class Tally {
     }
   }
 
-  /** The pages that have changed since this was asked last. */
+  /** Returns the pages that changed since the last call. */
   takeChanged(): ReadonlyMap<number, Uint8Array> {
     const pages = new Map([...this.#changed].sort((a, b) => a - b).map(page => [page, this.#page(page)]))
     this.#changed.clear()
@@ -61,11 +60,11 @@ export class Tally {
 
   clear(): void {
     this.#lanes.fill(0)
-    for (let page = 0; page < tallyPages; page++) this.#changed.add(page)
+    for (let page = 0; page < checksumPages; page++) this.#changed.add(page)
   }
 
   #page(page: number): Uint8Array {
-    const view = new DataView(new ArrayBuffer(tallyPageBytes))
+    const view = new DataView(new ArrayBuffer(checksumPageBytes))
     for (let lane = 0; lane < pageLanes; lane++) {
       view.setUint32(4 * lane, this.#lanes[page * pageLanes + lane] ?? 0, true)
     }
@@ -85,51 +84,55 @@ export class Tally {
   }
 }
 
-/** The stored page that an address is in, and where in it: for readers that want no more than that. */
-export function tallyPlace(address: Address): { readonly page: number; readonly offset: number } {
+/** Finds the stored page that holds the sums of an address's part, and their byte offset in it. */
+export function findChecksum(address: Address): { readonly page: number; readonly offset: number } {
   const part = partOf(addressBytes(address), 0)
   return { page: Math.floor(part / pageParts), offset: (part % pageParts) * lanes * 4 }
 }
 
-/** The part of an address in its page. */
-export function readPartTally(page: Uint8Array, offset: number): PartTally {
+/** Reads the sums of one part from its stored page. */
+export function readPartChecksum(page: Uint8Array, offset: number): PartChecksum {
   const view = new DataView(page.buffer, page.byteOffset, page.length)
-  const lane = (place: number) => view.getUint32(offset + 4 * place, true)
+  const lane = (number: number) => view.getUint32(offset + 4 * number, true)
   return [lane(0), lane(1), lane(2), lane(3)]
 }
 
-/** Behind every address: for who needs an end of the last part, too. */
-export const behindAddresses: Uint8Array = Buffer.alloc(addressLength + 1, 0xff)
+/** Sorts after every address, so it also ends the last part. */
+export const afterAllAddresses: Uint8Array = Buffer.alloc(addressLength + 1, 0xff)
 
-/** First key of the part that an address is in, and the first key behind it (absent for the last part). */
+/** First key of the part that an address is in, and the first key after it (absent for the last part). */
 export function partBounds(address: Address): { readonly first: Uint8Array; readonly end?: Uint8Array } {
   const part = partOf(addressBytes(address), 0)
   const first = keyOf(part)
   return part + 1 === partCount ? { first } : { first, end: keyOf(part + 1) }
 }
 
-/** A row that is lost, as far as sums tell: whose it was can only be tried. */
+/** A lost row as the sums describe it. Its address is unknown; `isRowOf` tests a candidate. */
 export interface LostRow {
   readonly position: TransactionPosition
   /** Of the address and the id. */
   readonly hash: number
 }
 
-/** What counting a part again says about one of its addresses. */
-export interface TallyDifference {
-  /** Transactions that lost rows of this address named. */
+/** Result of comparing the sums of a part, for one of its addresses. */
+export interface ChecksumDifference {
+  /** Transactions of the lost rows of this address. */
   readonly missing: readonly TransactionPosition[]
   /**
-   * The sums are those of one lost row of another address; absent: they are not. Several lost and surplus rows, some of them of this
-   * address, can give such sums too: then `isRowOf` fits no address that has to do with the transaction.
+   * The difference equals one lost row of another address; absent: it does not. Several lost and surplus rows, some of them of
+   * this address, can give the same sums: then `isRowOf` is false for every address of the transaction.
    */
   readonly ofOther?: LostRow
-  /** Rows that are lost or too many, and of which nobody can tell whose they are. */
+  /** Number of lost or surplus rows whose addresses are unknown. */
   readonly unresolved: number
 }
 
-/** What the difference between what was written and what is there says about one address. */
-export function compareTallies(written: PartTally, found: PartTally, address: Address): TallyDifference {
+/** Compares the sums that were written with the sums of the rows found, for one address. */
+export function compareChecksums(
+  written: PartChecksum,
+  found: PartChecksum,
+  address: Address
+): ChecksumDifference {
   const [rows, low, high, hash] = written.map((sum, lane) => (sum - (found[lane] ?? 0)) >>> 0) as [
     number,
     number,
@@ -146,7 +149,7 @@ export function compareTallies(written: PartTally, found: PartTally, address: Ad
   return { missing: [], unresolved: Math.max(1, Math.abs(rows | 0)) }
 }
 
-/** Whether a lost row can have been this address's. */
+/** Tests whether a lost row belonged to this address. */
 export function isRowOf({ position, hash }: LostRow, address: Address): boolean {
   const { low, high } = halvesOf(toTransactionId(position))
   return hashOf(addressBytes(address), 0, low, high) === hash
@@ -163,17 +166,17 @@ function keyOf(part: number): Uint8Array {
   return key
 }
 
-/** The 32 lower bits of an id and those above them. */
+/** The lower 32 bits of an id, and the bits above them. */
 function halvesOf(id: number): { readonly low: number; readonly high: number } {
   const high = Math.floor(id / half)
   return { low: id - high * half, high }
 }
 
-/** 32 bits of address and id, stirred word by word as MurmurHash3 does. */
+/** Hashes address and id to 32 bits, mixed word by word as in MurmurHash3. */
 function hashOf(address: Uint8Array, at: number, low: number, high: number): number {
-  let hash = stir(stir(0, low), high)
+  let hash = mix(mix(0, low), high)
   for (let i = at; i < at + addressLength; i += 4) {
-    hash = stir(
+    hash = mix(
       hash,
       ((address[i] ?? 0) << 24) |
         ((address[i + 1] ?? 0) << 16) |
@@ -186,7 +189,7 @@ function hashOf(address: Uint8Array, at: number, low: number, high: number): num
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-function stir(hash: number, word: number): number {
+function mix(hash: number, word: number): number {
   const spread = Math.imul(word, 0xcc9e2d51)
   const mixed = hash ^ Math.imul((spread << 15) | (spread >>> 17), 0x1b873593)
   return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { addressBytes } from './hexBytes.ts'
-import { compareTallies, isRowOf, partBounds, readPartTally, Tally, tallyPlace } from './tally.ts'
+import {
+  compareChecksums,
+  findChecksum,
+  isRowOf,
+  partBounds,
+  RowChecksums,
+  readPartChecksum
+} from './rowChecksums.ts'
 import { toPosition } from './transactionId.ts'
 
 const alice = `0x${'a1'.repeat(20)}` as const
@@ -13,14 +20,14 @@ test('one lost row is named to its address, and to nobody else', () => {
   fc.assert(
     fc.property(ids, fc.nat(), (all, pick) => {
       const lost = all[pick % all.length] ?? 0
-      const [written, found] = [new Tally(), new Tally()]
+      const [written, found] = [new RowChecksums(), new RowChecksums()]
       for (const id of all) {
         for (const address of [alice, neighbour]) written.add(addressBytes(address), 0, id)
         found.add(addressBytes(neighbour), 0, id)
         if (id !== lost) found.add(addressBytes(alice), 0, id)
       }
       const compare = (address: `0x${string}`) =>
-        compareTallies(written.part(address), found.part(address), address)
+        compareChecksums(written.part(address), found.part(address), address)
       expect(compare(alice)).toEqual({ missing: [toPosition(lost)], unresolved: 0 })
       const { ofOther, ...rest } = compare(neighbour)
       expect(rest).toEqual({ missing: [], unresolved: 0 })
@@ -33,13 +40,13 @@ test('one lost row is named to its address, and to nobody else', () => {
 test('what was taken out again leaves nothing, also over a page that was stored between', () => {
   fc.assert(
     fc.property(ids, all => {
-      const tally = new Tally()
-      for (const id of all) tally.add(addressBytes(alice), 0, id)
-      const stored = new Tally()
-      for (const [page, bytes] of tally.takeChanged()) {
+      const checksums = new RowChecksums()
+      for (const id of all) checksums.add(addressBytes(alice), 0, id)
+      const stored = new RowChecksums()
+      for (const [page, bytes] of checksums.takeChanged()) {
         stored.load(page, bytes)
-        const place = tallyPlace(alice)
-        expect(readPartTally(bytes, place.offset)).toEqual(tally.part(alice))
+        const place = findChecksum(alice)
+        expect(readPartChecksum(bytes, place.offset)).toEqual(checksums.part(alice))
         expect(page).toBe(place.page)
       }
       for (const id of all) stored.subtract(addressBytes(alice), 0, id)
@@ -49,24 +56,24 @@ test('what was taken out again leaves nothing, also over a page that was stored 
 })
 
 test('two lost rows and one too many look like one of somebody else, and fit nobody', () => {
-  const [written, found] = [new Tally(), new Tally()]
+  const [written, found] = [new RowChecksums(), new RowChecksums()]
   for (const id of [10, 20]) written.add(addressBytes(alice), 0, id)
   found.add(addressBytes(alice), 0, 25)
-  const { ofOther, ...rest } = compareTallies(written.part(alice), found.part(alice), alice)
+  const { ofOther, ...rest } = compareChecksums(written.part(alice), found.part(alice), alice)
   expect(rest).toEqual({ missing: [], unresolved: 0 })
   expect(ofOther?.position).toEqual(toPosition(5))
   for (const address of [alice, neighbour]) expect(ofOther && isRowOf(ofOther, address)).toBe(false)
 })
 
 test('several lost rows, or one too many, are counted and given to nobody', () => {
-  const [written, found] = [new Tally(), new Tally()]
+  const [written, found] = [new RowChecksums(), new RowChecksums()]
   for (const id of [1, 2, 3]) written.add(addressBytes(alice), 0, id)
   found.add(addressBytes(alice), 0, 2)
-  expect(compareTallies(written.part(alice), found.part(alice), alice)).toEqual({
+  expect(compareChecksums(written.part(alice), found.part(alice), alice)).toEqual({
     missing: [],
     unresolved: 2
   })
-  expect(compareTallies(found.part(alice), written.part(alice), alice)).toEqual({
+  expect(compareChecksums(found.part(alice), written.part(alice), alice)).toEqual({
     missing: [],
     unresolved: 2
   })
