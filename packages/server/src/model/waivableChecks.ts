@@ -29,4 +29,6 @@ export interface Waiver {
   readonly fromBlock?: number
   /** Absent or null: without end. */
   readonly toBlock?: number | null
+  /** URL of what documents it; absent or null: nothing is named. */
+  readonly source?: string | null
 }

@@ -24,7 +24,13 @@ const textFields = [
   /** The signal that ends the process. */
   'signal',
   /** Version of the server. */
-  'version'
+  'version',
+  /** Name of a chain. */
+  'name',
+  /** Whether the preset of a chain is applied. */
+  'preset',
+  /** Checks that blocks of a chain may break, with heights, reasons and sources. */
+  'waivers'
 ] as const
 
 const numberFields = [

@@ -24,7 +24,7 @@ describe('the waivers of a configuration', () => {
   it('need a check and a reason; the range is everything by default', () => {
     const [chain] = parse({ check: 'logsBloom', reason: 'state sync' }).chains.evm
     expect(chain?.waivers).toEqual([
-      { check: 'logsBloom', reason: 'state sync', fromBlock: 0, toBlock: null }
+      { check: 'logsBloom', reason: 'state sync', fromBlock: 0, toBlock: null, source: null }
     ])
   })
 

@@ -29,9 +29,18 @@ const waiver = z
     toBlock: z.int().min(0).nullable().default(null).meta({
       description:
         'last block that may break the check, not before `fromBlock`: an integer, or null for no end'
+    }),
+    source: httpUrl.nullable().default(null).meta({
+      description: 'where the exception is documented: an http:// or https:// URL, or null'
     })
   })
   .refine(({ fromBlock, toBlock }) => toBlock === null || fromBlock <= toBlock, { path: ['toBlock'] })
+
+const nativeCurrency = z.strictObject({
+  name: z.string().min(1).max(60),
+  symbol: z.string().min(1).max(20),
+  decimals: z.int().min(0).max(255)
+})
 
 /** An EVM chain. */
 export const evmChain = z.strictObject({
@@ -66,6 +75,26 @@ export const evmChain = z.strictObject({
     600_000,
     'pause between looks at the node while following it: 50 to 600000 milliseconds'
   ),
+  preset: flag(
+    true,
+    'apply what is known of the chain by its id: its name, currency, explorer and waivers: true or false'
+  ),
+  name: z
+    .string()
+    .regex(/^(?! )\P{C}{1,60}$/u)
+    .nullable()
+    .default(null)
+    .meta({ description: "the chain's name: 1 to 60 characters, or null for the one of the preset" }),
+  nativeCurrency: nativeCurrency.nullable().default(null).meta({
+    description: 'currency of fees: { name, symbol, decimals }, or null for the one of the preset'
+  }),
+  explorerUrl: httpUrl.nullable().default(null).meta({
+    description: 'block explorer: an http:// or https:// URL, or null for the one of the preset'
+  }),
+  dev: z.boolean().nullable().default(null).meta({
+    description:
+      'a development chain, which may begin anew at any time: true, false, or null for true with chain id 31337 or 1337'
+  }),
   waivers: list(
     waiver,
     'checks of blocks that this chain is allowed to break: a list of { check, reason, ... }'

@@ -1,17 +1,19 @@
 import type { z } from 'zod'
 import { ConfigError } from '../../platform/errors.ts'
+import { applyPresets, type Config } from './applyPresets.ts'
 import { applyEnvironment, environmentVariables, type Sources, unknownVariables } from './environment.ts'
 import { isRecord } from './isRecord.ts'
 import { type Project, projectsSchema } from './projectsSchema.ts'
 import { readConfigFile } from './readConfigFile.ts'
-import { type Config, configSchema } from './schema.ts'
+import { configSchema } from './schema.ts'
 import { describeIssue, listKeys } from './schemaDocs.ts'
 
+export type { Config } from './applyPresets.ts'
 export type { Project, ProjectInput } from './projectsSchema.ts'
-export type { Config, ConfigInput } from './schema.ts'
+export type { ConfigInput } from './schema.ts'
 
 /**
- * Checks a configuration and fills in its defaults.
+ * Checks a configuration and fills in its defaults and the presets of its chains.
  *
  * @param options.mayLackProjects - somebody else knows who may call.
  * @throws {ConfigError} naming every wrong key, its value (never a key or a URL's credentials) and what was expected.
@@ -92,7 +94,7 @@ function parse(input: unknown, sources: Sources, mayLackProjects = false): Confi
   if (!mayLackProjects && nobodyMayCall(input)) {
     issues.push({ code: 'custom', path: ['projects'], message: '' })
   }
-  if (outcome.success && issues.length === 0) return outcome.data
+  if (outcome.success && issues.length === 0) return applyPresets(outcome.data)
   throw refusal(issues, input, sources)
 }
 

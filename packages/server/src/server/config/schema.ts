@@ -221,5 +221,5 @@ export const configSchema = z
 
 /** A configuration as a file or a caller of `createServer` writes it; all but chains has a default, and a project must be named. */
 export type ConfigInput = z.input<typeof configSchema>
-/** A complete, checked configuration. */
-export type Config = z.output<typeof configSchema>
+/** A checked configuration with its defaults, before the presets of its chains are applied. */
+export type ParsedConfig = z.output<typeof configSchema>

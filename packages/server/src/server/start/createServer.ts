@@ -3,6 +3,7 @@ import type { SyncStatus } from '../../model/sync.ts'
 import { createPasswordHider, hidingLogger } from '../../platform/createSecretHider.ts'
 import { ConfigError } from '../../platform/errors.ts'
 import { createLogger, type Logger } from '../../platform/logger.ts'
+import { describeChain } from '../config/applyPresets.ts'
 import { type ConfigInput, type ProjectInput, parseConfig, parseProjects } from '../config/config.ts'
 import type { FetchHandler } from '../http/createFetchHandler.ts'
 import type { NodeHandler } from '../http/createNodeHandler.ts'
@@ -114,6 +115,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   const hide = createPasswordHider([config.store, ...config.storeReplicas])
   const plainLogger = options.logger ?? createLogger({ level: config.log.level })
   const logger = hide === undefined ? plainLogger : hidingLogger(plainLogger, hide)
+  for (const chain of config.chains.evm) logger.info('a chain is served', describeChain(chain))
   const verifier = verifyProject && createProjectVerifier(verifyProject, { limits: verifyLimits, logger })
   const projects = await openProjects({
     configured: config.projects,

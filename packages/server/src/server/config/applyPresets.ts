@@ -1,0 +1,63 @@
+import { chainPresets, devChainIds } from '../../model/chainPresets.ts'
+import type { ParsedConfig } from './schema.ts'
+
+type ParsedChain = ParsedConfig['chains']['evm'][number]
+
+/** An EVM chain of the configuration with the preset of its id merged in. */
+export interface EvmChain extends ParsedChain {
+  /** `Chain <chainId>` where neither the configuration nor a preset names the chain. */
+  readonly name: string
+  readonly dev: boolean
+}
+
+/** A complete, checked configuration. It is valid input too, and then stays as it is. */
+export type Config = Omit<ParsedConfig, 'chains'> & {
+  readonly chains: Omit<ParsedConfig['chains'], 'evm'> & { evm: EvmChain[] }
+}
+
+/** Merges the presets of chains into a configuration: its own values win, and waivers are united. */
+export function applyPresets(config: ParsedConfig): Config {
+  return { ...config, chains: { ...config.chains, evm: config.chains.evm.map(applyPreset) } }
+}
+
+function applyPreset(chain: ParsedChain): EvmChain {
+  const { chainId } = chain
+  const preset = chain.preset ? chainPresets.get(chainId) : undefined
+  const known = (preset?.exceptions ?? []).map(exception => ({ fromBlock: 0, toBlock: null, ...exception }))
+  return {
+    ...chain,
+    name: chain.name ?? preset?.name ?? `Chain ${chainId}`,
+    nativeCurrency: chain.nativeCurrency ?? preset?.nativeCurrency ?? null,
+    explorerUrl: chain.explorerUrl ?? preset?.explorerUrl ?? null,
+    dev: chain.dev ?? devChainIds.has(chainId),
+    waivers: [...chain.waivers, ...known.filter(exception => !chain.waivers.some(isSame(exception)))]
+  }
+}
+
+type Waiver = ParsedChain['waivers'][number]
+
+function isSame(one: Waiver): (other: Waiver) => boolean {
+  return other =>
+    other.check === one.check &&
+    other.fromBlock === one.fromBlock &&
+    other.toBlock === one.toBlock &&
+    other.source === one.source
+}
+
+/** Describes a chain for the log: its name, its preset, and each check that its blocks may break. */
+export function describeChain({ chainId, name, preset, waivers }: EvmChain) {
+  const applied = chainPresets.has(chainId) ? 'applied' : 'none is known'
+  return {
+    chainId,
+    name,
+    preset: preset ? applied : 'off',
+    ...(waivers.length === 0 ? {} : { waivers: waivers.map(describeWaiver).join('; ') })
+  }
+}
+
+function describeWaiver({ check, reason, fromBlock, toBlock, source }: Waiver): string {
+  const heights = toBlock === null ? `from block ${fromBlock}` : `blocks ${fromBlock} to ${toBlock}`
+  // A log line cuts what it takes for a URL to its host.
+  const origin = source === null ? 'by configuration' : source.replace(/^https?:\/\//, '')
+  return `${check} (${heights}): ${reason} [${origin}]`
+}
