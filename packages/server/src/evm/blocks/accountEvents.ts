@@ -16,10 +16,10 @@ const weiPerGwei = 1_000_000_000n
 const depositType = 0x7e
 /** EIP-7702. */
 const setCodeType = 4
-/** A tuple with it is never valid (EIP-2681). */
+/** An authorization with this nonce is never valid (EIP-2681). */
 const lastNonce = 2n ** 64n - 1n
 
-/** What one block does to accounts besides its transactions, account by account, in the order in which it is added. */
+/** Collects the changes that a block makes to accounts besides its transactions, by account, in the order of adding. */
 export class AccountEventList {
   readonly #events = new Map<Address, AccountEvent[]>()
 
@@ -36,15 +36,15 @@ export class AccountEventList {
 }
 
 /**
- * Adds what a transaction does to accounts besides itself, also where it has failed: neither is undone then.
+ * Adds the changes that a transaction makes to accounts besides its own transfer. They stay when it fails.
  *
- * - `mint` of a deposit, to its sender, out of nothing.
- * - EIP-7702: its authorities. A tuple for another chain has none, nor has one whose signature is nobody's. Whether the
- *   others were valid is not looked at: that depends on state. The nonces of the account tell.
+ * - The `mint` of a deposit, credited to its sender.
+ * - The authorities of its EIP-7702 authorizations. An authorization for another chain, or with a signature that recovers
+ *   no signer, has none. Whether the others were valid depends on state and is not checked; the account's nonces show it.
  *
  * @param raw - as the node sent it.
  * @throws {NodeContradictionError} `mint` is not a quantity.
- * @remarks Milliseconds for each tuple, whose signer has to be computed.
+ * @remarks Each authorization costs the recovery of its signer.
  */
 export function addTransactionEvents(
   events: AccountEventList,
@@ -66,7 +66,7 @@ export function addTransactionEvents(
 }
 
 /**
- * Adds what a block does to accounts by itself: tips to its fee recipient, then withdrawals (EIP-4895) in their order.
+ * Adds the changes that a block itself makes to accounts: tips to its fee recipient, then withdrawals (EIP-4895) in order.
  *
  * @param tips - what its transactions paid above the base fee.
  * @throws {NodeContradictionError} a field is malformed. The fee recipient is read only where there are tips.
@@ -80,8 +80,8 @@ export function addBlockEvents(
   if (tips > 0n && !isAbsent(miner)) {
     events.add(readAddress(miner, where, 'miner'), { kind: 'tip', amount: tips })
   }
-  for (const [place, entry] of readList(withdrawals ?? [], where, 'withdrawals').entries()) {
-    const at = `${where}: withdrawals[${place}]`
+  for (const [i, entry] of readList(withdrawals ?? [], where, 'withdrawals').entries()) {
+    const at = `${where}: withdrawals[${i}]`
     const { address, amount } = readObject(entry, at)
     const wei = readQuantity(amount, `${at}.amount`) * weiPerGwei
     if (wei > 0n) events.add(readAddress(address, `${at}.address`), { kind: 'withdrawal', amount: wei })
@@ -89,14 +89,14 @@ export function addBlockEvents(
 }
 
 /**
- * What one gas paid above the base fee, which is burnt (EIP-1559). Nothing where it paid less: system transactions do.
+ * Returns the price of one gas above the base fee, which is burnt (EIP-1559); 0 where it is lower, as in system transactions.
  * @param baseFee - absent: the chain burns nothing.
  */
 export function tipPerGas(gasPrice: bigint, baseFee = 0n): bigint {
   return gasPrice > baseFee ? gasPrice - baseFee : 0n
 }
 
-/** @returns `undefined` for a tuple that is not for this chain, or that nobody has signed. */
+/** Recovers the signer of an authorization. @returns `undefined` where it is for another chain, or has no signer. */
 function readAuthorization(
   tuple: unknown,
   ownChainId: unknown
@@ -115,7 +115,7 @@ function readAuthorization(
     const authority = recoverAddress(hashAuthorization({ chainId, address, nonce }), signature)
     return { authority: authority.toLowerCase() as Address, nonce }
   } catch {
-    // What is not of the form of a tuple, or has no signer, is skipped by the chain as well.
+    // The chain skips a malformed authorization too, and one without a signer.
     return undefined
   }
 }

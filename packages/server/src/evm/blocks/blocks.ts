@@ -9,12 +9,12 @@ import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock
 import { verifyHeader, verifyReceipts } from './verify.ts'
 
 /**
- * The block at a height with its receipts, verified to belong together, as `read` reads it.
- * @param read - may refuse the block with a NodeContradictionError, which counts like any other disagreement.
+ * Reads the block at a height and its receipts, and verifies that they belong together.
+ * @param read - turns the verified block into the result. Its NodeContradictionError counts like any other disagreement.
  * @throws {NodeContradictionError} when the parts disagree on every upstream, or none has the block (yet).
  * @remarks Two calls; one for an empty block; a batch of one call per transaction on nodes without
- *   `eth_getBlockReceipts`. Receipts that fit on no upstream put the header in doubt: next time another upstream is asked
- *   for it first.
+ *   `eth_getBlockReceipts`. When the receipts of no upstream fit, the header may be wrong: the next attempt asks another
+ *   upstream for it first.
  */
 export async function fetchBlock<T>(
   rpc: EvmUpstreams,
@@ -38,7 +38,7 @@ export async function fetchBlock<T>(
   )) as HeaderFrom
   try {
     if (header.transactions.length === 0 && isEmptyRoot(header.raw.transactionsRoot)) {
-      // Such a block has no transactions, whatever else is missing.
+      // The root proves that the block has no transactions.
       return read(verifyReceipts(header, [], waivers))
     }
     return await rpc.onOneNode(
@@ -57,7 +57,7 @@ interface HeaderFrom {
   readonly giver: EvmNode
 }
 
-/** Asked for by hash: by number, two calls around a reorg would speak of two blocks. Each node in the way it offers. */
+/** Reads receipts by block hash, since a height may name another block after a reorg; one by one where the node offers no more. */
 async function fetchReceipts(node: EvmNode, { ref, transactions }: VerifiedHeader): Promise<unknown> {
   const whole = await node.attempt('eth_getBlockReceipts', async () => {
     try {
@@ -80,7 +80,7 @@ async function fetchReceipts(node: EvmNode, { ref, transactions }: VerifiedHeade
   })
 }
 
-/** The chain's block at a height; absent when no upstream has one there. */
+/** Reads the hash of the chain's block at a height; absent when no upstream has a block there. */
 export async function fetchBlockRef(
   rpc: EvmRpc,
   number: number,
@@ -97,13 +97,13 @@ export async function fetchBlockRef(
   return (await rpc.request(call, { read, ...(signal ? { signal } : {}) })) as BlockRef | undefined
 }
 
-/** Whether any upstream still has this block, on its canonical path or beside it. */
+/** Reports whether any upstream still has this block, canonical or not. */
 export async function knowsBlock(rpc: EvmRpc, hash: Hash, signal?: AbortSignal): Promise<boolean> {
   const call = { method: 'eth_getBlockByHash', params: [hash, false] }
   return (await rpc.request(call, signal ? { signal } : {})) !== null
 }
 
-/** @returns `undefined` for null, the node's word for "no such block". */
+/** Reads the height and hash of a block. @returns `undefined` for null, with which a node says that it has no such block. */
 export function readBlockRef(raw: unknown, what: string): BlockRef | undefined {
   if (raw === null) return undefined
   const { number, hash } = readObject(raw, what)

@@ -14,24 +14,24 @@ import { createTracing } from './traces/createTracing.ts'
 import { createWaivers } from './verification/contradiction.ts'
 import type { VerifiedBlock } from './verification/verifiedBlock.ts'
 
-/** A chain as its indexer sees it: blocks, refs and parents, verified and in the server's own terms. */
+/** Source of a chain's verified blocks, in the form that the indexer stores. */
 export interface EvmSource {
   /**
-   * What the node says of the chain it serves.
+   * Reads which chain the node serves.
    * @returns `chainId` is exact also beyond 2^53.
    */
   identity(signal?: AbortSignal): Promise<{ readonly chainId: bigint; readonly genesisHash: Hash }>
-  /** The node's newest block, and up to which height the chain holds its blocks final. */
+  /** Reads the node's newest block and the height of the newest final one. */
   head(signal?: AbortSignal): Promise<ChainHead>
   /**
-   * The verified block at a height, as it is stored.
+   * Reads and verifies the block at a height, as it is stored.
    * @throws {NodeContradictionError} when its parts disagree, or the node does not have it (yet).
-   * @throws {StoreError} when a value of it has no place in what is stored.
+   * @throws {StoreError} when one of its values cannot be stored.
    */
   block(number: number, signal?: AbortSignal): Promise<BlockRows>
-  /** The node's canonical block at a height; absent when it has none there. */
+  /** Reads the hash of the node's canonical block at a height; absent when it has none there. */
   blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
-  /** Whether the node still has this block, canonical or not. */
+  /** Reports whether the node still has this block, canonical or not. */
   knowsBlock(hash: Hash, signal?: AbortSignal): Promise<boolean>
   /** Waits for an announcement of a new block; absent without WebSockets. */
   waitForHead?(pauseMs: number, signal: AbortSignal): Promise<void>
@@ -42,18 +42,18 @@ export interface EvmSourceOptions {
   /** Absent: nothing announces new blocks. */
   readonly heads?: WebSocketHeads
   /**
-   * How deep a block must lie to count as final: a number of blocks, or `auto` for what the node's `finalized` tag
-   * says, and 64 blocks where it has none.
+   * Depth from which a block counts as final: a number of blocks, or `auto` for the node's `finalized` tag and 64 blocks
+   * where it has none.
    */
   readonly finality: 'auto' | number
-  /** Checks of blocks that this chain is allowed to break; absent: none. */
+  /** Checks that blocks of this chain may break; absent: none. */
   readonly waivers?: readonly Waiver[]
-  /** Whether blocks are read with their traces; `off`. */
+  /** Whether blocks are read with their traces; default `off`. */
   readonly traces?: TraceMode
   readonly logger?: Logger
 }
 
-/** Two epochs of Ethereum's proof of stake; what `auto` assumes of a node that names no final block. */
+/** Depth that `auto` assumes when a node names no final block: two epochs of Ethereum's proof of stake. */
 const assumedFinality = 64
 
 export function createEvmSource(options: EvmSourceOptions): EvmSource {
@@ -101,7 +101,7 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
   }
 }
 
-/** Blocks of proof of work pay who found them, also empty ones. */
+/** Reports whether the block is of proof of work, which pays a reward for empty blocks too. */
 function mayReward({ raw: { difficulty } }: VerifiedBlock): boolean {
   return !isAbsent(difficulty) && !/^(0x)?0*$/i.test(String(difficulty))
 }
@@ -111,7 +111,7 @@ interface ChainHead {
   readonly finalized?: number
 }
 
-/** @throws {NodeContradictionError} the node has no newest block, or names one that is none. */
+/** Reads the newest and the final block. @throws {NodeContradictionError} the newest block is missing or malformed. */
 function readHead([latest, final]: readonly NodeOutcome[], finality: 'auto' | number): ChainHead {
   if (latest === undefined || !latest.ok) throw latest?.error ?? new NodeContradictionError('no latest block')
   const head = readBlockRef(latest.value, 'latest block')

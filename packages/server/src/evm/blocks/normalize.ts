@@ -31,14 +31,14 @@ export interface NormalizedBlock {
   readonly ignoredLogs: number
 }
 
-/** EIP-2718 types whose fields are laid down by the protocol: legacy, 2930, 1559, 4844, 7702. */
+/** Newest EIP-2718 type whose fields the protocol defines: legacy, 2930, 1559, 4844, 7702. */
 const lastKnownType = 4
 const blobType = 3
 
 /**
- * Turns a verified block into what the index keeps. What each odd shape of real chains becomes is said at the
- * function that decides it.
- * @throws {NodeContradictionError} when a field without which the record would be wrong is missing or malformed.
+ * Turns a verified block into the records of the index. Each function below documents the odd shapes of real chains that it
+ * handles.
+ * @throws {NodeContradictionError} when a required field is missing or malformed.
  */
 export function normalizeBlock(verified: VerifiedBlock): NormalizedBlock {
   const { ref, parentHash, timestampSeconds, raw } = verified
@@ -64,19 +64,19 @@ export function normalizeBlock(verified: VerifiedBlock): NormalizedBlock {
 }
 
 /**
- * What a transaction says of itself, in the pool as in a block.
+ * Reads the fields of a transaction, in the pool or in a block.
  *
- * - `type` missing: 0. Types that nobody here knows pass through with the fields they have.
+ * - `type` missing: 0. Unknown types pass through with the fields they have.
  * - `nonce` missing (deposits of rollups): `fallback.nonce`, else 0.
  * - `from` missing: `fallback.from`; without either the transaction is refused.
  * - `to` missing, null, empty or `0x`: none. When the key is missing altogether, `fallback.to` is used.
- * - `input` and `data` are the same thing; neither: `0x`.
+ * - `input` and `data` are two names of one field; neither: `0x`.
  * - `value` or `gas` missing (system transactions): 0.
  * - `accessList` counts for types from 1 on (some nodes write one for legacy transactions) and is `[]` where a
  *   protocol type leaves it out.
- * - The fee caps count for types from 2 on. Where a protocol type leaves one out, both are the one price it pays, as
- *   EIP-1559 reads a transaction that offers one price: `gasPrice`, else `fallback.gasPrice`, else 0.
- * - The blob fields count where `mayCarryBlobs`; none is made up.
+ * - The fee caps count for types from 2 on. Where a protocol type leaves one out, it is the price that the transaction
+ *   offers (EIP-1559): `gasPrice`, else `fallback.gasPrice`, else 0.
+ * - The blob fields count where `mayCarryBlobs`; a missing one stays absent.
  *
  * @throws {NodeContradictionError} when a field is malformed.
  */
@@ -118,7 +118,7 @@ export function normalizeTransaction(
   return transaction
 }
 
-/** Protocol types other than 3 carry no blobs; of types that nobody here knows it is not known. */
+/** Reports whether a type may carry blobs: of the protocol's types only 3 does; an unknown type may. */
 function mayCarryBlobs(type: number): boolean {
   return type === blobType || type > lastKnownType
 }
@@ -160,7 +160,7 @@ function normalizeConfirmed(
   }
   const created = status === 3 ? readCreated(common, receipt, where) : undefined
   if (created !== undefined) transaction.contractAddress = created
-  // A failed transaction has undone whatever it logged; a node that lists such logs is not followed.
+  // A failed transaction has undone its logs, so logs that a node lists for it are ignored.
   const { parties, candidates, transfers, ignored } = readTransfers(status === 3 ? receipt.logs : [])
   const all = [common.from]
   if (common.to !== undefined) all.push(common.to)
@@ -170,11 +170,11 @@ function normalizeConfirmed(
 }
 
 /**
- * 3 for success, 4 for failure. A status of 1 is success (EIP-658) and any other number failure: IoTeX writes its own
- * code of what went wrong.
+ * Reads the status: 3 for success, 4 for failure. 1 is success (EIP-658); any other number is failure, since IoTeX writes
+ * error codes of its own.
  *
- * Without `status` (before Byzantium; `root` may stand in its place or beside it): 3, because nothing in a receipt
- * proves a failure. Gas used up to the limit does not: a transaction may need exactly the gas it was given.
+ * Without `status` (before Byzantium, with or without `root`): 3, because nothing in such a receipt proves a failure. Gas
+ * used up to the limit does not: a transaction may need exactly the gas it was given.
  */
 function readStatus(receipt: RawObject, where: string): 3 | 4 {
   if (receipt.status === '0x1') return 3
@@ -183,8 +183,8 @@ function readStatus(receipt: RawObject, where: string): 3 | 4 {
 }
 
 /**
- * What one gas really cost. `effectiveGasPrice` if the receipt has it (nodes before London do not); else what
- * EIP-1559 makes of the fee caps and the block's base fee; else the transaction's `gasPrice`; else 0 (system
+ * Reads the price that was paid for one gas: `effectiveGasPrice` if the receipt has it (nodes before London do not), else
+ * the EIP-1559 price from the fee caps and the block's base fee, else the transaction's `gasPrice`, else 0 (system
  * transactions pay nothing).
  */
 function readGasPrice(
@@ -204,8 +204,8 @@ function readGasPrice(
 }
 
 /**
- * Blob gas (EIP-4844) and the share of a rollup's data on its parent chain, where the receipt has them. On a type that
- * carries no blobs, blob gas means something else: OP chains count the size of their data there.
+ * Reads the fees besides gas, where the receipt has them: blob gas (EIP-4844) and a rollup's fee on its parent chain. On a
+ * type without blobs, blob gas means something else: OP chains count the size of their data there.
  */
 function readExtraFees(type: number, receipt: RawObject, where: string): bigint {
   const l1Fee = readOptionalQuantity(receipt.l1Fee, where, 'l1Fee') ?? 0n
@@ -216,10 +216,9 @@ function readExtraFees(type: number, receipt: RawObject, where: string): bigint 
 }
 
 /**
- * The contract that a successful transaction created. Some nodes name one on plain calls and on failed creations too:
- * both are ignored. Where a creation's receipt leaves it out, a protocol type's address follows from sender and
- * nonce. None is made up for other types, or without any code to create one from: native transactions of some chains
- * have no receiver and create nothing.
+ * Reads the contract that a successful transaction created. Some nodes name one on plain calls and on failed creations too:
+ * both are ignored. Where a creation's receipt leaves it out, a protocol type's address follows from sender and nonce. Other
+ * types, and creations without code, get none: native transactions of some chains have no receiver and create nothing.
  */
 function readCreated(
   { to, from, nonce, type, data }: EvmTransaction,
@@ -234,8 +233,8 @@ function readCreated(
 
 function readAccessList(value: unknown, type: number, where: string): readonly AccessListEntry[] | undefined {
   if (isAbsent(value)) return type <= lastKnownType ? [] : undefined
-  return readList(value, where, 'accessList').map((entry, place) => {
-    const at = `${where}: accessList[${place}]`
+  return readList(value, where, 'accessList').map((entry, i) => {
+    const at = `${where}: accessList[${i}]`
     const { address, storageKeys } = readObject(entry, at)
     return {
       address: readAddress(address, `${at}.address`),

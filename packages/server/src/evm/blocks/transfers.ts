@@ -2,7 +2,7 @@ import type { Address, Hex, HoldingCandidate, TokenTransfer } from '../../model/
 import { asBytes, asHex, type RawObject } from '../../nodes/evm/rawFields.ts'
 import { eachOnce } from '../../platform/eachOnce.ts'
 
-/** What the logs of one transaction tell about tokens and who may hold them. */
+/** Token transfers in the logs of one transaction, and the accounts that may hold the tokens. */
 export interface LoggedTransfers {
   /** Every sender and receiver of a token transfer, each once, the zero address included. */
   readonly parties: readonly Address[]
@@ -24,31 +24,30 @@ export const transferBatchTopic = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07
 export const consecutiveTransferTopic = '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d'
 /** keccak256 of `Deposit(address,uint256)`, WETH9: native currency was wrapped. */
 export const depositTopic = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c'
-/** keccak256 of `Withdrawal(address,uint256)`, WETH9: it was unwrapped. */
+/** keccak256 of `Withdrawal(address,uint256)`, WETH9: native currency was unwrapped. */
 export const withdrawalTopic = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65'
 
 const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
 /** Hex digits in one ABI word. */
 const word = 64
-/** An address takes the lower 20 bytes of a word; a word with more in it is no address. */
+/** Zero bytes before an address in its word; a word without them is no address. */
 const beforeAddress = `0x${'0'.repeat(24)}`
 
 /**
- * Reads a transaction's logs for token transfers and for wrapped native currency. Any contract may log anything, so nothing
- * here is trusted: a log that does not have the exact shape of a transfer is ignored and counted, and no list is built
- * before the bytes it would need are known to be there.
+ * Reads token transfers and wrapped native currency from a transaction's logs. Any contract may log anything, so a log
+ * without the exact shape of a transfer is ignored and counted, and a list is built only after its bytes are known to exist.
  *
  * Shapes: ERC-20 has 3 topics and 32 bytes; ERC-721 4 topics and no data; the contracts before ERC-721
  * (CryptoKitties) 1 topic and 96 bytes; ERC-1155 4 topics and two numbers, or two lists of the same length; a range of
  * ERC-721 ids 4 topics and the last id, not below the first.
  *
- * Candidates: both sides of ERC-20 and ERC-1155 (an index that starts late has not seen how the sender got its
- * rest), the receiver of ERC-721 tokens (the sender has given away the ones that are named). The zero address as
- * sender stands for a mint and holds nothing.
+ * Candidates: both sides of ERC-20 and ERC-1155 transfers (a sender may hold more, received before the index begins), the
+ * receiver of ERC-721 tokens (the sender has given the named ones away). The zero address as sender is a mint and holds
+ * nothing.
  *
- * Wrapping logs no transfer: a `Deposit` or `Withdrawal` of WETH9's shape, 2 topics and 32 bytes, makes its account an
- * ERC-20 candidate, a withdrawal for the rest that it may leave. It makes nobody a party, and is listed among the transfers
- * as what it is. Other contracts have events of these names: any other shape is passed over and not counted.
+ * WETH9 logs no transfer when native currency is wrapped: a `Deposit` or `Withdrawal` of its shape (2 topics and 32 bytes)
+ * makes its account an ERC-20 candidate, but no party, and is listed among the transfers with `isWrapping`. Other contracts
+ * have events of these names: another shape is ignored and not counted.
  *
  * @param rawLogs - a receipt's `logs`, as the node sent them.
  * @remarks Never throws. Time and memory are linear in the size of the logs.
@@ -121,11 +120,11 @@ interface Transfer {
   readonly tokens: readonly MovedTokens[]
 }
 
-/** What one transfer is about: an amount for ERC-20, an id or a range of them for ERC-721, both for ERC-1155. */
+/** Tokens of one transfer: an amount for ERC-20, an id or a range of ids for ERC-721, both for ERC-1155. */
 type MovedTokens = Pick<TokenTransfer, 'amount' | 'tokenId' | 'lastTokenId'>
 
 interface ReadEvent {
-  /** @returns `undefined` for a log that has not the shape of the event. */
+  /** Reads a log. @returns `undefined` where it does not have the shape of the event. */
   readonly read: (log: Log) => Transfer | undefined
   readonly isWrapping?: true
 }
@@ -139,7 +138,7 @@ const events: ReadonlyMap<string, ReadEvent> = new Map<string, ReadEvent>([
   [withdrawalTopic, { read: log => readWrapper(log, false), isWrapping: true }]
 ])
 
-/** Most logs are of other events, which shows in their first topic. */
+/** Finds the reader of a log by its first topic; most logs are of other events. */
 function eventOf(raw: unknown): ReadEvent | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
   const { topics } = raw as RawObject
@@ -147,7 +146,7 @@ function eventOf(raw: unknown): ReadEvent | undefined {
   return typeof first === 'string' ? (events.get(first) ?? events.get(first.toLowerCase())) : undefined
 }
 
-/** The log if it is well-formed. */
+/** Reads a log; `undefined` where it is malformed. */
 function readLog({ address, topics, data }: RawObject): Log | undefined {
   const read = (topics as readonly unknown[]).map(topic => asHex(topic, word))
   const emitter = asHex(address, 40)
@@ -156,7 +155,7 @@ function readLog({ address, topics, data }: RawObject): Log | undefined {
   return { address: emitter, topics: read as Hex[], data: bytes.slice(2) }
 }
 
-/** Who wrapped or unwrapped native currency, and how much. */
+/** Reads the account that wrapped or unwrapped native currency, and the amount. */
 function readWrapper({ topics: [, account, third], data }: Log, isDeposit: boolean): Transfer | undefined {
   const owner = third === undefined && data.length === word ? addressInWord(account) : undefined
   if (owner === undefined) return undefined
@@ -178,7 +177,7 @@ function readTransfer({ topics, data }: Log): Transfer | undefined {
   return between(wordAt(data, 0), wordAt(data, word), 'erc721', tokens)
 }
 
-/** Both ends belong to the range; a range of one id is that id. */
+/** Reads a range of ids, both ends included; a range of one id is that id. */
 function readConsecutive({ topics, data }: Log): Transfer | undefined {
   const [, first, from, to] = topics
   if (topics.length !== 4 || first === undefined || data.length !== word) return undefined
@@ -187,7 +186,7 @@ function readConsecutive({ topics, data }: Log): Transfer | undefined {
   return between(from, to, 'erc721', [lastTokenId === tokenId ? { tokenId } : { tokenId, lastTokenId }])
 }
 
-/** The second topic is the operator, who is no party to the transfer. */
+/** Reads an ERC-1155 transfer. Its second topic is the operator, which is no party. */
 function readMultiToken(
   { topics, data }: Log,
   read: (data: string) => readonly MovedTokens[] | undefined
@@ -216,7 +215,7 @@ function readSingle(data: string): readonly MovedTokens[] | undefined {
   return [{ tokenId: BigInt(wordAt(data, 0)), amount: BigInt(wordAt(data, word)) }]
 }
 
-/** `(uint256[] ids, uint256[] values)`: both lists lie inside the data and are equally long. */
+/** Reads `(uint256[] ids, uint256[] values)`: both lists end inside the data and have one length. */
 function readBatch(data: string): readonly MovedTokens[] | undefined {
   const ids = listAt(data, 0)
   const values = listAt(data, word)
@@ -227,12 +226,9 @@ function readBatch(data: string): readonly MovedTokens[] | undefined {
   }))
 }
 
-/** Finds the list whose offset stands at `place`; all places count hex digits. */
-function listAt(
-  data: string,
-  place: number
-): { readonly start: number; readonly length: number } | undefined {
-  const offset = sizeAt(data, place)
+/** Finds the list whose offset is the word at `at`; all offsets here count hex digits. */
+function listAt(data: string, at: number): { readonly start: number; readonly length: number } | undefined {
+  const offset = sizeAt(data, at)
   // The first two words are the offsets themselves.
   if (offset === undefined || offset < word) return undefined
   const length = sizeAt(data, offset * 2)
@@ -241,13 +237,13 @@ function listAt(
   return length <= (data.length - start) / word ? { start, length } : undefined
 }
 
-/** The word at `place` if it can be a size inside `data`. */
-function sizeAt(data: string, place: number): number | undefined {
-  if (place + word > data.length) return undefined
-  const size = BigInt(wordAt(data, place))
+/** Reads the word at `at` if it can be a size inside `data`. */
+function sizeAt(data: string, at: number): number | undefined {
+  if (at + word > data.length) return undefined
+  const size = BigInt(wordAt(data, at))
   return size <= BigInt(data.length) ? Number(size) : undefined
 }
 
-function wordAt(data: string, place: number): Hex {
-  return `0x${data.slice(place, place + word)}`
+function wordAt(data: string, at: number): Hex {
+  return `0x${data.slice(at, at + word)}`
 }

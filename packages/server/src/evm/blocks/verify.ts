@@ -31,10 +31,10 @@ import { verifyLogs } from './verification/verifyLogs.ts'
 
 /**
  * Checks that an answer to `eth_getBlockByNumber(number, true)` is that block and is consistent in itself: each
- * transaction once, in ascending places, naming no other block, and an empty transactions root exactly where there
- * are none. Uncles hold nothing that is indexed: they are not read, and an uncle is no block, since it has no list of
- * transactions. `gasUsed` is not compared with the receipts: from EIP-7778 on they count differently.
- * @throws {NodeContradictionError} naming the block, the place, the disagreement, and the waiver where there is one.
+ * transaction once, with ascending indexes, naming no other block, and an empty transactions root exactly where there
+ * are none. Uncles are not read, since nothing in them is indexed; an uncle in place of the block is refused, since it lists
+ * no transactions. `gasUsed` is not compared with the receipts: since EIP-7778 the two count differently.
+ * @throws {NodeContradictionError} naming the block, the part, the disagreement, and the waiver where there is one.
  * @see https://ethereum.github.io/execution-apis/api-documentation
  */
 export function verifyHeader(
@@ -61,18 +61,18 @@ export function verifyHeader(
     parentHash: readHash(raw.parentHash, block, 'parentHash'),
     timestampSeconds: readCount(raw.timestamp, block, 'timestamp'),
     raw,
-    transactions: takeEachOnce(placeTransactions(listed, number, waivers), number, waivers)
+    transactions: takeEachOnce(numberTransactions(listed, number, waivers), number, waivers)
   }
 }
 
 const parties = ['from', 'to'] as const
 
 /**
- * Binds receipts to their block: one for each transaction, in the same order, each naming the transaction and the
- * block's hash, with the same place and parties, gas that adds up, and logs that are the block's own and match its
- * bloom. A lagging node answers null or an empty list, which is refused here like any other disagreement.
- * @throws {NodeContradictionError} naming the block, the place, the disagreement, and the waiver where there is one.
- * @remarks Linear in the size of the receipts; a hash for each address and topic that was not seen lately.
+ * Checks that receipts belong to their block: one for each transaction, in the same order, each naming the transaction and
+ * the block's hash, with the same index and parties, gas that adds up, and logs that are the block's own and match its
+ * bloom. A lagging node answers null or an empty list, which is refused like any other disagreement.
+ * @throws {NodeContradictionError} naming the block, the part, the disagreement, and the waiver where there is one.
+ * @remarks Linear in the size of the receipts; one hash for each address and topic that the bloom has not hashed lately.
  */
 export function verifyReceipts(
   header: VerifiedHeader,
@@ -82,12 +82,12 @@ export function verifyReceipts(
   const { ref } = header
   const receipts = readList(rawReceipts, `block ${ref.number}: receipts`)
   const { transactions, leftOver } = matchReceipts(header, receipts, waivers)
-  // Gas that what was left out has used is in the sums of what follows.
+  // When a receipt is left out, the sums after it include gas that is not known here.
   const isWhole = [receipts, header.transactions].every(({ length }) => length === transactions.length)
   let gasBefore: number | bigint = 0
-  for (let place = 0; place < transactions.length; place++) {
-    const { hash, index, raw, receipt } = transactions[place] as VerifiedTransaction
-    const where = `block ${ref.number} receipt ${place}`
+  for (let i = 0; i < transactions.length; i++) {
+    const { hash, index, raw, receipt } = transactions[i] as VerifiedTransaction
+    const where = `block ${ref.number} receipt ${i}`
     const { transactionIndex } = receipt
     if (
       transactionIndex !== raw.transactionIndex &&
@@ -138,7 +138,7 @@ function verifyRoots(raw: RawObject, number: number, count: number, waivers: Wai
     }
     return
   }
-  // A genesis block has no transactions; hardhat gives it the hash of nothing for a root.
+  // Block 0 has no transactions; hardhat writes zeros for its root.
   const saysEmpty =
     isAbsent(transactionsRoot) || isEmptyRoot(transactionsRoot) || isZeroHash(transactionsRoot)
   if (number > 0 && !saysEmpty) {
@@ -147,31 +147,31 @@ function verifyRoots(raw: RawObject, number: number, count: number, waivers: Wai
   }
 }
 
-/** The node's indexes where it has them, which may leave gaps; else the places in the list. */
-function placeTransactions(
+/** Gives each transaction its index: the node's, which may leave gaps, else its index in the list. */
+function numberTransactions(
   listed: readonly VerifiedHeaderTransaction[],
   number: number,
   waivers: Waivers
 ): readonly VerifiedHeaderTransaction[] {
   let previous = -1
   let areInOrder = true
-  const placed = listed.map(transaction => {
-    const { index: place, raw } = transaction
+  const numbered = listed.map(transaction => {
+    const { index: listIndex, raw } = transaction
     const { transactionIndex } = raw
     const index =
       smallQuantity(transactionIndex) ??
       (isAbsent(transactionIndex)
-        ? place
-        : readCount(transactionIndex, `block ${number} transaction ${place}`, 'transactionIndex'))
+        ? listIndex
+        : readCount(transactionIndex, `block ${number} transaction ${listIndex}`, 'transactionIndex'))
     if (index <= previous) {
-      const text = `transaction ${place} has index ${index} after index ${previous}`
+      const text = `transaction ${listIndex} has index ${index} after index ${previous}`
       insist('transactionIndex', number, waivers, text)
       areInOrder = false
     }
     previous = index
-    return index === place ? transaction : { ...transaction, index }
+    return index === listIndex ? transaction : { ...transaction, index }
   })
-  const sound = areInOrder ? placed : listed
+  const sound = areInOrder ? numbered : listed
   const last = sound.at(-1)
   if (last !== undefined && last.index >= maxTransactionsPerBlock) {
     throw contradiction(
@@ -182,7 +182,7 @@ function placeTransactions(
   return sound
 }
 
-/** Of a hash that is listed twice, the last place counts. */
+/** Drops repeated hashes: of a hash that is listed twice, the last entry counts. */
 function takeEachOnce(
   transactions: readonly VerifiedHeaderTransaction[],
   number: number,

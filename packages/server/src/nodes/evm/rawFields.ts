@@ -5,11 +5,11 @@ import { NodeContradictionError } from '../../platform/errors.ts'
 export type RawObject = Readonly<Record<string, unknown>>
 
 /** 256 bits: the widest number in any EVM structure. */
-const longestQuantity = 64
-const longestQuoted = 80
+const maxQuantityDigits = 64
+const maxQuotedLength = 80
 
 /*
- * Each reader is told what it reads, for the message of its error: `what`, or the member `name` of it.
+ * Each reader takes the name of what it reads for its error message: `what`, or its member `name`.
  */
 
 /** @throws {NodeContradictionError} when it is not an object. */
@@ -24,15 +24,14 @@ export function readList(value: unknown, what: string, name?: string): readonly 
   throw unexpected(named(what, name), value, 'a list')
 }
 
-/** Real nodes write "none" as a missing key, as null and as an empty string. */
+/** Reports whether a node gave no value: a missing key, null and an empty string all mean none. */
 export function isAbsent(value: unknown): value is undefined | null | '' {
   return value === undefined || value === null || value === ''
 }
 
 /**
- * A quantity, exact at any size. Accepted beyond the standard form, because real chains send them: leading zeros,
- * upper-case digits, `0x` for zero, and plain JSON numbers while they are exact. A decimal string is refused: `"10"`
- * could mean either.
+ * Reads a quantity, exact at any size. Real chains also send leading zeros, upper-case digits, `0x` for zero and exact JSON
+ * numbers, so these are accepted. A decimal string is refused: `"10"` could be ten or sixteen.
  * @throws {NodeContradictionError} for anything else, and beyond 256 bits.
  */
 export function readQuantity(value: unknown, what: string, name?: string): bigint {
@@ -42,7 +41,7 @@ export function readQuantity(value: unknown, what: string, name?: string): bigin
   if (typeof value === 'string') {
     const digits = /^0[xX]0*([0-9a-fA-F]*)$/.exec(value)?.[1]
     if (digits === '') return 0n
-    if (digits !== undefined && digits.length <= longestQuantity) return BigInt(`0x${digits}`)
+    if (digits !== undefined && digits.length <= maxQuantityDigits) return BigInt(`0x${digits}`)
   }
   throw unexpected(named(what, name), value, 'a quantity')
 }
@@ -52,7 +51,7 @@ export function readOptionalQuantity(value: unknown, what: string, name?: string
   return isAbsent(value) ? undefined : readQuantity(value, what, name)
 }
 
-/** A quantity that counts blocks, places or seconds. @throws {NodeContradictionError} beyond 2^53 - 1. */
+/** Reads a quantity that counts blocks, list entries or seconds. @throws {NodeContradictionError} beyond 2^53 - 1. */
 export function readCount(value: unknown, what: string, name?: string): number {
   const small = smallQuantity(value)
   if (small !== undefined) return small
@@ -66,12 +65,12 @@ const digitValues = Int8Array.from({ length: 128 }, (_, code) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(code))
 )
 
-/** The most hex digits of which every number is exact as a JS number. */
-const mostSmallDigits = 13
+/** Longest hex number whose every value is exact as a JS number. */
+const maxSmallDigits = 13
 
-/** A number in the form in which most come; a BigInt takes several times as long. Absent: in another form, or too long. */
+/** Reads a number in its most common form, without the cost of a BigInt. `undefined`: it has another form, or is too long. */
 export function smallQuantity(value: unknown): number | undefined {
-  if (typeof value !== 'string' || value.length < 3 || value.length > 2 + mostSmallDigits) return undefined
+  if (typeof value !== 'string' || value.length < 3 || value.length > 2 + maxSmallDigits) return undefined
   if (!value.startsWith('0x')) return undefined
   let sum = 0
   for (let i = 2; i < value.length; i++) {
@@ -82,7 +81,7 @@ export function smallQuantity(value: unknown): number | undefined {
   return sum
 }
 
-/** Bytes of any length, in lower case; `0x` where the node has none. */
+/** Reads bytes of any length, in lower case; `0x` where the node has none. */
 export function readBytes(value: unknown, what: string, name?: string): Hex {
   if (isAbsent(value)) return '0x'
   const bytes = asBytes(value)
@@ -90,12 +89,12 @@ export function readBytes(value: unknown, what: string, name?: string): Hex {
   return bytes
 }
 
-/** Whole bytes of 0x-hex in lower case; `undefined` for everything else. */
+/** Reads whole bytes of 0x-hex, in lower case; `undefined` for everything else. */
 export function asBytes(value: unknown): Hex | undefined {
   return typeof value === 'string' && value.length % 2 === 0 ? asHex(value, value.length - 2) : undefined
 }
 
-/** A text of 0x and so many digits in lower case; `undefined` for everything else. Most come so, with nothing to change. */
+/** Reads 0x and `digits` hex digits, in lower case; `undefined` for everything else. Most values need no change. */
 export function asHex(value: unknown, digits: number): Hex | undefined {
   if (typeof value !== 'string' || value.length !== 2 + digits || digits < 0) return undefined
   let all = 0
@@ -104,14 +103,14 @@ export function asHex(value: unknown, digits: number): Hex | undefined {
   return /^0[xX][0-9a-fA-F]*$/.test(value) ? (value.toLowerCase() as Hex) : undefined
 }
 
-/** 32 bytes, in lower case. */
+/** Reads 32 bytes, in lower case. */
 export function readHash(value: unknown, what: string, name?: string): Hash {
   const hash = asHex(value, 64)
   if (hash === undefined) throw unexpected(named(what, name), value, 'a 32-byte hash')
   return hash
 }
 
-/** 20 bytes, in lower case. */
+/** Reads 20 bytes, in lower case. */
 export function readAddress(value: unknown, what: string, name?: string): Address {
   const address = asHex(value, 40)
   if (address === undefined) throw unexpected(named(what, name), value, 'an address')
@@ -123,14 +122,14 @@ export function readOptionalAddress(value: unknown, what: string, name?: string)
   return isAbsent(value) || value === '0x' ? undefined : readAddress(value, what, name)
 }
 
-/** Put together only where something is wrong: most fields are sound, and there are many. */
+/** Joins the name of a field. Only an error calls it: there are many fields, and most are sound. */
 function named(what: string, name: string | undefined): string {
   return name === undefined ? what : `${what}: ${name}`
 }
 
 function unexpected(what: string, value: unknown, expected: string): NodeContradictionError {
   const text = JSON.stringify(value) ?? 'nothing'
-  const quoted = text.length > longestQuoted ? `${text.slice(0, longestQuoted)}...` : text
+  const quoted = text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}...` : text
   return new NodeContradictionError(`${what} is ${quoted}; expected ${expected}`)
 }
 

@@ -7,7 +7,7 @@ import { eachOnce } from '../../../platform/eachOnce.ts'
 import { ChainDataError, NodeUnavailableError } from '../../../platform/errors.ts'
 import type { Logger } from '../../../platform/logger.ts'
 import { type BlockTraces, readTraces } from './readTraces.ts'
-import { createTracePatience } from './tracePatience.ts'
+import { createTraceTimeout } from './traceTimeout.ts'
 import { createTraceWindow } from './traceWindow.ts'
 
 export interface TracingOptions {
@@ -18,14 +18,14 @@ export interface TracingOptions {
 }
 
 /**
- * Lays over a verified block what happened inside its transactions.
+ * Adds internal transfers and account events, read from traces, to a verified block.
  *
- * @param mayReward - the block is of proof of work (its difficulty is not 0): also one without transactions may pay somebody.
- * @returns the block as it was, where traces are "auto" and cannot be had.
+ * @param mayReward - the block is of proof of work (its difficulty is not 0), so it may pay a reward without transactions.
+ * @returns the same block, where traces are "auto" and unavailable.
  * @throws {NodeContradictionError} no upstream's traces fit the block.
  * @throws {NodeUnavailableError} no upstream offers traces, or none answered.
  * @throws {NodeRpcError} no upstream has the state of that block any more.
- * @remarks No call for a block that is empty and pays nobody; else see `readTraces`.
+ * @remarks No call for an empty block without a reward; else see `readTraces`.
  */
 export type AddTraces = (
   block: IndexedBlock,
@@ -36,7 +36,7 @@ export type AddTraces = (
 const nothing: BlockTraces = { internal: [], events: [] }
 
 export function createTracing({ rpc, mode, logger, clock = steadyClock }: TracingOptions): AddTraces {
-  const patience = createTracePatience(clock)
+  const timeout = createTraceTimeout(clock)
   const window = createTraceWindow()
   let isUntraced = false
 
@@ -46,10 +46,10 @@ export function createTracing({ rpc, mode, logger, clock = steadyClock }: Tracin
   ): Promise<BlockTraces> {
     const traceable = { ref, transactions: transactions.map(({ transaction }) => transaction) }
     const options = { height: ref.number, ...(signal && { signal }) }
-    const read = (tell: (bytes: number) => void) =>
-      rpc.onOneNode('traces', node => readTraces(node, traceable, tell), {
+    const read = (reportBytes: (bytes: number) => void) =>
+      rpc.onOneNode('traces', node => readTraces(node, traceable, reportBytes), {
         ...options,
-        timeoutMs: patience.limitMs()
+        timeoutMs: timeout.requestMs()
       })
     return window.run(read, signal)
   }
@@ -60,17 +60,17 @@ export function createTracing({ rpc, mode, logger, clock = steadyClock }: Tracin
     if (isEmpty && (number === 0 || !mayReward)) return withTraces(block, nothing)
     try {
       const traces = await ask(block, signal)
-      patience.came(number)
+      timeout.received(number)
       if (isUntraced) logger?.info('blocks are indexed with traces again', { blockNumber: number })
       isUntraced = false
       return withTraces(block, traces)
     } catch (error) {
       signal?.throwIfAborted()
-      // Nothing happened in it, and who was paid for it nobody tells.
+      // The block has no transactions, and no node can report its reward.
       if (isEmpty && isMethodMissing(error)) return withTraces(block, nothing)
       if (!(error instanceof ChainDataError)) throw error
       const explained = explain(error, number)
-      if (mode === 'on' || !patience.isOver(number, error)) throw explained
+      if (mode === 'on' || !timeout.isOver(number, error)) throw explained
       if (!isUntraced) {
         const problem = explained.message
         logger?.warn('blocks are indexed without traces', { blockNumber: number, problem })
@@ -81,14 +81,14 @@ export function createTracing({ rpc, mode, logger, clock = steadyClock }: Tracin
   }
 }
 
-/** Transactions get their internal transfers, whose payers and receivers become parties, and events are joined by account. */
+/** Adds internal transfers, whose payers and receivers become parties, and joins events by account. */
 function withTraces(block: IndexedBlock, { internal, events }: BlockTraces): IndexedBlock {
   const accounts = new Map((block.events ?? []).map(each => [each.address, each]))
   for (const { address, events: added } of events) {
     accounts.set(address, { address, events: [...(accounts.get(address)?.events ?? []), ...added] })
   }
-  const transactions = block.transactions.map((each, place) => {
-    const inside = internal[place] ?? []
+  const transactions = block.transactions.map((each, i) => {
+    const inside = internal[i] ?? []
     if (inside.length === 0) return { ...each, internal: inside }
     const parties = eachOnce([...each.parties, ...inside.flatMap(({ from, to }) => [from, to])])
     return { ...each, internal: inside, parties }

@@ -1,7 +1,7 @@
 import type { Address, BlockRef, ConfirmedTransaction, InternalTransfer } from '../../../model/evm.ts'
 import { isAbsent } from '../../../nodes/evm/rawFields.ts'
 
-/** A block as far as its traces must agree with it. */
+/** The parts of a block that its traces must agree with. */
 export interface TraceableBlock {
   readonly ref: BlockRef
   /** In block order. */
@@ -12,7 +12,7 @@ export type TraceableTransaction = Pick<ConfirmedTransaction, 'hash' | 'from' | 
 
 /** One step of a transaction that may move native currency or use a nonce, in the words that all forms of traces share. */
 export interface Frame {
-  /** `delegate`: code of another account, run in the caller's place (DELEGATECALL, CALLCODE), which moves nothing. */
+  /** `delegate`: code of another account, run as the caller (DELEGATECALL, CALLCODE), which moves nothing. */
   readonly kind: 'call' | 'delegate' | 'create' | 'selfdestruct'
   /** 0 for the transaction itself; for a step inside another, one more than that has. */
   readonly depth: number
@@ -22,7 +22,7 @@ export interface Frame {
   readonly value: bigint
   /** A creation that left no code. */
   readonly isEmpty?: boolean
-  /** In the node's words. Absent: it succeeded, which is undone all the same where a step around it failed. */
+  /** Error as the node words it. Absent: it succeeded, but is undone where a step around it failed. */
   readonly error?: string
 }
 
@@ -34,37 +34,37 @@ export function isEmptyCode(code: unknown): boolean {
 }
 
 /**
- * Whether steps of one transaction are told of another account than the one in whose place the code around them runs, so that
- * transfers and nonces would be laid to accounts that have nothing to do with them.
+ * Reports whether steps of a transaction name another account than the one that the code around them runs as, so that transfers
+ * and nonces would be attributed to accounts that took no part.
  *
- * Besu tells such steps. By `trace_block`: a creation that cannot begin (its creator has too little to send) as one by which
- * the creator creates itself, with what its callers do afterwards inside of it; and of a transaction that creates a contract,
- * that contract as the creator of all others. By the `callTracer`: what delegated code does, of the account whose code it is.
+ * Besu reports such steps. In `trace_block`, a creation that cannot begin (its creator has too little to send) appears as the
+ * creator creating itself, with the later steps of its callers inside; and in a transaction that creates a contract, that
+ * contract appears as the creator of all others. In the `callTracer`, steps of delegated code name the account of the code.
  *
- * @param frames - in the order of execution, beginning with the transaction itself. Contracts that destroy themselves are
- *   passed over: see `foldFrames`.
+ * @param frames - in the order of execution, beginning with the transaction itself. Self-destructs are skipped: see
+ *   `foldFrames`.
  */
 export function isEntangled(frames: readonly Frame[]): boolean {
-  /** By depth: in whose place the code of the step runs; not known of a creation that failed. */
-  const places: (Address | undefined)[] = []
+  /** By depth: the account that the code of the step runs as; unknown for a failed creation. */
+  const runners: (Address | undefined)[] = []
   for (const { kind, depth, from, to } of frames) {
     if (kind === 'selfdestruct') continue
-    const runner = places[depth - 1]
+    const runner = runners[depth - 1]
     if (runner !== undefined && (from !== runner || (kind === 'create' && to === runner))) return true
-    places[depth] = kind === 'delegate' ? from : to
+    runners[depth] = kind === 'delegate' ? from : to
   }
   return false
 }
 
-/** What a transaction did inside, as far as it was not undone. */
+/** Effects of the steps inside a transaction that were not undone. */
 export interface InnerEffects {
-  /** In the order of execution; never of nothing. */
+  /** In the order of execution; never with value 0. */
   readonly internal: readonly InternalTransfer[]
   /** How many nonces each account used to create contracts, or, without code, to be one; see `AccountEvent`. */
   readonly creations: ReadonlyMap<Address, number>
-  /** What ceased to be, with a contract that was destroyed while it was its own beneficiary or was sent something afterwards. */
+  /** Value lost with a destroyed contract that was its own beneficiary or received value afterwards. */
   readonly burnt: ReadonlyMap<Address, bigint>
-  /** A contract that had been there before the transaction is among those that called for their end. */
+  /** A contract that is older than the transaction called SELFDESTRUCT. */
   readonly endsOlder: boolean
 }
 
@@ -73,12 +73,12 @@ export interface InnerEffects {
  * used up. All others use a nonce, also when they fail.
  */
 const failsBeforeNonce = /insufficient (balance|funds)|out ?of ?funds|too ?deep|depth|nonce/i
-/** A contract writes the reason of its revert itself, and may write any of those words there. */
+/** The reason of a revert is the contract's own text and may hold any of those words. */
 const isRevert = /revert/i
 
 /**
- * Walks over the steps of one transaction and keeps what came of them. A step that failed takes with it all that is inside
- * of it, although the trace of that names no error.
+ * Walks the steps of one transaction and collects their effects. A failed step undoes all steps inside it, although their
+ * traces name no error.
  *
  * @param frames - in the order of execution, beginning with the transaction itself: its own value is no internal transfer,
  *   and its own creation uses the sender's nonce.
@@ -90,8 +90,8 @@ export function foldFrames(frames: readonly Frame[], endsAll: boolean): InnerEff
   const creations = new Map<Address, number>()
   const created = new Set<Address>()
   const ends = createEnds()
-  /** By depth: in whose place the code of the step runs. */
-  const places: Address[] = []
+  /** By depth: the account that the code of the step runs as. */
+  const runners: Address[] = []
   let failedDepth = Number.POSITIVE_INFINITY
   let endsOlder = false
 
@@ -103,9 +103,9 @@ export function foldFrames(frames: readonly Frame[], endsAll: boolean): InnerEff
     if (kind === 'create' && depth > 0 && usesNonce(error)) useNonce(from)
     if (error !== undefined || to === undefined) continue
     if (kind === 'selfdestruct') {
-      // Of a contract that names itself and stays, anvil and reth tell the transfer before instead: nothing moved.
-      if (from !== places[depth - 1]) continue
-    } else places[depth] = kind === 'delegate' ? from : to
+      // For a contract that names itself and stays, anvil and reth repeat the transfer before: nothing moved.
+      if (from !== runners[depth - 1]) continue
+    } else runners[depth] = kind === 'delegate' ? from : to
     if (kind === 'create') created.add(to)
     if (isEmpty) useNonce(to)
     const isOwnEnd = kind === 'selfdestruct' && from === to
@@ -127,7 +127,7 @@ function usesNonce(error: string | undefined): boolean {
   return error === undefined || isRevert.test(error) || !failsBeforeNonce.test(error)
 }
 
-/** Accounts that are gone at the end of a transaction, and what is lost with them. */
+/** Tracks accounts that are destroyed at the end of a transaction, and the value lost with them. */
 function createEnds() {
   const lost = new Map<Address, bigint>()
   const add = (account: Address, amount: bigint) => {
@@ -135,11 +135,11 @@ function createEnds() {
     if (before !== undefined) lost.set(account, before + amount)
   }
   return {
-    /** @param burnt - lost at once: what the account had, when it named itself. */
+    /** Notes a destroyed account. @param burnt - value lost at once: its balance, when it named itself. */
     begin(account: Address, burnt: bigint): void {
       if (!lost.has(account)) lost.set(account, burnt)
     },
-    /** What comes to such an account from now on is lost, unless its code, which is there for a while, sends it on. */
+    /** Notes a transfer: value sent to such an account is lost, unless its code sends it on in the same transaction. */
     move(from: Address, to: Address, value: bigint): void {
       add(from, -value)
       add(to, value)

@@ -29,16 +29,16 @@ export function readCallTracer(
     const text = `traces of ${entries.length} transactions, but it has ${transactions.length}`
     throw contradiction(ref.number, text)
   }
-  return transactions.map(({ hash }, place) => {
+  return transactions.map(({ hash }, i) => {
     const where = `block ${ref.number}: the trace of ${hash}`
-    const { txHash, result, error } = readObject(entries[place], where)
+    const { txHash, result, error } = readObject(entries[i], where)
     if (!isAbsent(txHash) && readHash(txHash, `${where}: txHash`) !== hash) {
       throw contradiction(ref.number, `${where} is of ${txHash}`)
     }
     if (isAbsent(result))
       throw contradiction(ref.number, `${where} was not made: ${String(error).slice(0, 200)}`)
     const root = readObject(result, where)
-    // Some nodes pass over the name of the tracer and answer with single instructions.
+    // Some nodes ignore the name of the tracer and answer with single instructions.
     if ('structLogs' in root) {
       throw new NodeRpcError('debug_traceBlockByHash: the node has no callTracer', -32601, undefined)
     }
@@ -46,7 +46,7 @@ export function readCallTracer(
   })
 }
 
-/** The steps in the order of execution. Not recursive: how deep the tree is, the node says. */
+/** Lists the steps in the order of execution. Not recursive, since the node decides how deep the tree is. */
 function flatten(root: RawObject, where: string, blockNumber: number): readonly Frame[] {
   const frames: Frame[] = []
   const waiting: { readonly raw: RawObject; readonly depth: number }[] = [{ raw: root, depth: 0 }]
@@ -71,14 +71,14 @@ function readFrame(raw: RawObject, depth: number, where: string, blockNumber: nu
   const { kind, sends } = step
   const from = readAddress(raw.from, `${where}: from`)
   const value = (sends && readOptionalQuantity(raw.value, `${where}: value`)) || 0n
-  // Of a creation that failed, some name the contract that would have been.
+  // Some nodes name the contract that a failed creation would have made.
   if (kind === 'create' && !isAbsent(raw.error)) return { kind, depth, from, value, error: String(raw.error) }
   const to = readAddress(raw.to, `${where}: to`)
   if (kind === 'create') return { kind, depth, from, to, value, isEmpty: isEmptyCode(raw.output) }
   return { kind, depth, from, to, value, ...(!isAbsent(raw.error) && { error: String(raw.error) }) }
 }
 
-/** By `type`. What stands in the value of those that send none is that of the call around them. */
+/** Steps by `type`. Where a call sends no value, its `value` is that of the call around it. */
 const steps: ReadonlyMap<string, { readonly kind: Frame['kind']; readonly sends: boolean }> = new Map([
   ['CALL', { kind: 'call', sends: true }],
   ['STATICCALL', { kind: 'call', sends: false }],

@@ -12,7 +12,7 @@ import {
 import { contradiction } from '../verification/contradiction.ts'
 import { deepestFrame, type Frame, isEmptyCode, type TraceableBlock } from './frames.ts'
 
-/** The steps of each transaction, and what a block paid for itself. */
+/** The steps of each transaction, and the rewards of the block. */
 export interface ListedTraces {
   /** For each transaction, in block order; each begins with the transaction itself. */
   readonly frames: readonly (readonly Frame[])[]
@@ -21,7 +21,7 @@ export interface ListedTraces {
 }
 
 interface Entry {
-  /** Which child of which child it is; empty for the transaction itself. */
+  /** Its `traceAddress`: child indexes from the transaction down; empty for the transaction itself. */
   readonly path: readonly number[]
   readonly raw: RawObject
 }
@@ -29,9 +29,9 @@ interface Entry {
 /**
  * Reads an answer to `trace_block`: one flat list of all steps of all transactions, and of rewards.
  *
- * Each entry names the block's hash, which binds the answer to the block, since it was asked for by its height. Steps are
- * put in order by their `traceAddress`; each but the first must have the one around it in the list. Steps may be left out
- * (calls of precompiles), which leaves gaps in the numbering.
+ * Each entry names the block's hash, which binds the answer to the block, since the request names only its height. Steps are
+ * sorted by `traceAddress`; the list must have the parent of each step but the first. Some nodes leave out steps (calls of
+ * precompiles), so numbers may have gaps.
  *
  * @throws {NodeContradictionError} naming the block, the entry and the disagreement.
  * @see https://openethereum.github.io/JSONRPC-trace-module
@@ -40,10 +40,10 @@ export function readTraceBlock(raw: unknown, block: TraceableBlock): ListedTrace
   const { ref, transactions } = block
   const groups = new Map<string, Entry[]>()
   const rewards = new Map<Address, bigint>()
-  /** Of the entry before. */
+  /** Transaction of the entry before. */
   let current: Hash = ref.hash
-  for (const [place, value] of readList(raw, `block ${ref.number}: traces`).entries()) {
-    const where = `block ${ref.number} trace ${place}`
+  for (const [i, value] of readList(raw, `block ${ref.number}: traces`).entries()) {
+    const where = `block ${ref.number} trace ${i}`
     const entry = readObject(value, where)
     const hash = sameHash(entry.blockHash, ref.hash) ?? readHash(entry.blockHash, `${where}: blockHash`)
     if (hash !== ref.hash) throw contradiction(ref.number, `${where} is of block ${hash}, not ${ref.hash}`)
@@ -71,7 +71,7 @@ export function readTraceBlock(raw: unknown, block: TraceableBlock): ListedTrace
   return { frames, rewards }
 }
 
-/** Most entries name what the one before has named: there is nothing to be read anew. */
+/** Returns the known hash where the value is the same, as in most entries, so that it is not read again. */
 function sameHash(value: unknown, hash: Hash): Hash | undefined {
   return value === hash ? hash : undefined
 }
@@ -85,15 +85,15 @@ function addReward(rewards: Map<Address, bigint>, { action }: RawObject, where: 
 function readPath(value: unknown, where: string, blockNumber: number): readonly number[] {
   const path = readList(value, `${where}: traceAddress`)
   if (path.length > deepestFrame) throw contradiction(blockNumber, `${where} is nested ${path.length} deep`)
-  return path.map(part => (isPlace(part) ? part : readCount(part, `${where}: traceAddress`)))
+  return path.map(part => (isPathNumber(part) ? part : readCount(part, `${where}: traceAddress`)))
 }
 
-/** As nodes write them. */
-function isPlace(part: unknown): part is number {
+/** Reports whether a part of a path is a plain number, as most nodes write it. */
+function isPathNumber(part: unknown): part is number {
   return typeof part === 'number' && Number.isSafeInteger(part) && part >= 0
 }
 
-/** Nodes write them so; where one does not, they are sorted. */
+/** Sorts the entries of a transaction, where the node has not. */
 function inOrder(entries: readonly Entry[]): readonly Entry[] {
   const isSorted = entries.every(
     ({ path }, i) => i === 0 || comparePaths(entries[i - 1]?.path ?? [], path) < 0
@@ -101,7 +101,7 @@ function inOrder(entries: readonly Entry[]): readonly Entry[] {
   return isSorted ? entries : entries.toSorted((a, b) => comparePaths(a.path, b.path))
 }
 
-/** A step stands before those inside of it. */
+/** Compares paths; a step comes before its children. */
 function comparePaths(a: readonly number[], b: readonly number[]): number {
   const shared = sharedLength(a, b)
   return (a[shared] ?? -1) - (b[shared] ?? -1)
@@ -115,9 +115,9 @@ function sharedLength(a: readonly number[], b: readonly number[]): number {
 
 function checkTree(entries: readonly Entry[], where: string, blockNumber: number): void {
   if (entries[0]?.path.length !== 0) throw contradiction(blockNumber, `${where} has no beginning`)
-  for (const [place, { path }] of entries.entries()) {
-    if (place === 0) continue
-    const before = entries[place - 1]?.path ?? []
+  for (const [i, { path }] of entries.entries()) {
+    if (i === 0) continue
+    const before = entries[i - 1]?.path ?? []
     const shared = sharedLength(before, path)
     const at = `step [${path.slice(0, 8)}] of ${path.length}`
     if (path.length === before.length && shared === path.length) {
@@ -159,7 +159,7 @@ function readFrame({ path, raw }: Entry, where: string, blockNumber: number): Fr
   return { kind: call.kind, depth, from, to: readAddress(action.to, `${where}: to`), value, ...failed }
 }
 
-/** By `callType`. What stands in the value of those that send none is that of the call around them. */
+/** Calls by `callType`. Where a call sends no value, its `value` is that of the call around it. */
 const calls: ReadonlyMap<string, { readonly kind: 'call' | 'delegate'; readonly sends: boolean }> = new Map([
   ['call', { kind: 'call', sends: true }],
   ['staticcall', { kind: 'call', sends: false }],

@@ -15,7 +15,7 @@ import {
 import { readCallTracer } from './readCallTracer.ts'
 import { type ListedTraces, readTraceBlock } from './readTraceBlock.ts'
 
-/** What the traces of a block tell, once it is known that they are this block's. */
+/** Effects of a block that its verified traces show. */
 export interface BlockTraces {
   /** For each transaction, in block order. */
   readonly internal: readonly (readonly InternalTransfer[])[]
@@ -24,12 +24,12 @@ export interface BlockTraces {
 }
 
 /**
- * What happened inside the transactions of a block, as one node traces it: by `trace_block`, which tells rewards too, else
- * by `debug_traceBlockByHash`, also where the former is entangled (`isEntangled`).
+ * Reads the traces of a block from one node: by `trace_block`, which reports rewards too, else by `debug_traceBlockByHash`,
+ * also where the former is entangled (`isEntangled`).
  *
- * @param tell - gets the size of the answer in bytes.
+ * @param reportBytes - gets the size of the answer in bytes.
  * @throws {NodeContradictionError} the traces are not of this block, contradict themselves or its transactions, or the node
- *   failed to make them; another one may do better.
+ *   failed to make them; another node may succeed.
  * @throws {NodeRpcError} the node offers neither method (see `isMethodMissing`), or no longer has the state of that block.
  * @remarks One call; another one for a block in which contracts destroy themselves, and for each transaction that failed
  *   although its receipt does not say so.
@@ -37,9 +37,9 @@ export interface BlockTraces {
 export async function readTraces(
   node: EvmNode,
   block: TraceableBlock,
-  tell?: TellBytes
+  reportBytes?: ReportBytes
 ): Promise<BlockTraces> {
-  const listed = await listTraces(node, block, tell)
+  const listed = await listTraces(node, block, reportBytes)
   if (listed === undefined) {
     throw new NodeRpcError(
       'the node offers neither trace_block nor debug_traceBlockByHash',
@@ -54,24 +54,26 @@ export async function readTraces(
   return { internal: effects.map(({ internal }) => internal), events: collectEvents(effects, listed.rewards) }
 }
 
-type TellBytes = (bytes: number) => void
+type ReportBytes = (bytes: number) => void
 
-/** `undefined`: the node offers no traces. */
+/** Requests traces. @returns `undefined` where the node offers none. */
 async function listTraces(
   node: EvmNode,
   block: TraceableBlock,
-  tell: TellBytes | undefined
+  reportBytes: ReportBytes | undefined
 ): Promise<ListedTraces | undefined> {
   const { number, hash } = block.ref
   const ask = async (call: NodeCall, read: (answer: unknown) => ListedTraces) => {
-    const listed = await node.attempt(call.method, async () => read(await request(node, call, number, tell)))
+    const listed = await node.attempt(call.method, async () =>
+      read(await request(node, call, number, reportBytes))
+    )
     if (listed !== undefined) await verifyRoots(node, block, listed)
     return listed
   }
   const flat = await ask({ method: 'trace_block', params: [toQuantity(number)] }, answer =>
     readTraceBlock(answer, block)
   )
-  // The other method tells no rewards, which are all there is to know of a block without transactions.
+  // The other method reports no rewards, and an empty block has nothing else.
   if (block.transactions.length === 0) return flat
   if (flat !== undefined && !flat.frames.some(isEntangled)) return flat
   const call = { method: 'debug_traceBlockByHash', params: [hash, { tracer: 'callTracer' }] }
@@ -85,10 +87,15 @@ async function listTraces(
   return trees
 }
 
-/** Whatever else a node says instead of an answer (its tracer ran out of time or memory) is no word on the block. */
-async function request(node: EvmNode, call: NodeCall, blockNumber: number, tell: TellBytes | undefined) {
+/** Turns a plain error of the node (its tracer ran out of time or memory) into a contradiction, which another node may answer. */
+async function request(
+  node: EvmNode,
+  call: NodeCall,
+  blockNumber: number,
+  reportBytes: ReportBytes | undefined
+) {
   try {
-    return await node.request(call, tell)
+    return await node.request(call, reportBytes)
   } catch (error) {
     const isPlain =
       error instanceof NodeRpcError && !isMethodMissing(error) && messageKindOf(error) === undefined
@@ -97,8 +104,8 @@ async function request(node: EvmNode, call: NodeCall, blockNumber: number, tell:
 }
 
 async function verifyRoots(node: EvmNode, { ref, transactions }: TraceableBlock, { frames }: ListedTraces) {
-  for (const [place, transaction] of transactions.entries()) {
-    if (verifyRoot(frames[place]?.[0], transaction, ref.number)) continue
+  for (const [i, transaction] of transactions.entries()) {
+    if (verifyRoot(frames[i]?.[0], transaction, ref.number)) continue
     // Before Byzantium receipts do not say whether a transaction failed, and success is assumed.
     const { hash, status } = transaction
     const isUnsaid = status === 3 && (await hasNoStatus(node, hash))
@@ -110,7 +117,7 @@ async function verifyRoots(node: EvmNode, { ref, transactions }: TraceableBlock,
 }
 
 /**
- * Checks that a trace is of this transaction: it begins with a call from the same sender to the same receiver, or with a
+ * Checks that a trace belongs to this transaction: it begins with a call from the same sender to the same receiver, or with a
  * creation, and sends the same value.
  * @returns whether it ended as its receipt says.
  * @throws {NodeContradictionError} naming the transaction and the disagreement.
@@ -138,7 +145,7 @@ async function hasNoStatus(node: EvmNode, hash: string): Promise<boolean> {
   return receipt !== null && isAbsent(readObject(receipt, `receipt of ${hash}`).status)
 }
 
-/** Whether contracts that destroy themselves are gone whatever their age; blocks since then have a count of blob gas. */
+/** Reports whether a block is older than Cancun, when any contract could destroy itself; newer headers have `excessBlobGas`. */
 async function isBeforeCancun(node: EvmNode, { ref }: TraceableBlock): Promise<boolean> {
   const header = await node.request({ method: 'eth_getBlockByHash', params: [ref.hash, false] })
   if (header === null) throw contradiction(ref.number, 'the node that traced it does not have it')

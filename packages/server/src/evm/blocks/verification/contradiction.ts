@@ -5,8 +5,8 @@ import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { Logger } from '../../../platform/logger.ts'
 
 /**
- * Returns the error for what a node says of a block and cannot be true.
- * @param what - names the place and the disagreement; begins with the block where that is not said yet.
+ * Creates the error for an answer about a block that cannot be true.
+ * @param what - names the part and the disagreement; the block is put before it where it is missing.
  */
 export function contradiction(blockNumber: number, what: string): NodeContradictionError {
   const block = `block ${blockNumber}`
@@ -14,7 +14,7 @@ export function contradiction(blockNumber: number, what: string): NodeContradict
 }
 
 /**
- * Refuses what breaks a check, unless it is waived for this block.
+ * Refuses a block that breaks a check, unless the check is waived for this block.
  * @throws {NodeContradictionError} naming the waiver that would let it pass.
  */
 export function insist(check: WaivableCheck, blockNumber: number, waivers: Waivers, what: string): void {
@@ -22,8 +22,8 @@ export function insist(check: WaivableCheck, blockNumber: number, waivers: Waive
 }
 
 /**
- * Checks that a part of a block names no other block; what it does not name is not missed here.
- * @throws {NodeContradictionError} it names another hash or height. Never waived: it would be a part of another block.
+ * Checks that a part of a block names no other block. A part that names no block passes.
+ * @throws {NodeContradictionError} it names another hash or height. This is never waived: it is a part of another block.
  */
 export function expectSameBlock({ blockHash, blockNumber }: RawObject, ref: BlockRef, where: string): void {
   if (!isAbsent(blockHash) && blockHash !== ref.hash) {
@@ -36,19 +36,19 @@ export function expectSameBlock({ blockHash, blockNumber }: RawObject, ref: Bloc
   }
 }
 
-/** The strict checks that one chain is allowed to break. */
+/** The checks that blocks of one chain may break. */
 export interface Waivers {
-  /** Whether a block may break this check. Asked only where it does: a yes is noted as a use. */
+  /** Reports whether a block may break this check. Called only for a broken check: each `true` is counted as a use. */
   passes(check: WaivableCheck, blockNumber: number): boolean
 }
 
-/** Every check is insisted on. */
+/** Waives no check. */
 export const noWaivers: Waivers = { passes: () => false }
 
 /**
- * The waivers of one chain's configuration.
- * @param logger - is told of the first use of each check in this run, so that an operator sees which ones the chain
- *   really needs, and at debug of every further one with the count so far. A block read twice is counted twice.
+ * Creates the waivers of one chain's configuration.
+ * @param logger - gets the first use of each check in this run at info, which shows an operator the waivers that the chain
+ *   needs, and each further use at debug with the count so far. A block that is read twice is counted twice.
  */
 export function createWaivers(list: readonly Waiver[], logger?: Logger): Waivers {
   const uses = new Map<WaivableCheck, number>()
@@ -71,12 +71,12 @@ export function createWaivers(list: readonly Waiver[], logger?: Logger): Waivers
 
 const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
-/** Whether a header's root is the one of a trie with nothing in it. */
+/** Reports whether a root in a header is that of an empty trie. */
 export function isEmptyRoot(root: unknown): boolean {
   return typeof root === 'string' && root.toLowerCase() === emptyRoot
 }
 
-/** Whether a node wrote zeros where it has no hash. */
+/** Reports whether a node wrote zeros because it has no hash. */
 export function isZeroHash(hash: unknown): boolean {
   return typeof hash === 'string' && /^0x0*$/i.test(hash)
 }

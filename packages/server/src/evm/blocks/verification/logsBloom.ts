@@ -4,22 +4,22 @@ import { createKeccakState, permuteKeccak } from '../../../platform/permuteKecca
 
 /** `0x` and the digits of 2048 bits. */
 const textLength = 2 + 512
-/** What most receipts say, since most transactions log nothing. */
+/** Bloom of most receipts, since most transactions log nothing. */
 const emptyText = `0x${'0'.repeat(512)}`
 const digits = Buffer.from('0123456789abcdef')
 /** Value of each hex digit by its character code; -1 for all others. */
 const digitValues = Int8Array.from({ length: 128 }, (_, code) => digits.indexOf(code))
 
-/** How a stated bloom differs from that of the logs. */
+/** The check that a stated bloom breaks. */
 export type BloomFault = 'emptyBloom' | 'logsBloom'
 
-/** The bloom of logs, as the text that a node writes for it: so it is compared at once. */
+/** The bloom of logs, kept as the text that a node writes, so that it is compared without decoding. */
 export class LogsBloom {
   readonly #text = Buffer.from(emptyText)
   readonly #whole: LogsBloom | undefined
   #isEmpty = true
 
-  /** @param whole - gets everything that is added here, too. */
+  /** @param whole - the bloom of the block, to which every value is added too. */
   constructor(whole?: LogsBloom) {
     this.#whole = whole
   }
@@ -38,7 +38,7 @@ export class LogsBloom {
     this.#setBits(3 * slot)
   }
 
-  /** Adds a value as a node wrote it, if it is remembered, and so known to be well-formed. @returns false: it is not. */
+  /** Adds a value as a node wrote it, if it was hashed before and so is well-formed. @returns `false` if it was not. */
   addKnown(value: unknown, digitCount: number): boolean {
     if (typeof value !== 'string' || value.length !== 2 + digitCount) return false
     const slot = slotOf(value)
@@ -53,8 +53,8 @@ export class LogsBloom {
   }
 
   /**
-   * Compares a bloom as a node writes it. Any number of zeros stands for the empty one: some nodes write `0x0`.
-   * @returns `undefined` where it is this one, or the node has none; `0x` counts as none.
+   * Compares a bloom as a node writes it. Any number of zeros is the empty bloom: some nodes write `0x0`.
+   * @returns `undefined` where it is equal, or the node has none; `0x` counts as none.
    * @throws {NodeContradictionError} when it is not hex.
    */
   compare(stated: unknown, where: string): BloomFault | undefined {
@@ -66,22 +66,22 @@ export class LogsBloom {
     return readBytes(stated, where, 'logsBloom') === text ? undefined : 'logsBloom'
   }
 
-  #setBits(at: number): void {
+  #setBits(slot: number): void {
     const text = this.#text
-    for (let i = at; i < at + 3; i++) {
+    for (let i = slot; i < slot + 3; i++) {
       const position = positions[i] ?? 0
-      const place = textLength - 1 - (position >> 2)
-      const value = (digitValues[text[place] ?? 0] ?? 0) | (1 << (position & 3))
-      text[place] = digits[value] ?? 0
+      const at = textLength - 1 - (position >> 2)
+      const value = (digitValues[text[at] ?? 0] ?? 0) | (1 << (position & 3))
+      text[at] = digits[value] ?? 0
     }
     this.#isEmpty = false
-    if (this.#whole !== undefined) this.#whole.#setBits(at)
+    if (this.#whole !== undefined) this.#whole.#setBits(slot)
   }
 }
 
 /**
- * A memo of a pure function, hence shared by all callers: the same tokens, event signatures and accounts come back in block
- * after block, and hashing is what a bloom costs. Each value has one slot, which the next value with that slot takes over.
+ * Caches the bits of values for all callers: the same tokens, event signatures and accounts come back in block after block,
+ * and hashing is the cost of a bloom. Each value has one slot, which the next value of that slot overwrites.
  */
 const slots = 32_768
 const known: Hex[] = new Array(slots).fill('0x')
@@ -122,7 +122,7 @@ function hashInto(at: number, value: Hex): void {
   positions[at + 2] = positionIn(second)
 }
 
-/** The lower two bytes of a word, read the other way round, of which 11 bits count. */
+/** Reads the lower two bytes of a word in reverse order; 11 bits of them are the position. */
 function positionIn(word: number): number {
   return ((word & 0x07) << 8) | ((word >>> 8) & 0xff)
 }

@@ -13,14 +13,15 @@ import type { VerifiedHeader, VerifiedTransaction } from './verifiedBlock.ts'
 /** Transactions with their receipts, in block order. */
 export interface MatchedReceipts {
   readonly transactions: readonly VerifiedTransaction[]
-  /** Receipts of the block that are nobody's, or were followed by another one for the same hash. */
+  /** Receipts of the block without a listed transaction, or followed by another one for the same hash. */
   readonly leftOver: readonly RawObject[]
 }
 
 /**
  * Gives each transaction of a block its receipt: as many, in the same order, each naming the transaction and the
- * block. With the waivers `duplicateHash`, `missingReceipt` and `extraReceipt`, what has no counterpart is left out.
- * @throws {NodeContradictionError} naming the block, the place and the disagreement.
+ * block. With the waivers `duplicateHash`, `missingReceipt` and `extraReceipt`, transactions and receipts without a
+ * counterpart are left out.
+ * @throws {NodeContradictionError} naming the block, the receipt and the disagreement.
  */
 export function matchReceipts(
   header: VerifiedHeader,
@@ -36,19 +37,19 @@ export function matchReceipts(
   const byHash = new Map<Hash, RawObject>()
   const repeated = new Set<Hash>()
   const leftOver: RawObject[] = []
-  for (const { place, hash, receipt } of receipts) {
+  for (const { index, hash, receipt } of receipts) {
     const earlier = byHash.get(hash)
     if (!listed.has(hash)) {
       insist(
         'extraReceipt',
         number,
         waivers,
-        `${counts}; receipt ${place} is for ${hash}, which the block does not list`
+        `${counts}; receipt ${index} is for ${hash}, which the block does not list`
       )
       leftOver.push(receipt)
     } else {
       if (earlier !== undefined) {
-        insist('duplicateHash', number, waivers, `${counts}; receipt ${place} is the second one for ${hash}`)
+        insist('duplicateHash', number, waivers, `${counts}; receipt ${index} is the second one for ${hash}`)
         leftOver.push(earlier)
         repeated.add(hash)
       }
@@ -60,26 +61,26 @@ export function matchReceipts(
     const receipt = byHash.get(transaction.hash)
     return receipt === undefined ? [] : [{ ...transaction, receipt }]
   })
-  // Of a hash that comes twice either place may be the one it is listed at.
+  // The receipts of a repeated hash may be listed in either order.
   const inOrder = transactions.filter(({ hash }) => !repeated.has(hash))
   const given = receipts.filter(({ hash }) => listed.has(hash) && !repeated.has(hash))
   for (const [i, { hash }] of inOrder.entries()) {
     const found = given[i]
     if (found?.hash !== hash)
-      throw contradiction(number, `receipt ${found?.place} is for ${found?.hash}, not for ${hash}`)
+      throw contradiction(number, `receipt ${found?.index} is for ${found?.hash}, not for ${hash}`)
   }
   return { transactions, leftOver }
 }
 
-/** What almost every block is: as many receipts, each naming the hash beside it and the block, word for word. */
+/** Pairs the receipts of almost every block: as many as transactions, each naming its transaction and the block word for word. */
 function pairInOrder(
   { ref, transactions, raw }: VerifiedHeader,
   receipts: readonly unknown[]
 ): readonly VerifiedTransaction[] | undefined {
   if (receipts.length !== transactions.length || receipts.length === 0) return undefined
   const paired: VerifiedTransaction[] = []
-  for (const [place, { hash, index, raw: own }] of transactions.entries()) {
-    const receipt = receipts[place] as RawObject | null
+  for (const [i, { hash, index, raw: own }] of transactions.entries()) {
+    const receipt = receipts[i] as RawObject | null
     if (receipt?.transactionHash !== hash || receipt.blockHash !== ref.hash) return undefined
     if (receipt.blockNumber !== raw.number) return undefined
     paired.push({ hash, index, raw: own, receipt })
@@ -88,7 +89,8 @@ function pairInOrder(
 }
 
 interface ReadReceipt {
-  readonly place: number
+  /** In the node's list. */
+  readonly index: number
   readonly hash: Hash
   readonly receipt: RawObject
 }
@@ -99,8 +101,8 @@ function readReceipts(
   waivers: Waivers
 ): ReadReceipt[] {
   const { ref } = header
-  return rawReceipts.flatMap((raw, place) => {
-    const where = `block ${ref.number} receipt ${place}`
+  return rawReceipts.flatMap((raw, index) => {
+    const where = `block ${ref.number} receipt ${index}`
     if (raw === null) {
       insist('missingReceipt', ref.number, waivers, `${where} is null`)
       return []
@@ -116,13 +118,13 @@ function readReceipts(
     if (isAbsent(receipt.blockHash)) {
       insist('receiptBlockHash', ref.number, waivers, `${where}: blockHash is missing`)
     }
-    return [{ place, hash, receipt }]
+    return [{ index, hash, receipt }]
   })
 }
 
 /**
- * Asked for by its hash, the receipt of a transaction that is listed in two blocks comes from the one it ran in. Were
- * it a reorg instead, the block asked about has left the chain, and the index will leave it too.
+ * Returns the height that a receipt names, if it is another one. A transaction that is listed in two blocks has one receipt,
+ * which comes from the block it ran in. After a reorg instead, this block has left the chain, and the index will follow.
  */
 function otherHeight(
   { blockHash, blockNumber }: RawObject,
@@ -135,7 +137,7 @@ function otherHeight(
   return number === ref.number ? undefined : number
 }
 
-/** A node that lags has no receipts yet: where the block itself says that there are some, none is never the truth. */
+/** Refuses an answer without receipts where the block's root says that there are some: such a node lags, and no waiver helps. */
 function insistOnSome({ ref, raw }: VerifiedHeader, found: number, counts: string, waivers: Waivers): void {
   const { receiptsRoot } = raw
   const mayBeNone = isAbsent(receiptsRoot) || isEmptyRoot(receiptsRoot) || isZeroHash(receiptsRoot)

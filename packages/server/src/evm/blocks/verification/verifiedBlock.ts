@@ -1,7 +1,7 @@
 import type { BlockRef, Hash } from '../../../model/evm.ts'
 import type { RawObject } from '../../../nodes/evm/rawFields.ts'
 
-/** A block whose own parts agree; its receipts have not been seen. */
+/** A block whose own parts agree; its receipts have not been read. */
 export interface VerifiedHeader {
   readonly ref: BlockRef
   readonly parentHash: Hash
@@ -14,7 +14,7 @@ export interface VerifiedHeader {
 
 export interface VerifiedHeaderTransaction {
   readonly hash: Hash
-  /** The node's `transactionIndex`, which may leave gaps (system transactions); else the place in the list. */
+  /** The node's `transactionIndex`, which may leave gaps (system transactions); else the index in the list. */
   readonly index: number
   readonly raw: RawObject
 }

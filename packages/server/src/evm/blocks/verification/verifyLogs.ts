@@ -15,14 +15,14 @@ import type { VerifiedBlock, VerifiedTransaction } from './verifiedBlock.ts'
 
 /**
  * Checks that the logs of a block are its own and complete: each has an address and topics and names no other block,
- * transaction or place; their indexes count through the block; and the blooms of receipts and block are theirs.
+ * transaction or index; their indexes count through the block; and the blooms of receipts and block are theirs.
  *
- * What this cannot see is a log that leaves no trace: the last one of a block, with nothing in it that the bloom does
- * not hold already. Only rebuilding the receipts trie could, and that needs every chain's own encoding.
+ * One missing log stays unseen: the last one of a block, when all its values are in the bloom already. Only rebuilding the
+ * receipts trie would show it, and that needs every chain's own encoding.
  *
  * @param leftOver - receipts of the block that belong to none of its transactions; their logs are in the block's bloom
  *   on some chains and not on others.
- * @throws {NodeContradictionError} naming the block, the place and the disagreement.
+ * @throws {NodeContradictionError} naming the block, the log and the disagreement.
  */
 export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[], waivers: Waivers): void {
   const { ref } = block
@@ -34,7 +34,7 @@ export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[],
       fault === 'emptyBloom' ? 'is all zero although there are logs' : 'is not the bloom of the logs'
     insist(fault, ref.number, waivers, `${where}: logsBloom ${text}`)
   }
-  // Logs that were left out have indexes too.
+  // Logs of receipts that were left out take up indexes too.
   const mayLeaveGaps = leftOver.length > 0
   let nextIndex = 0
   for (const transaction of block.transactions) {
@@ -42,12 +42,13 @@ export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[],
     const where = `block ${ref.number} transaction ${transaction.hash}`
     own.clear()
     const logs = logsOf(receipt, where)
-    for (let place = 0; place < logs.length; place++) {
-      const log = logs[place] as RawObject
-      if (!isSamePlace(log, receipt)) verifyPlace(log, `${where} log ${place}`, transaction, ref, waivers)
-      const index = smallQuantity(log.logIndex) ?? readLogIndex(log, where, place) ?? nextIndex
+    for (let i = 0; i < logs.length; i++) {
+      const log = logs[i] as RawObject
+      if (!isAsItsReceipt(log, receipt))
+        verifyLogPosition(log, `${where} log ${i}`, transaction, ref, waivers)
+      const index = smallQuantity(log.logIndex) ?? readLogIndex(log, where, i) ?? nextIndex
       if (mayLeaveGaps ? index < nextIndex : index !== nextIndex) {
-        const text = `${where} log ${place} has index ${index}, expected ${nextIndex}`
+        const text = `${where} log ${i} has index ${index}, expected ${nextIndex}`
         insist('logIndex', ref.number, waivers, text)
       }
       nextIndex = mayLeaveGaps ? index + 1 : nextIndex + 1
@@ -65,15 +66,15 @@ export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[],
 function logsOf(receipt: RawObject, where: string): readonly RawObject[] {
   if (isAbsent(receipt.logs)) return []
   const logs = readList(receipt.logs, where, 'logs')
-  return logs.map((log, place) => (isPlainObject(log) ? log : readObject(log, `${where} log ${place}`)))
+  return logs.map((log, i) => (isPlainObject(log) ? log : readObject(log, `${where} log ${i}`)))
 }
 
 function isPlainObject(value: unknown): value is RawObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function readLogIndex({ logIndex }: RawObject, where: string, place: number): number | undefined {
-  return isAbsent(logIndex) ? undefined : readCount(logIndex, `${where} log ${place}: logIndex`)
+function readLogIndex({ logIndex }: RawObject, where: string, i: number): number | undefined {
+  return isAbsent(logIndex) ? undefined : readCount(logIndex, `${where} log ${i}: logIndex`)
 }
 
 function addLogs(logs: readonly RawObject[], bloom: LogsBloom, where: string): void {
@@ -85,8 +86,8 @@ function addLogs(logs: readonly RawObject[], bloom: LogsBloom, where: string): v
   }
 }
 
-/** Almost every log repeats its receipt word for word, and the receipt has been checked. */
-function isSamePlace(log: RawObject, receipt: RawObject): boolean {
+/** Reports whether a log names its block and transaction word for word as its receipt does, which has been checked. */
+function isAsItsReceipt(log: RawObject, receipt: RawObject): boolean {
   return (
     log.blockHash === receipt.blockHash &&
     log.blockNumber === receipt.blockNumber &&
@@ -95,7 +96,7 @@ function isSamePlace(log: RawObject, receipt: RawObject): boolean {
   )
 }
 
-function verifyPlace(
+function verifyLogPosition(
   log: RawObject,
   where: string,
   { hash, index, raw }: VerifiedTransaction,
