@@ -257,10 +257,78 @@ it('receipts are looked for in the first blocks and ever rarer above, so that ol
       ({ method, params }) => method === 'eth_getBlockByNumber' && /^0x[1-9a-f]/.test(String(params[0]))
     )
     .map(({ params }) => Number(params[0]))
-  const tried = [...new Set(heights)].sort((a, b) => a - b)
+  // The search for the oldest block asks for others, some of them below.
+  const tried = [...new Set(heights)].filter(height => height >= 100).sort((a, b) => a - b)
   expect(tried.slice(0, 24)).toEqual([...Array.from({ length: 21 }, (_, i) => 100 + i), 140, 180, 260])
   expect(tried.at(-1)).toBe(head)
-  expect(tried.length).toBeLessThan(50)
+  expect(tried.length).toBeLessThan(150)
+})
+
+describe('what a node offers beyond its newest blocks', () => {
+  const offers = async (rpcUrl: string, changes: object = {}) =>
+    (await checkNodes({ evm: [{ chainId: 31337, rpcUrls: [rpcUrl], ...changes }] })).filter(({ check }) =>
+      ['blocks', 'addresses', 'deepHistory', 'rate'].includes(check)
+    )
+
+  it('is said of one that has every block and its state, and lists no transactions of an address', async () => {
+    expect(
+      await offers(await proxied(({ method }, result) => refuse(/^(ots|trace)_/, method, result)))
+    ).toEqual([
+      expect.objectContaining({
+        ...{ check: 'blocks', state: 'ok' },
+        found: 'it has all blocks, and their state (an archive node)'
+      }),
+      expect.objectContaining({
+        check: 'addresses',
+        state: 'ok',
+        found: expect.stringMatching(/^it does not list/)
+      })
+    ])
+  })
+
+  it('is said of a pruned one, with the startBlock that would do', async () => {
+    const pruned = await proxied(({ method, params }, result) => {
+      const height = Number(params[method === 'eth_getBalance' ? 1 : 0])
+      if (method === 'eth_getBalance' && height < 9) throw new Refusal(-32000, 'missing trie node')
+      return method === 'eth_getBlockByNumber' && height > 0 && height < 7 ? null : result
+    })
+    expect((await offers(pruned))[0]).toMatchObject({
+      ...{ check: 'blocks', state: 'error' },
+      found:
+        'its oldest block is 7 (pruned), without the state of old ones (not an archive node); startBlock is 0',
+      advice: 'set startBlock to 7 or later, or take a node that has all blocks'
+    })
+    expect((await offers(pruned, { startBlock: 7 }))[0]).toMatchObject({ check: 'blocks', state: 'ok' })
+  })
+
+  it('is said where deepHistory asks for what no node gives', async () => {
+    const plain = await proxied(({ method }, result) => refuse(/^(ots|trace)_/, method, result))
+    const chain = { startBlock: 'latest', deepHistory: 'node' }
+    expect((await offers(plain, chain)).at(-1)).toMatchObject({
+      ...{ place: 'chains.evm[0].deepHistory', check: 'deepHistory', state: 'error' },
+      found: 'no node lists the transactions of an address, so histories begin at the first indexed block'
+    })
+    // One of several is enough, and so is an index of everything.
+    expect((await offers(plain, { ...chain, startBlock: 0 })).map(({ state }) => state)).toEqual(['ok', 'ok'])
+    const some = await offers(plain, { ...chain, rpcUrls: [plain, anvil.rpcUrl] })
+    expect(some.map(({ check, state }) => `${check} ${state}`)).not.toContain('deepHistory error')
+  })
+
+  it('is said of one that limits the rate of calls', async () => {
+    let calls = 0
+    const limited = await proxied((_, result) => {
+      if (calls++ === 12) throw new Refusal(429, 'Too Many Requests')
+      return result
+    })
+    expect((await offers(limited)).at(-1)).toMatchObject({
+      ...{ check: 'rate', state: 'warning', found: 'it limited the rate of calls once during this check' }
+    })
+  })
+
+  function refuse(methods: RegExp, method: string, result: unknown): unknown {
+    if (methods.test(method)) throw new Refusal(-32601)
+    return result
+  }
 })
 
 describe('the nodes of a Solana cluster', () => {

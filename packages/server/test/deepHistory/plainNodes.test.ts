@@ -33,13 +33,20 @@ it('on hardhat, which has no index of addresses, histories begin at the index, a
   const head = Number(await rpc('eth_blockNumber'))
   const store = await engines[0].create()
   cleanUps.push(store.remove)
+  let warnings = ''
+  const onWarning = (line: string) => {
+    warnings += line
+  }
   const open = async (): Promise<DeepService> => {
-    const service = await startDeepService({ nodeUrl: node.rpcUrl, store: store.url, chain })
+    const service = await startDeepService({ nodeUrl: node.rpcUrl, store: store.url, chain, onWarning })
     cleanUps.push(service.close)
     return service
   }
   const first = await open()
   expect(first.indexedFrom()).toBe(head - 3)
+  await eventually('it is said that no node can', () =>
+    warnings.includes('no node lists the transactions of an address')
+  )
   const history = await first.history(payee)
   expect(history.map(record => 'blockNumber' in record && record.blockNumber)).toEqual([
     head,

@@ -1,5 +1,6 @@
 import type { EvmHoldings, TransactionRecord } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
+import { createLogger } from '../../src/platform/logger.ts'
 import { createServer } from '../../src/server/start/createServer.ts'
 import { eventually } from '../support/indexHarness.ts'
 
@@ -32,18 +33,23 @@ export async function startDeepService(options: {
   readonly chain?: Readonly<Record<string, unknown>>
   readonly limits?: Readonly<Record<string, number>>
   readonly history?: Readonly<Record<string, unknown>>
+  /** Receives the lines of warnings. */
+  readonly onWarning?: (line: string) => void
 }): Promise<DeepService> {
-  const { nodeUrl, store, chain = {}, limits = {}, history = {} } = options
-  const server = await createServer({
-    store,
-    projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
-    chains: { evm: [{ chainId: 31337, rpcUrls: [nodeUrl], pollIntervalMs: 50, ...chain }] },
-    rateLimit: false,
-    overload: false,
-    limits: { requestDeadlineMs: 60_000, metadataWaitMs: 1, ...limits },
-    history,
-    log: { level: 'silent' }
-  })
+  const { nodeUrl, store, chain = {}, limits = {}, history = {}, onWarning = () => undefined } = options
+  const logger = createLogger({ level: 'warn', write: onWarning })
+  const server = await createServer(
+    {
+      store,
+      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+      chains: { evm: [{ chainId: 31337, rpcUrls: [nodeUrl], pollIntervalMs: 50, ...chain }] },
+      rateLimit: false,
+      overload: false,
+      limits: { requestDeadlineMs: 60_000, metadataWaitMs: 1, ...limits },
+      history
+    },
+    { logger }
+  )
   const status = () => server.status()[0]
   await eventually('the index is level', () => status()?.phase === 'following', 60_000)
 

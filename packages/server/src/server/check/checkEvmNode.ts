@@ -10,7 +10,17 @@ import { displayText } from '../../platform/displayText.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import type { Config } from '../config/config.ts'
-import { type Finding, failure, judgeHead, type NodeReport, ok, tryNode, warning } from './findings.ts'
+import { checkAddressIndex, checkBlocks, checkRate } from './checkOffers.ts'
+import {
+  type Finding,
+  failure,
+  judgeHead,
+  type NodeOffers,
+  type NodeReport,
+  ok,
+  tryNode,
+  warning
+} from './findings.ts'
 
 type EvmChain = Config['chains']['evm'][number]
 
@@ -47,6 +57,12 @@ export async function checkEvmNode(chain: EvmChain, url: string, timeoutMs: numb
     const sample = findSample(rpc, chain, height)
     // Not every node of a chain has to offer traces.
     const untraced = traces === 'auto' || chain.rpcUrls.length > 1 ? 'warning' : 'error'
+    const newest = height
+    let offers: NodeOffers = {}
+    const note = <T extends NodeOffers>({ finding, ...found }: T & { readonly finding: Finding }) => {
+      offers = { ...offers, ...found }
+      return finding
+    }
     const [client, ...others] = await Promise.all([
       tryNode('chain', 'error', () => checkClient(rpc, chainId, genesisHash)),
       tryNode(
@@ -55,13 +71,18 @@ export async function checkEvmNode(chain: EvmChain, url: string, timeoutMs: numb
         async () => checkReceipts(rpc, chain, height, await sample),
         receiptsAdvice
       ),
+      ...(newest === undefined
+        ? []
+        : [tryNode('blocks', 'error', async () => note(await checkBlocks(rpc, chain, newest)))]),
       tryNode('state', 'error', () => checkState(rpc)),
+      tryNode('addresses', 'warning', async () => note(await checkAddressIndex(rpc, chain, timeoutMs / 2))),
       tryNode('pool', 'warning', () => checkPool(rpc)),
       ...(traces === 'off'
         ? []
         : [tryNode('traces', untraced, async () => checkTraces(rpc, chain, await sample), tracesAdvice)])
     ])
-    return { findings: [client, head, ...others], genesisHash, ...(height === undefined ? {} : { height }) }
+    const findings = [client, head, ...others, ...checkRate(rpc)]
+    return { findings, genesisHash, offers, ...(height === undefined ? {} : { height }) }
   } catch (error) {
     return { findings: [{ check: 'chain', state: 'error', ...describeNodeFailure(error) }] }
   } finally {

@@ -58,9 +58,19 @@ export async function tryNode(
   }
 }
 
+/** What an EVM node was seen to offer beyond blocks and state; absent members could not be found out. */
+export interface NodeOffers {
+  /** The oldest block that it still has with its receipts; 0: it has all. */
+  readonly oldestBlock?: number
+  /** It lists the transactions of an address, which `deepHistory` needs. */
+  readonly hasAddressIndex?: boolean
+}
+
 /** The findings about one node, and what the nodes of a chain are compared by. */
 export interface NodeReport {
   readonly findings: readonly Finding[]
+  /** Absent for a node of Solana, and for one that could not be asked. */
+  readonly offers?: NodeOffers
   /** Absent when the node did not show it. */
   readonly genesisHash?: string
   /** Newest block or slot; absent when the node did not show it. */

@@ -2,6 +2,7 @@ import { type Config, findUnknownVariables } from '../config/config.ts'
 import { askServer } from './askServer.ts'
 import { checkEvmNode, checkWebSocket } from './checkEvmNode.ts'
 import { checkMetadata } from './checkMetadata.ts'
+import { missingDeepHistory } from './checkOffers.ts'
 import { checkQuotaStore, checkReplica } from './checkPostgres.ts'
 import {
   checkListen,
@@ -48,7 +49,7 @@ export function listLooks(config: Config, timeoutMs: number): readonly Look[] {
     ...chains.evm.flatMap((chain, index) => {
       const place = `chains.evm[${index}]`
       return [
-        ...listNodes(chain.rpcUrls, place, maxLagBlocks, url => checkEvmNode(chain, url, timeoutMs)),
+        ...listNodes(chain.rpcUrls, place, maxLagBlocks, url => checkEvmNode(chain, url, timeoutMs), chain),
         ...listEach(chain.wsUrls, `${place}.wsUrls`, url => checkWebSocket(url, chain.chainId, timeoutMs))
       ]
     }),
@@ -70,7 +71,11 @@ function listNodes(
   urls: readonly string[],
   place: string,
   maxLag: number,
-  check: (url: string) => Promise<NodeReport>
+  check: (url: string) => Promise<NodeReport>,
+  {
+    deepHistory,
+    startBlock
+  }: Partial<Pick<Config['chains']['evm'][number], 'deepHistory' | 'startBlock'>> = {}
 ): readonly Look[] {
   const reports = new Map<string, Promise<NodeReport>>()
   const read = (url: string) => {
@@ -86,12 +91,15 @@ function listNodes(
         const all = await Promise.all(urls.map(url => read(url).catch((): NodeReport => ({ findings: [] }))))
         const first = all.find(({ genesisHash }) => genesisHash !== undefined)?.genesisHash
         const newest = Math.max(...all.map(({ height }) => height ?? 0))
-        return all.flatMap((report, at) =>
+        const compared = all.flatMap((report, at) =>
           compare(report, first, newest, maxLag).map(finding => ({
             place: `${place}.rpcUrls[${at}]`,
             ...finding
           }))
         )
+        const isMissing = all.every(({ offers }) => offers?.hasAddressIndex === false)
+        const missing = deepHistory === 'node' && startBlock !== 0 && isMissing ? [missingDeepHistory()] : []
+        return [...compared, ...missing.map(finding => ({ place: `${place}.deepHistory`, ...finding }))]
       }
     }
   ]

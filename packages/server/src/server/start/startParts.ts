@@ -90,7 +90,12 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
     const indexer = indexing.chains[index]
     if (indexer === undefined) throw new Error(`nothing indexes chain ${chainId}`)
     // Not awaited: the status shows who answers as soon as it is known.
-    deep?.findOut(AbortSignal.timeout(firstLookMs)).catch(() => undefined)
+    deep?.findOut(AbortSignal.timeout(firstLookMs)).then(
+      answerer => {
+        if (answerer === 'none' && chain.startBlock !== 0) logger.warn(noDeepHistory, { chainId })
+      },
+      () => undefined
+    )
     return {
       chainId,
       reader,
@@ -176,6 +181,9 @@ function indexFiguresOf(indexer: Pick<Indexer, 'figures'>): Pick<NodeFigures, 'i
   const index = indexer.figures()?.index
   return index === undefined ? {} : { index }
 }
+
+/** Histories begin at the first indexed block then. */
+const noDeepHistory = 'deepHistory is "node", and no node lists the transactions of an address'
 
 /** Timeout at the start of asking nodes what they offer; a call that needs to know asks again. */
 const firstLookMs = 30_000

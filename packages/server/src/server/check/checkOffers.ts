@@ -1,0 +1,70 @@
+import { findAddressIndex } from '../../evm/below/searches.ts'
+import { findOldestBlock } from '../../evm/blocks/findOldestBlock.ts'
+import { toQuantity } from '../../nodes/evm/rawFields.ts'
+import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
+import type { Config } from '../config/config.ts'
+import { type Finding, failure, ok, warning } from './findings.ts'
+
+type EvmChain = Config['chains']['evm'][number]
+
+const nobody = '0x0000000000000000000000000000000000000000'
+
+/** Checks that the node still has the blocks from `startBlock` on, and says whether it keeps their state. */
+export async function checkBlocks(
+  rpc: EvmUpstreams,
+  { startBlock }: Pick<EvmChain, 'startBlock'>,
+  head: number
+): Promise<{ readonly finding: Finding; readonly oldestBlock: number }> {
+  const check = 'blocks'
+  const { oldestBlock, isArchive } = await rpc.onOneNode(check, async node => {
+    const oldestBlock = await findOldestBlock(node, head)
+    const params = [nobody, toQuantity(Math.max(oldestBlock, Math.min(1, head)))]
+    const [balance] = await node.batch([{ method: 'eth_getBalance', params }])
+    return { oldestBlock, isArchive: balance?.ok === true && balance.value !== null }
+  })
+  const state = isArchive
+    ? 'and their state (an archive node)'
+    : 'without the state of old ones (not an archive node)'
+  const found =
+    oldestBlock === 0
+      ? `it has all blocks, ${state}`
+      : `its oldest block is ${oldestBlock} (pruned), ${state}`
+  if (startBlock === 'latest' || startBlock >= oldestBlock) return { finding: ok(check, found), oldestBlock }
+  const advice = `set startBlock to ${oldestBlock} or later, or take a node that has all blocks`
+  return { finding: failure(check, `${found}; startBlock is ${startBlock}`, advice), oldestBlock }
+}
+
+/** Finds out whether the node lists the transactions of an address, which `deepHistory` needs. */
+export async function checkAddressIndex(
+  rpc: EvmUpstreams,
+  { traces }: Pick<EvmChain, 'traces'>,
+  timeoutMs: number
+): Promise<{ readonly finding: Finding; readonly hasAddressIndex: boolean }> {
+  const index = await findAddressIndex(rpc, traces !== 'off', AbortSignal.timeout(timeoutMs))
+  const method = { ots: 'ots_searchTransactionsBefore', trace: 'trace_filter', none: undefined }[index]
+  const found =
+    method === undefined
+      ? 'it does not list the transactions of an address'
+      : `transactions of an address are listed by ${method}`
+  return { finding: ok('addresses', found), hasAddressIndex: method !== undefined }
+}
+
+/** Says that nobody gives the history that `deepHistory` asks for. */
+export function missingDeepHistory(): Finding {
+  return failure(
+    'deepHistory',
+    'no node lists the transactions of an address, so histories begin at the first indexed block',
+    'take a node with trace_filter or ots_searchTransactionsBefore (Erigon, Nethermind, Reth), set an earlier startBlock, or set deepHistory to "off"'
+  )
+}
+
+/** Checks whether the node refused calls for their rate while it was checked. */
+export function checkRate(rpc: EvmUpstreams): readonly Finding[] {
+  const [figures] = rpc.figures()
+  const refused = (figures?.calls.throttled ?? 0) + (figures?.calls.exhausted ?? 0)
+  if (refused === 0) return []
+  const found = `it limited the rate of calls ${refused === 1 ? 'once' : `${refused} times`} during this check`
+  return [
+    warning('rate', found, 'indexing is slower for it: raise the limit there, or take a node without one')
+  ]
+}
