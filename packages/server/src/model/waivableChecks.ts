@@ -14,7 +14,9 @@ export const waivableCheckNames = [
   'receiptParties',
   'transactionIndex',
   'logIndex',
-  'cumulativeGas'
+  'cumulativeGas',
+  'stateSync',
+  'systemTransaction'
 ] as const
 
 /** Name of a check that a configuration may waive for a chain. */

@@ -1,3 +1,4 @@
+import { concat, keccak256, toBeHex, toUtf8Bytes } from 'ethers'
 import type { WaivableCheck } from '../../src/model/waivableChecks.ts'
 import {
   address,
@@ -6,24 +7,64 @@ import {
   quantity,
   type Raw,
   type RawBlock,
+  type RawParts,
   rawBlock,
+  referenceBloom,
   transactionHash
 } from './rawBlock.ts'
 
 const token = address(500)
 const zeroBloom = `0x${'0'.repeat(512)}`
-const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /** One block as a real chain makes it, the waivers it needs, and what of it is left. */
 export interface WaivedBlock {
   readonly name: string
   readonly needs: readonly WaivableCheck[]
+  /** Checks that it breaks too where its waivers are missing. */
+  readonly otherwise?: readonly WaivableCheck[]
   readonly build: (number: number) => RawBlock
   /** Places of the listed transactions that are kept. */
   readonly keeps: readonly number[]
 }
 
 const transfer = (number: number) => ({ logs: [erc20Transfer(token, address(number), address(700))] })
+
+/** A block of Bor: the last transaction is the state sync, and the header is that of the others. */
+export function stateSyncBlock(number: number, parts: readonly RawParts[]): RawBlock {
+  const zero = address(0)
+  const hash = keccak256(concat([toUtf8Bytes('matic-bor-receipt-'), toBeHex(number, 8), blockHash(number)]))
+  const { block, receipts } = rawBlock(number, [
+    ...parts,
+    {
+      transaction: { hash, from: zero, to: zero, value: '0x0', gas: '0x0', gasPrice: '0x0', nonce: '0x0' },
+      receipt: { gasUsed: '0x0', cumulativeGasUsed: '0x0', effectiveGasPrice: '0x0', from: zero, to: zero },
+      logs: [erc20Transfer(address(501), zero, address(700))]
+    }
+  ])
+  return { block: { ...rawBlock(number, parts).block, transactions: block.transactions }, receipts }
+}
+
+/** A block of HyperEVM: the first two transactions are the system's, and the header is that of the others. */
+export function systemBlock(number: number, parts: readonly RawParts[]): RawBlock {
+  const system = [701, 702].map(to => ({
+    transaction: { from: address(222), value: '0x0', gas: '0x30d40', gasPrice: '0x0' },
+    receipt: { gasUsed: '0x0', cumulativeGasUsed: '0x0', effectiveGasPrice: '0x0' },
+    logs: [erc20Transfer(address(502), address(222), address(to))]
+  }))
+  const { block, receipts } = rawBlock(number, [...system, ...parts])
+  return {
+    block: { ...rawBlock(number, parts).block, transactions: block.transactions },
+    // The gas of the others is summed without the system's.
+    receipts: receipts.map((receipt, i) =>
+      i < system.length
+        ? receipt
+        : {
+            ...receipt,
+            cumulativeGasUsed: rawBlock(number, parts).receipts[i - system.length]?.cumulativeGasUsed
+          }
+    )
+  }
+}
 
 const logsOf = (receipt: Raw | undefined) => (receipt?.logs ?? []) as object[]
 
@@ -39,34 +80,39 @@ export const waivedBlocks: readonly WaivedBlock[] = [
     keeps: [0]
   },
   {
-    name: 'Polygon: a state sync whose logs are outside the bloom and whose gas is zero',
-    needs: ['logsBloom', 'cumulativeGas'],
-    build(number) {
-      const zero = address(0)
-      const whole = rawBlock(number, [
-        transfer(number),
-        {
-          transaction: { from: zero, to: zero, value: '0x0', gas: '0x0', gasPrice: '0x0', nonce: '0x0' },
-          receipt: {
-            gasUsed: '0x0',
-            cumulativeGasUsed: '0x0',
-            effectiveGasPrice: '0x0',
-            from: zero,
-            to: zero
-          },
-          logs: [erc20Transfer(address(501), zero, address(700))]
-        }
-      ])
-      const { logsBloom } = rawBlock(number, [transfer(number)]).block
-      return { block: { ...whole.block, logsBloom }, receipts: whole.receipts }
-    },
+    name: 'Polygon: a state sync, of which the header knows nothing',
+    needs: ['stateSync'],
+    build: number => stateSyncBlock(number, [transfer(number)]),
     keeps: [0, 1]
   },
   {
-    name: 'Polygon: nothing but a state sync, which is not in the trie',
-    needs: ['emptyRoot'],
-    build: number => rawBlock(number, [{}], { transactionsRoot: emptyRoot }),
+    name: 'Polygon: nothing but a state sync',
+    needs: ['stateSync'],
+    build: number => stateSyncBlock(number, []),
     keeps: [0]
+  },
+  {
+    name: 'HyperEVM: system transactions before the others, of which the header knows nothing',
+    needs: ['systemTransaction'],
+    otherwise: ['logsBloom', 'cumulativeGas'],
+    build: number => systemBlock(number, [transfer(number)]),
+    keeps: [0, 1, 2]
+  },
+  {
+    name: 'HyperEVM: nothing but system transactions',
+    needs: ['systemTransaction'],
+    otherwise: ['emptyRoot', 'logsBloom'],
+    build: number => systemBlock(number, []),
+    keeps: [0, 1]
+  },
+  {
+    name: 'Cronos: a bloom with the logs of a reverted transaction',
+    needs: ['logsBloom'],
+    build: number =>
+      rawBlock(number, [transfer(number), { receipt: { status: '0x0' } }], {
+        logsBloom: referenceBloom([...transfer(number).logs, erc20Transfer(token, address(3), address(4))])
+      }),
+    keeps: [0, 1]
   },
   {
     name: 'IoTeX: a root over native actions, of which none is an EVM transaction',

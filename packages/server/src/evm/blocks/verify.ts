@@ -21,6 +21,7 @@ import {
   type Waivers
 } from './verification/contradiction.ts'
 import { matchReceipts } from './verification/matchReceipts.ts'
+import { findSystemTransactions } from './verification/systemTransactions.ts'
 import type {
   VerifiedBlock,
   VerifiedHeader,
@@ -55,13 +56,15 @@ export function verifyHeader(
     expectSameBlock(transaction, ref, where)
     return { hash: readHash(transaction.hash, where, 'hash'), index, raw: transaction }
   })
-  verifyRoots(raw, number, listed.length, waivers)
+  const system = findSystemTransactions(ref, listed, waivers)
+  verifyRoots(raw, number, listed.length - system.size, waivers)
   return {
     ref,
     parentHash: readHash(raw.parentHash, block, 'parentHash'),
     timestampSeconds: readCount(raw.timestamp, block, 'timestamp'),
     raw,
-    transactions: takeEachOnce(numberTransactions(listed, number, waivers), number, waivers)
+    transactions: takeEachOnce(numberTransactions(listed, number, waivers), number, waivers),
+    system
   }
 }
 
@@ -107,6 +110,13 @@ export function verifyReceipts(
         const text = `${where} has ${party} ${named}, transaction ${hash} ${wanted}`
         insist('receiptParties', ref.number, waivers, text)
       }
+    }
+    const kind = header.system.get(hash)
+    if (kind !== undefined) {
+      if (kind === 'systemTransaction' && smallQuantity(receipt.cumulativeGasUsed) !== 0) {
+        throw contradiction(ref.number, `${where} counts gas, but transaction ${hash} offers no gas price`)
+      }
+      continue
     }
     const [small, smallSum] = [smallQuantity(receipt.gasUsed), smallQuantity(receipt.cumulativeGasUsed)]
     if (small !== undefined && smallSum !== undefined && smallSum === Number(gasBefore) + small) {

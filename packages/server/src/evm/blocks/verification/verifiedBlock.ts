@@ -1,6 +1,9 @@
 import type { BlockRef, Hash } from '../../../model/evm.ts'
 import type { RawObject } from '../../../nodes/evm/rawFields.ts'
 
+/** The check that a system transaction breaks; it names the kind of the transaction too. */
+export type SystemTransactionKind = 'stateSync' | 'systemTransaction'
+
 /** A block whose own parts agree; its receipts have not been read. */
 export interface VerifiedHeader {
   readonly ref: BlockRef
@@ -10,6 +13,8 @@ export interface VerifiedHeader {
   readonly raw: RawObject
   /** In block order. */
   readonly transactions: readonly VerifiedHeaderTransaction[]
+  /** Transactions that the header does not commit to, by their hashes. */
+  readonly system: ReadonlyMap<Hash, SystemTransactionKind>
 }
 
 export interface VerifiedHeaderTransaction {

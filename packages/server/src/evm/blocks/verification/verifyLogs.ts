@@ -27,7 +27,8 @@ import type { VerifiedBlock, VerifiedTransaction } from './verifiedBlock.ts'
 export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[], waivers: Waivers): void {
   const { ref } = block
   const whole = new LogsBloom()
-  const own = new LogsBloom(whole)
+  const committed = new LogsBloom(whole)
+  const system = new LogsBloom()
   const refuse = (fault: BloomFault | undefined, where: string) => {
     if (fault === undefined) return
     const text =
@@ -40,6 +41,7 @@ export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[],
   for (const transaction of block.transactions) {
     const { receipt } = transaction
     const where = `block ${ref.number} transaction ${transaction.hash}`
+    const own = block.system.has(transaction.hash) ? system : committed
     own.clear()
     const logs = logsOf(receipt, where)
     for (let i = 0; i < logs.length; i++) {
