@@ -1,4 +1,5 @@
 import { destination, pino } from 'pino'
+import type { Waiver } from '../model/waivableChecks.ts'
 import { scrubText } from './scrubText.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -69,6 +70,8 @@ export type LogFields = { readonly [Name in (typeof textFields)[number]]?: strin
 } & {
   /** Written as name, message and stack, each scrubbed. */
   readonly error?: unknown
+  /** Waivers that would let a block pass, as the configuration takes them. */
+  readonly suggestedWaivers?: readonly Waiver[]
 }
 
 const allowedFields: ReadonlySet<string> = new Set([...textFields, ...numberFields, 'error'])
@@ -108,6 +111,12 @@ function pickAllowed(fields: LogFields): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined && allowedFields.has(name)) picked[name] = toLoggable(value)
+  }
+  const { suggestedWaivers } = fields
+  if (suggestedWaivers !== undefined) {
+    picked.suggestedWaivers = suggestedWaivers.map(({ check, reason, fromBlock, toBlock }) => ({
+      ...{ check, reason: scrubText(reason, maxTextLength), fromBlock, toBlock }
+    }))
   }
   return picked
 }

@@ -101,4 +101,4 @@ export function rawBlock(number: number, parts: readonly RawParts[], header: Raw
   return { block, receipts }
 }
 
-const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+export const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'

@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
 import { eventually } from '../support/indexHarness.ts'
-import { address, blockHash, quantity, type RawBlock, rawBlock, transactionHash } from './rawBlock.ts'
+import {
+  address,
+  blockHash,
+  emptyRoot,
+  quantity,
+  type RawBlock,
+  rawBlock,
+  transactionHash
+} from './rawBlock.ts'
 import { type BlockService, startBlockService } from './startBlockService.ts'
 import { waivedBlocks } from './waivedBlocks.ts'
 
@@ -81,6 +89,23 @@ describe('a chain that breaks checks', () => {
     )
     await eventually('block 1 is indexed', () => service.server.status()[0]?.indexedTo?.number === 1)
     expect(service.server.status()[0]?.indexedTo?.hash).toBe(blockHash(1))
+  })
+})
+
+describe('a block that breaks several checks', () => {
+  it('stalls once with all of them and the waivers that let it pass, as the log has them', async () => {
+    const { block, receipts } = rawBlock(2, [{}, {}], { transactionsRoot: emptyRoot })
+    const odd = { block, receipts: receipts.map(receipt => ({ ...receipt, cumulativeGasUsed: '0x0' })) }
+    const blocks = [rawBlock(1, [{}]), odd, rawBlock(3, [{}])]
+    const stalled = await start(blocks, { serveWhileSyncing: true })
+    const read = () => stalled.logLines.map(line => JSON.parse(line)).find(line => line.suggestedWaivers)
+    await eventually('the stall is logged', () => read() !== undefined)
+    expect(stalled.server.status()[0]?.problem).toMatch(
+      /^block 2: breaks 2 checks: emptyRoot, cumulativeGas; /
+    )
+    const { suggestedWaivers } = read()
+    const well = await start(blocks, { waivers: suggestedWaivers })
+    await well.indexed(3)
   })
 })
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { BrokenChecksError } from '../../src/evm/blocks/verification/blockChecks.ts'
 import { createWaivers } from '../../src/evm/blocks/verification/contradiction.ts'
 import { verifyHeader, verifyReceipts } from '../../src/evm/blocks/verify.ts'
 import { type WaivableCheck, waivableCheckNames } from '../../src/model/waivableChecks.ts'
 import { NodeContradictionError } from '../../src/platform/errors.ts'
-import { address, blockHash, erc20Transfer, type RawBlock, rawBlock } from './rawBlock.ts'
+import { address, blockHash, emptyRoot, erc20Transfer, type RawBlock, rawBlock } from './rawBlock.ts'
 import { waivedBlocks } from './waivedBlocks.ts'
 
 const number = 16
@@ -53,6 +54,67 @@ describe('a check that real chains break', () => {
       const named = otherwise.length > 0 ? otherwise.join('|') : needed
       expect(message).toMatch(new RegExp(`^block 16\\b.*\\(waiver (${named})\\)$`))
     }
+  })
+})
+
+describe('a block that breaks several checks', () => {
+  /** Breaks a check in the header, and others in its receipts; one of them in two receipts. */
+  const { block, receipts } = rawBlock(number, [{}, {}, {}], { transactionsRoot: emptyRoot })
+  const odd: RawBlock = {
+    block,
+    receipts: receipts.map((receipt, i) => ({
+      ...receipt,
+      ...(i > 0 ? { to: address(998) } : {}),
+      cumulativeGasUsed: '0x1'
+    }))
+  }
+  const thrownBy = (act: () => unknown): unknown => {
+    try {
+      return act()
+    } catch (error) {
+      return error
+    }
+  }
+
+  it('is refused once with all of them, each with its first place, and the waivers for them', () => {
+    const error = thrownBy(() => verify(odd))
+    if (!(error instanceof BrokenChecksError)) throw error
+    expect(error.broken.map(({ check, count }) => [check, count])).toEqual([
+      ['emptyRoot', 1],
+      ['cumulativeGas', 3],
+      ['receiptParties', 2]
+    ])
+    expect(error.message).toMatch(
+      /^block 16: breaks 3 checks: emptyRoot, cumulativeGas, receiptParties; transactionsRoot is .* \(waiver emptyRoot\); receipt 0 has .* and 2 more \(waiver cumulativeGas\); receipt 1 has to .* and 1 more \(waiver receiptParties\)$/
+    )
+    for (const { reason } of error.waivers) expect(reason.length).toBeLessThanOrEqual(200)
+    expect(error.waivers.map(({ check, fromBlock, toBlock }) => [check, fromBlock, toBlock])).toEqual([
+      ['emptyRoot', 16, 16],
+      ['cumulativeGas', 16, 16],
+      ['receiptParties', 16, 16]
+    ])
+    const waivers = createWaivers(error.waivers)
+    expect(
+      verifyReceipts(verifyHeader(odd.block, number, waivers), odd.receipts, waivers).transactions
+    ).toHaveLength(3)
+  })
+
+  it('lists only what is not waived', () => {
+    expect(refusal(() => verify(odd, ['emptyRoot', 'cumulativeGas']))).toMatch(
+      /^block 16: receipt 1 has to .* and 1 more \(waiver receiptParties\)$/
+    )
+  })
+
+  it('is refused at once for what no waiver lets pass, with the checks that were broken before', () => {
+    const [first, second, third] = odd.receipts
+    const other = { block, receipts: [first, second, { ...third, blockHash: blockHash(17) }] } as RawBlock
+    const error = thrownBy(() => verify(other))
+    expect(error).not.toBeInstanceOf(BrokenChecksError)
+    expect(error).toMatchObject({
+      message: expect.stringMatching(
+        /receipt 2 is of block 0x.*, which no waiver lets pass; it also breaks emptyRoot$/
+      )
+    })
   })
 })
 
@@ -121,6 +183,6 @@ describe('the size of a block', () => {
         number
       )
     expect(header(65_536).transactions.at(-1)?.index).toBe(65_535)
-    expect(refusal(() => header(65_537))).toContain('has index 65536; the index holds places up to 65535')
+    expect(refusal(() => header(65_537))).toContain('has index 65536; the index holds indexes up to 65535')
   })
 })

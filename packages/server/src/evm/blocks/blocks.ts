@@ -1,9 +1,10 @@
 import type { BlockRef, Hash } from '../../model/evm.ts'
-import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
+import type { EvmNode, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
 import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
+import { BrokenChecksError } from './verification/blockChecks.ts'
 import { isEmptyRoot, type Waivers } from './verification/contradiction.ts'
 import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
 import { verifyHeader, verifyReceipts } from './verify.ts'
@@ -11,6 +12,7 @@ import { verifyHeader, verifyReceipts } from './verify.ts'
 /**
  * Reads the block at a height and its receipts, and verifies that they belong together.
  * @param read - turns the verified block into the result. Its NodeContradictionError counts like any other disagreement.
+ * @throws {BrokenChecksError} the block breaks waivable checks on every upstream; it lists those of header and receipts.
  * @throws {NodeContradictionError} when the parts disagree on every upstream, or none has the block (yet).
  * @remarks Two calls; one for an empty block; a batch of one call per transaction on nodes without
  *   `eth_getBlockReceipts`. When the receipts of no upstream fit, the header may be wrong: the next attempt asks another
@@ -24,18 +26,7 @@ export async function fetchBlock<T>(
   signal?: AbortSignal
 ): Promise<T> {
   const options = { height: number, ...(signal ? { signal } : {}) }
-  const { header, giver } = (await rpc.request(
-    { method: 'eth_getBlockByNumber', params: [toQuantity(number), true] },
-    {
-      ...options,
-      read(raw, node): HeaderFrom {
-        if (raw === null) {
-          throw new NodeContradictionError(`block ${number}: the node does not have it`, { number })
-        }
-        return { header: verifyHeader(raw, number, waivers), giver: node }
-      }
-    }
-  )) as HeaderFrom
+  const { header, giver } = await fetchHeader(rpc, number, waivers, options)
   try {
     if (header.transactions.length === 0 && isEmptyRoot(header.raw.transactionsRoot)) {
       // The root proves that the block has no transactions.
@@ -48,6 +39,8 @@ export async function fetchBlock<T>(
     )
   } catch (error) {
     if (error instanceof NodeContradictionError) giver.doubt(number)
+    // Without receipts the list of broken checks stays as short as the header has made it.
+    else if (header.broken.length > 0) throw new BrokenChecksError(number, header.broken)
     throw error
   }
 }
@@ -55,6 +48,32 @@ export async function fetchBlock<T>(
 interface HeaderFrom {
   readonly header: VerifiedHeader
   readonly giver: EvmNode
+}
+
+/** Reads a header that breaks no check from any upstream; where none has such a header, the first one that breaks some. */
+async function fetchHeader(
+  rpc: EvmUpstreams,
+  number: number,
+  waivers: Waivers,
+  options: NodeCallOptions
+): Promise<HeaderFrom> {
+  let broken: HeaderFrom | undefined
+  const read = (raw: unknown, giver: EvmNode): HeaderFrom => {
+    if (raw === null) {
+      throw new NodeContradictionError(`block ${number}: the node does not have it`, { number })
+    }
+    const header = verifyHeader(raw, number, waivers)
+    if (header.broken.length === 0) return { header, giver }
+    broken ??= { header, giver }
+    throw new BrokenChecksError(number, header.broken)
+  }
+  try {
+    const call = { method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }
+    return (await rpc.request(call, { ...options, read })) as HeaderFrom
+  } catch (error) {
+    if (broken === undefined || !(error instanceof BrokenChecksError)) throw error
+    return broken
+  }
 }
 
 /** Reads receipts by block hash, since a height may name another block after a reorg; one by one where the node offers no more. */

@@ -131,8 +131,23 @@ describe('block', () => {
     expect(empty.asked).toHaveLength(1)
     const odd = sourceOver(({ method }) => (method === 'eth_getBlockByNumber' ? block([]) : [receipt]))
     await expect(odd.source.block(5)).rejects.toThrow('1 receipts for 0 transactions')
-    const cut = sourceOver(() => block([], { transactionsRoot: hash('7') }))
+    const cut = sourceOver(({ method }) =>
+      method === 'eth_getBlockByNumber' ? block([], { transactionsRoot: hash('7') }) : []
+    )
     await expect(cut.source.block(5)).rejects.toThrow('(waiver emptyRoot)')
+  })
+
+  it('is refused with the checks of its header and those of its receipts, or the former where it has none', async () => {
+    const transactionsRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+    const odd = block([transaction], { transactionsRoot })
+    const both = sourceOver(({ method }) =>
+      method === 'eth_getBlockByNumber' ? odd : [{ ...receipt, blockHash: null }]
+    )
+    await expect(both.source.block(5)).rejects.toMatchObject({
+      broken: [{ check: 'emptyRoot' }, { check: 'receiptBlockHash' }]
+    })
+    const alone = sourceOver(({ method }) => (method === 'eth_getBlockByNumber' ? odd : missing()))
+    await expect(alone.source.block(5)).rejects.toMatchObject({ broken: [{ check: 'emptyRoot' }] })
   })
 
   it('passes the error of a single receipt on', async () => {

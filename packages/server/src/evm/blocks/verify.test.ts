@@ -48,16 +48,19 @@ describe('verifyHeader', () => {
       'a transaction of another height',
       { ...block, transactions: changed(transactions, 1, { blockNumber: '0x11' }) },
       /transaction 1 is of block 17/
-    ],
-    [
-      'places in the wrong order',
-      { ...block, transactions: [...transactions].reverse() },
-      /transaction 1 has index 1 after index 2/
     ]
   ])('refuses %s', (_, raw, message) => {
     expect(() => verifyHeader(raw, 16)).toThrow(NodeContradictionError)
     expect(() => verifyHeader(raw, 16)).toThrow(message)
   })
+})
+
+it('verifyHeader lists the waivable checks that a block breaks, for its receipts to be added', () => {
+  expect(verifyHeader(block, 16).broken).toEqual([])
+  const reversed = { ...block, transactions: [...transactions].reverse() }
+  expect(verifyHeader(reversed, 16).broken).toEqual([
+    { check: 'transactionIndex', what: 'transaction 1 has index 1 after index 2', count: 2 }
+  ])
 })
 
 describe('verifyReceipts', () => {

@@ -11,10 +11,10 @@ import {
   readOptionalQuantity,
   smallQuantity
 } from '../../nodes/evm/rawFields.ts'
+import { BlockChecks } from './verification/blockChecks.ts'
 import {
   contradiction,
   expectSameBlock,
-  insist,
   isEmptyRoot,
   isZeroHash,
   noWaivers,
@@ -35,7 +35,8 @@ import { verifyLogs } from './verification/verifyLogs.ts'
  * transaction once, with ascending indexes, naming no other block, and an empty transactions root exactly where there
  * are none. Uncles are not read, since nothing in them is indexed; an uncle in place of the block is refused, since it lists
  * no transactions. `gasUsed` is not compared with the receipts: since EIP-7778 the two count differently.
- * @throws {NodeContradictionError} naming the block, the part, the disagreement, and the waiver where there is one.
+ * @returns the block, and which waivable checks it breaks.
+ * @throws {NodeContradictionError} naming the block, the part and the disagreement that no waiver lets pass.
  * @see https://ethereum.github.io/execution-apis/api-documentation
  */
 export function verifyHeader(
@@ -43,6 +44,15 @@ export function verifyHeader(
   number: number,
   waivers: Waivers = noWaivers
 ): VerifiedHeader {
+  const checks = new BlockChecks(number, waivers)
+  try {
+    return { ...readHeader(rawBlock, number, checks), broken: checks.list() }
+  } catch (error) {
+    throw checks.explain(error)
+  }
+}
+
+function readHeader(rawBlock: unknown, number: number, checks: BlockChecks): Omit<VerifiedHeader, 'broken'> {
   const block = `block ${number}`
   const raw = readObject(rawBlock, block)
   const ref: BlockRef = {
@@ -56,14 +66,14 @@ export function verifyHeader(
     expectSameBlock(transaction, ref, where)
     return { hash: readHash(transaction.hash, where, 'hash'), index, raw: transaction }
   })
-  const system = findSystemTransactions(ref, listed, waivers)
-  verifyRoots(raw, number, listed.length - system.size, waivers)
+  const system = findSystemTransactions(ref, listed, checks)
+  verifyRoots(raw, number, listed.length - system.size, checks)
   return {
     ref,
     parentHash: readHash(raw.parentHash, block, 'parentHash'),
     timestampSeconds: readCount(raw.timestamp, block, 'timestamp'),
     raw,
-    transactions: takeEachOnce(numberTransactions(listed, number, waivers), number, waivers),
+    transactions: takeEachOnce(numberTransactions(listed, number, checks), checks),
     system
   }
 }
@@ -74,7 +84,8 @@ const parties = ['from', 'to'] as const
  * Checks that receipts belong to their block: one for each transaction, in the same order, each naming the transaction and
  * the block's hash, with the same index and parties, gas that adds up, and logs that are the block's own and match its
  * bloom. A lagging node answers null or an empty list, which is refused like any other disagreement.
- * @throws {NodeContradictionError} naming the block, the part, the disagreement, and the waiver where there is one.
+ * @throws {BrokenChecksError} listing every waivable check that header or receipts break.
+ * @throws {NodeContradictionError} naming the block, the part and the disagreement that no waiver lets pass.
  * @remarks Linear in the size of the receipts; one hash for each address and topic that the bloom has not hashed lately.
  */
 export function verifyReceipts(
@@ -82,9 +93,21 @@ export function verifyReceipts(
   rawReceipts: unknown,
   waivers: Waivers = noWaivers
 ): VerifiedBlock {
+  const checks = new BlockChecks(header.ref.number, waivers, header.broken)
+  let block: VerifiedBlock
+  try {
+    block = readReceipts(header, rawReceipts, checks)
+  } catch (error) {
+    throw checks.explain(error)
+  }
+  checks.expectNone()
+  return block
+}
+
+function readReceipts(header: VerifiedHeader, rawReceipts: unknown, checks: BlockChecks): VerifiedBlock {
   const { ref } = header
   const receipts = readList(rawReceipts, `block ${ref.number}: receipts`)
-  const { transactions, leftOver } = matchReceipts(header, receipts, waivers)
+  const { transactions, leftOver } = matchReceipts(header, receipts, checks)
   // When a receipt is left out, the sums after it include gas that is not known here.
   const isWhole = [receipts, header.transactions].every(({ length }) => length === transactions.length)
   let gasBefore: number | bigint = 0
@@ -100,7 +123,7 @@ export function verifyReceipts(
       const named = readCount(transactionIndex, where, 'transactionIndex')
       if (named !== index) {
         const text = `${where} has index ${named}, its transaction ${index}`
-        insist('transactionIndex', ref.number, waivers, text)
+        checks.broke('transactionIndex', text)
       }
     }
     for (const party of parties) {
@@ -108,7 +131,7 @@ export function verifyReceipts(
       const [wanted, named] = [raw, receipt].map(part => readOptionalAddress(part[party], where, party))
       if (wanted !== undefined && named !== undefined && wanted !== named) {
         const text = `${where} has ${party} ${named}, transaction ${hash} ${wanted}`
-        insist('receiptParties', ref.number, waivers, text)
+        checks.broke('receiptParties', text)
       }
     }
     const kind = header.system.get(hash)
@@ -128,22 +151,22 @@ export function verifyReceipts(
     const sum: bigint = BigInt(gasBefore) + (gasUsed ?? 0n)
     if (isWhole && gasUsed !== undefined && gasSoFar !== undefined && gasSoFar !== sum) {
       const text = `${where} has cumulativeGasUsed ${gasSoFar} after ${gasBefore} with gasUsed ${gasUsed}`
-      insist('cumulativeGas', ref.number, waivers, text)
+      checks.broke('cumulativeGas', text)
     }
     gasBefore = gasSoFar ?? sum
   }
   const block = { ...header, transactions }
-  verifyLogs(block, leftOver, waivers)
+  verifyLogs(block, leftOver, checks)
   return block
 }
 
-function verifyRoots(raw: RawObject, number: number, count: number, waivers: Waivers): void {
+function verifyRoots(raw: RawObject, number: number, count: number, checks: BlockChecks): void {
   const { transactionsRoot, receiptsRoot } = raw
   if (count > 0) {
     for (const [name, root] of Object.entries({ transactionsRoot, receiptsRoot })) {
       if (isEmptyRoot(root)) {
         const text = `${name} is the one of an empty block, but it has ${count} transactions`
-        insist('emptyRoot', number, waivers, text)
+        checks.broke('emptyRoot', text)
       }
     }
     return
@@ -153,7 +176,7 @@ function verifyRoots(raw: RawObject, number: number, count: number, waivers: Wai
     isAbsent(transactionsRoot) || isEmptyRoot(transactionsRoot) || isZeroHash(transactionsRoot)
   if (number > 0 && !saysEmpty) {
     const text = 'transactionsRoot is not the one of an empty block, but it has no transactions'
-    insist('emptyRoot', number, waivers, text)
+    checks.broke('emptyRoot', text)
   }
 }
 
@@ -161,7 +184,7 @@ function verifyRoots(raw: RawObject, number: number, count: number, waivers: Wai
 function numberTransactions(
   listed: readonly VerifiedHeaderTransaction[],
   number: number,
-  waivers: Waivers
+  checks: BlockChecks
 ): readonly VerifiedHeaderTransaction[] {
   let previous = -1
   let areInOrder = true
@@ -175,7 +198,7 @@ function numberTransactions(
         : readCount(transactionIndex, `block ${number} transaction ${listIndex}`, 'transactionIndex'))
     if (index <= previous) {
       const text = `transaction ${listIndex} has index ${index} after index ${previous}`
-      insist('transactionIndex', number, waivers, text)
+      checks.broke('transactionIndex', text)
       areInOrder = false
     }
     previous = index
@@ -186,7 +209,7 @@ function numberTransactions(
   if (last !== undefined && last.index >= maxTransactionsPerBlock) {
     throw contradiction(
       number,
-      `transaction ${sound.length - 1} has index ${last.index}; the index holds places up to ${maxTransactionsPerBlock - 1}`
+      `transaction ${sound.length - 1} has index ${last.index}; the index holds indexes up to ${maxTransactionsPerBlock - 1}`
     )
   }
   return sound
@@ -195,14 +218,13 @@ function numberTransactions(
 /** Drops repeated hashes: of a hash that is listed twice, the last entry counts. */
 function takeEachOnce(
   transactions: readonly VerifiedHeaderTransaction[],
-  number: number,
-  waivers: Waivers
+  checks: BlockChecks
 ): readonly VerifiedHeaderTransaction[] {
   if (new Set(transactions.map(({ hash }) => hash)).size === transactions.length) return transactions
   const last = new Map(transactions.map(transaction => [transaction.hash, transaction]))
   return transactions.filter(transaction => {
     const isLast = last.get(transaction.hash) === transaction
-    if (!isLast) insist('duplicateHash', number, waivers, `transaction ${transaction.hash} is listed twice`)
+    if (!isLast) checks.broke('duplicateHash', `transaction ${transaction.hash} is listed twice`)
     return isLast
   })
 }

@@ -1,4 +1,5 @@
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
+import { BrokenChecksError } from '../../evm/blocks/verification/blockChecks.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
 import type { StoreWriter } from '../../index/port/writer.ts'
 import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
@@ -177,7 +178,10 @@ export async function follow(options: FollowOptions): Promise<void> {
     const problem = describeProblem(cause, blockNumber)
     board.change({ phase: 'stalled', problem, rollingBackTo: undefined })
     const pauseMs = pauses.next(cause, error instanceof BlockFailure ? error.tries : undefined)
-    const fields = { problem, attempt: pauses.failures(), waitMs: Math.round(pauseMs) }
+    const fields = {
+      ...{ problem, attempt: pauses.failures(), waitMs: Math.round(pauseMs) },
+      ...(cause instanceof BrokenChecksError ? { suggestedWaivers: cause.waivers } : {})
+    }
     if (!(cause instanceof ChainDataError)) {
       logger.error('indexing is stalled', { ...fields, error: cause })
     } else if (pauses.isMilestone()) logger.warn('indexing is stalled', fields)

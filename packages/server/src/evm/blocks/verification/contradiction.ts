@@ -14,14 +14,6 @@ export function contradiction(blockNumber: number, what: string): NodeContradict
 }
 
 /**
- * Refuses a block that breaks a check, unless the check is waived for this block.
- * @throws {NodeContradictionError} naming the waiver that would let it pass.
- */
-export function insist(check: WaivableCheck, blockNumber: number, waivers: Waivers, what: string): void {
-  if (!waivers.passes(check, blockNumber)) throw contradiction(blockNumber, `${what} (waiver ${check})`)
-}
-
-/**
  * Checks that a part of a block names no other block. A part that names no block passes.
  * @throws {NodeContradictionError} it names another hash or height. This is never waived: it is a part of another block.
  */

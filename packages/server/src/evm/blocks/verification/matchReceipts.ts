@@ -1,13 +1,7 @@
 import type { BlockRef, Hash } from '../../../model/evm.ts'
 import { isAbsent, type RawObject, readCount, readHash, readObject } from '../../../nodes/evm/rawFields.ts'
-import {
-  contradiction,
-  expectSameBlock,
-  insist,
-  isEmptyRoot,
-  isZeroHash,
-  type Waivers
-} from './contradiction.ts'
+import type { BlockChecks } from './blockChecks.ts'
+import { contradiction, expectSameBlock, isEmptyRoot, isZeroHash } from './contradiction.ts'
 import type { VerifiedHeader, VerifiedTransaction } from './verifiedBlock.ts'
 
 /** Transactions with their receipts, in block order. */
@@ -19,18 +13,18 @@ export interface MatchedReceipts {
 
 /**
  * Gives each transaction of a block its receipt: as many, in the same order, each naming the transaction and the
- * block. With the waivers `duplicateHash`, `missingReceipt` and `extraReceipt`, transactions and receipts without a
- * counterpart are left out.
- * @throws {NodeContradictionError} naming the block, the receipt and the disagreement.
+ * block. Transactions and receipts without a counterpart are left out, which breaks `duplicateHash`,
+ * `missingReceipt` or `extraReceipt`.
+ * @throws {NodeContradictionError} naming the block, the receipt and the disagreement that no waiver lets pass.
  */
 export function matchReceipts(
   header: VerifiedHeader,
   rawReceipts: readonly unknown[],
-  waivers: Waivers
+  checks: BlockChecks
 ): MatchedReceipts {
   const paired = pairInOrder(header, rawReceipts)
   if (paired !== undefined) return { transactions: paired, leftOver: [] }
-  const receipts = readReceipts(header, rawReceipts, waivers)
+  const receipts = readReceipts(header, rawReceipts, checks)
   const { number } = header.ref
   const listed = new Set(header.transactions.map(({ hash }) => hash))
   const counts = `the node gave ${rawReceipts.length} receipts for ${listed.size} transactions`
@@ -40,23 +34,21 @@ export function matchReceipts(
   for (const { index, hash, receipt } of receipts) {
     const earlier = byHash.get(hash)
     if (!listed.has(hash)) {
-      insist(
+      checks.broke(
         'extraReceipt',
-        number,
-        waivers,
         `${counts}; receipt ${index} is for ${hash}, which the block does not list`
       )
       leftOver.push(receipt)
     } else {
       if (earlier !== undefined) {
-        insist('duplicateHash', number, waivers, `${counts}; receipt ${index} is the second one for ${hash}`)
+        checks.broke('duplicateHash', `${counts}; receipt ${index} is the second one for ${hash}`)
         leftOver.push(earlier)
         repeated.add(hash)
       }
       byHash.set(hash, receipt)
     }
   }
-  if (byHash.size < listed.size) insistOnSome(header, byHash.size, counts, waivers)
+  if (byHash.size < listed.size) expectSome(header, byHash.size, counts, checks)
   const transactions = header.transactions.flatMap(transaction => {
     const receipt = byHash.get(transaction.hash)
     return receipt === undefined ? [] : [{ ...transaction, receipt }]
@@ -98,25 +90,25 @@ interface ReadReceipt {
 function readReceipts(
   header: VerifiedHeader,
   rawReceipts: readonly unknown[],
-  waivers: Waivers
+  checks: BlockChecks
 ): ReadReceipt[] {
   const { ref } = header
   return rawReceipts.flatMap((raw, index) => {
     const where = `block ${ref.number} receipt ${index}`
     if (raw === null) {
-      insist('missingReceipt', ref.number, waivers, `${where} is null`)
+      checks.broke('missingReceipt', `${where} is null`)
       return []
     }
     const receipt = readObject(raw, where)
     const hash = readHash(receipt.transactionHash, where, 'transactionHash')
     const elsewhere = otherHeight(receipt, ref, where)
     if (elsewhere !== undefined) {
-      insist('missingReceipt', ref.number, waivers, `${where} is of block ${elsewhere}`)
+      checks.broke('missingReceipt', `${where} is of block ${elsewhere}`)
       return []
     }
     expectSameBlock(receipt, ref, where)
     if (isAbsent(receipt.blockHash)) {
-      insist('receiptBlockHash', ref.number, waivers, `${where}: blockHash is missing`)
+      checks.broke('receiptBlockHash', `${where}: blockHash is missing`)
     }
     return [{ index, hash, receipt }]
   })
@@ -138,9 +130,9 @@ function otherHeight(
 }
 
 /** Refuses an answer without receipts where the block's root says that there are some: such a node lags, and no waiver helps. */
-function insistOnSome({ ref, raw }: VerifiedHeader, found: number, counts: string, waivers: Waivers): void {
+function expectSome({ ref, raw }: VerifiedHeader, found: number, counts: string, checks: BlockChecks): void {
   const { receiptsRoot } = raw
   const mayBeNone = isAbsent(receiptsRoot) || isEmptyRoot(receiptsRoot) || isZeroHash(receiptsRoot)
   if (found === 0 && !mayBeNone) throw contradiction(ref.number, counts)
-  insist('missingReceipt', ref.number, waivers, counts)
+  checks.broke('missingReceipt', counts)
 }

@@ -1,7 +1,7 @@
 import { concat, keccak256, toBeHex, toUtf8Bytes } from 'ethers'
 import type { BlockRef, Hash } from '../../../model/evm.ts'
 import { smallQuantity } from '../../../nodes/evm/rawFields.ts'
-import { insist, type Waivers } from './contradiction.ts'
+import type { BlockChecks } from './blockChecks.ts'
 import type { SystemTransactionKind, VerifiedHeaderTransaction } from './verifiedBlock.ts'
 
 const none: ReadonlyMap<Hash, SystemTransactionKind> = new Map()
@@ -13,27 +13,21 @@ const none: ReadonlyMap<Hash, SystemTransactionKind> = new Map()
  * - `stateSync`: the last transaction of a block of Bor, recognised by its hash, which no other transaction can have.
  * - `systemTransaction`: the first transactions of a block of HyperEVM, which offer no gas price. Only chains with the waiver
  *   have any: elsewhere a transaction may be free. Their receipts have to show that they count no gas.
- * @throws {NodeContradictionError} the block has a state sync, and the check is not waived for it.
  * @remarks One hash for a block whose last transaction has no gas.
  */
 export function findSystemTransactions(
   ref: BlockRef,
   listed: readonly VerifiedHeaderTransaction[],
-  waivers: Waivers
+  checks: BlockChecks
 ): ReadonlyMap<Hash, SystemTransactionKind> {
   const last = listed.at(-1)
   if (last !== undefined && smallQuantity(last.raw.gas) === 0 && last.hash === stateSyncHash(ref)) {
-    insist(
-      'stateSync',
-      ref.number,
-      waivers,
-      `transaction ${last.hash} is a state sync, outside of the header`
-    )
+    checks.broke('stateSync', `transaction ${last.hash} is a state sync, outside of the header`)
     return new Map([[last.hash, 'stateSync']])
   }
   const charged = listed.findIndex(({ raw }) => smallQuantity(raw.gasPrice) !== 0)
   const free = charged < 0 ? listed : listed.slice(0, charged)
-  if (free.length === 0 || !waivers.passes('systemTransaction', ref.number)) return none
+  if (free.length === 0 || !checks.passes('systemTransaction')) return none
   return new Map(free.map(({ hash }) => [hash, 'systemTransaction']))
 }
 

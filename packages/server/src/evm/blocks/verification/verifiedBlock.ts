@@ -1,10 +1,11 @@
 import type { BlockRef, Hash } from '../../../model/evm.ts'
 import type { RawObject } from '../../../nodes/evm/rawFields.ts'
+import type { BrokenCheck } from './blockChecks.ts'
 
 /** The check that a system transaction breaks; it names the kind of the transaction too. */
 export type SystemTransactionKind = 'stateSync' | 'systemTransaction'
 
-/** A block whose own parts agree; its receipts have not been read. */
+/** A block whose own parts agree, but for the checks listed; its receipts have not been read. */
 export interface VerifiedHeader {
   readonly ref: BlockRef
   readonly parentHash: Hash
@@ -15,6 +16,8 @@ export interface VerifiedHeader {
   readonly transactions: readonly VerifiedHeaderTransaction[]
   /** Transactions that the header does not commit to, by their hashes. */
   readonly system: ReadonlyMap<Hash, SystemTransactionKind>
+  /** Checks that it breaks and that are not waived: its receipts are verified only to complete this list. */
+  readonly broken: readonly BrokenCheck[]
 }
 
 export interface VerifiedHeaderTransaction {
@@ -25,7 +28,7 @@ export interface VerifiedHeaderTransaction {
 }
 
 /** A block and its receipts, known to belong together. */
-export interface VerifiedBlock extends Omit<VerifiedHeader, 'transactions'> {
+export interface VerifiedBlock extends Omit<VerifiedHeader, 'transactions' | 'broken'> {
   readonly transactions: readonly VerifiedTransaction[]
 }
 

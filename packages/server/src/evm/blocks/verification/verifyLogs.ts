@@ -9,7 +9,8 @@ import {
   readObject,
   smallQuantity
 } from '../../../nodes/evm/rawFields.ts'
-import { contradiction, expectSameBlock, insist, type Waivers } from './contradiction.ts'
+import type { BlockChecks } from './blockChecks.ts'
+import { contradiction, expectSameBlock } from './contradiction.ts'
 import { type BloomFault, LogsBloom } from './logsBloom.ts'
 import type { VerifiedBlock, VerifiedTransaction } from './verifiedBlock.ts'
 
@@ -24,7 +25,7 @@ import type { VerifiedBlock, VerifiedTransaction } from './verifiedBlock.ts'
  *   on some chains and not on others.
  * @throws {NodeContradictionError} naming the block, the log and the disagreement.
  */
-export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[], waivers: Waivers): void {
+export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[], checks: BlockChecks): void {
   const { ref } = block
   const whole = new LogsBloom()
   const committed = new LogsBloom(whole)
@@ -33,7 +34,7 @@ export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[],
     if (fault === undefined) return
     const text =
       fault === 'emptyBloom' ? 'is all zero although there are logs' : 'is not the bloom of the logs'
-    insist(fault, ref.number, waivers, `${where}: logsBloom ${text}`)
+    checks.broke(fault, `${where}: logsBloom ${text}`)
   }
   // Logs of receipts that were left out take up indexes too.
   const mayLeaveGaps = leftOver.length > 0
@@ -46,12 +47,11 @@ export function verifyLogs(block: VerifiedBlock, leftOver: readonly RawObject[],
     const logs = logsOf(receipt, where)
     for (let i = 0; i < logs.length; i++) {
       const log = logs[i] as RawObject
-      if (!isAsItsReceipt(log, receipt))
-        verifyLogPosition(log, `${where} log ${i}`, transaction, ref, waivers)
+      if (!isAsItsReceipt(log, receipt)) verifyLogPosition(log, `${where} log ${i}`, transaction, ref, checks)
       const index = smallQuantity(log.logIndex) ?? readLogIndex(log, where, i) ?? nextIndex
       if (mayLeaveGaps ? index < nextIndex : index !== nextIndex) {
         const text = `${where} log ${i} has index ${index}, expected ${nextIndex}`
-        insist('logIndex', ref.number, waivers, text)
+        checks.broke('logIndex', text)
       }
       nextIndex = mayLeaveGaps ? index + 1 : nextIndex + 1
     }
@@ -103,7 +103,7 @@ function verifyLogPosition(
   where: string,
   { hash, index, raw }: VerifiedTransaction,
   ref: BlockRef,
-  waivers: Waivers
+  checks: BlockChecks
 ): void {
   expectSameBlock(log, ref, where)
   if (!isAbsent(log.transactionHash)) {
@@ -113,7 +113,7 @@ function verifyLogPosition(
   if (!isAbsent(log.transactionIndex) && !isAbsent(raw.transactionIndex)) {
     const named = readCount(log.transactionIndex, where, 'transactionIndex')
     if (named !== index) {
-      insist('logIndex', ref.number, waivers, `${where} is of transaction index ${named}, expected ${index}`)
+      checks.broke('logIndex', `${where} is of transaction index ${named}, expected ${index}`)
     }
   }
 }
