@@ -10,9 +10,16 @@ import { type Finding, judgeHead, type NodeReport, ok, tryNode, warning } from '
 type SolanaCluster = Config['chains']['solana'][number]
 
 /** The clusters that everybody knows, and the chain ids that they have by convention. */
-const knownClusters: Readonly<Record<string, { readonly name: string; readonly chainId: number }>> = {
+const clusters: Readonly<Record<string, { readonly name: string; readonly chainId: number }>> = {
   '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d': { name: 'mainnet-beta', chainId: 101 },
   EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkPkZBG: { name: 'devnet', chainId: 103 }
+}
+
+/** Returns the name and the chain id of a well-known cluster; `undefined` for another one. */
+export function knownCluster(
+  genesisHash: string
+): { readonly name: string; readonly chainId: number } | undefined {
+  return clusters[genesisHash]
 }
 
 /**
@@ -66,7 +73,7 @@ async function checkClient(
   tookMs: number,
   limits: Limits
 ): Promise<Finding> {
-  const known = knownClusters[genesisHash]
+  const known = knownCluster(genesisHash)
   const version = await rpc.call('getVersion', [], limits).then(readVersion, () => '')
   const name = known?.name ?? `genesis ${displayText(genesisHash).slice(0, 10)}…`
   const found = `${name}${version === '' ? '' : `, ${version}`}, answers in ${tookMs} ms`

@@ -4,6 +4,7 @@ import { ConfigError } from '../../platform/errors.ts'
 import { describeConfig } from '../config/config.ts'
 import { ProjectEditError } from '../projects/editProjects.ts'
 import { check } from './check.ts'
+import { init } from './init.ts'
 import {
   readAddress,
   readChainId,
@@ -11,10 +12,12 @@ import {
   readLifetime,
   readName,
   readOrigins,
+  readPort,
   readProjectId,
   readServerUrl
 } from './options.ts'
 import { createProject, listProjects, revokeProjectKey, rotateProjectKey } from './projectActions.ts'
+import { InitError } from './readTargets.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
 import { configErrorExit } from './terminal.ts'
@@ -34,6 +37,30 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
   const program = new Command('chain-data')
     .description('Account history and holdings of EVM chains and Solana over JSON-RPC.')
     .version(packageFile.version)
+
+  program
+    .command('init')
+    .description('check nodes, write a configuration that fits them and a key, and show the first call')
+    .argument(
+      '[node...]',
+      'URLs of nodes of one chain or several, and names or ids of the chains that are meant'
+    )
+    .option('-c, --config <file>', 'the configuration to write', 'chain-data.json')
+    .option('-p, --project <projectId>', 'the project that gets a key', readProjectId, 'demo')
+    .option('--port <port>', 'the port to listen on; default: 8080, or the next free one', readPort)
+    .option('-y, --yes', 'ask nothing, take the default of every question')
+    .option('--force', 'overwrite the configuration where it is there')
+    .option('--start', 'start the server after writing')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  chain-data init http://127.0.0.1:8545
+  chain-data init polygon https://your-polygon-node --yes --start
+
+Exit code: 0 when it is done, 1 when it cannot be done; then nothing is written.`
+    )
+    .action(reporting(init))
 
   program
     .command('serve')
@@ -159,7 +186,8 @@ function reporting<A extends unknown[]>(run: (...args: A) => Promise<void>): (..
       await run(...args)
     } catch (error) {
       const isConfig = error instanceof ConfigError
-      if (!isConfig && !(error instanceof ProjectEditError)) throw error
+      const isRefusal = error instanceof ProjectEditError || error instanceof InitError
+      if (!isConfig && !isRefusal) throw error
       process.stderr.write(`${isConfig ? 'Configuration error:\n' : ''}${error.message}\n`)
       process.exitCode = isConfig ? configErrorExit : refusedExit
     }

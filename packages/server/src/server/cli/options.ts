@@ -48,6 +48,12 @@ export function readChainId(text: string): number {
   throw new InvalidArgumentError('Expected an integer from 0 to 2^53-1, such as 1.')
 }
 
+export function readPort(text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port > 0 && port < 65_536) return port
+  throw new InvalidArgumentError('Expected an integer from 1 to 65535, such as 8080.')
+}
+
 export function readAddress(text: string): string {
   if (/^0x[\da-f]{40}$/i.test(text)) return text
   throw new InvalidArgumentError('Expected 0x and 40 digits of hex.')

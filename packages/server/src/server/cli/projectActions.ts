@@ -133,6 +133,22 @@ export async function revokeProjectKey(
   )
 }
 
+/**
+ * Makes a server key of a project and keeps its digest in a projects file, which is made where it is missing.
+ *
+ * @returns the key, which is nowhere else.
+ */
+export async function createServerKey(projectId: string, file: string): Promise<string> {
+  const nowMs = Date.now()
+  const { secret, kept } = makeKey()
+  const key: KeptKey = { kind: 'server', createdAt: new Date(nowMs).toISOString(), ...kept }
+  await changeProjectsFile(file, projects => ({
+    projects: addKey(projects, { projectId, key, nowMs }),
+    result: undefined
+  }))
+  return secret
+}
+
 /** A new key, and what is kept of it. */
 function makeKey(): { readonly secret: string; readonly kept: Pick<KeptKey, 'key' | 'id'> } {
   const secret = createKey()

@@ -1,0 +1,47 @@
+import { readChainId } from '../../nodes/evm/readChainId.ts'
+import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
+import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
+import { NodeRpcError } from '../../platform/errors.ts'
+import { knownCluster } from './checkSolanaNode.ts'
+
+/** The chain that a node serves, or why that could not be found out. */
+export type NodeIdentity =
+  | { readonly kind: 'evm'; readonly chainId: number }
+  /** `chainId` is absent for a cluster that is not well known. */
+  | { readonly kind: 'solana'; readonly chainId?: number }
+  /** `found` begins with "it"; neither holds a key nor more of the URL than its host. */
+  | { readonly kind: 'unusable'; readonly found: string; readonly advice: string }
+
+const keyAdvice =
+  'check the key: it belongs into the URL as the provider shows it, in the path (/v2/<key>), in the query (?apikey=<key>) ' +
+  'or before the host for HTTP Basic (https://<user>:<password>@<host>). A node that takes its key in another header ' +
+  'needs a proxy before it that adds the header'
+
+/** Finds out which chain is served at a URL that nothing is known of. */
+export async function identifyNode(url: string, timeoutMs: number): Promise<NodeIdentity> {
+  try {
+    return { kind: 'evm', chainId: await readChainId(url, timeoutMs) }
+  } catch (error) {
+    // A node that answers, but not this: it may be one of Solana.
+    const cluster = error instanceof NodeRpcError ? await readCluster(url, timeoutMs) : undefined
+    if (cluster !== undefined) return cluster
+    const { found: text, advice } = describeNodeFailure(error)
+    const found = text.replace(/^eth_chainId: (?=it )/, '')
+    const { httpStatus } = (error as { context: { httpStatus?: unknown } }).context
+    if (httpStatus === 401 || httpStatus === 403) return { kind: 'unusable', found, advice: keyAdvice }
+    if (!(error instanceof NodeRpcError)) return { kind: 'unusable', found, advice }
+    const strange = `it answers neither eth_chainId nor getGenesisHash (${found})`
+    return { kind: 'unusable', found: strange, advice: 'check the path of the URL, and the key in it' }
+  }
+}
+
+async function readCluster(url: string, timeoutMs: number): Promise<NodeIdentity | undefined> {
+  const rpc = createSolanaRpc({ rpcUrls: [url], commitment: 'confirmed', maxAttempts: 2, timeoutMs })
+  try {
+    const genesisHash = await rpc.call('getGenesisHash', [], { deadlineMs: Date.now() + timeoutMs })
+    const chainId = knownCluster(String(genesisHash))?.chainId
+    return { kind: 'solana', ...(chainId === undefined ? {} : { chainId }) }
+  } catch {
+    return undefined
+  }
+}

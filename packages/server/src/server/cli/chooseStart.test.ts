@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { chooseStart } from './chooseStart.ts'
+
+it('begins at block 0 on a small chain', () => {
+  const start = chooseStart({ head: 999, oldestBlock: 0, hasAddressIndex: true, blockMs: 2 })
+  expect(start).toEqual({
+    settings: { startBlock: 0 },
+    why: ['The index begins at block 0: 1,000 blocks, a minute or so at the speed of this node.']
+  })
+})
+
+it('begins at the oldest block of a pruned node, and says what is lost', () => {
+  const { settings, why } = chooseStart({
+    head: 99_999,
+    oldestBlock: 50_000,
+    hasAddressIndex: false,
+    blockMs: 100
+  })
+  expect(settings).toEqual({ startBlock: 50_000 })
+  expect(why[0]).toContain('50,000 blocks, about 5 minutes')
+  expect(why[1]).toContain('dropped its blocks below 50000')
+})
+
+it('begins at the newest block of a big chain, and reads older history from the node where it can', () => {
+  const big = { head: 21_999_999, oldestBlock: 0, blockMs: 80 }
+  const deep = chooseStart({ ...big, hasAddressIndex: true })
+  expect(deep.settings).toEqual({ startBlock: 'latest', deepHistory: 'node' })
+  expect(deep.why[0]).toContain('it would read 22,000,000 blocks, about 31 hours at the speed of this node')
+  expect(deep.whole?.startBlock).toBe(0)
+  const plain = chooseStart({ ...big, hasAddressIndex: false })
+  expect(plain.settings).toEqual({ startBlock: 'latest' })
+  expect(plain.why[1]).toContain('Older history is not shown')
+})

@@ -1,0 +1,79 @@
+import { chainPresets, devChainIds } from '../../model/chainPresets.ts'
+import { ChainDataError } from '../../platform/errors.ts'
+import { scrubText } from '../../platform/scrubText.ts'
+
+/** What `chain-data init` cannot do; the message says the next step. */
+export class InitError extends ChainDataError {
+  readonly retryable = false
+}
+
+/** Names that are said in place of the official ones. */
+const otherNames: Readonly<Record<string, number>> = {
+  mainnet: 1,
+  optimism: 10,
+  bsc: 56,
+  bnb: 56,
+  arbitrum: 42_161,
+  avalanche: 43_114
+}
+
+const solanaChains: readonly { readonly chainId: number; readonly name: string }[] = [
+  { chainId: 101, name: 'Solana' },
+  { chainId: 102, name: 'Solana Testnet' },
+  { chainId: 103, name: 'Solana Devnet' }
+]
+
+/**
+ * Reads the arguments of `chain-data init`: URLs of nodes, and names or ids of chains, in any order.
+ *
+ * @throws {InitError} an argument is neither.
+ */
+export function readTargets(args: readonly string[]): {
+  readonly urls: readonly string[]
+  /** Ids of the chains that are meant. */
+  readonly chainIds: readonly number[]
+} {
+  const urls: string[] = []
+  const chainIds: number[] = []
+  for (const arg of args) {
+    if (/^https?:\/\//i.test(arg) && URL.canParse(arg)) urls.push(arg)
+    else if (/^wss?:/i.test(arg)) {
+      throw new InitError(
+        `${scrubText(arg, 100)} is a WebSocket; expected the http:// or https:// URL of the node. The WebSocket goes into wsUrls of the written file`
+      )
+    } else chainIds.push(findChain(arg))
+  }
+  return { urls, chainIds }
+}
+
+function findChain(text: string): number {
+  const shown = scrubText(text, 60)
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  const wanted = plain(text)
+  const presets = [...chainPresets.values(), ...solanaChains]
+  const known = presets.find(({ name }) => plain(name) === wanted)
+  const chainId = known?.chainId ?? otherNames[wanted]
+  if (chainId !== undefined) return chainId
+  const similar = presets.filter(({ name }) => wanted !== '' && plain(name).startsWith(wanted))
+  const [only, ...more] = similar
+  if (only !== undefined && more.length === 0) return only.chainId
+  if (only !== undefined) {
+    const list = similar.map(each => nameOfChain(each.chainId)).join(', ')
+    throw new InitError(`"${shown}" may be one of several chains: ${list}; expected the id of one of them`)
+  }
+  throw new InitError(
+    `"${shown}" is neither the URL of a node nor a chain known by name; expected a URL such as http://127.0.0.1:8545, a chain id, or a name such as polygon`
+  )
+}
+
+/** Compares names without case, blanks and hyphens. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+/** Words a chain for a person: its name and id, or its id alone. */
+export function nameOfChain(chainId: number): string {
+  const known = chainPresets.get(chainId) ?? solanaChains.find(chain => chain.chainId === chainId)
+  if (known !== undefined) return `${known.name} (${chainId})`
+  return `${devChainIds.has(chainId) ? 'development chain' : 'chain'} ${chainId}`
+}

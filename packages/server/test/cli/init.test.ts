@@ -1,0 +1,296 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { type AnvilNode, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
+import { startScriptedNode } from '../solana/startScriptedNode.ts'
+import { type Fault, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
+import { startHardhat } from '../support/startHardhat.ts'
+import { type RunningCommand, runCommand } from './runCommand.ts'
+
+const run = promisify(execFile)
+
+let anvil: AnvilNode
+let folder: string
+let file: string
+const cleanUps: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  await seedEvmWorld(anvil.rpcUrl, { pool: false })
+})
+afterAll(() => anvil.stop())
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chain-data-init-'))
+  file = join(folder, 'chain-data.json')
+})
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+  await rm(folder, { recursive: true, force: true })
+})
+
+function init(...args: readonly string[]): RunningCommand {
+  const command = runCommand(['init', '--config', file, ...args])
+  cleanUps.push(async () => {
+    command.child.kill('SIGKILL')
+    await command.ended
+  })
+  return command
+}
+
+/** Runs it to its end, without questions. */
+async function initAndEnd(...args: readonly string[]) {
+  const command = init('--yes', ...args)
+  const code = await command.ended
+  return { code, stdout: command.stdout(), stderr: command.stderr() }
+}
+
+async function writtenChain(kind: 'evm' | 'solana' = 'evm'): Promise<object> {
+  return JSON.parse(await readFile(file, 'utf8')).chains[kind][0]
+}
+
+async function proxied(fault: Fault): Promise<string> {
+  const proxy = await startFaultProxy(anvil.rpcUrl)
+  cleanUps.push(proxy.close)
+  proxy.setFault(fault)
+  return proxy.url
+}
+
+/** A node that answers only requests of one kind, as those of providers do. */
+async function guarded(isAllowed: (request: IncomingMessage) => boolean, status: number): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request)
+    if (!isAllowed(request)) {
+      response.writeHead(status).end('{"error":"no such key"}')
+      return
+    }
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(anvil.rpcUrl, { method: 'POST', headers, body })
+    response.writeHead(200, headers).end(await answer.text())
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  cleanUps.push(async () => {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+/** Starts the service that was written, and runs the printed line of curl until it is answered. */
+async function startAndAsk(
+  ...args: readonly string[]
+): Promise<{ stdout: string; result: readonly object[]; address: string }> {
+  const port = await freePort()
+  const command = init('--yes', '--start', '--port', String(port), ...args)
+  const isReady = async () =>
+    (await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined))?.status
+  await expect.poll(isReady, { timeout: patient(30_000) }).toBe(200)
+  const [line = ''] = /^curl .*$/m.exec(command.stdout()) ?? []
+  const [, address = ''] = /"params":\["(\w+)"/.exec(line) ?? []
+  const { stdout } = await run('sh', ['-c', line])
+  const { result } = JSON.parse(stdout) as { result: readonly object[] }
+  expect((await fetch(`http://127.0.0.1:${port}/`)).headers.get('content-type')).toContain('text/html')
+  return { stdout: command.stdout(), result, address }
+}
+
+describe('chain-data init', () => {
+  it('on anvil writes what starts, and prints a call that is answered for an account that was active', async () => {
+    const { stdout, result, address } = await startAndAsk(anvil.rpcUrl)
+    expect(stdout).toMatch(/development chain 31337\n/)
+    expect(stdout).toMatch(/blocks +it has all blocks, and their state \(an archive node\)/)
+    expect(stdout).toMatch(/addresses +transactions of an address are listed by trace_filter/)
+    expect(stdout).toMatch(/traces +block \d+ with \d+ transactions is traced by trace_block/)
+    expect(stdout).toMatch(/pool +\d+ pending transactions/)
+    expect(stdout).toMatch(/The index begins at block 0/)
+    expect(stdout).toMatch(/Status page: +http:\/\/127\.0\.0\.1:\d+\//)
+    expect(stdout).toContain("import { createClient } from '@chain-data/client'")
+    expect(await writtenChain()).toEqual({
+      chainId: 31337,
+      rpcUrls: [anvil.rpcUrl],
+      startBlock: 0,
+      traces: 'auto'
+    })
+    expect(result.length).toBeGreaterThan(0)
+    expect(JSON.stringify(result).toLowerCase()).toContain(address.toLowerCase())
+    const { projects } = JSON.parse(await readFile(join(folder, 'projects.json'), 'utf8'))
+    expect(projects).toEqual([
+      {
+        projectId: 'demo',
+        serverKeys: [{ key: expect.stringMatching(/^hmac-sha256:/), createdAt: expect.any(String) }]
+      }
+    ])
+  })
+
+  it('on hardhat, which has no traces and no index of addresses', async () => {
+    const node = await startHardhat()
+    cleanUps.push(() => node.stop())
+    const { stdout, result } = await startAndAsk(node.rpcUrl)
+    expect(stdout).toMatch(/addresses +it does not list the transactions of an address/)
+    expect(stdout).toContain('no transaction was found in its newest blocks, so this account has none')
+    expect(result).toEqual([])
+  })
+
+  it('on a node with nothing but eth_, net_ and web3_', async () => {
+    const url = await proxied(({ method }, result) => {
+      if (!/^(eth|net|web3)_/.test(method) || method === 'eth_getBlockReceipts') throw new Refusal(-32601)
+      return result
+    })
+    const { stdout, result } = await startAndAsk(url)
+    expect(stdout).toMatch(/receipts .* receipts one by one/)
+    expect(stdout).toMatch(/traces +.*no upstream offers traces/)
+    expect(await writtenChain()).toEqual({ chainId: 31337, rpcUrls: [url], startBlock: 0 })
+    expect(result.length).toBeGreaterThan(0)
+  })
+
+  it('on a pruned node begins at the oldest block that it has', async () => {
+    const url = await proxied(({ method, params }, result) => {
+      const height = Number(params[method === 'eth_getBalance' ? 1 : 0])
+      if (method === 'eth_getBalance' && height < 30) throw new Refusal(-32000, 'missing trie node')
+      if (method === 'eth_getBlockByNumber' && height > 0 && height < 20)
+        throw new Refusal(4444, 'pruned history unavailable')
+      return result
+    })
+    const { stdout, result } = await startAndAsk(url)
+    expect(stdout).toMatch(/blocks +its oldest block is 20 \(pruned\), without the state of old ones/)
+    expect(stdout).toContain('The node has dropped its blocks below 20')
+    expect(await writtenChain()).toMatchObject({ startBlock: 20 })
+    expect(result.length).toBeGreaterThan(0)
+  })
+
+  it('with a key in the URL works, keeps the file to its owner and prints no key', async () => {
+    const key = 'k3y-of-the-provider'
+    const byPath = await guarded(({ url }) => url === `/v2/${key}`, 404)
+    const basic = `Basic ${Buffer.from(`user:${key}`).toString('base64')}`
+    const byHeader = (await guarded(({ headers }) => headers.authorization === basic, 401)).replace(
+      '//',
+      `//user:${key}@`
+    )
+    const { code, stdout, stderr } = await initAndEnd(`${byPath}/v2/${key}`, byHeader)
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).not.toContain(key)
+    expect(await writtenChain()).toMatchObject({ rpcUrls: [`${byPath}/v2/${key}`, byHeader] })
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+
+  it('without the key says where it belongs, by the host of the node, and writes nothing', async () => {
+    const byHeader = await guarded(({ headers }) => headers['x-api-key'] === 'right', 401)
+    const { code, stdout, stderr } = await initAndEnd(`${byHeader}/some-path`, anvil.rpcUrl)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^127\.0\.0\.1:\d+: it answered HTTP 401\. Check the key: .*https:\/\/<user>:<password>@<host>.* another header needs a proxy/
+    )
+    expect(stdout + stderr).not.toContain('some-path')
+    await expect(stat(file)).rejects.toThrow('ENOENT')
+    await expect(stat(join(folder, 'projects.json'))).rejects.toThrow('ENOENT')
+  })
+
+  it.each<[string, () => Promise<readonly string[]>, RegExp]>([
+    [
+      'a node that is not there',
+      async () => ['http://127.0.0.1:1'],
+      /^127\.0\.0\.1:1: it cannot be reached \(ECONNREFUSED\)\. Check that it runs/
+    ],
+    [
+      'a web page',
+      async () => [await pageUrl()],
+      /: it answered something that is not JSON\. This is no JSON-RPC address/
+    ],
+    [
+      'a node of another chain',
+      async () => ['polygon', anvil.rpcUrl],
+      /: it serves development chain 31337, expected Polygon \(137\)/
+    ],
+    [
+      'a chain and no URL',
+      async () => ['polygon'],
+      /^No URL of a node of Polygon \(137\) was given; expected one, such as: chain-data init/
+    ],
+    [
+      'a name that may be several',
+      async () => ['polyg'],
+      /^"polyg" may be one of several chains: Polygon \(137\), /
+    ],
+    [
+      'an unknown name',
+      async () => ['nochain'],
+      /^"nochain" is neither the URL of a node nor a chain known by name/
+    ],
+    [
+      'a WebSocket',
+      async () => ['wss://host/k3y-in-the-path'],
+      /^wss:\/\/host is a WebSocket; expected the http/
+    ],
+    [
+      'a node that limits the rate of calls',
+      async () => [await guarded(() => false, 429)],
+      /: it limits the rate of calls \(HTTP 429\)\. It limits the rate of calls: wait/
+    ]
+  ])('given %s says so and writes nothing', async (_, args, message) => {
+    const { code, stderr } = await initAndEnd(...(await args()))
+    expect(stderr).toMatch(message)
+    expect(code).toBe(1)
+    await expect(stat(file)).rejects.toThrow('ENOENT')
+  })
+
+  async function pageUrl(): Promise<string> {
+    const node = await startScriptedNode(() => ({ body: '<html>Welcome</html>' }))
+    cleanUps.push(node.close)
+    return node.url
+  }
+
+  it('overwrites no configuration unless it is told to', async () => {
+    await writeFile(file, 'precious')
+    const refused = await initAndEnd(anvil.rpcUrl)
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toMatch(/is there, and stays as it is; expected --force/)
+    expect(await readFile(file, 'utf8')).toBe('precious')
+    expect((await initAndEnd(anvil.rpcUrl, '--force')).code).toBe(0)
+    expect(await writtenChain()).toMatchObject({ chainId: 31337 })
+  })
+
+  it('writes a Solana cluster beside an EVM chain, and asks which one an unknown cluster is', async () => {
+    const answers: Readonly<Record<string, unknown>> = {
+      getGenesisHash: '9uNknownGenesis1111111111111111111111111111',
+      getVersion: { 'solana-core': '2.1.0' },
+      getBalance: { context: { slot: 77 }, value: 1 },
+      getBlockTime: Math.floor(Date.now() / 1_000),
+      getMultipleAccounts: { context: { slot: 77 }, value: [null, null] },
+      getTokenAccountsByOwner: { context: { slot: 77 }, value: [] },
+      getSignaturesForAddress: [{ signature: 'sig' }],
+      getTransaction: {
+        transaction: { message: { accountKeys: ['So1anaPayer1111111111111111111111111111111'] } }
+      }
+    }
+    const node = await startScriptedNode(({ id, method }) => {
+      const result = answers[method]
+      const answer =
+        result === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result }
+      return { body: JSON.stringify({ jsonrpc: '2.0', id, ...answer }) }
+    })
+    cleanUps.push(node.close)
+    // It tells that of no well-known cluster.
+    node.genesisHash = undefined
+    const unknown = await initAndEnd(node.url)
+    expect(unknown.stderr).toMatch(/a Solana cluster that is not well known\. Name its chain id/)
+    const both = await initAndEnd('103', '31337', node.url, anvil.rpcUrl)
+    expect([both.code, both.stderr]).toEqual([0, ''])
+    expect(both.stdout).toContain('"chainId":103,"params":["So1anaPayer1111111111111111111111111111111"]')
+    expect(await writtenChain('solana')).toEqual({ chainId: 103, rpcUrls: [node.url] })
+    expect(await writtenChain()).toMatchObject({ chainId: 31337 })
+  })
+})
