@@ -27,14 +27,18 @@ export async function startBlockService(
   {
     waivers = [],
     blockReceipts = true,
-    serveWhileSyncing = false
+    serveWhileSyncing = false,
+    chain = {}
   }: {
     readonly waivers?: readonly Waiver[]
     readonly blockReceipts?: boolean
     readonly serveWhileSyncing?: boolean
+    /** More of the chain's configuration. */
+    readonly chain?: { readonly chainId?: number; readonly preset?: boolean; readonly startBlock?: number }
   } = {}
 ): Promise<BlockService> {
-  const node = await startScriptedChain(blocks, { blockReceipts })
+  const { chainId = 31_337 } = chain
+  const node = await startScriptedChain(blocks, { blockReceipts, chainId })
   const folder = await temporaryFolder()
   const logLines: string[] = []
   const server = await createServer(
@@ -44,7 +48,8 @@ export async function startBlockService(
       chains: {
         evm: [
           {
-            chainId: 31337,
+            ...chain,
+            chainId,
             rpcUrls: [node.url],
             pollIntervalMs: 50,
             waivers: waivers.map(one => ({ ...one }))
@@ -66,7 +71,7 @@ export async function startBlockService(
           jsonrpc: '2.0',
           id: 1,
           method: 'svc_getTransactionsByAddress',
-          chainId: 31337,
+          chainId,
           params: page === undefined ? [address] : [address, page]
         })
       })

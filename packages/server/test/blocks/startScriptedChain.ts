@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type RawBlock, rawBlock } from './rawBlock.ts'
+import { quantity, type RawBlock, rawBlock } from './rawBlock.ts'
 
-/** A node that serves the blocks it was given, the first one as block 1, and nothing else. */
+/** A node that serves the blocks it was given, a genesis block, and nothing else. */
 export interface ScriptedChain {
   readonly url: string
   /** The newest block's height. */
@@ -19,19 +19,22 @@ interface Call {
 /** @param methods - whether it offers `eth_getBlockReceipts` or single receipts; a receipt comes from the last block that has it. */
 export async function startScriptedChain(
   given: readonly RawBlock[],
-  { blockReceipts = true }: { readonly blockReceipts?: boolean } = {}
+  {
+    blockReceipts = true,
+    chainId = 31_337
+  }: { readonly blockReceipts?: boolean; readonly chainId?: number } = {}
 ): Promise<ScriptedChain> {
   const blocks = [rawBlock(0, []), ...given]
-  const head = blocks.length - 1
+  const head = Number(blocks.at(-1)?.block.number)
 
   function find(tag: unknown): RawBlock | undefined {
-    if (tag === 'latest') return blocks[head]
+    if (tag === 'latest') return blocks.at(-1)
     return blocks.find(({ block }) => block.hash === tag || Number(block.number) === Number(tag))
   }
 
   function result({ method, params }: Call): unknown {
     const [first] = params
-    if (method === 'eth_chainId') return '0x7a69'
+    if (method === 'eth_chainId') return quantity(chainId)
     if (method === 'eth_getBlockByNumber' || method === 'eth_getBlockByHash')
       return find(first)?.block ?? null
     if (method === 'eth_getBlockReceipts' && blockReceipts) return find(first)?.receipts ?? null
