@@ -115,7 +115,6 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   const hide = createPasswordHider([config.store, ...config.storeReplicas])
   const plainLogger = options.logger ?? createLogger({ level: config.log.level })
   const logger = hide === undefined ? plainLogger : hidingLogger(plainLogger, hide)
-  for (const chain of config.chains.evm) logger.info('a chain is served', describeChain(chain))
   const verifier = verifyProject && createProjectVerifier(verifyProject, { limits: verifyLimits, logger })
   const projects = await openProjects({
     configured: config.projects,
@@ -127,6 +126,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     projects.close()
     throw error
   })
+  for (const chain of config.chains.evm) logger.info('a chain is served', describeChain(chain))
   const parts = await startParts(config, stores, logger).catch(async (error: unknown) => {
     projects.close()
     await stores.close()
