@@ -77,14 +77,58 @@ it.skipIf(!hasScript)(
     child.stdin.write('\u0003')
     await ended
     expect(output).toMatch(/chain 31337 \[[#.]+\] \d+% \d+ of 1000 \d+\.\d blocks\/s ETA \d+s/)
-    expect(output).toMatch(/connecting/)
+    expect(output).toMatch(/connecting to 127\.0\.0\.1:\d+/)
     const lines = output.split(cleared).map(line => line.replace(commands, '').replace('^C', ''))
-    const logged = lines.filter(line => line.includes('"level"'))
+    const logged = lines.filter(line => /\d\d:\d\d:\d\d /.test(line))
     expect(logged.length).toBeGreaterThan(5)
-    for (const line of logged) expect(() => JSON.parse(line), line).not.toThrow()
-    expect(logged.at(-1)).toContain('"closed"')
+    for (const line of logged) expect(line).toMatch(/^\d\d:\d\d:\d\d [a-z][^[]*(\[0m|$)/i)
+    expect(logged.at(-1)).toMatch(/ closed$/)
+    expect(output).not.toContain('"level"')
+    expect(output).toMatch(/ listening on (http:\/\/127\.0\.0\.1:\d+), status page \1\//)
+    expect(output).toContain('its calls are answered once the first backfill is complete')
     // The cursor is there again.
     expect(output.lastIndexOf('\u001b[?25h')).toBeGreaterThan(output.lastIndexOf('\u001b[?25l'))
+  }
+)
+
+it.skipIf(!hasScript)(
+  'on a terminal a node that does not answer is named at once, by its host alone',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'chain-data-bars-'))
+    cleanUps.push(() => rm(folder, { recursive: true }))
+    const file = join(folder, 'config.json')
+    const config = {
+      listen: { port: 0 },
+      store: 'sqlite::memory:',
+      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+      chains: { evm: [{ chainId: 137, rpcUrls: ['http://user:pa55word@127.0.0.1:1/k3y-in-the-path'] }] }
+    }
+    await writeFile(file, JSON.stringify(config))
+    const command = `stty cols 400; TERM=xterm NO_COLOR=1 exec '${process.execPath}' --conditions=@chain-data/source '${main}' serve --config '${file}'`
+    const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', text => {
+      output += text
+    })
+    const ended = new Promise(resolve => child.once('close', resolve))
+    cleanUps.push(async () => {
+      child.kill('SIGKILL')
+      await ended
+    })
+    const advice = `127.0.0.1:1 (Polygon (137)): it cannot be reached (ECONNREFUSED). Next: check that it runs`
+    await eventually('it says so', () => output.includes(advice), 20_000)
+    await eventually(
+      'it points to check',
+      () => output.includes(`More: chain-data check --config ${file}`),
+      5_000
+    )
+    await eventually('it warns', () => output.includes('warning: Polygon: '), 20_000)
+    await eventually('it listens all the same', () => output.includes('listening on'), 20_000)
+    child.stdin.write('\u0003')
+    await ended
+    expect(output).not.toMatch(/pa55word|k3y/)
+    // No colour was asked for; the commands of the bars have another form.
+    expect(output).not.toContain('\u001b[33m')
   }
 )
 

@@ -211,7 +211,11 @@ describe('chain-data serve', () => {
     await writeFile(file, JSON.stringify({ ...minimal, listen: { port }, store: 'sqlite::memory:' }))
     const command = start(['serve', '--config', file])
     expect(await command.ended).toBe(1)
-    expect(command.stderr()).toContain('EADDRINUSE')
+    expect(command.stderr()).toMatch(
+      new RegExp(
+        `^Port ${port} of 127.0.0.1 is taken by another program \\(EADDRINUSE\\)\\. .*lsof -i :${port}.* CHAIN_DATA_PORT`
+      )
+    )
   })
 })
 

@@ -23,9 +23,11 @@ export function createProgressBars(options: {
   readonly stream: NodeJS.WriteStream
   readonly statuses: () => readonly SyncStatus[]
   readonly writeBelow: (line: string) => void
+  /** The first node of each chain. */
+  readonly hosts: ReadonlyMap<number, string>
   readonly now?: () => number
 }): ProgressBars {
-  const { stream, statuses, writeBelow, now = () => performance.now() } = options
+  const { stream, statuses, writeBelow, hosts, now = () => performance.now() } = options
   const rates = new Map<number, ReturnType<typeof createRate>>()
   let shown = new Map<number, SingleBar>()
   let bars: MultiBar | undefined
@@ -69,7 +71,8 @@ export function createProgressBars(options: {
     rates.set(chainId, rate)
     rate.note(now(), done)
     bar.setTotal(total)
-    bar.update(Math.min(done, total), { text: describe(status, rate.perSecond(), total - done) })
+    const host = hosts.get(chainId) ?? 'the node'
+    bar.update(Math.min(done, total), { text: describe(status, rate.perSecond(), total - done, host) })
   }
 
   return {
@@ -104,11 +107,12 @@ export function createProgressBars(options: {
 function describe(
   { phase, rollingBackTo, head, indexedTo, problem }: SyncStatus,
   blocksPerSecond: number | undefined,
-  left: number
+  left: number,
+  host: string
 ): string {
   if (rollingBackTo !== undefined) return `going back to block ${rollingBackTo}`
   if (phase === 'stalled') return cut(`stalled: ${problem ?? 'no reason given'}`)
-  if (phase === 'starting' || head === undefined) return 'connecting'
+  if (phase === 'starting' || head === undefined) return `connecting to ${host}`
   const place = indexedTo === undefined ? `0 of ${head}` : `${indexedTo.number} of ${head}`
   if (blocksPerSecond === undefined || blocksPerSecond <= 0) return place
   return `${place} ${blocksPerSecond.toFixed(1)} blocks/s ETA ${duration(left / blocksPerSecond)}`

@@ -1,9 +1,12 @@
 import { closeSync, openSync } from 'node:fs'
 import { ConfigError } from '../../platform/errors.ts'
-import { createLogger, type Logger, type LogLevel } from '../../platform/logger.ts'
-import { loadConfig, loadProjects } from '../config/config.ts'
+import { createLogger, type Logger } from '../../platform/logger.ts'
+import { type Config, loadConfig, loadProjects } from '../config/config.ts'
 import { createServer, type Server } from '../start/createServer.ts'
+import { createLineFormatter } from './formatLogLine.ts'
 import { createProgressBars, type ProgressBars } from './progressBars.ts'
+import { describeListenFailure, namesOfChains, reportUselessNodes } from './sayAtTerminal.ts'
+import { hostOf } from './surveyChain.ts'
 import { configErrorExit } from './terminal.ts'
 
 const failureExit = 1
@@ -24,12 +27,20 @@ export async function serve(
   try {
     const config = await loadConfig(file)
     let statuses: Server['status'] = () => []
-    const bars = showBars(config.log.level, () => statuses())
+    const bars = showBars(config, () => statuses())
+    // A person reads a terminal; what is piped is for programs.
+    const isRead = process.stdout.isTTY === true && config.log.level !== 'silent'
+    // Only where both are on one terminal can they tear each other.
+    const write = bars?.writeLine ?? (text => void process.stdout.write(text))
+    const format = createLineFormatter({
+      names: namesOfChains(config),
+      isColored: isRead && process.stdout.hasColors()
+    })
     const logger = createLogger({
       level: config.log.level,
-      // Only where both are on one terminal can they tear each other.
-      ...(bars !== undefined && process.stdout.isTTY ? { write: bars.writeLine } : {})
+      ...(isRead ? { write: (line: string) => write(format(line)) } : {})
     })
+    if (isRead) reportUselessNodes(config, file, text => write(`${text}\n`))
     const starting = createServer(config, { logger, ownsProcess: true })
     let isClosing = false
     // Before the server is there, or a signal meanwhile would leave behind what it had opened.
@@ -50,9 +61,11 @@ export async function serve(
     statuses = () => server.status()
     const url = await server.listen().catch(async (error: unknown) => {
       await server.close()
-      throw error
+      const described = describeListenFailure(error, config.listen)
+      throw described === undefined ? error : new Error(described, { cause: error })
     })
     logger.info('listening', { url })
+    if (isRead) write(describeWaiting(server.status(), namesOfChains(config)))
   } catch (error) {
     const isConfig = error instanceof ConfigError
     process.stderr.write(`${isConfig ? 'Configuration error:\n' : ''}${describe(error)}\n`)
@@ -61,16 +74,27 @@ export async function serve(
 }
 
 /** Shows a long catch-up on the terminal; the log has the same figures. */
-function showBars(level: LogLevel, statuses: Server['status']): ProgressBars | undefined {
-  if (!process.stderr.isTTY || level === 'silent') return undefined
+function showBars(config: Config, statuses: Server['status']): ProgressBars | undefined {
+  if (!process.stderr.isTTY || config.log.level === 'silent') return undefined
   const bars = createProgressBars({
     stream: process.stderr,
     statuses,
-    writeBelow: line => process.stdout.write(line)
+    writeBelow: line => process.stdout.write(line),
+    hosts: new Map(config.chains.evm.map(({ chainId, rpcUrls }) => [chainId, hostOf(rpcUrls[0] ?? '')]))
   })
   setInterval(bars.draw, drawEveryMs).unref()
   process.once('exit', bars.stop)
   return bars
+}
+
+/** Says of which chains calls are not answered yet, one line each. */
+function describeWaiting(statuses: ReturnType<Server['status']>, names: ReadonlyMap<number, string>): string {
+  return statuses
+    .filter(({ backfilled }) => !backfilled)
+    .map(
+      ({ chainId }) => `${names.get(chainId)}: its calls are answered once the first backfill is complete\n`
+    )
+    .join('')
 }
 
 function describe(error: unknown): string {
