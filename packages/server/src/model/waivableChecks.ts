@@ -22,6 +22,9 @@ export const waivableCheckNames = [
 /** Name of a check that a configuration may waive for a chain. */
 export type WaivableCheck = (typeof waivableCheckNames)[number]
 
+/** Longest `reason` of a waiver. */
+export const maxReasonLength = 200
+
 /** One check that is not insisted on for one chain; both ends of the range are included. */
 export interface Waiver {
   readonly check: WaivableCheck

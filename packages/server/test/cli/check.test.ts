@@ -16,7 +16,10 @@ import {
 import { checkStore } from '../../src/server/check/checkStore.ts'
 import { runLooks } from '../../src/server/check/findings.ts'
 import { listLooks } from '../../src/server/check/listLooks.ts'
+import { sampleHeights } from '../../src/server/check/sampleBlocks.ts'
 import { type Config, type ConfigInput, parseConfig } from '../../src/server/config/config.ts'
+import { address, emptyRoot, type RawBlock, rawBlock } from '../blocks/rawBlock.ts'
+import { startScriptedChain } from '../blocks/startScriptedChain.ts'
 import { startScriptedNode } from '../solana/startScriptedNode.ts'
 import { runTestIndexer } from '../support/indexHarness.ts'
 import { type Fault, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
@@ -110,7 +113,7 @@ describe('the nodes of an EVM chain', () => {
     expect(shown.get('receipts')).toMatchObject({
       state: 'ok',
       found: expect.stringMatching(
-        /^block \d+ with \d+ transactions is read, receipts by eth_getBlockReceipts$/
+        /^\d+ sampled blocks with \d+ transactions read and verified, receipts by eth_getBlockReceipts$/
       )
     })
     expect(shown.get('state')).toMatchObject({
@@ -243,25 +246,81 @@ it('traces are looked at where they are asked for; a node without them is an err
   expect(await look('on', anvil.rpcUrl, proxy.url)).toEqual([traced, missing('warning')])
 })
 
-it('receipts are looked for in the first blocks and ever rarer above, so that old ones are tried', async () => {
-  const proxy = await startFaultProxy(anvil.rpcUrl)
-  cleanUps.push(() => proxy.close())
-  const head = 20_000_000
-  proxy.setFault(({ method, params }, result) => {
-    if (method !== 'eth_getBlockByNumber' || params[0] === '0x0') return result
-    return params[0] === 'latest' ? { ...(result as object), number: `0x${head.toString(16)}` } : null
+it.each([
+  [0, 0, [0]],
+  [7, 9, [7, 8, 9]],
+  [0, 99, [...Array.from({ length: 50 }, (_, i) => 2 * i), 99]]
+])('the sample of blocks %i to %i is spread evenly and has both ends', (first, head, heights) => {
+  expect(sampleHeights(first, head)).toEqual(heights)
+})
+
+it('the sample is the same for nodes whose heads differ a little', () => {
+  const [one, other] = [20_123_456, 20_123_471].map(head => sampleHeights(100, head))
+  expect(one?.slice(0, -1)).toEqual(other?.slice(0, -1))
+  for (const heights of [one, other]) {
+    expect(heights?.length).toBeGreaterThan(40)
+    expect(heights?.length).toBeLessThanOrEqual(51)
+  }
+})
+
+describe('blocks of the sample that break checks', () => {
+  /** 60 blocks with a transaction each, the first 20 of which break two checks. */
+  const odd = Array.from({ length: 60 }, (_, i) => {
+    const { block, receipts } = rawBlock(i + 1, [{}], i < 20 ? { receiptsRoot: emptyRoot } : {})
+    const change = i < 20 ? { to: address(998) } : {}
+    return { block, receipts: receipts.map(receipt => ({ ...receipt, ...change })) }
   })
-  await checkNodes({ evm: [{ chainId: 31337, rpcUrls: [proxy.url], startBlock: 100 }] })
-  const heights = proxy.calls
-    .filter(
-      ({ method, params }) => method === 'eth_getBlockByNumber' && /^0x[1-9a-f]/.test(String(params[0]))
-    )
-    .map(({ params }) => Number(params[0]))
-  // The search for the oldest block asks for others, some of them below.
-  const tried = [...new Set(heights)].filter(height => height >= 100).sort((a, b) => a - b)
-  expect(tried.slice(0, 24)).toEqual([...Array.from({ length: 21 }, (_, i) => 100 + i), 140, 180, 260])
-  expect(tried.at(-1)).toBe(head)
-  expect(tried.length).toBeLessThan(150)
+  const sound = odd.map((_, i) => rawBlock(i + 1, [{}]))
+
+  async function serve(blocks: readonly RawBlock[]): Promise<string> {
+    const chain = await startScriptedChain(blocks)
+    cleanUps.push(chain.close)
+    return chain.url
+  }
+
+  it('give a ready block of waivers, with which the chain is sound', async () => {
+    const rpcUrls = [await serve(odd)]
+    const findings = await checkNodes({ evm: [{ chainId: 31337, rpcUrls }] })
+    expect(findings.find(({ check }) => check === 'receipts')).toMatchObject({
+      state: 'error',
+      found: expect.stringMatching(
+        /^20 of 61 sampled blocks break checks; block 1: breaks 2 checks: emptyRoot, receiptParties; /
+      ),
+      advice: expect.stringMatching(/^if the chain is known for it/)
+    })
+    const { waivers, ...finding } = findings.find(({ check }) => check === 'waivers') ?? {}
+    expect(finding).toMatchObject({ place: 'chains.evm[0].waivers', state: 'error' })
+    expect(waivers?.map(({ check, fromBlock, toBlock }) => [check, fromBlock, toBlock])).toEqual([
+      ['emptyRoot', 0, 20],
+      ['receiptParties', 0, 20]
+    ])
+    const waived = await checkNodes({
+      evm: [{ chainId: 31337, rpcUrls, waivers: waivers?.map(one => ({ ...one })) ?? [] }]
+    })
+    expect(waived.find(({ check }) => check === 'receipts')).toMatchObject({
+      state: 'ok',
+      found: expect.stringMatching(/; waived already: emptyRoot, receiptParties in blocks 0 to 20$/)
+    })
+    expect(waived.filter(({ check }) => check === 'waivers')).toEqual([])
+
+    const file = join(folder, 'chain-data.json')
+    await writeFile(file, JSON.stringify(configure({ chains: { evm: [{ chainId: 31337, rpcUrls }] } })))
+    const command = runCommand(['check', '--config', file])
+    expect(await command.ended).toBe(1)
+    const printed = /^"waivers": (\[\n[\s\S]*?\n\])$/m.exec(command.stdout())?.[1] ?? ''
+    expect(JSON.parse(printed)).toEqual(waivers)
+  })
+
+  it('are the fault of a node where another one gives them sound', async () => {
+    const rpcUrls = [await serve(odd), await serve(sound)]
+    const findings = await checkNodes({ evm: [{ chainId: 31337, rpcUrls }] })
+    expect(findings).toContainEqual({
+      ...{ place: 'chains.evm[0].rpcUrls[0]', check: 'receipts', state: 'error' },
+      found: 'breaks checks in blocks that another node gives sound',
+      advice: 'take it out, and waive nothing for it'
+    })
+    expect(findings.filter(({ check }) => check === 'waivers')).toEqual([])
+  })
 })
 
 describe('what a node offers beyond its newest blocks', () => {
@@ -645,7 +704,7 @@ describe('chain-data check', () => {
     const lines = stdout.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^ok +node +version +Node \d/)
     expect(stdout).toMatch(
-      /\nok +chains\.evm\[0\]\.rpcUrls\[0\] +receipts +http:\/\/127\.0\.0\.1:\d+: block /
+      /\nok +chains\.evm\[0\]\.rpcUrls\[0\] +receipts +http:\/\/127\.0\.0\.1:\d+: \d+ sampled blocks /
     )
     expect(stdout).toMatch(/\nwarning +metadata\.ipfsGateways\[0\] +gateway +http:\/\/127.*\. Answers lack /)
     expect(lines.at(-1)).toMatch(/^\d+ ok, \d+ warnings, 0 errors$/)

@@ -2,10 +2,10 @@ import type { BlockRef, Hash } from '../../model/evm.ts'
 import type { EvmNode, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
 import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
-import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
+import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { BrokenChecksError } from './verification/blockChecks.ts'
-import { isEmptyRoot, type Waivers } from './verification/contradiction.ts'
+import { contradiction, isEmptyRoot, type Waivers } from './verification/contradiction.ts'
 import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
 import { verifyHeader, verifyReceipts } from './verify.ts'
 
@@ -45,6 +45,12 @@ export async function fetchBlock<T>(
   }
 }
 
+/** Reports whether a block failed because the node lacks it or its receipts: it lags, or has pruned them. */
+export function lacksBlock(error: unknown): boolean {
+  if (error instanceof NodeRpcError) return messageKindOf(error) === 'missingData'
+  return error instanceof NodeContradictionError && error.context.isMissing === true
+}
+
 interface HeaderFrom {
   readonly header: VerifiedHeader
   readonly giver: EvmNode
@@ -59,9 +65,7 @@ async function fetchHeader(
 ): Promise<HeaderFrom> {
   let broken: HeaderFrom | undefined
   const read = (raw: unknown, giver: EvmNode): HeaderFrom => {
-    if (raw === null) {
-      throw new NodeContradictionError(`block ${number}: the node does not have it`, { number })
-    }
+    if (raw === null) throw contradiction(number, 'the node does not have it', true)
     const header = verifyHeader(raw, number, waivers)
     if (header.broken.length === 0) return { header, giver }
     broken ??= { header, giver }

@@ -72,7 +72,7 @@ describe('verifyReceipts', () => {
   })
 
   it.each<[string, unknown, RegExp]>([
-    ['null', null, /receipts is null/],
+    ['null', null, /the node does not have its receipts/],
     ['an empty list', [], /0 receipts for 3 transactions/],
     ['too few', receipts.slice(0, 2), /2 receipts for 3 transactions/],
     ['too many', [...receipts, receipts[0]], /4 receipts for 3 transactions/],

@@ -106,6 +106,7 @@ export function verifyReceipts(
 
 function readReceipts(header: VerifiedHeader, rawReceipts: unknown, checks: BlockChecks): VerifiedBlock {
   const { ref } = header
+  if (rawReceipts === null) throw contradiction(ref.number, 'the node does not have its receipts', true)
   const receipts = readList(rawReceipts, `block ${ref.number}: receipts`)
   const { transactions, leftOver } = matchReceipts(header, receipts, checks)
   // When a receipt is left out, the sums after it include gas that is not known here.

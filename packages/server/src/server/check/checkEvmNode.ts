@@ -2,7 +2,6 @@ import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createPoolReader } from '../../evm/pool/pool.ts'
 import { findStrategies } from '../../evm/state/findStrategies.ts'
 import { pinBlock, readLatestBlock } from '../../evm/state/pinBlock.ts'
-import { readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
@@ -21,28 +20,32 @@ import {
   tryNode,
   warning
 } from './findings.ts'
+import { judgeSample } from './judgeSample.ts'
+import { type SampledBlock, sampleBlocks, sampleHeights } from './sampleBlocks.ts'
 
 type EvmChain = Config['chains']['evm'][number]
 
 /** About so deep an index begins whose `startBlock` is `latest`. */
 const usualFinality = 64
-/** Besides these first ones, ever rarer ones further up: the first blocks of a chain are mostly empty. */
-const firstHeights = 20
 const nobody = '0x0000000000000000000000000000000000000000'
-/** A node without old receipts shows a null where they should be, which looks like a contradiction. */
-const receiptsAdvice = 'take a node that has the receipts of old blocks, or set a later startBlock'
 const tracesAdvice =
   'take a node that offers trace_block or debug_traceBlockByHash and has the state of old blocks, or turn traces off'
 
 /**
- * Asks one node for everything that the server will ask it for, with the parts that will ask it then, receipts of the
- * first blocks to index included.
+ * Asks one node for everything that the server will ask it for, with the parts that will ask it then; about fifty blocks of
+ * those to index are read and verified.
  *
- * @param timeoutMs - bound on each call to the node, retries included.
+ * @param timeoutMs - twice the bound on each call to the node, retries included; bound on reading the blocks.
+ * @param onBlock - called after each of these blocks.
  * @throws {ConfigError} the URL cannot be used.
- * @remarks Some thirty calls, and the pool once.
+ * @remarks Some hundred and thirty calls, and the pool once.
  */
-export async function checkEvmNode(chain: EvmChain, url: string, timeoutMs: number): Promise<NodeReport> {
+export async function checkEvmNode(
+  chain: EvmChain,
+  url: string,
+  timeoutMs: number,
+  onBlock?: () => void
+): Promise<NodeReport> {
   const { chainId, traces } = chain
   const rpc = createEvmRpc({ chainId, rpcUrls: [url], timeoutMs: timeoutMs / 2, maxAttempts: 2 })
   try {
@@ -54,7 +57,6 @@ export async function checkEvmNode(chain: EvmChain, url: string, timeoutMs: numb
       height = number
       return judgeHead(`block ${number}`, timestampSeconds)
     })
-    const sample = findSample(rpc, chain, height)
     // Not every node of a chain has to offer traces.
     const untraced = traces === 'auto' || chain.rpcUrls.length > 1 ? 'warning' : 'error'
     const newest = height
@@ -63,26 +65,34 @@ export async function checkEvmNode(chain: EvmChain, url: string, timeoutMs: numb
       offers = { ...offers, ...found }
       return finding
     }
+    const blocks =
+      newest === undefined
+        ? []
+        : [tryNode('blocks', 'error', async () => note(await checkBlocks(rpc, chain, newest)))]
+    const reading = Promise.all(blocks).then(() =>
+      readSample(rpc, chain, { oldest: offers.oldestBlock ?? 0, head: newest, timeoutMs, onBlock })
+    )
     const [client, ...others] = await Promise.all([
       tryNode('chain', 'error', () => checkClient(rpc, chainId, genesisHash)),
-      tryNode(
-        'receipts',
-        'error',
-        async () => checkReceipts(rpc, chain, height, await sample),
-        receiptsAdvice
-      ),
-      ...(newest === undefined
-        ? []
-        : [tryNode('blocks', 'error', async () => note(await checkBlocks(rpc, chain, newest)))]),
+      tryNode('receipts', 'error', async () => (await reading).finding),
+      ...blocks,
       tryNode('state', 'error', () => checkState(rpc)),
       tryNode('addresses', 'warning', async () => note(await checkAddressIndex(rpc, chain, timeoutMs / 2))),
       tryNode('pool', 'warning', () => checkPool(rpc)),
       ...(traces === 'off'
         ? []
-        : [tryNode('traces', untraced, async () => checkTraces(rpc, chain, await sample), tracesAdvice)])
+        : [
+            tryNode(
+              'traces',
+              untraced,
+              async () => checkTraces(rpc, chain, (await reading).sample),
+              tracesAdvice
+            )
+          ])
     ])
     const findings = [client, head, ...others, ...checkRate(rpc)]
-    return { findings, genesisHash, offers, ...(height === undefined ? {} : { height }) }
+    const { sample } = await reading.catch(() => ({ sample: [] }))
+    return { findings, genesisHash, offers, sample, ...(height === undefined ? {} : { height }) }
   } catch (error) {
     return { findings: [{ check: 'chain', state: 'error', ...describeNodeFailure(error) }] }
   } finally {
@@ -110,68 +120,49 @@ function checkClient(rpc: EvmUpstreams, chainId: number, genesisHash: string): P
   })
 }
 
-/** Blocks near the first one to index: their heights, and the first of them that has transactions. */
-interface Sample {
-  readonly startBlock: number
-  readonly heights: readonly number[]
-  /** Absent when all are empty. */
-  readonly number: number | undefined
-}
-
-async function findSample(rpc: EvmUpstreams, chain: EvmChain, head: number | undefined): Promise<Sample> {
-  const startBlock =
-    chain.startBlock === 'latest' ? Math.max(0, (head ?? 0) - usualFinality) : chain.startBlock
-  const heights = heightsToTry(startBlock, Math.max(startBlock, head ?? startBlock))
-  const blocks = await rpc.batch(
-    heights.map(height => ({ method: 'eth_getBlockByNumber', params: [toQuantity(height), false] }))
-  )
-  const number = heights.find((_, index) => {
-    const block = blocks[index]
-    if (!block?.ok || block.value === null) return false
-    const { transactions } = readObject(block.value, 'block')
-    return Array.isArray(transactions) && transactions.length > 0
-  })
-  return { startBlock, heights, number }
-}
-
-/** Ascending: the first blocks to index, then those at doubling distances, up to the newest one. */
-function heightsToTry(startBlock: number, head: number): readonly number[] {
-  const heights: number[] = []
-  for (let distance = 0; startBlock + distance < head; ) {
-    heights.push(startBlock + distance)
-    distance = distance < firstHeights ? distance + 1 : distance * 2
-  }
-  return [...heights, head]
-}
-
-/** Reads a block whole, as the indexer will: as near to `startBlock` as there is one with transactions. */
-async function checkReceipts(
+/** Reads blocks of the node, from the first one to index that it has up to its newest, and judges them. */
+async function readSample(
   rpc: EvmUpstreams,
-  { waivers }: EvmChain,
-  head: number | undefined,
-  { startBlock, heights, number = startBlock }: Sample
-): Promise<Finding> {
-  const check = 'receipts'
-  if (head !== undefined && startBlock > head) {
-    const found = `startBlock ${startBlock} is above the newest block ${head}`
-    return warning(check, found, 'nothing is indexed until the chain has come that far')
+  { startBlock, waivers }: EvmChain,
+  options: {
+    readonly oldest: number
+    readonly head: number | undefined
+    readonly timeoutMs: number
+    readonly onBlock: (() => void) | undefined
   }
-  const { transactionCount } = await createEvmSource({ rpc, finality: 'auto', waivers }).block(number)
-  if (transactionCount === 0) {
-    const empty = `of ${heights.length} blocks none has transactions, so no receipt was asked for`
-    return ok(check, `block ${number} is read; ${empty}`)
+): Promise<{ readonly finding: Finding; readonly sample: readonly SampledBlock[] }> {
+  const { oldest, head, timeoutMs, onBlock } = options
+  if (head === undefined) {
+    const found = 'no block was read, since the newest one is not known'
+    return { finding: warning('receipts', found, 'see the finding about the head'), sample: [] }
   }
-  const isWhole = await rpc.onOneNode(check, node => node.attempt('eth_getBlockReceipts', async () => true))
-  const way = isWhole
+  const start = startBlock === 'latest' ? Math.max(0, head - usualFinality) : startBlock
+  if (start > head) {
+    const found = `startBlock ${start} is above the newest block ${head}`
+    const advice = 'nothing is indexed until the chain has come that far'
+    return { finding: warning('receipts', found, advice), sample: [] }
+  }
+  const heights = sampleHeights(Math.max(start, oldest), head)
+  const source = createEvmSource({ rpc, finality: 'auto', waivers })
+  const sample = await sampleBlocks(source, heights, { timeoutMs, ...(onBlock && { onBlock }) })
+  const hasBlockReceipts = await rpc.onOneNode('receipts', node =>
+    node.attempt('eth_getBlockReceipts', async () => true)
+  )
+  const way = hasBlockReceipts
     ? 'by eth_getBlockReceipts'
     : 'one by one, which is slower (it lacks eth_getBlockReceipts)'
-  return ok(check, `block ${number} with ${transactionCount} transactions is read, receipts ${way}`)
+  return { finding: judgeSample(heights, sample, way, waivers), sample }
 }
 
 /** Reads a block with its traces, as the indexer will. */
-async function checkTraces(rpc: EvmUpstreams, { waivers }: EvmChain, { number }: Sample): Promise<Finding> {
+async function checkTraces(
+  rpc: EvmUpstreams,
+  { waivers }: EvmChain,
+  sample: readonly SampledBlock[]
+): Promise<Finding> {
   const check = 'traces'
-  if (number === undefined) return ok(check, 'no block has transactions, so no trace was asked for')
+  const number = sample.find(block => !('error' in block) && block.transactionCount > 0)?.height
+  if (number === undefined) return ok(check, 'no sampled block has transactions, so no trace was asked for')
   const source = createEvmSource({ rpc, finality: 'auto', waivers, traces: 'on' })
   const { transactionCount } = await source.block(number)
   const isFlat = await rpc.onOneNode(check, node => node.attempt('trace_block', async () => true))

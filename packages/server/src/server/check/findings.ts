@@ -1,6 +1,8 @@
+import type { Waiver } from '../../model/waivableChecks.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { withDeadline } from '../../platform/concurrency/deadline.ts'
 import { scrubText } from '../../platform/scrubText.ts'
+import type { SampledBlock } from './sampleBlocks.ts'
 
 /** The result of one check of something that the server will need. */
 export interface Finding {
@@ -12,6 +14,8 @@ export interface Finding {
   readonly found: string
   /** The next step; absent when there is nothing to do. */
   readonly advice?: string
+  /** Waivers that the chain needs, as the configuration takes them. */
+  readonly waivers?: readonly Waiver[]
 }
 
 /** A finding and which part of the configuration it is about. */
@@ -75,6 +79,8 @@ export interface NodeReport {
   readonly genesisHash?: string
   /** Newest block or slot; absent when the node did not show it. */
   readonly height?: number
+  /** Of a node of an EVM chain: blocks read of it, by ascending height. */
+  readonly sample?: readonly SampledBlock[]
 }
 
 const maxSkewSeconds = 15

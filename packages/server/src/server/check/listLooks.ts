@@ -14,6 +14,7 @@ import {
 import { checkDas, checkSolanaNode } from './checkSolanaNode.ts'
 import { checkStore } from './checkStore.ts'
 import { type Finding, failure, type Look, listEach, type NodeReport, warning } from './findings.ts'
+import { compareSamples } from './judgeSample.ts'
 
 /** A node that is further behind gets a warning; heads read one after the other differ by a block or two. */
 const maxLagBlocks = 10
@@ -24,9 +25,10 @@ const maxLagSlots = 150
  * Lists a dry start: a check of everything that the configuration names, with the parts that the server would use, in the
  * order in which the findings are shown. Nothing is written.
  *
- * @param timeoutMs - bound on what one node is asked.
+ * @param timeoutMs - bound on a call to a node, and on reading the sample of its blocks.
+ * @param onBlock - called after each block of a sample.
  */
-export function listLooks(config: Config, timeoutMs: number): readonly Look[] {
+export function listLooks(config: Config, timeoutMs: number, onBlock?: () => void): readonly Look[] {
   const { chains, rateLimit, store, storeReplicas } = config
   const answer = askServer(config.listen)
   const isServed = answer.then(({ kind }) => kind === 'report')
@@ -49,7 +51,13 @@ export function listLooks(config: Config, timeoutMs: number): readonly Look[] {
     ...chains.evm.flatMap((chain, index) => {
       const place = `chains.evm[${index}]`
       return [
-        ...listNodes(chain.rpcUrls, place, maxLagBlocks, url => checkEvmNode(chain, url, timeoutMs), chain),
+        ...listNodes(
+          chain.rpcUrls,
+          place,
+          maxLagBlocks,
+          url => checkEvmNode(chain, url, timeoutMs, onBlock),
+          chain
+        ),
         ...listEach(chain.wsUrls, `${place}.wsUrls`, url => checkWebSocket(url, chain.chainId, timeoutMs))
       ]
     }),
@@ -99,7 +107,11 @@ function listNodes(
         )
         const isMissing = all.every(({ offers }) => offers?.hasAddressIndex === false)
         const missing = deepHistory === 'node' && startBlock !== 0 && isMissing ? [missingDeepHistory()] : []
-        return [...compared, ...missing.map(finding => ({ place: `${place}.deepHistory`, ...finding }))]
+        return [
+          ...compared,
+          ...compareSamples(all, place),
+          ...missing.map(finding => ({ place: `${place}.deepHistory`, ...finding }))
+        ]
       }
     }
   ]

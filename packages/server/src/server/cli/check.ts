@@ -4,9 +4,9 @@ import { listLooks } from '../check/listLooks.ts'
 import { alignColumns, oneLine, readConfig } from './terminal.ts'
 
 const failedExit = 1
-/** Bounds on one node, and on everything together. */
+/** Bounds on one call, on the sample of one node, and on everything together. */
 const nodeTimeoutMs = 10_000
-const wholeTimeoutMs = 14_000
+const wholeTimeoutMs = 30_000
 
 /**
  * `chain-data check`: everything that the configuration names is looked at as the server would use it. Nothing is
@@ -21,9 +21,10 @@ export async function check({
 }): Promise<void> {
   const config = await readConfig(file)
   if (config === undefined) return
-  const findings = await runLooks(listLooks(config, nodeTimeoutMs), {
+  const progress = createProgress()
+  const findings = await runLooks(listLooks(config, nodeTimeoutMs, progress.onBlock), {
     timeoutMs: wholeTimeoutMs,
-    ...(process.stderr.isTTY ? { onProgress: showProgress } : {})
+    onProgress: progress.onLook
   })
   const hasFailed = findings.some(({ state }) => state === 'error')
   const { version } = packageFile
@@ -34,9 +35,28 @@ export async function check({
   process.stdout.write(`${text}\n`, () => process.exit(hasFailed ? failedExit : 0))
 }
 
-function showProgress(done: number, all: number): void {
-  const isLast = done === all
-  process.stderr.write(`\r${isLast ? '' : `checked ${done} of ${all}`}\u001b[K`)
+/** Shows on a terminal how far the check is. */
+function createProgress() {
+  let blocks = 0
+  let [done, all] = [0, 0]
+  const show = () => {
+    if (!process.stderr.isTTY) return
+    const read = blocks === 0 ? '' : `, ${blocks} blocks read`
+    process.stderr.write(
+      `\r${all > 0 && done === all ? '' : `checked ${done} of ${all || '…'}${read}`}\u001b[K`
+    )
+  }
+  return {
+    onBlock() {
+      blocks++
+      show()
+    },
+    onLook(nowDone: number, nowAll: number) {
+      done = nowDone
+      all = nowAll
+      show()
+    }
+  }
 }
 
 /** A table with one line for each finding, aligned by blanks, and a line that counts them. */
@@ -49,5 +69,12 @@ function formatCheck(findings: readonly PlacedFinding[]): string {
   const count = (state: PlacedFinding['state']) => findings.filter(finding => finding.state === state).length
   const [errors, warnings] = [count('error'), count('warning')]
   const sum = `${count('ok')} ok, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${errors} ${errors === 1 ? 'error' : 'errors'}`
-  return [alignColumns(lines), sum].join('\n')
+  return [alignColumns(lines), ...findings.flatMap(formatWaivers), sum].join('\n')
+}
+
+/** Writes the waivers of a chain as its configuration takes them, one a line. */
+function formatWaivers({ place, waivers = [] }: PlacedFinding): readonly string[] {
+  if (waivers.length === 0) return []
+  const entries = waivers.map(waiver => `  ${JSON.stringify(waiver)}`)
+  return ['', `For ${place}, if the chain is known for it:`, '"waivers": [', entries.join(',\n'), ']', '']
 }

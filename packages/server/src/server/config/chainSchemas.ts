@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { traceModes } from '../../model/traceMode.ts'
-import { waivableCheckNames } from '../../model/waivableChecks.ts'
+import { maxReasonLength, waivableCheckNames } from '../../model/waivableChecks.ts'
 import { flag, httpUrl, integer, list, webSocketUrl } from './fields.ts'
 
 const chainId = z
@@ -18,7 +18,7 @@ const waiver = z
     check: z.enum(waivableCheckNames).meta({
       description: `a check that can be waived: ${waivableCheckNames.map(name => `"${name}"`).join(', ')}`
     }),
-    reason: z.string().max(200).regex(/\S/).meta({
+    reason: z.string().max(maxReasonLength).regex(/\S/).meta({
       description: 'why this chain is trusted without the check, for the log: 1 to 200 characters'
     }),
     fromBlock: z

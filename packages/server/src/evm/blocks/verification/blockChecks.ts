@@ -1,4 +1,4 @@
-import type { WaivableCheck, Waiver } from '../../../model/waivableChecks.ts'
+import { maxReasonLength, type WaivableCheck, type Waiver } from '../../../model/waivableChecks.ts'
 import { NodeContradictionError } from '../../../platform/errors.ts'
 import type { Waivers } from './contradiction.ts'
 
@@ -29,9 +29,6 @@ export class BrokenChecksError extends NodeContradictionError {
     }))
   }
 }
-
-/** Longest `reason` of a waiver in the configuration. */
-const maxReasonLength = 200
 
 /** Names the checks before their details, since a reader may cut the text. */
 function describeBroken(blockNumber: number, broken: readonly BrokenCheck[]): string {

@@ -7,10 +7,12 @@ import type { Logger } from '../../../platform/logger.ts'
 /**
  * Creates the error for an answer about a block that cannot be true.
  * @param what - names the part and the disagreement; the block is put before it where it is missing.
+ * @param isMissing - the node does not have the block or its receipts (yet, or any longer).
  */
-export function contradiction(blockNumber: number, what: string): NodeContradictionError {
+export function contradiction(blockNumber: number, what: string, isMissing = false): NodeContradictionError {
   const block = `block ${blockNumber}`
-  return new NodeContradictionError(what.startsWith(block) ? what : `${block}: ${what}`, { blockNumber })
+  const text = what.startsWith(block) ? what : `${block}: ${what}`
+  return new NodeContradictionError(text, { blockNumber, ...(isMissing ? { isMissing } : {}) })
 }
 
 /**

@@ -133,6 +133,6 @@ function otherHeight(
 function expectSome({ ref, raw }: VerifiedHeader, found: number, counts: string, checks: BlockChecks): void {
   const { receiptsRoot } = raw
   const mayBeNone = isAbsent(receiptsRoot) || isEmptyRoot(receiptsRoot) || isZeroHash(receiptsRoot)
-  if (found === 0 && !mayBeNone) throw contradiction(ref.number, counts)
+  if (found === 0 && !mayBeNone) throw contradiction(ref.number, counts, true)
   checks.broke('missingReceipt', counts)
 }
