@@ -7,6 +7,11 @@ export interface StoreWriterOptions {
   readonly lockWaitMs?: number
   /** Ends that waiting; the reason is thrown. */
   readonly signal?: AbortSignal
+  /**
+   * An index of another genesis block is kept aside, in place of one that was kept before, and a new one begun; absent: it is
+   * refused.
+   */
+  readonly keepsOtherAside?: boolean
   /** Called when a silent writer on another machine was fenced, so that this one could take its lock. */
   onFenced?(fenced: FencedWriter): void
 }

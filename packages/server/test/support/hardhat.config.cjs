@@ -5,7 +5,7 @@ module.exports = {
     hardhat: {
       chainId: 31337,
       hardfork: 'prague',
-      initialDate: '2023-11-14T22:13:20.000Z',
+      initialDate: process.env.TEST_INITIAL_DATE,
       mining: { auto: false, interval: 0, mempool: { order: 'fifo' } }
     }
   }

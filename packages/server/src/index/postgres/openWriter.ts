@@ -5,11 +5,12 @@ import { IndexWriter } from '../shared/IndexWriter.ts'
 import { checkIdentity, type MetaColumns, toMeta } from '../shared/rows.ts'
 import type { Client } from './driver.ts'
 import { connect, drop } from './driver.ts'
+import { keepAside } from './keepAside.ts'
 import { beginTerm, takeLeadership } from './lock.ts'
 import { rollbacksNow } from './meta.ts'
 import { migrate } from './migrate.ts'
 import { Partitions } from './partitions.ts'
-import { chainSchema, migrations } from './schema.ts'
+import { asideSchema, chainSchema, migrations } from './schema.ts'
 import { WriterSession } from './session.ts'
 import { type Layout, PostgresWriter } from './writer.ts'
 
@@ -24,7 +25,9 @@ export interface PostgresWriterOptions extends Partial<Layout> {
    * for all processes: a living writer sends several heartbeats within it.
    */
   readonly silentMs?: number
-  /** Called when that was done. */
+  /** An index of another genesis block is kept aside; absent: it is refused. */
+  readonly keepsOtherAside?: boolean
+  /** Called when a writer was fenced. */
   onFenced?(fenced: FencedWriter): void
 }
 
@@ -54,13 +57,15 @@ export async function openPostgresWriter(
   identity: ChainIdentity,
   options: PostgresWriterOptions = {}
 ): Promise<StoreWriter> {
-  const { lockWaitMs = defaultLockWaitMs, silentMs = defaultSilentMs, signal, onFenced, ...layout } = options
+  const { lockWaitMs = defaultLockWaitMs, silentMs = defaultSilentMs, signal, onFenced, ...rest } = options
+  const { keepsOtherAside = false, ...layout } = rest
   const { chainId } = identity
   const client = await connect(url, 'writer')
   try {
     const report = onFenced === undefined ? {} : { onFenced }
     await takeLeadership(client, chainId, { lockWaitMs, silentMs, signal, ...report })
     await migrate(client, chainSchema(chainId), migrations)
+    if (keepsOtherAside && (await isOfOtherGenesis(client, identity))) await beginAnew(client, chainId)
     const term = await beginTerm(client)
     const session = new WriterSession(client, term, silentMs / heartbeatsInSilence)
     return await openIndex(client, session, identity, { ...defaultLayout, ...layout })
@@ -79,13 +84,23 @@ async function openIndex(
   await session.use(() => client.query(prepareSession))
   await session.write([writeIdentity(identity)])
   const [stored] = await session.read<MetaColumns>('SELECT * FROM meta')
-  checkIdentity(
-    toMeta(stored).identity,
-    identity,
-    `use another database, or drop the schema ${chainSchema(identity.chainId)} to index anew`
-  )
+  checkIdentity(toMeta(stored).identity, identity, asideSchema(identity.chainId))
   const partitions = await session.use(() => Partitions.load(client))
   return new IndexWriter(new PostgresWriter(session, partitions, layout), layout)
+}
+
+async function isOfOtherGenesis(client: Client, { chainId, genesisHash }: ChainIdentity): Promise<boolean> {
+  const { rows } = await client.query<MetaColumns>('SELECT * FROM meta')
+  if (rows.length === 0) return false
+  const { identity } = toMeta(rows[0])
+  return identity.chainId === chainId && identity.genesisHash !== genesisHash
+}
+
+/** Terms go on from those of the index that is kept aside, so that none of its writers is taken for one of the new index. */
+async function beginAnew(client: Client, chainId: number): Promise<void> {
+  await keepAside(client, chainId)
+  await migrate(client, chainSchema(chainId), migrations)
+  await client.query(`UPDATE leader SET term = (SELECT term FROM ${asideSchema(chainId)}.leader)`)
 }
 
 /** A writer that is cut off between two statements must not keep its locks. */

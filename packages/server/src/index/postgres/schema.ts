@@ -5,6 +5,11 @@ export function chainSchema(chainId: number): string {
   return `chain_data_${chainId}`
 }
 
+/** The schema of an index that was kept when another one took its place. */
+export function asideSchema(chainId: number): string {
+  return `${chainSchema(chainId)}_kept_aside`
+}
+
 /**
  * Reads the bounds of a partition from the catalog.
  * @returns its first id, and the one after its last; the largest number there is where it has no end.

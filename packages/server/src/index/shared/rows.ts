@@ -1,4 +1,5 @@
 import type { Address, BlockRef, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
+import { describeOtherGenesis } from '../../model/otherGenesis.ts'
 import { StoreError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexMarks, WriterReport } from '../port/status.ts'
 import { toHex } from '../record/hexBytes.ts'
@@ -61,8 +62,11 @@ export function checkChain({ identity }: ChainMeta, chainId: number): void {
   })
 }
 
-/** @throws {StoreError} the store belongs to another chain. `other` names what else an index could be kept in. */
-export function checkIdentity(stored: ChainIdentity, wanted: ChainIdentity, remedy: string): void {
+/**
+ * @param aside - where this index would be kept, to make room for another.
+ * @throws {StoreError} the store belongs to another chain.
+ */
+export function checkIdentity(stored: ChainIdentity, wanted: ChainIdentity, aside: string): void {
   if (stored.chainId !== wanted.chainId) {
     throw new StoreError(`the store holds chain ${stored.chainId}, the node serves chain ${wanted.chainId}`, {
       storedChainId: stored.chainId,
@@ -70,10 +74,11 @@ export function checkIdentity(stored: ChainIdentity, wanted: ChainIdentity, reme
     })
   }
   if (stored.genesisHash !== wanted.genesisHash) {
-    throw new StoreError(
-      `the store holds a chain ${stored.chainId} with genesis ${stored.genesisHash}, the node serves one with genesis ${wanted.genesisHash}: ${remedy}`,
-      { chainId: wanted.chainId, storedGenesis: stored.genesisHash, genesis: wanted.genesisHash }
-    )
+    const { chainId, genesisHash } = wanted
+    const difference = describeOtherGenesis(chainId, genesisHash, stored.genesisHash)
+    throw new StoreError(`chain ${chainId}: the node ${difference}`, {
+      ...{ chainId, genesis: genesisHash, storedGenesis: stored.genesisHash, aside }
+    })
   }
 }
 

@@ -42,11 +42,14 @@ export function createCursor(connection: SqliteConnection): Cursor {
   }
 }
 
-/** Records the chain of the index. */
+/**
+ * Records the chain of the index. Rollbacks are counted from the microseconds since 1970 on: a count from 0 would repeat in an
+ * index made anew, and a cache that is keyed by it would then mix the blocks of both.
+ */
 export function writeIdentity(connection: SqliteConnection, { chainId, genesisHash }: ChainIdentity): void {
   connection
-    .prepare('INSERT INTO meta (id, chain_id, genesis_hash) VALUES (1, ?, ?)')
-    .run([chainId, hashBytes(genesisHash)])
+    .prepare('INSERT INTO meta (id, chain_id, genesis_hash, rollbacks) VALUES (1, ?, ?, ?)')
+    .run([chainId, hashBytes(genesisHash), Date.now() * 1000])
 }
 
 /** Prepares writing `IndexMarks` and `IndexCoverage`. Every call runs inside the caller's transaction. */

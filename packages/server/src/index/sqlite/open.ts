@@ -8,6 +8,8 @@ export interface ChainFiles {
   readonly database: string
   /** The index while it is being created. */
   readonly unfinished: string
+  /** An index that was kept when another one took its place. */
+  readonly aside: string
   /** Held by the writer for its whole life. */
   readonly lock: string
 }
@@ -15,7 +17,12 @@ export interface ChainFiles {
 /** Names every file that one chain has in `folder`. SQLite adds `-wal` and `-shm` beside the database. */
 export function chainFiles(folder: string, chainId: number): ChainFiles {
   const base = join(folder, `evm-${chainId}`)
-  return { database: `${base}.sqlite`, unfinished: `${base}.sqlite.new`, lock: `${base}.lock` }
+  return {
+    database: `${base}.sqlite`,
+    unfinished: `${base}.sqlite.new`,
+    aside: `${base}.kept-aside.sqlite`,
+    lock: `${base}.lock`
+  }
 }
 
 /** Waits this long for another connection's checkpoint or recovery; both are short. */

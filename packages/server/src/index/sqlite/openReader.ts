@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { StoreError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
 import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
@@ -40,9 +40,8 @@ export async function openSqliteReader(
   const { driver = loadSqliteDriver(), maxSnapshots = 64, maxIdle = 8 } = options
   const { idleMs = 2_000, maxAgeMs = 15 * 60_000 } = options
   const files = chainFiles(folder, chainId)
-  // Opening would create the file, which is the writer's to do.
-  const connect = () => (existsSync(files.database) ? openReadConnection(driver, files, chainId) : undefined)
-  const source = new SqliteSnapshots(connect, { maxIdle, maxAgeMs })
+  const connect = () => openReadConnection(driver, files, chainId)
+  const source = new SqliteSnapshots(files.database, connect, { maxIdle, maxAgeMs })
   try {
     source.connectFirst()
   } catch (error) {
@@ -57,30 +56,38 @@ interface Kept {
   readonly maxAgeMs: number
 }
 
-/** Opens snapshots, each over a connection of its own; some connections stay open between snapshots. */
+/**
+ * Opens snapshots, each over a connection of its own; some connections stay open between snapshots, as long as the index is
+ * the same file: it is renamed when another one takes its place.
+ */
 class SqliteSnapshots implements SnapshotSource {
+  readonly #path: string
   readonly #options: Kept
   readonly #connect: () => ReadConnection | undefined
   readonly #idle: ReadConnection[] = []
+  /** The file that idle connections have open, as the file system numbers it; absent: there is none. */
+  #file: number | undefined
   #isClosed = false
 
-  constructor(connect: () => ReadConnection | undefined, options: Kept) {
+  constructor(path: string, connect: () => ReadConnection | undefined, options: Kept) {
+    this.#path = path
     this.#connect = connect
     this.#options = options
   }
 
   /** Opens a connection for the first snapshot, if the index exists. */
   connectFirst(): void {
-    const reads = this.#connect()
+    const reads = this.#take()
     if (reads !== undefined) this.#idle.push(reads)
   }
 
   async open(lease: SnapshotLease): Promise<Snapshot | undefined> {
-    const reads = this.#idle.pop() ?? this.#connect()
+    const reads = this.#take()
     if (reads === undefined) return undefined
+    const file = this.#file
     try {
       const snapshot = new SqliteSnapshot(reads, lease)
-      lease.begin(this.#options.maxAgeMs, async () => this.#putBack(reads))
+      lease.begin(this.#options.maxAgeMs, async () => this.#putBack(reads, file))
       return snapshot
     } catch (error) {
       reads.connection.close()
@@ -90,10 +97,24 @@ class SqliteSnapshots implements SnapshotSource {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#closeIdle()
+  }
+
+  /** @returns absent while there is no index. */
+  #take(): ReadConnection | undefined {
+    // Before it is opened: a file that is renamed in between shows at the next snapshot.
+    const file = statSync(this.#path, { throwIfNoEntry: false })?.ino
+    if (file !== this.#file) this.#closeIdle()
+    this.#file = file
+    // Opening would create the file, which is the writer's to do.
+    return file === undefined ? undefined : (this.#idle.pop() ?? this.#connect())
+  }
+
+  #closeIdle(): void {
     for (const { connection } of this.#idle.splice(0)) connection.close()
   }
 
-  #putBack(reads: ReadConnection): void {
+  #putBack(reads: ReadConnection, file: number | undefined): void {
     try {
       reads.end()
     } catch {
@@ -101,7 +122,8 @@ class SqliteSnapshots implements SnapshotSource {
       reads.connection.close()
       return
     }
-    if (this.#isClosed || this.#idle.length >= this.#options.maxIdle) reads.connection.close()
+    const isKept = !this.#isClosed && file === this.#file && this.#idle.length < this.#options.maxIdle
+    if (!isKept) reads.connection.close()
     else this.#idle.push(reads)
   }
 }

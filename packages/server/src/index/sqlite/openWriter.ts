@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { StoreError } from '../../platform/errors.ts'
 import { makeFolder } from '../../platform/makeFolder.ts'
 import type { ChainIdentity } from '../port/status.ts'
@@ -8,6 +8,7 @@ import { IndexWriter } from '../shared/IndexWriter.ts'
 import { checkIdentity } from '../shared/rows.ts'
 import type { SqliteDriver } from './driver.ts'
 import { inTransaction } from './driver.ts'
+import { keepAside, removeDatabase } from './keepAside.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { acquireWriterLock } from './lock.ts'
 import { createCursor, writeIdentity } from './meta.ts'
@@ -23,6 +24,8 @@ export interface SqliteWriterOptions extends Partial<Layout> {
   readonly lockWaitMs?: number
   /** Ends that waiting; the reason is thrown. */
   readonly signal?: AbortSignal
+  /** An index of another genesis block is kept aside; absent: it is refused. */
+  readonly keepsOtherAside?: boolean
 }
 
 const defaultLockWaitMs = 2000
@@ -40,20 +43,18 @@ export async function openSqliteWriter(
   identity: ChainIdentity,
   options: SqliteWriterOptions = {}
 ): Promise<StoreWriter> {
-  const { driver = loadSqliteDriver(), lockWaitMs = defaultLockWaitMs, signal, ...layout } = options
+  const { driver = loadSqliteDriver(), lockWaitMs = defaultLockWaitMs, signal, ...rest } = options
+  const { keepsOtherAside = false, ...layout } = rest
   const files = chainFiles(folder, identity.chainId)
   await requireFolder(folder)
   const lock = await acquireWriterLock(driver, files.lock, lockWaitMs, signal)
   try {
+    if (keepsOtherAside && isOfOtherGenesis(driver, files, identity)) await keepAside(driver, files)
     if (!hasContent(files.database)) await createDatabase(driver, files, identity)
     const connection = openForWriting(driver, files.database)
     try {
       migrate(connection, migrations)
-      checkIdentity(
-        createCursor(connection).meta().identity,
-        identity,
-        'use another folder, or remove this one to index anew'
-      )
+      checkIdentity(createCursor(connection).meta().identity, identity, files.aside)
       const whole = { ...defaultLayout, ...layout }
       return new IndexWriter(new SqliteWriter(connection, lock, whole), whole)
     } catch (error) {
@@ -63,6 +64,18 @@ export async function openSqliteWriter(
   } catch (error) {
     lock.release()
     throw error
+  }
+}
+
+function isOfOtherGenesis(driver: SqliteDriver, files: ChainFiles, wanted: ChainIdentity): boolean {
+  if (!hasContent(files.database)) return false
+  const connection = openForWriting(driver, files.database)
+  try {
+    migrate(connection, migrations)
+    const { chainId, genesisHash } = createCursor(connection).meta().identity
+    return chainId === wanted.chainId && genesisHash !== wanted.genesisHash
+  } finally {
+    connection.close()
   }
 }
 
@@ -86,7 +99,7 @@ async function createDatabase(
   files: ChainFiles,
   identity: ChainIdentity
 ): Promise<void> {
-  for (const suffix of ['', '-wal', '-shm']) await rm(files.unfinished + suffix, { force: true })
+  await removeDatabase(files.unfinished)
   const connection = openForWriting(driver, files.unfinished)
   try {
     migrate(connection, migrations)
@@ -96,10 +109,8 @@ async function createDatabase(
   } finally {
     connection.close()
   }
+  // A log that a crash left without its file would be taken for that of the new one.
+  await removeDatabase(files.database)
   await rename(files.unfinished, files.database)
   await removeDatabase(files.unfinished)
-}
-
-async function removeDatabase(path: string): Promise<void> {
-  for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
 }

@@ -1,4 +1,5 @@
 import type { Hash } from '../../model/evm.ts'
+import { describeOtherGenesis } from '../../model/otherGenesis.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { IdentityRules } from '../upstreams/identity.ts'
 import { UpstreamError } from '../upstreams/upstreamError.ts'
@@ -9,7 +10,7 @@ import { readCount, readHash, readObject, readQuantity } from './rawFields.ts'
 export interface ExpectedIdentity {
   readonly chainId: number
   /** Of the index; absent while nothing is indexed, or while that is not known yet. */
-  genesisHash?: Hash
+  genesisHash?: Hash | undefined
 }
 
 /** The identity that an upstream has shown. */
@@ -39,7 +40,7 @@ export function createIdentityRules(options: {
       const { chainId, genesisHash } = expected
       if (shown.chainId !== BigInt(chainId)) return `serves chain ${shown.chainId}, expected ${chainId}`
       if (!genesisHash || !shown.genesisHash || genesisHash === shown.genesisHash) return undefined
-      return `has the genesis block ${shown.genesisHash}, the index is of ${genesisHash}`
+      return describeOtherGenesis(chainId, shown.genesisHash, genesisHash)
     },
     // Without the block there is nothing to compare.
     missingIn: shown => (expected.genesisHash && !shown.genesisHash ? 'its genesis block' : undefined),

@@ -57,8 +57,12 @@ export interface EvmUpstreams extends EvmRpc {
    * @throws {ConfigError} every upstream serves another chain than expected.
    */
   identity(signal?: AbortSignal): Promise<ShownIdentity>
-  /** From now on an upstream with another genesis block serves another chain. */
-  expectGenesis(genesisHash: Hash): void
+  /**
+   * From now on an upstream with another genesis block serves another chain. What upstreams have shown before counts no
+   * more where it differs: they are asked again.
+   * @param genesisHash - absent: any will do.
+   */
+  expectGenesis(genesisHash: Hash | undefined): void
   figures(): readonly UpstreamFigures[]
 }
 

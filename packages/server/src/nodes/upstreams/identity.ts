@@ -33,7 +33,7 @@ export interface UpstreamIdentity<S> {
   isDue(): boolean
   /** The connection was lost: behind the same address there may be another node now. */
   forget(): void
-  /** Compares what it has shown with what is expected by now. */
+  /** Forgets what it has shown where that is not what is expected by now: behind the same address there may be another node. */
   judgeAgain(): void
 }
 
@@ -102,7 +102,8 @@ export function createUpstreamIdentity<N, S>(options: {
       if (wrong === undefined) shown = undefined
     },
     judgeAgain() {
-      if (shown !== undefined) judge(shown.value)
+      wrong = undefined
+      if (shown !== undefined && rules.differenceIn(shown.value, name) !== undefined) shown = undefined
     }
   }
 }

@@ -46,7 +46,7 @@ export interface UpstreamPool<N, S> {
   run<T>(work: Work<N, T>, limits: WorkLimits): Promise<T>
   /** Asks anew what chain is served: every upstream has to show it again. @throws as `run` does. */
   identify(limits: WorkLimits): Promise<S | undefined>
-  /** Compares what the upstreams have shown with what is expected by now. */
+  /** Has upstreams that have shown something else than is expected by now show their chain again. */
   judgeIdentitiesAgain(): void
   figures(): readonly Omit<UpstreamFigures, 'chainId' | 'role'>[]
   /** Ends what is under way and refuses what comes later, both with a NodeUnavailableError. */

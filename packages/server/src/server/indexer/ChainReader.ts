@@ -45,8 +45,16 @@ export interface ChainReaderOptions {
   readonly roundBlocks: number
   /** Time that the node's head may stay below the index before blocks it no longer knows are given up. */
   readonly lowerHeadGraceMs: number
+  /** See `FollowOptions`. */
+  readonly dev: DevNodes | undefined
   readonly wait: Wait
 }
+
+/**
+ * The nodes of a development chain, which may go back to any block at any time: none is final. A single node that names a
+ * lower head is believed at once; of several, one may lag.
+ */
+export type DevNodes = 'oneNode' | 'manyNodes'
 
 /** The end of a round; `behind`: there is more to read at once. */
 type Round = 'level' | 'behind' | 'waiting'
@@ -148,7 +156,7 @@ export class ChainReader {
     finalized: number | undefined,
     signal: AbortSignal
   ): AsyncGenerator<ChainEvent, Round, undefined> {
-    const { source, stored, logger, lowerHeadGraceMs } = this.#options
+    const { stored, logger, dev } = this.#options
     const storedThere = await stored.blockRef(head.number)
     if (storedThere !== undefined && storedThere.hash !== head.hash) {
       this.#lowerHeadSinceMs = undefined
@@ -160,14 +168,12 @@ export class ChainReader {
       if (finalized !== undefined) yield { kind: 'final', blockNumber: finalized }
       return 'level'
     }
-    this.#lowerHeadSinceMs ??= performance.now()
-    const waitedLongEnough = performance.now() - this.#lowerHeadSinceMs >= lowerHeadGraceMs
-    if (!waitedLongEnough || (await source.knowsBlock(newest.hash, signal))) {
+    if (dev !== 'oneNode' && (await this.#mayLag(newest, signal))) {
       // A node that lags cannot say that a first backfill is complete: another one has named blocks above.
       return state.backfilled ? 'level' : 'waiting'
     }
     await this.#confirmIdentity(signal)
-    if (state.finalized !== undefined && head.number < state.finalized) {
+    if (dev === undefined && state.finalized !== undefined && head.number < state.finalized) {
       throw new NodeContradictionError(
         `the node's head ${head.number} is below block ${state.finalized}, which was final; ` +
           'expected the node to catch up, or to show another block'
@@ -183,6 +189,14 @@ export class ChainReader {
     }
     this.#lowerHeadSinceMs = undefined
     return 'behind'
+  }
+
+  /** Reports whether a node with a lower head may still catch up with the index. */
+  async #mayLag(newest: BlockRef, signal: AbortSignal): Promise<boolean> {
+    const { source, lowerHeadGraceMs } = this.#options
+    this.#lowerHeadSinceMs ??= performance.now()
+    if (performance.now() - this.#lowerHeadSinceMs < lowerHeadGraceMs) return true
+    return source.knowsBlock(newest.hash, signal)
   }
 
   async *#goBack(suspect: number, signal: AbortSignal): AsyncGenerator<ChainEvent, void, undefined> {

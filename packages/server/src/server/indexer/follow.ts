@@ -5,9 +5,9 @@ import type { StoreWriter } from '../../index/port/writer.ts'
 import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
-import { ChainDataError, StoreError } from '../../platform/errors.ts'
+import { ChainDataError, ConfigError, StoreError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { type ChainEvent, ChainReader, firstBlock } from './ChainReader.ts'
+import { type ChainEvent, ChainReader, type DevNodes, firstBlock } from './ChainReader.ts'
 import { createCommits } from './createCommits.ts'
 import { BlockFailure, type Wait } from './fetchInOrder.ts'
 import { createProgressLog, type IndexCounts } from './indexCounts.ts'
@@ -33,6 +33,8 @@ export interface FollowOptions {
   readonly roundBlocks?: number
   /** Time that the node's head may stay below the index before blocks it no longer knows are given up; 30 s. */
   readonly lowerHeadGraceMs?: number
+  /** Absent: it is no development chain. */
+  readonly dev?: DevNodes | undefined
   /** The clock of every pause; tests bring their own. */
   readonly wait?: Wait
 }
@@ -44,13 +46,14 @@ export interface FollowOptions {
  *
  * @returns when `signal` is aborted.
  * @throws {StoreError} when the store cannot be written; only a new writer may help.
+ * @throws {ConfigError} the node of a development chain serves another chain by now.
  */
 export async function follow(options: FollowOptions): Promise<void> {
   const { source, store, identity, board, counts, logger, signal, startBlock, pollIntervalMs } = options
-  const { window = 32, roundBlocks = 2_000, lowerHeadGraceMs = 30_000, wait = pause } = options
+  const { window = 32, roundBlocks = 2_000, lowerHeadGraceMs = 30_000, dev, wait = pause } = options
   const reader = new ChainReader({
     ...{ source, stored: store, identity, startBlock, pollIntervalMs, logger },
-    ...{ window, roundBlocks, lowerHeadGraceMs, wait }
+    ...{ window, roundBlocks, lowerHeadGraceMs, dev, wait }
   })
   const logProgress = createProgressLog({ counts, logger })
   const pool = createPoolWatch({ source, store, board, counts, logger, signal, intervalMs: pollIntervalMs })
@@ -66,6 +69,12 @@ export async function follow(options: FollowOptions): Promise<void> {
    */
   let hasLooked = false
 
+  /**
+   * No block of a development chain is final, so that going back never makes its index degraded. A mark from before it was
+   * one ends as any other.
+   */
+  const isFinalityKept = () => dev === undefined || board.read().degraded
+
   /** A chain that has stalled stays so until something has come of the next attempt. */
   function showPhase(): void {
     if (pauses.failures() === 0) board.change({ phase })
@@ -76,7 +85,7 @@ export async function follow(options: FollowOptions): Promise<void> {
     const startedMs = performance.now()
     // Afterwards the batch may be with another thread.
     const [blocks, transactions, last] = [batch.headers.length, batch.ids.length, batch.headers.at(-1)]
-    await store.commitBlocks(batch, finalized === undefined ? {} : { finalized })
+    await store.commitBlocks(batch, finalized === undefined || !isFinalityKept() ? {} : { finalized })
     counts.committed({ blocks, transactions, startedMs })
     pauses.reset()
     if (last === undefined) return
@@ -116,6 +125,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       case 'reorg':
         return rollBack(event)
       case 'final':
+        if (!isFinalityKept()) return
         await store.markFinal(event.blockNumber)
         board.change({ degraded: (await store.state()).degraded })
         return
@@ -211,6 +221,8 @@ export async function follow(options: FollowOptions): Promise<void> {
       )
       if (signal.aborted) break
       if (failure instanceof StoreError) throw failure
+      const cause = failure instanceof BlockFailure ? failure.cause : failure
+      if (dev !== undefined && cause instanceof ConfigError) throw cause
       await wait(takeFailure(failure), signal)
     } finally {
       reading.end()

@@ -1,6 +1,7 @@
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
 import type { Hash } from '../../model/evm.ts'
+import { describeOtherGenesis } from '../../model/otherGenesis.ts'
 import { ConfigError, NodeContradictionError } from '../../platform/errors.ts'
 
 /**
@@ -40,9 +41,7 @@ export function checkIdentity(
     throw new ConfigError(`chain ${chainId}: the node serves chain ${found.chainId}`, { chainId })
   }
   if (genesisHash !== undefined && found.genesisHash !== genesisHash) {
-    throw new ConfigError(
-      `chain ${chainId}: the node's genesis block is ${found.genesisHash}, the index is of ${genesisHash}`,
-      { chainId }
-    )
+    const difference = describeOtherGenesis(chainId, found.genesisHash, genesisHash)
+    throw new ConfigError(`chain ${chainId}: the node ${difference}`, { chainId })
   }
 }

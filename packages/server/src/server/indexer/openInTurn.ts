@@ -14,7 +14,7 @@ export interface OpenedStore {
 }
 
 /** Options of a wait for another writer. */
-type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onFenced'>
+type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onFenced' | 'keepsOtherAside'>
 
 export interface OpeningOptions {
   /**
@@ -31,8 +31,13 @@ export interface OpeningOptions {
   readonly signal: AbortSignal
   readonly board: StatusBoard
   readonly rpc: EvmUpstreams
-  /** The chain that the node serves. */
+  /** The chain that the node served at the last look. */
   readonly found: ChainIdentity
+  /**
+   * Of a development chain: reads again which chain the node serves. An index of another genesis block is kept aside then,
+   * and a new one begun; absent: it is refused.
+   */
+  readonly findAnew?: (() => Promise<ChainIdentity>) | undefined
   readonly logger: Logger
   /** First block of an index that is empty yet. */
   readonly startBlock: number
@@ -79,14 +84,12 @@ export async function openInTurn(options: OpeningOptions): Promise<OpenedStore |
  * An index of another genesis block than the first upstream's may still be that of another upstream: then only those
  * count.
  */
-async function openStore(
-  { openWriter, signal, found, rpc }: OpeningOptions,
-  wait: WriterWait
-): Promise<OpenedStore> {
+async function openStore(options: OpeningOptions, wait: WriterWait): Promise<OpenedStore> {
+  const { openWriter, signal, found, findAnew, rpc, logger } = options
   try {
     return { store: await openWriter(found, wait), identity: found }
   } catch (error) {
-    const stored = error instanceof StoreError ? error.context.storedGenesis : undefined
+    const { storedGenesis: stored, aside } = error instanceof StoreError ? error.context : {}
     if (typeof stored !== 'string') throw error
     const identity = { chainId: found.chainId, genesisHash: stored as Hash }
     rpc.expectGenesis(identity.genesisHash)
@@ -94,7 +97,15 @@ async function openStore(
       () => true,
       () => false
     )
-    if (!isServed) throw error
-    return { store: await openWriter(identity, wait), identity }
+    if (isServed) return { store: await openWriter(identity, wait), identity }
+    if (findAnew === undefined) throw error
+    rpc.expectGenesis(undefined)
+    const served = await findAnew()
+    const store = await openWriter(served, { ...wait, keepsOtherAside: true })
+    if (served.genesisHash !== stored) {
+      const problem = `genesis ${stored} was indexed, ${served.genesisHash} is served; the old index is kept as ${aside}`
+      logger.warn('the development chain began anew, and so does its index', { problem })
+    }
+    return { store, identity: served }
   }
 }

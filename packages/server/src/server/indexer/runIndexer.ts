@@ -7,7 +7,12 @@ import type { SyncStatus } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
-import { ConfigError, StoreUnavailableError } from '../../platform/errors.ts'
+import {
+  ConfigError,
+  NodeContradictionError,
+  NodeUnavailableError,
+  StoreUnavailableError
+} from '../../platform/errors.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { type FollowOptions, follow } from './follow.ts'
@@ -33,6 +38,8 @@ const reportMs = 1_000
 const writerSilentMs = 5_000
 /** A store that was followed into for so long was not lost from the start. */
 const soundAfterMs = 10_000
+/** A node whose chain was followed for so long does not name two chains in turn: its next one is indexed at once. */
+const changedAfterMs = 1_000
 
 /**
  * Indexes one chain until `signal` is aborted: waits for the node, makes sure that it serves the configured chain,
@@ -113,6 +120,7 @@ async function keepFollowing(following: Following): Promise<void> {
       }
       const opened = await openInTurn({
         ...{ openWriter, peek, signal, board, rpc, found, logger },
+        findAnew: config.dev ? () => readIdentity(source, config.chainId, signal) : undefined,
         startBlock: lowestStart(config.startBlock),
         silentAfterMs: config.writerSilentMs ?? writerSilentMs,
         ...(onGenesis === undefined ? {} : { onGenesis })
@@ -122,12 +130,19 @@ async function keepFollowing(following: Following): Promise<void> {
       await followInto(opened, following)
     } catch (error) {
       if (signal.aborted) return
-      const isOfStore = found !== undefined
+      const isOfStore = found !== undefined && !isOfNode(error)
       if (isOfStore && !mayBeHadAgain(error)) throw error
-      if (performance.now() - followedSinceMs > soundAfterMs) pauses.reset()
+      const followedMs = performance.now() - followedSinceMs
+      if (followedMs > soundAfterMs) pauses.reset()
       const problem = describeProblem(error)
       board.change({ phase: 'stalled', problem, rollingBackTo: undefined })
       const pauseMs = pauses.next(error)
+      if (!isOfStore) {
+        found = undefined
+        rpc.expectGenesis(undefined)
+        board.change({ head: undefined, finalized: undefined })
+        if (followedMs > changedAfterMs) continue
+      }
       const waitMs = isOfStore && pauses.failures() === 1 ? 0 : Math.round(pauseMs)
       if (pauses.isMilestone()) {
         const fields = { problem, attempt: pauses.failures(), waitMs }
@@ -138,6 +153,15 @@ async function keepFollowing(following: Following): Promise<void> {
       await pause(waitMs, signal)
     }
   }
+}
+
+/** The node of a development chain serves another one by now, or none at the moment. */
+function isOfNode(error: unknown): boolean {
+  return (
+    error instanceof ConfigError ||
+    error instanceof NodeUnavailableError ||
+    error instanceof NodeContradictionError
+  )
 }
 
 /** Nobody reaches the store, or another writer has taken it over: both pass. */
@@ -167,7 +191,8 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
     })
     stopReports = reportStatus({ store, board, everyMs: config.reportEveryMs ?? reportMs, logger })
     logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
-    await follow({ ...config, source, store, identity, board, counts, logger, signal })
+    const dev = !config.dev ? undefined : config.rpcUrls.length === 1 ? 'oneNode' : 'manyNodes'
+    await follow({ ...config, source, store, identity, board, counts, logger, signal, dev })
   } catch (error) {
     // What went wrong first is worth telling.
     await store.close().catch(() => undefined)

@@ -28,6 +28,8 @@ export interface IndexerConfig {
   readonly traces?: TraceMode
   /** Checks of blocks that this chain is allowed to break; absent: none. */
   readonly waivers?: readonly Waiver[]
+  /** A development chain, whose node may go back or begin anew at any time. */
+  readonly dev?: boolean
   /** See `FollowOptions`. */
   readonly lowerHeadGraceMs?: number
   readonly roundBlocks?: number

@@ -15,7 +15,7 @@ interface OpenCall {
   readonly call: 'open'
   readonly location: StoreLocation
   readonly identity: ChainIdentity
-  readonly lockWaitMs?: number
+  readonly options: Pick<StoreWriterOptions, 'lockWaitMs' | 'keepsOtherAside'>
 }
 
 type MethodCall = {
@@ -118,13 +118,13 @@ export function connectWriter(port: MessagePort): WriterConnection {
   }
 
   return {
-    async open(location, identity, { lockWaitMs, signal, ...told } = {}) {
+    async open(location, identity, { signal, onFenced: report, ...options } = {}) {
       signal?.throwIfAborted()
-      onFenced = told.onFenced
+      onFenced = report
       const stopOpening = () => port.postMessage({ call: 'stopOpening' } satisfies ToWriter)
       signal?.addEventListener('abort', stopOpening)
       try {
-        await ask({ call: 'open', location, identity, ...(lockWaitMs === undefined ? {} : { lockWaitMs }) })
+        await ask({ call: 'open', location, identity, options })
         return createWriter()
       } catch (error) {
         signal?.throwIfAborted()
@@ -156,12 +156,12 @@ export function serveWriter(port: MessagePort, openWriter: OpenWriter): void {
   let isGone = false
   let opening = new AbortController()
 
-  async function open({ location, identity, lockWaitMs }: OpenCall): Promise<void> {
+  async function open({ location, identity, options }: OpenCall): Promise<void> {
     opening = new AbortController()
     const opened = await openWriter(location, identity, {
+      ...options,
       signal: opening.signal,
-      onFenced: fenced => tell({ fenced }),
-      ...(lockWaitMs === undefined ? {} : { lockWaitMs })
+      onFenced: fenced => tell({ fenced })
     })
     // Nobody would ever close it.
     if (isGone) await opened.close()

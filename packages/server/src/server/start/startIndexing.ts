@@ -33,9 +33,9 @@ export async function startIndexing(
   if (!isIndexing) return watchOthers(openChains, stores, logger)
   const writers = createWriterThreads({ logger })
   const indexers = openChains.map(({ chain, rpc }) => {
-    const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces } = chain
+    const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev } = chain
     return startIndexer({
-      ...{ chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces },
+      ...{ chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev },
       ...{ store: stores.location, writers, logger },
       // State is read from nodes of the same chain as the index, or not at all.
       onGenesis: rpc.expectGenesis

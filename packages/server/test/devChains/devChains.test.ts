@@ -1,0 +1,139 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
+import { createServer, type Server } from '../../src/index.ts'
+import { createLogger } from '../../src/platform/logger.ts'
+import { eventually } from '../support/indexHarness.ts'
+import { engines } from '../support/testStores.ts'
+import { type AccountView, type DevNode, startDevNode } from './startDevNode.ts'
+
+const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+interface Running {
+  readonly server: Server
+  readonly lines: Record<string, unknown>[]
+  /** Result or error of a call. */
+  call(method: string, ...params: readonly unknown[]): Promise<unknown>
+}
+
+/** Starts a server as a developer does: all but the node, the store and a key is by default. */
+async function start(node: DevNode, store: string, indexing = true): Promise<Running> {
+  const lines: Record<string, unknown>[] = []
+  const server = await createServer(
+    {
+      ...{ store, indexing },
+      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+      chains: { evm: [{ chainId: node.chainId, rpcUrls: [node.rpcUrl] }] }
+    },
+    { logger: createLogger({ level: 'info', write: line => lines.push(JSON.parse(line)) }) }
+  )
+  cleanUps.push(() => server.close())
+  return {
+    ...{ server, lines },
+    async call(method, ...params) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, chainId: node.chainId, method, params })
+      const headers = { 'content-type': 'application/json', authorization }
+      const request = new Request('http://host/evm-chain', { method: 'POST', headers, body })
+      const { result, error } = (await (await server.fetch(request)).json()) as Record<string, unknown>
+      return result ?? error
+    }
+  }
+}
+
+/** What the server says of the account; absent while it refuses. */
+async function answer({ call }: Running, { account }: DevNode): Promise<AccountView | undefined> {
+  const history = (await call('svc_getTransactionsByAddress', account)) as AccountView['history']
+  const holdings = (await call('svc_getTokensAndNFTs', account)) as AccountView
+  if (!Array.isArray(history) || holdings.tokens === undefined) return undefined
+  return {
+    history: history.map(({ hash, blockNumber, timestamp }) => ({ hash, blockNumber, timestamp })),
+    native: holdings.native,
+    tokens: holdings.tokens.map(({ address, name, amount }) => ({ address, name, amount }))
+  }
+}
+
+const withinMs = 10_000
+
+/** Polls until history and holdings are what the node says, for ten seconds; and the chain is well. */
+async function expectRight(event: string, node: DevNode, ...servers: readonly Running[]): Promise<void> {
+  const truth = await node.truth()
+  const deadline = performance.now() + patient(withinMs)
+  for (const running of servers) {
+    let last: unknown
+    const isRight = async () => {
+      last = await answer(running, node)
+      return JSON.stringify(last) === JSON.stringify(truth)
+    }
+    await eventually(event, isRight, Math.max(1, deadline - performance.now())).catch(async () => {
+      expect({
+        event,
+        last,
+        status: running.server.status(),
+        refusal: await running.call('svc_getTransactionsByAddress', node.account)
+      }).toEqual({ event, last: truth })
+    })
+    expect(running.server.status()[0]).toMatchObject({ phase: 'following', degraded: false })
+  }
+}
+
+async function openNode(...options: Parameters<typeof startDevNode>): Promise<DevNode> {
+  const node = await startDevNode(...options)
+  cleanUps.push(() => node.stop())
+  await node.deployToken('First')
+  await node.live(3)
+  return node
+}
+
+const messagesOf = ({ lines }: Running) => lines.map(({ msg }) => msg)
+const beganAnew = 'the development chain began anew, and so does its index'
+
+describe.each(engines)('over $name, an index follows its development node', engine => {
+  async function open(client: 'anvil' | 'hardhat') {
+    const node = await openNode(client)
+    const store = await engine.create()
+    cleanUps.push(store.remove)
+    const writer = await start(node, store.url)
+    const follower = await start(node, store.url, false)
+    const right = (event: string) => expectRight(event, node, writer, follower)
+    await right('at the start')
+    return { node, store, writer, right }
+  }
+
+  it.each(['anvil', 'hardhat'] as const)(
+    'to another genesis of %s, and keeps the old index once',
+    async client => {
+      const { node, store, writer, right } = await open(client)
+      for (const name of ['Second', 'Third']) {
+        await node.restart({ otherGenesis: true })
+        await right(`restarted before ${name}`)
+        await node.deployToken(name)
+        await node.live(2)
+        await right(`${name} is live`)
+      }
+      const warnings = writer.lines.filter(({ msg }) => msg === beganAnew)
+      const place =
+        store.location.kind === 'sqlite' ? 'evm-31337.kept-aside.sqlite' : 'chain_data_31337_kept_aside'
+      expect(warnings.map(({ level }) => level)).toEqual([40, 40])
+      expect(warnings[0]?.problem).toMatch(
+        new RegExp(
+          `^genesis 0x[0-9a-f]{64} was indexed, 0x[0-9a-f]{64} is served; the old index is kept as .*${place}$`
+        )
+      )
+    }
+  )
+
+  it.each(['anvil', 'hardhat'] as const)('back to a snapshot of %s', async client => {
+    const { node, writer, right } = await open(client)
+    const snapshot = await node.rpc('evm_snapshot')
+    await node.live(2)
+    await right('after the snapshot')
+    await node.rpc('evm_revert', snapshot)
+    await right('reverted')
+    await node.live(1)
+    await right('mined on')
+    expect(messagesOf(writer)).not.toContain(beganAnew)
+  })
+})
