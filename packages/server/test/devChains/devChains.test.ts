@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { eventually } from '../support/indexHarness.ts'
+import { runCommand } from '../cli/runCommand.ts'
+import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { engines } from '../support/testStores.ts'
 import { type AccountView, type DevNode, startDevNode } from './startDevNode.ts'
 
@@ -136,4 +139,63 @@ describe.each(engines)('over $name, an index follows its development node', engi
     await right('mined on')
     expect(messagesOf(writer)).not.toContain(beganAnew)
   })
+})
+
+it.each(engines)('over $name, any other chain keeps its index until it is reset', async engine => {
+  const node = await openNode('anvil', 31338)
+  const store = await engine.create()
+  cleanUps.push(store.remove)
+  const folder = await temporaryFolder()
+  cleanUps.push(folder.remove)
+  const config = join(folder.path, 'config.json')
+  await writeFile(
+    config,
+    JSON.stringify({
+      store: store.url,
+      chains: { evm: [{ chainId: 31338, rpcUrls: [node.rpcUrl] }] },
+      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }]
+    })
+  )
+  const reset = async (...options: string[]) => {
+    const command = runCommand(['reset', '31338', '--config', config, ...options])
+    return { code: await command.ended, text: command.stdout() + command.stderr() }
+  }
+
+  const first = await start(node, store.url)
+  await expectRight('at the start', node, first)
+  await node.restart({ otherGenesis: true })
+  await node.deployToken('Second')
+  await node.live(2)
+  const stalled = await eventually('it stalls', () =>
+    first.server.status().find(({ phase }) => phase === 'stalled')
+  )
+  expect(stalled.problem).toMatch(
+    /serves another chain than the index \(genesis 0x[0-9a-f]{64} \/ 0x[0-9a-f]{64}\): .*or run `chain-data reset 31338`/
+  )
+  expect(first.lines.filter(({ level }) => Number(level) >= 50).map(({ problem }) => problem)).toContainEqual(
+    expect.stringContaining('`chain-data reset 31338`')
+  )
+  expect(stalled.indexedTo?.number).toBe(7)
+  expect(await reset('--yes')).toEqual({
+    code: 1,
+    text: 'A server writes the index of chain 31338: stop it, and reset again.\n'
+  })
+  await first.server.close()
+
+  const refused = await reset()
+  expect(refused.code).toBe(1)
+  expect(refused.text).toMatch(
+    /^Index of chain 31338: .*31338.*, blocks 0 to 7, \d+ MiB\.\nIt will be kept as .*kept.aside.*\nNothing was done\. Repeat with --yes/
+  )
+  expect(refused.text).not.toContain('password')
+  expect(await reset('--yes')).toMatchObject({
+    code: 0,
+    text: expect.stringContaining('is indexed anew at the next start')
+  })
+  expect(await reset('--yes')).toEqual({
+    code: 0,
+    text: 'There is no index of chain 31338: there is nothing to reset.\n'
+  })
+  await expectRight('after the reset', node, await start(node, store.url))
+  expect((await reset()).code).toBe(1)
 })

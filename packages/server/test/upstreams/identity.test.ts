@@ -103,7 +103,8 @@ describe('the genesis block', () => {
     for (let i = 0; i < 3; i++) await rpc.request(price)
     expect(proxies[0]!.asked()).toHaveLength(before)
     expect(errorsOf(lines)).toEqual([
-      `chain 31337: upstream 1 has the genesis block ${otherGenesis}, the index is of ${genesisHash}`
+      `chain 31337: upstream 1 serves another chain than the index (genesis ${otherGenesis} / ${genesisHash}): ` +
+        'use another node or store, or run `chain-data reset 31337` to index anew'
     ])
   })
 

@@ -119,7 +119,8 @@ function reasonOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
-function formatBytes(bytes: number): string {
+/** Words a size on disk. */
+export function formatBytes(bytes: number): string {
   const giga = bytes / 1024 ** 3
   return giga >= 1 ? `${giga.toFixed(1)} GiB` : `${Math.floor(bytes / 1024 ** 2)} MiB`
 }

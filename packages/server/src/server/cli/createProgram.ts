@@ -18,6 +18,7 @@ import {
 } from './options.ts'
 import { createProject, listProjects, revokeProjectKey, rotateProjectKey } from './projectActions.ts'
 import { InitError } from './readTargets.ts'
+import { reset } from './reset.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
 import { configErrorExit } from './terminal.ts'
@@ -91,6 +92,23 @@ Exit code: 0 when it is done, 1 when it cannot be done; then nothing is written.
       '\nNothing is written. Exit code: 0 when all is well, warnings allowed; 1 when something failed; 2 for a wrong configuration.'
     )
     .action(check)
+
+  program
+    .command('reset')
+    .description('keep the index of a chain aside, so that the next server indexes the chain anew')
+    .argument('<chainId>', 'the EVM chain', readChainId)
+    .option('-c, --config <file>', 'the configuration of the server')
+    .option('-y, --yes', 'ask nothing')
+    .addHelpText(
+      'after',
+      `
+The index is renamed, and one that was kept by an earlier reset is deleted. A server that writes the chain has to be stopped
+before. For a node that came back with another genesis block; a development chain (chain id 31337 or 1337, or "dev": true)
+does so by itself.
+
+Exit code: 0 when it is done or there was no index, 1 when it is not done, 2 for a wrong configuration.`
+    )
+    .action(reset)
 
   program
     .command('verify')
