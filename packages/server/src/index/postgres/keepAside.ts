@@ -1,5 +1,5 @@
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
-import type { IndexToReset } from '../openIndexToReset.ts'
+import type { IndexToReset } from '../port/reset.ts'
 import {
   type Client,
   connect,

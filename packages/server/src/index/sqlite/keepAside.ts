@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { StoreError } from '../../platform/errors.ts'
-import type { IndexToReset } from '../openIndexToReset.ts'
+import type { IndexToReset } from '../port/reset.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { acquireWriterLock } from './lock.ts'
