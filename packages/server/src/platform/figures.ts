@@ -145,4 +145,6 @@ export interface ServerFigures {
   /** The nodes and the indexer of each EVM chain, in the order of `syncStatuses`. */
   readonly nodeFigures: () => readonly NodeFigures[]
   readonly metadataFigures: () => MetadataFigures | undefined
+  /** Names an EVM chain for people: `Polygon (137)`, or `Chain 31337` where only the id is known. */
+  readonly chainLabel: (chainId: number) => string
 }

@@ -107,7 +107,7 @@ describe('the nodes of an EVM chain', () => {
       state: 'ok',
       place: 'chains.evm[0].rpcUrls[0]',
       origin: anvil.rpcUrl,
-      found: expect.stringMatching(/^chain 31337, genesis 0x[0-9a-f]{8}…, anvil\/v\S+, answers in \d+ ms$/)
+      found: expect.stringMatching(/^Chain 31337, genesis 0x[0-9a-f]{8}…, anvil\/v\S+, answers in \d+ ms$/)
     })
     expect(shown.get('head')?.found).toMatch(new RegExp(`^block ${driver.world.blocks.length - 1}\\b`))
     expect(shown.get('receipts')).toMatchObject({

@@ -53,7 +53,13 @@ export function startService(changes: ServiceChanges = {}): StartedService {
   const keyRing = createKeyRing(mayCall)
   const service = createService({
     chainIds: { '/evm-chain': [1, 31337], '/solana': [101, 103] },
-    figures: { syncStatuses, solanaStatuses, nodeFigures: () => [], metadataFigures: () => undefined },
+    figures: {
+      syncStatuses,
+      solanaStatuses,
+      nodeFigures: () => [],
+      metadataFigures: () => undefined,
+      chainLabel: chainId => `Chain ${chainId}`
+    },
     keyRing,
     methodPrefix: 'svc_',
     rateLimit: false,

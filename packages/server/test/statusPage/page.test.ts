@@ -29,7 +29,7 @@ describe('the line on top says', () => {
     ['indexing', 'Chain 1 is still indexing: 43.3 %, about 12 min left', ['15,298 a second']],
     [
       'stalled',
-      'Chain 137 has stalled, since 14:19 UTC',
+      'Polygon (137) has stalled, since 14:19 UTC',
       [
         '3 blocks at 13:08',
         '812 pending, seen 12 min ago',
@@ -83,9 +83,9 @@ describe('the line on top says', () => {
       words
     ])
     expect(links).toEqual([
-      ['chain-12', '12: Behind'],
-      ['chain-31', '31: Stalled'],
-      ['chain-101', '101: Silent']
+      ['chain-12', 'Chain 12: Behind'],
+      ['chain-31', 'Chain 31: Stalled'],
+      ['chain-101', 'Solana cluster 101: Silent']
     ])
     for (const [id] of links) expect(body.split(`id="${id}"`)).toHaveLength(2)
     expect((await pageOf(reportOf(chains.slice(0, 11)))).markup).not.toContain('<li><a href="#chain-1')

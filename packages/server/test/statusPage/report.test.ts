@@ -33,6 +33,7 @@ function startRecorder(changes: Partial<StatusSources> = {}, everyMs?: number) {
       syncStatuses: () => [status],
       solanaStatuses: () => [],
       nodeFigures: () => [],
+      chainLabel: chainId => `Chain ${chainId}`,
       inFlight: () => 0,
       isClosing: () => false,
       now: () => nowMs,

@@ -9,6 +9,7 @@ export function chainWith(
 ) {
   const chain = {
     chainId: 1,
+    label: `Chain ${change.chainId ?? 1}`,
     phase: 'following',
     ready: true,
     head: 19_426_587,
@@ -91,7 +92,7 @@ export function reportOf(
 }
 
 const polygon = chainWith({
-  ...{ chainId: 137, head: 55_120_331, indexedTo: 55_120_331, finalized: 55_120_267 },
+  ...{ chainId: 137, label: 'Polygon (137)', head: 55_120_331, indexedTo: 55_120_331, finalized: 55_120_267 },
   ...{ lastReorg: { atSeconds: nowSeconds - 5_040, blocks: 3 }, transactionsPerSecond: 44 },
   ...{ storeBytes: 388 * 2 ** 30, poolTransactions: 812 },
   ...{ blocksPerSecond: 0.47, nodes: { total: 2, inService: 2 } }

@@ -8,6 +8,7 @@ import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { displayText } from '../../platform/displayText.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
+import { labelChain } from '../config/applyPresets.ts'
 import type { Config } from '../config/config.ts'
 import { checkAddressIndex, checkBlocks, checkRate } from './checkOffers.ts'
 import {
@@ -73,7 +74,7 @@ export async function checkEvmNode(
       readSample(rpc, chain, { oldest: offers.oldestBlock ?? 0, head: newest, timeoutMs, onBlock })
     )
     const [client, ...others] = await Promise.all([
-      tryNode('chain', 'error', () => checkClient(rpc, chainId, genesisHash)),
+      tryNode('chain', 'error', () => checkClient(rpc, chain, genesisHash)),
       tryNode('receipts', 'error', async () => (await reading).finding),
       ...blocks,
       tryNode('state', 'error', () => checkState(rpc)),
@@ -100,7 +101,7 @@ export async function checkEvmNode(
   }
 }
 
-function checkClient(rpc: EvmUpstreams, chainId: number, genesisHash: string): Promise<Finding> {
+function checkClient(rpc: EvmUpstreams, chain: EvmChain, genesisHash: string): Promise<Finding> {
   return rpc.onOneNode('client', async node => {
     const sentMs = performance.now()
     await node.request({ method: 'eth_blockNumber', params: [] })
@@ -112,7 +113,7 @@ function checkClient(rpc: EvmUpstreams, chainId: number, genesisHash: string): P
     const name =
       version?.ok && typeof version.value === 'string' ? displayText(version.value).slice(0, 60) : ''
     const client = name === '' ? '' : `, ${name}`
-    const found = `chain ${chainId}, genesis ${genesisHash.slice(0, 10)}…${client}, answers in ${tookMs} ms`
+    const found = `${labelChain(chain)}, genesis ${genesisHash.slice(0, 10)}…${client}, answers in ${tookMs} ms`
     // `false` when it is level; an object, or whatever a client shows instead, while it is not.
     if (!syncing?.ok || !syncing.value) return ok('chain', found)
     const advice = 'wait until it has caught up, or serve from another node meanwhile'

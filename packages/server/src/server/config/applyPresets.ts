@@ -26,7 +26,7 @@ function applyPreset(chain: ParsedChain): EvmChain {
   const known = (preset?.exceptions ?? []).map(exception => ({ fromBlock: 0, toBlock: null, ...exception }))
   return {
     ...chain,
-    name: chain.name ?? preset?.name ?? `Chain ${chainId}`,
+    name: chain.name ?? preset?.name ?? nameless(chainId),
     nativeCurrency: chain.nativeCurrency ?? preset?.nativeCurrency ?? null,
     explorerUrl: chain.explorerUrl ?? preset?.explorerUrl ?? null,
     dev: chain.dev ?? devChainIds.has(chainId),
@@ -42,6 +42,15 @@ function isSame(one: Waiver): (other: Waiver) => boolean {
     other.fromBlock === one.fromBlock &&
     other.toBlock === one.toBlock &&
     other.source === one.source
+}
+
+/** Names a chain for people: `Polygon (137)`, or `Chain 31337` where only the id is known. */
+export function labelChain({ chainId, name }: EvmChain): string {
+  return name === nameless(chainId) ? name : `${name} (${chainId})`
+}
+
+function nameless(chainId: number): string {
+  return `Chain ${chainId}`
 }
 
 /** Describes a chain for the log: its name, its preset, and each check that its blocks may break. */

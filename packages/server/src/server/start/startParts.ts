@@ -12,6 +12,7 @@ import type { Logger } from '../../platform/logger.ts'
 import { createSolanaHoldings } from '../../solana/holdings/holdings.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
 import { createSlotWatch } from '../../solana/slotWatch.ts'
+import { labelChain } from '../config/applyPresets.ts'
 import type { Config } from '../config/config.ts'
 import type { Indexer } from '../indexer/startIndexer.ts'
 import { createMetadataService } from '../metadata/metadataService.ts'
@@ -124,6 +125,7 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
       })
     }
   })
+  const labels = new Map(config.chains.evm.map(chain => [chain.chainId, labelChain(chain)]))
   const evmById = new Map(evmChains.map(chain => [chain.chainId, chain]))
   const solanaById = new Map(solanaChains.map(chain => [chain.chainId, chain]))
   const { metadataWaitMs } = config.limits
@@ -162,7 +164,8 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
       syncStatuses: () => evmChains.map(chain => chain.status()),
       solanaStatuses: () => solanaChains.map(({ watch }) => watch.status()),
       nodeFigures: () => evmChains.map(chain => chain.figures()),
-      metadataFigures: metadata.figures
+      metadataFigures: metadata.figures,
+      chainLabel: chainId => labels.get(chainId) ?? String(chainId)
     },
     stopIndexing: indexing.stop,
     async close() {

@@ -53,6 +53,8 @@ export interface MethodCalls {
 
 /** The health of an EVM chain, and how it moves. */
 export interface EvmChainStatus extends EvmChainHealth {
+  /** Name and id: `Polygon (137)`, or `Chain 31337` where only the id is known. */
+  readonly label: string
   /** Since about when the node has been ahead of the index, in seconds; absent when that was never seen otherwise. */
   readonly lagSeconds?: number
   /** Unix second since which the chain has been stalled, as far as this process saw it. */

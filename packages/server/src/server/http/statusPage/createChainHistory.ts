@@ -18,7 +18,7 @@ function unixSeconds(steadyMs: number, now: Moment): number {
 export interface ChainHistory {
   /** Takes a sample; to be called at regular times. */
   sample(status: SyncStatus, figures: NodeFigures | undefined, steadyMs: number): void
-  report(status: SyncStatus, figures: NodeFigures | undefined, now: Moment): EvmChainStatus
+  report(status: SyncStatus, figures: NodeFigures | undefined, now: Moment): Omit<EvmChainStatus, 'label'>
   charts(chainId: number, now: Moment): StatusCharts['evm'][number]
 }
 

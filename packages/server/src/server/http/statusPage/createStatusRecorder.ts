@@ -49,7 +49,8 @@ const noCalls: Calls = { count: 0, failed: 0, durations: [] }
 
 /** @param everyMs - between two samples; the charts hold half an hour of them. */
 export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): StatusRecorder {
-  const { version, counts, syncStatuses, solanaStatuses, nodeFigures, inFlight, isClosing } = sources
+  const { version, counts, syncStatuses, solanaStatuses, nodeFigures, inFlight, isClosing, chainLabel } =
+    sources
   const { now = Date.now, steadyNow = () => performance.now() } = sources
   const maxSamples = Math.ceil(chartMs / everyMs)
   const startedMs = steadyNow()
@@ -127,9 +128,10 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
             eventLoopDelay
           })
         },
-        evm: statuses.map((status, index) =>
-          historyOf(status.chainId).report(status, figures[index], moment)
-        ),
+        evm: statuses.map((status, index) => ({
+          ...historyOf(status.chainId).report(status, figures[index], moment),
+          label: chainLabel(status.chainId)
+        })),
         solana: solanaStatuses(),
         charts: {
           everySeconds: everyMs / 1_000,

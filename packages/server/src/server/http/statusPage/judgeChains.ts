@@ -20,7 +20,7 @@ const usualLagBlocks = 5
 
 /** Judges one EVM chain by what is most pressing. */
 export function judgeEvmChain(chain: EvmChainStatus): Verdict {
-  const name = html`Chain ${chain.chainId}`
+  const name = chain.label
   const { phase, rollingBackTo, lagBlocks, stalledSinceSeconds, percent, etaSeconds, problem } = chain
   const left = etaSeconds !== undefined && `, about ${duration(etaSeconds)} left`
   if (rollingBackTo !== undefined) {
@@ -75,8 +75,12 @@ export function judgeServer({ server, evm, solana }: StatusReport): Answer {
     return verdict('waiting', 'Closing', sentence)
   }
   const chains = [
-    ...evm.map(chain => ({ chainId: chain.chainId, verdict: judgeEvmChain(chain) })),
-    ...solana.map(cluster => ({ chainId: cluster.chainId, verdict: judgeSolanaCluster(cluster) }))
+    ...evm.map(chain => ({ chainId: chain.chainId, label: chain.label, verdict: judgeEvmChain(chain) })),
+    ...solana.map(cluster => ({
+      chainId: cluster.chainId,
+      label: `Solana cluster ${cluster.chainId}`,
+      verdict: judgeSolanaCluster(cluster)
+    }))
   ]
   const verdicts = chains.map(({ verdict }) => verdict)
   const worst = verdicts.toSorted((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))[0]
@@ -87,15 +91,14 @@ export function judgeServer({ server, evm, solana }: StatusReport): Answer {
   if (chains.length === 1) return worst
   const troubled = chains
     .filter(({ verdict }) => verdict.tone !== 'good')
-    .map(({ chainId, verdict }) => ({ chainId, words: `${chainId}: ${verdict.word}` }))
+    .map(({ chainId, label, verdict }) => ({ chainId, words: `${label}: ${verdict.word}` }))
   const more = `${chains.length - troubled.length} of ${chains.length} chains in order.`
   return { ...worst, more, ...(chains.length > easilySeen ? { troubled } : {}) }
 }
 
 function praise(evm: StatusReport['evm'], solana: StatusReport['solana']): Html {
   const [chain, cluster] = [evm[0], solana[0]]
-  const chains =
-    evm.length === 1 ? `Chain ${chain?.chainId} is in sync` : `All ${evm.length} chains are in sync`
+  const chains = evm.length === 1 ? `${chain?.label} is in sync` : `All ${evm.length} chains are in sync`
   const clusters =
     solana.length === 1
       ? `Solana cluster ${cluster?.chainId} answers`

@@ -89,8 +89,8 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
   const value = percent !== undefined && html` value="${percent}"`
   const progress =
     !chain.ready &&
-    html`<p class="progress"><progress max="100"${value} aria-label="First backfill of chain ${chain.chainId}"></progress><span>${done}</span></p>`
-  return renderCard(chain.chainId, `Chain ${chain.chainId}`, judgeEvmChain(chain), facts, [progress], charts)
+    html`<p class="progress"><progress max="100"${value} aria-label="First backfill of ${chain.label}"></progress><span>${done}</span></p>`
+  return renderCard(chain.chainId, chain.label, judgeEvmChain(chain), facts, [progress], charts)
 }
 
 function renderCard(
