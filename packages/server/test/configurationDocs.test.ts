@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { chainPresets } from '../src/model/chainPresets.ts'
+import { knownExceptions } from '../src/model/knownExceptions.ts'
 import { environmentVariables } from '../src/server/config/environment.ts'
 import { configSchema } from '../src/server/config/schema.ts'
 import { listKeys } from '../src/server/config/schemaDocs.ts'
@@ -29,6 +31,18 @@ describe('docs/configuration.md', () => {
       fallback === undefined ? 'required' : JSON.stringify(fallback)
     ])
     expect(rows.map(([, path, shown]) => [path, shown])).toEqual(expected)
+  })
+
+  it('lists the chains whose presets have waivers, each with its checks and its last block', () => {
+    const expected = [...knownExceptions].map(([chainId, exceptions]) => [
+      `${chainPresets.get(chainId)?.name} (${chainId})`,
+      exceptions
+        .map(({ check, toBlock }) => (toBlock ? `${check} to ${toBlock.toLocaleString('en-US')}` : check))
+        .join(', ')
+    ])
+    const section = page.split('\n## Presets\n')[1]?.split('\n## ')[0] ?? ''
+    const cells = [...section.matchAll(/^\| (.*\)) \| (.*) \|$/gm)]
+    expect(cells.map(([, chain, checks = '']) => [chain, checks.replaceAll('`', '')])).toEqual(expected)
   })
 
   it('lists every environment variable, and no others', () => {
