@@ -1,6 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { checkSuccess } from '@chain-data/protocol/validators'
@@ -10,6 +13,7 @@ import { readCommands, type ShellCommand } from './readCommands.ts'
 import { type Addresses, withAddresses } from './withAddresses.ts'
 
 const serviceUrl = 'http://127.0.0.1:8080'
+const nodeUrl = 'http://127.0.0.1:8545'
 
 /** Programs of this project that ask a service and end, by the names that they are called by. */
 const sources: Readonly<Record<string, string>> = {
@@ -23,10 +27,12 @@ export interface CommandRun {
   readonly problem?: Problem
 }
 
-/** The commands of a block that ask the service. */
+/** The commands of a block that ask the service, or its EVM node. */
 export function commandsToRun({ code }: Block): ShellCommand[] {
   const commands = readCommands(code).map(command => ({ ...command, words: withService(command.words) }))
-  return commands.filter(({ words }) => words.some(word => word.includes(serviceUrl)))
+  return commands.filter(({ words }) =>
+    words.some(word => word.includes(serviceUrl) || word.includes(nodeUrl))
+  )
 }
 
 /** Examples that ask the usual address unless another one is given are given it. */
@@ -43,15 +49,16 @@ export function curlMissingReason(): string | undefined {
   return spawnSync('curl', ['--version']).error === undefined ? undefined : 'there is no curl on this machine'
 }
 
-/** Runs a command as it stands, without a shell, from the folder of the repository. */
+/** Runs a command as it stands, without a shell, from the folder of the repository; one that writes files, from one of its own. */
 export async function runCommand(
   block: Block,
   { words, environment, line }: ShellCommand,
   addresses: Addresses
 ): Promise<CommandRun> {
   const [program = '', ...args] = withSource(words.map(word => withAddresses(word, addresses)))
+  const folder = words.includes('init') ? await mkdtemp(join(tmpdir(), 'chain-data-docs-')) : undefined
   const child = spawn(program, args, {
-    cwd: repository,
+    cwd: folder ?? repository,
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
@@ -67,6 +74,7 @@ export async function runCommand(
     (error: Error) => error.message
   )
   const [output, complaint, end] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  if (folder !== undefined) await rm(folder, { recursive: true })
   const message = end !== 'ended with 0' ? `${end}: ${complaint}${output}` : answerProblem(program, output)
   return { output, ...(message === undefined ? {} : { problem: { at: placeOf(block, line), message } }) }
 }

@@ -2,15 +2,17 @@ import { type AddressInfo, createServer } from 'node:net'
 
 /** Where the service is when nothing else was asked for. */
 export const preferredPort = 8080
+/** Where the EVM node is, as nodes for development are. */
+export const preferredEvmPort = 8545
 
 /**
  * A free port of 127.0.0.1, looked for before anything is started.
  *
- * @param wanted - What was asked for; 0 for any; absent: 8080, or any while that is taken.
+ * @param wanted - What was asked for; 0 for any; absent: the preferred one, or any while that is taken.
  * @throws When the port asked for is taken.
  */
-export async function choosePort(wanted?: number): Promise<number> {
-  if (wanted === undefined) return await probe(preferredPort).catch(() => probe(0))
+export async function choosePort(wanted?: number, preferred = preferredPort): Promise<number> {
+  if (wanted === undefined) return await probe(preferred).catch(() => probe(0))
   return await probe(wanted).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`port ${wanted} cannot be used (${error.code ?? error.message})`)
   })

@@ -6,6 +6,7 @@ import { evmAccount } from '../evm/evmTruth.ts'
 import { createJsonRpc, type JsonRpc } from '../platform/jsonRpc.ts'
 import { solanaOwner } from '../solana/solanaTruth.ts'
 import { type Devnet, startDevnet } from '../startDevnet.ts'
+import { choosePort, preferredEvmPort } from './choosePort.ts'
 import type { Shutdown } from './createShutdown.ts'
 import type { CliOptions, RemoteChain } from './readOptions.ts'
 import { safeText } from './safeText.ts'
@@ -44,7 +45,7 @@ export async function openDevnet(options: CliOptions, shutdown: Shutdown): Promi
   shutdown.add(() => rm(folder, { recursive: true, force: true }))
   const devnet = await startDevnet({
     seed: options.seed,
-    evm: options.evmPort === undefined ? true : { port: options.evmPort }
+    evm: { port: await choosePort(options.evmPort, preferredEvmPort) }
   })
   shutdown.add(() => devnet.stop())
   const { evm, solana, metadata } = devnet

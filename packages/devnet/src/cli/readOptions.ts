@@ -59,7 +59,11 @@ export function readOptions(
     .helpOption('--help', 'show this help')
     .option('--once', 'exit after printing', false)
     .option('--port <port>', 'port of the service (default: 8080, or a free one while that is taken)', port)
-    .option('--evm-port <port>', 'port of the EVM node (default: a free one)', port)
+    .option(
+      '--evm-port <port>',
+      'port of the EVM node (default: 8545, or a free one while that is taken)',
+      port
+    )
     .option('--seed <number>', 'varies what the nodes hold', integer, 1)
     .option('--address <address>', 'account to show of a chain given by CHAIN_DATA_EVM_<chainId>', evmAddress)
     .option(

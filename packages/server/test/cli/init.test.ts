@@ -127,6 +127,10 @@ describe('chain-data init', () => {
     })
     expect(result.length).toBeGreaterThan(0)
     expect(JSON.stringify(result).toLowerCase()).toContain(address.toLowerCase())
+    const [program = ''] = /^import \{ createClient[\s\S]*?^console\.log\(.*$/m.exec(stdout) ?? []
+    const node = ['--conditions=@chain-data/source', '--input-type=module', '--eval', program]
+    const printed = await run(process.execPath, node, { cwd: import.meta.dirname })
+    expect(printed.stdout.toLowerCase()).toContain(address.toLowerCase())
     const { projects } = JSON.parse(await readFile(join(folder, 'projects.json'), 'utf8'))
     expect(projects).toEqual([
       {

@@ -18,21 +18,26 @@ export function formatCurl({ baseUrl, projectId, serverKey, chain, address }: Fi
     params: isEvm ? [address, { limit: 5 }] : [address]
   })
   const path = isEvm ? '/evm-chain' : '/solana'
-  return `curl -s ${baseUrl}${path} -u '${projectId}:${serverKey}' -H 'Content-Type: application/json' -d '${body}'`
+  return `curl -s ${baseUrl}${path} -u ${quote(`${projectId}:${serverKey}`)} -H 'Content-Type: application/json' -d ${quote(body)}`
+}
+
+/** Single quotes keep everything as it is, except themselves. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** Words the same call as a program with the client. */
 export function formatProgram({ baseUrl, projectId, serverKey, chain, address }: FirstCall): string {
   const call =
     chain.kind === 'evm'
-      ? `client.svc_getTransactionsByAddress({ address: '${address}', limit: 5 })`
+      ? `client.getTransactionsByAddress({ address: '${address}', limit: 5 })`
       : `client.enhancedGetTokensAndNFTs({ address: '${address}' })`
   return [
     "import { createClient } from '@chain-data/client'",
     '',
     'const client = createClient({',
     `  baseUrl: '${baseUrl}',`,
-    `  projectId: '${projectId}',`,
+    `  projectId: '${projectId.replace(/['\\]/g, '\\$&')}',`,
     `  serverKey: '${serverKey}',`,
     `  chainId: ${chain.chainId}`,
     '})',

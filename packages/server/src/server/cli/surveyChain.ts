@@ -111,7 +111,7 @@ export async function surveyChain(
     })
   )
   for (const { url, report } of nodes)
-    print(`\n${hostOf(url)}: ${name}\n${formatFindings(report.findings)}\n`)
+    print(`\n${scrubText(url, 200)}: ${name}\n${formatFindings(report.findings)}\n`)
   const problems = nodes.flatMap(({ url, report: { findings } }) =>
     findings
       .filter(({ check, state }) => state === 'error' && needed.has(check))
