@@ -1,7 +1,7 @@
 import { type KnownException, knownExceptions } from './knownExceptions.ts'
 
 /** The currency that a chain's fees are paid in. */
-export interface NativeCurrency {
+interface NativeCurrency {
   readonly name: string
   readonly symbol: string
   readonly decimals: number

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { chainPresets } from '../../src/model/chainPresets.ts'
 import { knownExceptions } from '../../src/model/knownExceptions.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { account, presetBlocks } from './presetBlocks.ts'
@@ -21,7 +22,15 @@ async function serve(
 
 /** Expects these transactions in the history of the receiver of all transfers, as it comes over the wire. */
 const expectHistory = (block: RawBlock, chain: Chain, hashes: readonly string[]) =>
-  serve(block, chain, async ({ indexed, history }) => {
+  serve(block, chain, async ({ indexed, history, logLines }) => {
+    const { name } = chainPresets.get(Number(chain?.chainId)) ?? {}
+    const started = logLines.map(line => JSON.parse(line)).find(({ msg }) => msg === 'a chain is served')
+    expect(started).toMatchObject({
+      level: 30,
+      name,
+      preset: 'applied',
+      waivers: expect.stringMatching(/\[.+\..+\/.+\]$/)
+    })
     await indexed(Number(block.block.number) + 1)
     expect((await history(account)).map(({ hash }) => hash)).toEqual(hashes)
   })
