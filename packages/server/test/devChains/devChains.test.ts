@@ -6,7 +6,7 @@ import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { runCommand } from '../cli/runCommand.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
-import { engines } from '../support/testStores.ts'
+import { type Engine, engines } from '../support/testStores.ts'
 import { type AccountView, type DevNode, startDevNode } from './startDevNode.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
@@ -93,22 +93,22 @@ async function openNode(...options: Parameters<typeof startDevNode>): Promise<De
 const messagesOf = ({ lines }: Running) => lines.map(({ msg }) => msg)
 const beganAnew = 'the development chain began anew, and so does its index'
 
-describe.each(engines)('over $name, an index follows its development node', engine => {
-  async function open(client: 'anvil' | 'hardhat') {
-    const node = await openNode(client)
-    const store = await engine.create()
-    cleanUps.push(store.remove)
-    const writer = await start(node, store.url)
-    const follower = await start(node, store.url, false)
-    const right = (event: string) => expectRight(event, node, writer, follower)
-    await right('at the start')
-    return { node, store, writer, right }
-  }
+async function open(engine: Engine, client: 'anvil' | 'hardhat') {
+  const node = await openNode(client)
+  const store = await engine.create()
+  cleanUps.push(store.remove)
+  const writer = await start(node, store.url)
+  const follower = await start(node, store.url, false)
+  const right = (event: string) => expectRight(event, node, writer, follower)
+  await right('at the start')
+  return { node, store, writer, right }
+}
 
+describe.each(engines)('over $name, an index follows its development node', engine => {
   it.each(['anvil', 'hardhat'] as const)(
     'to another genesis of %s, and keeps the old index once',
     async client => {
-      const { node, store, writer, right } = await open(client)
+      const { node, store, writer, right } = await open(engine, client)
       for (const name of ['Second', 'Third']) {
         await node.restart({ otherGenesis: true })
         await right(`restarted before ${name}`)
@@ -129,7 +129,7 @@ describe.each(engines)('over $name, an index follows its development node', engi
   )
 
   it.each(['anvil', 'hardhat'] as const)('back to a snapshot of %s', async client => {
-    const { node, writer, right } = await open(client)
+    const { node, writer, right } = await open(engine, client)
     const snapshot = await node.rpc('evm_snapshot')
     await node.live(2)
     await right('after the snapshot')
@@ -139,6 +139,52 @@ describe.each(engines)('over $name, an index follows its development node', engi
     await right('mined on')
     expect(messagesOf(writer)).not.toContain(beganAnew)
   })
+})
+
+it.each(['anvil', 'hardhat'] as const)(
+  'an index goes back with %s, restarted on the same genesis block with fewer blocks',
+  async client => {
+    const { node, writer, right } = await open(engines[0], client)
+    // Waits in the pool, which ends with the process.
+    const pending = await node.rpc('eth_sendTransaction', {
+      from: node.sender,
+      to: node.account,
+      value: '0x1'
+    })
+    await eventually('the pool is seen', async () =>
+      JSON.stringify(await writer.call('svc_getTransactionsByAddress', node.account)).includes(
+        String(pending)
+      )
+    )
+    await node.restart()
+    await right('restarted with no blocks')
+    await node.deployToken('Second')
+    await node.live(6)
+    await right('another chain of more blocks')
+    expect(messagesOf(writer)).not.toContain(beganAnew)
+  }
+)
+
+it('an index goes back with anvil, rolled back or restarted from a dumped state, and cursors say so', async () => {
+  const { node, writer, right } = await open(engines[0], 'anvil')
+  const state = await node.rpc('anvil_dumpState')
+  const common = (await node.rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
+  await node.live(40)
+  await right('eighty blocks more')
+  const { history } = await node.truth()
+  await node.rpc('anvil_rollback', 3)
+  await right('rolled back')
+  // Below what the node called final, which is 64 blocks deep.
+  await node.restart()
+  await node.rpc('anvil_loadState', state)
+  await right('restarted from the dumped state')
+  expect(
+    await writer.call('svc_getTransactionsByAddress', node.account, { limit: 5, before: history[0]?.hash })
+  ).toMatchObject({
+    data: { reason: 'CURSOR_REORGED', lastCommonBlock: { blockNumber: 7, blockHash: common.hash } }
+  })
+  await node.live(1)
+  await right('mined on')
 })
 
 it.each(engines)('over $name, any other chain keeps its index until it is reset', async engine => {

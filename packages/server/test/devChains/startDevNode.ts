@@ -18,6 +18,8 @@ export interface AccountView {
 export interface DevNode {
   readonly chainId: number
   readonly rpcUrl: string
+  /** Unlocked, with ether. */
+  readonly sender: string
   readonly account: string
   rpc(method: string, ...params: readonly unknown[]): Promise<unknown>
   /** Gives the account one wei, and one base unit of the token, each in a block of its own. */
@@ -40,7 +42,10 @@ const token = new Interface([
 ])
 const transferTopic = id('Transfer(address,address,uint256)')
 const genesisSeconds = 1_700_000_000
+/** Nobody else uses it. */
+const account = '0x00000000000000000000000000000000000dcafe'
 
+/** Starts a node that mines on demand. */
 export async function startDevNode(client: Client, chainId = 31337): Promise<DevNode> {
   let geneses = 0
   const start = (port = 0) =>
@@ -49,6 +54,22 @@ export async function startDevNode(client: Client, chainId = 31337): Promise<Dev
       : startHardhat({ port, genesisSeconds: genesisSeconds + geneses })
   let node = await start()
   const { rpcUrl } = node
+  return useDevNode(rpcUrl, {
+    chainId,
+    async restart({ otherGenesis } = { otherGenesis: false }) {
+      await node.stop()
+      if (otherGenesis) geneses++
+      node = await start(Number(new URL(rpcUrl).port))
+    },
+    stop: () => node.stop()
+  })
+}
+
+/** Uses a node that runs already. */
+export async function useDevNode(
+  rpcUrl: string,
+  life: Pick<DevNode, 'chainId' | 'restart' | 'stop'>
+): Promise<DevNode> {
   let lastId = 0
 
   async function rpc(method: string, ...params: readonly unknown[]): Promise<unknown> {
@@ -63,9 +84,7 @@ export async function startDevNode(client: Client, chainId = 31337): Promise<Dev
     return result
   }
 
-  const [sender = '', account = ''] = ((await rpc('eth_accounts')) as string[]).map(each =>
-    each.toLowerCase()
-  )
+  const [sender = ''] = (await rpc('eth_accounts')) as string[]
   let tokenAddress = ''
 
   async function mineOf(transaction: object): Promise<Record<string, string>> {
@@ -86,7 +105,7 @@ export async function startDevNode(client: Client, chainId = 31337): Promise<Dev
   }
 
   return {
-    ...{ chainId, rpcUrl, account, rpc },
+    ...{ rpcUrl, sender, account, rpc },
     async live(times) {
       for (let i = 0; i < times; i++) {
         await mineOf({ to: account, value: '0x1' })
@@ -103,14 +122,14 @@ export async function startDevNode(client: Client, chainId = 31337): Promise<Dev
       for (let number = head; number >= 0; number--) {
         const block = (await rpc('eth_getBlockByNumber', `0x${number.toString(16)}`, true)) as {
           timestamp: string
-          transactions: { hash: string; from: string; to: string | null }[]
+          transactions: { hash: string; to: string | null }[]
         }
-        for (const { hash, from, to } of block.transactions.toReversed()) {
+        for (const { hash, to } of block.transactions.toReversed()) {
           const { logs } = (await rpc('eth_getTransactionReceipt', hash)) as { logs: { topics: string[] }[] }
           const isNamed = logs.some(
             ({ topics }) => topics[0] === transferTopic && topics.includes(zeroPadValue(account, 32))
           )
-          if (from !== account && to !== account && !isNamed) continue
+          if (to !== account && !isNamed) continue
           history.push({ hash, blockNumber: number, timestamp: Number(block.timestamp) })
         }
       }
@@ -122,11 +141,6 @@ export async function startDevNode(client: Client, chainId = 31337): Promise<Dev
         tokens: amount ? [{ address: tokenAddress, name: name ?? '', amount: amount.toString() }] : []
       }
     },
-    async restart({ otherGenesis } = { otherGenesis: false }) {
-      await node.stop()
-      if (otherGenesis) geneses++
-      node = await start(Number(new URL(rpcUrl).port))
-    },
-    stop: () => node.stop()
+    ...life
   }
 }
