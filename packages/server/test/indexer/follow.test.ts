@@ -382,6 +382,48 @@ describe('a lower head', () => {
   })
 })
 
+describe('the lower head of a development chain', () => {
+  it('is followed at once, below what was final and with blocks that are still known, and degrades nothing', async () => {
+    const node = createScriptedNode(60)
+    node.finalized = 55
+    const running = await run(node, { dev: 'oneNode', lowerHeadGraceMs: 60_000 })
+    await running.expectLevel()
+    expect((await running.state()).finalized).toBeUndefined()
+    node.reorg(20, 0, 'a')
+    node.knowsBlock = async () => true
+    await running.expectLevel()
+    expect(running.status()).toMatchObject({ indexedTo: { number: 20 }, degraded: false })
+    expect(running.statuses.some(({ phase }) => phase === 'stalled')).toBe(false)
+  })
+
+  it('is not followed at once where another node may be ahead', async () => {
+    const node = createScriptedNode(60)
+    const running = await run(node, { dev: 'manyNodes', lowerHeadGraceMs: 60_000 })
+    await running.expectLevel()
+    node.shownHead = 45
+    const asked = countCalls(node, 'head')
+    await eventually('some more rounds', () => countCalls(node, 'head') > asked + 3)
+    expect(running.status()).toMatchObject({ indexedTo: { number: 59 }, phase: 'following' })
+  })
+
+  it('ends a mark from before it was one', async () => {
+    const node = createScriptedNode(60)
+    node.finalized = 55
+    const before = await run(node)
+    await before.expectLevel()
+    await before.stop()
+    const running = await run(node, { dev: 'oneNode' })
+    node.reorg(20, 0, 'a')
+    await running.expectLevel()
+    expect(running.status().degraded).toBe(true)
+    node.reorg(20, 60, 'b')
+    await running.expectLevel()
+    expect(running.status().degraded).toBe(true)
+    node.finalized = 59
+    await running.until('the mark ends', ({ degraded }) => !degraded)
+  })
+})
+
 describe('a block that cannot be had', () => {
   it.each([
     ['contradicts itself', new NodeContradictionError('receipts do not match')],
