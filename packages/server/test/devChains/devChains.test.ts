@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { patient } from '../../../../.config/patience.ts'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { runCommand } from '../cli/runCommand.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { type Engine, engines } from '../support/testStores.ts'
-import { type AccountView, type DevNode, startDevNode } from './startDevNode.ts'
+import { type Call, expectRight } from './expectRight.ts'
+import { type DevNode, startDevNode } from './startDevNode.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
 const cleanUps: (() => unknown)[] = []
@@ -18,8 +18,7 @@ afterEach(async () => {
 interface Running {
   readonly server: Server
   readonly lines: Record<string, unknown>[]
-  /** Result or error of a call. */
-  call(method: string, ...params: readonly unknown[]): Promise<unknown>
+  readonly call: Call
 }
 
 /** Starts a server as a developer does: all but the node, the store and a key is by default. */
@@ -46,39 +45,11 @@ async function start(node: DevNode, store: string, indexing = true): Promise<Run
   }
 }
 
-/** What the server says of the account; absent while it refuses. */
-async function answer({ call }: Running, { account }: DevNode): Promise<AccountView | undefined> {
-  const history = (await call('svc_getTransactionsByAddress', account)) as AccountView['history']
-  const holdings = (await call('svc_getTokensAndNFTs', account)) as AccountView
-  if (!Array.isArray(history) || holdings.tokens === undefined) return undefined
-  return {
-    history: history.map(({ hash, blockNumber, timestamp }) => ({ hash, blockNumber, timestamp })),
-    native: holdings.native,
-    tokens: holdings.tokens.map(({ address, name, amount }) => ({ address, name, amount }))
-  }
-}
-
-const withinMs = 10_000
-
-/** Polls until history and holdings are what the node says, for ten seconds; and the chain is well. */
-async function expectRight(event: string, node: DevNode, ...servers: readonly Running[]): Promise<void> {
-  const truth = await node.truth()
-  const deadline = performance.now() + patient(withinMs)
-  for (const running of servers) {
-    let last: unknown
-    const isRight = async () => {
-      last = await answer(running, node)
-      return JSON.stringify(last) === JSON.stringify(truth)
-    }
-    await eventually(event, isRight, Math.max(1, deadline - performance.now())).catch(async () => {
-      expect({
-        event,
-        last,
-        status: running.server.status(),
-        refusal: await running.call('svc_getTransactionsByAddress', node.account)
-      }).toEqual({ event, last: truth })
-    })
-    expect(running.server.status()[0]).toMatchObject({ phase: 'following', degraded: false })
+/** Checks the answers of all these servers, and that their chain is well. */
+async function expectAllRight(event: string, node: DevNode, ...servers: readonly Running[]): Promise<void> {
+  await Promise.all(servers.map(({ call }) => expectRight(event, node, call)))
+  for (const { server } of servers) {
+    expect(server.status()[0]).toMatchObject({ phase: 'following', degraded: false })
   }
 }
 
@@ -99,7 +70,7 @@ async function open(engine: Engine, client: 'anvil' | 'hardhat') {
   cleanUps.push(store.remove)
   const writer = await start(node, store.url)
   const follower = await start(node, store.url, false)
-  const right = (event: string) => expectRight(event, node, writer, follower)
+  const right = (event: string) => expectAllRight(event, node, writer, follower)
   await right('at the start')
   return { node, store, writer, right }
 }
@@ -208,7 +179,7 @@ it.each(engines)('over $name, any other chain keeps its index until it is reset'
   }
 
   const first = await start(node, store.url)
-  await expectRight('at the start', node, first)
+  await expectAllRight('at the start', node, first)
   await node.restart({ otherGenesis: true })
   await node.deployToken('Second')
   await node.live(2)
@@ -242,6 +213,6 @@ it.each(engines)('over $name, any other chain keeps its index until it is reset'
     code: 0,
     text: 'There is no index of chain 31338: there is nothing to reset.\n'
   })
-  await expectRight('after the reset', node, await start(node, store.url))
+  await expectAllRight('after the reset', node, await start(node, store.url))
   expect((await reset()).code).toBe(1)
 })

@@ -52,7 +52,7 @@ export async function openPostgresIndexToReset(
 
 /**
  * Renames the schema of a chain, in place of one that was kept before. Only for who holds the writer's lock. Snapshots that are
- * open are ended: what they read next would be looked for in the schema that takes the name, and seem to be nothing.
+ * open are ended: what they read next may be looked for in the schema that takes the name, and seem to be nothing.
  *
  * @throws {StoreError} the database's user may not rename it.
  */
