@@ -406,6 +406,15 @@ describe('the lower head of a development chain', () => {
     expect(running.status()).toMatchObject({ indexedTo: { number: 59 }, phase: 'following' })
   })
 
+  it('below the first indexed block begins anew from the first one of the chain', async () => {
+    const node = createScriptedNode(60)
+    const running = await run(node, { startBlock: 50, dev: 'oneNode' })
+    await running.expectLevel(50)
+    node.reorg(-1, 30, 'a')
+    await running.expectLevel()
+    expect(running.status().indexedFrom).toBe(0)
+  })
+
   it('ends a mark from before it was one', async () => {
     const node = createScriptedNode(60)
     node.finalized = 55

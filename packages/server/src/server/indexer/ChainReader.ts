@@ -110,7 +110,7 @@ export class ChainReader {
   }
 
   async *#readRound(signal: AbortSignal): AsyncGenerator<ChainEvent, Round, undefined> {
-    const { source, stored, startBlock, roundBlocks, window, wait } = this.#options
+    const { source, stored, roundBlocks, window, wait } = this.#options
     // At the same time, so that a standby server takes over without a gap.
     const [{ head, finalized }] = await Promise.all([
       source.head(signal),
@@ -122,7 +122,8 @@ export class ChainReader {
       return yield* this.#meetLowerHead(head, state.head, state, finalized, signal)
     }
     this.#lowerHeadSinceMs = undefined
-    const from = state.head === undefined ? firstBlock(startBlock, finalized) : state.head.number + 1
+    const named = { head: head.number, finalized }
+    const from = state.head === undefined ? firstBlock(this.#options, named) : state.head.number + 1
     if (from > head.number) return 'waiting'
     const to = Math.min(head.number, from + roundBlocks - 1)
     // Whoever has failed once already is asked once a round, so that the pauses of the caller are the whole of it.
@@ -229,7 +230,14 @@ export class ChainReader {
   }
 }
 
-/** Returns the block at which an empty index begins. The newest final block is never reorganised. */
-export function firstBlock(startBlock: StartBlock, finalized: number | undefined): number {
-  return startBlock === 'latest' ? (finalized ?? 0) : startBlock
+/**
+ * Returns the block at which an empty index begins. The newest final block is never reorganised. A development chain that has
+ * begun anew may not reach the block that was meant for a longer one: its index begins at 0 then.
+ */
+export function firstBlock(
+  { startBlock, dev }: Pick<ChainReaderOptions, 'startBlock' | 'dev'>,
+  { head, finalized }: { readonly head: number; readonly finalized?: number | undefined }
+): number {
+  if (startBlock === 'latest') return finalized ?? 0
+  return dev !== undefined && startBlock > head ? 0 : startBlock
 }

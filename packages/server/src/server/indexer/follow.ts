@@ -107,7 +107,7 @@ export async function follow(options: FollowOptions): Promise<void> {
           head: event.head,
           // A lagging node must not take back what was final already.
           finalized: highest(event.finalized, board.read().finalized, finalized),
-          ...(head === undefined ? { indexedFrom: firstBlock(startBlock, event.finalized) } : {})
+          ...(head === undefined ? { indexedFrom: firstBlock({ startBlock, dev }, event) } : {})
         })
         const isNear = event.head - (head?.number ?? board.read().indexedFrom - 1) <= roundBlocks
         phase = hasLooked && board.read().backfilled && isNear ? 'following' : 'backfilling'
