@@ -550,6 +550,21 @@ const certificates = ({ alice }: Facts): readonly BrokenService[] => {
       fails: ['sync/histories', 'sync/coverage']
     },
     {
+      does: 'says that it is not ready, and answers histories',
+      change: onResults('svc_getSyncStatus', status => {
+        status.ready = false
+      }),
+      fails: ['sync/ready']
+    },
+    {
+      does: 'hides that its node went back',
+      change: onResults('svc_getSyncStatus', status => {
+        if (status.indexedTo === undefined) return
+        Object.assign(status, { head: status.indexedTo - 1, lagBlocks: 0, finalized: 0 })
+      }),
+      fails: ['sync/numbers']
+    },
+    {
       does: 'covers less than its status says',
       change: onHeaders(headers => {
         if (headers['x-chain-data-coverage']) headers['x-chain-data-coverage'] = '31337;from=3;to=4'

@@ -201,7 +201,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
     expect(await coverage(full)).not.toContain('deep')
     const status = async (service: DeepService) => (await service.ask('svc_getSyncStatus', [])).result
     expect(await status(plain)).toMatchObject({ deepHistory: 'none', indexedFrom: plain.indexedFrom() })
-    expect(await status(deep)).toMatchObject({ deepHistory: 'node' })
+    expect(await status(deep)).toMatchObject({ deepHistory: 'trace_filter' })
   })
 
   it.each(engines)('asks no node again for what $name keeps, also after a restart', async engine => {

@@ -294,9 +294,9 @@ describe('three servers over one store behind one address', () => {
       const health = await healthOf(second)
       return health.phase === 'stalled' && health
     })
-    expect(hung).toMatchObject({ waiting: true, degraded: true, ready: true })
+    expect(hung).toMatchObject({ waiting: true, degraded: true, ready: false, backfilled: true })
     expect(hung.problem).toMatch(/holds the writer's lock of this chain/)
-    expect(await client.svc_getSyncStatus({})).toMatchObject({ degraded: true })
+    expect(await client.svc_getSyncStatus({})).toMatchObject({ degraded: true, ready: false })
     const refused = { reason: 'UPSTREAM_UNAVAILABLE', retryable: true }
     await expect(client.svc_getTransactionsByAddress({ address })).rejects.toMatchObject(refused)
     await expect(client.svc_getTransactionsByAddress({ address, limit: 1 })).rejects.toMatchObject(refused)

@@ -182,7 +182,7 @@ describe('what lies below an index', () => {
 
   it('finds out anew what a node has that lost its index of addresses', async () => {
     const deep = open()
-    expect(await deep.findOut(request().signal)).toBe('node')
+    expect(await deep.findOut(request().signal)).toBe('ots')
     answer = (call, options) => {
       if (call.method === 'ots_searchTransactionsBefore') {
         throw new NodeRpcError('the method does not exist', -32601, undefined)

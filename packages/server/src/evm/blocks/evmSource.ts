@@ -3,7 +3,7 @@ import type { BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import type { NodeOutcome } from '../../nodes/evm/nodeCall.ts'
-import { isAbsent } from '../../nodes/evm/rawFields.ts'
+import { isAbsent, readObject, smallQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { WebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
@@ -79,6 +79,7 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
         tags.map(tag => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
         {
           read: outcomes => readHead(outcomes as readonly NodeOutcome[], finality),
+          timeoutMs: rpc.pollTimeoutMs,
           ...(signal ? { signal } : {})
         }
       )
@@ -108,6 +109,8 @@ function mayReward({ raw: { difficulty } }: VerifiedBlock): boolean {
 
 interface ChainHead {
   readonly head: BlockRef
+  /** Timestamp of that block, in Unix seconds; absent where the node names none that can be read. */
+  readonly timestampSeconds?: number
   readonly finalized?: number
 }
 
@@ -120,5 +123,10 @@ function readHead([latest, final]: readonly NodeOutcome[], finality: 'auto' | nu
   const named = final?.ok ? readBlockRef(final.value, 'finalized block')?.number : undefined
   const depth = finality === 'auto' ? assumedFinality : finality
   const finalized = named ?? head.number - depth
-  return finalized < 0 ? { head } : { head, finalized: Math.min(finalized, head.number) }
+  const timestampSeconds = smallQuantity(readObject(latest.value, 'latest block').timestamp)
+  return {
+    head,
+    ...(timestampSeconds === undefined ? {} : { timestampSeconds }),
+    ...(finalized < 0 ? {} : { finalized: Math.min(finalized, head.number) })
+  }
 }
