@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SyncStatus, TransactionRecord } from '@chain-data/protocol'
+import { isConfirmed, type SyncStatus, type TransactionRecord } from '@chain-data/protocol'
 import { afterEach, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
@@ -48,7 +48,7 @@ function contradictions(
 ): readonly string[] {
   const tops = statuses.map(({ indexedTo = -1 }) => indexedTo)
   const [low, high] = [Math.min(...tops), Math.max(...tops)]
-  const heights = (result ?? []).map(({ blockNumber = 0 }) => blockNumber)
+  const heights = (result ?? []).flatMap(record => (isConfirmed(record) ? (record.blockNumber ?? []) : []))
   const stated = error?.data.indexedTo
   const wrong: Readonly<Record<string, boolean>> = {
     'answered, and never ready': result !== undefined && !statuses.some(({ ready }) => ready),
