@@ -50,8 +50,7 @@ const noCalls: Calls = { count: 0, failed: 0, durations: [] }
 
 /** @param everyMs - between two samples; the charts hold half an hour of them. */
 export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): StatusRecorder {
-  const { version, counts, chainStates, solanaStates, nodeFigures, inFlight, isClosing, chainLabel } =
-    sources
+  const { version, counts, chainStates, solanaStates, nodeFigures, inFlight, isClosing, chainLabel } = sources
   const { now = Date.now, steadyNow = () => performance.now() } = sources
   const maxSamples = Math.ceil(chartMs / everyMs)
   const startedMs = steadyNow()
