@@ -126,7 +126,6 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     projects.close()
     throw error
   })
-  for (const chain of config.chains.evm) logger.info('a chain is served', describeChain(chain))
   const parts = await startParts(config, stores, logger, hide ?? (text => text)).catch(
     async (error: unknown) => {
       projects.close()
@@ -134,7 +133,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
       throw error
     }
   )
-
+  for (const chain of config.chains.evm) logger.info('a chain is served', describeChain(chain))
   const service = createService({
     handlers: parts.handlers,
     chainIds: {
