@@ -257,6 +257,26 @@ describe('chain-data init', () => {
     return node.url
   }
 
+  it('on a chain whose blocks break checks writes the waivers when they are allowed, and else says which they are', async () => {
+    const url = await proxied(({ method }, result) =>
+      method === 'eth_getBlockByNumber'
+        ? { ...(result as object), logsBloom: `0x${'ff'.repeat(256)}` }
+        : result
+    )
+    const { code, stderr } = await initAndEnd(url)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^Blocks of development chain 31337 break these checks on every node given: logsBloom\n {2}\{"check":"logsBloom"/
+    )
+    expect(stderr).toContain('allow it by --waive')
+    await expect(stat(file)).rejects.toThrow('ENOENT')
+    const { result } = await startAndAsk(url, '--waive')
+    expect(await writtenChain()).toMatchObject({
+      waivers: [{ check: 'logsBloom', fromBlock: 0, toBlock: null }]
+    })
+    expect(result.length).toBeGreaterThan(0)
+  })
+
   it('overwrites no configuration unless it is told to', async () => {
     await writeFile(file, 'precious')
     const refused = await initAndEnd(anvil.rpcUrl)

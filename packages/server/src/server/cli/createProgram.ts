@@ -51,6 +51,7 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
     .option('--port <port>', 'the port to listen on; default: 8080, or the next free one', readPort)
     .option('-y, --yes', 'ask nothing, take the default of every question')
     .option('--force', 'overwrite the configuration where it is there')
+    .option('--waive', 'allow the blocks of a chain to break the checks that they are seen to break')
     .option('--start', 'start the server after writing')
     .addHelpText(
       'after',
@@ -59,7 +60,7 @@ Examples:
   chain-data init http://127.0.0.1:8545
   chain-data init polygon https://your-polygon-node --yes --start
 
-Exit code: 0 when it is done, 1 when it cannot be done; then nothing is written.`
+Exit code: 0 when it is done, 1 when it cannot be done.`
     )
     .action(reporting(init))
 
