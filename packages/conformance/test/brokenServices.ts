@@ -359,7 +359,7 @@ const histories = ({ alice, shared, received }: Facts): readonly BrokenService[]
   {
     does: 'attaches transfers of others',
     change: onHistories((records, options) => {
-      if (options?.include?.length !== 2) return
+      if (options?.include?.length !== 3) return
       for (const { transfers = [] } of records) {
         for (const transfer of transfers) Object.assign(transfer, { from: stranger, to: stranger })
       }
@@ -379,7 +379,7 @@ const histories = ({ alice, shared, received }: Facts): readonly BrokenService[]
   {
     does: 'attaches nothing where an account is party by a transfer only',
     change: onHistories((records, options, address) => {
-      if (options?.include?.length !== 2 || !is(address, alice)) return
+      if (options?.include?.length !== 3 || !is(address, alice)) return
       for (const record of records) if (record.hash === received) record.transfers = []
     }),
     fails: ['include/reasons']

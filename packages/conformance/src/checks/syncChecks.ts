@@ -38,7 +38,8 @@ async function checkSchema(subject: Subject): Promise<void> {
 
 async function checkNumbers(subject: Subject): Promise<void> {
   await onEachEndpoint(subject, ({ value, exchange }, chainId) => {
-    const { head, finalized, indexedFrom, indexedTo, lagBlocks, transfersFrom, internalFrom } = value
+    const { head, finalized, indexedFrom, indexedTo, lagBlocks } = value
+    const { transfersFrom, internalFrom, operationsFrom } = value
     holds(value.chainId === chainId, () => `it is about chain ${value.chainId}`, exchange)
     const ascends = (one: number | undefined, other: number | undefined, words: string) =>
       holds(one === undefined || other === undefined || one <= other, () => words, exchange)
@@ -46,6 +47,7 @@ async function checkNumbers(subject: Subject): Promise<void> {
     ascends(finalized, head, 'what is final is beyond the head')
     ascends(indexedFrom, transfersFrom, 'transfers are known below the index')
     ascends(indexedFrom, internalFrom, 'internal transfers are known below the index')
+    ascends(indexedFrom, operationsFrom, 'operations are known below the index')
     if (head === undefined || indexedTo === undefined) return
     // Head and index are of one moment, but a chain may become shorter for a while.
     holds(
@@ -141,6 +143,7 @@ async function checkAgainstStatus(
     from: value.indexedFrom,
     transfers: value.transfersFrom,
     internal: value.internalFrom,
+    operations: value.operationsFrom,
     // Where nothing is older than the index, the header leaves it out.
     deep: isDeep ? 'node' : value.indexedFrom === 0 ? undefined : value.deepHistory
   }

@@ -7,7 +7,7 @@ import type { Address, BlockRef } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { EvmNode, NodeCall, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
 import { NodeRpcError, StoreUnavailableError } from '../../platform/errors.ts'
-import { transferTopic } from '../blocks/transfers.ts'
+import { transferTopic } from '../blocks/readLogs.ts'
 import { createDeepHistory, type DeepHistory } from './createDeepHistory.ts'
 
 const account = people[3] as Address

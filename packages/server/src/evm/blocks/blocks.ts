@@ -4,6 +4,8 @@ import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/raw
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
+import type { BlockAuthorizations } from './authorizations.ts'
+import type { AuthorizationReader } from './createAuthorizationReader.ts'
 import { BrokenChecksError } from './verification/blockChecks.ts'
 import { contradiction, isEmptyRoot, type Waivers } from './verification/contradiction.ts'
 import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
@@ -21,9 +23,12 @@ import { verifyHeader, verifyReceipts } from './verify.ts'
 export async function fetchBlock<T>(
   rpc: EvmUpstreams,
   number: number,
-  read: (block: VerifiedBlock) => T,
+  read: (block: VerifiedBlock, authorizations?: BlockAuthorizations) => T,
   waivers: Waivers,
-  signal?: AbortSignal
+  {
+    signal,
+    authorizationReader
+  }: { readonly signal?: AbortSignal | undefined; readonly authorizationReader?: AuthorizationReader } = {}
 ): Promise<T> {
   const options = { height: number, ...(signal ? { signal } : {}) }
   const { header, giver } = await fetchHeader(rpc, number, waivers, options)
@@ -32,9 +37,12 @@ export async function fetchBlock<T>(
       // The root proves that the block has no transactions.
       return read(verifyReceipts(header, [], waivers))
     }
+    // At the same time as the receipts, so that it takes no further exchange.
+    const authorizations = authorizationReader?.read(header, signal)
     return await rpc.onOneNode(
       'eth_getBlockReceipts',
-      async node => read(verifyReceipts(header, await fetchReceipts(node, header), waivers)),
+      async node =>
+        read(verifyReceipts(header, await fetchReceipts(node, header), waivers), await authorizations),
       options
     )
   } catch (error) {

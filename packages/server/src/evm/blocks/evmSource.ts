@@ -8,7 +8,9 @@ import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { WebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
+import type { BlockAuthorizations } from './authorizations.ts'
 import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
+import { createAuthorizationReader } from './createAuthorizationReader.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createTracing } from './traces/createTracing.ts'
 import { createWaivers } from './verification/contradiction.ts'
@@ -61,8 +63,9 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
   const allowed = createWaivers(waivers, logger)
   const addTraces =
     traces === 'off' ? undefined : createTracing({ rpc, mode: traces, ...(logger ? { logger } : {}) })
-  const read = (verified: VerifiedBlock) => ({
-    ...normalizeBlock(verified),
+  const authorizationReader = createAuthorizationReader(rpc)
+  const read = (verified: VerifiedBlock, authorizations?: BlockAuthorizations) => ({
+    ...normalizeBlock(verified, authorizations),
     mayReward: mayReward(verified)
   })
 
@@ -75,19 +78,21 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
 
     async head(signal) {
       const tags = finality === 'auto' ? ['latest', 'finalized'] : ['latest']
-      const head = await rpc.batch(
+      const head = (await rpc.batch(
         tags.map(tag => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
         {
           read: outcomes => readHead(outcomes as readonly NodeOutcome[], finality),
           timeoutMs: rpc.pollTimeoutMs,
           ...(signal ? { signal } : {})
         }
-      )
-      return head as unknown as ChainHead
+      )) as unknown as ChainHead
+      authorizationReader.sawHead(head.head.number)
+      return head
     },
 
     async block(number, signal) {
-      const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, allowed, signal)
+      const options = { signal, authorizationReader }
+      const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, allowed, options)
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
           blockNumber: number,

@@ -151,10 +151,12 @@ export async function coverageOf(
 /** Returns from which blocks on the index knows what happened in transactions, in the words of the wire; absent: of none. */
 export function knownFrom({
   detailedFrom,
-  tracedFrom
-}: IndexCoverage): Pick<AnswerCoverage, 'transfersFrom' | 'internalFrom'> {
+  tracedFrom,
+  operationsFrom
+}: IndexCoverage): Pick<AnswerCoverage, 'transfersFrom' | 'internalFrom' | 'operationsFrom'> {
   return {
     ...(detailedFrom !== undefined && { transfersFrom: detailedFrom }),
-    ...(tracedFrom !== undefined && { internalFrom: tracedFrom })
+    ...(tracedFrom !== undefined && { internalFrom: tracedFrom }),
+    ...(operationsFrom !== undefined && { operationsFrom })
   }
 }

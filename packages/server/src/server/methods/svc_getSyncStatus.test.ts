@@ -69,8 +69,15 @@ async function ask(asked: Asked = {}) {
 
 describe('what a status says of the coverage', () => {
   it('names the first blocks from which transfers and internal transfers are known', async () => {
-    const result = await ask({ coverage: { detailedFrom: 5, tracedFrom: 9, countedFrom: 5 } })
-    expect(result).toMatchObject({ transfersFrom: 5, internalFrom: 9, covers: { internal: false } })
+    const result = await ask({
+      coverage: { detailedFrom: 5, tracedFrom: 9, countedFrom: 5, operationsFrom: 5 }
+    })
+    expect(result).toMatchObject({
+      ...{ transfersFrom: 5, internalFrom: 9, operationsFrom: 5 },
+      covers: { internal: false, operations: true }
+    })
+    const older = await ask({ coverage: { detailedFrom: 5, countedFrom: 5, operationsFrom: 9 } })
+    expect(older).toMatchObject({ operationsFrom: 9, covers: { operations: false } })
     expect(result).not.toHaveProperty('deepHistory')
   })
 

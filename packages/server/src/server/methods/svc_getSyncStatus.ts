@@ -95,8 +95,9 @@ function toWireStatus(
   const state = toChainState(status, rules)
   const { chainId, phase, degraded, indexedFrom, indexedTo, poolCovered } = state
   const { head, headAgeSeconds, finalized, lagBlocks, problem } = state
-  const tracedFrom = view?.coverage.tracedFrom
-  const isTraced = indexedTo !== undefined && tracedFrom !== undefined && tracedFrom <= indexedFrom
+  const { tracedFrom, operationsFrom } = view?.coverage ?? {}
+  const coversAll = (from: number | undefined) =>
+    indexedTo !== undefined && from !== undefined && from <= indexedFrom
   // In the middle of a reorg, and without its index, no history is answered, whatever the indexer last reported.
   const isSettled = view !== undefined && (view.marks.settled || !view.marks.backfilled)
   return {
@@ -109,7 +110,10 @@ function toWireStatus(
     degraded,
     ...present({ problem: problem ?? (view === undefined ? 'the store does not answer' : undefined) }),
     ...present({ deepHistory: indexedFrom === 0 ? 'none' : deepHistory }),
-    covers: { transfers: true, internal: isTraced, operations: false, pool: poolCovered },
+    covers: {
+      ...{ transfers: true, internal: coversAll(tracedFrom) },
+      ...{ operations: coversAll(operationsFrom), pool: poolCovered }
+    },
     ...knownFrom(view?.coverage ?? {})
   }
 }

@@ -129,7 +129,12 @@ interface AskedPage extends Page, Omit<ConfirmedPage, 'limit'> {
 
 function attachedTo(address: Address, { include = [] }: HistoryPage): Attached | undefined {
   if (include.length === 0) return undefined
-  return { address, transfers: include.includes('transfers'), internal: include.includes('internal') }
+  return {
+    address,
+    transfers: include.includes('transfers'),
+    internal: include.includes('internal'),
+    operations: include.includes('operations')
+  }
 }
 
 /** Opens a page: the first begins with what is pending; a later one after the record that `before` names. */
