@@ -49,12 +49,12 @@ export async function checkAddressIndex(
   return { finding: ok('addresses', found), hasAddressIndex: method !== undefined }
 }
 
-/** Says that nobody gives the history that `deepHistory` asks for. */
+/** Says that no node gives the history that `deepHistory` asks for. Tokens are found by logs, which all nodes give. */
 export function missingDeepHistory(): Finding {
-  return failure(
+  return warning(
     'deepHistory',
-    'no node lists the transactions of an address, so histories begin at the first indexed block',
-    'take a node with trace_filter or ots_searchTransactionsBefore (Erigon, Nethermind, Reth), set an earlier startBlock, or set deepHistory to "off"'
+    'no node can give older history: none lists the transactions of an address, so histories begin at the first indexed block',
+    'take a node with trace_filter or ots_searchTransactionsBefore (Erigon, Nethermind, Reth), or set an earlier startBlock; holdings are complete all the same'
   )
 }
 

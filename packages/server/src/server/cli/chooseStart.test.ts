@@ -29,5 +29,16 @@ it('begins at the newest block of a big chain, and reads older history from the 
   expect(deep.whole?.startBlock).toBe(0)
   const plain = chooseStart({ ...big, hasAddressIndex: false })
   expect(plain.settings).toEqual({ startBlock: 'latest' })
-  expect(plain.why[1]).toContain('Older history is not shown')
+  expect(plain.why[1]).toContain(
+    'Older history is not shown, nor tokens that were received before: this node'
+  )
+  const pruned = chooseStart({ ...big, oldestBlock: 1_000, hasAddressIndex: true })
+  expect(pruned.settings).toEqual({ startBlock: 'latest' })
+  expect(pruned.why[2]).toContain('dropped its blocks below 1000')
+})
+
+it('begins at the newest block where nothing is known of older ones', () => {
+  const { settings, why } = chooseStart({ head: 9, hasAddressIndex: false })
+  expect(settings).toEqual({ startBlock: 'latest' })
+  expect(why[0]).toContain('it is not known which older blocks the node has')
 })

@@ -1,5 +1,5 @@
 /** What decides where the index of a chain begins. */
-export interface StartFacts {
+interface StartFacts {
   /** The newest block. */
   readonly head: number
   /** The oldest block that the node has; 0: it has all; absent where that could not be found out. */
@@ -34,10 +34,9 @@ const usualBlockMs = 50
  */
 export function chooseStart(facts: StartFacts): Start {
   const { head, oldestBlock, hasAddressIndex, blockMs = usualBlockMs } = facts
-  const newestOnly: Start['settings'] = {
-    startBlock: 'latest',
-    ...(hasAddressIndex ? { deepHistory: 'node' } : {})
-  }
+  // What a node has dropped it cannot give on demand either.
+  const isDeep = hasAddressIndex && oldestBlock === 0
+  const newestOnly: Start['settings'] = { startBlock: 'latest', ...(isDeep ? { deepHistory: 'node' } : {}) }
   if (oldestBlock === undefined) {
     const why =
       'The index begins at the newest final block, since it is not known which older blocks the node has.'
@@ -53,9 +52,12 @@ export function chooseStart(facts: StartFacts): Start {
     return { settings, why: oldestBlock === 0 ? [all] : [all, pruned] }
   }
   const newest = `The index begins at the newest final block, so that it is ready in minutes. From block ${oldestBlock} on it would read ${cost}.`
-  const deep = hasAddressIndex
+  const lost = 'Older history is not shown, nor tokens that were received before'
+  const deep = isDeep
     ? 'Older history is read from the node when it is asked for (deepHistory).'
-    : 'Older history is not shown: this node does not list the transactions of an address.'
+    : hasAddressIndex
+      ? `${lost}.`
+      : `${lost}: this node does not list the transactions of an address. With "deepHistory": "node" tokens are found by their old logs, slowly.`
   return {
     settings: newestOnly,
     why: [newest, deep, ...(oldestBlock === 0 ? [] : [pruned])],

@@ -11,7 +11,7 @@ import { groupByChain, type SeenChain, surveyChain } from './surveyChain.ts'
 import { choosePort, writeConfigFile } from './writeConfigFile.ts'
 
 /** Options of `chain-data init`. */
-export interface InitOptions {
+interface InitOptions {
   /** The configuration to write. */
   readonly config: string
   readonly project: string

@@ -20,7 +20,7 @@ export interface SeenChain {
 }
 
 /** A node, as the checks found it. */
-export interface SeenNode extends Activity {
+interface SeenNode extends Activity {
   readonly url: string
   readonly report: NodeReport
 }
