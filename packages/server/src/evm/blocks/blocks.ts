@@ -2,7 +2,7 @@ import type { BlockRef, Hash } from '../../model/evm.ts'
 import type { EvmNode, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
 import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
-import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
+import { isAnswerTooLarge, isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { BlockAuthorizations } from './authorizations.ts'
 import type { AuthorizationReader } from './createAuthorizationReader.ts'
@@ -88,12 +88,16 @@ async function fetchHeader(
   }
 }
 
-/** Reads receipts by block hash, since a height may name another block after a reorg; one by one where the node offers no more. */
+/**
+ * Reads receipts by block hash, since a height may name another block after a reorg; one by one where the node offers no more,
+ * or all of them are too large for one answer.
+ */
 async function fetchReceipts(node: EvmNode, { ref, transactions }: VerifiedHeader): Promise<unknown> {
   const whole = await node.attempt('eth_getBlockReceipts', async () => {
     try {
       return await node.request({ method: 'eth_getBlockReceipts', params: [ref.hash] })
     } catch (error) {
+      if (isAnswerTooLarge(error)) return undefined
       // Some nodes have the method but take heights only, which would not bind the receipts to this block.
       if (error instanceof NodeRpcError && error.rpcCode === -32602 && !isMethodMissing(error)) {
         throw new NodeRpcError(`${error.message}: not by hash`, -32601, error.rpcData, error.context)

@@ -91,6 +91,12 @@ export function messageKindOf(error: NodeRpcError): NodeMessageKind | undefined 
   return error.context.nodeMessage as NodeMessageKind | undefined
 }
 
+/** Reports whether an answer was larger than the node gives or than is read; fewer calls at a time may fit. */
+export function isAnswerTooLarge(error: unknown): boolean {
+  if (error instanceof UpstreamError) return error.fault === 'tooLarge'
+  return error instanceof NodeRpcError && messageKindOf(error) === 'answerTooLarge'
+}
+
 const methodNotFound = -32601
 
 /**

@@ -122,7 +122,8 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
         throw error
       }
       const { fault } = error
-      if (fault === 'busy') throw error
+      // A large answer is one, too.
+      if (fault === 'busy' || fault === 'tooLarge') throw error
       if (fault === 'throttled' || fault === 'timedOut') limit.overloaded(startedMs)
       if (fault === 'unreachable' || fault === 'timedOut') identity?.forget()
       health.failed(fault, error.retryAfterMs)
