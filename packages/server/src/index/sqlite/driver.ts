@@ -1,4 +1,6 @@
-import { StoreError } from '../../platform/errors.ts'
+import { closeSync, openSync } from 'node:fs'
+import { lacksDescriptors } from '../../platform/describeCause.ts'
+import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 
 /** Value of a parameter or a column. Integers are safe ones; anything wider is stored as bytes. */
 export type SqlValue = number | string | Uint8Array | null
@@ -44,7 +46,24 @@ const busyCode = 5
  */
 export function toStoreError(cause: unknown, sqliteCode: number | undefined): StoreError {
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new StoreError(`SQLite refused: ${reason}`, { sqliteCode }, { cause })
+  const mayLackDescriptors = openFailures.includes((sqliteCode ?? 0) & 0xff)
+  const systemCode = mayLackDescriptors ? descriptorProblem() : undefined
+  if (systemCode === undefined) return new StoreError(`SQLite refused: ${reason}`, { sqliteCode }, { cause })
+  const message = `SQLite refused: ${reason} (${systemCode}: no file descriptor is left)`
+  return new StoreUnavailableError(message, { sqliteCode, systemCode }, { cause })
+}
+
+/** SQLITE_CANTOPEN and SQLITE_IOERR. SQLite does not say which error of the system is behind them. */
+const openFailures: readonly number[] = [14, 10]
+
+/** Opens a file that is there, to find out whether no file descriptor is left. @returns the code of the system if so. */
+function descriptorProblem(): string | undefined {
+  try {
+    closeSync(openSync(process.execPath, 'r'))
+    return undefined
+  } catch (error) {
+    return lacksDescriptors(error) ? (error as NodeJS.ErrnoException).code : undefined
+  }
 }
 
 /** The call may pass once the other connection is done. */

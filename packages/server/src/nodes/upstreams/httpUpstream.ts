@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { createSecretHider } from '../../platform/createSecretHider.ts'
+import { lacksDescriptors } from '../../platform/describeCause.ts'
 import { ConfigError } from '../../platform/errors.ts'
 import { UpstreamError } from './upstreamError.ts'
 
@@ -80,7 +81,10 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
         response = await send(body, signal)
       } catch (error) {
         signal.throwIfAborted()
-        throw new UpstreamError(`${name} cannot be reached (${failureCode(error)})`, 'unreachable')
+        const systemCode = failureCode(error)
+        // Without a file descriptor nothing was sent, which is not held against the node.
+        const fault = lacksDescriptors(error) ? 'busy' : 'unreachable'
+        throw new UpstreamError(`${name} cannot be reached (${systemCode})`, fault, { systemCode })
       }
       const answered = await readBody(response, name, maxResponseBytes, signal)
       const status = response.statusCode ?? 0

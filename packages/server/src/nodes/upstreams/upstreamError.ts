@@ -15,7 +15,7 @@ export type UpstreamFault =
   | 'timedOut'
   /** It cannot answer yet, or answered from an older state than was asked for. */
   | 'behind'
-  /** Never sent: its permits were all in use until the time was up. */
+  /** Never sent: its permits were all in use until the time was up, or the process has no file descriptor left. */
   | 'busy'
   /** 429, or an error that says the same: wait, at least `retryAfterMs` where it is given. */
   | 'throttled'
@@ -40,7 +40,11 @@ export class UpstreamError extends NodeUnavailableError {
   constructor(
     message: string,
     fault: UpstreamFault,
-    details: { readonly httpStatus?: number; readonly retryAfterMs?: number } = {}
+    details: {
+      readonly httpStatus?: number
+      readonly retryAfterMs?: number
+      readonly systemCode?: string
+    } = {}
   ) {
     super(message, { fault, ...details })
     this.fault = fault
@@ -98,10 +102,15 @@ export function describeNodeFailure(error: unknown): { readonly found: string; r
 }
 
 function adviceOn(error: ChainDataError): string {
-  const { fault, httpStatus } = error.context
   if (error instanceof ConfigError) return 'take it out, or mend chainId or the URL'
   if (error instanceof NodeRpcError) return 'ask its provider for the method, or take another node'
   if (error instanceof NodeContradictionError) return 'do not trust it: take another node'
+  return nextStepFor(error) ?? 'look at its log'
+}
+
+/** Returns what an operator does about a node that does not answer; `undefined` for any other failure. */
+export function nextStepFor({ context }: ChainDataError): string | undefined {
+  const { fault, httpStatus } = context
   if (httpStatus === 401 || httpStatus === 403) return 'check the key or the credentials in the URL'
-  return adviceOnFault[String(fault)] ?? 'look at its log'
+  return adviceOnFault[String(fault)]
 }

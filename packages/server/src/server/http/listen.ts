@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { limits } from '@chain-data/protocol'
 import type { NodeHandler } from './createNodeHandler.ts'
@@ -17,6 +18,20 @@ const keepAliveTimeout = 65_000
 // node:http accepts one connection in a round of the event loop. One that finds this queue full tries again after a second.
 const backlog = 4_096
 
+/** Parts of the open files that connections may be: those above the first are refused, those above the second closed. */
+const servedShare = 0.7
+const acceptedShare = 0.8
+
+/** Reads how many files and connections the process may have open; infinite where the system does not say. */
+function openFileLimit(): number {
+  try {
+    const found = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))
+    return found === null ? Number.POSITIVE_INFINITY : Number(found[1])
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
 /** Address and bounds of a listener. */
 export interface ListenOptions {
   readonly handler: NodeHandler
@@ -31,7 +46,7 @@ export interface ListenOptions {
   readonly receiveRequestMs?: number
   /** Interval of the check for slow requests, in milliseconds; default every second. */
   readonly checkEveryMs?: number
-  /** Connections at the same time, more are closed at once; default: as many as the system bears. */
+  /** Connections at the same time, more are closed at once; never more than four fifths of the files that may be open. */
   readonly maxConnections?: number
   /** A socket that neither sends nor takes anything for so long is cut. */
   readonly socketIdleMs: number
@@ -58,9 +73,12 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     // refuseOnSocket checks it, and answers more than an empty page.
     requireHostHeader: false
   })
-  server.on('request', refuseOnSocket(server, handler, headerFields, onRefusal))
+  const openFiles = openFileLimit()
+  const maxServed = Math.floor(openFiles * servedShare)
+  server.on('request', refuseOnSocket(server, handler, headerFields, maxServed, onRefusal))
   server.setTimeout(socketIdleMs)
-  if (options.maxConnections !== undefined) server.maxConnections = options.maxConnections
+  const maxConnections = Math.min(options.maxConnections ?? openFiles, openFiles * acceptedShare)
+  if (Number.isFinite(maxConnections)) server.maxConnections = Math.floor(maxConnections)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port, host, backlog }, () => {

@@ -28,6 +28,16 @@ const socketRefusals = {
     phrase: 'Payload Too Large',
     error: createErrorObject('BODY_TOO_LARGE', { extraMessage: 'The chunk extensions are too large.' })
   },
+  descriptors: {
+    status: 503,
+    phrase: 'Service Unavailable',
+    error: createErrorObject('OVERLOADED', {
+      extraMessage:
+        'The server has as many connections as its limit of open files (ulimit -n) leaves room for. Try again, or have it raised.',
+      retryAfterMs: 1_000
+    }),
+    headers: { 'retry-after': '1' }
+  },
   tunnel: {
     status: 405,
     phrase: 'Method Not Allowed',
@@ -52,6 +62,8 @@ const refusalOfCode = new Map<unknown, SocketRefusal>([
  * its connection.
  *
  * @param headerFields - maximum of header lines of a request.
+ * @param maxConnections - requests of connections beyond so many are refused, so that file descriptors are left for the
+ *   store and for nodes.
  * @param onRefusal - called with the reason of each refusal.
  * @returns a listener for the server's requests, to be put before any other.
  */
@@ -59,6 +71,7 @@ export function refuseOnSocket(
   server: Server,
   handler: (request: IncomingMessage, response: ServerResponse) => void,
   headerFields: number,
+  maxConnections: number,
   onRefusal: (reason: string) => void
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const answers = new WeakMap<Duplex, { readonly open: Set<ServerResponse>; latest: ServerResponse }>()
@@ -66,7 +79,14 @@ export function refuseOnSocket(
   /** Connections whose last request has come: a request after it is not begun (RFC 9112, 9.6). */
   const ended = new WeakSet<Duplex>()
 
+  const crowded = new WeakSet<Duplex>()
+  let connections = 0
+
   server.maxHeadersCount = headerFields + 1
+  server.on('connection', socket => {
+    if (++connections > maxConnections) crowded.add(socket)
+    socket.once('close', () => connections--)
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy(error)
@@ -106,7 +126,9 @@ export function refuseOnSocket(
     open.add(response)
     answers.set(socket, { open, latest: response })
     response.once('close', () => open.delete(response))
-    const fault = headFault(request, headerFields)
+    // Health pages are read by GET: an overload is no reason to restart a server.
+    const isCrowded = crowded.has(socket) && request.method === 'POST'
+    const fault = isCrowded ? socketRefusals.descriptors : headFault(request, headerFields)
     if (fault !== undefined) {
       ended.add(socket)
       refuse(response, fault, onRefusal)

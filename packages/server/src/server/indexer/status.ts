@@ -1,5 +1,7 @@
 import type { StoreWriter } from '../../index/port/writer.ts'
 import type { SyncStatus } from '../../model/sync.ts'
+import { nextStepFor } from '../../nodes/upstreams/upstreamError.ts'
+import { describeResource } from '../../platform/describeCause.ts'
 import { ChainDataError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { scrubText } from '../../platform/scrubText.ts'
@@ -102,13 +104,25 @@ function isNewBlock({ phase, indexedTo }: SyncStatus, last: SyncStatus | undefin
 const longestProblem = 300
 
 /**
- * Words why a chain does not move for `SyncStatus.problem`; nodes put URLs and keys into their errors, which are removed.
- * @param blockNumber - the block that could not be had; the text begins with it.
+ * Words why a chain does not move, and the next step, for `SyncStatus.problem`, which callers see too; URLs, keys and paths are
+ * removed.
+ * @param blockNumber - the block that could not be read; the text begins with it.
  */
 export function describeProblem(error: unknown, blockNumber?: number): string {
-  const text = error instanceof ChainDataError ? error.message : `internal error: ${String(error)}`
-  const place = blockNumber === undefined ? '' : `block ${blockNumber}: `
-  return scrubText(text.startsWith(place) ? text : place + text, longestProblem)
+  const text = describeResource(error) ?? describeError(error)
+  const block = blockNumber === undefined ? '' : `block ${blockNumber}: `
+  return scrubText(text.startsWith(block) ? text : block + text, longestProblem)
+}
+
+function describeError(error: unknown): string {
+  if (!(error instanceof ChainDataError)) return `internal error: ${withoutPaths(String(error))}`
+  const step = nextStepFor(error)
+  return withoutPaths(error.message) + (step === undefined ? '' : `; ${step}`)
+}
+
+/** Removes absolute paths, which errors of the system quote. */
+function withoutPaths(text: string): string {
+  return text.replace(/(^|[\s'"(=])\/[^\s'"(),]+/g, '$1…')
 }
 
 /**

@@ -85,25 +85,36 @@ function isCatchingUp(status: SyncStatus): boolean {
   return isOnItsWay(status) && (status.phase === 'starting' || status.backfilled)
 }
 
-function notHeard({ chainId }: SyncStatus): Refusal {
-  return new Refusal(
-    'UPSTREAM_UNAVAILABLE',
-    `The node of chain ${chainId} has not been heard recently enough.`,
-    {}
-  )
+function notHeard(status: SyncStatus): Refusal {
+  return new Refusal('UPSTREAM_UNAVAILABLE', sentenceOn(status.chainId, whyNotCurrent(status)), {})
+}
+
+/** Words why the newest state is not known, and what helps. */
+function whyNotCurrent({ phase, problem }: SyncStatus): string {
+  if (problem !== undefined) return problem
+  if (phase === 'starting')
+    return 'the server has just started, and its node has not answered yet; try again in a moment'
+  if (phase === 'following')
+    return "the node's transaction pool has not been read lately; try again in a moment"
+  return 'the index is being brought up to date after a start or a reorg; try again in a moment'
+}
+
+/** Begins with the chain, which problems of nodes name too. */
+function sentenceOn(chainId: number, text: string): string {
+  return `Chain ${chainId}: ${text.replace(/^chain \d+: /, '').replace(/\.$/, '')}.`
 }
 
 /**
  * Makes the refusal of a chain whose first backfill is not complete: NOT_SYNCED with how far it is, so that "none" always means
  * none; UPSTREAM_UNAVAILABLE while its node has never answered.
  */
-export async function notBackfilled(snapshot: StatusReader, { chainId, head }: SyncStatus): Promise<Refusal> {
-  if (head === undefined) {
-    return new Refusal('UPSTREAM_UNAVAILABLE', `The node of chain ${chainId} has not answered yet.`, {})
-  }
+export async function notBackfilled(snapshot: StatusReader, status: SyncStatus): Promise<Refusal> {
+  const { chainId, head, phase, problem } = status
+  if (head === undefined) return notHeard(status)
   const indexedTo = (await snapshot.indexedRange())?.to.number
   const reached = indexedTo === undefined ? 'not indexed yet' : `indexed up to block ${indexedTo} of ${head}`
-  return new Refusal('NOT_SYNCED', `Chain ${chainId} is ${reached}.`, {
+  const stalled = phase === 'stalled' && problem !== undefined ? ` It is stalled: ${problem}` : ''
+  return new Refusal('NOT_SYNCED', `Chain ${chainId} is ${reached}.${stalled}`, {
     head,
     ...(indexedTo === undefined ? {} : { indexedTo })
   })

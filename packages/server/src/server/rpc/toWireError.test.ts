@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import {
   ConfigError,
   NodeContradictionError,
+  NodeRpcError,
   NodeUnavailableError,
   StoreError,
   StoreUnavailableError
@@ -11,25 +12,100 @@ import { toWireError } from './toWireError.ts'
 
 const call = { requestId: 'r-1', logger: silentLogger }
 
+const openFiles = Object.assign(new Error('EMFILE: too many open files, open /data/index'), {
+  code: 'EMFILE'
+})
+
 it.each([
-  ['a node that does not answer', new NodeUnavailableError('upstream 1 cannot be reached (ECONNREFUSED)')],
-  ['a node that contradicts itself', new NodeContradictionError('block 7: no receipts')],
-  ['nodes that all serve another chain', new ConfigError('chain 1: upstream 1 serves chain 5, expected 1')],
+  [
+    'a node that cannot be reached',
+    new NodeUnavailableError('upstream 1 cannot be reached (ECONNREFUSED)', { fault: 'unreachable' }),
+    /^The chain's node cannot be reached\. Try again later\.$/
+  ],
+  [
+    'a node that is silent',
+    new NodeUnavailableError('upstream 1 did not answer in time', { fault: 'timedOut' }),
+    /did not answer in time/
+  ],
+  [
+    'a node that limits the rate of calls',
+    new NodeUnavailableError('upstream 1 limits the rate of calls (HTTP 429)', { fault: 'throttled' }),
+    /limits the rate of calls/
+  ],
+  [
+    'a node that contradicts itself',
+    new NodeContradictionError('block 7: the parts of http://upstream 1', { blockNumber: 7 }),
+    /contradicts itself about block 7/
+  ],
+  [
+    'a node that has pruned a block',
+    new NodeContradictionError('block 7: upstream 1 does not have it', { blockNumber: 7, isMissing: true }),
+    /does not have block 7 or its receipts: it lags, or has pruned them/
+  ],
+  [
+    'a node without the state that is asked for',
+    new NodeRpcError('upstream 1: missing trie node', -32000, undefined, { nodeMessage: 'missingData' }),
+    /does not have the block or state that this answer needs/
+  ],
+  [
+    'a node that refuses a call',
+    new NodeRpcError('upstream 1: no', -32601, undefined, { method: 'eth_call' }),
+    /refused eth_call, which this method needs \(error -32601\)/
+  ],
+  [
+    'nodes that all serve another chain',
+    new ConfigError('chain 1: upstream 1 serves chain 5, expected 1'),
+    /serves another chain/
+  ],
   [
     'a store whose server is away',
     new StoreUnavailableError(
       'PostgreSQL refused: terminating connection due to administrator command (57P01)'
-    )
+    ),
+    /The database of the chain's index cannot be reached/
+  ],
+  [
+    'a full disk of SQLite',
+    new StoreError('SQLite refused: database or disk is full', { sqliteCode: 13 }),
+    /The disk of the chain's index is full: space has to be freed/
+  ],
+  [
+    'a full disk of PostgreSQL, as it comes from another thread',
+    new StoreError(
+      'PostgreSQL refused',
+      {},
+      { cause: Object.assign(new Error('x'), { name: 'Error [ENOSPC]' }) }
+    ),
+    /The disk of the chain's index is full/
   ],
   [
     'a store that a newer program has taken over',
-    new StoreError('PostgreSQL has schema version 3', { storedVersion: 3, knownVersion: 2 })
+    new StoreError('PostgreSQL has schema version 3', { storedVersion: 3, knownVersion: 2 }),
+    /a newer version of this server/
   ]
-])('%s makes the chain unavailable, and the caller learns no more than that', (_, failure) => {
+])(
+  '%s makes the chain unavailable, and the caller learns the cause without the words of node or store',
+  (_, failure, message) => {
+    const { reason, error } = toWireError(failure, call)
+    expect(reason).toBe('UPSTREAM_UNAVAILABLE')
+    expect(error.code).toBe(-32002)
+    expect(error.data.extraMessage).toMatch(message)
+    expect(JSON.stringify(error)).not.toMatch(/upstream 1|ECONNREFUSED|http:|trie|PostgreSQL|SQLite|57P01/)
+  }
+)
+
+it.each([
+  ['the system', openFiles],
+  ['the store', new StoreError('SQLite refused: unable to open database file', { systemCode: 'EMFILE' })],
+  ['a connection to a node', new NodeUnavailableError('upstream 1', { fault: 'busy', systemCode: 'ENFILE' })]
+])('a lack of file descriptors that %s reports is an overload, with its cause', (_, failure) => {
   const { reason, error } = toWireError(failure, call)
-  expect(reason).toBe('UPSTREAM_UNAVAILABLE')
-  expect(error.code).toBe(-32002)
-  expect(JSON.stringify(error)).not.toMatch(/upstream 1|ECONNREFUSED|receipts|PostgreSQL|57P01/)
+  expect(reason).toBe('OVERLOADED')
+  expect(error.data).toMatchObject({
+    retryAfterMs: 1_000,
+    extraMessage: expect.stringMatching(/^The server is out of file descriptors\..*ulimit -n/)
+  })
+  expect(JSON.stringify(error)).not.toMatch(/data\/index|upstream 1|SQLite/)
 })
 
 it('a store that refuses is a bug, not a moment to wait for', () => {
