@@ -1,4 +1,5 @@
 import { type KnownException, knownExceptions } from './knownExceptions.ts'
+import { type RootPart, rootParts } from './rootParts.ts'
 
 /** The currency that a chain's fees are paid in. */
 interface NativeCurrency {
@@ -16,10 +17,21 @@ export interface ChainPreset {
   readonly explorerUrl?: string
   /** Checks that blocks of the chain are known to break; empty for a chain that keeps them all. */
   readonly exceptions: readonly KnownException[]
+  /** Parts of its blocks that are known to be recomputable; absent: the encoding of the chain is not known. */
+  readonly roots?: readonly RootPart[]
 }
 
 /** Chain ids of development nodes: hardhat's and anvil's, and the older one of ganache and geth. */
 export const devChainIds: ReadonlySet<number> = new Set([1_337, 31_337])
+
+/**
+ * Parts that development nodes (anvil, hardhat, ganache) encode as Ethereum does. A transaction of an impersonated account
+ * has no signature, and a hash that does not follow from its fields.
+ */
+export const devRoots: readonly RootPart[] = ['header', 'receipts', 'withdrawals']
+
+/** Ethereum and its public test networks, of which each part is known. */
+const ethereumIds: ReadonlySet<number> = new Set([1, 560_048, 11_155_111])
 
 const ether: NativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 }
 const dollar: NativeCurrency = { name: 'USD', symbol: 'USD', decimals: 6 }
@@ -125,7 +137,8 @@ function toPreset([chainId, name, currency, explorerUrl]: Row): ChainPreset {
     name,
     nativeCurrency: toCurrency(currency),
     ...(explorerUrl === undefined ? {} : { explorerUrl }),
-    exceptions: knownExceptions.get(chainId) ?? []
+    exceptions: knownExceptions.get(chainId) ?? [],
+    ...(ethereumIds.has(chainId) ? { roots: rootParts } : {})
   }
 }
 

@@ -30,6 +30,8 @@ const textFields = [
   'name',
   /** Whether the preset of a chain is applied. */
   'preset',
+  /** Parts of blocks that are held against their headers. */
+  'verified',
   /** Checks that blocks of a chain may break, with heights, reasons and sources. */
   'waivers'
 ] as const

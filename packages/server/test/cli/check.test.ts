@@ -165,7 +165,7 @@ describe('the nodes of an EVM chain', () => {
     )
     const findings = await checkNodes({
       evm: [
-        { chainId: 31337, rpcUrls: [anvil.rpcUrl, other] },
+        { chainId: 31337, rpcUrls: [anvil.rpcUrl, other], verify: 'basic' },
         { chainId: 1, rpcUrls: [anvil.rpcUrl] }
       ]
     })
@@ -263,6 +263,9 @@ it('the sample is the same for nodes whose heads differ a little', () => {
   }
 })
 
+/** A chain whose blocks are made up: their hashes are not those of their headers. */
+const madeUp = { chainId: 31337, verify: 'basic' } as const
+
 describe('blocks of the sample that break checks', () => {
   /** 60 blocks with a transaction each, the first 20 of which break two checks. */
   const odd = Array.from({ length: 60 }, (_, i) => {
@@ -280,7 +283,7 @@ describe('blocks of the sample that break checks', () => {
 
   it('give a ready block of waivers, with which the chain is sound', async () => {
     const rpcUrls = [await serve(odd)]
-    const findings = await checkNodes({ evm: [{ chainId: 31337, rpcUrls }] })
+    const findings = await checkNodes({ evm: [{ ...madeUp, rpcUrls }] })
     expect(findings.find(({ check }) => check === 'receipts')).toMatchObject({
       state: 'error',
       found: expect.stringMatching(
@@ -295,7 +298,7 @@ describe('blocks of the sample that break checks', () => {
       ['receiptParties', 0, 20]
     ])
     const waived = await checkNodes({
-      evm: [{ chainId: 31337, rpcUrls, waivers: waivers?.map(one => ({ ...one })) ?? [] }]
+      evm: [{ ...madeUp, rpcUrls, waivers: waivers?.map(one => ({ ...one })) ?? [] }]
     })
     expect(waived.find(({ check }) => check === 'receipts')).toMatchObject({
       state: 'ok',
@@ -304,7 +307,7 @@ describe('blocks of the sample that break checks', () => {
     expect(waived.filter(({ check }) => check === 'waivers')).toEqual([])
 
     const file = join(folder, 'chain-data.json')
-    await writeFile(file, JSON.stringify(configure({ chains: { evm: [{ chainId: 31337, rpcUrls }] } })))
+    await writeFile(file, JSON.stringify(configure({ chains: { evm: [{ ...madeUp, rpcUrls }] } })))
     const command = runCommand(['check', '--config', file])
     expect(await command.ended).toBe(1)
     const printed = /^"waivers": (\[\n[\s\S]*?\n\])$/m.exec(command.stdout())?.[1] ?? ''
@@ -313,7 +316,7 @@ describe('blocks of the sample that break checks', () => {
 
   it('are the fault of a node where another one gives them sound', async () => {
     const rpcUrls = [await serve(odd), await serve(sound)]
-    const findings = await checkNodes({ evm: [{ chainId: 31337, rpcUrls }] })
+    const findings = await checkNodes({ evm: [{ ...madeUp, rpcUrls }] })
     expect(findings).toContainEqual({
       ...{ place: 'chains.evm[0].rpcUrls[0]', check: 'receipts', state: 'error' },
       found: 'breaks checks in blocks that another node gives sound',

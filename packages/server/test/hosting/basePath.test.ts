@@ -6,10 +6,8 @@ import { request, startService } from '../http/startService.ts'
 const handlers = {
   svc_getSyncStatus: async () => ({
     chainId: 1,
-    ready: true,
-    phase: 'following' as const,
     degraded: false,
-    covers: { transfers: false, internal: false, operations: false, pool: false }
+    covers: { transfers: false, internal: false, pool: false }
   })
 }
 const call = request('svc_getSyncStatus', [])

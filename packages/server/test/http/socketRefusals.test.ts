@@ -13,15 +13,9 @@ import {
   startService
 } from './startService.ts'
 
-const covers = { transfers: false, internal: false, operations: false, pool: false }
+const covers = { transfers: false, internal: false, pool: false }
 const handlers: NonNullable<ServiceChanges['handlers']> = {
-  svc_getSyncStatus: async () => ({
-    chainId: 1,
-    ready: true,
-    phase: 'following' as const,
-    degraded: false,
-    covers
-  })
+  svc_getSyncStatus: async () => ({ chainId: 1, degraded: false, covers })
 }
 const good = request('svc_getSyncStatus', [])
 
@@ -121,8 +115,7 @@ describe('what never becomes a request', () => {
       handlers: {
         svc_getSyncStatus: () =>
           new Promise(resolve => {
-            finish = () =>
-              resolve({ chainId: 1, ready: true, phase: 'following' as const, degraded: false, covers })
+            finish = () => resolve({ chainId: 1, degraded: false, covers })
           })
       }
     })

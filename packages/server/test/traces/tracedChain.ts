@@ -89,7 +89,7 @@ export async function startTracedChain(hardfork = 'prague'): Promise<TracedChain
 
 /** A block as it is before its traces are asked for. */
 export function untracedBlock(rpc: EvmUpstreams, number: number): Promise<IndexedBlock> {
-  return fetchBlock(rpc, number, verified => normalizeBlock(verified).block, noWaivers)
+  return fetchBlock(rpc, number, verified => normalizeBlock(verified).block, { waivers: noWaivers })
 }
 
 function unpack(rows: BlockRows): TracedBlock {

@@ -4,7 +4,6 @@ import type { Address } from '../../model/evm.ts'
 import type { RawObject } from '../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { AccountEventList, addBlockEvents, addTransactionEvents, tipPerGas } from './accountEvents.ts'
-import { readAuthorizations } from './authorizations.ts'
 
 const someone: Address = `0x${'1'.repeat(40)}`
 const other: Address = `0x${'2'.repeat(40)}`
@@ -27,9 +26,7 @@ async function tuple(chainId: number, nonce: number) {
 
 function eventsOf(type: number, raw: RawObject) {
   const events = new AccountEventList()
-  const hash = `0x${'77'.repeat(32)}` as const
-  const signed = readAuthorizations([{ hash, raw: { type: quantity(type), ...raw } }])
-  addTransactionEvents(events, { hash, type, from: someone }, raw, signed, 'transaction')
+  addTransactionEvents(events, { type, from: someone }, raw, 'transaction')
   return events.list()
 }
 

@@ -4,8 +4,7 @@ import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/raw
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isAnswerTooLarge, isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import type { BlockAuthorizations } from './authorizations.ts'
-import type { AuthorizationReader } from './createAuthorizationReader.ts'
+import type { RootChecks } from './roots/createRootChecks.ts'
 import { BrokenChecksError } from './verification/blockChecks.ts'
 import { contradiction, isEmptyRoot, type Waivers } from './verification/contradiction.ts'
 import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
@@ -23,26 +22,25 @@ import { verifyHeader, verifyReceipts } from './verify.ts'
 export async function fetchBlock<T>(
   rpc: EvmUpstreams,
   number: number,
-  read: (block: VerifiedBlock, authorizations?: BlockAuthorizations) => T,
-  waivers: Waivers,
-  {
-    signal,
-    authorizationReader
-  }: { readonly signal?: AbortSignal | undefined; readonly authorizationReader?: AuthorizationReader } = {}
+  read: (block: VerifiedBlock) => T,
+  { waivers, roots }: FetchChecks,
+  signal?: AbortSignal
 ): Promise<T> {
   const options = { height: number, ...(signal ? { signal } : {}) }
-  const { header, giver } = await fetchHeader(rpc, number, waivers, options)
+  const { header, giver } = await fetchHeader(rpc, number, { waivers, roots }, options)
+  const verify = (receipts: unknown): VerifiedBlock => {
+    const block = verifyReceipts(header, receipts, waivers)
+    roots?.receipts(block)
+    return block
+  }
   try {
     if (header.transactions.length === 0 && isEmptyRoot(header.raw.transactionsRoot)) {
       // The root proves that the block has no transactions.
-      return read(verifyReceipts(header, [], waivers))
+      return read(verify([]))
     }
-    // At the same time as the receipts, so that it takes no further exchange.
-    const authorizations = authorizationReader?.read(header, signal)
     return await rpc.onOneNode(
       'eth_getBlockReceipts',
-      async node =>
-        read(verifyReceipts(header, await fetchReceipts(node, header), waivers), await authorizations),
+      async node => read(verify(await fetchReceipts(node, header))),
       options
     )
   } catch (error) {
@@ -59,6 +57,13 @@ export function lacksBlock(error: unknown): boolean {
   return error instanceof NodeContradictionError && error.context.isMissing === true
 }
 
+/** What a block is held against besides itself. */
+export interface FetchChecks {
+  readonly waivers: Waivers
+  /** Absent: roots and hashes are not recomputed. */
+  readonly roots?: RootChecks | undefined
+}
+
 interface HeaderFrom {
   readonly header: VerifiedHeader
   readonly giver: EvmNode
@@ -68,14 +73,17 @@ interface HeaderFrom {
 async function fetchHeader(
   rpc: EvmUpstreams,
   number: number,
-  waivers: Waivers,
+  { waivers, roots }: FetchChecks,
   options: NodeCallOptions
 ): Promise<HeaderFrom> {
   let broken: HeaderFrom | undefined
   const read = (raw: unknown, giver: EvmNode): HeaderFrom => {
     if (raw === null) throw contradiction(number, 'the node does not have it', true)
     const header = verifyHeader(raw, number, waivers)
-    if (header.broken.length === 0) return { header, giver }
+    if (header.broken.length === 0) {
+      roots?.header(header)
+      return { header, giver }
+    }
     broken ??= { header, giver }
     throw new BrokenChecksError(number, header.broken)
   }

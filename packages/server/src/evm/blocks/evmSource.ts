@@ -1,17 +1,17 @@
 import { type BlockRows, encodeBlock } from '../../index/record/encodeBlock.ts'
 import type { BlockRef, Hash } from '../../model/evm.ts'
+import type { RootVerification } from '../../model/rootParts.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import type { NodeOutcome } from '../../nodes/evm/nodeCall.ts'
-import { isAbsent, readObject, smallQuantity } from '../../nodes/evm/rawFields.ts'
+import { isAbsent } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { WebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import type { BlockAuthorizations } from './authorizations.ts'
 import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
-import { createAuthorizationReader } from './createAuthorizationReader.ts'
 import { normalizeBlock } from './normalize.ts'
+import { createRootChecks, type RootChecks } from './roots/createRootChecks.ts'
 import { createTracing } from './traces/createTracing.ts'
 import { createWaivers } from './verification/contradiction.ts'
 import type { VerifiedBlock } from './verification/verifiedBlock.ts'
@@ -50,6 +50,8 @@ export interface EvmSourceOptions {
   readonly finality: 'auto' | number
   /** Checks that blocks of this chain may break; absent: none. */
   readonly waivers?: readonly Waiver[]
+  /** Blocks that are held against their headers; absent: none. Without a call of `head`, each counts as near the head. */
+  readonly roots?: RootVerification | undefined
   /** Whether blocks are read with their traces; default `off`. */
   readonly traces?: TraceMode
   readonly logger?: Logger
@@ -59,15 +61,23 @@ export interface EvmSourceOptions {
 const assumedFinality = 64
 
 export function createEvmSource(options: EvmSourceOptions): EvmSource {
-  const { rpc, heads, finality, waivers = [], traces = 'off', logger } = options
+  const { rpc, heads, finality, waivers = [], traces = 'off', roots, logger } = options
   const allowed = createWaivers(waivers, logger)
   const addTraces =
     traces === 'off' ? undefined : createTracing({ rpc, mode: traces, ...(logger ? { logger } : {}) })
-  const authorizationReader = createAuthorizationReader(rpc)
-  const read = (verified: VerifiedBlock, authorizations?: BlockAuthorizations) => ({
-    ...normalizeBlock(verified, authorizations),
+  const read = (verified: VerifiedBlock) => ({
+    ...normalizeBlock(verified),
     mayReward: mayReward(verified)
   })
+
+  /** The last answer of `head`. */
+  let newest: ChainHead | undefined
+  let rootChecks: Promise<RootChecks> | undefined
+  const rootChecksOf = (number: number) => {
+    if (roots === undefined || (roots.blocks === 'head' && !isNew(number, newest))) return undefined
+    rootChecks ??= createRootChecks(roots.parts)
+    return rootChecks
+  }
 
   return {
     async identity(signal) {
@@ -78,21 +88,20 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
 
     async head(signal) {
       const tags = finality === 'auto' ? ['latest', 'finalized'] : ['latest']
-      const head = (await rpc.batch(
+      const head: unknown = await rpc.batch(
         tags.map(tag => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
         {
           read: outcomes => readHead(outcomes as readonly NodeOutcome[], finality),
-          timeoutMs: rpc.pollTimeoutMs,
           ...(signal ? { signal } : {})
         }
-      )) as unknown as ChainHead
-      authorizationReader.sawHead(head.head.number)
-      return head
+      )
+      newest = head as ChainHead
+      return newest
     },
 
     async block(number, signal) {
-      const options = { signal, authorizationReader }
-      const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, allowed, options)
+      const checks = { waivers: allowed, roots: await rootChecksOf(number) }
+      const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, checks, signal)
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
           blockNumber: number,
@@ -112,10 +121,14 @@ function mayReward({ raw: { difficulty } }: VerifiedBlock): boolean {
   return !isAbsent(difficulty) && !/^(0x)?0*$/i.test(String(difficulty))
 }
 
+/** Reports whether a block may still be followed as it comes: it is not final, or it is not deep in the chain. */
+function isNew(number: number, newest: ChainHead | undefined): boolean {
+  if (newest?.finalized === undefined) return true
+  return number > Math.min(newest.finalized, newest.head.number - assumedFinality)
+}
+
 interface ChainHead {
   readonly head: BlockRef
-  /** Timestamp of that block, in Unix seconds; absent where the node names none that can be read. */
-  readonly timestampSeconds?: number
   readonly finalized?: number
 }
 
@@ -128,10 +141,5 @@ function readHead([latest, final]: readonly NodeOutcome[], finality: 'auto' | nu
   const named = final?.ok ? readBlockRef(final.value, 'finalized block')?.number : undefined
   const depth = finality === 'auto' ? assumedFinality : finality
   const finalized = named ?? head.number - depth
-  const timestampSeconds = smallQuantity(readObject(latest.value, 'latest block').timestamp)
-  return {
-    head,
-    ...(timestampSeconds === undefined ? {} : { timestampSeconds }),
-    ...(finalized < 0 ? {} : { finalized: Math.min(finalized, head.number) })
-  }
+  return finalized < 0 ? { head } : { head, finalized: Math.min(finalized, head.number) }
 }

@@ -51,8 +51,6 @@ export interface BlockRows extends BlockHeader {
   readonly events: Uint8Array
   /** Where the events of each account end. */
   readonly eventEnds: Uint32Array
-  /** As in `IndexedBlock`; not stored. */
-  readonly hasUncheckedAuthorities: boolean
 }
 
 /**
@@ -72,11 +70,10 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
   const partyEnds = new Uint32Array(count)
   for (let row = 0; row < count; row++) {
     const each = transactions[row] as IndexedTransaction
-    const { transaction, transfers = [], internal, operations = [] } = each
+    const { transaction, transfers = [], internal } = each
     indexes[row] = transaction.index
     hashes.fixed(transaction.hash, hashLength)
-    const details = { transfers, operations }
-    writeConfirmed(records, transaction, internal === undefined ? details : { ...details, internal })
+    writeConfirmed(records, transaction, internal === undefined ? { transfers } : { transfers, internal })
     recordEnds[row] = records.length
     for (const party of each.parties) parties.fixed(party, addressLength)
     partyEnds[row] = parties.length / addressLength
@@ -95,8 +92,7 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     parties: parties.finish(),
     partyEnds,
     candidates: candidates.finish(),
-    ...encodeEvents(block.events ?? []),
-    hasUncheckedAuthorities: block.hasUncheckedAuthorities ?? false
+    ...encodeEvents(block.events ?? [])
   }
 }
 

@@ -32,8 +32,7 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
   return {
     detailedFrom: before.detailedFrom ?? first,
     ...(tracedFrom !== undefined && { tracedFrom }),
-    countedFrom: before.countedFrom ?? first,
-    operationsFrom: before.operationsFrom ?? first
+    countedFrom: before.countedFrom ?? first
   }
 }
 
@@ -42,14 +41,13 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
  * the next appended block.
  */
 export function coverageUpTo(
-  { detailedFrom, tracedFrom, countedFrom, operationsFrom }: IndexCoverage,
+  { detailedFrom, tracedFrom, countedFrom }: IndexCoverage,
   ancestor: number
 ): IndexCoverage {
   return {
     ...(detailedFrom !== undefined && detailedFrom <= ancestor && { detailedFrom }),
     ...(tracedFrom !== undefined && tracedFrom <= ancestor && { tracedFrom }),
-    ...(countedFrom !== undefined && countedFrom <= ancestor && { countedFrom }),
-    ...(operationsFrom !== undefined && operationsFrom <= ancestor && { operationsFrom })
+    ...(countedFrom !== undefined && countedFrom <= ancestor && { countedFrom })
   }
 }
 

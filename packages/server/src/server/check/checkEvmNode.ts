@@ -9,6 +9,7 @@ import { displayText } from '../../platform/displayText.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
 import { labelChain } from '../config/applyPresets.ts'
+import { chooseRoots } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
 import { checkAddressIndex, checkBlocks, checkRate } from './checkOffers.ts'
 import {
@@ -124,7 +125,7 @@ function checkClient(rpc: EvmUpstreams, chain: EvmChain, genesisHash: string): P
 /** Reads blocks of the node, from the first one to index that it has up to its newest, and judges them. */
 async function readSample(
   rpc: EvmUpstreams,
-  { startBlock, waivers }: EvmChain,
+  chain: EvmChain,
   options: {
     readonly oldest: number
     readonly head: number | undefined
@@ -132,6 +133,7 @@ async function readSample(
     readonly onBlock: (() => void) | undefined
   }
 ): Promise<{ readonly finding: Finding; readonly sample: readonly SampledBlock[] }> {
+  const { startBlock, waivers } = chain
   const { oldest, head, timeoutMs, onBlock } = options
   if (head === undefined) {
     const found = 'no block was read, since the newest one is not known'
@@ -144,7 +146,7 @@ async function readSample(
     return { finding: warning('receipts', found, advice), sample: [] }
   }
   const heights = sampleHeights(Math.max(start, oldest), head)
-  const source = createEvmSource({ rpc, finality: 'auto', waivers })
+  const source = createEvmSource({ rpc, finality: 'auto', waivers, roots: chooseRoots(chain) })
   const sample = await sampleBlocks(source, heights, { timeoutMs, ...(onBlock && { onBlock }) })
   const hasBlockReceipts = await rpc.onOneNode('receipts', node =>
     node.attempt('eth_getBlockReceipts', async () => true)

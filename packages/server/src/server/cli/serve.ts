@@ -5,8 +5,9 @@ import { type Config, loadConfig, loadProjects } from '../config/config.ts'
 import { createServer, type Server } from '../start/createServer.ts'
 import { createLineFormatter } from './formatLogLine.ts'
 import { createProgressBars, type ProgressBars } from './progressBars.ts'
-import { describeListenFailure, reportUselessNodes, wordChains } from './sayAtTerminal.ts'
-import { type ChainWords, configErrorExit } from './terminal.ts'
+import { describeListenFailure, namesOfChains, reportUselessNodes } from './sayAtTerminal.ts'
+import { hostOf } from './surveyChain.ts'
+import { configErrorExit } from './terminal.ts'
 
 const failureExit = 1
 const closeDeadlineMs = 9_500
@@ -26,14 +27,13 @@ export async function serve(
   try {
     const config = await loadConfig(file)
     let statuses: Server['status'] = () => []
-    const chains = wordChains(config)
-    const bars = showBars(config, chains, () => statuses())
+    const bars = showBars(config, () => statuses())
     // A person reads a terminal; what is piped is for programs.
     const isRead = process.stdout.isTTY === true && config.log.level !== 'silent'
     // Only where both are on one terminal can they tear each other.
     const write = bars?.writeLine ?? (text => void process.stdout.write(text))
     const format = createLineFormatter({
-      chains,
+      names: namesOfChains(config),
       isColored: isRead && process.stdout.hasColors()
     })
     const logger = createLogger({
@@ -65,7 +65,7 @@ export async function serve(
       throw described === undefined ? error : new Error(described, { cause: error })
     })
     logger.info('listening', { url })
-    if (isRead) write(describeWaiting(server.status(), chains))
+    if (isRead) write(describeWaiting(server.status(), namesOfChains(config)))
   } catch (error) {
     const isConfig = error instanceof ConfigError
     process.stderr.write(`${isConfig ? 'Configuration error:\n' : ''}${describe(error)}\n`)
@@ -74,17 +74,13 @@ export async function serve(
 }
 
 /** Shows a long catch-up on the terminal; the log has the same figures. */
-function showBars(
-  config: Config,
-  chains: ReadonlyMap<number, ChainWords>,
-  statuses: Server['status']
-): ProgressBars | undefined {
+function showBars(config: Config, statuses: Server['status']): ProgressBars | undefined {
   if (!process.stderr.isTTY || config.log.level === 'silent') return undefined
   const bars = createProgressBars({
     stream: process.stderr,
     statuses,
     writeBelow: line => process.stdout.write(line),
-    chains
+    hosts: new Map(config.chains.evm.map(({ chainId, rpcUrls }) => [chainId, hostOf(rpcUrls[0] ?? '')]))
   })
   setInterval(bars.draw, drawEveryMs).unref()
   process.once('exit', bars.stop)
@@ -92,15 +88,11 @@ function showBars(
 }
 
 /** Says of which chains calls are not answered yet, one line each. */
-function describeWaiting(
-  statuses: ReturnType<Server['status']>,
-  chains: ReadonlyMap<number, ChainWords>
-): string {
+function describeWaiting(statuses: ReturnType<Server['status']>, names: ReadonlyMap<number, string>): string {
   return statuses
     .filter(({ backfilled }) => !backfilled)
     .map(
-      ({ chainId }) =>
-        `${chains.get(chainId)?.name}: its calls are answered once the first backfill is complete\n`
+      ({ chainId }) => `${names.get(chainId)}: its calls are answered once the first backfill is complete\n`
     )
     .join('')
 }

@@ -1,4 +1,6 @@
 import { chainPresets, devChainIds } from '../../model/chainPresets.ts'
+import type { RootVerification } from '../../model/rootParts.ts'
+import { chooseRoots } from './chooseRoots.ts'
 import type { ParsedConfig } from './schema.ts'
 
 type ParsedChain = ParsedConfig['chains']['evm'][number]
@@ -53,15 +55,22 @@ function nameless(chainId: number): string {
   return `Chain ${chainId}`
 }
 
-/** Describes a chain for the log: its name, its preset, and each check that its blocks may break. */
-export function describeChain({ chainId, name, preset, waivers }: EvmChain) {
+/** Describes a chain for the log: its name, its preset, what is verified, and each check that its blocks may break. */
+export function describeChain(chain: EvmChain) {
+  const { chainId, name, preset, waivers } = chain
+  const roots = chooseRoots(chain)
   const applied = chainPresets.has(chainId) ? 'applied' : 'none is known'
   return {
     chainId,
     name,
     preset: preset ? applied : 'off',
+    ...(roots === undefined ? {} : { verified: describeRoots(roots) }),
     ...(waivers.length === 0 ? {} : { waivers: waivers.map(describeWaiver).join('; ') })
   }
+}
+
+function describeRoots({ parts, blocks }: RootVerification): string {
+  return `${parts.join(', ')} of ${blocks === 'all' ? 'all' : 'new'} blocks`
 }
 
 function describeWaiver({ check, reason, fromBlock, toBlock, source }: Waiver): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { verifyModes } from '../../model/rootParts.ts'
 import { traceModes } from '../../model/traceMode.ts'
 import { maxReasonLength, waivableCheckNames } from '../../model/waivableChecks.ts'
 import { flag, httpUrl, integer, list, webSocketUrl } from './fields.ts'
@@ -94,6 +95,10 @@ export const evmChain = z.strictObject({
   dev: z.boolean().nullable().default(null).meta({
     description:
       'a development chain, which may begin anew at any time: true, false, or null for true with chain id 31337 or 1337'
+  }),
+  verify: z.enum(verifyModes).default('auto').meta({
+    description:
+      'blocks held against their headers: "roots" (all), "auto" (new blocks, where the encoding of the chain is known), or "basic" (none)'
   }),
   waivers: list(
     waiver,

@@ -54,8 +54,8 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const board = createStatusBoard({
     chainId: config.chainId,
     phase: 'starting',
-    indexedFrom: stored?.range?.from ?? lowestStart(config.startBlock),
-    ...(stored?.range === undefined ? {} : { indexedTo: stored.range.to }),
+    indexedFrom: stored?.indexedFrom ?? lowestStart(config.startBlock),
+    ...(stored?.indexedTo === undefined ? {} : { indexedTo: stored.indexedTo }),
     backfilled: stored?.backfilled ?? false,
     degraded: stored?.degraded ?? false,
     poolCovered: false
@@ -69,7 +69,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     logger,
     ...(config.rpcTimeoutMs === undefined ? {} : { timeoutMs: config.rpcTimeoutMs })
   })
-  const { chainId, finality, waivers = [], wsUrls = [], traces = 'off' } = config
+  const { chainId, finality, waivers = [], wsUrls = [], traces = 'off', roots } = config
   const heads = wsUrls.length > 0 ? createWebSocketHeads({ chainId, wsUrls, logger }) : undefined
   const counts = createIndexCounts(chainId)
   const tellFigures = () =>
@@ -81,7 +81,10 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     })
   const figuresTimer = setInterval(tellFigures, figuresMs)
   try {
-    const plain = createEvmSource({ rpc, finality, waivers, traces, logger, ...(heads ? { heads } : {}) })
+    const plain = createEvmSource({
+      ...{ rpc, finality, waivers, traces, roots, logger },
+      ...(heads ? { heads } : {})
+    })
     const source: FollowOptions['source'] = {
       ...plain,
       pool: createPoolReader({ rpc, logger }),

@@ -1,6 +1,7 @@
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { StoreLocation } from '../../index/parseStoreUrl.ts'
 import type { Hash } from '../../model/evm.ts'
+import type { RootVerification } from '../../model/rootParts.ts'
 import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
@@ -11,7 +12,6 @@ import type { NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'
 import { createWriterThreads, findThreadEntry, type WriterThreads } from './createWriterThreads.ts'
 import { unpackError } from './sentErrors.ts'
-import { dateStall } from './status.ts'
 
 /** One chain's indexer, as plain data: it travels to the thread that runs it. */
 export interface IndexerConfig {
@@ -31,6 +31,8 @@ export interface IndexerConfig {
   readonly waivers?: readonly Waiver[]
   /** A development chain, whose node may go back or begin anew at any time. */
   readonly dev?: boolean
+  /** Blocks that are held against their headers; absent: none. */
+  readonly roots?: RootVerification | undefined
   /** See `FollowOptions`. */
   readonly lowerHeadGraceMs?: number
   readonly roundBlocks?: number
@@ -129,8 +131,8 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
   let thread = run()
 
   function report(next: SyncStatus) {
-    status = dateStall(next, status)
-    onStatus?.(status)
+    status = next
+    onStatus?.(next)
   }
 
   /** A thread that starts again after a crash is still in trouble until it has shown otherwise. */

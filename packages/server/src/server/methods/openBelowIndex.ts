@@ -1,5 +1,4 @@
 import type { DeepHistory, DeepProgress } from '../../evm/below/createDeepHistory.ts'
-import type { AddressIndex } from '../../evm/below/searches.ts'
 import { hasLeft } from '../../index/caches/createDeepHistoryCache.ts'
 import type { HistoryPart } from '../../index/port/history.ts'
 import type { StatusReader } from '../../index/port/status.ts'
@@ -157,19 +156,14 @@ export async function whoAnswersBelow(
   snapshot: StatusReader,
   signal: AbortSignal
 ): Promise<'node' | 'none' | undefined> {
-  const answers = (index: AddressIndex | undefined) =>
-    index === undefined || index === 'none' ? index : 'node'
-  if (answers(deep.answeredBy()) === 'node') return 'node'
+  if (deep.answeredBy() === 'node') return 'node'
   const range = await snapshot.indexedRange()
   if (range === undefined || range.from === 0) return 'none'
   try {
-    return answers(
-      await withDeadline({ timeoutMs: findOutTimeoutMs, signal }, within => deep.findOut(within))
-    )
+    return await withDeadline({ timeoutMs: findOutTimeoutMs, signal }, within => deep.findOut(within))
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof NodeUnavailableError || error instanceof DeadlineError)
-      return answers(deep.answeredBy())
+    if (error instanceof NodeUnavailableError || error instanceof DeadlineError) return deep.answeredBy()
     throw error
   }
 }

@@ -25,7 +25,13 @@ import {
   openBelowIndex,
   whoAnswersBelow
 } from './openBelowIndex.ts'
-import { coverageOf, openSettled, requireReady } from './requireCurrent.ts'
+import {
+  coverageOf,
+  notBackfilled,
+  openSettled,
+  requireFollowing,
+  requireFreshPool
+} from './requireCurrent.ts'
 
 /** The sources of one chain's transaction history. */
 interface HistoryChain extends DeepChain {
@@ -81,7 +87,12 @@ export function createGetTransactionsByAddress(
     let isOpen = false
     try {
       context.signal.throwIfAborted()
-      await requireReady(snapshot, status, { isFirstPage, serveWhileSyncing, nowMs: clock.now() })
+      const { backfilled: isBackfilled } = await snapshot.marks()
+      if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
+      if (isBackfilled && isFirstPage) {
+        requireFollowing(status)
+        requireFreshPool(status, clock.now())
+      }
       const deepHistory = deep ? await whoAnswersBelow(deep, snapshot, context.signal) : 'none'
       const below =
         deepHistory === 'none' ? undefined : await openBelowIndex(chain, snapshot, address, status, context)
@@ -129,12 +140,7 @@ interface AskedPage extends Page, Omit<ConfirmedPage, 'limit'> {
 
 function attachedTo(address: Address, { include = [] }: HistoryPage): Attached | undefined {
   if (include.length === 0) return undefined
-  return {
-    address,
-    transfers: include.includes('transfers'),
-    internal: include.includes('internal'),
-    operations: include.includes('operations')
-  }
+  return { address, transfers: include.includes('transfers'), internal: include.includes('internal') }
 }
 
 /** Opens a page: the first begins with what is pending; a later one after the record that `before` names. */

@@ -3,6 +3,7 @@ import type { StoreReader } from '../../index/port/store.ts'
 import { lowestStart } from '../../model/startBlock.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { chooseRoots } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
 import { createWriterThreads } from '../indexer/createWriterThreads.ts'
 import { type Indexer, startIndexer } from '../indexer/startIndexer.ts'
@@ -36,7 +37,7 @@ export async function startIndexing(
     const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev } = chain
     return startIndexer({
       ...{ chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev },
-      ...{ store: stores.location, writers, logger },
+      ...{ store: stores.location, writers, logger, roots: chooseRoots(chain) },
       // State is read from nodes of the same chain as the index, or not at all.
       onGenesis: rpc.expectGenesis
     })

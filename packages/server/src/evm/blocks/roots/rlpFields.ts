@@ -1,0 +1,78 @@
+import type { Hex } from '../../../model/evm.ts'
+import {
+  isAbsent,
+  type RawObject,
+  readAddress,
+  readBytes,
+  readHash,
+  readList,
+  readObject,
+  readOptionalAddress,
+  readQuantity
+} from '../../../nodes/evm/rawFields.ts'
+
+/** A value of RLP: an integer, bytes, or a list of values. */
+export type RlpValue = bigint | Uint8Array | RlpValue[]
+
+/** Reads members of one JSON object as values of RLP. A member that is missing is a contradiction, never a zero. */
+export class RlpFields {
+  readonly raw: RawObject
+  readonly where: string
+
+  constructor(raw: RawObject, where: string) {
+    this.raw = raw
+    this.where = where
+  }
+
+  /** An integer, which RLP writes without leading zeros. */
+  integer(name: string): bigint {
+    return readQuantity(this.raw[name], this.where, name)
+  }
+
+  /** 32 bytes. */
+  hash(name: string): Uint8Array {
+    return toBytes(readHash(this.raw[name], this.where, name))
+  }
+
+  address(name: string): Uint8Array {
+    return toBytes(readAddress(this.raw[name], this.where, name))
+  }
+
+  /** The receiver, which a creation does not have. */
+  optionalAddress(name: string): Uint8Array {
+    return toBytes(readOptionalAddress(this.raw[name], this.where, name) ?? '0x')
+  }
+
+  /** Bytes of any length; a member that is missing is no bytes. */
+  bytes(name: string): Uint8Array {
+    return toBytes(readBytes(this.raw[name], this.where, name))
+  }
+
+  /** One value for each entry of a list; a list that is missing is empty, as some nodes write it. */
+  list<T>(name: string, read: (entry: unknown, where: string) => T): T[] {
+    if (isAbsent(this.raw[name])) return []
+    return readList(this.raw[name], this.where, name).map((entry, index) =>
+      read(entry, `${this.where}: ${name}[${index}]`)
+    )
+  }
+
+  /** Like {@link list}, for a list of objects. */
+  objects<T>(name: string, read: (fields: RlpFields) => T): T[] {
+    return this.list(name, (entry, where) => read(new RlpFields(readObject(entry, where), where)))
+  }
+
+  /** A list of hashes. */
+  hashes(name: string): Uint8Array[] {
+    return this.list(name, (entry, where) => toBytes(readHash(entry, where)))
+  }
+}
+
+/** Returns the bytes of 0x-hex that has been checked. */
+export function toBytes(hex: Hex): Uint8Array {
+  return Buffer.from(hex.slice(2), 'hex')
+}
+
+/** Writes bytes as 0x-hex. */
+export function toHex(bytes: Uint8Array): Hex {
+  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`
+}

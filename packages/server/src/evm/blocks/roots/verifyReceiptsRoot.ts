@@ -1,0 +1,91 @@
+import { getCreateAddress } from 'ethers'
+import {
+  isAbsent,
+  type RawObject,
+  readAddress,
+  readList,
+  readOptionalAddress,
+  readQuantity
+} from '../../../nodes/evm/rawFields.ts'
+import { NodeContradictionError } from '../../../platform/errors.ts'
+import type { VerifiedBlock, VerifiedTransaction } from '../verification/verifiedBlock.ts'
+import { encodeReceipt } from './encodeReceipt.ts'
+import { depositType, readType } from './encodeTransaction.ts'
+import { expectRoot } from './expectRoot.ts'
+
+/** The last type that is part of Ethereum's own protocol. */
+const lastOwnType = 4
+const blobType = 3
+const gasPerBlob = 131_072n
+
+/**
+ * Checks that the header commits to the receipts of a block, and that what they show besides follows from what is committed
+ * to: the gas of each from the sums, and, with `hasTransactions`, its price, its blob gas and the contract it created.
+ * @param hasTransactions - The transactions are verified too.
+ * @throws {NodeContradictionError} naming the root and both hashes, or the receipt and both values.
+ * @remarks The price of blob gas and the fee of a rollup's parent chain stay the node's claim: no header commits to them.
+ */
+export function verifyReceiptsRoot(block: VerifiedBlock, hasTransactions: boolean): void {
+  const { ref, raw, transactions, system } = block
+  const committed = transactions.filter(({ hash }) => !system.has(hash))
+  const baseFee = isAbsent(raw.baseFeePerGas) ? undefined : readQuantity(raw.baseFeePerGas, 'baseFeePerGas')
+  const encoded = committed.map(({ hash, raw: own, receipt }) => {
+    const where = `block ${ref.number} receipt of ${hash}`
+    return encodeReceipt(receipt, readType(own, where), where)
+  })
+  expectRoot(block, 'receiptsRoot', encoded)
+  let gasBefore = 0n
+  for (const transaction of committed) {
+    const { hash, receipt } = transaction
+    const where = `block ${ref.number} receipt of ${hash}`
+    const gasSoFar = readQuantity(receipt.cumulativeGasUsed, where, 'cumulativeGasUsed')
+    expectQuantity(receipt, 'gasUsed', gasSoFar - gasBefore, where)
+    gasBefore = gasSoFar
+    if (hasTransactions) verifyDerived(transaction, baseFee, where)
+  }
+}
+
+/** Checks what a receipt shows that follows from its transaction, where the protocol fixes it. */
+function verifyDerived(transaction: VerifiedTransaction, baseFee: bigint | undefined, where: string): void {
+  const { raw, receipt } = transaction
+  const type = readType(raw, where)
+  const price = effectivePrice(raw, type, baseFee, where)
+  if (price !== undefined && !isAbsent(receipt.effectiveGasPrice)) {
+    expectQuantity(receipt, 'effectiveGasPrice', price, where)
+  }
+  if (type === blobType) {
+    const blobs = readList(raw.blobVersionedHashes, where, 'blobVersionedHashes')
+    expectQuantity(receipt, 'blobGasUsed', gasPerBlob * BigInt(blobs.length), where)
+    readQuantity(receipt.blobGasPrice, where, 'blobGasPrice')
+  }
+  const created = readOptionalAddress(receipt.contractAddress, where, 'contractAddress')
+  const isCreation = readOptionalAddress(raw.to, where, 'to') === undefined
+  if (created === undefined || !isCreation || type > lastOwnType) return
+  const nonce = readQuantity(raw.nonce, where, 'nonce')
+  const derived = getCreateAddress({ from: readAddress(raw.from, where, 'from'), nonce }).toLowerCase()
+  if (created !== derived) throw contradicts(where, 'contractAddress', created, derived)
+}
+
+/** The price of one gas; `undefined` where it does not follow from the transaction. */
+function effectivePrice(
+  raw: RawObject,
+  type: number,
+  baseFee: bigint | undefined,
+  where: string
+): bigint | undefined {
+  if (type === depositType) return 0n
+  if (type < 2) return readQuantity(raw.gasPrice, where, 'gasPrice')
+  if (type > lastOwnType || baseFee === undefined) return undefined
+  const cap = readQuantity(raw.maxFeePerGas, where, 'maxFeePerGas')
+  const wanted = baseFee + readQuantity(raw.maxPriorityFeePerGas, where, 'maxPriorityFeePerGas')
+  return wanted < cap ? wanted : cap
+}
+
+function expectQuantity(receipt: RawObject, name: string, derived: bigint, where: string): void {
+  const stated = readQuantity(receipt[name], where, name)
+  if (stated !== derived) throw contradicts(where, name, stated, derived)
+}
+
+function contradicts(where: string, name: string, stated: unknown, derived: unknown) {
+  return new NodeContradictionError(`${where}: ${name} is ${stated}, but ${derived} follows from the block`)
+}

@@ -1,0 +1,75 @@
+import { readAddress } from '../../../nodes/evm/rawFields.ts'
+import { keccak256 } from '../../../platform/keccak256.ts'
+import { contradiction } from '../verification/contradiction.ts'
+import type { VerifiedHeader, VerifiedHeaderTransaction } from '../verification/verifiedBlock.ts'
+import { type EncodedTransaction, encodeTransaction, readType } from './encodeTransaction.ts'
+import { expectRoot } from './expectRoot.ts'
+import type { RecoverSender } from './recoverSender.ts'
+import { toHex } from './rlpFields.ts'
+
+/** A transaction that the header commits to, with the bytes that it commits to. */
+interface Encoded extends EncodedTransaction {
+  readonly transaction: VerifiedHeaderTransaction
+}
+
+/**
+ * Encodes the transactions that the header of their block commits to.
+ * @throws {NodeContradictionError} naming the transaction, and the field that is malformed or the type that is not known.
+ */
+export function encodeTransactions({ ref, transactions, system }: VerifiedHeader): readonly Encoded[] {
+  const committed = system.size === 0 ? transactions : transactions.filter(({ hash }) => !system.has(hash))
+  return committed.map(transaction => {
+    const { hash, raw } = transaction
+    const where = `block ${ref.number} transaction ${hash}`
+    const encoded = encodeTransaction(raw, where)
+    if (encoded !== undefined) return { ...encoded, transaction }
+    throw contradiction(ref.number, `${where} has type ${readType(raw, where)}, whose encoding is not known`)
+  })
+}
+
+/**
+ * Checks that each transaction has the hash of its fields, that its index is its position, and that the header commits to
+ * these transactions in this order.
+ * @throws {NodeContradictionError} naming the transaction or the root, and both hashes.
+ */
+export function verifyTransactionsRoot(header: VerifiedHeader, encoded: readonly Encoded[]): void {
+  const { ref, system } = header
+  for (const [position, { bytes, transaction }] of encoded.entries()) {
+    const { hash, index } = transaction
+    const computed = toHex(keccak256(bytes))
+    if (computed !== hash) {
+      const text = `transaction ${index} has hash ${hash}, but the hash of its fields is ${computed}`
+      throw contradiction(ref.number, text)
+    }
+    if (system.size === 0 && index !== position) {
+      throw contradiction(ref.number, `transaction ${hash} has index ${index} at position ${position}`)
+    }
+  }
+  expectRoot(
+    header,
+    'transactionsRoot',
+    encoded.map(({ bytes }) => bytes)
+  )
+}
+
+/**
+ * Checks that each transaction was signed by its sender.
+ * @throws {NodeContradictionError} naming the transaction, and both addresses.
+ * @remarks One public key to recover for each transaction, which takes longer than everything else about it.
+ */
+export function verifySenders(
+  { ref }: VerifiedHeader,
+  encoded: readonly Encoded[],
+  recover: RecoverSender
+): void {
+  for (const { signed, transaction } of encoded) {
+    if (signed === undefined) continue
+    const { hash, raw } = transaction
+    const from = readAddress(raw.from, `block ${ref.number} transaction ${hash}`, 'from')
+    const signer = recover(signed)
+    if (signer !== from) {
+      const text = `transaction ${hash} is from ${from}, but was signed by ${signer ?? 'nobody'}`
+      throw contradiction(ref.number, text)
+    }
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * Parts of a block that are recomputed from a node's answers and compared with what the block commits to:
+ *
+ * - `header`: the block hash, from the fields of the header.
+ * - `transactions`: the hash of each transaction, from its fields, and the root of all of them.
+ * - `receipts`: the root of the receipts, their logs included.
+ * - `withdrawals`: the root of the withdrawals.
+ * - `senders`: who signed each transaction.
+ */
+export const rootParts = ['header', 'transactions', 'receipts', 'withdrawals', 'senders'] as const
+
+export type RootPart = (typeof rootParts)[number]
+
+/** The blocks of a chain that are held against their headers: `auto` decides by what is known of the chain. */
+export const verifyModes = ['auto', 'roots', 'basic'] as const
+
+export type VerifyMode = (typeof verifyModes)[number]
+
+/** What is recomputed, and of which blocks: of all, or of those near the head. */
+export interface RootVerification {
+  readonly parts: readonly RootPart[]
+  readonly blocks: 'all' | 'head'
+}
