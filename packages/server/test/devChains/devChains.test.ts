@@ -198,6 +198,11 @@ it.each(engines)('over $name, any other chain keeps its index until it is reset'
     text: 'A server writes the index of chain 31338: stop it, and reset again.\n'
   })
   await first.server.close()
+  const again = await start(node, store.url)
+  await eventually('it is refused at a start too', () =>
+    again.server.status()[0]?.problem?.includes('or run `chain-data reset 31338`')
+  )
+  await again.server.close()
 
   const refused = await reset()
   expect(refused.code).toBe(1)

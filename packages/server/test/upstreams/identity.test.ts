@@ -108,17 +108,20 @@ describe('the genesis block', () => {
     ])
   })
 
-  it('of an existing index picks the right upstream at a start, whichever comes first', async () => {
-    const folder = await temporaryFolder()
-    use.later(folder.remove)
-    const first = runTestIndexer(folder.path, { rpcUrls: [use.node().rpcUrl] })
-    await first.until('it follows', ({ phase }) => phase === 'following')
-    await first.stop()
-    const wrong = await use.proxy()
-    wrong.obey(hasGenesis(otherGenesis))
-    const second = runTestIndexer(folder.path, { rpcUrls: [wrong.url, use.node().rpcUrl] })
-    use.later(() => second.stop())
-    await second.until('it follows', ({ phase }) => phase === 'following')
-    expect(wrong.asked('eth_getBlockReceipts')).toEqual([])
-  })
+  it.each([false, true])(
+    'of an existing index picks the right upstream at a start, whichever comes first; of a development chain: %s',
+    async dev => {
+      const folder = await temporaryFolder()
+      use.later(folder.remove)
+      const first = runTestIndexer(folder.path, { rpcUrls: [use.node().rpcUrl] })
+      await first.until('it follows', ({ phase }) => phase === 'following')
+      await first.stop()
+      const wrong = await use.proxy()
+      wrong.obey(hasGenesis(otherGenesis))
+      const second = runTestIndexer(folder.path, { rpcUrls: [wrong.url, use.node().rpcUrl], dev })
+      use.later(() => second.stop())
+      await second.until('it follows', ({ phase }) => phase === 'following')
+      expect(wrong.asked('eth_getBlockReceipts')).toEqual([])
+    }
+  )
 })
