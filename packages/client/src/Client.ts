@@ -36,7 +36,7 @@ export interface TransactionsArguments extends CallOptions {
   readonly before?: string | undefined
   /**
    * What to attach to each confirmed record, where the host knows it: `transfers`, token transfers from or to the address;
-   * `internal`, native ones that contracts made. An extension: a host that does not know it refuses the call.
+   * `internal`, native ones that contracts made; `operations`, ERC-4337 operations of which the address is sender or paymaster. An extension: a host that does not know it refuses the call.
    */
   readonly include?: readonly IncludedPart[] | undefined
 }

@@ -58,7 +58,7 @@ export async function resultsAreTyped(client: Client<ChainOptional>): Promise<vo
     address,
     limit: 1,
     before: '0x',
-    include: ['transfers', 'internal'] as const
+    include: ['transfers', 'internal', 'operations'] as const
   })
   for (const record of history) {
     // @ts-expect-error: fees exist on confirmed records only

@@ -10,11 +10,16 @@ export interface Coverage {
   readonly transfersFrom?: number
   /** First block from which on internal transfers are known; absent: not even of the newest. */
   readonly internalFrom?: number
+  /** First block from which on operations, authorities and logs of failed transactions are known; absent: of none. */
+  readonly operationsFrom?: number
   /** Who answers for what lies below `from`: the node, or nobody. Absent where nothing lies there. */
   readonly deepHistory?: 'node' | 'none'
 }
 
-const names = { from: 'from', to: 'to', transfers: 'transfersFrom', internal: 'internalFrom' } as const
+const names = {
+  ...{ from: 'from', to: 'to' },
+  ...{ transfers: 'transfersFrom', internal: 'internalFrom', operations: 'operationsFrom' }
+} as const
 const member = /^\d{1,15}(;[a-z*][a-z\d_.*-]*(=([a-z*][\w:/.*-]*|-?\d{1,15}))?)*$/i
 
 /**

@@ -359,7 +359,7 @@ const histories = ({ alice, shared, received }: Facts): readonly BrokenService[]
   {
     does: 'attaches transfers of others',
     change: onHistories((records, options) => {
-      if (options?.include?.length !== 2) return
+      if (options?.include?.length !== 3) return
       for (const { transfers = [] } of records) {
         for (const transfer of transfers) Object.assign(transfer, { from: stranger, to: stranger })
       }
@@ -379,7 +379,7 @@ const histories = ({ alice, shared, received }: Facts): readonly BrokenService[]
   {
     does: 'attaches nothing where an account is party by a transfer only',
     change: onHistories((records, options, address) => {
-      if (options?.include?.length !== 2 || !is(address, alice)) return
+      if (options?.include?.length !== 3 || !is(address, alice)) return
       for (const record of records) if (record.hash === received) record.transfers = []
     }),
     fails: ['include/reasons']
@@ -548,6 +548,21 @@ const certificates = ({ alice }: Facts): readonly BrokenService[] => {
         status.lagBlocks += 40
       }),
       fails: ['sync/histories', 'sync/coverage']
+    },
+    {
+      does: 'says that it is not ready, and answers histories',
+      change: onResults('svc_getSyncStatus', status => {
+        status.ready = false
+      }),
+      fails: ['sync/ready']
+    },
+    {
+      does: 'hides that its node went back',
+      change: onResults('svc_getSyncStatus', status => {
+        if (status.indexedTo === undefined) return
+        Object.assign(status, { head: status.indexedTo - 1, lagBlocks: 0, finalized: 0 })
+      }),
+      fails: ['sync/numbers']
     },
     {
       does: 'covers less than its status says',

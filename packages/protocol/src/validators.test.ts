@@ -70,7 +70,7 @@ describe('params that do not fit', () => {
     [
       'svc_getTransactionsByAddress',
       [evm, { include: ['transfers', 'logs'] }],
-      '/params/1/include/1 must be one of ["transfers","internal"]'
+      '/params/1/include/1 must be one of ["transfers","internal","operations"]'
     ],
     ['svc_verifyHistory', [evm, {}], '/params must have at most 1 element'],
     ['svc_getTransactionsByAddress', [evm, { 'a/b~c': 1 }], '/params/1/a~1b~0c is not a known member'],

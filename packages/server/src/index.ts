@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-export type { SyncStatus } from './model/sync.ts'
+export type { ChainState, SolanaState, SyncStatus } from './model/sync.ts'
 export { ChainDataError, ConfigError, StoreError } from './platform/errors.ts'
 export type { LogFields, Logger } from './platform/logger.ts'
 export {

@@ -61,7 +61,7 @@ export const defaultResults: {
 }
 
 /**
- * One page of a history, as the service cuts it: records have `transfers` and `internal` only where they are asked for.
+ * One page of a history, as the service cuts it: records have `transfers`, `internal` and `operations` only where they are asked for.
  *
  * @returns INVALID_PARAMS for a cursor that is no confirmed record of the history.
  */
@@ -85,12 +85,13 @@ export function pageOf(
 
 /** A record with what was asked for attached, as far as it is known. */
 function withAttached(record: HistoryRecord, include: readonly IncludedPart[]): HistoryRecord {
-  const { transfers, internal, ...rest } = record as ConfirmedTransaction<number | bigint>
+  const { transfers, internal, operations, ...rest } = record as ConfirmedTransaction<number | bigint>
   if (!isConfirmed(record)) return record
   return {
     ...rest,
     ...(transfers && include.includes('transfers') && { transfers }),
-    ...(internal && include.includes('internal') && { internal })
+    ...(internal && include.includes('internal') && { internal }),
+    ...(operations && include.includes('operations') && { operations })
   }
 }
 
@@ -103,7 +104,8 @@ function withDetails(record: HistoryRecord): HistoryRecord {
     .filter(other => isConfirmed(other))
   const transfers = others.find(other => other.transfers)?.transfers ?? []
   const internal = others.find(other => other.internal)?.internal ?? []
-  return { ...record, transfers, internal }
+  const operations = others.find(other => other.operations)?.operations ?? []
+  return { ...record, transfers, internal, operations }
 }
 
 function first<M extends MethodName>(method: M): MethodResult<M> {

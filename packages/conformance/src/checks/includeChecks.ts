@@ -9,11 +9,12 @@ import { settled } from './settled.ts'
 import { Broken, holds } from './verdicts.ts'
 
 const method = 'svc_getTransactionsByAddress'
-const everything = { include: ['transfers', 'internal'] }
+const parts = ['transfers', 'internal', 'operations']
+const everything = { include: parts }
 
 type History = Reading<readonly TransactionRecord[]>
 
-/** What is attached to a record; empty where nothing is. */
+/** Transfers that are attached to a record; empty where none are. */
 function attachedTo(record: TransactionRecord): readonly { from: string; to: string }[] {
   return isConfirmed(record) ? [...(record.transfers ?? []), ...(record.internal ?? [])] : []
 }
@@ -41,6 +42,11 @@ function checkTouching({ value, exchange }: History, { address }: EvmAccount): n
       const touches = isParty(address, [from, to])
       holds(touches, () => `a transfer of ${record.hash} does not concern the address`, exchange)
     }
+    for (const { sender, paymaster } of (isConfirmed(record) && record.operations) || []) {
+      count++
+      const touches = isParty(address, [sender, paymaster])
+      holds(touches, () => `an operation of ${record.hash} does not concern the address`, exchange)
+    }
   }
   return count
 }
@@ -54,8 +60,8 @@ function checkForms({ value, exchange }: History): number {
   for (const record of value.filter(isConfirmed)) {
     const attached = attachedTo(record).length
     count += attached
-    const isFailed = record.status === 4 && attached > 0
-    holds(!isFailed, () => `${record.hash} failed and has transfers`, exchange)
+    const isFailed = record.status === 4 && (record.internal ?? []).length > 0
+    holds(!isFailed, () => `${record.hash} failed and has internal transfers`, exchange)
     for (const { tokenId, lastTokenId } of record.transfers ?? []) {
       const ascends = lastTokenId === undefined || BigInt(lastTokenId) > BigInt(tokenId ?? lastTokenId)
       holds(ascends, () => `a range of ${record.hash} ends before it begins`, exchange)
@@ -64,14 +70,18 @@ function checkForms({ value, exchange }: History): number {
   return count
 }
 
-/** A record without `internal` comes from a block without traces: nobody belongs to it by an internal transfer. */
+/**
+ * A record without `internal` comes from a block without traces: nobody belongs to it by an internal transfer. A record does not
+ * show the authorities of its authorizations (type 4), nor the senders of operations where the service does not know those.
+ */
 function checkReasons({ value, exchange }: History, { address }: EvmAccount): number {
   const known = value.filter(isConfirmed).filter(({ transfers }) => transfers !== undefined)
   for (const record of known) {
-    const { from, to, contractAddress, hash } = record
+    const { from, to, contractAddress, hash, type } = record
     const others = attachedTo(record).flatMap(transfer => [transfer.from, transfer.to])
-    const belongs = isParty(address, [from, to, contractAddress, ...others])
-    holds(belongs, () => `${hash} does not concern the address`, exchange)
+    const senders = (record.operations ?? []).map(({ sender }) => sender)
+    const belongs = isParty(address, [from, to, contractAddress, ...others, ...senders])
+    holds(belongs || type === 4, () => `${hash} does not concern the address`, exchange)
   }
   return known.length
 }
@@ -118,7 +128,7 @@ function transfersWith({ value }: History, other: string): ReadonlyMap<string, r
   return new Map(found.filter(([, transfers]) => transfers.length > 0))
 }
 
-const combinations = [[], ['transfers'], ['internal'], ['transfers', 'internal']]
+const combinations = [[], ...parts.map(part => [part]), ['transfers', 'internal'], parts]
 
 async function checkOnlyAdded(subject: Subject): Promise<void> {
   const accounts = (await subject.evmAccounts()).filter(({ isWhole }) => isWhole)
@@ -131,11 +141,11 @@ async function checkOnlyAdded(subject: Subject): Promise<void> {
           const { exact, exchange } = await subject.read(method, [address, { include }])
           const records = exact as Record<string, unknown>[]
           const wanted = new Set(include)
-          for (const name of ['transfers', 'internal'].filter(part => !wanted.has(part))) {
+          for (const name of parts.filter(part => !wanted.has(part))) {
             const extra = records.find(record => name in record)
             holds(extra === undefined, () => `${name} came although nobody asked`, exchange)
           }
-          const bare = records.map(({ transfers: _, internal: __, ...record }) => record)
+          const bare = records.map(({ transfers: _, internal: __, operations: ___, ...record }) => record)
           const different = differenceOf(bare, base.exact)
           holds(
             different === undefined,
@@ -167,14 +177,14 @@ export const includeChecks: readonly Check[] = [
   {
     ...base,
     name: 'include/forms',
-    shows: 'Attached transfers have the forms of the document; failed transactions have none.',
+    shows: 'Attached transfers have the forms of the document; failed transactions have no internal ones.',
     where: '#/components/schemas/TokenTransfer',
     run: onAttached(checkForms)
   },
   {
     ...base,
     name: 'include/touching',
-    shows: 'Attached transfers are from or to the address.',
+    shows: 'Attached transfers are from or to the address; attached operations were sent or paid for by it.',
     where: '#/components/schemas/ConfirmedTransaction/properties/transfers',
     run: onAttached(checkTouching)
   },

@@ -38,7 +38,8 @@ async function checkSchema(subject: Subject): Promise<void> {
 
 async function checkNumbers(subject: Subject): Promise<void> {
   await onEachEndpoint(subject, ({ value, exchange }, chainId) => {
-    const { head, finalized, indexedFrom, indexedTo, lagBlocks, transfersFrom, internalFrom } = value
+    const { head, finalized, indexedFrom, indexedTo, lagBlocks } = value
+    const { transfersFrom, internalFrom, operationsFrom } = value
     holds(value.chainId === chainId, () => `it is about chain ${value.chainId}`, exchange)
     const ascends = (one: number | undefined, other: number | undefined, words: string) =>
       holds(one === undefined || other === undefined || one <= other, () => words, exchange)
@@ -46,8 +47,14 @@ async function checkNumbers(subject: Subject): Promise<void> {
     ascends(finalized, head, 'what is final is beyond the head')
     ascends(indexedFrom, transfersFrom, 'transfers are known below the index')
     ascends(indexedFrom, internalFrom, 'internal transfers are known below the index')
+    ascends(indexedFrom, operationsFrom, 'operations are known below the index')
     if (head === undefined || indexedTo === undefined) return
     // Head and index are of one moment, but a chain may become shorter for a while.
+    holds(
+      head >= indexedTo || value.degraded,
+      () => 'its head is below its index, and it is not degraded',
+      exchange
+    )
     const lag = Math.max(0, head - indexedTo)
     holds(
       lagBlocks === undefined || lagBlocks === lag,
@@ -70,8 +77,8 @@ async function checkHistories(subject: Subject): Promise<void> {
     const blocks = reading.value.filter(isConfirmed).flatMap(({ blockNumber }) => blockNumber ?? [])
     const [newest, oldest] = [Math.max(...blocks), Math.min(...blocks)]
     const told = () => `blocks ${oldest} to ${newest} against an index of ${indexedFrom} to ${indexedTo}`
-    const within =
-      (indexedTo ?? Infinity) >= newest && (deepHistory === 'node' || (indexedFrom ?? 0) <= oldest)
+    const isDeep = deepHistory !== undefined && deepHistory !== 'none'
+    const within = (indexedTo ?? Infinity) >= newest && (isDeep || (indexedFrom ?? 0) <= oldest)
     holds(blocks.length === 0 || within, told, after.exchange, reading.exchange)
     const isPending = reading.value.some(record => !isConfirmed(record))
     holds(
@@ -83,6 +90,25 @@ async function checkHistories(subject: Subject): Promise<void> {
   })
 }
 
+/** A history is answered or refused between two statuses: one of the two has to say the same. */
+async function checkReady(subject: Subject): Promise<void> {
+  const chainId = await subject.chainOf('/evm-chain')
+  const [account] = await subject.evmAccounts()
+  if (account === undefined || chainId === undefined) throw new NotShown('no account was there to see it on')
+  const before = await readStatus(subject, '/evm-chain')
+  const params = [account.address, ...((await subject.offers('pages')) ? [{ limit: 1 }] : [])]
+  const { body, exchange } = await subject.service.call({
+    ...{ endpoint: '/evm-chain', method: history, chainId, params }
+  })
+  const after = await readStatus(subject, '/evm-chain')
+  const isAnswered = typeof body === 'object' && body !== null && 'result' in body
+  holds(
+    [before, after].some(({ value }) => value.ready === isAnswered),
+    () => `histories are ${isAnswered ? 'answered' : 'refused'}, and ready is ${after.value.ready}`,
+    ...[after.exchange, exchange]
+  )
+}
+
 async function checkCoverage(subject: Subject): Promise<void> {
   const chainId = await subject.chainOf('/evm-chain')
   const [account] = await subject.evmAccounts()
@@ -92,6 +118,7 @@ async function checkCoverage(subject: Subject): Promise<void> {
     [history, [account.address, ...page]],
     ['svc_getTokensAndNFTs', [account.address]]
   ] as const) {
+    const before = (await subject.offers(method)) ? await readStatus(subject, '/evm-chain') : undefined
     const { exchange } = await subject.read(name, params)
     const text = exchange.received.headers[coverageHeader]
     const coverage = text === undefined ? undefined : parseCoverage(text)
@@ -99,42 +126,35 @@ async function checkCoverage(subject: Subject): Promise<void> {
     const [one, ...others] = coverage
     const isOne = one !== undefined && others.length === 0 && one.chainId === chainId
     holds(isOne, () => `${coverageHeader} is not of this chain alone`, exchange)
-    if (await subject.offers(method)) await checkAgainstStatus(subject, one?.parameters ?? {}, exchange)
-  }
-}
-
-/**
- * Reads the status until it has come as far as a block, for two seconds at most: it may follow an answer by a moment, and an
- * index is shorter while a reorg is followed.
- */
-async function readStatusUpTo(subject: Subject, block: number): Promise<Reading<SyncStatus>> {
-  for (let attempt = 1; ; attempt++) {
-    const reading = await readStatus(subject, '/evm-chain')
-    const { indexedTo } = reading.value
-    if (indexedTo === undefined || indexedTo >= block || attempt === 20) return reading
-    await new Promise(resolve => setTimeout(resolve, 100))
+    if (before !== undefined) await checkAgainstStatus(subject, one?.parameters ?? {}, before, exchange)
   }
 }
 
 async function checkAgainstStatus(
   subject: Subject,
   told: Readonly<Record<string, string | number>>,
+  before: Reading<SyncStatus>,
   exchange: Reading<unknown>['exchange']
 ): Promise<void> {
   const to = Number(told.to ?? 0)
-  const { value, exchange: asked } = await readStatusUpTo(subject, to)
+  const { value, exchange: asked } = await readStatus(subject, '/evm-chain')
+  const isDeep = value.deepHistory !== undefined && value.deepHistory !== 'none'
   const fixed = {
     from: value.indexedFrom,
     transfers: value.transfersFrom,
     internal: value.internalFrom,
-    deep: value.deepHistory
+    operations: value.operationsFrom,
+    // Where nothing is older than the index, the header leaves it out.
+    deep: isDeep ? 'node' : value.indexedFrom === 0 ? undefined : value.deepHistory
   }
   for (const [name, expected] of Object.entries(fixed)) {
     const fits = told[name] === expected
     holds(fits, () => `${name} is ${told[name]} in the header, ${expected} in the status`, asked, exchange)
   }
-  const fits = value.indexedTo === undefined || to <= value.indexedTo
-  holds(fits, () => `the header covers block ${to}, the status ${value.indexedTo}`, asked, exchange)
+  // The answer lies between two statuses; a reorg in the meantime makes the later one shorter.
+  const tops = [before.value, value].map(({ indexedTo = Number.POSITIVE_INFINITY }) => indexedTo)
+  const fits = to <= Math.max(...tops)
+  holds(fits, () => `the header covers block ${to}, the statuses ${tops.join(' and ')}`, asked, exchange)
 }
 
 const base = {
@@ -164,6 +184,14 @@ export const syncChecks: readonly Check[] = [
     where: '#/components/schemas/SyncStatus/properties/indexedTo',
     endpoints: ['/evm-chain'],
     run: checkHistories
+  },
+  {
+    ...base,
+    name: 'sync/ready',
+    shows: 'The status says that it is ready exactly while histories are answered.',
+    where: '#/components/schemas/SyncStatus/properties/ready',
+    endpoints: ['/evm-chain'],
+    run: checkReady
   },
   {
     ...base,

@@ -366,8 +366,9 @@ describe('the envelope', () => {
       () => `block ${head} to be indexed`
     )
     expect(result).toMatchObject({
-      ...{ chainId, head, indexedFrom: 0, indexedTo: head, lagBlocks: 0, degraded: false },
-      covers: { transfers: true, internal: true, pool: true }
+      ...{ chainId, ready: true, phase: 'following', degraded: false, deepHistory: 'none' },
+      ...{ head, indexedFrom: 0, indexedTo: head, lagBlocks: 0 },
+      covers: { transfers: true, internal: true, operations: false, pool: true }
     })
     const discovered = await succeed(road.baseUrl, { method: 'rpc.discover', params: [] })
     expect(discovered.result).toMatchObject({ openrpc: '1.3.2', info: { version: '1.0.0' } })

@@ -269,6 +269,6 @@ describe.skipIf(unsupported !== undefined)('enhancedGetTokensAndNFTs', () => {
     )
     successResult(JSON.parse(text), { endpoint, method, id: 1 })
     const status = await succeed(road.baseUrl, { endpoint, method: 'svc_getSyncStatus', params: [] })
-    expect(status.result).toMatchObject({ chainId, degraded: false })
+    expect(status.result).toMatchObject({ chainId, ready: true, phase: 'following', degraded: false })
   })
 })

@@ -187,7 +187,12 @@ describe('certificates of random ledgers', () => {
           const effective = entriesOf(model).transactions.filter(indexed => changesAnything(indexed))
           const lost = effective[place % Math.max(1, effective.length)]
           if (lost === undefined || (code === 'none' && paysInside(model))) return
-          const coverage = { detailedFrom: 0, countedFrom: 0, ...(isTraced && { tracedFrom: 0 }) }
+          const coverage = {
+            detailedFrom: 0,
+            countedFrom: 0,
+            operationsFrom: 0,
+            ...(isTraced && { tracedFrom: 0 })
+          }
           const certificate = await certify(model, {
             removed: { transactions: [lost.transaction] },
             coverage,
@@ -272,7 +277,7 @@ function payments(
   )
 }
 
-const untraced = { detailedFrom: 0, countedFrom: 0 }
+const untraced = { detailedFrom: 0, countedFrom: 0, operationsFrom: 0 }
 
 describe('without traces', () => {
   test('an account that sends for itself and runs no code is proven by its balance', async () => {

@@ -8,6 +8,8 @@ export interface AnswerCoverage {
   readonly transfersFrom?: number
   /** First block from which on every block is traced; absent: not even the newest. */
   readonly internalFrom?: number
+  /** First block from which on operations, authorities and logs of failed transactions are indexed; absent: of none. */
+  readonly operationsFrom?: number
   /** What lies below `from` is answered by the node, or by nobody; absent where nothing lies there. */
   readonly deepHistory?: 'node' | 'none'
 }

@@ -70,6 +70,22 @@ export interface TokenTransfer {
   readonly isWrapping?: true
 }
 
+/**
+ * An ERC-4337 operation, as a contract logged it (`UserOperationEvent`): its claim, not a proof. The account `sender` acted,
+ * whoever sent the transaction. Amounts in wei.
+ */
+export interface UserOperation {
+  /** The contract that logged the event. */
+  readonly entryPoint: Address
+  readonly userOpHash: Hash
+  readonly sender: Address
+  /** Absent: the account paid itself. */
+  readonly paymaster?: Address
+  readonly nonce: bigint
+  readonly success: boolean
+  readonly actualGasCost: bigint
+}
+
 /** Native currency that moved while a transaction was carried out, besides its own value. Never of nothing. */
 export interface InternalTransfer {
   readonly kind: 'call' | 'create' | 'selfdestruct'
@@ -116,6 +132,8 @@ export interface IndexedTransaction {
   readonly transfers?: readonly TokenTransfer[]
   /** In the order of execution; absent: not known, the block was not traced. */
   readonly internal?: readonly InternalTransfer[]
+  /** In log order; absent: none. */
+  readonly operations?: readonly UserOperation[]
 }
 
 /** One verified block as the indexer hands it to the store. */
@@ -127,6 +145,11 @@ export interface IndexedBlock {
   readonly transactions: readonly IndexedTransaction[]
   /** What happened inside its transactions is known; absent: it is not. */
   readonly isTraced?: boolean
+  /**
+   * The parties include every authority whose tuple is signed for this chain, valid or not: the nonces that decide are not
+   * known.
+   */
+  readonly hasUncheckedAuthorities?: boolean
   /** Each account once; absent: none. */
   readonly events?: readonly AccountEvents[]
 }

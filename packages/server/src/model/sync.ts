@@ -8,6 +8,8 @@ export interface SyncStatus {
   readonly phase: 'starting' | 'backfilling' | 'following' | 'stalled'
   /** Newest block the node has named; absent before its first answer. */
   readonly head?: number
+  /** Timestamp of that block, in Unix seconds; absent where it is not known. */
+  readonly headTimestampSeconds?: number
   /** Newest block the chain holds final; absent where it names none. */
   readonly finalized?: number
   /** First block of the index; while nothing is indexed, the one that the configuration names. */
@@ -37,25 +39,150 @@ export interface SyncStatus {
   readonly waiting?: true
   /** This process does not index, and never takes the place of the one that does. */
   readonly indexing?: false
+  /**
+   * `Date.now()` since which the chain has been stalled, as far as this process has seen it. Kept during further attempts,
+   * until a block is stored or the index is level with its node.
+   */
+  readonly stalledSinceMs?: number
   /** Why the chain does not move; absent while it does. Never holds a URL. */
   readonly problem?: string
 }
 
-/** Whether the node of a Solana cluster answers; nothing of it is indexed. */
-export interface SolanaStatus {
+/**
+ * State of a chain at one moment. The wire, the health pages and the metrics all show this one, so that they cannot
+ * contradict each other.
+ */
+export interface ChainState extends SyncStatus {
+  /** Histories are answered. */
+  readonly ready: boolean
+  /** The chain is stalled, its node went back to a head below the index, or final blocks were replaced lately. */
+  readonly degraded: boolean
+  /** Age of the head block by its timestamp; absent where that is not known. */
+  readonly headAgeSeconds?: number
+  /** 0 while the head is below the index; absent while one of the two is not known. */
+  readonly lagBlocks?: number
+  /** Blocks by which the head is below the index; absent where it is not. */
+  readonly headBelowIndexBlocks?: number
+  /** How long the chain has been stalled, or its pool unseen, so that histories are refused. */
+  readonly stalledSeconds?: number
+}
+
+/** State of a Solana cluster's node at one moment; nothing of the cluster is indexed. */
+export interface SolanaState {
   readonly chainId: number
-  /** `starting`: not looked at lately; `following`: it answers. */
+  /** `starting` until the first check has ended; `stalled` while the node does not answer. */
   readonly phase: 'starting' | 'following' | 'stalled'
+  /** The node answered the last check. */
+  readonly ready: boolean
+  readonly degraded: boolean
   /** Newest slot the node has named. */
   readonly head?: number
+  /** Time since this server first saw that slot. */
+  readonly headAgeSeconds?: number
+  /** Time since the node last answered a check. */
+  readonly answeredSecondsAgo?: number
+  readonly stalledSeconds?: number
   /** Why it is stalled. Never holds a URL. */
   readonly problem?: string
 }
 
+/** The pool is read every second or so, every ten at most; when the last read is older, it is not known what is pending. */
+const poolFreshMs = 15_000
+
+/** Facts by which histories are answered or refused. */
+export interface ReadinessRules {
+  /** `Date.now()`. */
+  readonly nowMs: number
+  /** Histories are answered during the first backfill. */
+  readonly serveWhileSyncing: boolean
+}
+
 /**
- * What callers, health page and metrics all call degraded: the index does not move, so that nobody knows what is new,
- * or final blocks have been replaced lately.
+ * Returns why histories of a chain are refused: its first backfill is not complete, its index does not follow the node, or
+ * its pool was not seen recently; `undefined` while they are answered.
  */
-export function isDegraded({ phase, degraded }: Pick<SyncStatus, 'phase' | 'degraded'>): boolean {
-  return degraded || phase === 'stalled'
+export function whyNotReady(
+  { backfilled, phase, poolSeenAtMs }: Pick<SyncStatus, 'backfilled' | 'phase' | 'poolSeenAtMs'>,
+  { nowMs, serveWhileSyncing }: ReadinessRules
+): 'backfill' | 'node' | 'pool' | undefined {
+  if (!backfilled) return serveWhileSyncing ? undefined : 'backfill'
+  // What is unknown must not appear as nothing.
+  if (phase !== 'following') return 'node'
+  return poolSeenAtMs === undefined || nowMs - poolSeenAtMs > poolFreshMs ? 'pool' : undefined
+}
+
+/** Derives the state of a chain from its status. */
+export function toChainState(status: SyncStatus, rules: ReadinessRules): ChainState {
+  const { head, headTimestampSeconds, indexedTo, phase, poolSeenAtMs } = status
+  const { nowMs } = rules
+  const why = whyNotReady(status, rules)
+  const ahead = head === undefined || indexedTo === undefined ? undefined : head - indexedTo.number
+  const isBelow = ahead !== undefined && ahead < 0
+  const poolStaleSinceMs = poolSeenAtMs === undefined ? undefined : poolSeenAtMs + poolFreshMs
+  const refusedSinceMs = status.stalledSinceMs ?? (why === 'pool' ? poolStaleSinceMs : undefined)
+  const problem = status.problem ?? (why === 'pool' ? poolProblem : undefined)
+  return {
+    ...status,
+    ready: why === undefined,
+    degraded: status.degraded || phase === 'stalled' || isBelow,
+    ...(headTimestampSeconds !== undefined && {
+      headAgeSeconds: secondsSince(headTimestampSeconds * 1_000, nowMs)
+    }),
+    ...(ahead !== undefined && { lagBlocks: Math.max(0, ahead) }),
+    ...(isBelow && { headBelowIndexBlocks: -ahead }),
+    ...(refusedSinceMs !== undefined && { stalledSeconds: secondsSince(refusedSinceMs, nowMs) }),
+    ...(problem !== undefined && { problem })
+  }
+}
+
+const poolProblem = `the node's transaction pool has not been read for ${poolFreshMs / 1_000} s`
+
+/** Returns whole seconds; 0 where the clock was set back. */
+export function secondsSince(thenMs: number, nowMs: number): number {
+  return Math.max(0, Math.floor((nowMs - thenMs) / 1_000))
+}
+
+/** Range of an index, as a snapshot of the store shows it. */
+interface IndexRange {
+  readonly from: number
+  readonly to: BlockRef
+  readonly toTimestampSeconds: number
+}
+
+/** Contents of an index, as a snapshot of the store shows them. */
+export interface IndexFacts {
+  readonly backfilled: boolean
+  /** Final blocks were removed; see `SyncStatus`. */
+  readonly degraded: boolean
+  /** Absent while nothing is indexed. */
+  readonly range?: IndexRange | undefined
+}
+
+/** Puts what the index itself shows in place of what its indexer last reported of it. */
+export function withIndex(reported: SyncStatus, { backfilled, degraded, range }: IndexFacts): SyncStatus {
+  const { indexedTo, ...status } = { ...reported, backfilled, degraded }
+  if (range === undefined) return status
+  const newest = newestHead({ ...status, indexedTo: indexedTo?.number }, range)
+  return { ...status, ...newest, indexedFrom: range.from, indexedTo: range.to }
+}
+
+/**
+ * Returns the newest block that is known of a node: where the index has grown since its indexer reported, that is at least
+ * the newest indexed block.
+ *
+ * @param reported.indexedTo - height of the index when the head was reported.
+ */
+export function newestHead(
+  reported: Partial<Pick<SyncStatus, 'head' | 'headTimestampSeconds'>> & {
+    readonly indexedTo?: number | undefined
+  },
+  range: IndexRange | undefined
+): Partial<Pick<SyncStatus, 'head' | 'headTimestampSeconds'>> {
+  const { head, headTimestampSeconds, indexedTo = -1 } = reported
+  if (head === undefined) return {}
+  const top = range?.to.number ?? -1
+  if (range !== undefined && (top === head || top > Math.max(head, indexedTo))) {
+    return { head: top, headTimestampSeconds: range.toTimestampSeconds }
+  }
+  return { head, ...(headTimestampSeconds !== undefined && { headTimestampSeconds }) }
 }

@@ -1,4 +1,4 @@
-import type { SolanaStatus, SyncStatus } from '../model/sync.ts'
+import type { ChainState, SolanaState } from '../model/sync.ts'
 
 /** Measurements counted by size: plain data, so that it can leave a worker thread. */
 export interface HistogramFigures {
@@ -139,10 +139,10 @@ export interface LimitFigures {
 /** How a server fares, read whenever it is asked. */
 export interface ServerFigures {
   /** One for each EVM chain, in the order of the configuration. */
-  readonly syncStatuses: () => readonly SyncStatus[]
-  /** One for each Solana cluster. Reading may make a call to the cluster's node. */
-  readonly solanaStatuses: () => readonly SolanaStatus[]
-  /** The nodes and the indexer of each EVM chain, in the order of `syncStatuses`. */
+  readonly chainStates: () => readonly ChainState[]
+  /** One for each Solana cluster. */
+  readonly solanaStates: () => readonly SolanaState[]
+  /** The nodes and the indexer of each EVM chain, in the order of `chainStates`. */
   readonly nodeFigures: () => readonly NodeFigures[]
   readonly metadataFigures: () => MetadataFigures | undefined
   /** Names an EVM chain for people: `Polygon (137)`, or `Chain 31337` where only the id is known. */

@@ -1,47 +1,63 @@
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { NodeUnavailableError } from '../platform/errors.ts'
-import { createSlotWatch } from './slotWatch.ts'
+import { createSlotWatch, type SlotWatch } from './slotWatch.ts'
 
-function watchOver(answers: (() => Promise<number>)[]) {
-  const clock = { ms: 1_000, now: () => clock.ms }
+let watch: SlotWatch
+beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
+afterEach(() => {
+  watch.close()
+  vi.useRealTimers()
+})
+
+function watchOver(answers: (() => Promise<number>)[]): () => number {
   let asked = 0
   const currentSlot = () => (answers[asked++] ?? (() => new Promise<number>(() => {})))()
-  return { clock, asked: () => asked, watch: createSlotWatch({ chainId: 103, currentSlot, clock }) }
+  watch = createSlotWatch({ chainId: 103, currentSlot, clock: { now: Date.now } })
+  return () => asked
 }
-const turn = () => new Promise(resolve => setImmediate(resolve))
+const silent = () => Promise.reject(new NodeUnavailableError('no answer from http://host/key'))
 
-it('a cluster is asked when somebody looks, and again only after a while', async () => {
-  const { watch, clock, asked } = watchOver([async () => 7, async () => 9])
-  expect(asked()).toBe(0)
-  expect(watch.status()).toEqual({ chainId: 103, phase: 'starting' })
-  await turn()
-  expect(watch.status()).toEqual({ chainId: 103, phase: 'following', head: 7 })
-  expect(asked()).toBe(1)
-  clock.ms += 5_000
-  expect(watch.status()).toMatchObject({ head: 7 })
-  await turn()
-  expect(watch.status()).toMatchObject({ head: 9 })
+it('the state of a cluster is known without anybody asking, and is checked every ten seconds', async () => {
+  const asked = watchOver([async () => 7, async () => 7, async () => 9])
+  expect(watch.state()).toEqual({ chainId: 103, phase: 'starting', ready: false, degraded: false })
+  await vi.advanceTimersByTimeAsync(0)
+  expect(watch.state()).toEqual({
+    ...{ chainId: 103, phase: 'following', ready: true, degraded: false },
+    ...{ head: 7, headAgeSeconds: 0, answeredSecondsAgo: 0 }
+  })
+  await vi.advanceTimersByTimeAsync(12_000)
+  expect(watch.state()).toMatchObject({ head: 7, headAgeSeconds: 12, answeredSecondsAgo: 2 })
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(watch.state()).toMatchObject({ head: 9, headAgeSeconds: 2 })
+  expect(asked()).toBe(3)
 })
 
-it('what was found long ago is not told as if it were so now', async () => {
-  const { watch, clock } = watchOver([async () => 7])
-  watch.status()
-  await turn()
-  clock.ms += 15_000
-  expect(watch.status()).toEqual({ chainId: 103, phase: 'starting' })
-})
-
-it('a node that fails is told with its reason, and what the server itself did wrong without', async () => {
-  const node = watchOver([() => Promise.reject(new NodeUnavailableError('no answer from http://host/key'))])
-  node.watch.status()
-  await turn()
-  expect(node.watch.status()).toEqual({
-    chainId: 103,
-    phase: 'stalled',
+it('a node that fails is stalled since its first failure, and its last slot stays known', async () => {
+  watchOver([async () => 7, silent, silent, async () => 8])
+  await vi.advanceTimersByTimeAsync(25_000)
+  expect(watch.state()).toEqual({
+    ...{ chainId: 103, phase: 'stalled', ready: false, degraded: true },
+    ...{ head: 7, headAgeSeconds: 25, answeredSecondsAgo: 25, stalledSeconds: 15 },
     problem: 'no answer from http://host'
   })
-  const bug = watchOver([() => Promise.reject(new TypeError('x of undefined'))])
-  bug.watch.status()
-  await turn()
-  expect(bug.watch.status()).toMatchObject({ phase: 'stalled', problem: 'internal error' })
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(watch.state()).toMatchObject({ phase: 'following', ready: true, head: 8 })
+  expect(watch.state()).not.toHaveProperty('problem')
+  expect(watch.state()).not.toHaveProperty('stalledSeconds')
+})
+
+it('a call that failed leads to a check at once, and to no second one beside it', async () => {
+  const asked = watchOver([async () => 7, silent])
+  await vi.advanceTimersByTimeAsync(1_000)
+  watch.check()
+  watch.check()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(asked()).toBe(2)
+  expect(watch.state()).toMatchObject({ phase: 'stalled' })
+})
+
+it('a mistake of the server itself is told without its words', async () => {
+  watchOver([() => Promise.reject(new TypeError('x of undefined'))])
+  await vi.advanceTimersByTimeAsync(0)
+  expect(watch.state()).toMatchObject({ phase: 'stalled', problem: 'internal error' })
 })

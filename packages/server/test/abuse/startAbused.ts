@@ -17,7 +17,7 @@ import { requestBytes } from './wire.ts'
 /** Severity of pino. */
 const warn = 40
 
-const covers = { transfers: false, internal: false, pool: false }
+const covers = { transfers: false, internal: false, operations: false, pool: false }
 
 /** A service to be abused, and what must hold after each abuse. */
 export interface AbusedService {
@@ -47,7 +47,7 @@ export async function startAbused(
     handlers: {
       svc_getSyncStatus: async (_params, { chainId = 0 }) => {
         calls++
-        return { chainId, degraded: false, covers }
+        return { chainId, ready: true, phase: 'following' as const, degraded: false, covers }
       },
       svc_getTransactionsByAddress: async () => new ResultStream(emptyHistory(), async () => {}),
       ...changes.handlers

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -13,9 +13,10 @@ import { patient } from '../../../../.config/patience.ts'
 import { startScriptedNode } from '../solana/startScriptedNode.ts'
 import { type Fault, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { startHardhat } from '../support/startHardhat.ts'
-import { type RunningCommand, runCommand } from './runCommand.ts'
+import { mainFile, type RunningCommand, runCommand } from './runCommand.ts'
 
 const run = promisify(execFile)
+const hasScript = spawnSync('script', ['--version']).status === 0
 
 let anvil: AnvilNode
 let folder: string
@@ -256,6 +257,54 @@ describe('chain-data init', () => {
     cleanUps.push(node.close)
     return node.url
   }
+
+  it('on a chain whose blocks break checks writes the waivers when they are allowed, and else says which they are', async () => {
+    const url = await proxied(({ method }, result) =>
+      method === 'eth_getBlockByNumber'
+        ? { ...(result as object), logsBloom: `0x${'ff'.repeat(256)}` }
+        : result
+    )
+    const { code, stderr } = await initAndEnd(url)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^Blocks of development chain 31337 break these checks on every node given: logsBloom\n {2}\{"check":"logsBloom"/
+    )
+    expect(stderr).toContain('allow it by --waive')
+    await expect(stat(file)).rejects.toThrow('ENOENT')
+    const { result } = await startAndAsk(url, '--waive')
+    expect(await writtenChain()).toMatchObject({
+      waivers: [{ check: 'logsBloom', fromBlock: 0, toBlock: null }]
+    })
+    expect(result.length).toBeGreaterThan(0)
+  })
+
+  it.skipIf(!hasScript)(
+    'asks a person at a terminal for the URL, and whether to overwrite and to start',
+    async () => {
+      await writeFile(file, 'old')
+      const command = `exec '${process.execPath}' --conditions=@chain-data/source '${mainFile}' init --config '${file}'`
+      const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
+      let output = ''
+      child.stdout.setEncoding('utf8').on('data', text => {
+        output += text
+      })
+      const ended = once(child, 'close')
+      cleanUps.push(async () => {
+        child.kill('SIGKILL')
+        await ended
+      })
+      const answer = async (question: string, text: string) => {
+        await expect.poll(() => output, { timeout: patient(20_000) }).toContain(question)
+        child.stdin.write(`${text}\r`)
+      }
+      await answer('is there. Overwrite it? [y/N]', 'y')
+      await answer('URL of a node, such as https://host/key:', anvil.rpcUrl)
+      await answer('Start the server now? [Y/n]', 'n')
+      await ended
+      expect(output).toContain('Start it:  npx chain-data serve --config')
+      expect(await writtenChain()).toMatchObject({ chainId: 31337, rpcUrls: [anvil.rpcUrl] })
+    }
+  )
 
   it('overwrites no configuration unless it is told to', async () => {
     await writeFile(file, 'precious')

@@ -8,7 +8,7 @@ import { type DeepWorld, finality, startDeepWorld } from './startDeepWorld.ts'
 const seed = Number(process.env.DEEP_SEED ?? 61)
 const traces = 'on'
 const deepChain = { traces, finality, startBlock: 'latest', deepHistory: 'node' }
-const include = ['transfers', 'internal']
+const include = ['transfers', 'internal', 'operations']
 
 let world: DeepWorld
 /** An index of the whole chain, which says what is right. */
@@ -21,11 +21,13 @@ beforeAll(async () => {
   ends.push(world.close)
   const store = await engines[0].create()
   ends.push(store.remove)
-  full = await startDeepService({
-    nodeUrl: world.anvil.rpcUrl,
-    store: store.url,
-    chain: { traces, finality }
-  })
+  full = comparable(
+    await startDeepService({
+      nodeUrl: world.anvil.rpcUrl,
+      store: store.url,
+      chain: { traces, finality }
+    })
+  )
   ends.push(full.close)
 })
 afterAll(async () => {
@@ -34,6 +36,18 @@ afterAll(async () => {
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
+
+/** No index of addresses names the authority of an authorization: such records are left out of the comparison. */
+function comparable(whole: DeepService): DeepService {
+  const isOnlyAuthority = ({ type, from, to }: TransactionRecord, address: string) =>
+    type === 4 && ![from, to].some(party => party?.toLowerCase() === address)
+  return {
+    ...whole,
+    async history(address, page) {
+      return (await whole.history(address, page)).filter(record => !isOnlyAuthority(record, address))
+    }
+  }
+}
 
 async function openStore(engine = engines[0]): Promise<TestStore> {
   const store = await engine.create()
@@ -138,7 +152,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
 
   it('does so without traces, by ots_searchTransactionsBefore', async () => {
     const chain = { ...deepChain, traces: 'off' }
-    const whole = await startDeep({ chain: { finality } })
+    const whole = comparable(await startDeep({ chain: { finality } }))
     const proxy = await startProxy()
     const deep = await startDeep({ nodeUrl: proxy.url, chain })
     expect(await differences(deep, { include }, whole), `seed ${seed}`).toEqual([])
@@ -201,7 +215,7 @@ describe(`an index that begins at the newest final block (DEEP_SEED=${seed})`, (
     expect(await coverage(full)).not.toContain('deep')
     const status = async (service: DeepService) => (await service.ask('svc_getSyncStatus', [])).result
     expect(await status(plain)).toMatchObject({ deepHistory: 'none', indexedFrom: plain.indexedFrom() })
-    expect(await status(deep)).toMatchObject({ deepHistory: 'node' })
+    expect(await status(deep)).toMatchObject({ deepHistory: 'trace_filter' })
   })
 
   it.each(engines)('asks no node again for what $name keeps, also after a restart', async engine => {

@@ -48,6 +48,8 @@ it('the events of a block on anvil are what its fee recipient got, and the nonce
     { address: feeRecipient, events: [{ kind: 'tip', amount: tips }] }
   ])
   expect(await provider.getTransactionCount(authority.address)).toBe(2)
-  // An authority is no party of the transaction.
-  expect(block.transactions[0]?.parties).toEqual([sponsor.address.toLowerCase(), delegate])
+  // Without the nonces around the block, every authority counts.
+  expect(block.hasUncheckedAuthorities).toBe(true)
+  const parties = [sponsor.address.toLowerCase(), delegate, authority.address.toLowerCase()]
+  expect(block.transactions[0]?.parties).toEqual(parties)
 })

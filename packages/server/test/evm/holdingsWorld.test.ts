@@ -15,7 +15,7 @@ import type { EvmHoldings as EvmHoldingsOnWire } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { getAddress } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readTransfers } from '../../src/evm/blocks/transfers.ts'
+import { readLogs } from '../../src/evm/blocks/readLogs.ts'
 import { createEvmHoldings } from '../../src/evm/holdings/holdings.ts'
 import { shapeHoldings } from '../../src/evm/holdings/shapeHoldings.ts'
 import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
@@ -60,7 +60,7 @@ async function candidatesOfChain(): Promise<HoldingCandidate[]> {
   const answers = await rpc.batch(blocks)
   return answers.flatMap(answer => {
     if (!answer.ok) throw answer.error
-    return (answer.value as { logs: unknown[] }[]).flatMap(receipt => readTransfers(receipt.logs).candidates)
+    return (answer.value as { logs: unknown[] }[]).flatMap(receipt => readLogs(receipt.logs).candidates)
   })
 }
 

@@ -6,8 +6,10 @@ import { request, startService } from '../http/startService.ts'
 const handlers = {
   svc_getSyncStatus: async () => ({
     chainId: 1,
+    ready: true,
+    phase: 'following' as const,
     degraded: false,
-    covers: { transfers: false, internal: false, pool: false }
+    covers: { transfers: false, internal: false, operations: false, pool: false }
   })
 }
 const call = request('svc_getSyncStatus', [])

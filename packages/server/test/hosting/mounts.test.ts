@@ -9,8 +9,10 @@ import { listenOn } from './startProxy.ts'
 const handlers = {
   svc_getSyncStatus: async () => ({
     chainId: 1,
+    ready: true,
+    phase: 'following' as const,
     degraded: false,
-    covers: { transfers: false, internal: false, pool: false }
+    covers: { transfers: false, internal: false, operations: false, pool: false }
   })
 }
 const init = {

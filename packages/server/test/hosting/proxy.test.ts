@@ -17,7 +17,7 @@ describe('a page', () => {
     expect(await response.json()).toEqual({
       jsonrpc: '2.0',
       id: 1,
-      result: { chainId: 1, degraded: false, covers }
+      result: { chainId: 1, ready: true, phase: 'following', degraded: false, covers }
     })
     const requestId = response.headers.get('x-request-id')
     expect(service.logLines.filter(line => line.includes(`"${requestId}"`))).not.toEqual([])
@@ -130,7 +130,7 @@ it('more requests at once than the host allows are refused', async () => {
       handlers: {
         svc_getSyncStatus: () =>
           new Promise(resolve => {
-            finish = () => resolve({ chainId: 1, degraded: false, covers })
+            finish = () => resolve({ chainId: 1, ready: true, phase: 'following', degraded: false, covers })
           })
       }
     },

@@ -4,11 +4,17 @@ import { request, type ServiceChanges, startService } from '../http/startService
 import { startProxy } from './startProxy.ts'
 
 /** What a service knows of a chain of which nothing is indexed. */
-export const covers = { transfers: false, internal: false, pool: false }
+export const covers = { transfers: false, internal: false, operations: false, pool: false }
 
 /** One method, the cheapest. */
 export const handlers: NonNullable<ServiceChanges['handlers']> = {
-  svc_getSyncStatus: async (_params, { chainId = 0 }) => ({ chainId, degraded: false, covers })
+  svc_getSyncStatus: async (_params, { chainId = 0 }) => ({
+    chainId,
+    ready: true,
+    phase: 'following' as const,
+    degraded: false,
+    covers
+  })
 }
 
 /** A call of that method. */

@@ -38,8 +38,10 @@ function start(...told: readonly (Omit<AnswerCoverage, 'chainId'> | undefined)[]
       },
       svc_getSyncStatus: async (_params, { chainId = 0 }) => ({
         chainId,
+        ready: true,
+        phase: 'following' as const,
         degraded: false,
-        covers: { transfers: true, internal: false, pool: false }
+        covers: { transfers: true, internal: false, operations: false, pool: false }
       })
     }
   })

@@ -12,8 +12,14 @@ import { Refusal } from '../../src/platform/refusal.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { address, request, solanaAddress, startService } from './startService.ts'
 
-const covers = { transfers: false, internal: false, pool: false }
-const status = (chainId = 0): SyncStatus => ({ chainId, degraded: false, covers })
+const covers = { transfers: false, internal: false, operations: false, pool: false }
+const status = (chainId = 0): SyncStatus => ({
+  chainId,
+  ready: true,
+  phase: 'following' as const,
+  degraded: false,
+  covers
+})
 const service = startService({
   handlers: { svc_getSyncStatus: async (_params, { chainId }) => status(chainId) }
 })

@@ -4,9 +4,15 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Listener } from '../../src/server/http/listen.ts'
 import { authorization, request, type ServiceChanges, startService } from './startService.ts'
 
-const covers = { transfers: false, internal: false, pool: false }
+const covers = { transfers: false, internal: false, operations: false, pool: false }
 const handlers: NonNullable<ServiceChanges['handlers']> = {
-  svc_getSyncStatus: async () => ({ chainId: 1, degraded: false, covers })
+  svc_getSyncStatus: async () => ({
+    chainId: 1,
+    ready: true,
+    phase: 'following' as const,
+    degraded: false,
+    covers
+  })
 }
 const good = request('svc_getSyncStatus', [])
 
@@ -136,7 +142,8 @@ describe('over a socket', () => {
       handlers: {
         svc_getSyncStatus: () =>
           new Promise(resolve => {
-            finish = () => resolve({ chainId: 1, degraded: false, covers })
+            finish = () =>
+              resolve({ chainId: 1, ready: true, phase: 'following' as const, degraded: false, covers })
           })
       }
     })

@@ -13,9 +13,15 @@ import {
   startService
 } from './startService.ts'
 
-const covers = { transfers: false, internal: false, pool: false }
+const covers = { transfers: false, internal: false, operations: false, pool: false }
 const handlers: NonNullable<ServiceChanges['handlers']> = {
-  svc_getSyncStatus: async () => ({ chainId: 1, degraded: false, covers })
+  svc_getSyncStatus: async () => ({
+    chainId: 1,
+    ready: true,
+    phase: 'following' as const,
+    degraded: false,
+    covers
+  })
 }
 const good = request('svc_getSyncStatus', [])
 
@@ -115,7 +121,8 @@ describe('what never becomes a request', () => {
       handlers: {
         svc_getSyncStatus: () =>
           new Promise(resolve => {
-            finish = () => resolve({ chainId: 1, degraded: false, covers })
+            finish = () =>
+              resolve({ chainId: 1, ready: true, phase: 'following' as const, degraded: false, covers })
           })
       }
     })

@@ -44,18 +44,13 @@ export type ServiceChanges = Omit<Partial<ServiceOptions>, 'handlers' | 'limits'
 /** The HTTP and JSON-RPC layers around the methods that a test brings; everything else is as by default. */
 export function startService(changes: ServiceChanges = {}): StartedService {
   const logLines: string[] = []
-  const {
-    projects: mayCall = projects,
-    syncStatuses = () => [],
-    solanaStatuses = () => [],
-    ...rest
-  } = changes
+  const { projects: mayCall = projects, chainStates = () => [], solanaStates = () => [], ...rest } = changes
   const keyRing = createKeyRing(mayCall)
   const service = createService({
     chainIds: { '/evm-chain': [1, 31337], '/solana': [101, 103] },
     figures: {
-      syncStatuses,
-      solanaStatuses,
+      chainStates,
+      solanaStates,
       nodeFigures: () => [],
       metadataFigures: () => undefined,
       chainLabel: chainId => `Chain ${chainId}`

@@ -1,11 +1,21 @@
 import { errors } from '@chain-data/protocol'
 import { checkFailure } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
-import type { SyncStatus } from '../../src/model/sync.ts'
-import { authorization, request, startService } from './startService.ts'
+import { type SolanaState, type SyncStatus, toChainState } from '../../src/model/sync.ts'
+import type { HealthReport } from '../../src/server/http/operatorPages.ts'
+import type { StatusReport } from '../../src/server/http/statusPage/StatusReport.ts'
+import { authorization, request, type ServiceChanges, startService } from './startService.ts'
 
-const covers = { transfers: false, internal: false, pool: false }
-const handlers = { svc_getSyncStatus: async () => ({ chainId: 1, degraded: false, covers }) }
+const covers = { transfers: false, internal: false, operations: false, pool: false }
+const handlers = {
+  svc_getSyncStatus: async () => ({
+    chainId: 1,
+    ready: true,
+    phase: 'following' as const,
+    degraded: false,
+    covers
+  })
+}
 const good = request('svc_getSyncStatus', [])
 const service = startService({ handlers })
 const clientAuthorization = `Basic ${Buffer.from('demo:demo-client-key').toString('base64')}`
@@ -199,7 +209,8 @@ describe('a server with too much to do', () => {
       handlers: {
         svc_getSyncStatus: () =>
           new Promise(resolve => {
-            finish = () => resolve({ chainId: 1, degraded: false, covers })
+            finish = () =>
+              resolve({ chainId: 1, ready: true, phase: 'following' as const, degraded: false, covers })
           })
       }
     })
@@ -325,8 +336,11 @@ describe('the pages for operators', () => {
     degraded: false,
     poolCovered: true
   }
-  const page = (statuses: readonly SyncStatus[], path: string) => {
-    const started = startService({ handlers, syncStatuses: () => statuses })
+  const jsonOf = async <T>(response: Response | Promise<Response>): Promise<T> => (await response).json() as T
+  const statesOf = (statuses: readonly SyncStatus[]) => () =>
+    statuses.map(status => toChainState(status, { nowMs: Date.now(), serveWhileSyncing: false }))
+  const page = (statuses: readonly SyncStatus[], path: string, changes: ServiceChanges = {}) => {
+    const started = startService({ handlers, chainStates: statesOf(statuses), ...changes })
     return started.fetch(new Request(`http://service${path}`))
   }
 
@@ -336,23 +350,93 @@ describe('the pages for operators', () => {
   })
 
   it('say not ready, and how far each chain is, until every first backfill is complete', async () => {
-    const done: SyncStatus = { ...chain, chainId: 2, phase: 'following', backfilled: true }
+    const done: SyncStatus = {
+      ...{ ...chain, chainId: 2, phase: 'following', backfilled: true, poolSeenAtMs: Date.now() },
+      headTimestampSeconds: Math.floor(Date.now() / 1_000) - 90
+    }
     const response = await page([chain, done], '/health/ready')
     const known = { head: 10, indexedFrom: 0, indexedTo: 7, lagBlocks: 3 }
     const place = { ...known, degraded: false, poolCovered: true }
     expect(response.status).toBe(503)
     expect(await response.json()).toEqual({
       ready: false,
+      notReady: [{ chainId: 1, reason: 'its first backfill is not complete' }],
       chains: [
-        { chainId: 1, phase: 'backfilling', ready: false, ...place },
-        { chainId: 2, phase: 'following', ready: true, ...place }
+        { chainId: 1, phase: 'backfilling', ready: false, backfilled: false, ...place },
+        {
+          ...{ chainId: 2, phase: 'following', ready: true, backfilled: true, ...place },
+          ...{ headAgeSeconds: expect.toSatisfy(age => age >= 90 && age < 100), poolAgeSeconds: 0 }
+        }
       ]
     })
     expect((await page([done], '/health/ready')).status).toBe(200)
   })
 
+  it('leave a server ready whose chain has stalled, unless the host says after how long not', async () => {
+    const sound: SyncStatus = {
+      ...{ ...chain, chainId: 1, phase: 'following', backfilled: true },
+      poolSeenAtMs: Date.now()
+    }
+    const stalled: SyncStatus = {
+      ...{ ...sound, chainId: 2, phase: 'stalled', problem: 'no node answers' },
+      stalledSinceMs: Date.now() - 60_500
+    }
+    const cluster: SolanaState = {
+      ...{ chainId: 103, phase: 'stalled', ready: false, degraded: true, stalledSeconds: 61 }
+    }
+    const readyAfter = async (notReadyAfterStalledSeconds: number | null) => {
+      const health = { notReadyAfterStalledSeconds }
+      const changes = { health, solanaStates: () => [cluster] }
+      const response = await page([sound, stalled], '/health/ready', changes)
+      const { ready } = (await jsonOf<StatusReport>(page([sound, stalled], '/status.json', changes))).server
+      const body = await jsonOf<HealthReport>(response)
+      expect([body.ready, ready]).toEqual([response.status === 200, response.status === 200])
+      return body
+    }
+    const states = [
+      { chainId: 1, ready: true },
+      { chainId: 2, ready: false, stalledSeconds: 60, problem: 'no node answers' }
+    ]
+    expect(await readyAfter(null)).toMatchObject({ ready: true, chains: states })
+    expect(await readyAfter(62)).toMatchObject({ ready: true })
+    expect(await readyAfter(60)).toMatchObject({
+      ready: false,
+      notReady: [
+        { chainId: 2, reason: 'stalled for 60 s: no node answers' },
+        { chainId: 103, reason: 'stalled for 61 s' }
+      ],
+      chains: states
+    })
+  })
+
+  it('name a node that went back, and histories that are refused because the pool is not seen', async () => {
+    const back: SyncStatus = {
+      ...{ ...chain, head: 5, phase: 'following', backfilled: true },
+      poolSeenAtMs: Date.now() - 21_000
+    }
+    const { chains } = await jsonOf<HealthReport>(page([back], '/health/ready'))
+    expect(chains).toMatchObject([
+      {
+        ...{ ready: false, degraded: true, lagBlocks: 0, headBelowIndexBlocks: 2 },
+        ...{ stalledSeconds: 6, problem: expect.stringContaining('pool') }
+      }
+    ])
+    const { evm } = await jsonOf<StatusReport>(page([back], '/status.json'))
+    expect(evm).toMatchObject([{ headBelowIndexBlocks: 2 }])
+    const metrics = await (await page([back], '/metrics')).text()
+    for (const line of ['ready{chain_id="1"} 0', 'head_below_index_blocks{chain_id="1"} 2']) {
+      expect(metrics).toContain(`chain_data_sync_${line}\n`)
+    }
+  })
+
   it('show what was counted, by method and outcome', async () => {
-    const counted = startService({ handlers, syncStatuses: () => [chain] })
+    const counted = startService({
+      handlers,
+      chainStates: statesOf([chain]),
+      solanaStates: () => [
+        { chainId: 103, phase: 'following', ready: true, degraded: false, head: 77, headAgeSeconds: 3 }
+      ]
+    })
     await counted.post('/evm-chain', good)
     await counted.post('/evm-chain', request('svc_nope', []))
     await counted.post('/evm-chain', request('svc_getSyncStatus', [], { chainId: 9 }))
@@ -369,7 +453,12 @@ describe('the pages for operators', () => {
       'chain_data_requests_in_flight 0',
       'chain_data_sync_head_block{chain_id="1"} 10',
       'chain_data_sync_indexed_block{chain_id="1"} 7',
-      'chain_data_sync_lag_blocks{chain_id="1"} 3'
+      'chain_data_sync_lag_blocks{chain_id="1"} 3',
+      'chain_data_sync_ready{chain_id="1"} 0',
+      'chain_data_sync_ready{chain_id="103"} 1',
+      'chain_data_sync_head_block{chain_id="103"} 77',
+      'chain_data_sync_head_age_seconds{chain_id="103"} 3',
+      'chain_data_sync_stalled{chain_id="103"} 0'
     ]) {
       expect(text).toContain(`${line}\n`)
     }

@@ -12,8 +12,16 @@ if (executable === undefined) {
   process.stderr.write('keys in Chromium are skipped: no browser found; CHROMIUM_PATH may name one\n')
 }
 
-const covers = { transfers: false, internal: false, pool: false }
-const handlers = { svc_getSyncStatus: async () => ({ chainId: 1, degraded: false, covers }) }
+const covers = { transfers: false, internal: false, operations: false, pool: false }
+const handlers = {
+  svc_getSyncStatus: async () => ({
+    chainId: 1,
+    ready: true,
+    phase: 'following' as const,
+    degraded: false,
+    covers
+  })
+}
 const body = request('svc_getSyncStatus', [])
 
 /** What a page can read of an answer. Runs in the page. */

@@ -11,8 +11,16 @@ import {
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
 import { address, request, startService } from '../http/startService.ts'
 
-const covers = { transfers: false, internal: false, pool: false }
-const handlers = { svc_getSyncStatus: async () => ({ chainId: 1, degraded: false, covers }) }
+const covers = { transfers: false, internal: false, operations: false, pool: false }
+const handlers = {
+  svc_getSyncStatus: async () => ({
+    chainId: 1,
+    ready: true,
+    phase: 'following' as const,
+    degraded: false,
+    covers
+  })
+}
 const good = request('svc_getSyncStatus', [])
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 const origin = 'https://shop.example'

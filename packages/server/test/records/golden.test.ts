@@ -24,12 +24,24 @@ const writeRecords = createRecordWriter(format)
 
 const chunkOf = ({ id = 0, bytes }: Golden) => ({ ids: [id], bytes: Buffer.from(bytes, 'hex') })
 
+/** Versions that did not know operations ignored the logs of failed transactions: that there are none is not known. */
+const isIgnored = (record: Golden) =>
+  /^0[23]/.test(record.bytes) &&
+  record.text.includes('"status":4') &&
+  decodeDetailed(chunkOf(record))[0]?.details.transfers === undefined
+
 it('records that are stored are written as the text that they have always been', () => {
   expect(confirmed.length).toBeGreaterThan(40)
   for (const record of confirmed) {
     const { from } = JSON.parse(record.text) as { from: string }
-    const attached = { address: from.toLowerCase() as Address, transfers: true, internal: true }
-    expect(writeRecords(chunkOf(record), attached)).toBe(record.text)
+    const attached = {
+      address: from.toLowerCase() as Address,
+      transfers: true,
+      internal: true,
+      operations: true
+    }
+    const text = isIgnored(record) ? record.text.replace(',"transfers":[]', '') : record.text
+    expect(writeRecords(chunkOf(record), attached)).toBe(text)
   }
 })
 
@@ -38,7 +50,8 @@ it('records that are stored are read as values that give the same text and the s
     const [read] = decodeDetailed(chunkOf(record))
     if (read === undefined) throw new Error('nothing was read')
     const { transaction, details } = read
-    expect(encodeConfirmed(transaction, details).toString('hex')).toBe(record.bytes)
+    const stored = isIgnored(record) ? { transfers: [] } : {}
+    expect(encodeConfirmed(transaction, { ...stored, ...details }).toString('hex')).toBe(record.bytes)
     expect(JSON.parse(record.text)).toMatchObject(
       JSON.parse(exactJson(toTransactionRecord(transaction, format))) as object
     )

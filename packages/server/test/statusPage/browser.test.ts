@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { findChromium, startChromium } from '../../../client/test/runtimes/chromium.ts'
-import type { SyncStatus } from '../../src/model/sync.ts'
+import { type SyncStatus, toChainState } from '../../src/model/sync.ts'
 import { createNodeHandler } from '../../src/server/http/createNodeHandler.ts'
 import { type Listener, listen } from '../../src/server/http/listen.ts'
 import { createStatusPages } from '../../src/server/http/statusPage/createStatusPages.ts'
@@ -151,15 +151,18 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
       asked = 0
       service = startService({
         chainIds,
-        syncStatuses: () => [
-          {
-            ...{ chainId: 1, phase: 'following', head, indexedFrom: 0, finalized: head - 64 },
-            ...{ backfilled: true, degraded: false, poolCovered: true, poolSeenAtMs: Date.now() },
-            indexedTo: { number: head, hash },
-            ...change
-          }
+        chainStates: () => [
+          toChainState(
+            {
+              ...{ chainId: 1, phase: 'following', head, indexedFrom: 0, finalized: head - 64 },
+              ...{ backfilled: true, degraded: false, poolCovered: true, poolSeenAtMs: Date.now() },
+              indexedTo: { number: head, hash },
+              ...change
+            },
+            { nowMs: Date.now(), serveWhileSyncing: false }
+          )
         ],
-        solanaStatuses: () => {
+        solanaStates: () => {
           asked++
           return []
         },
@@ -192,7 +195,7 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
       head = 1_002
       await eventually('dd data').toBe('1,002')
       expect(await textOf('#announcer')).toBe('')
-      change = { phase: 'stalled', problem: 'no node answers' }
+      change = { phase: 'stalled', stalledSinceMs: Date.now(), problem: 'no node answers' }
       await eventually('#announcer').toMatch(/^Chain 1 has stalled, since /)
       expect(await textOf('.problem')).toBe('no node answers')
       expect(await page.title()).toBe('Stalled · chain-data status')
@@ -252,7 +255,7 @@ describe.skipIf(executable === undefined)('the status page in Chromium', () => {
 
     test('writes times in the zone and numbers in the manner of the reader, also when it is brought up to date', async () => {
       await reopenPage({ timezoneId: 'Asia/Tokyo', locale: 'de-DE' })
-      change = { phase: 'stalled', problem: 'no node answers' }
+      change = { phase: 'stalled', stalledSinceMs: Date.now(), problem: 'no node answers' }
       await page.goto(listener.url)
       await eventually('dd data').toBe('1.000')
       head = 1_001

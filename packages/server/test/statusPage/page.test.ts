@@ -73,7 +73,13 @@ describe('the line on top says', () => {
     const chains = Array.from({ length: 40 }, (_, place) => chainWith({ chainId: place + 1 }))
     chains[11] = chainWith({ chainId: 12, lagBlocks: 240 })
     chains[30] = chainWith({ chainId: 31, phase: 'stalled', problem: 'no node answers' })
-    const silent = { chainId: 101, phase: 'stalled', problem: 'silent' } as const
+    const silent = {
+      chainId: 101,
+      phase: 'stalled',
+      ready: false,
+      degraded: true,
+      problem: 'silent'
+    } as const
     const { heading, markup, text } = await pageOf(reportOf(chains, [silent]))
     const body = markup.slice(markup.indexOf('<body'))
     expect(heading).toBe('Chain 31 has stalled')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SyncStatus } from '../../src/model/sync.ts'
+import { type SyncStatus, toChainState } from '../../src/model/sync.ts'
 import type { IndexFigures, UpstreamFigures } from '../../src/platform/figures.ts'
 import {
   createStatusRecorder,
@@ -20,6 +20,9 @@ function statusAt(indexedTo: number, change: Partial<SyncStatus> = {}): SyncStat
   }
 }
 
+const stateOf = (status: SyncStatus, nowMs: number) =>
+  toChainState(status, { nowMs, serveWhileSyncing: false })
+
 /** A recorder over a clock and a chain that the test moves. */
 function startRecorder(changes: Partial<StatusSources> = {}, everyMs?: number) {
   const counts = createCounts()
@@ -30,8 +33,9 @@ function startRecorder(changes: Partial<StatusSources> = {}, everyMs?: number) {
     {
       version: '9.9.9',
       counts,
-      syncStatuses: () => [status],
-      solanaStatuses: () => [],
+      chainStates: () => [stateOf(status, nowMs)],
+      notReadyAfterStalledSeconds: null,
+      solanaStates: () => [],
       nodeFigures: () => [],
       chainLabel: chainId => `Chain ${chainId}`,
       inFlight: () => 0,
@@ -65,7 +69,12 @@ describe('a chain', () => {
     recorder.later(0, statusAt(99, { phase: 'backfilling', backfilled: false, head: 999 }))
     recorder.sample()
     recorder.later(10_000, statusAt(199, { phase: 'backfilling', backfilled: false, head: 999 }))
-    expect(recorder.chain()).toMatchObject({ ready: false, percent: 20, blocksPerSecond: 10, etaSeconds: 80 })
+    expect(recorder.chain()).toMatchObject({
+      backfilled: false,
+      percent: 20,
+      blocksPerSecond: 10,
+      etaSeconds: 80
+    })
     recorder.sample()
     const [series] = recorder.report().charts.evm
     const second = recorder.nowMs() / 1_000
@@ -114,8 +123,11 @@ describe('a chain', () => {
     const recorder = startRecorder()
     recorder.later(0, statusAt(1_000))
     recorder.sample()
-    const stalled = statusAt(1_000, { phase: 'stalled', problem: 'no node answers' })
-    recorder.later(10_000, stalled)
+    recorder.later(10_000)
+    recorder.later(0, {
+      ...statusAt(1_000, { phase: 'stalled', problem: 'no node answers' }),
+      stalledSinceMs: recorder.nowMs()
+    })
     recorder.sample()
     const sinceSeconds = recorder.nowMs() / 1_000
     recorder.later(30_000)
@@ -253,7 +265,7 @@ describe('over HTTP', () => {
   test('the report tells calls, refusals and chains, and neither who called nor a key', async () => {
     const service = startService({
       handlers,
-      syncStatuses: () => [statusAt(998)],
+      chainStates: () => [stateOf(statusAt(998), Date.now())],
       statusTimes: { freshMs: 0 }
     })
     await service.post('/evm-chain', request('svc_getSyncStatus', []))
@@ -313,7 +325,7 @@ describe('over HTTP', () => {
   test('asking often costs one report a second', async () => {
     let asked = 0
     const service = startService({
-      solanaStatuses: () => {
+      solanaStates: () => {
         asked++
         return []
       }

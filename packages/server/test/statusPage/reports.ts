@@ -12,7 +12,9 @@ export function chainWith(
     label: `Chain ${change.chainId ?? 1}`,
     phase: 'following',
     ready: true,
+    backfilled: true,
     head: 19_426_587,
+    headAgeSeconds: 9,
     finalized: 19_426_520,
     indexedFrom: 0,
     indexedTo: 19_426_587,
@@ -45,14 +47,14 @@ export function reportOf(
   solana: StatusReport['solana'] = [],
   server: Partial<StatusReport['server']> = {}
 ): StatusReport {
-  const isIndexing = (chain: EvmChainStatus) => !chain.ready
+  const isIndexing = (chain: EvmChainStatus) => !chain.backfilled
   return {
     formatVersion: 1,
     server: {
       version: '0.1.0',
       nowSeconds,
       uptimeSeconds: 187_200,
-      ready: evm.every(({ ready }) => ready),
+      ready: evm.every(({ backfilled }) => backfilled),
       inFlight: 3,
       callsPerSecond: 12,
       calls: [
@@ -98,7 +100,10 @@ const polygon = chainWith({
   ...{ blocksPerSecond: 0.47, nodes: { total: 2, inService: 2 } }
 })
 
-const solanaFine = { chainId: 101, phase: 'following', head: 301_224_518 } as const
+const solanaFine: StatusReport['solana'][number] = {
+  ...{ chainId: 101, phase: 'following', ready: true, degraded: false, head: 301_224_518 },
+  ...{ headAgeSeconds: 2, answeredSecondsAgo: 2 }
+}
 
 /** Every state that the page has to tell, by name. */
 export const states: Readonly<Record<string, StatusReport>> = {
@@ -107,6 +112,7 @@ export const states: Readonly<Record<string, StatusReport>> = {
     chainWith({
       phase: 'backfilling',
       ready: false,
+      backfilled: false,
       indexedTo: 8_412_000,
       lagBlocks: 11_014_587,
       lagSeconds: undefined,
@@ -143,6 +149,7 @@ export const states: Readonly<Record<string, StatusReport>> = {
     chainWith({
       phase: 'starting',
       ready: false,
+      backfilled: false,
       head: undefined,
       finalized: undefined,
       indexedTo: undefined,
@@ -169,7 +176,12 @@ export const states: Readonly<Record<string, StatusReport>> = {
   solanaOnly: reportOf([], [solanaFine]),
   solanaSilent: reportOf(
     [chainWith()],
-    [{ chainId: 101, phase: 'stalled', problem: 'no node answered within 5 s' }]
+    [
+      {
+        ...{ chainId: 101, phase: 'stalled', ready: false, degraded: true },
+        problem: 'no node answered within 5 s'
+      }
+    ]
   ),
   hostile: reportOf([
     chainWith({

@@ -10,12 +10,14 @@ import type { EvmSource } from '../blocks/evmSource.ts'
 import type { FoundBlock } from './DownwardSearch.ts'
 import { hashesIn, type Searches } from './searches.ts'
 
+/** The rule by which a transaction is associated with an account; another rule makes what was kept before useless. */
+const associationRule = 2
+
 /**
- * The cache as a chain with this setting of `traces` sees it: what was read with another one has other parties and other
- * transfers, and is as little use as what lies below another block.
+ * Limits the cache to what was read with this setting of `traces` and this rule of association: anything else has other parties
+ * and other details, and is no more use than history older than another block.
  */
 export function cacheOfMode(cache: DeepHistoryCache, traces: TraceMode): DeepHistoryCache {
-  if (traces === 'off') return cache
   const marked = ({ number, hash }: BlockRef): BlockRef => ({ number, hash: markedHash(hash, traces) })
   return {
     known: (address, anchor) => cache.known(address, marked(anchor)),
@@ -28,7 +30,7 @@ export function cacheOfMode(cache: DeepHistoryCache, traces: TraceMode): DeepHis
 }
 
 function markedHash(hash: Hash, traces: TraceMode): Hash {
-  return `0x${createHash('sha256').update(`${hash} traces ${traces}`).digest('hex')}`
+  return `0x${createHash('sha256').update(`${hash} rule ${associationRule} traces ${traces}`).digest('hex')}`
 }
 
 /** Blocks that are fetched at the same time and kept together: a page reads little more than it shows. */

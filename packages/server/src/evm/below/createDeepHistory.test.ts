@@ -7,7 +7,7 @@ import type { Address, BlockRef } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { EvmNode, NodeCall, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
 import { NodeRpcError, StoreUnavailableError } from '../../platform/errors.ts'
-import { transferTopic } from '../blocks/transfers.ts'
+import { transferTopic } from '../blocks/readLogs.ts'
 import { createDeepHistory, type DeepHistory } from './createDeepHistory.ts'
 
 const account = people[3] as Address
@@ -182,7 +182,7 @@ describe('what lies below an index', () => {
 
   it('finds out anew what a node has that lost its index of addresses', async () => {
     const deep = open()
-    expect(await deep.findOut(request().signal)).toBe('node')
+    expect(await deep.findOut(request().signal)).toBe('ots')
     answer = (call, options) => {
       if (call.method === 'ots_searchTransactionsBefore') {
         throw new NodeRpcError('the method does not exist', -32601, undefined)

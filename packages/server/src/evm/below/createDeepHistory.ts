@@ -33,13 +33,13 @@ export interface DeepProgress {
  * normalised as those of the index are, so that records are the same.
  */
 export interface DeepHistory {
-  /** Returns who answers for histories; `undefined`: not known yet, since no node has been asked. Never waits. */
-  answeredBy(): 'node' | 'none' | undefined
+  /** Returns the index of addresses that answers for histories; `undefined`: no node has been asked yet. Never waits. */
+  answeredBy(): AddressIndex | undefined
   /**
    * Makes sure that it is known.
    * @throws {NodeUnavailableError} no node answers.
    */
-  findOut(signal: AbortSignal): Promise<'node' | 'none'>
+  findOut(signal: AbortSignal): Promise<AddressIndex>
   /**
    * Reads transactions of the account until `isEnough`, newest first, or down to the beginning.
    * @throws {NodeUnavailableError} and {NodeContradictionError}: what was read before stays known.
@@ -162,8 +162,8 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
 
   return {
     cache,
-    answeredBy: () => (found === undefined ? undefined : found.index === 'none' ? 'none' : 'node'),
-    findOut: async signal => ((await addressIndex(signal)) === 'none' ? 'none' : 'node'),
+    answeredBy: () => found?.index,
+    findOut: addressIndex,
     readRecords: (request, isEnough) => read(request, 'records', isEnough),
     readCandidates: request => read(request, 'candidates', async () => false),
     async lookUpHash(hash, anchor, signal) {

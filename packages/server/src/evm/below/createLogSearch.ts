@@ -4,12 +4,13 @@ import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import {
   consecutiveTransferTopic,
   depositTopic,
-  readTransfers,
+  readLogs,
   transferBatchTopic,
   transferSingleTopic,
   transferTopic,
   withdrawalTopic
-} from '../blocks/transfers.ts'
+} from '../blocks/readLogs.ts'
+import { userOperationTopic } from '../blocks/readOperation.ts'
 import { askForSpan, createSpanSearch, type SpanSize } from './createSpanSearch.ts'
 import type { DownwardSearch, FoundBlocks, Wanted } from './DownwardSearch.ts'
 
@@ -22,7 +23,7 @@ export interface LogSearchOptions {
   logsOfBlock(number: number, signal: AbortSignal): Promise<readonly unknown[]>
 }
 
-/** Finds the token transfers that name an account, and what it may hold, by the topics of their logs. */
+/** Finds the token transfers and operations that name an account, and what it may hold, by the topics of their logs. */
 export function createLogSearch(
   { rpc, size, isThorough, logsOfBlock }: LogSearchOptions,
   { address, below }: Wanted
@@ -53,7 +54,7 @@ function topicFilters(address: Address, isThorough: boolean): readonly Topics[] 
   const multi = [transferSingleTopic, transferBatchTopic] as const
   const ownFilters: readonly Topics[] = [
     [[transferTopic, depositTopic, withdrawalTopic], party],
-    [[transferTopic, consecutiveTransferTopic, ...multi], null, party],
+    [[transferTopic, consecutiveTransferTopic, userOperationTopic, ...multi], null, party],
     [[consecutiveTransferTopic, ...multi], null, null, party]
   ]
   return isThorough ? [...ownFilters, [[transferTopic]]] : ownFilters
@@ -66,7 +67,7 @@ function requireHash({ transactionHash }: RawObject): void {
 function addLogs(logs: readonly unknown[], address: Address, found: FoundBlocks): void {
   for (const log of logs) {
     const { blockNumber, transactionHash } = log as RawObject
-    const { parties, candidates } = readTransfers([log])
+    const { parties, candidates } = readLogs([log])
     const number = readCount(blockNumber, 'log: blockNumber')
     if (parties.includes(address))
       found.addTransaction(number, readHash(transactionHash, 'log: transactionHash'))

@@ -82,7 +82,7 @@ export function createSearches(options: {
       ...{ address, anchor, below, isOfBranch: false },
       logs: createLogSearch({ rpc, size, isThorough, logsOfBlock }, wanted),
       ...(index === 'ots' ? { direct: createOtsSearch({ rpc, withCalls }, wanted) } : {}),
-      ...(index === 'trace'
+      ...(index === 'trace_filter'
         ? { direct: createTraceSearch({ rpc, size: traceSpans, withCalls, hashesOfBlock }, wanted) }
         : {})
     }
@@ -97,7 +97,7 @@ export function hashesIn({ hashes, transactionCount }: BlockRows): readonly Hash
 }
 
 /** The index by which a node lists the transactions of an address. */
-export type AddressIndex = 'ots' | 'trace' | 'none'
+export type AddressIndex = 'ots' | 'trace_filter' | 'none'
 
 const nobody = '0x0000000000000000000000000000000000000001'
 
@@ -127,7 +127,7 @@ export async function findAddressIndex(
   const filter = { fromBlock: '0x1', toBlock: '0x1', fromAddress: [nobody] }
   const methods: readonly (readonly [AddressIndex, () => Promise<boolean>])[] = [
     ['ots', () => isThere(otsMethod, [nobody, 1, 1])],
-    ['trace', () => isThere(traceMethod, [filter])]
+    ['trace_filter', () => isThere(traceMethod, [filter])]
   ]
   for (const [index, isOffered] of withCalls ? methods.toReversed() : methods) {
     if (await isOffered()) return index

@@ -4,6 +4,7 @@ import type { Address } from '../../model/evm.ts'
 import type { RawObject } from '../../nodes/evm/rawFields.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { AccountEventList, addBlockEvents, addTransactionEvents, tipPerGas } from './accountEvents.ts'
+import { readAuthorizations } from './authorizations.ts'
 
 const someone: Address = `0x${'1'.repeat(40)}`
 const other: Address = `0x${'2'.repeat(40)}`
@@ -26,7 +27,9 @@ async function tuple(chainId: number, nonce: number) {
 
 function eventsOf(type: number, raw: RawObject) {
   const events = new AccountEventList()
-  addTransactionEvents(events, { type, from: someone }, raw, 'transaction')
+  const hash = `0x${'77'.repeat(32)}` as const
+  const signed = readAuthorizations([{ hash, raw: { type: quantity(type), ...raw } }])
+  addTransactionEvents(events, { hash, type, from: someone }, raw, signed, 'transaction')
   return events.list()
 }
 

@@ -1,5 +1,4 @@
-import { getAddress, hashAuthorization, recoverAddress, Signature } from 'ethers'
-import type { AccountEvent, AccountEvents, Address } from '../../model/evm.ts'
+import type { AccountEvent, AccountEvents, Address, EvmTransaction } from '../../model/evm.ts'
 import {
   isAbsent,
   type RawObject,
@@ -9,15 +8,12 @@ import {
   readOptionalQuantity,
   readQuantity
 } from '../../nodes/evm/rawFields.ts'
+import type { SignedAuthorizations } from './authorizations.ts'
 
 /** Withdrawals are counted in Gwei. */
 const weiPerGwei = 1_000_000_000n
 /** A rollup's deposit, as chains of the OP stack have it. */
 const depositType = 0x7e
-/** EIP-7702. */
-const setCodeType = 4
-/** An authorization with this nonce is never valid (EIP-2681). */
-const lastNonce = 2n ** 64n - 1n
 
 /** Collects the changes that a block makes to accounts besides its transactions, by account, in the order of adding. */
 export class AccountEventList {
@@ -39,28 +35,23 @@ export class AccountEventList {
  * Adds the changes that a transaction makes to accounts besides its own transfer. They stay when it fails.
  *
  * - The `mint` of a deposit, credited to its sender.
- * - The authorities of its EIP-7702 authorizations. An authorization for another chain, or with a signature that recovers
- *   no signer, has none. Whether the others were valid depends on state and is not checked; the account's nonces show it.
+ * - Its EIP-7702 authorizations, valid or not; the authority's nonces show which were valid.
  *
  * @param raw - as the node sent it.
  * @throws {NodeContradictionError} `mint` is not a quantity.
- * @remarks Each authorization costs the recovery of its signer.
  */
 export function addTransactionEvents(
   events: AccountEventList,
-  { type, from }: { readonly type: number; readonly from: Address },
+  { hash, type, from }: Pick<EvmTransaction, 'hash' | 'type' | 'from'>,
   raw: RawObject,
+  signed: SignedAuthorizations,
   where: string
 ): void {
   if (type === depositType) {
     const amount = readOptionalQuantity(raw.mint, where, 'mint') ?? 0n
     if (amount > 0n) events.add(from, { kind: 'mint', amount })
   }
-  if (type !== setCodeType || !Array.isArray(raw.authorizationList)) return
-  for (const tuple of raw.authorizationList) {
-    const authorization = readAuthorization(tuple, raw.chainId)
-    if (authorization === undefined) continue
-    const { authority, nonce } = authorization
+  for (const { authority, nonce } of signed.get(hash) ?? []) {
     events.add(authority, { kind: 'authorization', nonce })
   }
 }
@@ -94,32 +85,4 @@ export function addBlockEvents(
  */
 export function tipPerGas(gasPrice: bigint, baseFee = 0n): bigint {
   return gasPrice > baseFee ? gasPrice - baseFee : 0n
-}
-
-/** Recovers the signer of an authorization. @returns `undefined` where it is for another chain, or has no signer. */
-function readAuthorization(
-  tuple: unknown,
-  ownChainId: unknown
-): { readonly authority: Address; readonly nonce: bigint } | undefined {
-  try {
-    const raw = readObject(tuple, 'authorization')
-    const chainId = readQuantity(raw.chainId, 'chainId')
-    if (chainId !== 0n && !isAbsent(ownChainId) && chainId !== readQuantity(ownChainId, 'chainId')) {
-      return undefined
-    }
-    const nonce = readQuantity(raw.nonce, 'nonce')
-    const address = getAddress(readAddress(raw.address, 'address'))
-    const yParity = readQuantity(raw.yParity, 'yParity')
-    if (nonce >= lastNonce || yParity > 1n) return undefined
-    const signature = Signature.from({ r: wordOf(raw.r), s: wordOf(raw.s), yParity: yParity === 0n ? 0 : 1 })
-    const authority = recoverAddress(hashAuthorization({ chainId, address, nonce }), signature)
-    return { authority: authority.toLowerCase() as Address, nonce }
-  } catch {
-    // The chain skips a malformed authorization too, and one without a signer.
-    return undefined
-  }
-}
-
-function wordOf(quantity: unknown): string {
-  return `0x${readQuantity(quantity, 'r or s').toString(16).padStart(64, '0')}`
 }

@@ -4,6 +4,8 @@ import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/raw
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isAnswerTooLarge, isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
+import type { BlockAuthorizations } from './authorizations.ts'
+import type { AuthorizationReader } from './createAuthorizationReader.ts'
 import type { RootChecks } from './roots/createRootChecks.ts'
 import { BrokenChecksError } from './verification/blockChecks.ts'
 import { contradiction, isEmptyRoot, type Waivers } from './verification/contradiction.ts'
@@ -22,9 +24,12 @@ import { verifyHeader, verifyReceipts } from './verify.ts'
 export async function fetchBlock<T>(
   rpc: EvmUpstreams,
   number: number,
-  read: (block: VerifiedBlock) => T,
+  read: (block: VerifiedBlock, authorizations?: BlockAuthorizations) => T,
   { waivers, roots }: FetchChecks,
-  signal?: AbortSignal
+  {
+    signal,
+    authorizationReader
+  }: { readonly signal?: AbortSignal | undefined; readonly authorizationReader?: AuthorizationReader } = {}
 ): Promise<T> {
   const options = { height: number, ...(signal ? { signal } : {}) }
   const { header, giver } = await fetchHeader(rpc, number, { waivers, roots }, options)
@@ -38,9 +43,11 @@ export async function fetchBlock<T>(
       // The root proves that the block has no transactions.
       return read(verify([]))
     }
+    // At the same time as the receipts, so that it takes no further exchange.
+    const authorizations = authorizationReader?.read(header, signal)
     return await rpc.onOneNode(
       'eth_getBlockReceipts',
-      async node => read(verify(await fetchReceipts(node, header))),
+      async node => read(verify(await fetchReceipts(node, header)), await authorizations),
       options
     )
   } catch (error) {

@@ -50,6 +50,7 @@ function sourceOver(answer: (call: NodeCall) => unknown, finality: 'auto' | numb
     batch: async (calls, options) => read(await askAll(calls), options),
     onOneNode: (_, work) => work(node),
     identity: async () => ({ chainId: 2n ** 53n + 1n, genesisHash: hash('a') as `0x${string}` }),
+    pollTimeoutMs: 10_000,
     expectGenesis: () => undefined,
     figures: () => [],
     close: () => undefined

@@ -4,12 +4,14 @@ import type { RootVerification } from '../../model/rootParts.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import type { NodeOutcome } from '../../nodes/evm/nodeCall.ts'
-import { isAbsent } from '../../nodes/evm/rawFields.ts'
+import { isAbsent, readObject, smallQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { WebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
+import type { BlockAuthorizations } from './authorizations.ts'
 import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
+import { createAuthorizationReader } from './createAuthorizationReader.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createRootChecks, type RootChecks } from './roots/createRootChecks.ts'
 import { createTracing } from './traces/createTracing.ts'
@@ -65,8 +67,9 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
   const allowed = createWaivers(waivers, logger)
   const addTraces =
     traces === 'off' ? undefined : createTracing({ rpc, mode: traces, ...(logger ? { logger } : {}) })
-  const read = (verified: VerifiedBlock) => ({
-    ...normalizeBlock(verified),
+  const authorizationReader = createAuthorizationReader(rpc)
+  const read = (verified: VerifiedBlock, authorizations?: BlockAuthorizations) => ({
+    ...normalizeBlock(verified, authorizations),
     mayReward: mayReward(verified)
   })
 
@@ -92,16 +95,19 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
         tags.map(tag => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
         {
           read: outcomes => readHead(outcomes as readonly NodeOutcome[], finality),
+          timeoutMs: rpc.pollTimeoutMs,
           ...(signal ? { signal } : {})
         }
       )
       newest = head as ChainHead
+      authorizationReader.sawHead(newest.head.number)
       return newest
     },
 
     async block(number, signal) {
       const checks = { waivers: allowed, roots: await rootChecksOf(number) }
-      const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, checks, signal)
+      const options = { signal, authorizationReader }
+      const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, checks, options)
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
           blockNumber: number,
@@ -129,6 +135,8 @@ function isNew(number: number, newest: ChainHead | undefined): boolean {
 
 interface ChainHead {
   readonly head: BlockRef
+  /** Timestamp of that block, in Unix seconds; absent where the node names none that can be read. */
+  readonly timestampSeconds?: number
   readonly finalized?: number
 }
 
@@ -141,5 +149,10 @@ function readHead([latest, final]: readonly NodeOutcome[], finality: 'auto' | nu
   const named = final?.ok ? readBlockRef(final.value, 'finalized block')?.number : undefined
   const depth = finality === 'auto' ? assumedFinality : finality
   const finalized = named ?? head.number - depth
-  return finalized < 0 ? { head } : { head, finalized: Math.min(finalized, head.number) }
+  const timestampSeconds = smallQuantity(readObject(latest.value, 'latest block').timestamp)
+  return {
+    head,
+    ...(timestampSeconds === undefined ? {} : { timestampSeconds }),
+    ...(finalized < 0 ? {} : { finalized: Math.min(finalized, head.number) })
+  }
 }

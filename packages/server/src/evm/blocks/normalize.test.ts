@@ -100,7 +100,7 @@ describe('normalizeBlock', () => {
     expect(paid({ effectiveGasPrice: '0x0' }, { baseFeePerGas: '0x64' })).toEqual([])
   })
 
-  it('has no transfers of a transaction that failed', () => {
+  it('has the transfers in the receipt of a transaction that failed', () => {
     const topics = [
       '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
       hash('0'),
@@ -108,7 +108,9 @@ describe('normalizeBlock', () => {
     ]
     const logs = [{ address: receiver, topics, data: hash('0'), blockHash: hash('9') }]
     expect(normalizeOne(baseTransaction, { ...baseReceipt, logs }).transfers).toHaveLength(1)
-    expect(normalizeOne(baseTransaction, { ...baseReceipt, logs, status: '0x0' }).transfers).toEqual([])
+    const failed = normalizeOne(baseTransaction, { ...baseReceipt, logs, status: '0x0' })
+    expect(failed.transfers).toHaveLength(1)
+    expect(failed.transaction.status).toBe(4)
   })
 
   it.each([
@@ -281,10 +283,10 @@ describe('normalizeBlock', () => {
       expect(ignoredLogs).toBe(1)
     })
 
-    it('of a failed transaction are not believed', () => {
+    it('of a failed transaction count as any others: some chains log fees there', () => {
       const { parties, candidates } = normalizeOne(baseTransaction, { ...baseReceipt, status: '0x0', logs })
-      expect(parties).toEqual([sender, receiver])
-      expect(candidates).toEqual([])
+      expect(parties).toEqual([sender, receiver, other])
+      expect(candidates.map(({ owner }) => owner)).toEqual([sender, other])
     })
   })
 })

@@ -22,12 +22,13 @@ import {
 } from '../../nodes/evm/rawFields.ts'
 import { eachOnce } from '../../platform/eachOnce.ts'
 import { AccountEventList, addBlockEvents, addTransactionEvents, tipPerGas } from './accountEvents.ts'
-import { readTransfers } from './transfers.ts'
+import { type BlockAuthorizations, findAuthorities, readAuthorizations } from './authorizations.ts'
+import { readLogs } from './readLogs.ts'
 import type { VerifiedBlock, VerifiedTransaction } from './verification/verifiedBlock.ts'
 
 export interface NormalizedBlock {
   readonly block: IndexedBlock
-  /** Logs that look like transfers and are none; see `readTransfers`. */
+  /** Logs that look like transfers or operations and are none; see `readLogs`. */
   readonly ignoredLogs: number
 }
 
@@ -38,9 +39,13 @@ const blobType = 3
 /**
  * Turns a verified block into the records of the index. Each function below documents the odd shapes of real chains that it
  * handles.
+ * @param authorizations - of the block; absent: read here, and no nonces are known.
  * @throws {NodeContradictionError} when a required field is missing or malformed.
  */
-export function normalizeBlock(verified: VerifiedBlock): NormalizedBlock {
+export function normalizeBlock(
+  verified: VerifiedBlock,
+  authorizations: BlockAuthorizations = { signed: readAuthorizations(verified.transactions) }
+): NormalizedBlock {
   const { ref, parentHash, timestampSeconds, raw } = verified
   const where = `block ${ref.number}`
   const baseFee = readOptionalQuantity(raw.baseFeePerGas, where, 'baseFeePerGas')
@@ -53,14 +58,28 @@ export function normalizeBlock(verified: VerifiedBlock): NormalizedBlock {
     const { transaction } = indexed
     ignoredLogs += ignored
     tips += transaction.gasSpent * tipPerGas(transaction.gasPrice, baseFee)
-    addTransactionEvents(events, transaction, each.raw, of)
+    addTransactionEvents(events, transaction, each.raw, authorizations.signed, of)
     return indexed
   })
   addBlockEvents(events, raw, tips, where)
+  const block = { ref, parentHash, timestampSeconds, transactions, events: events.list() }
   return {
-    block: { ref, parentHash, timestampSeconds, transactions, events: events.list() },
+    block: authorizations.signed.size === 0 ? block : withAuthorities(block, authorizations),
     ignoredLogs
   }
+}
+
+/** Adds the authorities of valid authorizations to the parties, also where the transaction failed: they stay in effect. */
+function withAuthorities(block: IndexedBlock, authorizations: BlockAuthorizations): IndexedBlock {
+  const { authorities, isUnchecked } = findAuthorities(
+    block.transactions.map(({ transaction }) => transaction),
+    authorizations
+  )
+  const transactions = block.transactions.map(each => {
+    const added = authorities.get(each.transaction.hash)
+    return added === undefined ? each : { ...each, parties: eachOnce([...each.parties, ...added]) }
+  })
+  return { ...block, transactions, hasUncheckedAuthorities: isUnchecked }
 }
 
 /**
@@ -160,13 +179,13 @@ function normalizeConfirmed(
   }
   const created = status === 3 ? readCreated(common, receipt, where) : undefined
   if (created !== undefined) transaction.contractAddress = created
-  // A failed transaction has undone its logs, so logs that a node lists for it are ignored.
-  const { parties, candidates, transfers, ignored } = readTransfers(status === 3 ? receipt.logs : [])
+  // Also those of a failed transaction: chains on which it undoes its logs list none, others log fees there.
+  const { parties, ignored, ...logged } = readLogs(receipt.logs)
   const all = [common.from]
   if (common.to !== undefined) all.push(common.to)
   if (created !== undefined) all.push(created)
   all.push(...parties)
-  return { indexed: { transaction, parties: eachOnce(all), candidates, transfers }, ignored }
+  return { indexed: { transaction, parties: eachOnce(all), ...logged }, ignored }
 }
 
 /**

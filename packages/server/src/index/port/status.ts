@@ -37,6 +37,8 @@ export interface IndexCoverage {
   readonly detailedFrom?: number
   /** Blocks are traced: internal transfers are in the records, and their parties in the address index. */
   readonly tracedFrom?: number
+  /** Senders of operations, authorities of authorizations and logs of failed transactions are indexed. */
+  readonly operationsFrom?: number
   /** Rows of the address index were counted when they were written, so that a lost row is noticed. */
   readonly countedFrom?: number
 }

@@ -49,9 +49,9 @@ const loseRow = (blockNumber: number) =>
 
 /** As the version before this one left it. */
 async function downgrade(): Promise<void> {
-  expect(migrations).toHaveLength(2)
-  await other.query(`DROP TABLE account_event, tally; DELETE FROM migration WHERE version = 2;
-    ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from`)
+  expect(migrations).toHaveLength(3)
+  await other.query(`DROP TABLE account_event, tally; DELETE FROM migration WHERE version >= 2;
+    ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from, DROP COLUMN operations_from`)
 }
 
 test('an index of the version before is kept, says that it does not know, and knows of what comes after', async () => {
@@ -69,7 +69,7 @@ test('an index of the version before is kept, says that it does not know, and kn
   await loseRow(1)
   expect(await recount(alice)).toEqual(nothingLost)
   await commitChain(writer, blocks.slice(5))
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 5, countedFrom: 5 })
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 5, countedFrom: 5, operationsFrom: 5 })
   expect(await recount(alice)).toEqual(nothingLost)
   await loseRow(6)
   expect(await recount(alice)).toMatchObject({ missing: [{ blockNumber: 6, index: 0 }] })
@@ -77,7 +77,7 @@ test('an index of the version before is kept, says that it does not know, and kn
   await writer.rollbackTo(blocks[2]!.ref)
   expect(await readCoverage(reader)).toEqual({})
   await commitChain(writer, blocks.slice(3))
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 3, countedFrom: 3 })
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 3, countedFrom: 3, operationsFrom: 3 })
   for (const address of [alice, bob]) expect(await recount(address)).toEqual(nothingLost)
 })
 
@@ -99,7 +99,7 @@ test('what a writer counts comes from the store when it takes over, and after ea
   expect(await recount(alice)).toEqual(nothingLost)
   await commitChain(next, blocks.slice(5))
   expect(await recount(alice)).toEqual(nothingLost)
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 0 })
+  expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 0, operationsFrom: 0 })
 })
 
 test('a page of row checksums that is changed again and again takes no more room', async () => {

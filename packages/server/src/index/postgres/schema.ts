@@ -185,5 +185,14 @@ export const migrations: readonly Migration[] = [
       ) WITH (fillfactor = 50);
       INSERT INTO tally SELECT page, decode(repeat('00', 1024), 'hex') FROM generate_series(0, 63) AS page;
     `
+  },
+  {
+    version: 3,
+    name: 'operations',
+    sql: `
+      -- First block from which on up to the head senders of operations, authorities of authorizations and logs of failed
+      -- transactions are indexed; absent: not even of the newest block.
+      ALTER TABLE meta ADD COLUMN operations_from bigint;
+    `
   }
 ]

@@ -221,7 +221,7 @@ function knownStatements({ coverage, checksumPages }: KnownChange): readonly str
   ]
 }
 
-function coverageStatement({ detailedFrom, tracedFrom, countedFrom }: IndexCoverage): string {
+function coverageStatement({ detailedFrom, tracedFrom, countedFrom, operationsFrom }: IndexCoverage): string {
   return `UPDATE meta SET detailed_from = ${detailedFrom ?? 'NULL'}, traced_from = ${tracedFrom ?? 'NULL'},
-    tallied_from = ${countedFrom ?? 'NULL'}`
+    tallied_from = ${countedFrom ?? 'NULL'}, operations_from = ${operationsFrom ?? 'NULL'}`
 }

@@ -5,15 +5,23 @@ import { ByteReader, damaged } from './recordBytes.ts'
  * The stored bytes of one transaction, the same in every engine. Layout:
  *
  *   kind (1), hash (32), flags (varint), the fields of `transactionFields` whose flags are set, in the table's order,
- *   confirmed: [length (varint), token transfers], kind 3: length (varint), internal transfers
+ *   confirmed: [length (varint), token transfers], kinds 3 and 5: length (varint), internal transfers,
+ *   kinds 4 and 5: [length (varint), operations]
  *
- * The kind of a confirmed record names the details that follow its fields: kind 1 (older versions) has none, kind 2 has the
- * token transfers, kind 3 also the internal transfers. `transfers.ts` describes how transfers are written.
+ * The kind of a confirmed record names the details that follow its fields. Kinds 1 to 3 were written by older versions: 1 has
+ * no details, 2 the token transfers, 3 also the internal transfers. Kinds 4 and 5 are 2 and 3 with operations. `transfers.ts`
+ * and `operations.ts` describe how they are written.
  */
-export const recordKinds = { plain: 0x01, withTransfers: 0x02, traced: 0x03, pending: 0x41 } as const
+export const recordKinds = {
+  ...{ plain: 0x01, withTransfers: 0x02, traced: 0x03, withOperations: 0x04, tracedWithOperations: 0x05 },
+  pending: 0x41
+} as const
 
-/** Set in a confirmed record of kind 2 or 3 that has token transfers. */
+/** Set in a confirmed record that has token transfers; never in kind 1. */
 export const transfersFlag = 128
+/** Set in a confirmed record of kind 4 or 5 that has operations. */
+export const operationsFlag = 1024
+const failedFlag = 16
 
 export const hashLength = 32
 const addressLength = 20
@@ -32,6 +40,7 @@ export interface Layout {
   readonly flags: number
   readonly knowsTransfers: boolean
   readonly knowsInternal: boolean
+  readonly knowsOperations: boolean
 }
 
 /** All fields but the hash, which is the first row of the table. */
@@ -43,9 +52,12 @@ function layoutOf(kind: number): Layout {
   const isPending = kind === recordKinds.pending
   const form = isPending ? 'pending' : 'confirmed'
   const fields = others.filter(field => field.in === 'both' || field.in === form)
-  const knowsTransfers = kind === recordKinds.withTransfers || kind === recordKinds.traced
-  const flags = fields.reduce((all, { flag }) => all | flag, knowsTransfers ? transfersFlag : 0)
-  return { isPending, fields, flags, knowsTransfers, knowsInternal: kind === recordKinds.traced }
+  const knowsTransfers = !isPending && kind !== recordKinds.plain
+  const knowsInternal = kind === recordKinds.traced || kind === recordKinds.tracedWithOperations
+  const knowsOperations = kind === recordKinds.withOperations || kind === recordKinds.tracedWithOperations
+  const flags = (knowsTransfers ? transfersFlag : 0) | (knowsOperations ? operationsFlag : 0)
+  const all = fields.reduce((joined, { flag }) => joined | flag, flags)
+  return { isPending, fields, flags: all, knowsTransfers, knowsInternal, knowsOperations }
 }
 
 const layouts: ReadonlyMap<number, Layout> = new Map(
@@ -80,6 +92,9 @@ export class RecordParts {
   /** The same for internal transfers. */
   internal = 0
   internalLength = 0
+  /** The same for operations. */
+  operations = 0
+  operationsLength = 0
 
   /** Offset of a field, by its index in the table; -1: the record lacks it. */
   at(index: number): number {
@@ -88,6 +103,13 @@ export class RecordParts {
 
   has({ flag }: Field): boolean {
     return (this.present & flag) === flag
+  }
+
+  /** Older versions ignored the logs of failed transactions: that they stored none does not mean that there were none. */
+  get knowsTransfers(): boolean {
+    const { knowsTransfers, knowsOperations } = this.layout
+    const isIgnored = !knowsOperations && (this.present & failedFlag) !== 0 && this.transfersLength === 0
+    return knowsTransfers && !isIgnored
   }
 
   /**
@@ -115,6 +137,8 @@ export class RecordParts {
     this.transfers = reader.skip(this.transfersLength)
     this.internalLength = layout.knowsInternal ? reader.varint() : 0
     this.internal = reader.skip(this.internalLength)
+    this.operationsLength = layout.knowsOperations && present & operationsFlag ? reader.varint() : 0
+    this.operations = reader.skip(this.operationsLength)
     return reader.at
   }
 }

@@ -1,5 +1,6 @@
-import type { ConfirmedTransaction, InternalTransfer, TokenTransfer } from '../../model/evm.ts'
-import type { RecordParts } from './RecordParts.ts'
+import type { ConfirmedTransaction, InternalTransfer, TokenTransfer, UserOperation } from '../../model/evm.ts'
+import { OperationWalk } from './operations.ts'
+import { hashLength, type RecordParts } from './RecordParts.ts'
 import { mapRecords, type RecordChunk, readConfirmed } from './record.ts'
 import { hexAt, integerAt } from './recordBytes.ts'
 import { InternalWalk, type RecordDetails, TransferWalk } from './transfers.ts'
@@ -23,8 +24,9 @@ export function decodeDetailed(chunk: RecordChunk): readonly DetailedTransaction
   return mapRecords(chunk, (parts, position) => ({
     transaction: readConfirmed(bytes, parts, position),
     details: {
-      ...(parts.layout.knowsTransfers && { transfers: readTransfers(bytes, parts) }),
-      ...(parts.layout.knowsInternal && { internal: readInternal(bytes, parts) })
+      ...(parts.knowsTransfers && { transfers: readTransfers(bytes, parts) }),
+      ...(parts.layout.knowsInternal && { internal: readInternal(bytes, parts) }),
+      ...(parts.layout.knowsOperations && { operations: readOperations(bytes, parts) })
     }
   }))
 }
@@ -63,6 +65,25 @@ function readInternal(bytes: Uint8Array, parts: RecordParts): readonly InternalT
     })
   }
   return transfers
+}
+
+function readOperations(bytes: Uint8Array, parts: RecordParts): readonly UserOperation[] {
+  if (parts.operationsLength === 0) return []
+  const walk = new OperationWalk()
+  const operations: UserOperation[] = []
+  walk.begin(bytes, parts)
+  while (walk.next()) {
+    operations.push({
+      entryPoint: addressAt(walk.addresses, walk.entryPoint),
+      userOpHash: hexAt(bytes, walk.userOpHash, hashLength),
+      sender: addressAt(walk.addresses, walk.sender),
+      ...(walk.paymaster > 0 && { paymaster: addressAt(walk.addresses, walk.paymaster) }),
+      nonce: integerAt(bytes, walk.nonce),
+      success: walk.success,
+      actualGasCost: integerAt(bytes, walk.actualGasCost)
+    })
+  }
+  return operations
 }
 
 function addressAt(addresses: Uint8Array, at: number) {

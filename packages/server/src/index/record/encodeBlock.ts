@@ -51,6 +51,8 @@ export interface BlockRows extends BlockHeader {
   readonly events: Uint8Array
   /** Where the events of each account end. */
   readonly eventEnds: Uint32Array
+  /** As in `IndexedBlock`; not stored. */
+  readonly hasUncheckedAuthorities: boolean
 }
 
 /**
@@ -70,10 +72,11 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
   const partyEnds = new Uint32Array(count)
   for (let row = 0; row < count; row++) {
     const each = transactions[row] as IndexedTransaction
-    const { transaction, transfers = [], internal } = each
+    const { transaction, transfers = [], internal, operations = [] } = each
     indexes[row] = transaction.index
     hashes.fixed(transaction.hash, hashLength)
-    writeConfirmed(records, transaction, internal === undefined ? { transfers } : { transfers, internal })
+    const details = { transfers, operations }
+    writeConfirmed(records, transaction, internal === undefined ? details : { ...details, internal })
     recordEnds[row] = records.length
     for (const party of each.parties) parties.fixed(party, addressLength)
     partyEnds[row] = parties.length / addressLength
@@ -92,7 +95,8 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     parties: parties.finish(),
     partyEnds,
     candidates: candidates.finish(),
-    ...encodeEvents(block.events ?? [])
+    ...encodeEvents(block.events ?? []),
+    hasUncheckedAuthorities: block.hasUncheckedAuthorities ?? false
   }
 }
 

@@ -56,7 +56,11 @@ describe('packed blocks', () => {
         expect(rows(hashes, 32)).toEqual(transactions.map(({ hash }) => hash))
         expect(
           [...recordEnds].map((end, row) => toHex(records.subarray(recordEnds[row - 1] ?? 0, end)))
-        ).toEqual(transactions.map(transaction => toHex(encodeConfirmed(transaction, { transfers: [] }))))
+        ).toEqual(
+          transactions.map(transaction =>
+            toHex(encodeConfirmed(transaction, { transfers: [], operations: [] }))
+          )
+        )
         expect(headers).toEqual(
           blocks.map(({ ref, parentHash, timestampSeconds, transactions: { length } }) => ({
             ...{ ref, parentHash, timestampSeconds, transactionCount: length, isTraced: false }

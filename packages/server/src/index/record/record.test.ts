@@ -105,7 +105,7 @@ describe.each(Object.entries(forms))('damaged bytes of a %s record', (_, { bytes
   })
 
   test('of an unknown kind are refused', () => {
-    for (const kind of [0, 4, 0x40, 0x42, 0xff]) {
+    for (const kind of [0, 6, 0x40, 0x42, 0xff]) {
       const other = Buffer.from(bytes)
       other[0] = kind
       expect(() => decode(other)).toThrow(StoreError)

@@ -1,9 +1,11 @@
 import type { AccessListEntry, ConfirmedTransaction, Hash, Hex, PendingTransaction } from '../../model/evm.ts'
 import type { Field } from '../../model/transactionFields.ts'
+import { writeOperations } from './operations.ts'
 import {
   findLayout,
   hashLength,
   type Layout,
+  operationsFlag,
   RecordParts,
   recordKinds,
   transfersFlag
@@ -41,23 +43,31 @@ type Values = Partial<Record<Field['name'], unknown>>
 /**
  * Writes a record.
  * @param details - absent: a record as older versions wrote it.
- * @throws {StoreError} a value has no room in the format (negative, wrong length, not hex), or `internal` is there without
- *   `transfers`.
+ * @throws {StoreError} a value has no room in the format (negative, wrong length, not hex), or
+ * `internal` or `operations` are there without `transfers`.
  */
 export function writeConfirmed(
   writer: ByteWriter,
   transaction: ConfirmedTransaction,
-  { transfers, internal }: RecordDetails = {}
+  details: RecordDetails = {}
 ): void {
-  if (internal !== undefined && transfers === undefined) {
-    throw unwritable('the token transfers of a transaction that was traced', 'none')
-  }
+  const { transfers, internal, operations } = details
   const hasTransfers = transfers !== undefined && transfers.length > 0
-  const plainKind = transfers === undefined ? recordKinds.plain : recordKinds.withTransfers
-  const kind = internal === undefined ? plainKind : recordKinds.traced
-  writeFields(writer, kind, transaction, hasTransfers ? transfersFlag : 0)
+  const hasOperations = operations !== undefined && operations.length > 0
+  const flags = (hasTransfers ? transfersFlag : 0) | (hasOperations ? operationsFlag : 0)
+  writeFields(writer, kindOf(details), transaction, flags)
   if (hasTransfers) writer.counted(() => writeTransfers(writer, transaction, transfers))
   if (internal !== undefined) writer.counted(() => writeInternal(writer, transaction, internal))
+  if (hasOperations) writer.counted(() => writeOperations(writer, transaction, operations))
+}
+
+function kindOf({ transfers, internal, operations }: RecordDetails): number {
+  if (transfers === undefined) {
+    if (internal === undefined && operations === undefined) return recordKinds.plain
+    throw unwritable('the token transfers of a transaction with other details', 'none')
+  }
+  if (operations === undefined) return internal === undefined ? recordKinds.withTransfers : recordKinds.traced
+  return internal === undefined ? recordKinds.withOperations : recordKinds.tracedWithOperations
 }
 
 /** @throws {StoreError} a value has no room in the format. */

@@ -1,4 +1,10 @@
-import type { ConfirmedTransaction, InternalTransfer, TokenStandard, TokenTransfer } from '../../model/evm.ts'
+import type {
+  ConfirmedTransaction,
+  InternalTransfer,
+  TokenStandard,
+  TokenTransfer,
+  UserOperation
+} from '../../model/evm.ts'
 import { AddressNumbers, NumberedAddresses } from './addressNumbers.ts'
 import type { RecordParts } from './RecordParts.ts'
 import { ByteReader, type ByteWriter, damaged, unwritable } from './recordBytes.ts'
@@ -9,10 +15,12 @@ export interface RecordDetails {
   readonly transfers?: readonly TokenTransfer[]
   /** In the order of execution; absent: not known. */
   readonly internal?: readonly InternalTransfer[]
+  /** In log order; absent: not known. */
+  readonly operations?: readonly UserOperation[]
 }
 
-/** The fields of a transaction that its transfers are written relative to. */
-type Transferring = Pick<ConfirmedTransaction, 'from' | 'to' | 'contractAddress' | 'data'>
+/** The fields of a transaction that its details are written relative to. */
+export type Transferring = Pick<ConfirmedTransaction, 'from' | 'to' | 'contractAddress' | 'data'>
 
 /** The shape of a transfer: the numbers it has. They follow its parties in this order. */
 interface Shape {

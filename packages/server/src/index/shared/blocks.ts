@@ -32,7 +32,8 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
   return {
     detailedFrom: before.detailedFrom ?? first,
     ...(tracedFrom !== undefined && { tracedFrom }),
-    countedFrom: before.countedFrom ?? first
+    countedFrom: before.countedFrom ?? first,
+    operationsFrom: before.operationsFrom ?? first
   }
 }
 
@@ -41,13 +42,14 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
  * the next appended block.
  */
 export function coverageUpTo(
-  { detailedFrom, tracedFrom, countedFrom }: IndexCoverage,
+  { detailedFrom, tracedFrom, countedFrom, operationsFrom }: IndexCoverage,
   ancestor: number
 ): IndexCoverage {
   return {
     ...(detailedFrom !== undefined && detailedFrom <= ancestor && { detailedFrom }),
     ...(tracedFrom !== undefined && tracedFrom <= ancestor && { tracedFrom }),
-    ...(countedFrom !== undefined && countedFrom <= ancestor && { countedFrom })
+    ...(countedFrom !== undefined && countedFrom <= ancestor && { countedFrom }),
+    ...(operationsFrom !== undefined && operationsFrom <= ancestor && { operationsFrom })
   }
 }
 

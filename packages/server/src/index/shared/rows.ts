@@ -21,6 +21,7 @@ export interface MetaColumns {
   readonly detailed_from: number | null
   readonly traced_from: number | null
   readonly tallied_from: number | null
+  readonly operations_from: number | null
 }
 
 /** The single row of `meta` as values. */
@@ -47,7 +48,8 @@ export function toMeta(row: MetaColumns | undefined): ChainMeta {
     coverage: {
       ...(row.detailed_from !== null && { detailedFrom: row.detailed_from }),
       ...(row.traced_from !== null && { tracedFrom: row.traced_from }),
-      ...(row.tallied_from !== null && { countedFrom: row.tallied_from })
+      ...(row.tallied_from !== null && { countedFrom: row.tallied_from }),
+      ...(row.operations_from !== null && { operationsFrom: row.operations_from })
     },
     rollbacks: row.rollbacks
   }

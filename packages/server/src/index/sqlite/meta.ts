@@ -68,13 +68,13 @@ export function createMarkWriter(connection: SqliteConnection) {
   const unsettle = connection.prepare('UPDATE meta SET settled = 0, rollbacks = rollbacks + 1')
 
   const setCoverage = connection.prepare(
-    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, tallied_from = ?3
-     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR tallied_from IS NOT ?3`
+    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, tallied_from = ?3, operations_from = ?4
+     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR tallied_from IS NOT ?3 OR operations_from IS NOT ?4`
   )
 
   return {
-    setCoverage({ detailedFrom, tracedFrom, countedFrom }: IndexCoverage): void {
-      setCoverage.run([detailedFrom ?? null, tracedFrom ?? null, countedFrom ?? null])
+    setCoverage({ detailedFrom, tracedFrom, countedFrom, operationsFrom }: IndexCoverage): void {
+      setCoverage.run([detailedFrom, tracedFrom, countedFrom, operationsFrom].map(from => from ?? null))
     },
     /** Stored blocks up to this one are final; what was final stays so. */
     setFinal(number: number): void {

@@ -194,5 +194,14 @@ export const migrations: readonly Migration[] = [
       -- What was written into address_tx, summed up by the first bits of the addresses
       CREATE TABLE tally (page INTEGER PRIMARY KEY, rec BLOB NOT NULL) STRICT;
     `
+  },
+  {
+    version: 8,
+    name: 'operations',
+    sql: `
+      -- First block from which on up to the head senders of operations, authorities of authorizations and logs of failed
+      -- transactions are indexed. NULL: not even of the newest block
+      ALTER TABLE meta ADD COLUMN operations_from INTEGER;
+    `
   }
 ]

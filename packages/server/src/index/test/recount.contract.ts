@@ -166,11 +166,11 @@ export function describeRecount(open: OpenStore, share = 1): void {
     expect((await readCoverage(reader)).countedFrom).toBe(0)
     await expectNothingLost(reader)
     await writer.rollbackTo(blocks[5]!.ref)
-    expect(await readCoverage(reader)).toEqual({ detailedFrom: 0 })
+    expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, operationsFrom: 0 })
     await expectNothingLost(reader)
     const grown = busyBlocks(8, { parent: blocks[5]!.ref, fork: 'b' })
     await commitChain(writer, grown)
-    expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 6 })
+    expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 6, operationsFrom: 0 })
     await expectNothingLost(reader)
     const rows = [...addressRows([...blocks.slice(0, 6), ...grown])].filter(
       ({ address }) => address === alice

@@ -57,6 +57,8 @@ export interface EvmUpstreams extends EvmRpc {
    * @throws {ConfigError} every upstream serves another chain than expected.
    */
   identity(signal?: AbortSignal): Promise<ShownIdentity>
+  /** Bound on a poll: asking for the head, or for the identity. */
+  readonly pollTimeoutMs: number
   /**
    * From now on an upstream with another genesis block serves another chain. What upstreams have shown before counts no
    * more where it differs: they are asked again.
@@ -87,6 +89,9 @@ export interface EvmRpcOptions {
 /** Short: a node that limits the rate of calls says so and backs off, and in a window of blocks all wait for the last one. */
 const firstPauseMs = 16
 
+/** A node that takes longer for its head or its identity counts as silent: polls must show a hang before it holds up callers. */
+const longestPollMs = 10_000
+
 /**
  * @throws {ConfigError} for an empty list or a URL that cannot be used; the message never repeats the URL.
  * @remarks Opens no connection before the first call. With several upstreams, the head of each is checked every 5 s while
@@ -95,6 +100,7 @@ const firstPauseMs = 16
 export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
   const { chainId, rpcUrls, logger, clock = systemClock, role = 'query' } = options
   const defaultTimeoutMs = options.timeoutMs ?? 20_000
+  const pollTimeoutMs = Math.min(defaultTimeoutMs, longestPollMs)
   if (rpcUrls.length === 0) throw new ConfigError(`chain ${chainId} has no rpcUrls; expected at least one`)
   const expected: ExpectedIdentity = { chainId }
   const pool = createUpstreamPool({
@@ -141,10 +147,11 @@ export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
       return pool.run({ what, kind: what, height, ask: work }, limitsOf(callOptions))
     },
     async identity(signal) {
-      const shown = await pool.identify(limitsOf(signal ? { signal } : {}))
+      const shown = await pool.identify(limitsOf({ timeoutMs: pollTimeoutMs, ...(signal ? { signal } : {}) }))
       if (shown === undefined) throw new NodeContradictionError(`chain ${chainId}: no identity`)
       return shown
     },
+    pollTimeoutMs,
     expectGenesis(genesisHash) {
       expected.genesisHash = genesisHash
       pool.judgeIdentitiesAgain()

@@ -41,7 +41,7 @@ export async function checkAddressIndex(
   timeoutMs: number
 ): Promise<{ readonly finding: Finding; readonly hasAddressIndex: boolean }> {
   const index = await findAddressIndex(rpc, traces !== 'off', AbortSignal.timeout(timeoutMs))
-  const method = { ots: 'ots_searchTransactionsBefore', trace: 'trace_filter', none: undefined }[index]
+  const method = { ots: 'ots_searchTransactionsBefore', trace_filter: 'trace_filter', none: undefined }[index]
   const found =
     method === undefined
       ? 'it does not list the transactions of an address'

@@ -1,33 +1,17 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { Command } from 'commander'
-import { ConfigError } from '../../platform/errors.ts'
 import { describeConfig } from '../config/config.ts'
-import { ProjectEditError } from '../projects/editProjects.ts'
+import { addProjectCommands } from './addProjectCommands.ts'
 import { check } from './check.ts'
 import { init } from './init.ts'
-import {
-  readAddress,
-  readChainId,
-  readDuration,
-  readLifetime,
-  readName,
-  readOrigins,
-  readPort,
-  readProjectId,
-  readServerUrl
-} from './options.ts'
-import { createProject, listProjects, revokeProjectKey, rotateProjectKey } from './projectActions.ts'
-import { InitError } from './readTargets.ts'
+import { readAddress, readChainId, readPort, readProjectId, readServerUrl } from './options.ts'
+import { reporting } from './reporting.ts'
 import { reset } from './reset.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
-import { configErrorExit } from './terminal.ts'
 import { verify } from './verify.ts'
 
-const refusedExit = 1
 const usageExit = 2
-const projectExits =
-  'Exit code: 0 when it is done, 1 when it cannot be done, 2 for a wrong configuration or projects file.'
 
 /**
  * The `chain-data` command.
@@ -51,6 +35,7 @@ export function createProgram(options: { readonly onReadyToClose?: () => void } 
     .option('--port <port>', 'the port to listen on; default: 8080, or the next free one', readPort)
     .option('-y, --yes', 'ask nothing, take the default of every question')
     .option('--force', 'overwrite the configuration where it is there')
+    .option('--waive', 'allow the blocks of a chain to break the checks that they are seen to break')
     .option('--start', 'start the server after writing')
     .addHelpText(
       'after',
@@ -59,7 +44,7 @@ Examples:
   chain-data init http://127.0.0.1:8545
   chain-data init polygon https://your-polygon-node --yes --start
 
-Exit code: 0 when it is done, 1 when it cannot be done; then nothing is written.`
+Exit code: 0 when it is done, 1 when it cannot be done.`
     )
     .action(reporting(init))
 
@@ -138,76 +123,4 @@ certificate: wrong usage, a wrong configuration, or a server that gives none.`
 
   addProjectCommands(program)
   return program
-}
-
-/** Adds `chain-data project create|list|rotate|revoke`. */
-function addProjectCommands(program: Command): void {
-  const project = program.command('project').description('manage the projects that may call, and their keys')
-
-  const subcommand = (name: string, description: string, example: string) =>
-    project
-      .command(name)
-      .description(description)
-      .option('-c, --config <file>', 'the configuration of the server, which may name a projectsFile')
-      .option('-f, --file <file>', 'the projects file, in place of the one that the configuration names')
-      .option('--json', 'print one JSON object')
-      .addHelpText('after', `\nExample:\n  ${example}\n\n${projectExits}`)
-
-  subcommand(
-    'create',
-    'make a key for a project, new or not, and print it once; keep its digest in the projects file, or print it for the configuration',
-    'chain-data project create shop --client --origin https://shop.example --file projects.json'
-  )
-    .argument('<projectId>', 'user name of HTTP Basic', readProjectId)
-    .option('--client', 'make a publishable key for web pages in place of a secret one for servers')
-    .option('--origin <origin...>', 'origins of the pages that may use the client key', readOrigins)
-    .option('--name <name>', 'what the key is called in the list', readName)
-    .option('--expires <time>', 'end the key after so long, such as 90d', readLifetime)
-    .action(reporting(createProject))
-
-  subcommand(
-    'list',
-    'show all projects and keys, without secrets',
-    'chain-data project list --file projects.json'
-  ).action(reporting(listProjects))
-
-  subcommand(
-    'rotate',
-    'make a new key beside an old one, which ends after the grace',
-    'chain-data project rotate shop --key 1a2b3c4d --grace 7d --file projects.json'
-  )
-    .argument('<projectId>', 'the project', readProjectId)
-    .option('-k, --key <key>', 'id or name of the old key; may be left out where only one can be meant')
-    .option(
-      '--grace <time>',
-      'how long the old key still works, such as 30m, 24h or 7d',
-      readDuration,
-      86_400_000
-    )
-    .action(reporting(rotateProjectKey))
-
-  subcommand(
-    'revoke',
-    'end a key at once, or without --key the project with all of its keys',
-    'chain-data project revoke shop --key 1a2b3c4d --file projects.json'
-  )
-    .argument('<projectId>', 'the project', readProjectId)
-    .option('-k, --key <key>', 'id or name of the key')
-    .option('-y, --yes', 'also when it is the last key of the project')
-    .action(reporting(revokeProjectKey))
-}
-
-/** Runs the command, and words what it throws on standard error. */
-function reporting<A extends unknown[]>(run: (...args: A) => Promise<void>): (...args: A) => Promise<void> {
-  return async (...args) => {
-    try {
-      await run(...args)
-    } catch (error) {
-      const isConfig = error instanceof ConfigError
-      const isRefusal = error instanceof ProjectEditError || error instanceof InitError
-      if (!isConfig && !isRefusal) throw error
-      process.stderr.write(`${isConfig ? 'Configuration error:\n' : ''}${error.message}\n`)
-      process.exitCode = isConfig ? configErrorExit : refusedExit
-    }
-  }
 }

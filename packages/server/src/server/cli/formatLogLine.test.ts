@@ -4,7 +4,10 @@ import { createLineFormatter } from './formatLogLine.ts'
 
 function write(isColored = false) {
   const lines: string[] = []
-  const format = createLineFormatter({ names: new Map([[137, 'Polygon']]), isColored })
+  const format = createLineFormatter({
+    chains: new Map([[137, { name: 'Polygon', hosts: ['one.example', 'two.example:8545'] }]]),
+    isColored
+  })
   const logger = createLogger({ level: 'debug', write: line => lines.push(format(line)) })
   return { logger, lines }
 }
@@ -13,10 +16,15 @@ it('says who, what and why in one line after the time', () => {
   const { logger, lines } = write()
   logger.info('listening', { url: 'http://127.0.0.1:8080' })
   logger.child({ component: 'indexer', chainId: 137 }).info('indexing', { indexedTo: 7, etaSeconds: 12 })
+  logger.warn('the node cannot be used yet', {
+    chainId: 137,
+    problem: 'upstream 2 did not answer, upstream 3 neither'
+  })
   logger.warn('indexing is stalled', { chainId: 5, problem: 'upstream 1 cannot\u001b[2J be reached' })
   expect(lines.map(line => line.replace(/^\d\d:\d\d:\d\d /, ''))).toEqual([
     'listening on http://127.0.0.1:8080, status page http://127.0.0.1:8080/\n',
     'Polygon: indexing (indexed to 7, eta seconds 12)\n',
+    'warning: Polygon: the node cannot be used yet: two.example:8545 did not answer, upstream 3 neither\n',
     'warning: chain 5: indexing is stalled: upstream 1 cannot [2J be reached\n'
   ])
 })

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { oneLine } from './terminal.ts'
+import { type ChainWords, nameNodes, oneLine } from './terminal.ts'
 
 const warnLevel = 40
 const errorLevel = 50
@@ -19,15 +19,15 @@ const unsaid = new Set([
 /**
  * Makes a function that words a line of the log for a person at a terminal.
  *
- * @param options.names - of the chains.
+ * @param options.chains - by their ids.
  * @param options.isColored - warnings and errors stand out.
  * @returns text that ends in a line break, as the lines do.
  */
 export function createLineFormatter(options: {
-  readonly names: ReadonlyMap<number, string>
+  readonly chains: ReadonlyMap<number, ChainWords>
   readonly isColored: boolean
 }): (line: string) => string {
-  const { names, isColored } = options
+  const { chains, isColored } = options
   const paint = (level: number, text: string) => {
     if (!isColored || level < warnLevel) return text
     return styleText(level < errorLevel ? 'yellow' : 'red', text, { validateStream: false })
@@ -36,14 +36,11 @@ export function createLineFormatter(options: {
     const fields = JSON.parse(line) as Readonly<Record<string, unknown>>
     const level = Number(fields.level)
     const time = new Date(String(fields.time)).toLocaleTimeString('en-GB')
-    const chain = fields.chainId === undefined ? '' : `${nameOf(names, Number(fields.chainId))}: `
+    const chain = chains.get(Number(fields.chainId))
+    const name = fields.chainId === undefined ? '' : `${chain?.name ?? `chain ${fields.chainId}`}: `
     const mark = level < warnLevel ? '' : level < errorLevel ? 'warning: ' : 'error: '
-    return `${time} ${paint(level, oneLine(`${mark}${chain}${sentence(fields)}`))}\n${moreLines(fields, level)}`
+    return `${time} ${paint(level, oneLine(`${mark}${name}${nameNodes(sentence(fields), chain)}`))}\n${moreLines(fields, level)}`
   }
-}
-
-function nameOf(names: ReadonlyMap<number, string>, chainId: number): string {
-  return names.get(chainId) ?? `chain ${chainId}`
 }
 
 function sentence(fields: Readonly<Record<string, unknown>>): string {

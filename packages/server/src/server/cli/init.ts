@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import type { ConfigInput } from '../config/config.ts'
 import { chooseStart, type Start } from './chooseStart.ts'
 import { type Asker, createAsker } from './createAsker.ts'
+import { createServerKey } from './createServerKey.ts'
 import { type FirstCall, formatCurl, formatProgram } from './formatFirstCall.ts'
-import { createServerKey } from './projectActions.ts'
 import { InitError, nameOfChain, readTargets } from './readTargets.ts'
 import { serve } from './serve.ts'
 import { groupByChain, type SeenChain, surveyChain } from './surveyChain.ts'
@@ -20,6 +20,8 @@ interface InitOptions {
   readonly yes?: true
   readonly force?: true
   readonly start?: true
+  /** Allow the blocks of a chain to break the checks that they are seen to break. */
+  readonly waive?: true
 }
 
 /** Nobody has it. */
@@ -48,7 +50,7 @@ export async function init(args: readonly string[], options: InitOptions): Promi
 
   print('\n')
   const evm = []
-  for (const chain of seen.filter(({ kind }) => kind === 'evm')) evm.push(await settle(chain, asker))
+  for (const chain of seen.filter(({ kind }) => kind === 'evm')) evm.push(await settle(chain, options, asker))
   const solana = seen
     .filter(({ kind }) => kind === 'solana')
     .map(({ chainId, nodes }) => ({ chainId, rpcUrls: nodes.map(({ url }) => url) }))
@@ -97,7 +99,9 @@ async function askForUrl(chainIds: readonly number[], asker: Asker): Promise<str
 }
 
 /** Chooses the settings of a chain, and says why; a person may choose the whole of a large one. */
-async function settle({ chainId, name, nodes }: SeenChain, asker: Asker) {
+async function settle(chain: SeenChain, options: InitOptions, asker: Asker) {
+  const { chainId, name, nodes } = chain
+  const waivers = await allowWaivers(chain, options, asker)
   const offers = nodes.map(({ report }) => report.offers)
   const oldest = offers.flatMap(each => each?.oldestBlock ?? [])
   const head = Math.max(...nodes.map(({ report }) => report.height ?? 0))
@@ -119,8 +123,28 @@ async function settle({ chainId, name, nodes }: SeenChain, asker: Asker) {
     chainId,
     rpcUrls: nodes.map(({ url }) => url),
     ...(isWhole ? { startBlock: whole.startBlock } : start.settings),
-    ...(isTraced ? { traces: 'auto' as const } : {})
+    ...(isTraced ? { traces: 'auto' as const } : {}),
+    ...(waivers.length > 0 ? { waivers } : {})
   }
+}
+
+/** @throws {InitError} the blocks of the chain break checks, and nobody allows it. */
+async function allowWaivers({ name, waivers }: SeenChain, { waive }: InitOptions, asker: Asker) {
+  const checks = waivers.map(({ check }) => check).join(', ')
+  const lines = waivers.map(waiver => `  ${JSON.stringify(waiver)}`).join('\n')
+  const found = `Blocks of ${name} break these checks on every node given: ${checks}\n${lines}`
+  if (waivers.length === 0) return []
+  if (
+    waive === true ||
+    (await asker.confirm(`${found}\nAllow it, since the chain is known for it?`, false))
+  ) {
+    return waivers.map(({ check, reason, fromBlock = 0, toBlock = null }) => ({
+      ...{ check, reason, fromBlock, toBlock }
+    }))
+  }
+  throw new InitError(
+    `${found}\nIf the chain is known for it, allow it by --waive; else a node is wrong: take another one`
+  )
 }
 
 function printCalls(

@@ -1,7 +1,7 @@
 import { MultiBar, type SingleBar } from 'cli-progress'
 import type { SyncStatus } from '../../model/sync.ts'
 import { createRate } from './rate.ts'
-import { oneLine } from './terminal.ts'
+import { type ChainWords, nameNodes, oneLine } from './terminal.ts'
 
 /** Bars on a terminal, one for each chain that is not followed yet. They go when there is nothing left to show. */
 export interface ProgressBars {
@@ -23,11 +23,10 @@ export function createProgressBars(options: {
   readonly stream: NodeJS.WriteStream
   readonly statuses: () => readonly SyncStatus[]
   readonly writeBelow: (line: string) => void
-  /** The first node of each chain. */
-  readonly hosts: ReadonlyMap<number, string>
+  readonly chains: ReadonlyMap<number, ChainWords>
   readonly now?: () => number
 }): ProgressBars {
-  const { stream, statuses, writeBelow, hosts, now = () => performance.now() } = options
+  const { stream, statuses, writeBelow, chains, now = () => performance.now() } = options
   const rates = new Map<number, ReturnType<typeof createRate>>()
   let shown = new Map<number, SingleBar>()
   let bars: MultiBar | undefined
@@ -71,8 +70,8 @@ export function createProgressBars(options: {
     rates.set(chainId, rate)
     rate.note(now(), done)
     bar.setTotal(total)
-    const host = hosts.get(chainId) ?? 'the node'
-    bar.update(Math.min(done, total), { text: describe(status, rate.perSecond(), total - done, host) })
+    const words = chains.get(chainId)
+    bar.update(Math.min(done, total), { text: describe(status, rate.perSecond(), total - done, words) })
   }
 
   return {
@@ -108,11 +107,12 @@ function describe(
   { phase, rollingBackTo, head, indexedTo, problem }: SyncStatus,
   blocksPerSecond: number | undefined,
   left: number,
-  host: string
+  words: ChainWords | undefined
 ): string {
   if (rollingBackTo !== undefined) return `going back to block ${rollingBackTo}`
-  if (phase === 'stalled') return cut(`stalled: ${problem ?? 'no reason given'}`)
-  if (phase === 'starting' || head === undefined) return `connecting to ${host}`
+  if (phase === 'stalled') return cut(nameNodes(`stalled: ${problem ?? 'no reason given'}`, words))
+  if (phase === 'starting' || head === undefined)
+    return `connecting to ${words?.hosts.join(', ') ?? 'the node'}`
   const place = indexedTo === undefined ? `0 of ${head}` : `${indexedTo.number} of ${head}`
   if (blocksPerSecond === undefined || blocksPerSecond <= 0) return place
   return `${place} ${blocksPerSecond.toFixed(1)} blocks/s ETA ${duration(left / blocksPerSecond)}`

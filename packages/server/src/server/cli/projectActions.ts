@@ -1,6 +1,5 @@
 import type { ProjectInput } from '../config/config.ts'
 import { addKey, hasEnded, ProjectEditError, revokeKey, rotateKey } from '../projects/editProjects.ts'
-import { createKey, digestKey, formatKeyDigest, keyIdOf } from '../projects/keyDigest.ts'
 import {
   fromKeptProject,
   type KeptKey,
@@ -15,6 +14,7 @@ import {
   type ProjectsPlace,
   requireNotConfigured
 } from './changeProjectsFile.ts'
+import { makeKey } from './createServerKey.ts'
 import { type Column, formatTable } from './terminal.ts'
 
 // Each action throws a ProjectEditError for what cannot be done, a ConfigError for a wrong configuration or file.
@@ -131,30 +131,6 @@ export async function revokeProjectKey(
     options.json && { projectId, revoked: ids, keysLeft: left, file },
     `Revoked of project ${projectId}: ${ids.join(', ')}. Keys left: ${left}.\nA server with this projectsFile refuses them within seconds.`
   )
-}
-
-/**
- * Makes a server key of a project and keeps its digest in a projects file, which is made where it is missing.
- *
- * @returns the key, which is nowhere else.
- */
-export async function createServerKey(projectId: string, file: string): Promise<string> {
-  const nowMs = Date.now()
-  const { secret, kept } = makeKey()
-  const key: KeptKey = { kind: 'server', createdAt: new Date(nowMs).toISOString(), ...kept }
-  await changeProjectsFile(file, projects => ({
-    projects: addKey(projects, { projectId, key, nowMs }),
-    result: undefined
-  }))
-  return secret
-}
-
-/** A new key, and what is kept of it. */
-function makeKey(): { readonly secret: string; readonly kept: Pick<KeptKey, 'key' | 'id'> } {
-  const secret = createKey()
-  const digest = formatKeyDigest(digestKey(secret))
-  const id = keyIdOf(digest)
-  return { secret, kept: { ...(id === undefined ? {} : { id }), key: digest } }
 }
 
 /** Prints a new key, the only time that it is shown. */

@@ -2,14 +2,19 @@ import { identifyNode } from '../check/identifyNode.ts'
 import type { Config } from '../config/config.ts'
 import { nameOfChain } from './readTargets.ts'
 import { hostOf } from './surveyChain.ts'
+import type { ChainWords } from './terminal.ts'
 
 const nodeTimeoutMs = 5_000
 
-/** Returns the names of all chains of a configuration. */
-export function namesOfChains({ chains }: Config): ReadonlyMap<number, string> {
+/** Returns the names of all chains of a configuration, and of their nodes. */
+export function wordChains({ chains }: Config): ReadonlyMap<number, ChainWords> {
   return new Map([
-    ...chains.evm.map(({ chainId, name }) => [chainId, name] as const),
-    ...chains.solana.map(({ chainId }) => [chainId, nameOfChain(chainId)] as const)
+    ...chains.evm.map(
+      ({ chainId, name, rpcUrls }) => [chainId, { name, hosts: rpcUrls.map(hostOf) }] as const
+    ),
+    ...chains.solana.map(
+      ({ chainId, rpcUrls }) => [chainId, { name: nameOfChain(chainId), hosts: rpcUrls.map(hostOf) }] as const
+    )
   ])
 }
 

@@ -5,9 +5,8 @@ import { type Config, loadConfig, loadProjects } from '../config/config.ts'
 import { createServer, type Server } from '../start/createServer.ts'
 import { createLineFormatter } from './formatLogLine.ts'
 import { createProgressBars, type ProgressBars } from './progressBars.ts'
-import { describeListenFailure, namesOfChains, reportUselessNodes } from './sayAtTerminal.ts'
-import { hostOf } from './surveyChain.ts'
-import { configErrorExit } from './terminal.ts'
+import { describeListenFailure, reportUselessNodes, wordChains } from './sayAtTerminal.ts'
+import { type ChainWords, configErrorExit } from './terminal.ts'
 
 const failureExit = 1
 const closeDeadlineMs = 9_500
@@ -27,13 +26,14 @@ export async function serve(
   try {
     const config = await loadConfig(file)
     let statuses: Server['status'] = () => []
-    const bars = showBars(config, () => statuses())
+    const chains = wordChains(config)
+    const bars = showBars(config, chains, () => statuses())
     // A person reads a terminal; what is piped is for programs.
     const isRead = process.stdout.isTTY === true && config.log.level !== 'silent'
     // Only where both are on one terminal can they tear each other.
     const write = bars?.writeLine ?? (text => void process.stdout.write(text))
     const format = createLineFormatter({
-      names: namesOfChains(config),
+      chains,
       isColored: isRead && process.stdout.hasColors()
     })
     const logger = createLogger({
@@ -65,7 +65,7 @@ export async function serve(
       throw described === undefined ? error : new Error(described, { cause: error })
     })
     logger.info('listening', { url })
-    if (isRead) write(describeWaiting(server.status(), namesOfChains(config)))
+    if (isRead) write(describeWaiting(server.status(), chains))
   } catch (error) {
     const isConfig = error instanceof ConfigError
     process.stderr.write(`${isConfig ? 'Configuration error:\n' : ''}${describe(error)}\n`)
@@ -74,13 +74,17 @@ export async function serve(
 }
 
 /** Shows a long catch-up on the terminal; the log has the same figures. */
-function showBars(config: Config, statuses: Server['status']): ProgressBars | undefined {
+function showBars(
+  config: Config,
+  chains: ReadonlyMap<number, ChainWords>,
+  statuses: Server['status']
+): ProgressBars | undefined {
   if (!process.stderr.isTTY || config.log.level === 'silent') return undefined
   const bars = createProgressBars({
     stream: process.stderr,
     statuses,
     writeBelow: line => process.stdout.write(line),
-    hosts: new Map(config.chains.evm.map(({ chainId, rpcUrls }) => [chainId, hostOf(rpcUrls[0] ?? '')]))
+    chains
   })
   setInterval(bars.draw, drawEveryMs).unref()
   process.once('exit', bars.stop)
@@ -88,11 +92,15 @@ function showBars(config: Config, statuses: Server['status']): ProgressBars | un
 }
 
 /** Says of which chains calls are not answered yet, one line each. */
-function describeWaiting(statuses: ReturnType<Server['status']>, names: ReadonlyMap<number, string>): string {
+function describeWaiting(
+  statuses: ReturnType<Server['status']>,
+  chains: ReadonlyMap<number, ChainWords>
+): string {
   return statuses
     .filter(({ backfilled }) => !backfilled)
     .map(
-      ({ chainId }) => `${names.get(chainId)}: its calls are answered once the first backfill is complete\n`
+      ({ chainId }) =>
+        `${chains.get(chainId)?.name}: its calls are answered once the first backfill is complete\n`
     )
     .join('')
 }

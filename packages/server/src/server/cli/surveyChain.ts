@@ -1,8 +1,10 @@
+import type { Waiver } from '../../model/waivableChecks.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 import { checkEvmNode } from '../check/checkEvmNode.ts'
 import { checkSolanaNode } from '../check/checkSolanaNode.ts'
 import type { Finding, NodeReport } from '../check/findings.ts'
 import { identifyNode, type NodeIdentity } from '../check/identifyNode.ts'
+import { compareSamples } from '../check/judgeSample.ts'
 import { type Activity, readEvmActivity, readSolanaActivity } from '../check/readActivity.ts'
 import { type ConfigInput, parseConfig } from '../config/config.ts'
 import { InitError, nameOfChain } from './readTargets.ts'
@@ -13,6 +15,8 @@ export interface SeenChain {
   readonly chainId: number
   readonly name: string
   readonly nodes: readonly SeenNode[]
+  /** What its blocks would have to be allowed, on every node; empty for a chain that keeps all checks, or whose preset knows. */
+  readonly waivers: readonly Waiver[]
 }
 
 /** A node, as the checks found it. */
@@ -110,11 +114,17 @@ export async function surveyChain(
       }
     })
   )
+  const waivers = compareSamples(
+    nodes.map(({ report }) => report),
+    name
+  ).flatMap(finding => finding.waivers ?? [])
+  // Blocks that break checks on every node are the chain's, and may be waived.
+  const fatal = waivers.length === 0 ? needed : new Set([...needed].filter(check => check !== 'receipts'))
   for (const { url, report } of nodes)
     print(`\n${scrubText(url, 200)}: ${name}\n${formatFindings(report.findings)}\n`)
   const problems = nodes.flatMap(({ url, report: { findings } }) =>
     findings
-      .filter(({ check, state }) => state === 'error' && needed.has(check))
+      .filter(({ check, state }) => state === 'error' && fatal.has(check))
       .map(({ found, advice }) => `${hostOf(url)}: ${found}. ${sentence(advice ?? '')}`)
   )
   const [first, ...others] = nodes
@@ -126,7 +136,7 @@ export async function surveyChain(
     }
   }
   if (problems.length > 0) throw new InitError(problems.join('\n'))
-  return { kind, chainId, name, nodes }
+  return { kind, chainId, name, nodes, waivers }
 }
 
 /** One line for each finding, with what to do where something is to be done. */

@@ -48,3 +48,15 @@ export function alignColumns(lines: readonly (readonly string[])[]): string {
 export function oneLine(value: string): string {
   return value.replace(/\p{Cc}+/gu, ' ')
 }
+
+/** A chain as a person at the terminal knows it. */
+export interface ChainWords {
+  readonly name: string
+  /** Host and port of each node, in the order of `rpcUrls`. */
+  readonly hosts: readonly string[]
+}
+
+/** Names by their hosts the nodes that a message only counts. */
+export function nameNodes(text: string, { hosts }: Pick<ChainWords, 'hosts'> = { hosts: [] }): string {
+  return text.replace(/\bupstream (\d+)\b/g, (counted, position) => hosts[Number(position) - 1] ?? counted)
+}

@@ -191,6 +191,12 @@ export const configSchema = z
       ),
       responseBytes: bound('largest answer of one call in bytes: an integer from 1, or null for no bound')
     }),
+    health: group('health checks: { notReadyAfterStalledSeconds }', {
+      notReadyAfterStalledSeconds: z.int().min(1).max(86_400).nullable().default(null).meta({
+        description:
+          'seconds that a chain may be stalled until /health/ready says 503, for servers with a store each: 1 to 86400, or null for never'
+      })
+    }),
     pages: group('pages that are read without credentials: { status, metrics }', {
       status: flag(true, 'show the status page at / and its data at /status.json: true or false'),
       metrics: flag(true, 'show figures for Prometheus at /metrics: true or false')

@@ -98,7 +98,7 @@ const largestInteger = 999_999_999_999_999
 
 /**
  * Builds the header that says what an answer covers: a list of chain ids with parameters (RFC 9651), such as
- * `31337;from=0;to=128;transfers=0;internal=0;deep=none`, each chain once.
+ * `31337;from=0;to=128;transfers=0;internal=0;operations=0;deep=none`, each chain once.
  *
  * @param reported - by the methods; of a batch each entry by itself.
  * @returns no header where nothing was reported. A chain whose numbers do not fit into such a header is left out of it.
@@ -111,8 +111,9 @@ function coverageHeader(reported: readonly AnswerCoverage[]): Record<string, str
 }
 
 function toMember(coverage: AnswerCoverage): string | undefined {
-  const { chainId, from, to, transfersFrom, internalFrom, deepHistory } = coverage
-  const numbers = Object.entries({ from, to, transfers: transfersFrom, internal: internalFrom })
+  const { chainId, from, to, transfersFrom, internalFrom, operationsFrom, deepHistory } = coverage
+  const known = { transfers: transfersFrom, internal: internalFrom, operations: operationsFrom }
+  const numbers = Object.entries({ from, to, ...known })
   const all = [chainId, ...numbers.map(([, value]) => value ?? 0)]
   if (all.some(value => !(Number.isInteger(value) && value >= 0 && value <= largestInteger))) return undefined
   const parameters = numbers
@@ -139,6 +140,7 @@ function narrower(one: AnswerCoverage, other: AnswerCoverage): AnswerCoverage {
   const to = both(one.to, other.to, Math.min)
   const transfersFrom = both(one.transfersFrom, other.transfersFrom, Math.max)
   const internalFrom = both(one.internalFrom, other.internalFrom, Math.max)
+  const operationsFrom = both(one.operationsFrom, other.operationsFrom, Math.max)
   const deepHistory = [one, other].some(({ deepHistory }) => deepHistory === 'none')
     ? 'none'
     : (one.deepHistory ?? other.deepHistory)
@@ -148,6 +150,7 @@ function narrower(one: AnswerCoverage, other: AnswerCoverage): AnswerCoverage {
     ...(from === undefined || to === undefined || from > to ? {} : { from, to }),
     ...(transfersFrom === undefined ? {} : { transfersFrom }),
     ...(internalFrom === undefined ? {} : { internalFrom }),
+    ...(operationsFrom === undefined ? {} : { operationsFrom }),
     ...(deepHistory === undefined ? {} : { deepHistory })
   }
 }

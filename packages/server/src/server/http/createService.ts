@@ -54,6 +54,8 @@ export interface ServiceOptions {
   readonly answersAtOnce?: number
   /** Which pages for operators are served beside the health pages; absent: all of them. */
   readonly pages?: { readonly status: boolean; readonly metrics: boolean }
+  /** Absent: a stalled chain leaves the server ready. */
+  readonly health?: { readonly notReadyAfterStalledSeconds: number | null }
   readonly statusTimes?: StatusTimes
   readonly logger: Logger
   /** Milliseconds, for how long answers last; absent: `performance.now`. */
@@ -96,7 +98,12 @@ export function createService(options: ServiceOptions): Service {
   const operator = createOperatorPages({
     served: options.pages ?? { status: true, metrics: true },
     metrics,
-    sources: { ...figures, inFlight: overload.inFlight, isClosing: overload.isDraining },
+    sources: {
+      ...figures,
+      notReadyAfterStalledSeconds: options.health?.notReadyAfterStalledSeconds ?? null,
+      inFlight: overload.inFlight,
+      isClosing: overload.isDraining
+    },
     times: options.statusTimes
   })
   const login = createLogin({ keyRing, verifier, rule: options.login ?? false })

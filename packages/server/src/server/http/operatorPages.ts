@@ -1,19 +1,23 @@
 import { transport } from '@chain-data/protocol'
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
-import type { SolanaStatus } from '../../model/sync.ts'
+import type { SolanaState } from '../../model/sync.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { HttpAnswer } from './exchange.ts'
 import { createStatusPages } from './statusPage/createStatusPages.ts'
 import { createStatusRecorder, type StatusSources } from './statusPage/createStatusRecorder.ts'
+import { findNotReady, type NotReady, type ReadyRule } from './statusPage/findNotReady.ts'
 import { type EvmChainHealth, toChainHealth } from './statusPage/StatusReport.ts'
 
 /** The JSON that `/health/ready` answers. */
 export interface HealthReport {
+  /** The server should be sent calls. */
   readonly ready: boolean
   readonly closing?: true
+  /** The chains because of which it is not ready; absent where there is none. */
+  readonly notReady?: readonly NotReady[]
   readonly chains: readonly EvmChainHealth[]
-  /** State of the nodes of each cluster; absent where no cluster is served. Plays no part in `ready`. */
-  readonly solana?: readonly SolanaStatus[]
+  /** State of the nodes of each cluster; absent where no cluster is served. */
+  readonly solana?: readonly SolanaState[]
 }
 
 /** The pages for operators, which are read with GET and without credentials. */
@@ -37,8 +41,8 @@ export interface StatusTimes {
 const headers = { 'content-type': transport.responseContentType }
 
 /**
- * Builds the health pages, and the others where they are served. `/health/ready` is 503 until every first backfill is
- * complete, and from the moment the server begins to close.
+ * Builds the health pages, and the others where they are served. `/health/ready` is 503 because of a chain
+ * (`findNotReady`), and from the moment the server begins to close.
  *
  * @param options.served - a page that is not served is not found, and nothing is recorded for it.
  */
@@ -68,15 +72,19 @@ export function createOperatorPages(options: {
 }
 
 function readyAnswer({
-  syncStatuses,
-  solanaStatuses,
-  isClosing
-}: Pick<StatusSources, 'syncStatuses' | 'solanaStatuses' | 'isClosing'>): HttpAnswer {
-  const chains = syncStatuses().map(status => toChainHealth(status, Date.now()))
-  const solana = solanaStatuses()
+  chainStates,
+  solanaStates,
+  isClosing,
+  ...rule
+}: ReadyRule & Pick<StatusSources, 'chainStates' | 'solanaStates' | 'isClosing'>): HttpAnswer {
+  const states = chainStates()
+  const chains = states.map(state => toChainHealth(state, Date.now()))
+  const solana = solanaStates()
+  const notReady = findNotReady(states, solana, rule)
   const report: HealthReport = {
-    ready: !isClosing() && chains.every(chain => chain.ready),
+    ready: !isClosing() && notReady.length === 0,
     ...(isClosing() ? { closing: true } : {}),
+    ...(notReady.length === 0 ? {} : { notReady }),
     chains,
     ...(solana.length === 0 ? {} : { solana })
   }

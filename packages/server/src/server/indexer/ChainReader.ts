@@ -6,6 +6,7 @@ import type { BlockRef } from '../../model/evm.ts'
 import type { StartBlock } from '../../model/startBlock.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { present } from '../../platform/present.ts'
 import { BlockFailure, fetchInOrder, type Wait } from './fetchInOrder.ts'
 import { checkIdentity } from './identity.ts'
 import { findReorg, type Reorg } from './reorg.ts'
@@ -13,7 +14,12 @@ import { findReorg, type Reorg } from './reorg.ts'
 /** A change of the node's chain, in terms of the stored one. */
 export type ChainEvent =
   /** The node has named its newest block; further events follow from it. */
-  | { readonly kind: 'head'; readonly head: number; readonly finalized?: number }
+  | {
+      readonly kind: 'head'
+      readonly head: number
+      readonly timestampSeconds?: number
+      readonly finalized?: number
+    }
   /** The child of the block before, or of the newest stored one. */
   | { readonly kind: 'block'; readonly block: BlockRows }
   /**
@@ -112,11 +118,11 @@ export class ChainReader {
   async *#readRound(signal: AbortSignal): AsyncGenerator<ChainEvent, Round, undefined> {
     const { source, stored, roundBlocks, window, wait } = this.#options
     // At the same time, so that a standby server takes over without a gap.
-    const [{ head, finalized }] = await Promise.all([
+    const [{ head, timestampSeconds, finalized }] = await Promise.all([
       source.head(signal),
       this.#isConfirmed ? undefined : this.#confirmIdentity(signal)
     ])
-    yield { kind: 'head', head: head.number, ...(finalized === undefined ? {} : { finalized }) }
+    yield { kind: 'head', head: head.number, ...present({ timestampSeconds, finalized }) }
     const state = await stored.state()
     if (state.head !== undefined && head.number <= state.head.number) {
       return yield* this.#meetLowerHead(head, state.head, state, finalized, signal)

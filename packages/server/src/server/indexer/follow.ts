@@ -105,6 +105,7 @@ export async function follow(options: FollowOptions): Promise<void> {
         const { head, finalized } = await store.state()
         board.change({
           head: event.head,
+          headTimestampSeconds: event.timestampSeconds,
           // A lagging node must not take back what was final already.
           finalized: highest(event.finalized, board.read().finalized, finalized),
           ...(head === undefined ? { indexedFrom: firstBlock({ startBlock, dev }, event) } : {})

@@ -54,8 +54,8 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const board = createStatusBoard({
     chainId: config.chainId,
     phase: 'starting',
-    indexedFrom: stored?.indexedFrom ?? lowestStart(config.startBlock),
-    ...(stored?.indexedTo === undefined ? {} : { indexedTo: stored.indexedTo }),
+    indexedFrom: stored?.range?.from ?? lowestStart(config.startBlock),
+    ...(stored?.range === undefined ? {} : { indexedTo: stored.range.to }),
     backfilled: stored?.backfilled ?? false,
     degraded: stored?.degraded ?? false,
     poolCovered: false

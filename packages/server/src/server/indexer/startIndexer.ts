@@ -12,6 +12,7 @@ import type { NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'
 import { createWriterThreads, findThreadEntry, type WriterThreads } from './createWriterThreads.ts'
 import { unpackError } from './sentErrors.ts'
+import { dateStall } from './status.ts'
 
 /** One chain's indexer, as plain data: it travels to the thread that runs it. */
 export interface IndexerConfig {
@@ -131,8 +132,8 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
   let thread = run()
 
   function report(next: SyncStatus) {
-    status = next
-    onStatus?.(next)
+    status = dateStall(next, status)
+    onStatus?.(status)
   }
 
   /** A thread that starts again after a crash is still in trouble until it has shown otherwise. */

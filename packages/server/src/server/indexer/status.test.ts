@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { SyncStatus } from '../../model/sync.ts'
-import { throttleStatus } from './status.ts'
+import { createStatusBoard, throttleStatus } from './status.ts'
 
 const status = (change: Partial<SyncStatus>): SyncStatus => ({
   chainId: 1,
@@ -38,6 +38,15 @@ describe('throttleStatus', () => {
     expect(seen).toHaveLength(5)
   })
 
+  it('passes on at once each new block of a chain that is followed', () => {
+    const seen: (number | undefined)[] = []
+    const { send } = throttleStatus(({ indexedTo }) => seen.push(indexedTo?.number))
+    const at = (number: number) => ({ number, hash: `0x${number}` as const })
+    for (const number of [1, 2, 3]) send(status({ indexedTo: at(number) }))
+    for (const number of [3, 4, 5]) send(status({ phase: 'following', indexedTo: at(number) }))
+    expect(seen).toEqual([1, 3, 4, 5])
+  })
+
   it('holds nothing back at the end', () => {
     const seen: (number | undefined)[] = []
     const { send, flush } = throttleStatus(({ head }) => seen.push(head))
@@ -46,5 +55,26 @@ describe('throttleStatus', () => {
     flush()
     flush()
     expect(seen).toEqual([1, 2])
+  })
+})
+
+describe('the board', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
+  afterEach(() => void vi.useRealTimers())
+
+  it('dates a stall from its first failure, whatever further attempts show, until a block is stored', () => {
+    const board = createStatusBoard(status({}))
+    const sinceMs = () => board.read().stalledSinceMs
+    board.change({ phase: 'stalled', problem: 'x' })
+    vi.advanceTimersByTime(5_000)
+    board.change({ phase: 'backfilling', problem: undefined })
+    board.change({ phase: 'stalled', problem: 'y' })
+    expect(sinceMs()).toBe(1_000_000)
+    board.change({ phase: 'backfilling', indexedTo: { number: 1, hash: '0x1' } })
+    expect(sinceMs()).toBe(undefined)
+    board.change({ phase: 'stalled' })
+    expect(sinceMs()).toBe(1_005_000)
+    board.change({ phase: 'following' })
+    expect(sinceMs()).toBe(undefined)
   })
 })

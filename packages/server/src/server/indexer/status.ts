@@ -27,7 +27,7 @@ export function createStatusBoard(initial: SyncStatus): StatusBoard {
     read: () => current,
     change(change) {
       const entries = Object.entries({ ...current, ...change }).filter(([, value]) => value !== undefined)
-      const next = Object.fromEntries(entries) as unknown as SyncStatus
+      const next = dateStall(Object.fromEntries(entries) as unknown as SyncStatus, current)
       if (JSON.stringify(next) === JSON.stringify(current)) return
       current = next
       for (const onChange of watchers) onChange(next)
@@ -39,11 +39,23 @@ export function createStatusBoard(initial: SyncStatus): StatusBoard {
   }
 }
 
+/**
+ * Notes since when a chain has been stalled. Another attempt does not end that: a stored block does, and an index that is
+ * level with its node.
+ */
+export function dateStall(next: SyncStatus, before: SyncStatus): SyncStatus {
+  const { stalledSinceMs, ...undated } = next
+  const sinceMs = before.stalledSinceMs ?? stalledSinceMs
+  if (next.phase === 'stalled') return { ...undated, stalledSinceMs: sinceMs ?? Date.now() }
+  const hasMoved = next.phase === 'following' || next.indexedTo?.hash !== before.indexedTo?.hash
+  return hasMoved || sinceMs === undefined ? undated : { ...undated, stalledSinceMs: sinceMs }
+}
+
 const intervalMs = 100
 
 /**
- * Passes statuses on: at once when the phase, the problem or a mark changes, otherwise the newest one at most every 100 ms.
- * `flush` passes on what still waits.
+ * Passes statuses on: at once when the phase, the problem or a mark changes, and with each new block of a chain that is
+ * followed; otherwise the newest one at most every 100 ms. `flush` passes on what still waits.
  */
 export function throttleStatus(receive: (status: SyncStatus) => void): {
   send(status: SyncStatus): void
@@ -65,7 +77,7 @@ export function throttleStatus(receive: (status: SyncStatus) => void): {
   return {
     send(status) {
       waiting = status
-      if (isNews(status, last)) flush()
+      if (isNews(status, last) || isNewBlock(status, last)) flush()
       else timer ??= setTimeout(flush, intervalMs).unref()
     },
     flush
@@ -82,6 +94,11 @@ function isNews(status: SyncStatus, last: SyncStatus | undefined): boolean {
     status.rollingBackTo !== last?.rollingBackTo ||
     status.waiting !== last?.waiting
   )
+}
+
+/** A backfill stores many blocks a second; of a chain that is followed each one counts. */
+function isNewBlock({ phase, indexedTo }: SyncStatus, last: SyncStatus | undefined): boolean {
+  return phase === 'following' && indexedTo?.hash !== last?.indexedTo?.hash
 }
 
 const longestProblem = 300

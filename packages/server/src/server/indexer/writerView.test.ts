@@ -19,7 +19,9 @@ let showing: Promise<void>
 function lies(indexedTo: number | undefined, report?: Omit<WriterReport, 'beat'>): void {
   stored = {
     ...{ genesisHash, backfilled: true, degraded: false },
-    ...(indexedTo === undefined ? {} : { indexedFrom: 2, indexedTo: blockAt(indexedTo) }),
+    ...(indexedTo === undefined
+      ? {}
+      : { range: { from: 2, to: blockAt(indexedTo), toTimestampSeconds: 1_000 + indexedTo } }),
     ...(report === undefined ? {} : { report: { ...report, beat: 0 } })
   }
 }
@@ -63,7 +65,8 @@ it('what the writer says goes together with what the index holds by now, and the
   lies(7, { ...{ phase: 'following', head: 6, finalized: 3, indexedTo: 6 }, poolCovered: true })
   expect(await nextStatus()).toEqual({
     ...{ chainId: 1, phase: 'following', waiting: true, head: 7, finalized: 3, poolCovered: true },
-    ...{ indexedFrom: 2, indexedTo: blockAt(7), backfilled: true, degraded: false }
+    ...{ indexedFrom: 2, indexedTo: blockAt(7), backfilled: true, degraded: false },
+    headTimestampSeconds: 1_007
   })
   expect(genesis).toEqual([genesisHash])
   // A node that shows less than the index has is shown as the writer shows it.
@@ -106,7 +109,10 @@ it('of a writer that has gone silent nobody is told how far it goes back', () =>
   createWriterView({ ...impatient, board, silentProblem: 'nothing was said' })(undefined)
   const { rollingBackTo, ...rest } = goingBack
   expect(rollingBackTo).toBe(3)
-  expect(board.read()).toEqual({ ...rest, phase: 'stalled', waiting: true, problem: 'nothing was said' })
+  expect(board.read()).toEqual({
+    ...{ ...rest, phase: 'stalled', waiting: true, problem: 'nothing was said' },
+    stalledSinceMs: expect.any(Number)
+  })
 })
 
 it('the board stays as it is once nobody waits any more, whatever a look under way finds', async () => {

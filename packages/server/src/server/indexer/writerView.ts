@@ -1,18 +1,14 @@
 import type { WriterReport } from '../../index/port/status.ts'
 import type { StoreReader } from '../../index/port/store.ts'
-import type { BlockRef, Hash } from '../../model/evm.ts'
+import type { Hash } from '../../model/evm.ts'
+import { type IndexFacts, newestHead } from '../../model/sync.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
 import type { StatusBoard } from './status.ts'
 import { createWriterWatch } from './writerWatch.ts'
 
 /** The contents of a chain's index, and the last report of its writer. */
-export interface StoredProgress {
+export interface StoredProgress extends IndexFacts {
   readonly genesisHash: Hash
-  /** Absent, like `indexedTo`, while nothing is indexed. */
-  readonly indexedFrom?: number
-  readonly indexedTo?: BlockRef
-  readonly backfilled: boolean
-  readonly degraded: boolean
   /** The writer's last report, however old. */
   readonly report?: WriterReport
 }
@@ -32,7 +28,7 @@ export async function readProgress(reader: StoreReader): Promise<StoredProgress 
     const report = await snapshot.writerReport()
     return {
       ...{ genesisHash: identity.genesisHash, backfilled, degraded },
-      ...(range === undefined ? {} : { indexedFrom: range.from, indexedTo: range.to }),
+      range,
       ...(report === undefined ? {} : { report })
     }
   } finally {
@@ -81,9 +77,18 @@ export function createWriterView({
       onGenesis?.(toldGenesis)
     }
     const { phase, finalized, rollingBackTo, poolCovered, poolAgeMs } = heard.report
+    const { head, headTimestampSeconds } = newestHead(heard.report, stored?.range)
     board.change({
-      ...{ ...index, waiting: true, phase, finalized, rollingBackTo, poolCovered },
-      head: newestNamed(heard.report, stored?.indexedTo?.number),
+      ...{
+        ...index,
+        waiting: true,
+        phase,
+        finalized,
+        rollingBackTo,
+        poolCovered,
+        head,
+        headTimestampSeconds
+      },
       poolSeenAtMs: poolAgeMs === undefined ? undefined : heard.writtenAtMs - poolAgeMs,
       problem: heard.report.problem
     })
@@ -91,17 +96,8 @@ export function createWriterView({
 }
 
 /** The index itself is newer than the writer's report of it. */
-function indexFacts({ indexedFrom, indexedTo, backfilled, degraded }: StoredProgress, startBlock: number) {
-  return { indexedFrom: indexedFrom ?? startBlock, indexedTo, backfilled, degraded }
-}
-
-/** Where the index has grown since the report, the node's head is at least the newest indexed block. */
-function newestNamed(
-  report: { readonly head?: number; readonly indexedTo?: number },
-  indexedTo: number | undefined
-): number | undefined {
-  if (indexedTo === undefined || indexedTo <= (report.indexedTo ?? -1)) return report.head
-  return Math.max(indexedTo, report.head ?? indexedTo)
+function indexFacts({ range, backfilled, degraded }: StoredProgress, startBlock: number) {
+  return { indexedFrom: range?.from ?? startBlock, indexedTo: range?.to, backfilled, degraded }
 }
 
 const lookEveryMs = 100

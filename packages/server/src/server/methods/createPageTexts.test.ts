@@ -152,9 +152,10 @@ it('keeps a page for each choice of what is attached, and hands the choice on', 
   const read = createPageTexts({ write: asked, bytes: 2 ** 20 })
   const choices: (Attached | undefined)[] = [
     undefined,
-    { address: alice, transfers: true, internal: false },
-    { address: alice, transfers: false, internal: true },
-    { address: alice, transfers: true, internal: true }
+    { address: alice, transfers: true, internal: false, operations: false },
+    { address: alice, transfers: false, internal: true, operations: false },
+    { address: alice, transfers: false, internal: false, operations: true },
+    { address: alice, transfers: true, internal: true, operations: false }
   ]
   const snapshot = await reader.openSnapshot()
   for (const round of [1, 2]) {

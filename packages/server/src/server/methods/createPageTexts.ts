@@ -13,7 +13,7 @@ export interface ConfirmedPage {
   readonly limit: number
   /** Absent: from the newest one on. */
   readonly olderThan: TransactionPosition | undefined
-  /** Transfers that are written into the records of `address`; absent: none. */
+  /** Details that are written into the records of `address`; absent: none. */
   readonly attached?: Attached | undefined
   /** The view includes history older than the index; absent: it does not. */
   readonly isDeep?: boolean
@@ -81,7 +81,7 @@ export function createPageTexts(options: {
 
 /** Names each choice of what is attached. */
 function nameOf(attached: Attached | undefined): string {
-  return `${attached?.transfers ? 't' : ''}${attached?.internal ? 'i' : ''}`
+  return `${attached?.transfers ? 't' : ''}${attached?.internal ? 'i' : ''}${attached?.operations ? 'o' : ''}`
 }
 
 async function newestOf(view: HistoryView, address: Address): Promise<number | undefined> {

@@ -10,13 +10,14 @@ import { type Field, transactionFields, wireFields } from '../../model/transacti
 import { AsciiWriter } from './AsciiWriter.ts'
 import type { FormatAddress } from './addressFormat.ts'
 import { createAddressWriter } from './addressFormat.ts'
-import { createInternalWriter, createTransfersWriter } from './writeAttached.ts'
+import { createInternalWriter, createOperationsWriter, createTransfersWriter } from './writeAttached.ts'
 
-/** Transfers that are attached to each record, as far as they are of one account. */
+/** Details that are attached to each record, as far as they are of one account. */
 export interface Attached {
   readonly address: Address
   readonly transfers: boolean
   readonly internal: boolean
+  readonly operations: boolean
 }
 
 /**
@@ -31,7 +32,7 @@ const boundedCharacters = 2_048
 /**
  * Writes histories from the store to the wire: the bytes of a record are written out as text, field by field, and no value
  * is made of them. The text is that of `exactJson` of what `toTransactionRecord` shapes; a property test compares the two.
- * Attached transfers come last in a record, and are left out where none are known.
+ * Attached details come last in a record, and are left out where none are known.
  *
  * @remarks A record costs a small part of what the way over values does; bench/http measures it.
  */
@@ -40,6 +41,7 @@ export function createRecordWriter(formatAddress: FormatAddress): WriteRecords {
   const parts = new RecordParts()
   const writeTransfers = createTransfersWriter(writer)
   const writeInternal = createInternalWriter(writer)
+  const writeOperations = createOperationsWriter(writer)
 
   return ({ ids, bytes }, attached) => {
     const account = attached === undefined ? undefined : addressBytes(attached.address)
@@ -51,8 +53,9 @@ export function createRecordWriter(formatAddress: FormatAddress): WriteRecords {
       if (parts.layout.isPending) throw damaged('it is an entry of the pool')
       writeFields(writer, bytes, parts, toPosition(id).blockNumber, formatAddress)
       if (account !== undefined) {
-        if (attached?.transfers && parts.layout.knowsTransfers) writeTransfers(bytes, parts, account)
+        if (attached?.transfers && parts.knowsTransfers) writeTransfers(bytes, parts, account)
         if (attached?.internal && parts.layout.knowsInternal) writeInternal(bytes, parts, account)
+        if (attached?.operations && parts.layout.knowsOperations) writeOperations(bytes, parts, account)
       }
       writer.text(end)
     }

@@ -1,4 +1,5 @@
 import type { DeepHistory, DeepProgress } from '../../evm/below/createDeepHistory.ts'
+import type { AddressIndex } from '../../evm/below/searches.ts'
 import { hasLeft } from '../../index/caches/createDeepHistoryCache.ts'
 import type { HistoryPart } from '../../index/port/history.ts'
 import type { StatusReader } from '../../index/port/status.ts'
@@ -156,14 +157,19 @@ export async function whoAnswersBelow(
   snapshot: StatusReader,
   signal: AbortSignal
 ): Promise<'node' | 'none' | undefined> {
-  if (deep.answeredBy() === 'node') return 'node'
+  const answers = (index: AddressIndex | undefined) =>
+    index === undefined || index === 'none' ? index : 'node'
+  if (answers(deep.answeredBy()) === 'node') return 'node'
   const range = await snapshot.indexedRange()
   if (range === undefined || range.from === 0) return 'none'
   try {
-    return await withDeadline({ timeoutMs: findOutTimeoutMs, signal }, within => deep.findOut(within))
+    return answers(
+      await withDeadline({ timeoutMs: findOutTimeoutMs, signal }, within => deep.findOut(within))
+    )
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof NodeUnavailableError || error instanceof DeadlineError) return deep.answeredBy()
+    if (error instanceof NodeUnavailableError || error instanceof DeadlineError)
+      return answers(deep.answeredBy())
     throw error
   }
 }

@@ -2,12 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { IndexCoverage, StatusReader } from '../../index/port/status.ts'
 import type { Snapshot, StoreReader } from '../../index/port/store.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
-import type { SyncStatus } from '../../model/sync.ts'
+import { type ReadinessRules, type SyncStatus, whyNotReady } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 
-/** The pool is read every second or so, every ten at most; when the last read is older, it is not known what is pending. */
-const poolFreshMs = 15_000
 /** After a start or a reorg the index is level with its node again within a moment: a call waits so long for it. */
 const startWaitMs = 5_000
 const pollMs = 25
@@ -34,11 +32,14 @@ export async function openSettled(
     const { settled, backfilled } = await snapshot.marks()
     const status = readStatus()
     const isOver = clock.now() >= lastMoment
-    // A first backfill has gaps by its nature, and says so. Otherwise a status that is not there yet may be older than the
-    // view: from before a reorg, or from before the end of the first backfill.
-    if (!backfilled || (settled && (isOver || !isOnItsWay(status)))) return { snapshot, status }
+    // A first backfill has gaps by its nature, and says so; level with the node, it is complete within a moment. Otherwise a
+    // status that is not there yet may be older than the view: from before a reorg, or from before the end of the first backfill.
+    const isKnown = backfilled
+      ? settled && (isOver || !isOnItsWay(status))
+      : isOver || !(await isLevel(snapshot, status))
+    if (isKnown) return { snapshot, status }
     await snapshot.close()
-    if (!settled && (status.phase === 'stalled' || isOver)) throw notHeard(status)
+    if (backfilled && !settled && (status.phase === 'stalled' || isOver)) throw notHeard(status)
     await sleep(pollMs, undefined, { signal })
   }
 }
@@ -54,14 +55,25 @@ export function requireFollowing(status: SyncStatus): void {
 }
 
 /**
- * Lets an answer that shows pending transactions pass only if the pool was seen recently, or the node said recently
- * that it shows none.
+ * Lets a history pass only while `whyNotReady` finds nothing against it, as the chain's status says; a page with `before`
+ * also while the node is silent, because it needs only the index.
  *
- * @throws {Refusal} UPSTREAM_UNAVAILABLE.
+ * @throws {Refusal} NOT_SYNCED or UPSTREAM_UNAVAILABLE.
  */
-export function requireFreshPool(status: SyncStatus, nowMs: number): void {
-  const { poolSeenAtMs } = status
-  if (poolSeenAtMs === undefined || nowMs - poolSeenAtMs > poolFreshMs) throw notHeard(status)
+export async function requireReady(
+  snapshot: StatusReader,
+  status: SyncStatus,
+  { isFirstPage, ...rules }: ReadinessRules & { readonly isFirstPage: boolean }
+): Promise<void> {
+  const { backfilled } = await snapshot.marks()
+  const why = whyNotReady({ ...status, backfilled }, rules)
+  if (why === 'backfill') throw await notBackfilled(snapshot, status)
+  if (why !== undefined && isFirstPage) throw notHeard(status)
+}
+
+/** Reports whether a first backfill has stored the newest block that the node has named. */
+async function isLevel(snapshot: StatusReader, { head }: SyncStatus): Promise<boolean> {
+  return head !== undefined && (await snapshot.indexedRange())?.to.number === head
 }
 
 function isOnItsWay({ phase }: SyncStatus): boolean {
@@ -150,10 +162,12 @@ export async function coverageOf(
 /** Returns from which blocks on the index knows what happened in transactions, in the words of the wire; absent: of none. */
 export function knownFrom({
   detailedFrom,
-  tracedFrom
-}: IndexCoverage): Pick<AnswerCoverage, 'transfersFrom' | 'internalFrom'> {
+  tracedFrom,
+  operationsFrom
+}: IndexCoverage): Pick<AnswerCoverage, 'transfersFrom' | 'internalFrom' | 'operationsFrom'> {
   return {
     ...(detailedFrom !== undefined && { transfersFrom: detailedFrom }),
-    ...(tracedFrom !== undefined && { internalFrom: tracedFrom })
+    ...(tracedFrom !== undefined && { internalFrom: tracedFrom }),
+    ...(operationsFrom !== undefined && { operationsFrom })
   }
 }

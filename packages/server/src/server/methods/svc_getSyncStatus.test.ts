@@ -1,5 +1,6 @@
 import { checkResult } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
+import type { AddressIndex } from '../../evm/below/searches.ts'
 import type { IndexCoverage } from '../../index/port/status.ts'
 import type { Snapshot } from '../../index/port/store.ts'
 import { emptySnapshot } from '../../index/shared/IndexSnapshot.ts'
@@ -9,75 +10,138 @@ import { ResultStream } from './MethodContext.ts'
 import { createGetSyncStatus } from './svc_getSyncStatus.ts'
 
 const chainId = 31337
+const nowMs = 1_800_000_000_000
+const hash = `0x${'ab'.repeat(32)}` as const
 const following: SyncStatus = {
-  chainId,
-  phase: 'following',
-  head: 20,
-  indexedFrom: 5,
-  indexedTo: { number: 20, hash: `0x${'ab'.repeat(32)}` },
-  backfilled: true,
-  degraded: false,
-  poolCovered: true
+  ...{ chainId, phase: 'following', head: 20, headTimestampSeconds: nowMs / 1_000 - 7 },
+  ...{ indexedFrom: 5, indexedTo: { number: 20, hash }, backfilled: true, degraded: false },
+  ...{ poolCovered: true, poolSeenAtMs: nowMs - 1_000 }
 }
 
-function ask(
-  coverage: IndexCoverage | (() => Promise<Snapshot>),
-  change: { readonly deepHistory?: () => 'node' | 'none' | undefined } | { status(): SyncStatus } = {}
-) {
+interface Asked {
+  readonly coverage?: IndexCoverage
+  readonly marks?: { readonly backfilled?: boolean; readonly settled?: boolean }
+  /** Newest block of the index; null: it is empty. */
+  readonly to?: number | null
+  readonly status?: Partial<SyncStatus>
+  readonly deepHistory?: AddressIndex | undefined
+  readonly serveWhileSyncing?: boolean
+  openSnapshot?(): Promise<Snapshot>
+}
+
+/** Asks for the status of an index that holds something, as its indexer reports it. */
+async function ask(asked: Asked = {}) {
+  const { coverage = {}, marks, to = 20, status = {}, deepHistory, serveWhileSyncing = false } = asked
   let open = 0
   const openSnapshot = async (): Promise<Snapshot> => {
-    if (typeof coverage === 'function') return coverage()
     open++
-    return { ...emptySnapshot, coverage: async () => coverage, close: async () => void open-- }
+    return {
+      ...emptySnapshot,
+      marks: async () => ({ backfilled: true, settled: true, degraded: false, ...marks }),
+      indexedRange: async () =>
+        to === null
+          ? undefined
+          : {
+              from: status.indexedFrom ?? 5,
+              to: { number: to, hash },
+              toTimestampSeconds: nowMs / 1_000 - 20 + to
+            },
+      coverage: async () => coverage,
+      close: async () => void open--
+    }
   }
-  const chain = { status: () => following, reader: { openSnapshot }, ...change }
-  const status = createGetSyncStatus({ evmChains: new Map([[chainId, chain]]), solanaChains: new Map() })
-  const call = { chainId, signal: new AbortController().signal, deadlineMs: Date.now() + 5_000 }
-  return status([], call).then(result => {
-    if (result instanceof ResultStream) throw new Error('a status is no stream')
-    expect(open).toBe(0)
-    expect(checkResult('svc_getSyncStatus', result)).toBe(undefined)
-    return result
+  const chain = {
+    reader: { openSnapshot: asked.openSnapshot ?? openSnapshot },
+    status: () => ({ ...following, ...status }),
+    deepHistory: () => deepHistory
+  }
+  const answer = createGetSyncStatus({
+    ...{ evmChains: new Map([[chainId, chain]]), solanaChains: new Map() },
+    ...{ serveWhileSyncing, clock: { now: () => nowMs } }
   })
+  const signal = new AbortController().signal
+  const result = await answer([], { chainId, signal, deadlineMs: nowMs + 5_000 })
+  if (result instanceof ResultStream) throw new Error('a status is no stream')
+  expect(open).toBe(0)
+  expect(checkResult('svc_getSyncStatus', result)).toBe(undefined)
+  return result
 }
 
 describe('what a status says of the coverage', () => {
   it('names the first blocks from which transfers and internal transfers are known', async () => {
-    const result = await ask({ detailedFrom: 5, tracedFrom: 9, countedFrom: 5 })
-    expect(result).toMatchObject({ transfersFrom: 5, internalFrom: 9, covers: { internal: false } })
+    const result = await ask({
+      coverage: { detailedFrom: 5, tracedFrom: 9, countedFrom: 5, operationsFrom: 5 }
+    })
+    expect(result).toMatchObject({
+      ...{ transfersFrom: 5, internalFrom: 9, operationsFrom: 5 },
+      covers: { internal: false, operations: true }
+    })
+    const older = await ask({ coverage: { detailedFrom: 5, countedFrom: 5, operationsFrom: 9 } })
+    expect(older).toMatchObject({ operationsFrom: 9, covers: { operations: false } })
     expect(result).not.toHaveProperty('deepHistory')
   })
 
   it('says that internal transfers are covered only where every indexed block was traced', async () => {
-    expect((await ask({ tracedFrom: 5 })).covers.internal).toBe(true)
-    expect((await ask({ tracedFrom: 6 })).covers.internal).toBe(false)
-    expect((await ask({})).covers.internal).toBe(false)
-    const { indexedTo: _, ...empty } = following
-    expect((await ask({ tracedFrom: 5 }, { status: () => empty })).covers.internal).toBe(false)
+    expect((await ask({ coverage: { tracedFrom: 5 } })).covers.internal).toBe(true)
+    expect((await ask({ coverage: { tracedFrom: 6 } })).covers.internal).toBe(false)
+    expect((await ask()).covers.internal).toBe(false)
+    expect((await ask({ coverage: { tracedFrom: 5 }, to: null })).covers.internal).toBe(false)
   })
 
   it('leaves out what is not known', async () => {
-    const result = await ask({})
-    expect(result).not.toHaveProperty('transfersFrom')
-    expect(result).not.toHaveProperty('internalFrom')
+    const result = await ask({ to: null })
+    for (const name of ['transfersFrom', 'internalFrom', 'indexedFrom', 'indexedTo', 'lagBlocks', 'problem'])
+      expect(result).not.toHaveProperty(name)
   })
 
-  it('tells who answers below the index, where anything lies there', async () => {
-    expect(await ask({}, { deepHistory: () => 'node' })).toHaveProperty('deepHistory', 'node')
-    expect(await ask({}, { deepHistory: () => 'none' })).toHaveProperty('deepHistory', 'none')
-    expect(await ask({}, { deepHistory: () => undefined })).not.toHaveProperty('deepHistory')
-    const whole = await ask(
-      {},
-      { deepHistory: () => 'none', status: () => ({ ...following, indexedFrom: 0 }) }
-    )
-    expect(whole).not.toHaveProperty('deepHistory')
+  it('names the index of addresses that answers below the index, and none where nothing lies there', async () => {
+    expect(await ask({ deepHistory: 'ots' })).toHaveProperty('deepHistory', 'ots')
+    expect(await ask({ deepHistory: 'none' })).toHaveProperty('deepHistory', 'none')
+    expect(await ask()).not.toHaveProperty('deepHistory')
+    expect(await ask({ status: { indexedFrom: 0 } })).toHaveProperty('deepHistory', 'none')
+  })
+})
+
+describe('what a status says of the chain', () => {
+  it('is ready, with the age of its head, while histories are answered', async () => {
+    expect(await ask()).toMatchObject({
+      ...{ ready: true, phase: 'following', head: 20, headAgeSeconds: 0, lagBlocks: 0, degraded: false }
+    })
+    expect(await ask({ to: 18 })).toMatchObject({ headAgeSeconds: 7, lagBlocks: 2 })
   })
 
-  it('answers without it while the store is away, or takes too long', async () => {
+  it('is of the view of the index that a history is read from, where the indexer has reported less', async () => {
+    expect(await ask({ to: 23 })).toMatchObject({ head: 23, indexedTo: 23, lagBlocks: 0, ready: true })
+    expect(await ask({ marks: { backfilled: false } })).toMatchObject({ ready: false })
+    expect(await ask({ marks: { settled: false }, to: 18 })).toMatchObject({ ready: false, indexedTo: 18 })
+  })
+
+  it('is not ready while a history would be refused', async () => {
+    expect(await ask({ status: { phase: 'backfilling' } })).toMatchObject({ ready: false })
+    const problem = 'no node answers'
+    const stalled = await ask({ status: { phase: 'stalled', problem } })
+    expect(stalled).toMatchObject({ ready: false, degraded: true, problem })
+    const unseen = await ask({ status: { poolSeenAtMs: nowMs - 15_001 } })
+    expect(unseen).toMatchObject({ ready: false, problem: expect.stringContaining('transaction pool') })
+    const syncing = { marks: { backfilled: false }, status: { phase: 'backfilling' } } as const
+    expect(await ask(syncing)).toMatchObject({ ready: false })
+    expect(await ask({ ...syncing, serveWhileSyncing: true })).toMatchObject({ ready: true })
+  })
+
+  it('is degraded while the head is below the index', async () => {
+    expect(await ask({ status: { head: 17 } })).toMatchObject({
+      ...{ head: 17, indexedTo: 20, lagBlocks: 0, degraded: true, ready: true }
+    })
+  })
+
+  it('is what the indexer last reported while the store is away, or takes too long, and not ready', async () => {
     const away = () => Promise.reject(new StoreUnavailableError('the database does not answer'))
     const silent = () => new Promise<Snapshot>(() => {})
     for (const openSnapshot of [away, silent]) {
-      expect(await ask(openSnapshot)).toMatchObject({ head: 20, indexedTo: 20, covers: { transfers: true } })
+      expect(await ask({ openSnapshot })).toMatchObject({
+        ...{ head: 20, indexedTo: 20, covers: { transfers: true } },
+        ...{ ready: false, problem: 'the store does not answer' }
+      })
     }
   })
 })

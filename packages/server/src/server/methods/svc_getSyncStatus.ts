@@ -1,14 +1,18 @@
 import type { SyncStatus as WireStatus } from '@chain-data/protocol'
-import type { IndexCoverage } from '../../index/port/status.ts'
+import type { AddressIndex } from '../../evm/below/searches.ts'
+import type { IndexCoverage, IndexedRange, IndexMarks } from '../../index/port/status.ts'
 import type { StoreReader } from '../../index/port/store.ts'
-import { isDegraded, type SyncStatus } from '../../model/sync.ts'
-import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import {
-  NodeContradictionError,
-  NodeRpcError,
-  NodeUnavailableError,
-  StoreError
-} from '../../platform/errors.ts'
+  type ReadinessRules,
+  type SolanaState,
+  type SyncStatus,
+  toChainState,
+  withIndex
+} from '../../model/sync.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
+import { StoreError } from '../../platform/errors.ts'
+import { present } from '../../platform/present.ts'
 import type { Handlers } from './MethodContext.ts'
 import { knownFrom } from './requireCurrent.ts'
 
@@ -16,89 +20,100 @@ import { knownFrom } from './requireCurrent.ts'
 interface StatusChain {
   readonly reader: Pick<StoreReader, 'openSnapshot'>
   status(): SyncStatus
-  /** Who answers for history older than the index; absent, and `undefined`: not known. */
-  deepHistory?(): 'node' | 'none' | undefined
+  /** Returns which index of addresses answers for history older than the index; `undefined`: not known. */
+  deepHistory(): AddressIndex | undefined
 }
 
 export interface SyncStatusOptions {
   readonly evmChains: ReadonlyMap<number, StatusChain>
-  /** Asks a Solana cluster's node for its newest slot. */
-  readonly solanaChains: ReadonlyMap<
-    number,
-    { currentSlot(options: { readonly signal: AbortSignal; readonly deadlineMs: number }): Promise<number> }
-  >
+  readonly solanaChains: ReadonlyMap<number, { state(): SolanaState }>
+  readonly serveWhileSyncing: boolean
+  readonly clock: Clock
+}
+
+/** Contents of the index, from one snapshot. */
+interface IndexView {
+  readonly marks: IndexMarks
+  readonly range: IndexedRange | undefined
+  readonly coverage: IndexCoverage
 }
 
 /** Timeout of the store: a status is needed most when the store is slow. */
-const coverageTimeoutMs = 1_000
+const storeTimeoutMs = 1_000
 
 /**
- * Reports how far the server has followed a chain; of Solana, which is never indexed, only whether its node answers.
+ * Reports how far the server has followed a chain, from the view of the index that a history would be read from now; of
+ * Solana, which is never indexed, only whether its node answers.
  *
- * @remarks One small read of the store. Where the store is away the status says nothing of what the index covers.
+ * @remarks A few small reads of the store, and no call to a node.
  */
 export function createGetSyncStatus(options: SyncStatusOptions): Handlers['svc_getSyncStatus'] {
-  const { evmChains, solanaChains } = options
+  const { evmChains, solanaChains, serveWhileSyncing, clock } = options
 
-  return async (_params, { chainId = Number.NaN, signal, deadlineMs }) => {
+  return async (_params, { chainId = Number.NaN }) => {
     const evm = evmChains.get(chainId)
-    if (evm) return toWireStatus(evm.status(), await readCoverage(evm.reader), evm.deepHistory?.())
+    if (evm) {
+      const view = await readIndex(evm.reader)
+      // Read after the view, as histories do: the status then knows everything that led to the view.
+      return toWireStatus(evm.status(), view, evm.deepHistory(), { serveWhileSyncing, nowMs: clock.now() })
+    }
     const solana = solanaChains.get(chainId)
     if (!solana) throw new Error(`no parts for chain ${chainId}`)
-    const covers = { transfers: false, internal: false, pool: false }
-    try {
-      return { chainId, head: await solana.currentSlot({ signal, deadlineMs }), degraded: false, covers }
-    } catch (error) {
-      if (!isOfNode(error)) throw error
-      return { chainId, degraded: true, covers }
+    const { phase, ready, degraded, head, headAgeSeconds, problem } = solana.state()
+    return {
+      ...{ chainId, ready, phase, degraded, ...present({ head, headAgeSeconds, problem }) },
+      covers: { transfers: false, internal: false, operations: false, pool: false }
     }
   }
 }
 
-function isOfNode(error: unknown): boolean {
-  return (
-    error instanceof NodeUnavailableError ||
-    error instanceof NodeContradictionError ||
-    error instanceof NodeRpcError
-  )
-}
-
 /** @returns nothing where the store does not answer, or not in time. */
-async function readCoverage(reader: StatusChain['reader']): Promise<IndexCoverage> {
+async function readIndex(reader: StatusChain['reader']): Promise<IndexView | undefined> {
   try {
-    return await withDeadline({ timeoutMs: coverageTimeoutMs }, async () => {
+    return await withDeadline({ timeoutMs: storeTimeoutMs }, async () => {
       const snapshot = await reader.openSnapshot()
       try {
-        return await snapshot.coverage()
+        const marks = await snapshot.marks()
+        return { marks, range: await snapshot.indexedRange(), coverage: await snapshot.coverage() }
       } finally {
         await snapshot.close()
       }
     })
   } catch (error) {
-    if (error instanceof DeadlineError || error instanceof StoreError) return {}
+    if (error instanceof DeadlineError || error instanceof StoreError) return undefined
     throw error
   }
 }
 
 function toWireStatus(
-  status: SyncStatus,
-  coverage: IndexCoverage,
-  deepHistory: 'node' | 'none' | undefined
+  reported: SyncStatus,
+  view: IndexView | undefined,
+  deepHistory: AddressIndex | undefined,
+  rules: ReadinessRules
 ): WireStatus {
-  const { chainId, head, finalized, indexedFrom, indexedTo, poolCovered } = status
-  const { tracedFrom } = coverage
-  const isTraced = indexedTo !== undefined && tracedFrom !== undefined && tracedFrom <= indexedFrom
+  const status = view === undefined ? reported : withIndex(reported, { ...view.marks, range: view.range })
+  const state = toChainState(status, rules)
+  const { chainId, phase, degraded, indexedFrom, indexedTo, poolCovered } = state
+  const { head, headAgeSeconds, finalized, lagBlocks, problem } = state
+  const { tracedFrom, operationsFrom } = view?.coverage ?? {}
+  const coversAll = (from: number | undefined) =>
+    indexedTo !== undefined && from !== undefined && from <= indexedFrom
+  // In the middle of a reorg, and without its index, no history is answered, whatever the indexer last reported.
+  const isSettled = view !== undefined && (view.marks.settled || !view.marks.backfilled)
   return {
     chainId,
-    ...(head === undefined ? {} : { head }),
-    ...(finalized === undefined ? {} : { finalized }),
+    ready: state.ready && isSettled,
+    phase,
+    ...present({ head, headAgeSeconds, finalized }),
     ...(indexedTo === undefined ? {} : { indexedFrom, indexedTo: indexedTo.number }),
-    ...(head === undefined || indexedTo === undefined
-      ? {}
-      : { lagBlocks: Math.max(0, head - indexedTo.number) }),
-    degraded: isDegraded(status),
-    covers: { transfers: true, internal: isTraced, pool: poolCovered },
-    ...knownFrom(coverage),
-    ...(deepHistory === undefined || indexedTo === undefined || indexedFrom === 0 ? {} : { deepHistory })
+    ...present({ lagBlocks }),
+    degraded,
+    ...present({ problem: problem ?? (view === undefined ? 'the store does not answer' : undefined) }),
+    ...present({ deepHistory: indexedFrom === 0 ? 'none' : deepHistory }),
+    covers: {
+      ...{ transfers: true, internal: coversAll(tracedFrom) },
+      ...{ operations: coversAll(operationsFrom), pool: poolCovered }
+    },
+    ...knownFrom(view?.coverage ?? {})
   }
 }

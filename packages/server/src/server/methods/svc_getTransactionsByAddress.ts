@@ -25,13 +25,7 @@ import {
   openBelowIndex,
   whoAnswersBelow
 } from './openBelowIndex.ts'
-import {
-  coverageOf,
-  notBackfilled,
-  openSettled,
-  requireFollowing,
-  requireFreshPool
-} from './requireCurrent.ts'
+import { coverageOf, openSettled, requireReady } from './requireCurrent.ts'
 
 /** The sources of one chain's transaction history. */
 interface HistoryChain extends DeepChain {
@@ -87,12 +81,7 @@ export function createGetTransactionsByAddress(
     let isOpen = false
     try {
       context.signal.throwIfAborted()
-      const { backfilled: isBackfilled } = await snapshot.marks()
-      if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
-      if (isBackfilled && isFirstPage) {
-        requireFollowing(status)
-        requireFreshPool(status, clock.now())
-      }
+      await requireReady(snapshot, status, { isFirstPage, serveWhileSyncing, nowMs: clock.now() })
       const deepHistory = deep ? await whoAnswersBelow(deep, snapshot, context.signal) : 'none'
       const below =
         deepHistory === 'none' ? undefined : await openBelowIndex(chain, snapshot, address, status, context)
@@ -140,7 +129,12 @@ interface AskedPage extends Page, Omit<ConfirmedPage, 'limit'> {
 
 function attachedTo(address: Address, { include = [] }: HistoryPage): Attached | undefined {
   if (include.length === 0) return undefined
-  return { address, transfers: include.includes('transfers'), internal: include.includes('internal') }
+  return {
+    address,
+    transfers: include.includes('transfers'),
+    internal: include.includes('internal'),
+    operations: include.includes('operations')
+  }
 }
 
 /** Opens a page: the first begins with what is pending; a later one after the record that `before` names. */

@@ -5,7 +5,13 @@ import type { RecordChunk } from '../../index/record/record.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
 import { arbitraryAddress, arbitraryConfirmed, arbitraryUint256 } from '../../index/test/arbitraries.ts'
 import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
-import type { Address, ConfirmedTransaction, InternalTransfer, TokenTransfer } from '../../model/evm.ts'
+import type {
+  Address,
+  ConfirmedTransaction,
+  InternalTransfer,
+  TokenTransfer,
+  UserOperation
+} from '../../model/evm.ts'
 import { exactJson } from '../rpc/envelope.ts'
 import { createAddressFormat } from './addressFormat.ts'
 import { type Attached, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
@@ -30,14 +36,20 @@ function toChunk(all: readonly Detailed[]): RecordChunk {
 function expectedText(all: readonly Detailed[], attached: Attached): string {
   const touches = ({ from, to }: { from: Address; to: Address }) =>
     from === attached.address || to === attached.address
-  const records = all.map(({ transaction, details }) => ({
+  const records = all.map(asRead).map(({ transaction, details }) => ({
     ...toTransactionRecord(transaction, formatAddress),
     ...(attached.transfers &&
       details.transfers && {
         transfers: details.transfers.filter(each => !each.isWrapping && touches(each)).map(toWireTransfer)
       }),
     ...(attached.internal &&
-      details.internal && { internal: details.internal.filter(touches).map(toWireInternal) })
+      details.internal && { internal: details.internal.filter(touches).map(toWireInternal) }),
+    ...(attached.operations &&
+      details.operations && {
+        operations: details.operations
+          .filter(({ sender, paymaster }) => [sender, paymaster].includes(attached.address))
+          .map(toWireOperation)
+      })
   }))
   return exactJson(records).slice(1, -1)
 }
@@ -58,6 +70,26 @@ function toWireTransfer({ standard, contract, from, to, amount, tokenId, lastTok
 
 function toWireInternal({ kind, from, to, value }: InternalTransfer) {
   return { kind, from: formatAddress(from), to: formatAddress(to), value: `0x${value.toString(16)}` }
+}
+
+function toWireOperation({ entryPoint, sender, paymaster, nonce, actualGasCost, ...rest }: UserOperation) {
+  return {
+    entryPoint: formatAddress(entryPoint),
+    userOpHash: rest.userOpHash,
+    sender: formatAddress(sender),
+    ...(paymaster && { paymaster: formatAddress(paymaster) }),
+    nonce: `0x${nonce.toString(16)}`,
+    success: rest.success,
+    actualGasCost: `0x${actualGasCost.toString(16)}`
+  }
+}
+
+/** Versions that did not know operations ignored the logs of failed transactions: that there are none is not known. */
+function asRead({ transaction, details }: Detailed): Detailed {
+  if (transaction.status === 3 || details.operations || details.transfers?.length !== 0)
+    return { transaction, details }
+  const { transfers: _, ...rest } = details
+  return { transaction, details: rest }
 }
 
 const account: Address = `0x${'a1'.repeat(20)}`
@@ -89,7 +121,21 @@ const arbitraryInternal: fc.Arbitrary<InternalTransfer> = fc.record(
   },
   { noNullPrototype: true }
 )
-/** As it is stored: not known, only transfers known, both known. */
+const arbitraryOperation: fc.Arbitrary<UserOperation> = fc
+  .record(
+    {
+      entryPoint: anyone,
+      userOpHash: arbitraryUint256.map(hash => `0x${hash.toString(16).padStart(64, '0')}` as const),
+      sender: anyone,
+      payer: anyone,
+      nonce: arbitraryUint256,
+      success: fc.boolean(),
+      actualGasCost: arbitraryUint256
+    },
+    { noNullPrototype: true }
+  )
+  .map(({ payer, ...operation }) => (payer === zero ? operation : { ...operation, paymaster: payer }))
+/** As it is stored: nothing known, as older versions wrote it, and as it is written now. */
 const arbitraryDetails: fc.Arbitrary<RecordDetails> = fc.oneof(
   fc.constant({}),
   fc.record({ transfers: fc.array(arbitraryTransfer, { maxLength: 6 }) }, { noNullPrototype: true }),
@@ -99,6 +145,14 @@ const arbitraryDetails: fc.Arbitrary<RecordDetails> = fc.oneof(
       internal: fc.array(arbitraryInternal, { maxLength: 6 })
     },
     { noNullPrototype: true }
+  ),
+  fc.record(
+    {
+      transfers: fc.array(arbitraryTransfer, { maxLength: 6 }),
+      internal: fc.array(arbitraryInternal, { maxLength: 6 }),
+      operations: fc.array(arbitraryOperation, { maxLength: 6 })
+    },
+    { noNullPrototype: true, requiredKeys: ['transfers', 'operations'] }
   )
 )
 const word = (value: bigint | string) =>
@@ -126,10 +180,11 @@ const arbitraryDetailed: fc.Arbitrary<Detailed> = fc
     return { transaction: call, details: { ...details, transfers: [said, ...rest] } }
   })
 const choices = [
-  { transfers: true, internal: false },
-  { transfers: false, internal: true },
-  { transfers: true, internal: true },
-  { transfers: false, internal: false }
+  { transfers: true, internal: false, operations: false },
+  { transfers: false, internal: true, operations: false },
+  { transfers: false, internal: false, operations: true },
+  { transfers: true, internal: true, operations: true },
+  { transfers: false, internal: false, operations: false }
 ]
 
 describe(`what is attached to records (CHAIN_DATA_SEED=${seed})`, () => {
@@ -142,7 +197,7 @@ describe(`what is attached to records (CHAIN_DATA_SEED=${seed})`, () => {
         (all, choice, isSender) => {
           const address = (isSender ? all[0]?.transaction.from : undefined) ?? account
           const chunk = toChunk(all)
-          expect(decodeDetailed(chunk)).toEqual(all)
+          expect(decodeDetailed(chunk)).toEqual(all.map(asRead))
           const attached = { address, ...choice }
           expect(writeRecords(chunk, attached)).toBe(expectedText(all, attached))
         }
@@ -169,12 +224,12 @@ describe(`what is attached to records (CHAIN_DATA_SEED=${seed})`, () => {
       { transaction, details: { transfers, internal: [] } },
       { transaction, details: {} }
     ]
-    const attached = { address: account, transfers: true, internal: true }
+    const attached = { address: account, transfers: true, internal: true, operations: true }
     expect(writeRecords(toChunk(all), attached)).toBe(expectedText(all, attached))
   })
 
   it('is refused where decoding it would be, so that damage is never written out', () => {
-    const attached = { address: account, transfers: true, internal: true }
+    const attached = { address: account, transfers: true, internal: true, operations: true }
     fc.assert(
       fc.property(arbitraryDetailed, fc.nat(), fc.nat(255), (one, place, byte) => {
         const { ids, bytes } = toChunk([one])

@@ -1,18 +1,20 @@
-import type { RecordParts } from '../../index/record/RecordParts.ts'
+import { OperationWalk } from '../../index/record/operations.ts'
+import { hashLength, type RecordParts } from '../../index/record/RecordParts.ts'
 import { InternalWalk, TransferWalk } from '../../index/record/transfers.ts'
 import type { AsciiWriter } from './AsciiWriter.ts'
 
-/** Writes the transfers of a record of which `account` (20 bytes) is sender or receiver, as one member. */
+/** Writes the details of one kind that concern `account` (20 bytes), as one member of its record. */
 export type WriteAttached = (bytes: Uint8Array, parts: RecordParts, account: Uint8Array) => void
 
 const addressLength = 20
-/** Room for one transfer: three addresses, three integers of 64 bytes in decimal, and names. */
+/** Room for one entry: three addresses, three integers of 64 bytes in decimal, and names. */
 const entryCharacters = 1_024
 
 const ascii = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'))
 const keys = {
   transfers: ascii(',"transfers":['),
   internal: ascii(',"internal":['),
+  operations: ascii(',"operations":['),
   comma: ascii(','),
   standard: {
     erc20: ascii('{"standard":"ERC-20","address":"0x'),
@@ -30,6 +32,13 @@ const keys = {
   tokenId: ascii('","tokenId":"'),
   lastTokenId: ascii('","lastTokenId":"'),
   value: ascii('","value":"0x'),
+  entryPoint: ascii('{"entryPoint":"0x'),
+  userOpHash: ascii('","userOpHash":"0x'),
+  sender: ascii('","sender":"0x'),
+  paymaster: ascii('","paymaster":"0x'),
+  nonce: ascii('","nonce":"0x'),
+  succeeded: ascii('","success":true,"actualGasCost":"0x'),
+  failed: ascii('","success":false,"actualGasCost":"0x'),
   end: ascii('"}'),
   listEnd: ascii(']')
 }
@@ -79,6 +88,39 @@ export function createInternalWriter(writer: AsciiWriter): WriteAttached {
       writer.address(walk.addresses, walk.to)
       writer.text(keys.value)
       writer.quantity(bytes, walk.value)
+      writer.text(keys.end)
+    }
+    writer.text(keys.listEnd)
+  }
+}
+
+/** Creates the writer of operations: those that the account has sent, or paid for as paymaster. */
+export function createOperationsWriter(writer: AsciiWriter): WriteAttached {
+  const walk = new OperationWalk()
+  return (bytes, parts, account) => {
+    writer.reserve(entryCharacters)
+    writer.text(keys.operations)
+    let isFirst = true
+    walk.begin(bytes, parts)
+    while (walk.next()) {
+      const { addresses, sender, paymaster } = walk
+      if (!touches(account, { addresses, from: sender, to: paymaster > 0 ? paymaster : sender })) continue
+      beginEntry(writer, isFirst)
+      isFirst = false
+      writer.text(keys.entryPoint)
+      writer.address(addresses, walk.entryPoint)
+      writer.text(keys.userOpHash)
+      writer.hex(bytes, walk.userOpHash, hashLength)
+      writer.text(keys.sender)
+      writer.address(addresses, sender)
+      if (paymaster > 0) {
+        writer.text(keys.paymaster)
+        writer.address(addresses, paymaster)
+      }
+      writer.text(keys.nonce)
+      writer.quantity(bytes, walk.nonce)
+      writer.text(walk.success ? keys.succeeded : keys.failed)
+      writer.quantity(bytes, walk.actualGasCost)
       writer.text(keys.end)
     }
     writer.text(keys.listEnd)

@@ -1,6 +1,6 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
 import { collectDefaultMetrics } from 'prom-client'
-import { isDegraded, type SyncStatus } from '../../model/sync.ts'
+import type { ChainState, SolanaState } from '../../model/sync.ts'
 import {
   depthBounds,
   type LimitFigures,
@@ -33,7 +33,8 @@ export function createMetrics(sources: MetricSources): Metrics {
   const page = createMetricsPage()
   const counts = createCounts()
   addCallerMetrics(page, counts, sources.inFlight)
-  addSyncMetrics(page, sources.syncStatuses)
+  addSyncMetrics(page, sources.chainStates)
+  addStateMetrics(page, () => [...sources.chainStates(), ...sources.solanaStates()])
   addUpstreamMetrics(page, sources.nodeFigures)
   addIndexMetrics(page, sources.nodeFigures)
   addMetadataMetrics(page, () => [sources.metadataFigures() ?? []].flat())
@@ -71,19 +72,31 @@ function addCallerMetrics(page: MetricsPage, counts: Counts, inFlight: () => num
   page.gauge('build_info', 'Always 1; which version this is and which Node runs it.', () => [[build, 1]])
 }
 
-/** Adds where the index of each chain stands. */
-function addSyncMetrics(page: MetricsPage, read: () => readonly SyncStatus[]): void {
+/** Adds how each chain stands, those of Solana too, which have no index. */
+function addStateMetrics(page: MetricsPage, read: () => readonly (ChainState | SolanaState)[]): void {
   const { gauge } = metricsOf(page, read, { prefix: 'sync_', labels: chainLabel })
-  gauge('head_block', 'Newest block the node has named.', s => s.head)
+  gauge('ready', '1 while histories are answered; on Solana, while the node answers.', s => s.ready)
+  gauge('head_block', 'Newest block or slot the node has named.', s => s.head)
+  const ageHelp = 'Time since the timestamp of that block; on Solana, since the slot was first seen.'
+  gauge('head_age_seconds', ageHelp, s => s.headAgeSeconds)
+  gauge('stalled', '1 while the chain does not move because of its node.', s => s.phase === 'stalled')
+  const stallHelp = 'How long the chain has been stalled, or its pool unseen; 0 while it is not.'
+  gauge('stalled_seconds', stallHelp, s => s.stalledSeconds ?? 0)
+  const degradedHelp =
+    '1 while the chain is stalled, its head is below the index, or replaced final blocks are not all final again.'
+  gauge('degraded', degradedHelp, s => s.degraded)
+}
+
+/** Adds where the index of each EVM chain stands. */
+function addSyncMetrics(page: MetricsPage, read: () => readonly ChainState[]): void {
+  const { gauge } = metricsOf(page, read, { prefix: 'sync_', labels: chainLabel })
+  const belowHelp = 'Blocks by which the head is below the index, because the node went back; else 0.'
+  gauge('head_below_index_blocks', belowHelp, s => s.headBelowIndexBlocks ?? 0)
   gauge('indexed_block', 'Newest indexed block.', s => s.indexedTo?.number)
   gauge('lag_blocks', 'Blocks between the head and the index.', ({ head, indexedTo, indexedFrom }) =>
     head === undefined ? undefined : Math.max(0, head - (indexedTo?.number ?? indexedFrom - 1))
   )
   gauge('backfilled', '1 once the first backfill is complete.', s => s.backfilled)
-  gauge('stalled', '1 while the chain does not move because of its node.', s => s.phase === 'stalled')
-  const degradedHelp =
-    '1 while the chain is stalled, or final blocks were replaced and are not all final again.'
-  gauge('degraded', degradedHelp, isDegraded)
   gauge('waiting', '1 while another server on the same store indexes the chain.', s => s.waiting === true)
   const indexingHelp = '1 where this server indexes the chain or takes its turn to; 0 where it only answers.'
   gauge('indexing', indexingHelp, s => s.indexing !== false)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SyncStatus } from '../../model/sync.ts'
+import type { ChainState } from '../../model/sync.ts'
 import { createPasswordHider, hidingLogger } from '../../platform/createSecretHider.ts'
 import { ConfigError } from '../../platform/errors.ts'
 import { createLogger, type Logger } from '../../platform/logger.ts'
@@ -50,8 +50,8 @@ export interface Server {
   listen(): Promise<string>
   /** The origin to call; absent while it does not listen. */
   readonly url: string | undefined
-  /** Returns the state of each EVM chain's index. */
-  status(): readonly SyncStatus[]
+  /** Returns the state of each EVM chain. */
+  status(): readonly ChainState[]
   /**
    * Takes these projects in place of those of the configuration and reads `projectsFile` again; the next request is held
    * against them. What `verifyProject` said before is forgotten. All or nothing.
@@ -126,25 +126,21 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     projects.close()
     throw error
   })
+  const parts = await startParts(config, stores, logger, hide ?? (text => text)).catch(
+    async (error: unknown) => {
+      projects.close()
+      await stores.close()
+      throw error
+    }
+  )
   for (const chain of config.chains.evm) logger.info('a chain is served', describeChain(chain))
-  const parts = await startParts(config, stores, logger).catch(async (error: unknown) => {
-    projects.close()
-    await stores.close()
-    throw error
-  })
-
-  const syncStatuses = () =>
-    parts.figures.syncStatuses().map(status => {
-      const { problem } = status
-      return problem === undefined || hide === undefined ? status : { ...status, problem: hide(problem) }
-    })
   const service = createService({
     handlers: parts.handlers,
     chainIds: {
       '/evm-chain': ascending(config.chains.evm.map(({ chainId }) => chainId)),
       '/solana': ascending(config.chains.solana.map(({ chainId }) => chainId))
     },
-    figures: { ...parts.figures, syncStatuses },
+    figures: parts.figures,
     keyRing: projects.keyRing,
     verifier,
     methodPrefix: config.methodPrefix,
@@ -155,6 +151,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     limits: config.limits,
     answersAtOnce: stores.answersAtOnce,
     pages: config.pages,
+    health: config.health,
     ownsProcess: options.ownsProcess,
     basePath,
     logger
@@ -213,7 +210,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     get url() {
       return listener?.url
     },
-    status: syncStatuses,
+    status: parts.figures.chainStates,
     async reloadProjects(replacing) {
       await projects.reload(replacing === undefined ? undefined : parseProjects(replacing))
     },

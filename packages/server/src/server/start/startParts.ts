@@ -3,15 +3,17 @@ import { createDeepHistory } from '../../evm/below/createDeepHistory.ts'
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createEvmHoldings } from '../../evm/holdings/holdings.ts'
 import { createSpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
+import { toChainState } from '../../model/sync.ts'
 import { createEvmRpc } from '../../nodes/evm/rpc.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { systemClock } from '../../platform/clock.ts'
+import { NodeUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures, ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { createSolanaHoldings } from '../../solana/holdings/holdings.ts'
+import { createSolanaHoldings, type SolanaHoldingsReader } from '../../solana/holdings/holdings.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
-import { createSlotWatch } from '../../solana/slotWatch.ts'
+import { createSlotWatch, type SlotWatch } from '../../solana/slotWatch.ts'
 import { labelChain } from '../config/applyPresets.ts'
 import type { Config } from '../config/config.ts'
 import type { Indexer } from '../indexer/startIndexer.ts'
@@ -35,10 +37,18 @@ export interface Parts {
   close(): Promise<void>
 }
 
-/** Starts everything that has a lifetime of its own: indexers, readers, node connections, the metadata fetcher. */
-export async function startParts(config: Config, stores: Stores, logger: Logger): Promise<Parts> {
+/**
+ * Starts everything that has a lifetime of its own: indexers, readers, node connections, the metadata fetcher.
+ * @param hide - takes passwords out of what a chain's status says of a problem.
+ */
+export async function startParts(
+  config: Config,
+  stores: Stores,
+  logger: Logger,
+  hide: (text: string) => string
+): Promise<Parts> {
   // Whatever can be found wrong is found in the order in which the least is left behind: addresses, then the store.
-  const solanaChains = config.chains.solana.map(({ chainId, rpcUrls, commitment, mplCore, dasUrl }) => {
+  const clusters = config.chains.solana.map(({ chainId, rpcUrls, commitment, mplCore, dasUrl }) => {
     const openRpc = () => createSolanaRpc({ rpcUrls, commitment, logger: logger.child({ chainId }) })
     const rpc = openRpc()
     const nftSources = createNftSources({
@@ -53,12 +63,7 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
     // Any account would do: every answer of a node names its slot.
     const currentSlot = async (call: { readonly signal: AbortSignal; readonly deadlineMs: number }) =>
       (await rpc.getBalance(TOKEN_PROGRAM, call)).slot
-    return {
-      chainId,
-      holdings: createSolanaHoldings({ rpc, nftSources }),
-      currentSlot,
-      watch: createSlotWatch({ chainId, currentSlot, clock: systemClock })
-    }
+    return { chainId, holdings: createSolanaHoldings({ rpc, nftSources }), currentSlot }
   })
   const nodes = config.chains.evm.map(chain => {
     const { chainId, rpcUrls } = chain
@@ -109,7 +114,10 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
       }),
       deep,
       deepHistory: () => (deep === undefined ? 'none' : deep.answeredBy()),
-      status: indexer.status,
+      status: () => {
+        const status = indexer.status()
+        return status.problem === undefined ? status : { ...status, problem: hide(status.problem) }
+      },
       /** Of the indexer's upstreams and of those that state is read from. */
       figures: (): NodeFigures => ({
         upstreams: [...(indexer.figures()?.upstreams ?? []), ...rpc.figures()],
@@ -126,6 +134,10 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
     }
   })
   const labels = new Map(config.chains.evm.map(chain => [chain.chainId, labelChain(chain)]))
+  const solanaChains = clusters.map(({ chainId, holdings, currentSlot }) => {
+    const watch = createSlotWatch({ chainId, currentSlot, clock: systemClock })
+    return { chainId, watch, state: watch.state, holdings: checkAfterFailure(holdings, watch) }
+  })
   const evmById = new Map(evmChains.map(chain => [chain.chainId, chain]))
   const solanaById = new Map(solanaChains.map(chain => [chain.chainId, chain]))
   const { metadataWaitMs } = config.limits
@@ -153,7 +165,12 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
         metadata,
         metadataWaitMs
       }),
-      svc_getSyncStatus: createGetSyncStatus({ evmChains: evmById, solanaChains: solanaById }),
+      svc_getSyncStatus: createGetSyncStatus({
+        evmChains: evmById,
+        solanaChains: solanaById,
+        serveWhileSyncing,
+        clock: systemClock
+      }),
       svc_verifyHistory: createVerifyHistory({
         chains: evmById,
         formatAddress: createAddressFormat(),
@@ -161,8 +178,9 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
       })
     },
     figures: {
-      syncStatuses: () => evmChains.map(chain => chain.status()),
-      solanaStatuses: () => solanaChains.map(({ watch }) => watch.status()),
+      chainStates: () =>
+        evmChains.map(chain => toChainState(chain.status(), { serveWhileSyncing, nowMs: systemClock.now() })),
+      solanaStates: () => solanaChains.map(({ state }) => state()),
       nodeFigures: () => evmChains.map(chain => chain.figures()),
       metadataFigures: metadata.figures,
       chainLabel: chainId => labels.get(chainId) ?? String(chainId)
@@ -175,6 +193,23 @@ export async function startParts(config: Config, stores: Stores, logger: Logger)
       for (const { rpc } of evmChains) rpc.close()
       for (const { watch } of solanaChains) watch.close()
       await Promise.all(evmChains.map(({ reader }) => reader.close()))
+    }
+  }
+}
+
+/** Has the node of a cluster checked as soon as a call fails because of it, so that the state is not told later. */
+function checkAfterFailure(
+  holdings: SolanaHoldingsReader,
+  watch: Pick<SlotWatch, 'check'>
+): SolanaHoldingsReader {
+  return {
+    async readHoldings(query) {
+      try {
+        return await holdings.readHoldings(query)
+      } catch (error) {
+        if (error instanceof NodeUnavailableError) watch.check()
+        throw error
+      }
     }
   }
 }

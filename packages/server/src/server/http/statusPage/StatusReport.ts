@@ -1,4 +1,4 @@
-import { isDegraded, type SolanaStatus, type SyncStatus } from '../../../model/sync.ts'
+import type { ChainState, SolanaState, SyncStatus } from '../../../model/sync.ts'
 import { present } from '../../../platform/present.ts'
 
 /**
@@ -13,7 +13,7 @@ export interface StatusReport {
   /** In the order of the configuration. */
   readonly evm: readonly EvmChainStatus[]
   /** In the order of the configuration. */
-  readonly solana: readonly SolanaStatus[]
+  readonly solana: readonly SolanaState[]
   /** Measurements of the last half hour, for drawing. */
   readonly charts: StatusCharts
 }
@@ -23,7 +23,7 @@ export interface ServerStatus {
   readonly version: string
   readonly nowSeconds: number
   readonly uptimeSeconds: number
-  /** As `/health/ready` has it: every EVM chain has finished its first backfill, and the server is not closing. */
+  /** As `/health/ready` has it: the server should be sent calls. */
   readonly ready: boolean
   readonly closing?: true
   /** RPC requests whose answer is not complete. */
@@ -57,7 +57,7 @@ export interface EvmChainStatus extends EvmChainHealth {
   readonly label: string
   /** Since about when the node has been ahead of the index, in seconds; absent when that was never seen otherwise. */
   readonly lagSeconds?: number
-  /** Unix second since which the chain has been stalled, as far as this process saw it. */
+  /** Unix second since which the chain has been stalled, further attempts included, as far as this process saw it. */
   readonly stalledSinceSeconds?: number
   /** Part of the range that is indexed, 0 to 100 with one decimal, rounded down. */
   readonly percent?: number
@@ -97,15 +97,23 @@ export interface StatusCharts {
 export interface EvmChainHealth {
   readonly chainId: number
   readonly phase: SyncStatus['phase']
-  /** The first backfill is complete. */
+  /** Histories are answered, as `svc_getSyncStatus` has it. */
   readonly ready: boolean
+  /** The first backfill is complete. */
+  readonly backfilled: boolean
   readonly head?: number
+  /** Time since the timestamp of the head block. */
+  readonly headAgeSeconds?: number
   readonly finalized?: number
   /** Absent, like `indexedTo`, while nothing is indexed. */
   readonly indexedFrom?: number
   readonly indexedTo?: number
   readonly lagBlocks?: number
+  /** Blocks by which the head is below the index: the node went back. */
+  readonly headBelowIndexBlocks?: number
   readonly degraded: boolean
+  /** How long the chain has been stalled, or its pool unseen, so that histories are refused. */
+  readonly stalledSeconds?: number
   /** The node shows its whole transaction pool. */
   readonly poolCovered: boolean
   /** Seconds since the last poll of the pool. */
@@ -119,22 +127,21 @@ export interface EvmChainHealth {
 }
 
 /** @param nowMs - `Date.now()`, which the age of the pool is counted to. */
-export function toChainHealth(status: SyncStatus, nowMs: number): EvmChainHealth {
-  const { chainId, phase, backfilled, poolCovered, head, finalized, indexedFrom, indexedTo, poolSeenAtMs } =
-    status
-  const { rollingBackTo, waiting, indexing, problem } = status
-  const isIndexed = indexedTo !== undefined
+export function toChainHealth(state: ChainState, nowMs: number): EvmChainHealth {
+  const { chainId, phase, ready, backfilled, degraded, poolCovered, poolSeenAtMs } = state
+  const { head, headAgeSeconds, finalized, indexedFrom, indexedTo, lagBlocks, headBelowIndexBlocks } = state
+  const { stalledSeconds, rollingBackTo, waiting, indexing, problem } = state
   return {
-    ...{ chainId, phase, ready: backfilled },
+    ...{ chainId, phase, ready, backfilled },
     ...present({
-      head,
-      finalized,
-      indexedFrom: isIndexed ? indexedFrom : undefined,
+      ...{ head, headAgeSeconds, finalized },
+      indexedFrom: indexedTo === undefined ? undefined : indexedFrom,
       indexedTo: indexedTo?.number,
-      lagBlocks: isIndexed && head !== undefined ? Math.max(0, head - indexedTo.number) : undefined
+      ...{ lagBlocks, headBelowIndexBlocks }
     }),
-    ...{ degraded: isDegraded(status), poolCovered },
+    ...{ degraded, poolCovered },
     ...present({
+      stalledSeconds,
       poolAgeSeconds:
         poolSeenAtMs === undefined ? undefined : Math.max(0, Math.round((nowMs - poolSeenAtMs) / 1_000)),
       ...{ rollingBackTo, waiting, indexing, problem }

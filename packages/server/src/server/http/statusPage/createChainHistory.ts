@@ -1,4 +1,4 @@
-import type { SyncStatus } from '../../../model/sync.ts'
+import type { ChainState } from '../../../model/sync.ts'
 import type { NodeFigures } from '../../../platform/figures.ts'
 import { present } from '../../../platform/present.ts'
 import { type ChartPoint, type EvmChainStatus, type StatusCharts, toChainHealth } from './StatusReport.ts'
@@ -17,8 +17,8 @@ function unixSeconds(steadyMs: number, now: Moment): number {
 /** Remembers how one EVM chain has moved over the last samples. */
 export interface ChainHistory {
   /** Takes a sample; to be called at regular times. */
-  sample(status: SyncStatus, figures: NodeFigures | undefined, steadyMs: number): void
-  report(status: SyncStatus, figures: NodeFigures | undefined, now: Moment): Omit<EvmChainStatus, 'label'>
+  sample(status: ChainState, figures: NodeFigures | undefined, steadyMs: number): void
+  report(status: ChainState, figures: NodeFigures | undefined, now: Moment): Omit<EvmChainStatus, 'label'>
   charts(chainId: number, now: Moment): StatusCharts['evm'][number]
 }
 
@@ -38,14 +38,10 @@ const minWindowMs = 1_000
 /** @param maxSamples - older ones are dropped. */
 export function createChainHistory(maxSamples: number): ChainHistory {
   const samples: Sample[] = []
-  let stalledSinceMs: number | undefined
   /** Blocks that the indexer had removed since its start. */
   let removedBlocks = 0
   let lastReorg: { readonly atMs: number; readonly blocks: number } | undefined
 
-  const noteStall = ({ phase }: SyncStatus, steadyMs: number) => {
-    stalledSinceMs = phase === 'stalled' ? (stalledSinceMs ?? steadyMs) : undefined
-  }
   const noteReorg = (figures: NodeFigures | undefined, atMs: number) => {
     const removed = figures?.index?.reorgDepths.sum ?? removedBlocks
     // A thread that was started again counts from nothing.
@@ -53,7 +49,7 @@ export function createChainHistory(maxSamples: number): ChainHistory {
     if (blocks > 0) lastReorg = { atMs, blocks }
     removedBlocks = removed
   }
-  const toSample = (status: SyncStatus, figures: NodeFigures | undefined, atMs: number): Sample => {
+  const toSample = (status: ChainState, figures: NodeFigures | undefined, atMs: number): Sample => {
     const { phase, head, indexedTo } = status
     const now = { atMs, head, indexedTo: indexedTo?.number, transactions: figures?.index?.transactions }
     // While the node is silent its old head says nothing of how far the index is behind.
@@ -67,12 +63,10 @@ export function createChainHistory(maxSamples: number): ChainHistory {
   }
   return {
     sample(status, figures, steadyMs) {
-      noteStall(status, steadyMs)
       noteReorg(figures, steadyMs)
       keep(samples, toSample(status, figures, steadyMs), maxSamples)
     },
     report(status, figures, now) {
-      noteStall(status, now.steadyMs)
       const health = toChainHealth(status, now.unixMs)
       const sample = toSample(status, figures, now.steadyMs)
       const { blocksPerSecond } = sample
@@ -81,7 +75,8 @@ export function createChainHistory(maxSamples: number): ChainHistory {
         ...health,
         ...present({
           lagSeconds: lagSecondsOf(samples, sample),
-          stalledSinceSeconds: stalledSinceMs === undefined ? undefined : unixSeconds(stalledSinceMs, now),
+          stalledSinceSeconds:
+            status.stalledSinceMs === undefined ? undefined : Math.round(status.stalledSinceMs / 1_000),
           percent: percentOf(status),
           blocksPerSecond,
           etaSeconds: left && blocksPerSecond ? Math.ceil(left / blocksPerSecond) : undefined,
@@ -155,7 +150,7 @@ function lagSecondsOf(samples: readonly Sample[], { atMs, head, indexedTo }: Sam
   return Math.max(0, Math.round((atMs - (samples[first]?.atMs ?? atMs)) / 1_000))
 }
 
-function percentOf({ head, indexedFrom, indexedTo }: SyncStatus): number | undefined {
+function percentOf({ head, indexedFrom, indexedTo }: ChainState): number | undefined {
   if (head === undefined || head < indexedFrom) return undefined
   const done = (indexedTo?.number ?? indexedFrom - 1) - indexedFrom + 1
   return Math.min(100, Math.floor((done * 1_000) / (head - indexedFrom + 1)) / 10)

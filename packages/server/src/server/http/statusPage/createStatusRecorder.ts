@@ -3,10 +3,11 @@ import type { ServerFigures } from '../../../platform/figures.ts'
 import { present } from '../../../platform/present.ts'
 import { type Counts, percentile } from '../../metrics/counts.ts'
 import { type ChainHistory, createChainHistory, keep, rateOf, toChart } from './createChainHistory.ts'
+import { findNotReady, type ReadyRule } from './findNotReady.ts'
 import type { MethodCalls, StatusReport } from './StatusReport.ts'
 
-/** Sources of the status page, read at every sample or report; the Solana clusters for reports only. */
-export interface StatusSources extends Omit<ServerFigures, 'metadataFigures'> {
+/** Sources of the status page, read at every sample or report. */
+export interface StatusSources extends Omit<ServerFigures, 'metadataFigures'>, ReadyRule {
   readonly version: string
   readonly counts: Pick<Counts, 'calls' | 'refusals'>
   readonly inFlight: () => number
@@ -49,8 +50,7 @@ const noCalls: Calls = { count: 0, failed: 0, durations: [] }
 
 /** @param everyMs - between two samples; the charts hold half an hour of them. */
 export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): StatusRecorder {
-  const { version, counts, syncStatuses, solanaStatuses, nodeFigures, inFlight, isClosing, chainLabel } =
-    sources
+  const { version, counts, chainStates, solanaStates, nodeFigures, inFlight, isClosing, chainLabel } = sources
   const { now = Date.now, steadyNow = () => performance.now() } = sources
   const maxSamples = Math.ceil(chartMs / everyMs)
   const startedMs = steadyNow()
@@ -71,7 +71,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
   function sample(): void {
     const atMs = steadyNow()
     const figures = nodeFigures()
-    for (const [index, status] of syncStatuses().entries()) {
+    for (const [index, status] of chainStates().entries()) {
       historyOf(status.chainId).sample(status, figures[index], atMs)
     }
     const calls = readCalls(counts)
@@ -107,7 +107,8 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
     sample,
     report() {
       const moment = { steadyMs: steadyNow(), unixMs: now() }
-      const statuses = syncStatuses()
+      const statuses = chainStates()
+      const solana = solanaStates()
       const figures = nodeFigures()
       const calls = readCalls(counts)
       const memory = process.memoryUsage()
@@ -117,7 +118,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
           version,
           nowSeconds: Math.round(moment.unixMs / 1_000),
           uptimeSeconds: Math.floor((moment.steadyMs - startedMs) / 1_000),
-          ready: !isClosing() && statuses.every(({ backfilled }) => backfilled),
+          ready: !isClosing() && findNotReady(statuses, solana, sources).length === 0,
           ...(isClosing() ? { closing: true as const } : {}),
           inFlight: inFlight(),
           calls: reportCalls(calls),
@@ -132,7 +133,7 @@ export function createStatusRecorder(sources: StatusSources, everyMs = 10_000): 
           ...historyOf(status.chainId).report(status, figures[index], moment),
           label: chainLabel(status.chainId)
         })),
-        solana: solanaStatuses(),
+        solana,
         charts: {
           everySeconds: everyMs / 1_000,
           callsPerSecond: toChart(samples, 'callsPerSecond', moment),

@@ -35,9 +35,13 @@ export function judgeEvmChain(chain: EvmChainStatus): Verdict {
     const heard = chain.indexing === false ? 'a word of the server that indexes it' : 'its node'
     return verdict('waiting', 'Waiting', html`${name} waits for ${heard}`, problem)
   }
-  if (!chain.ready) {
+  if (!chain.backfilled) {
     const done = percent !== undefined && html`: ${decimal(percent)} %`
     return verdict('waiting', 'Indexing', html`${name} is still indexing${done}${left}`)
+  }
+  if (chain.headBelowIndexBlocks !== undefined) {
+    const below = count(chain.headBelowIndexBlocks, 'block')
+    return verdict('bad', 'Node went back', html`${name}: the head of its node is ${below} below the index`)
   }
   if (chain.degraded) {
     return verdict('bad', 'Degraded', html`${name} is degraded: final blocks were replaced`, problem)
@@ -46,6 +50,7 @@ export function judgeEvmChain(chain: EvmChainStatus): Verdict {
     const behind = lagBlocks !== undefined && html`: ${count(lagBlocks, 'block')} behind`
     return verdict('waiting', 'Behind', html`${name} is catching up${behind}${left}`)
   }
+  if (!chain.ready) return verdict('bad', 'Refusing', html`${name} refuses histories`, problem)
   return verdict('good', 'In sync', html`${name} is in sync`)
 }
 

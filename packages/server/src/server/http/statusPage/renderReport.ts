@@ -31,7 +31,12 @@ export function renderReport(report: StatusReport): Html {
     return renderEvmChain(chain, series && renderChainCharts(report, series))
   })
   const clusters = report.solana.map(cluster => {
-    const facts = [fact('Newest slot', numberOf(cluster.head)), fact('Index', 'none: read live')]
+    const facts = [
+      fact('Newest slot', numberOf(cluster.head)),
+      fact('Age of it', ageOf(cluster.headAgeSeconds)),
+      fact('Last answer', ago(cluster.answeredSecondsAgo)),
+      fact('Index', 'none: read live')
+    ]
     return renderCard(
       cluster.chainId,
       `Solana cluster ${cluster.chainId}`,
@@ -70,6 +75,7 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
   const { indexedTo, indexedFrom, nodes, webSockets, storeBytes, lastReorg, percent, etaSeconds } = chain
   const facts = [
     fact('Newest block', numberOf(chain.head)),
+    fact('Age of it', ageOf(chain.headAgeSeconds)),
     fact('Indexed to', numberOf(indexedTo)),
     fact('Finalized', numberOf(chain.finalized)),
     fact('Lag', lag(chain)),
@@ -88,7 +94,7 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
   const done = percent === undefined ? 'not begun' : html`${decimal(percent)} %${left}`
   const value = percent !== undefined && html` value="${percent}"`
   const progress =
-    !chain.ready &&
+    !chain.backfilled &&
     html`<p class="progress"><progress max="100"${value} aria-label="First backfill of ${chain.label}"></progress><span>${done}</span></p>`
   return renderCard(chain.chainId, chain.label, judgeEvmChain(chain), facts, [progress], charts)
 }
@@ -140,6 +146,14 @@ function fact(name: string, value: HtmlPart): Html {
 
 function numberOf(value: number | undefined): Html | undefined {
   return value === undefined ? undefined : number(value)
+}
+
+function ageOf(seconds: number | undefined): HtmlPart {
+  return seconds === undefined ? undefined : duration(seconds)
+}
+
+function ago(seconds: number | undefined): HtmlPart {
+  return seconds === undefined ? undefined : html`${duration(seconds)} ago`
 }
 
 function rate(perSecond: number | undefined): Html | undefined {

@@ -1,7 +1,7 @@
 import { AbiCoder, id } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readTransfers } from './transfers.ts'
+import { readLogs } from './readLogs.ts'
 
 const abi = AbiCoder.defaultAbiCoder()
 const token = '0x00000000000000000000000000000000000000aa'
@@ -26,9 +26,9 @@ const log = (topics: string[], data = '0x') => ({
 const batchLog = (data: string) => log([batch, topicOf(operator), topicOf(alice), topicOf(bob)], data)
 const batchData = (ids: bigint[], values: bigint[]) => abi.encode(['uint256[]', 'uint256[]'], [ids, values])
 
-describe('readTransfers', () => {
+describe('readLogs', () => {
   it('takes 3 topics and 32 bytes as ERC-20, a hint for both sides', () => {
-    expect(readTransfers([log([transfer, topicOf(alice), topicOf(bob)], wordOf(5))])).toEqual({
+    expect(readLogs([log([transfer, topicOf(alice), topicOf(bob)], wordOf(5))])).toEqual({
       parties: [alice, bob],
       candidates: [
         { owner: alice, contract: token, standard: 'erc20' },
@@ -41,7 +41,7 @@ describe('readTransfers', () => {
 
   it('takes 4 topics and no data as ERC-721, a hint for the receiver', () => {
     const tokenId = 2n ** 256n - 1n
-    expect(readTransfers([log([transfer, topicOf(alice), topicOf(bob), wordOf(tokenId)])])).toEqual({
+    expect(readLogs([log([transfer, topicOf(alice), topicOf(bob), wordOf(tokenId)])])).toEqual({
       parties: [alice, bob],
       candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId }],
       transfers: [{ standard: 'erc721', contract: token, from: alice, to: bob, tokenId }],
@@ -51,7 +51,7 @@ describe('readTransfers', () => {
 
   it('takes 1 topic and 96 bytes as a token from before ERC-721', () => {
     const data = abi.encode(['address', 'address', 'uint256'], [alice, bob, 7n])
-    expect(readTransfers([log([transfer], data)])).toEqual({
+    expect(readLogs([log([transfer], data)])).toEqual({
       parties: [alice, bob],
       candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId: 7n }],
       transfers: [{ standard: 'erc721', contract: token, from: alice, to: bob, tokenId: 7n }],
@@ -61,7 +61,7 @@ describe('readTransfers', () => {
 
   it('takes TransferSingle as ERC-1155, without its operator', () => {
     const data = abi.encode(['uint256', 'uint256'], [9n, 100n])
-    const read = readTransfers([log([single, topicOf(operator), topicOf(alice), topicOf(bob)], data)])
+    const read = readLogs([log([single, topicOf(operator), topicOf(alice), topicOf(bob)], data)])
     expect(read.parties).toEqual([alice, bob])
     expect(read.candidates).toEqual([
       { owner: alice, contract: token, standard: 'erc1155', tokenId: 9n },
@@ -76,7 +76,7 @@ describe('readTransfers', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.bigInt(0n, 2n ** 256n - 1n), { maxLength: 20 }), ids => {
         const values = ids.map(id => 2n ** 256n - 1n - id)
-        const read = readTransfers([batchLog(batchData(ids, values))])
+        const read = readLogs([batchLog(batchData(ids, values))])
         expect(read.transfers).toEqual(
           ids.map((tokenId, i) => ({
             ...{ standard: 'erc1155', contract: token, from: alice, to: bob },
@@ -93,14 +93,14 @@ describe('readTransfers', () => {
   })
 
   it('keeps the zero address as a party, but not as a holder after a mint', () => {
-    const read = readTransfers([log([transfer, topicOf(zero), topicOf(bob)], wordOf(5))])
+    const read = readLogs([log([transfer, topicOf(zero), topicOf(bob)], wordOf(5))])
     expect(read.parties).toEqual([zero, bob])
     expect(read.candidates.map(({ owner }) => owner)).toEqual([bob])
   })
 
   it('names each party and each candidate once', () => {
     const again = log([transfer, topicOf(alice), topicOf(bob)], wordOf(5))
-    const read = readTransfers([again, again, log([transfer, topicOf(bob), topicOf(alice)], wordOf(1))])
+    const read = readLogs([again, again, log([transfer, topicOf(bob), topicOf(alice)], wordOf(1))])
     expect(read.parties).toEqual([alice, bob])
     expect(read.candidates).toHaveLength(2)
   })
@@ -108,7 +108,7 @@ describe('readTransfers', () => {
   it('lists every transfer in the order of the logs, also the same one twice', () => {
     const again = log([transfer, topicOf(alice), topicOf(bob)], wordOf(5))
     const nft = log([transfer, topicOf(alice), topicOf(bob), wordOf(5)])
-    const { transfers } = readTransfers([again, log([deposit, topicOf(bob)], wordOf(1)), nft, again])
+    const { transfers } = readLogs([again, log([deposit, topicOf(bob)], wordOf(1)), nft, again])
     expect(transfers.map(({ standard, amount, tokenId }) => [standard, amount, tokenId])).toEqual([
       ['erc20', 5n, undefined],
       ['erc20', 1n, undefined],
@@ -157,7 +157,7 @@ describe('readTransfers', () => {
       )
     ]
   ])('ignores and counts %s', (_, hostile) => {
-    expect(readTransfers([hostile])).toEqual({ parties: [], candidates: [], transfers: [], ignored: 1 })
+    expect(readLogs([hostile])).toEqual({ parties: [], candidates: [], transfers: [], ignored: 1 })
   })
 
   describe('ConsecutiveTransfer', () => {
@@ -169,7 +169,7 @@ describe('readTransfers', () => {
       [0n, 2n ** 256n - 1n],
       [2n ** 256n - 2n, 2n ** 256n - 1n]
     ])('from %i to %i is one hint for the receiver, both ends included', (tokenId, lastTokenId) => {
-      expect(readTransfers([range(tokenId, lastTokenId)])).toEqual({
+      expect(readLogs([range(tokenId, lastTokenId)])).toEqual({
         parties: [alice, bob],
         candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId, lastTokenId }],
         transfers: [{ standard: 'erc721', contract: token, from: alice, to: bob, tokenId, lastTokenId }],
@@ -179,7 +179,7 @@ describe('readTransfers', () => {
 
     it('of one id is that id', () => {
       const tokenId = 2n ** 256n - 1n
-      expect(readTransfers([range(tokenId, tokenId, zero)])).toEqual({
+      expect(readLogs([range(tokenId, tokenId, zero)])).toEqual({
         parties: [zero, bob],
         candidates: [{ owner: bob, contract: token, standard: 'erc721', tokenId }],
         transfers: [{ standard: 'erc721', contract: token, from: zero, to: bob, tokenId }],
@@ -189,9 +189,7 @@ describe('readTransfers', () => {
 
     it('keeps apart ranges that share an end, and an id that begins one', () => {
       const logs = [range(1n, 5n), range(1n, 6n), range(1n, 5n), range(1n, 1n), range(0n, 5n)]
-      expect(
-        readTransfers(logs).candidates.map(({ tokenId, lastTokenId }) => [tokenId, lastTokenId])
-      ).toEqual([
+      expect(readLogs(logs).candidates.map(({ tokenId, lastTokenId }) => [tokenId, lastTokenId])).toEqual([
         [1n, 5n],
         [1n, 6n],
         [1n, undefined],
@@ -205,7 +203,7 @@ describe('readTransfers', () => {
       ['a deposit', deposit, zero, alice],
       ['a withdrawal, which may leave a rest,', withdrawal, alice, zero]
     ])('%s is a hint for its account and makes it no party', (_, topic, from, to) => {
-      expect(readTransfers([log([topic, topicOf(alice)], wordOf(5))])).toEqual({
+      expect(readLogs([log([topic, topicOf(alice)], wordOf(5))])).toEqual({
         parties: [],
         candidates: [{ owner: alice, contract: token, standard: 'erc20' }],
         transfers: [{ standard: 'erc20', contract: token, from, to, amount: 5n, isWrapping: true }],
@@ -218,7 +216,7 @@ describe('readTransfers', () => {
         log([deposit, topicOf(alice)], wordOf(5)),
         log([transfer, topicOf(alice), topicOf(bob)], wordOf(5))
       ]
-      expect(readTransfers(logs).candidates.map(({ owner }) => owner)).toEqual([alice, bob])
+      expect(readLogs(logs).candidates.map(({ owner }) => owner)).toEqual([alice, bob])
     })
 
     it.each([
@@ -228,7 +226,7 @@ describe('readTransfers', () => {
       ['no amount', log([withdrawal, topicOf(alice)])],
       ['an account with more than 20 bytes', log([deposit, wordOf(2n ** 160n)], wordOf(5))]
     ])('is something else with %s: no hint, and nothing to count', (_, other) => {
-      expect(readTransfers([other])).toEqual({ parties: [], candidates: [], transfers: [], ignored: 0 })
+      expect(readLogs([other])).toEqual({ parties: [], candidates: [], transfers: [], ignored: 0 })
     })
   })
 
@@ -238,15 +236,53 @@ describe('readTransfers', () => {
       [transfer, topicOf(alice), topicOf(`0x${'ab'.repeat(20)}`)].map(upper),
       upper(wordOf(5))
     )
-    expect(readTransfers([{ ...entry, address: upper(entry.address) }]).parties).toEqual([
+    expect(readLogs([{ ...entry, address: upper(entry.address) }]).parties).toEqual([
       alice,
       `0x${'ab'.repeat(20)}`
     ])
   })
 
+  describe('UserOperationEvent', () => {
+    const topic = id('UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)')
+    const types = ['uint256', 'bool', 'uint256', 'uint256']
+    const hash = `0x${'9a'.repeat(32)}`
+    const nonce = (7n << 64n) + 2n
+    const dataOf = (success: boolean) => abi.encode(types, [nonce, success, 5_000n, 40n])
+    const event = (paymaster: string, data = dataOf(true)) =>
+      log([topic, hash, topicOf(alice), topicOf(paymaster)], data)
+    const common = { entryPoint: token, userOpHash: hash, sender: alice, nonce, actualGasCost: 5_000n }
+
+    it('is an operation, whose sender is a party and no holder of anything', () => {
+      expect(readLogs([event(zero), event(bob, dataOf(false))])).toEqual({
+        parties: [alice],
+        candidates: [],
+        transfers: [],
+        operations: [
+          { ...common, success: true },
+          { ...common, paymaster: bob, success: false }
+        ],
+        ignored: 0
+      })
+    })
+
+    it.each([
+      ['without its paymaster', log([topic, hash, topicOf(alice)], dataOf(true))],
+      [
+        'with its sender in the data',
+        log([topic, hash], abi.encode(['address', ...types], [alice, 1, true, 2, 3]))
+      ],
+      ['with a success that is no boolean', event(zero, abi.encode(['uint256[4]'], [[nonce, 2n, 1n, 1n]]))],
+      ['with more data', event(zero, `${dataOf(true)}${'00'.repeat(32)}`)],
+      ['with less data', event(zero, dataOf(true).slice(0, -64))],
+      ['with a sender of more than 20 bytes', log([topic, hash, hash, topicOf(zero)], dataOf(true))]
+    ])('%s is ignored and counted', (_, wrong) => {
+      expect(readLogs([wrong])).toEqual({ parties: [], candidates: [], transfers: [], ignored: 1 })
+    })
+  })
+
   it('does not count other events', () => {
     const approval = log([id('Approval(address,address,uint256)'), topicOf(alice), topicOf(bob)], wordOf(5))
-    expect(readTransfers([approval, log([], '0x')]).ignored).toBe(0)
+    expect(readLogs([approval, log([], '0x')]).ignored).toBe(0)
   })
 
   it('never throws, and finds no more ids than the data has words', () => {
@@ -268,7 +304,7 @@ describe('readTransfers', () => {
     const shaped = fc.record({ address: fc.constant(token), topics, data })
     fc.assert(
       fc.property(fc.array(fc.oneof(shaped, fc.anything()), { maxLength: 5 }), logs => {
-        const read = readTransfers(logs)
+        const read = readLogs(logs)
         const words = logs.reduce<number>((sum, entry) => {
           const bytes = (entry as { data?: unknown } | null | undefined)?.data
           return sum + (typeof bytes === 'string' ? bytes.length / 64 : 0) + 1
@@ -284,7 +320,7 @@ describe('readTransfers', () => {
   it.each([undefined, null, {}, 'logs', 5, [null], [{}], [{ address: token, topics: 'x' }]])(
     'reads %j as no logs',
     raw => {
-      expect(readTransfers(raw)).toEqual({ parties: [], candidates: [], transfers: [], ignored: 0 })
+      expect(readLogs(raw)).toEqual({ parties: [], candidates: [], transfers: [], ignored: 0 })
     }
   )
 })

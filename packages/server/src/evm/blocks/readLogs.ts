@@ -1,16 +1,20 @@
-import type { Address, Hex, HoldingCandidate, TokenTransfer } from '../../model/evm.ts'
-import { asBytes, asHex, type RawObject } from '../../nodes/evm/rawFields.ts'
+import type { Address, HoldingCandidate, TokenTransfer, UserOperation } from '../../model/evm.ts'
+import type { RawObject } from '../../nodes/evm/rawFields.ts'
 import { eachOnce } from '../../platform/eachOnce.ts'
+import { addressInWord, type Log, readLog, word, wordAt, zeroAddress } from './log.ts'
+import { readOperation, userOperationTopic } from './readOperation.ts'
 
-/** Token transfers in the logs of one transaction, and the accounts that may hold the tokens. */
-export interface LoggedTransfers {
-  /** Every sender and receiver of a token transfer, each once, the zero address included. */
+/** Token transfers and operations in the logs of one transaction, and the accounts that may hold the tokens. */
+export interface LoggedEvents {
+  /** Every sender and receiver of a token transfer and sender of an operation, each once, the zero address included. */
   readonly parties: readonly Address[]
   /** Each once. */
   readonly candidates: readonly HoldingCandidate[]
   /** In log order; the ids of a batch one by one. */
   readonly transfers: readonly TokenTransfer[]
-  /** Logs that carry a transfer's first topic but not the shape of a transfer. */
+  /** In log order; absent: none, as in most. */
+  readonly operations?: readonly UserOperation[]
+  /** Logs that carry the first topic of a transfer or an operation but not its shape. */
   readonly ignored: number
 }
 
@@ -27,15 +31,9 @@ export const depositTopic = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c
 /** keccak256 of `Withdrawal(address,uint256)`, WETH9: native currency was unwrapped. */
 export const withdrawalTopic = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65'
 
-const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
-/** Hex digits in one ABI word. */
-const word = 64
-/** Zero bytes before an address in its word; a word without them is no address. */
-const beforeAddress = `0x${'0'.repeat(24)}`
-
 /**
- * Reads token transfers and wrapped native currency from a transaction's logs. Any contract may log anything, so a log
- * without the exact shape of a transfer is ignored and counted, and a list is built only after its bytes are known to exist.
+ * Reads token transfers, wrapped native currency and operations from a transaction's logs. Any contract may log anything, so a
+ * log without the exact shape of its event is ignored and counted, and a list is built only after its bytes are known to exist.
  *
  * Shapes: ERC-20 has 3 topics and 32 bytes; ERC-721 4 topics and no data; the contracts before ERC-721
  * (CryptoKitties) 1 topic and 96 bytes; ERC-1155 4 topics and two numbers, or two lists of the same length; a range of
@@ -51,17 +49,27 @@ const beforeAddress = `0x${'0'.repeat(24)}`
  *
  * @param rawLogs - a receipt's `logs`, as the node sent them.
  * @remarks Never throws. Time and memory are linear in the size of the logs.
- * @see EIP-20, EIP-721, EIP-1155, EIP-2309
+ * @see EIP-20, EIP-721, EIP-1155, EIP-2309, ERC-4337
  */
-export function readTransfers(rawLogs: unknown): LoggedTransfers {
+export function readLogs(rawLogs: unknown): LoggedEvents {
   const parties: Address[] = []
   const transfers: TokenTransfer[] = []
   const candidates: HoldingCandidate[] = []
+  const operations: UserOperation[] = []
   let ignored = 0
   for (const raw of Array.isArray(rawLogs) ? rawLogs : []) {
     const event = eventOf(raw)
     const log = event && readLog(raw)
     if (event === undefined || log === undefined) continue
+    if (event === 'operation') {
+      const operation = readOperation(log)
+      if (operation === undefined) ignored++
+      else {
+        operations.push(operation)
+        parties.push(operation.sender)
+      }
+      continue
+    }
     const transfer = event.read(log)
     if (transfer === undefined) {
       if (!event.isWrapping) ignored++
@@ -79,7 +87,10 @@ export function readTransfers(rawLogs: unknown): LoggedTransfers {
     addCandidates(candidates, to, contract, transfer)
     for (const token of tokens) transfers.push({ standard, contract, from, to, ...token })
   }
-  return { parties: eachOnce(parties), candidates: candidatesOnce(candidates), transfers, ignored }
+  return {
+    ...{ parties: eachOnce(parties), candidates: candidatesOnce(candidates), transfers, ignored },
+    ...(operations.length > 0 && { operations })
+  }
 }
 
 function addCandidates(
@@ -106,13 +117,6 @@ function candidatesOnce(list: readonly HoldingCandidate[]): readonly HoldingCand
   return [...known.values()]
 }
 
-interface Log {
-  readonly address: Address
-  readonly topics: readonly Hex[]
-  /** Without the 0x. */
-  readonly data: string
-}
-
 interface Transfer {
   readonly from: Address
   readonly to: Address
@@ -123,36 +127,30 @@ interface Transfer {
 /** Tokens of one transfer: an amount for ERC-20, an id or a range of ids for ERC-721, both for ERC-1155. */
 type MovedTokens = Pick<TokenTransfer, 'amount' | 'tokenId' | 'lastTokenId'>
 
-interface ReadEvent {
+interface TransferEvent {
   /** Reads a log. @returns `undefined` where it does not have the shape of the event. */
   readonly read: (log: Log) => Transfer | undefined
   readonly isWrapping?: true
 }
 
-const events: ReadonlyMap<string, ReadEvent> = new Map<string, ReadEvent>([
-  [transferTopic, { read: readTransfer }],
-  [transferSingleTopic, { read: log => readMultiToken(log, readSingle) }],
-  [transferBatchTopic, { read: log => readMultiToken(log, readBatch) }],
-  [consecutiveTransferTopic, { read: readConsecutive }],
-  [depositTopic, { read: log => readWrapper(log, true), isWrapping: true }],
-  [withdrawalTopic, { read: log => readWrapper(log, false), isWrapping: true }]
-])
+const events: ReadonlyMap<string, TransferEvent | 'operation'> = new Map<string, TransferEvent | 'operation'>(
+  [
+    [userOperationTopic, 'operation'],
+    [transferTopic, { read: readTransfer }],
+    [transferSingleTopic, { read: log => readMultiToken(log, readSingle) }],
+    [transferBatchTopic, { read: log => readMultiToken(log, readBatch) }],
+    [consecutiveTransferTopic, { read: readConsecutive }],
+    [depositTopic, { read: log => readWrapper(log, true), isWrapping: true }],
+    [withdrawalTopic, { read: log => readWrapper(log, false), isWrapping: true }]
+  ]
+)
 
 /** Finds the reader of a log by its first topic; most logs are of other events. */
-function eventOf(raw: unknown): ReadEvent | undefined {
+function eventOf(raw: unknown): TransferEvent | 'operation' | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
   const { topics } = raw as RawObject
   const first: unknown = Array.isArray(topics) ? topics[0] : undefined
   return typeof first === 'string' ? (events.get(first) ?? events.get(first.toLowerCase())) : undefined
-}
-
-/** Reads a log; `undefined` where it is malformed. */
-function readLog({ address, topics, data }: RawObject): Log | undefined {
-  const read = (topics as readonly unknown[]).map(topic => asHex(topic, word))
-  const emitter = asHex(address, 40)
-  const bytes = asBytes(data ?? '0x')
-  if (emitter === undefined || bytes === undefined || read.includes(undefined)) return undefined
-  return { address: emitter, topics: read as Hex[], data: bytes.slice(2) }
 }
 
 /** Reads the account that wrapped or unwrapped native currency, and the amount. */
@@ -206,10 +204,6 @@ function between(
   return sender && receiver ? { from: sender, to: receiver, standard, tokens } : undefined
 }
 
-function addressInWord(value: string | undefined): Address | undefined {
-  return value?.startsWith(beforeAddress) ? `0x${value.slice(beforeAddress.length)}` : undefined
-}
-
 function readSingle(data: string): readonly MovedTokens[] | undefined {
   if (data.length !== 2 * word) return undefined
   return [{ tokenId: BigInt(wordAt(data, 0)), amount: BigInt(wordAt(data, word)) }]
@@ -242,8 +236,4 @@ function sizeAt(data: string, at: number): number | undefined {
   if (at + word > data.length) return undefined
   const size = BigInt(wordAt(data, at))
   return size <= BigInt(data.length) ? Number(size) : undefined
-}
-
-function wordAt(data: string, at: number): Hex {
-  return `0x${data.slice(at, at + word)}`
 }

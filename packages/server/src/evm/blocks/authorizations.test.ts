@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import type { Address, Hash } from '../../model/evm.ts'
+import { type AuthorityNonces, findAuthorities, type SignedAuthorizations } from './authorizations.ts'
+
+const alice: Address = `0x${'a1'.repeat(20)}`
+const bob: Address = `0x${'b2'.repeat(20)}`
+const sponsor: Address = `0x${'55'.repeat(20)}`
+const hashOf = (index: number): Hash => `0x${String(index).padStart(64, '0')}`
+
+type Sent = readonly [from: Address, nonce: number, ...signed: (readonly [Address, number])[]]
+
+/** @returns the authorities of each transaction, and whether some could not be checked. */
+function find(sent: readonly Sent[], nonces?: readonly (readonly [Address, number, number])[]) {
+  const transactions = sent.map(([from, nonce], i) => ({ hash: hashOf(i), from, nonce: BigInt(nonce) }))
+  const signed: SignedAuthorizations = new Map(
+    sent.flatMap(([, , ...list], i) =>
+      list.length === 0
+        ? []
+        : [[hashOf(i), list.map(([authority, nonce]) => ({ authority, nonce: BigInt(nonce) }))]]
+    )
+  )
+  const known: AuthorityNonces | undefined =
+    nonces &&
+    new Map(nonces.map(([who, before, after]) => [who, { before: BigInt(before), after: BigInt(after) }]))
+  const found = findAuthorities(transactions, { signed, ...(known && { nonces: known }) })
+  return { is: sent.map((_, i) => found.authorities.get(hashOf(i)) ?? []), isUnchecked: found.isUnchecked }
+}
+
+describe('the authorities of a block', () => {
+  it('have the nonce of their authorization at that point', () => {
+    const sent: Sent[] = [
+      [sponsor, 0, [alice, 5], [bob, 0]],
+      [sponsor, 1, [alice, 5], [alice, 6]],
+      [sponsor, 2, [bob, 2]]
+    ]
+    expect(
+      find(sent, [
+        [alice, 5, 7],
+        [bob, 0, 1]
+      ])
+    ).toEqual({ is: [[alice, bob], [alice], []], isUnchecked: false })
+  })
+
+  it('use nonces by their own transactions too, the one that carries the authorization included', () => {
+    const sent: Sent[] = [
+      [alice, 5, [alice, 5]],
+      [alice, 6, [alice, 7]],
+      [sponsor, 0, [alice, 8]]
+    ]
+    expect(find(sent, [[alice, 5, 9]])).toEqual({ is: [[], [alice], [alice]], isUnchecked: false })
+  })
+
+  it('are too early where the nonce is not reached yet, and count once it is', () => {
+    const sent: Sent[] = [
+      [sponsor, 0, [alice, 1]],
+      [sponsor, 1, [alice, 0]],
+      [sponsor, 2, [alice, 1]]
+    ]
+    expect(find(sent, [[alice, 0, 2]])).toEqual({ is: [[], [alice], [alice]], isUnchecked: false })
+  })
+
+  it('all count where no nonces are known', () => {
+    const sent: Sent[] = [
+      [sponsor, 0, [alice, 1], [bob, 900]],
+      [bob, 3]
+    ]
+    expect(find(sent)).toEqual({ is: [[alice, bob], []], isUnchecked: true })
+  })
+
+  it('all count of an account whose nonces something else has used as well', () => {
+    // Delegated code of alice created a contract in between.
+    const sent: Sent[] = [
+      [sponsor, 0, [alice, 5], [bob, 3]],
+      [sponsor, 1, [alice, 7]]
+    ]
+    const nonces = [
+      [alice, 5, 8],
+      [bob, 2, 2]
+    ] as const
+    expect(find(sent, nonces)).toEqual({ is: [[alice], [alice]], isUnchecked: true })
+  })
+})
