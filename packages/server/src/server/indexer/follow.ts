@@ -68,6 +68,8 @@ export async function follow(options: FollowOptions): Promise<void> {
    * same holds after a reorg, which may have thrown transactions back into the pool.
    */
   let hasLooked = false
+  /** The pool has been polled since then, but may be ahead of the index. */
+  let hasPolled = false
 
   /**
    * No block of a development chain is final, so that going back never makes its index degraded. A mark from before it was
@@ -119,6 +121,7 @@ export async function follow(options: FollowOptions): Promise<void> {
         // From here on until the next time that index and pool are level with the node, transactions may be in neither.
         // Shown before anything is removed, so that no reader is shown the gap.
         hasLooked = false
+        hasPolled = false
         phase = 'backfilling'
         showPhase()
         board.change({ poolSeenAtMs: undefined })
@@ -171,7 +174,10 @@ export async function follow(options: FollowOptions): Promise<void> {
         storeFailure = error
       })
     } else {
-      await pool.lookAnew()
+      await (hasPolled ? pool.look() : pool.lookAnew())
+      hasPolled = true
+      // Soon there are more blocks: a transaction that these have, and the pool has no more, is in neither until then.
+      if (pool.isAhead()) return board.change({ phase, problem: undefined })
       await store.markSettled()
       hasLooked = true
     }

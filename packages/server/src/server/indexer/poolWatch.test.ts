@@ -20,7 +20,7 @@ afterEach(() => {
 /** A watch over a node that shows one view after the other; the last one again and again. */
 function watchOver(...views: (View | Error | Promise<View>)[]) {
   const updates: PoolUpdate[] = []
-  const node: { hash: Hash } = { hash: '0x07' }
+  const node: { hash: Hash; indexedTo: number } = { hash: '0x07', indexedTo: 7 }
   const board = createStatusBoard({
     ...{ chainId: 1, phase: 'following', head: 5, indexedFrom: 0, backfilled: true, degraded: false },
     poolCovered: false
@@ -40,7 +40,7 @@ function watchOver(...views: (View | Error | Promise<View>)[]) {
         backfilled: true,
         settled: true,
         degraded: false,
-        head: { number: 7, hash: '0x07' }
+        head: { number: node.indexedTo, hash: '0x07' }
       }),
       updatePool: async (update: PoolUpdate) => {
         updates.push(update)
@@ -145,6 +145,36 @@ it('a pool seen beside another block than the indexed one of that height changes
   node.hash = '0x07'
   await watch.look()
   expect(updates).toHaveLength(1)
+})
+
+it('a pool that is ahead of the index after a reorg counts once the index has reached its block', async () => {
+  // Else a transaction of block 7 would be in neither for a moment, as test/simulator has found.
+  const { watch, board, node, updates } = watchOver(
+    whole,
+    { ...whole, headAfter: 8 },
+    { ...whole, headAfter: 9 }
+  )
+  node.indexedTo = 5
+  await watch.lookAnew()
+  expect(watch.isAhead()).toBe(true)
+  expect(updates).toHaveLength(1)
+  node.indexedTo = 6
+  await watch.look()
+  expect(watch.isAhead()).toBe(true)
+  expect(board.read()).not.toHaveProperty('poolSeenAtMs')
+  node.indexedTo = 7
+  await watch.look()
+  expect(watch.isAhead()).toBe(false)
+  expect(board.read()).toHaveProperty('poolSeenAtMs', Date.now())
+})
+
+it('a pool of a chain that has become shorter is waited for no longer than that one', async () => {
+  const { watch, node } = watchOver(whole, { ...whole, headAfter: 5 })
+  node.indexedTo = 5
+  await watch.lookAnew()
+  expect(watch.isAhead()).toBe(true)
+  await watch.look()
+  expect(watch.isAhead()).toBe(false)
 })
 
 it('what has left the pool waits for the newest block that any node has named', async () => {

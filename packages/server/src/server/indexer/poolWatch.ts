@@ -18,6 +18,11 @@ export interface PoolWatch {
    * counts as unseen: an earlier poll may have seen that of another fork.
    */
   lookAnew(): Promise<void>
+  /**
+   * The pool was polled, but what had left it by then may be in a block that the index does not have yet. Until the index has
+   * reached that block, a transaction may be in neither: the pool still counts as unseen.
+   */
+  isAhead(): boolean
 }
 
 /** Calls of a chain that the watch makes. */
@@ -55,10 +60,12 @@ export function createPoolWatch(options: {
   /** The most that the node is believed to show of its pool. */
   let believed: Extent = 'none'
   let showsLessSinceMs: number | undefined
+  /** Height that the index has to reach before the polls since `lookAnew` count. */
+  let aheadTo: number | undefined
 
   async function lookOnce(): Promise<void> {
     const startedMs = performance.now()
-    if (startedMs < nextLookMs) return
+    if (startedMs < nextLookMs && aheadTo === undefined) return
     try {
       const view = await source.pool(signal)
       // The indexer polls anew when it meets the reorg.
@@ -67,10 +74,8 @@ export function createPoolWatch(options: {
         const update = view === undefined ? await unknownPool() : toUpdate(view)
         await store.updatePool(update)
         counts.polledPool(update.present.length)
-        board.change({
-          poolCovered: view?.complete === true && !view.leftOut,
-          poolSeenAtMs: Date.now()
-        })
+        board.change({ poolCovered: view?.complete === true && !view.leftOut })
+        await noteSeen(update.headAfter)
       } else {
         board.change({ poolCovered: false })
       }
@@ -88,6 +93,20 @@ export function createPoolWatch(options: {
       board.change({ poolCovered: false })
       logger.warn('the pool could not be read', { problem: describeProblem(error), waitMs })
     }
+  }
+
+  /**
+   * The lowest height of several polls is enough, so that a chain may be quicker than the polls: what left the pool after that one
+   * is stored as pending.
+   */
+  async function noteSeen(headAfter: number): Promise<void> {
+    if (board.read().poolSeenAtMs === undefined) {
+      aheadTo = Math.min(aheadTo ?? headAfter, headAfter)
+      const { head } = await store.state()
+      if ((head?.number ?? -1) < aheadTo) return
+      aheadTo = undefined
+    }
+    board.change({ poolSeenAtMs: Date.now() })
   }
 
   /** Less than before is believed only once it has lasted. */
@@ -136,8 +155,10 @@ export function createPoolWatch(options: {
       // Set by a poll that began before this call and ended after the reorg was shown.
       board.change({ poolSeenAtMs: undefined })
       nextLookMs = 0
+      aheadTo = undefined
       await look()
-    }
+    },
+    isAhead: () => aheadTo !== undefined
   }
 }
 
