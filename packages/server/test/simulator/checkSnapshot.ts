@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Snapshot, StoreReader } from '../../src/index/port/store.ts'
+import { expectedEvents, expectedHistory } from '../../src/index/test/expectedHistory.ts'
+import { gather, readHistory, readPages } from '../../src/index/test/readAll.ts'
+import type { Address, Hash, HoldingCandidate, IndexedBlock } from '../../src/model/evm.ts'
+import type { SimulatedChain } from './simulatedChain.ts'
+
+/**
+ * Reads everything about one account from one snapshot, and compares it with the chain up to the snapshot's newest block.
+ *
+ * @param pauseBetween - runs before each read; the index may change meanwhile, and the snapshot must not.
+ * @returns what is wrong; absent: nothing is.
+ * @throws {StoreError} the snapshot has ended.
+ */
+export async function checkSnapshot(
+  reader: StoreReader,
+  chain: SimulatedChain,
+  address: Address,
+  pauseBetween: () => Promise<void>
+): Promise<string | undefined> {
+  const snapshot = await reader.openSnapshot()
+  try {
+    const range = await snapshot.indexedRange()
+    if (range === undefined) return undefined
+    const { number, hash } = range.to
+    const blocks = chain.upTo(hash)
+    if (blocks === undefined) return `block ${number} was never the node's`
+    const problem = await checkAccount(snapshot, blocks, address, pauseBetween)
+    return problem === undefined ? undefined : `${address} at block ${number}: ${problem}`
+  } finally {
+    await snapshot.close()
+  }
+}
+
+async function checkAccount(
+  snapshot: Snapshot,
+  blocks: readonly IndexedBlock[],
+  address: Address,
+  pauseBetween: () => Promise<void>
+): Promise<string | undefined> {
+  const expected = expectedHistory(blocks, address)
+  await pauseBetween()
+  if (!isDeepStrictEqual(await readHistory(snapshot, address), expected)) return 'another history'
+  await pauseBetween()
+  if (!isDeepStrictEqual(await readPages(snapshot, address, 2), expected)) return 'other pages'
+  await pauseBetween()
+  if ((await snapshot.countHistory(address, 1_000)) !== expected.length) return 'another count'
+  if (!isDeepStrictEqual(await gather(snapshot.accountEvents(address)), expectedEvents(blocks, address))) {
+    return 'other events'
+  }
+  await pauseBetween()
+  const { isComplete, missing, unresolved, ofOther } = await snapshot.recount(address)
+  if (!isComplete || missing.length + unresolved > 0 || ofOther !== undefined) return 'rows are missing'
+  await pauseBetween()
+  const found = new Set((await gather(snapshot.holdingCandidates(address))).map(keyOf))
+  const lost = candidatesOf(blocks, address).filter(candidate => !found.has(keyOf(candidate)))
+  if (lost.length > 0) return `${lost.length} candidates are missing`
+  await pauseBetween()
+  const mined = new Set<Hash>(blocks.flatMap(each => each.transactions.map(one => one.transaction.hash)))
+  if ((await snapshot.pending(address)).some(({ hash }) => mined.has(hash))) return 'a mined one is pending'
+  for (const { hash, blockNumber, index } of expected) {
+    const at = await snapshot.lookUpHash(hash)
+    const isFound =
+      at.kind === 'confirmed' && at.position.blockNumber === blockNumber && at.position.index === index
+    if (!isFound) return `${hash} is ${at.kind}`
+  }
+  return undefined
+}
+
+function candidatesOf(blocks: readonly IndexedBlock[], address: Address): readonly HoldingCandidate[] {
+  return blocks
+    .flatMap(({ transactions }) => transactions)
+    .flatMap(({ candidates }) => candidates)
+    .filter(({ owner }) => owner === address)
+}
+
+function keyOf({ contract, standard, tokenId, lastTokenId }: HoldingCandidate): string {
+  return `${contract} ${standard} ${tokenId} ${lastTokenId}`
+}

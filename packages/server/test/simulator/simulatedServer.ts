@@ -1,0 +1,127 @@
+import type { StoreReader } from '../../src/index/port/store.ts'
+import type { StoreWriter } from '../../src/index/port/writer.ts'
+import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
+import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
+import type { Layout } from '../../src/index/sqlite/writer.ts'
+import type { SyncStatus } from '../../src/model/sync.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { backOffMs, pause } from '../../src/platform/concurrency/pause.ts'
+import { silentLogger } from '../../src/platform/logger.ts'
+import { type FollowOptions, follow } from '../../src/server/indexer/follow.ts'
+import { createIndexCounts } from '../../src/server/indexer/indexCounts.ts'
+import { createStatusBoard, describeProblem, reportStatus } from '../../src/server/indexer/status.ts'
+import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
+import type { Handlers } from '../../src/server/methods/MethodContext.ts'
+import { createGetTransactionsByAddress } from '../../src/server/methods/svc_getTransactionsByAddress.ts'
+import { genesisHash } from './simulatedChain.ts'
+import type { SimulatedDisk } from './simulatedDisk.ts'
+import { chainId, type SimulatedNode } from './simulatedNode.ts'
+
+/** How one server works; the same for all lives of a simulation. */
+export interface ServerPlan
+  extends Required<Pick<FollowOptions, 'pollIntervalMs' | 'window' | 'roundBlocks' | 'lowerHeadGraceMs'>> {
+  readonly layout: Partial<Layout>
+}
+
+/** The real indexer, writer, store, reader and history method, on one thread. */
+export interface SimulatedServer {
+  readonly reader: StoreReader
+  status(): SyncStatus
+  readonly history: Handlers['svc_getTransactionsByAddress']
+  /** Ends in good order. */
+  stop(): Promise<void>
+}
+
+const identity = { chainId, genesisHash }
+const restarts = { firstMs: 500, maxMs: 30_000 }
+const reportMs = 5_000
+const cacheBytes = 100_000
+/** Made once: it holds a table of addresses, which is the same for every seed. */
+const formatAddress = createAddressFormat()
+
+export async function startSimulatedServer(
+  plan: ServerPlan,
+  {
+    disk,
+    node,
+    note
+  }: { readonly disk: SimulatedDisk; readonly node: SimulatedNode; note(event: string): void }
+): Promise<SimulatedServer> {
+  const { layout, ...pace } = plan
+  const { folder } = disk
+  const drivers = disk.drivers()
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const board = createStatusBoard({
+    ...{ chainId, phase: 'starting', indexedFrom: 0 },
+    ...{ backfilled: false, degraded: false, poolCovered: false }
+  })
+  board.watch(({ phase, indexedTo, head, problem }) =>
+    note(`status: ${phase}, ${indexedTo?.number} of ${head}${problem === undefined ? '' : `, ${problem}`}`)
+  )
+  const reader = await openSqliteReader(folder, chainId, { driver: drivers.reader })
+
+  /** As `runIndexer` does once it has heard the node. */
+  async function indexOnce(): Promise<void> {
+    await node.source.identity(signal)
+    const store = await openSqliteWriter(folder, identity, { driver: drivers.writer, signal, ...layout })
+    const stopReports = await beginReports(store)
+    try {
+      const counts = createIndexCounts(chainId)
+      const { source } = node
+      await follow({
+        ...{ source, store, identity, board, counts, signal, ...pace },
+        ...{ startBlock: 0, logger: silentLogger }
+      })
+    } finally {
+      stopReports()
+      await store.close().catch(() => undefined)
+    }
+  }
+
+  async function beginReports(store: StoreWriter): Promise<() => void> {
+    try {
+      const { head, indexedFrom = 0, backfilled, degraded } = await store.state()
+      board.change({
+        ...{ indexedTo: head, indexedFrom, backfilled, degraded },
+        ...{ phase: 'backfilling', problem: undefined, poolCovered: false, poolSeenAtMs: undefined }
+      })
+      return reportStatus({ store, board, everyMs: reportMs, logger: silentLogger })
+    } catch (error) {
+      await store.close().catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** As `startIndexer` does with a thread that fails. */
+  async function index(): Promise<void> {
+    for (let crashes = 1; !signal.aborted; crashes++) {
+      try {
+        await indexOnce()
+      } catch (error) {
+        if (signal.aborted) return
+        board.change({ phase: 'stalled', problem: describeProblem(error), rollingBackTo: undefined })
+        await pause(backOffMs(restarts, crashes), signal)
+      }
+    }
+  }
+
+  const indexing = index()
+  return {
+    reader,
+    status: board.read,
+    history: createGetTransactionsByAddress({
+      chains: new Map([[chainId, { chainId, reader, status: board.read }]]),
+      maxUnpaged: null,
+      serveWhileSyncing: false,
+      cacheBytes,
+      formatAddress,
+      clock: systemClock
+    }),
+    async stop() {
+      stopping.abort(new Error('the server stops'))
+      await indexing
+      await reader.close()
+    }
+  }
+}
