@@ -1,0 +1,95 @@
+import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
+import { connect } from '../../src/index/postgres/driver.ts'
+import { chainSchema, migrations as postgresMigrations } from '../../src/index/postgres/schema.ts'
+import type { SqliteConnection } from '../../src/index/sqlite/driver.ts'
+import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
+import { migrate } from '../../src/index/sqlite/migrate.ts'
+import { chainFiles } from '../../src/index/sqlite/open.ts'
+import { migrations as sqliteMigrations } from '../../src/index/sqlite/schema.ts'
+import { temporaryFolder } from '../support/indexHarness.ts'
+import { engines } from '../support/testStores.ts'
+
+/** An engine with one of the schemas that were released, and a way to make an index of it. */
+export interface OldSchema {
+  readonly engine: (typeof engines)[number]
+  /** 0: there is no index yet. */
+  readonly version: number
+  readonly newest: number
+  /**
+   * Gives a store the form that this schema has, with the same rows as far as it has tables and columns for them.
+   * @returns where it is.
+   */
+  takeBack(
+    location: StoreLocation,
+    chainId: number
+  ): Promise<{ location: StoreLocation; remove(): Promise<void> }>
+}
+
+const [sqlite, postgres] = engines
+
+/** Every schema of both engines but today's. */
+export const oldSchemas: readonly OldSchema[] = [
+  ...sqliteMigrations.map((_, version) => ({
+    ...{ engine: sqlite, version, newest: sqliteMigrations.length },
+    takeBack: async (location: StoreLocation, chainId: number) => {
+      if (location.kind !== 'sqlite') throw new Error('expected SQLite')
+      const { path, remove } = await temporaryFolder()
+      if (version > 0) copyIntoOld(location.folder, path, chainId, version)
+      return { location: { kind: 'sqlite' as const, folder: path }, remove }
+    }
+  })),
+  ...postgresMigrations.map((_, version) => ({
+    ...{ engine: postgres, version, newest: postgresMigrations.length },
+    takeBack: async (location: StoreLocation, chainId: number) => {
+      if (location.kind !== 'postgres') throw new Error('expected PostgreSQL')
+      await undoSteps(location.url, chainId, version)
+      return { location, remove: async () => undefined }
+    }
+  }))
+]
+
+function copyIntoOld(from: string, to: string, chainId: number, version: number): void {
+  const file = chainFiles(to, chainId).database
+  const connection = loadSqliteDriver().open(file, { busyTimeoutMs: 1_000 })
+  migrate(connection, sqliteMigrations.slice(0, version))
+  connection.exec(`ATTACH '${chainFiles(from, chainId).database}' AS made`)
+  for (const table of tablesOf(connection)) {
+    const old = columnsOf(connection, 'main', table)
+    const columns = columnsOf(connection, 'made', table)
+      .filter(column => old.includes(column))
+      .join()
+    connection.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM made.${table}`)
+  }
+  connection.close()
+}
+
+function tablesOf(connection: SqliteConnection): readonly string[] {
+  const names = connection.prepare<{ name: string }>(
+    "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name <> 'migration'"
+  )
+  return names.all([]).map(({ name }) => name)
+}
+
+function columnsOf(connection: SqliteConnection, place: 'main' | 'made', table: string): readonly string[] {
+  const columns = connection.prepare<{ name: string }>(`PRAGMA ${place}.table_info(${table})`)
+  return columns.all([]).map(({ name }) => name)
+}
+
+/** What takes each step back, the first one first. */
+const undone = [
+  (schema: string) => `DROP SCHEMA ${schema} CASCADE`,
+  (schema: string) => `SET search_path = ${schema}; DROP TABLE account_event, tally;
+    ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from;
+    DELETE FROM migration WHERE version = 2`
+]
+
+async function undoSteps(url: string, chainId: number, version: number): Promise<void> {
+  if (undone.length !== postgresMigrations.length)
+    throw new Error('a step was added: say how it is taken back')
+  const client = await connect(url, 'check')
+  try {
+    for (const undo of undone.slice(version).reverse()) await client.query(undo(chainSchema(chainId)))
+  } finally {
+    await client.end()
+  }
+}
