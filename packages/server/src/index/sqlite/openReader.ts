@@ -51,6 +51,9 @@ export async function openSqliteReader(
   return new IndexReader(new SnapshotLeases({ max: maxSnapshots, idleMs }), source)
 }
 
+/** Often enough for a chain that begins anew, and no part of the time that snapshots take. */
+const checkEveryMs = 100
+
 interface Kept {
   readonly maxIdle: number
   readonly maxAgeMs: number
@@ -67,6 +70,7 @@ class SqliteSnapshots implements SnapshotSource {
   readonly #idle: ReadConnection[] = []
   /** The file that idle connections have open, as the file system numbers it; absent: there is none. */
   #file: number | undefined
+  #checkedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
   constructor(path: string, connect: () => ReadConnection | undefined, options: Kept) {
@@ -102,12 +106,17 @@ class SqliteSnapshots implements SnapshotSource {
 
   /** @returns absent while there is no index. */
   #take(): ReadConnection | undefined {
-    // Before it is opened: a file that is renamed in between shows at the next snapshot.
+    if (performance.now() - this.#checkedMs > checkEveryMs || this.#idle.length === 0) this.#checkFile()
+    // Opening would create the file, which is the writer's to do.
+    return this.#file === undefined ? undefined : (this.#idle.pop() ?? this.#connect())
+  }
+
+  /** Called before a connection is opened: a file that is renamed in between shows at the next check. */
+  #checkFile(): void {
+    this.#checkedMs = performance.now()
     const file = statSync(this.#path, { throwIfNoEntry: false })?.ino
     if (file !== this.#file) this.#closeIdle()
     this.#file = file
-    // Opening would create the file, which is the writer's to do.
-    return file === undefined ? undefined : (this.#idle.pop() ?? this.#connect())
   }
 
   #closeIdle(): void {
