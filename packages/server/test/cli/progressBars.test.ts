@@ -115,7 +115,7 @@ it.skipIf(!hasScript)(
       child.kill('SIGKILL')
       await ended
     })
-    const advice = `127.0.0.1:1 (Polygon (137)): it cannot be reached (ECONNREFUSED). Next: check that it runs`
+    const advice = `127.0.0.1:1, node of Polygon (137): it cannot be reached (ECONNREFUSED). Next: check that it runs`
     await eventually('it says so', () => output.includes(advice), 20_000)
     await eventually(
       'it points to check',

@@ -18,7 +18,7 @@ it('says who, what and why in one line after the time', () => {
   logger.child({ component: 'indexer', chainId: 137 }).info('indexing', { indexedTo: 7, etaSeconds: 12 })
   logger.warn('the node cannot be used yet', {
     chainId: 137,
-    problem: 'upstream 2 did not answer, upstream 3 neither'
+    problem: 'chain 137: identity: upstream 2 did not answer, upstream 3 neither'
   })
   logger.warn('indexing is stalled', { chainId: 5, problem: 'upstream 1 cannot\u001b[2J be reached' })
   expect(lines.map(line => line.replace(/^\d\d:\d\d:\d\d /, ''))).toEqual([

@@ -46,11 +46,16 @@ export function createLineFormatter(options: {
 function sentence(fields: Readonly<Record<string, unknown>>): string {
   const { msg, problem, error, url } = fields
   if (msg === 'listening') return `listening on ${url}, status page ${url}/`
-  const causes = [problem, messageOf(error)].filter(cause => cause !== undefined)
+  const causes = [problem, messageOf(error)].filter(cause => cause !== undefined).map(withoutChain)
   const figures = Object.entries(fields)
     .filter(([name]) => !unsaid.has(name))
     .map(([name, value]) => `${words(name)} ${value}`)
   return [msg, ...causes].join(': ') + (figures.length === 0 ? '' : ` (${figures.join(', ')})`)
+}
+
+/** The line has named the chain by then. */
+function withoutChain(cause: unknown): string {
+  return String(cause).replace(/^chain \d+: (identity: )?/, '')
 }
 
 function messageOf(error: unknown): unknown {

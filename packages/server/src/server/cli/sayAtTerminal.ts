@@ -32,7 +32,7 @@ export function reportUselessNodes(
   const command = `chain-data check${file === undefined ? '' : ` --config ${file}`}`
   const look = async (url: string, chainId: number) => {
     const identity = await identifyNode(url, nodeTimeoutMs)
-    const where = `${hostOf(url)} (${nameOfChain(chainId)})`
+    const where = `${hostOf(url)}, node of ${nameOfChain(chainId)}`
     if (identity.kind === 'unusable') {
       say(`${where}: ${identity.found}. Next: ${identity.advice}. More: ${command}`)
     } else if ((identity.chainId ?? chainId) !== chainId) {
