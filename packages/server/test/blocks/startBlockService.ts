@@ -28,17 +28,19 @@ export async function startBlockService(
     waivers = [],
     blockReceipts = true,
     serveWhileSyncing = false,
+    prunedBelow = 0,
     chain = {}
   }: {
     readonly waivers?: readonly Waiver[]
     readonly blockReceipts?: boolean
     readonly serveWhileSyncing?: boolean
+    readonly prunedBelow?: number
     /** More of the chain's configuration. */
     readonly chain?: { readonly chainId?: number; readonly preset?: boolean; readonly startBlock?: number }
   } = {}
 ): Promise<BlockService> {
   const { chainId = 31_337 } = chain
-  const node = await startScriptedChain(blocks, { blockReceipts, chainId })
+  const node = await startScriptedChain(blocks, { blockReceipts, chainId, prunedBelow })
   const folder = await temporaryFolder()
   const logLines: string[] = []
   const server = await createServer(

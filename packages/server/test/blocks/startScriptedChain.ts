@@ -16,15 +16,21 @@ interface Call {
   readonly params: readonly unknown[]
 }
 
-/** @param methods - whether it offers `eth_getBlockReceipts` or single receipts; a receipt comes from the last block that has it. */
+/**
+ * @param options.blockReceipts - whether it offers `eth_getBlockReceipts` or single receipts; a receipt comes from the last
+ *   block that has it.
+ * @param options.prunedBelow - it has none of the blocks below but block 0.
+ */
 export async function startScriptedChain(
   given: readonly RawBlock[],
   {
     blockReceipts = true,
-    chainId = 31_337
-  }: { readonly blockReceipts?: boolean; readonly chainId?: number } = {}
+    chainId = 31_337,
+    prunedBelow = 0
+  }: { readonly blockReceipts?: boolean; readonly chainId?: number; readonly prunedBelow?: number } = {}
 ): Promise<ScriptedChain> {
-  const blocks = [rawBlock(0, []), ...given]
+  const isKept = ({ block }: RawBlock) => Number(block.number) === 0 || Number(block.number) >= prunedBelow
+  const blocks = [rawBlock(0, []), ...given].filter(isKept)
   const head = Number(blocks.at(-1)?.block.number)
 
   function find(tag: unknown): RawBlock | undefined {

@@ -85,6 +85,7 @@ export function createScriptedNode(length: number): ScriptedNode {
       await asked('knowsBlock')
       return blocks.some(({ ref }) => ref.hash === hash)
     },
+    oldestBlock: async () => 0,
     async pool() {
       await asked('pool')
       return {

@@ -109,6 +109,9 @@ export function createSimulatedNode(
         const { blocks } = await asked('knowsBlock', signal)
         return blocks.some(({ ref }) => ref.hash === hash)
       },
+      async oldestBlock() {
+        return 0
+      },
       async pool(signal) {
         // All of one read comes from one upstream.
         const ageMs = await ageOf('pool', signal)

@@ -12,6 +12,7 @@ import type { Logger } from '../../platform/logger.ts'
 import type { BlockAuthorizations } from './authorizations.ts'
 import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
 import { createAuthorizationReader } from './createAuthorizationReader.ts'
+import { findOldestBlock } from './findOldestBlock.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createRootChecks, type RootChecks } from './roots/createRootChecks.ts'
 import { createTracing } from './traces/createTracing.ts'
@@ -37,6 +38,11 @@ export interface EvmSource {
   blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
   /** Reports whether the node still has this block, canonical or not. */
   knowsBlock(hash: Hash, signal?: AbortSignal): Promise<boolean>
+  /**
+   * Finds the oldest block that the node still has with its receipts; 0: it has all.
+   * @param head - the newest block.
+   */
+  oldestBlock(head: number, signal?: AbortSignal): Promise<number>
   /** Waits for an announcement of a new block; absent without WebSockets. */
   waitForHead?(pauseMs: number, signal: AbortSignal): Promise<void>
 }
@@ -118,6 +124,8 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
 
     blockRef: (number, signal) => fetchBlockRef(rpc, number, signal),
     knowsBlock: (hash, signal) => knowsBlock(rpc, hash, signal),
+    oldestBlock: (head, signal) =>
+      rpc.onOneNode('oldest block', node => findOldestBlock(node, head), signal ? { signal } : {}),
     ...(heads ? { waitForHead: heads.wait } : {})
   }
 }

@@ -1,3 +1,4 @@
+import { lacksBlock } from '../../evm/blocks/blocks.ts'
 import type { EvmSource } from '../../evm/blocks/evmSource.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
 import type { StoreWriter, WriterState } from '../../index/port/writer.ts'
@@ -67,6 +68,8 @@ type Round = 'level' | 'behind' | 'waiting'
 
 /** Tries at one block before the index counts as stalled: most contradictions are gone a moment later. */
 const quickTries = 5
+/** A shorter chain has no pruned blocks. */
+const prunedDepth = 64
 /** Maximum of rounds in a row without a pause whose blocks do not fit to each other. */
 const maxFruitlessRounds = 3
 /** Maximum of reorgs in a row without a pause; nodes that show two forks in turn would make it spin. */
@@ -131,6 +134,9 @@ export class ChainReader {
     const named = { head: head.number, finalized }
     const from = state.head === undefined ? firstBlock(this.#options, named) : state.head.number + 1
     if (from > head.number) return 'waiting'
+    if (state.head === undefined && from === 0 && head.number > prunedDepth) {
+      await this.#expectSecondBlock(signal)
+    }
     const to = Math.min(head.number, from + roundBlocks - 1)
     // Whoever has failed once already is asked once a round, so that the pauses of the caller are the whole of it.
     const tries = this.#hasFailed ? 1 : quickTries
@@ -153,6 +159,19 @@ export class ChainReader {
     }
     this.#advanced()
     return to === head.number ? 'level' : 'behind'
+  }
+
+  /**
+   * Every node keeps block 0, also one that has pruned the blocks after it. Such a start is refused before anything is stored,
+   * so that another `startBlock` is enough.
+   */
+  async #expectSecondBlock(signal: AbortSignal): Promise<void> {
+    const missing = new NodeContradictionError('block 1: the node does not have it', { isMissing: true })
+    try {
+      if ((await this.#options.source.blockRef(1, signal)) === undefined) throw missing
+    } catch (error) {
+      throw lacksBlock(error) ? new BlockFailure(1, 1, error) : error
+    }
   }
 
   /** A head at or below the stored one: a node that lags, or a chain that became another or shorter one. */

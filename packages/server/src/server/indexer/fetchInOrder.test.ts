@@ -17,7 +17,7 @@ function sourceOf(block: EvmSource['block']): EvmSource {
   const nobody = () => {
     throw new Error('not to be called')
   }
-  return { block, identity: nobody, head: nobody, blockRef: nobody, knowsBlock: nobody }
+  return { block, identity: nobody, head: nobody, blockRef: nobody, knowsBlock: nobody, oldestBlock: nobody }
 }
 
 /** No pause takes time. */

@@ -81,6 +81,7 @@ function start(
     head: async () => ({ head }),
     blockRef: async number => chain[number]?.ref,
     knowsBlock: nobody,
+    oldestBlock: nobody,
     pool: async () => undefined,
     async block(number, signal) {
       asked.push(number)

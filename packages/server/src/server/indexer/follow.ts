@@ -9,6 +9,7 @@ import { ChainDataError, ConfigError, StoreError } from '../../platform/errors.t
 import type { Logger } from '../../platform/logger.ts'
 import { type ChainEvent, ChainReader, type DevNodes, firstBlock } from './ChainReader.ts'
 import { createCommits } from './createCommits.ts'
+import { explainMissing } from './explainMissing.ts'
 import { BlockFailure, type Wait } from './fetchInOrder.ts'
 import { createProgressLog, type IndexCounts } from './indexCounts.ts'
 import { createPoolWatch, type PoolSource } from './poolWatch.ts'
@@ -189,9 +190,12 @@ export async function follow(options: FollowOptions): Promise<void> {
   }
 
   /** @returns how long to wait before the next attempt, in milliseconds. */
-  function takeFailure(error: unknown): number {
-    const cause = error instanceof BlockFailure ? error.cause : error
+  async function takeFailure(error: unknown): Promise<number> {
+    const failure = error instanceof BlockFailure ? error.cause : error
     const blockNumber = error instanceof BlockFailure ? error.blockNumber : undefined
+    const isEmpty = board.read().indexedTo === undefined
+    const facts = { chainId: identity.chainId, head: named.head, isEmpty, signal }
+    const cause = await explainMissing(failure, blockNumber, source, facts)
     const problem = describeProblem(cause, blockNumber)
     board.change({ phase: 'stalled', problem, rollingBackTo: undefined })
     const pauseMs = pauses.next(cause, error instanceof BlockFailure ? error.tries : undefined)
@@ -230,7 +234,7 @@ export async function follow(options: FollowOptions): Promise<void> {
       if (failure instanceof StoreError) throw failure
       const cause = failure instanceof BlockFailure ? failure.cause : failure
       if (dev !== undefined && cause instanceof ConfigError) throw cause
-      await wait(takeFailure(failure), signal)
+      await wait(await takeFailure(failure), signal)
     } finally {
       reading.end()
     }
