@@ -108,7 +108,9 @@ export function whyNotReady(
   if (!backfilled) return serveWhileSyncing ? undefined : 'backfill'
   // What is unknown must not appear as nothing.
   if (phase !== 'following') return 'node'
-  return poolSeenAtMs === undefined || nowMs - poolSeenAtMs > poolFreshMs ? 'pool' : undefined
+  // After the clock was set back, a poll seems to lie ahead: how old it is cannot be told until the next one.
+  const isFresh = poolSeenAtMs !== undefined && Math.abs(nowMs - poolSeenAtMs) <= poolFreshMs
+  return isFresh ? undefined : 'pool'
 }
 
 /** Derives the state of a chain from its status. */

@@ -123,6 +123,9 @@ describe('what a status says of the chain', () => {
     expect(stalled).toMatchObject({ ready: false, degraded: true, problem })
     const unseen = await ask({ status: { poolSeenAtMs: nowMs - 15_001 } })
     expect(unseen).toMatchObject({ ready: false, problem: expect.stringContaining('transaction pool') })
+    // The clock was set back by an hour since the poll.
+    const ahead = await ask({ status: { poolSeenAtMs: nowMs + 3_600_000 } })
+    expect(ahead).toMatchObject({ ready: false, problem: expect.stringContaining('transaction pool') })
     const syncing = { marks: { backfilled: false }, status: { phase: 'backfilling' } } as const
     expect(await ask(syncing)).toMatchObject({ ready: false })
     expect(await ask({ ...syncing, serveWhileSyncing: true })).toMatchObject({ ready: true })
