@@ -15,6 +15,7 @@ const longest = [
   'packages/server/test/processes/processes.test.ts',
   'packages/devnet/test/road/kill.test.ts',
   'packages/server/test/simulation/simulation.test.ts',
+  'packages/server/test/simulator/simulator.test.ts',
   'packages/server/test/chaos/reorgs.test.ts',
   'packages/server/test/chaos/kills.test.ts',
   'packages/server/test/evm/multicall.test.ts',

@@ -29,7 +29,7 @@ export type CallFault = 'fails' | 'unheard' | 'slow' | 'kills' | 'flips'
  * - `misdirected`: the same, and one sector was written over another one.
  */
 export const remains = ['whole', 'cut', 'torn', 'misdirected'] as const
-export type Remains = (typeof remains)[number]
+type Remains = (typeof remains)[number]
 
 /** SQLite over a disk that fails. Its files are real ones, in memory where there is room. */
 export interface SimulatedDisk {

@@ -11,7 +11,7 @@ import { type ChainState, genesisHash, presentIn, type SimulatedChain } from './
  * URL do; with parts that contradict each other; with errors; or not at all.
  */
 export const nodeMoods = ['honest', 'lagging', 'torn', 'contradicting', 'refusing', 'silent'] as const
-export type NodeMood = (typeof nodeMoods)[number]
+type NodeMood = (typeof nodeMoods)[number]
 
 /** A node over a simulated chain, as the indexer sees it. Its answers take virtual time. */
 export interface SimulatedNode {
