@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { guardChild } from '../../../devnet/src/platform/childGuard.ts'
-import { isFull, report } from '../chaos/chaosSizes.ts'
+import { isFull } from '../chaos/chaosSizes.ts'
 import { simulate } from './simulate.ts'
 
 /** `SEED=<number>` repeats one seed alone. */
@@ -49,7 +49,8 @@ it(
         counts[name] = (counts[name] ?? 0) + times
       }
     }
-    report('../simulator', counts)
+    const text = Object.entries(counts).map(([name, times]) => `${name} ${times}`)
+    process.stdout.write(`simulator: ${text.join(', ')}\n`)
     if (only !== undefined) return
     // A simulation in which nothing happens shows nothing.
     const rare = [
