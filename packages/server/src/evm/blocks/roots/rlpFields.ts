@@ -68,7 +68,7 @@ export class RlpFields {
 }
 
 /** Returns the bytes of 0x-hex that has been checked. */
-export function toBytes(hex: Hex): Uint8Array {
+function toBytes(hex: Hex): Uint8Array {
   return Buffer.from(hex.slice(2), 'hex')
 }
 

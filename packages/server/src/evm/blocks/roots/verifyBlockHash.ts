@@ -1,8 +1,45 @@
+import { RLP } from '@ethereumjs/rlp'
+import { isAbsent, type RawObject } from '../../../nodes/evm/rawFields.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import { contradiction } from '../verification/contradiction.ts'
 import type { VerifiedHeader } from '../verification/verifiedBlock.ts'
-import { encodeHeader, unknownMembers } from './encodeHeader.ts'
-import { toHex } from './rlpFields.ts'
+import { RlpFields, toHex } from './rlpFields.ts'
+
+type Kind = 'hash' | 'address' | 'bytes' | 'integer'
+
+/** The fields of a header in the order in which its hash covers them. */
+const fields: readonly (readonly [name: string, kind: Kind])[] = [
+  ['parentHash', 'hash'],
+  ['sha3Uncles', 'hash'],
+  ['miner', 'address'],
+  ['stateRoot', 'hash'],
+  ['transactionsRoot', 'hash'],
+  ['receiptsRoot', 'hash'],
+  ['logsBloom', 'bytes'],
+  ['difficulty', 'integer'],
+  ['number', 'integer'],
+  ['gasLimit', 'integer'],
+  ['gasUsed', 'integer'],
+  ['timestamp', 'integer'],
+  ['extraData', 'bytes'],
+  ['mixHash', 'hash'],
+  ['nonce', 'bytes']
+]
+
+/** Fields that forks have appended, each to all those before it: EIP-1559, 4895, 4844 (two), 4788, 7685. */
+const laterFields: typeof fields = [
+  ['baseFeePerGas', 'integer'],
+  ['withdrawalsRoot', 'hash'],
+  ['blobGasUsed', 'integer'],
+  ['excessBlobGas', 'integer'],
+  ['parentBeaconBlockRoot', 'hash'],
+  ['requestsHash', 'hash']
+]
+
+/** Members of an answer that are no fields of the header. */
+const besides = ['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals', 'author']
+
+const known = new Set([...[...fields, ...laterFields].map(([name]) => name), ...besides])
 
 /**
  * Checks that a block's hash is the hash of its header.
@@ -12,6 +49,21 @@ export function verifyBlockHash({ ref, raw }: VerifiedHeader): void {
   const computed = toHex(keccak256(encodeHeader(raw, `block ${ref.number}`)))
   if (computed === ref.hash) return
   const unknown = unknownMembers(raw)
-  const hint = unknown.length === 0 ? '' : `; not known as fields of a header: ${unknown.join(', ')}`
+  const hint =
+    unknown.length === 0
+      ? ''
+      : `; not known as fields of a header: ${unknown.join(', ')} ("verify": "basic" indexes it unverified)`
   throw contradiction(ref.number, `hash is ${ref.hash}, but the hash of its header is ${computed}${hint}`)
+}
+
+/** @throws {NodeContradictionError} one of the fields that every header has is missing or malformed. */
+function encodeHeader(raw: RawObject, where: string): Uint8Array {
+  const header = new RlpFields(raw, where)
+  const present = laterFields.filter(([name]) => !isAbsent(raw[name]))
+  return RLP.encode([...fields, ...present].map(([name, kind]) => header[kind](name)))
+}
+
+/** Names the members of a block's answer of which it is not known whether the block's hash covers them. */
+function unknownMembers(raw: RawObject): string[] {
+  return Object.keys(raw).filter(name => !known.has(name))
 }

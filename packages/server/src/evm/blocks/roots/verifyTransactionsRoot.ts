@@ -23,7 +23,8 @@ export function encodeTransactions({ ref, transactions, system }: VerifiedHeader
     const where = `block ${ref.number} transaction ${hash}`
     const encoded = encodeTransaction(raw, where)
     if (encoded !== undefined) return { ...encoded, transaction }
-    throw contradiction(ref.number, `${where} has type ${readType(raw, where)}, whose encoding is not known`)
+    const found = `${where} has type ${readType(raw, where)}, whose encoding is not known`
+    throw contradiction(ref.number, `${found}; "verify": "basic" indexes it unverified`)
   })
 }
 
