@@ -1,4 +1,4 @@
-import { AbiCoder, getAddress, id } from 'ethers'
+import { AbiCoder, getAddress, id, toBeHex, verifyAuthorization } from 'ethers'
 
 /** What the oracle knows of one confirmed transaction, in the terms of the index. */
 export interface WalkedTransaction {
@@ -23,7 +23,7 @@ export interface WalkedChain {
   readonly path: readonly string[]
   /** In chain order. */
   readonly transactions: readonly WalkedTransaction[]
-  /** By account, lower case, then by block. Authorities are not in it: the traffic of these suites names none. */
+  /** By account, lower case, then by block. The nonces of authorities are not in it. */
   readonly events: ReadonlyMap<string, readonly WalkedEvents[]>
   /** Every address that is a party anywhere, lower case. */
   readonly addresses: ReadonlySet<string>
@@ -35,6 +35,7 @@ export type WalkedBlocks = Map<string, readonly WalkedTransaction[]>
 type Log = { address: string; topics: string[]; data: string }
 type Withdrawal = { address: string; amount: string }
 type Raw = Record<string, string> & { logs: Log[]; transactions: string[]; withdrawals?: Withdrawal[] }
+type Authorization = Record<'chainId' | 'address' | 'nonce' | 'r' | 's' | 'yParity', string>
 type Call = (method: string, ...params: unknown[]) => Promise<unknown>
 
 /** Calls under way at the same time: a node answers them faster, and its queue stays short. */
@@ -141,7 +142,11 @@ async function walkTransaction(call: Call, hash: string, block: Raw): Promise<Wa
     call('eth_getTransactionByHash', hash),
     call('eth_getTransactionReceipt', hash)
   ])) as [
-    Raw & { accessList?: { address: string; storageKeys: string[] }[]; blobVersionedHashes?: string[] },
+    Raw & {
+      accessList?: { address: string; storageKeys: string[] }[]
+      blobVersionedHashes?: string[]
+      authorizationList?: Authorization[]
+    },
     Raw
   ]
   for (const part of [raw, receipt]) {
@@ -158,6 +163,7 @@ async function walkTransaction(call: Call, hash: string, block: Raw): Promise<Wa
   const created = raw.to === null && succeeded ? receipt.contractAddress : undefined
   const parties = new Set<string>([raw.from!, ...(raw.to ? [raw.to] : []), ...(created ? [created] : [])])
   if (succeeded) for (const log of receipt.logs) for (const party of partiesOf(log)) parties.add(party)
+  for (const authority of authoritiesOf(raw)) parties.add(authority)
   return {
     tip: gasPrice > baseFee ? gasSpent * (gasPrice - baseFee) : 0n,
     holdings: succeeded ? receipt.logs.flatMap(holdingsOf).map(text => text.toLowerCase()) : [],
@@ -194,6 +200,18 @@ async function walkTransaction(call: Call, hash: string, block: Raw): Promise<Wa
       ...(created ? { contractAddress: created } : {})
     }
   }
+}
+
+/** Who let code act for its account (EIP-7702). The traffic of these suites has no authorization that is not valid. */
+function authoritiesOf({ authorizationList = [] }: { authorizationList?: Authorization[] }): string[] {
+  return authorizationList.map(({ r, s, yParity, ...signed }) => {
+    const word = (hex: string) => toBeHex(BigInt(hex), 32)
+    const signature = { r: word(r), s: word(s), yParity: Number(yParity) as 0 | 1 }
+    return verifyAuthorization(
+      { ...signed, nonce: BigInt(signed.nonce), chainId: BigInt(signed.chainId) },
+      signature
+    )
+  })
 }
 
 const transfer = id('Transfer(address,address,uint256)')
