@@ -52,6 +52,51 @@ it('every block of the seeded world agrees with its header: all transaction type
   expect(statuses).toEqual(new Set(['0x0', '0x1']))
 })
 
+it('an index over a node that alters values and a true one is the chain', async () => {
+  const [liar, honest] = [await use.proxy(), await use.proxy()]
+  liar.obey(async ({ method, params }, truth) => {
+    if (method !== 'eth_getBlockByNumber' || params[1] !== true) return undefined
+    const block = (await truth()) as WholeBlock['block']
+    const transactions = block.transactions.map(each => ({ ...each, value: '0x7' }))
+    return { result: { ...block, transactions } }
+  })
+  const chain = await walkChain(use.driver().rpc)
+  const folder = await temporaryFolder()
+  use.later(folder.remove)
+  const indexer = runTestIndexer(folder.path, {
+    rpcUrls: [liar.url, honest.url],
+    roots
+  })
+  use.later(() => indexer.stop())
+  const { number } = (await newest()).block
+  await indexer.until('all is indexed', ({ indexedTo }) => indexedTo?.number === Number(number), 20_000)
+  expect(await differences(folder.path, chain)).toEqual([])
+  expect(liar.asked('eth_getBlockByNumber').length).toBeGreaterThan(0)
+})
+
+it('an index over a node that alters logs stalls, and its status names the root', async () => {
+  const liar = await use.proxy()
+  liar.obey(async ({ method }, truth) => {
+    if (method !== 'eth_getBlockReceipts') return undefined
+    const receipts = (await truth()) as Raw[]
+    return {
+      result: receipts.map(each => ({
+        ...each,
+        logs: (each.logs as Raw[]).map(log => ({ ...log, data: `${String(log.data).slice(0, -1)}9` }))
+      }))
+    }
+  })
+  const folder = await temporaryFolder()
+  use.later(folder.remove)
+  const indexer = runTestIndexer(folder.path, { rpcUrls: [liar.url], roots })
+  use.later(() => indexer.stop())
+  await indexer.until(
+    'it stalls',
+    ({ phase, problem = '' }) => phase === 'stalled' && problem.includes('receiptsRoot is 0x'),
+    20_000
+  )
+})
+
 it('a block of more transactions than one byte of a key can number agrees with its header', async () => {
   const whole = await mine(...Array.from({ length: 140 }, () => ({ data: logsOnce })))
   expect(whole.receipts).toHaveLength(140)
@@ -201,51 +246,6 @@ describe('a block in which one thing is altered', () => {
     const copy = { ...whole, block: { ...whole.block, timestamp: '0x1', laterRoot: '0x1' } }
     expect(() => verifyWhole(copy, checks)).toThrow(/not known as fields of a header: laterRoot/)
   })
-})
-
-it('an index over a node that alters values and a true one is the chain', async () => {
-  const [liar, honest] = [await use.proxy(), await use.proxy()]
-  liar.obey(async ({ method, params }, truth) => {
-    if (method !== 'eth_getBlockByNumber' || params[1] !== true) return undefined
-    const block = (await truth()) as WholeBlock['block']
-    const transactions = block.transactions.map(each => ({ ...each, value: '0x7' }))
-    return { result: { ...block, transactions } }
-  })
-  const chain = await walkChain(use.driver().rpc)
-  const folder = await temporaryFolder()
-  use.later(folder.remove)
-  const indexer = runTestIndexer(folder.path, {
-    rpcUrls: [liar.url, honest.url],
-    roots
-  })
-  use.later(() => indexer.stop())
-  const { number } = (await newest()).block
-  await indexer.until('all is indexed', ({ indexedTo }) => indexedTo?.number === Number(number), 20_000)
-  expect(await differences(folder.path, chain)).toEqual([])
-  expect(liar.asked('eth_getBlockByNumber').length).toBeGreaterThan(0)
-})
-
-it('an index over a node that alters logs stalls, and its status names the root', async () => {
-  const liar = await use.proxy()
-  liar.obey(async ({ method }, truth) => {
-    if (method !== 'eth_getBlockReceipts') return undefined
-    const receipts = (await truth()) as Raw[]
-    return {
-      result: receipts.map(each => ({
-        ...each,
-        logs: (each.logs as Raw[]).map(log => ({ ...log, data: `${String(log.data).slice(0, -1)}9` }))
-      }))
-    }
-  })
-  const folder = await temporaryFolder()
-  use.later(folder.remove)
-  const indexer = runTestIndexer(folder.path, { rpcUrls: [liar.url], roots })
-  use.later(() => indexer.stop())
-  await indexer.until(
-    'it stalls',
-    ({ phase, problem = '' }) => phase === 'stalled' && problem.includes('receiptsRoot is 0x'),
-    20_000
-  )
 })
 
 it('near the head only, old blocks are taken as they are and new ones are not', async () => {
