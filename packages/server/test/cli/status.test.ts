@@ -125,10 +125,12 @@ describe('chain-data status', () => {
     const { code, stdout } = await ask(file)
     expect(code).toBe(0)
     const [head, evm, solana] = stdout.split('\n').map(line => line.split(/ {2,}/))
-    expect(head).toEqual('CHAIN PHASE INDEXED HEAD LAG FINALIZED DEGRADED POOL PROBLEM'.split(' '))
-    expect(evm?.slice(0, 5)).toEqual(['evm 31337', 'following', `0-${newest()}`, String(newest()), '0'])
-    expect(evm?.slice(6)).toEqual(['no', expect.stringMatching(/^\d+s ago$/), '-'])
-    expect(solana?.slice(0, 5)).toEqual(['solana 103', 'following', '-', '77', '-'])
+    expect(head).toEqual('CHAIN PHASE INDEXED HEAD AGE LAG FINALIZED DEGRADED POOL PROBLEM'.split(' '))
+    expect(evm?.slice(0, 4)).toEqual(['evm 31337', 'following', `0-${newest()}`, String(newest())])
+    expect(evm?.slice(4, 6)).toEqual([expect.stringMatching(/^\d+s$/), '0'])
+    expect(evm?.slice(7)).toEqual(['no', expect.stringMatching(/^\d+s ago$/), '-'])
+    expect(solana?.slice(0, 4)).toEqual(['solana 103', 'following', '-', '77'])
+    expect(solana?.slice(4, 6)).toEqual([expect.stringMatching(/^\d+s$/), '-'])
     const json = JSON.parse((await ask(file, '--json')).stdout)
     expect(json).toMatchObject({
       server: 'running',
@@ -171,10 +173,10 @@ describe('chain-data status', () => {
     expect(stdout).toMatch(
       new RegExp(`^No server is running at 127\\.0\\.0\\.1:${port}\\. The stores say:\n`)
     )
-    expect(stdout).toMatch(new RegExp(`evm 31337 +not running +0-${newest()} +- +- +\\d+ +no +- +-`))
+    expect(stdout).toMatch(new RegExp(`evm 31337 +not running +0-${newest()} +- +- +- +\\d+ +no +- +-`))
     expect(JSON.parse((await ask(file, '--json')).stdout)).toMatchObject({
       server: 'not running',
-      chains: [{ chainId: 31337, phase: 'not running', ready: true, indexedFrom: 0, indexedTo: newest() }]
+      chains: [{ chainId: 31337, phase: 'not running', backfilled: true, indexedFrom: 0, indexedTo: newest() }]
     })
   })
 

@@ -10,6 +10,8 @@ export interface LargeChain {
   newestHash(): string
   /** Adds a block. */
   grow(): void
+  /** From now on calls are taken and not answered, or all of them are again. */
+  hang(isHanging: boolean): void
   /** Replaces the newest blocks by as many others and one more. */
   reorganise(depth: number): void
   close(): Promise<void>
@@ -101,13 +103,14 @@ export async function startLargeChain(options: {
         : `"result":${found}`
     return `{"jsonrpc":"2.0","id":${JSON.stringify(call.id)},${rest}}`
   }
+  let isHanging = false
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[]
       const text = Array.isArray(body) ? `[${body.map(answer).join(',')}]` : answer(body)
-      response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+      if (!isHanging) response.writeHead(200, { 'content-type': 'application/json' }).end(text)
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -117,6 +120,9 @@ export async function startLargeChain(options: {
     head: () => branches.length - 1,
     newestHash: () => `0x${prefix(branches.length - 1)}${hex(0, 48)}`,
     grow: () => void branches.push(branch),
+    hang(hanging) {
+      isHanging = hanging
+    },
     reorganise(depth) {
       branch++
       branches.splice(-depth, depth, ...Array.from({ length: depth + 1 }, () => branch))

@@ -95,6 +95,35 @@ function watch(server: Server) {
   }
 }
 
+it('a node that hangs is noticed when calls begin to fail, and the status says so from the first failed poll on', {
+  timeout: patient(60_000)
+}, async () => {
+  const folder = await temporaryFolder()
+  cleanUps.push(folder.remove)
+  const chain = await startLargeChain({ blocks: 20, transactions: 2, account })
+  cleanUps.push(chain.close)
+  const server = await start(`sqlite:${folder.path}`, chain.url, true)
+  await eventually('it is ready', async () => (await statusOf(server)).ready)
+  const stop = watch(server)
+  chain.hang(true)
+  const sinceMs = performance.now()
+  const isRefused = async () =>
+    (await ask(server, 'svc_getTransactionsByAddress', [account])).error?.data.reason ===
+    'UPSTREAM_UNAVAILABLE'
+  await eventually('histories are refused', isRefused)
+  // A poll waits 10 s for its answer; a call for a block would wait twice as long.
+  expect(performance.now() - sinceMs).toBeLessThan(patient(13_000))
+  expect(await statusOf(server)).toMatchObject({
+    ...{ ready: false, phase: 'stalled', degraded: true, lagBlocks: 0 },
+    problem: expect.stringContaining('did not answer in time')
+  })
+  expect(server.status()).toMatchObject([{ ready: false, phase: 'stalled', stalledSeconds: expect.any(Number) }])
+  chain.hang(false)
+  await eventually('it is ready again', async () => (await statusOf(server)).ready)
+  expect(server.status()[0]).not.toHaveProperty('stalledSeconds')
+  await stop()
+})
+
 async function start(store: string, rpcUrl: string, indexing: boolean): Promise<Server> {
   const evm = [{ chainId, rpcUrls: [rpcUrl], pollIntervalMs: 50, finality: 10 }]
   const projects = [{ projectId: 'demo', serverKey: 'demo-server-key' }]

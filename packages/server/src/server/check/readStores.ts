@@ -35,7 +35,7 @@ async function readStore(location: StoreLocation, chainId: number): Promise<Chai
       const range = await snapshot.indexedRange()
       const { degraded, finalized, backfilled } = await snapshot.marks()
       return {
-        ...{ ...row, ready: backfilled, degraded },
+        ...{ ...row, backfilled, degraded },
         ...(range === undefined ? {} : { indexedFrom: range.from, indexedTo: range.to.number }),
         ...(finalized === undefined ? {} : { finalized })
       }

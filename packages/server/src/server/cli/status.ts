@@ -64,7 +64,9 @@ const columns: readonly Column<ChainRow>[] = [
     ({ indexedFrom, indexedTo }) => (indexedTo === undefined ? '-' : `${indexedFrom}-${indexedTo}`)
   ],
   ['HEAD', ({ head }) => text(head)],
-  ['LAG', ({ lagBlocks }) => text(lagBlocks)],
+  ['AGE', ({ headAgeSeconds }) => (headAgeSeconds === undefined ? '-' : `${headAgeSeconds}s`)],
+  // Below 0 while the node's head is below the index.
+  ['LAG', ({ lagBlocks, headBelowIndexBlocks: below }) => text(below === undefined ? lagBlocks : -below)],
   ['FINALIZED', ({ finalized }) => text(finalized)],
   ['DEGRADED', ({ degraded }) => (degraded === undefined ? '-' : degraded ? 'yes' : 'no')],
   ['POOL', row => pool(row)],
