@@ -78,7 +78,9 @@ async function checkHistories(subject: Subject): Promise<void> {
     const [newest, oldest] = [Math.max(...blocks), Math.min(...blocks)]
     const told = () => `blocks ${oldest} to ${newest} against an index of ${indexedFrom} to ${indexedTo}`
     const isDeep = deepHistory !== undefined && deepHistory !== 'none'
-    const within = (indexedTo ?? Infinity) >= newest && (isDeep || (indexedFrom ?? 0) <= oldest)
+    // While a reorg is followed, the index is shorter, and the status not ready.
+    const isBelow = (indexedTo ?? Infinity) >= newest || !after.value.ready
+    const within = isBelow && (isDeep || (indexedFrom ?? 0) <= oldest)
     holds(blocks.length === 0 || within, told, after.exchange, reading.exchange)
     const isPending = reading.value.some(record => !isConfirmed(record))
     holds(
@@ -151,9 +153,9 @@ async function checkAgainstStatus(
     const fits = told[name] === expected
     holds(fits, () => `${name} is ${told[name]} in the header, ${expected} in the status`, asked, exchange)
   }
-  // The answer lies between two statuses; a reorg in the meantime makes the later one shorter.
+  // The answer lies between two statuses. While a reorg is followed, the index is shorter, and the status not ready.
   const tops = [before.value, value].map(({ indexedTo = Number.POSITIVE_INFINITY }) => indexedTo)
-  const fits = to <= Math.max(...tops)
+  const fits = to <= Math.max(...tops) || !value.ready
   holds(fits, () => `the header covers block ${to}, the statuses ${tops.join(' and ')}`, asked, exchange)
 }
 
