@@ -176,7 +176,9 @@ describe('chain-data status', () => {
     expect(stdout).toMatch(new RegExp(`evm 31337 +not running +0-${newest()} +- +- +- +\\d+ +no +- +-`))
     expect(JSON.parse((await ask(file, '--json')).stdout)).toMatchObject({
       server: 'not running',
-      chains: [{ chainId: 31337, phase: 'not running', backfilled: true, indexedFrom: 0, indexedTo: newest() }]
+      chains: [
+        { chainId: 31337, phase: 'not running', backfilled: true, indexedFrom: 0, indexedTo: newest() }
+      ]
     })
   })
 
