@@ -3,11 +3,10 @@ import { rmSync } from 'node:fs'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import { people } from '../../src/index/test/buildChain.ts'
 import type { Address, Hash } from '../../src/model/evm.ts'
-import { openAbortScope } from '../../src/platform/concurrency/deadline.ts'
-import { Refusal } from '../../src/platform/refusal.ts'
-import { type MethodContext, ResultStream } from '../../src/server/methods/MethodContext.ts'
-import { type AnswerChecker, createAnswerChecker, type Told, type ToldRecord } from './checkAnswer.ts'
+import { type AnswerChecker, createAnswerChecker, type Told } from './checkAnswer.ts'
 import { checkSnapshot } from './checkSnapshot.ts'
+import { drawPlan } from './drawPlan.ts'
+import { readAnswer } from './readAnswer.ts'
 import { createSimulatedChain, type SimulatedChain } from './simulatedChain.ts'
 import { type CallFault, createSimulatedDisk, remains, type SimulatedDisk } from './simulatedDisk.ts'
 import { chainId, createSimulatedNode, nodeMoods, type SimulatedNode } from './simulatedNode.ts'
@@ -46,7 +45,6 @@ const pausesMs = [50, 50, 700, 700, 700, 4_000] as const
 /** Questions that come at once when the index begins to follow the chain again. */
 const eagerQuestions = 6
 const slowestPollMs = 15_000
-const requestDeadlineMs = 25_000
 /** Of the cursors that callers have, so many are tried in the end. */
 const checkedCursors = 8
 
@@ -399,66 +397,5 @@ class Simulation {
     }
     if (event.startsWith('status: ')) this.#wasFollowing = isFollowing
     this.#trace.push(`${Math.round(this.#time.nowMs())} ${event}`)
-  }
-}
-
-function drawPlan(random: Random): ServerPlan {
-  const minUndoBlocks = random.pick([2, 4, 256])
-  return {
-    pollIntervalMs: random.pick([500, 1_000, 4_000]),
-    window: random.pick([1, 4, 32]),
-    roundBlocks: random.pick([3, 2_000]),
-    lowerHeadGraceMs: random.pick([0, 2_000, 30_000]),
-    layout: {
-      epochTransactions: random.pick([3, 10, 100_000]),
-      mergeFanOut: 2,
-      mergeRows: random.pick([2, 50]),
-      maxEpochs: random.pick([2, 128]),
-      mergeAfterMs: random.pick([250, 1_000]),
-      minUndoBlocks,
-      maxUndoBlocks: minUndoBlocks * random.pick([2, 32])
-    }
-  }
-}
-
-async function readAnswer(
-  history: SimulatedServer['history'],
-  address: Address,
-  page: { readonly limit?: number; readonly before?: Hash }
-): Promise<Told['answer']> {
-  let to: number | undefined
-  const scope = openAbortScope([])
-  scope.setDeadline(requestDeadlineMs)
-  const context: MethodContext = {
-    chainId,
-    signal: scope.signal,
-    deadlineMs: Date.now() + requestDeadlineMs,
-    onCoverage(coverage) {
-      to = coverage.to
-    }
-  }
-  try {
-    const stream = await history([address, page], context)
-    if (!(stream instanceof ResultStream)) throw new Error('expected a stream')
-    const records: ToldRecord[] = []
-    try {
-      for await (const chunk of stream.chunks) {
-        records.push(...((typeof chunk === 'string' ? JSON.parse(`[${chunk}]`) : chunk) as ToldRecord[]))
-      }
-    } finally {
-      await stream.close()
-    }
-    return { kind: 'records', records, to }
-  } catch (error) {
-    if (scope.signal.aborted) return { kind: 'refused', reason: 'DEADLINE' }
-    if (!(error instanceof Refusal)) throw error
-    const { reason, data } = error as unknown as {
-      readonly reason: string
-      readonly data: { readonly lastCommonBlock?: { blockNumber: number; blockHash: string } }
-    }
-    const { lastCommonBlock } = data ?? {}
-    return { kind: 'refused', reason, ...(lastCommonBlock === undefined ? {} : { lastCommonBlock }) }
-  } finally {
-    scope.release()
   }
 }
