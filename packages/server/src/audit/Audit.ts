@@ -87,6 +87,11 @@ export class Audit {
     return reachesDown(this.indexed.coverage.detailedFrom, this.indexed)
   }
 
+  /** Operations, authorities and logs of failed transactions are indexed in all blocks that count. */
+  get knowsOperations(): boolean {
+    return reachesDown(this.indexed.coverage.operationsFrom, this.indexed)
+  }
+
   /** Checks whether another difference may be followed; adds one finding when not. */
   mayFollow(): boolean {
     if (this.#followed++ < maxFollowed && this.#options.now() < this.#options.followUntilMs) return true
@@ -115,8 +120,8 @@ export class Audit {
   async examine(height: number): Promise<Examination> {
     const known = this.#examinations.get(height)
     if (known !== undefined) return known
-    const { tracedFrom = Number.POSITIVE_INFINITY, detailedFrom = Number.POSITIVE_INFINITY } =
-      this.indexed.coverage
+    const never = Number.POSITIVE_INFINITY
+    const { tracedFrom = never, detailedFrom = never, operationsFrom = never } = this.indexed.coverage
     const { account } = this.indexed
     const block = await this.state.block(height)
     const examination: Examination =
@@ -125,7 +130,8 @@ export class Audit {
         : await this.#read(snapshot =>
             examineBlock(snapshot, account, block, {
               isTraced: tracedFrom <= height,
-              isDetailed: detailedFrom <= height
+              isDetailed: detailedFrom <= height,
+              knowsOperations: operationsFrom <= height
             })
           )
     for (const finding of examination.missing) this.findings.add(finding)
@@ -157,6 +163,14 @@ export class Audit {
           ? 'What happens inside of transactions is not known, because not all blocks are traced.'
           : `What happened inside of the transactions of block ${blockNumber} is not known.`,
       ...(blockNumber !== undefined && { blockNumber })
+    })
+  }
+
+  operationsUnknown(): void {
+    this.findings.add({
+      kind: 'OPERATIONS_UNKNOWN',
+      message:
+        'Older blocks were indexed by a version that ignored operations, authorizations and logs of failed transactions.'
     })
   }
 

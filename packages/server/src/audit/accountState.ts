@@ -1,3 +1,4 @@
+import { type FoundOperation, findOperations } from '../evm/below/findOperations.ts'
 import { balanceGas, wordCall } from '../evm/holdings/tokenStandards.ts'
 import { decodeUint, encodeCall, readReturnData } from '../evm/state/abi.ts'
 import type { CallResult, ContractCall } from '../evm/state/contractCalls.ts'
@@ -48,6 +49,11 @@ export interface AccountState {
   balanceAt(token: TokenName, heights: readonly number[]): Promise<readonly TokenBalance[]>
   /** `totalSupply` of a contract after each of several blocks. One exchange. */
   supplyAt(contract: Address, heights: readonly number[]): Promise<readonly TokenBalance[]>
+  /**
+   * Operations that the account has sent from a block on, by the node's logs.
+   * @returns `undefined`: the node does not search all of these blocks, or not in time.
+   */
+  operations(from: number): Promise<readonly FoundOperation[] | undefined>
   /**
    * The block at a height, read and verified anew; traced where the chain is traced.
    * @returns `undefined`: no node gives it.
@@ -144,6 +150,13 @@ export async function createAccountState(parts: AccountStateParts): Promise<Acco
     },
     balanceAt: (token, heights) => readAt(token.contract, balanceCall(token, address).data, heights),
     supplyAt: (contract, heights) => readAt(contract, encodeCall('0x18160ddd'), heights),
+    async operations(from) {
+      const timeoutMs = deadlineMs - reserveMs - Date.now()
+      if (timeoutMs <= 0) return undefined
+      const range = { from, to: pinned.number }
+      // Whatever the node refuses, it is the logs that are not known.
+      return findOperations(node, address, range, AbortSignal.timeout(timeoutMs)).catch(() => undefined)
+    },
     block: readBlock
   }
 }

@@ -1,4 +1,4 @@
-import type { Audit, CheckVerdict } from './Audit.ts'
+import { type Audit, type CheckVerdict, worstOf } from './Audit.ts'
 import type { AccountAt } from './accountState.ts'
 import { creationsIn } from './changes.ts'
 import { eventsOf } from './examineBlock.ts'
@@ -32,8 +32,27 @@ export async function checkSent(audit: Audit): Promise<SentResult> {
     ...(opening !== undefined && { opening }),
     ...{ transactions: sums.sent, authorizations: used.valid.size, creations: sums.creations, count }
   }
-  if (opening === undefined) return { ...base, verdict: await judgeUnopened(audit, count) }
-  return { ...base, verdict: await judge(audit, opening, count, used) }
+  const carried = await judgeCarriers(audit, used.seen)
+  const rest =
+    opening === undefined ? await judgeUnopened(audit, count) : await judge(audit, opening, count, used)
+  return { ...base, verdict: worstOf([rest, carried]) }
+}
+
+/** An account has the transactions that carried its valid authorizations in its history. */
+async function judgeCarriers(audit: Audit, seen: readonly Authorization[]): Promise<CheckVerdict> {
+  const { coverage, sums } = audit.indexed
+  const { operationsFrom = Number.POSITIVE_INFINITY } = coverage
+  const lost = seen.filter(({ blockNumber }) => !sums.setCodeBlocks.has(blockNumber))
+  const verdicts = lost.map(({ blockNumber }) => (blockNumber < operationsFrom ? 'unprovable' : 'failed'))
+  if (verdicts.includes('unprovable')) audit.operationsUnknown()
+  for (const { blockNumber, nonce } of lost) {
+    if (blockNumber < operationsFrom || !audit.mayFollow()) continue
+    const { missing } = await audit.examine(blockNumber)
+    if (missing.some(({ kind }) => kind === 'MISSING_TRANSACTION')) continue
+    const message = `The history lacks the transaction of block ${blockNumber} whose authorization used nonce ${nonce}.`
+    audit.findings.add({ kind: 'MISSING_TRANSACTION', message, blockNumber, nonce })
+  }
+  return worstOf(verdicts)
 }
 
 /** An account that sent the transaction with nonce 0 had sent nothing before. */
@@ -43,6 +62,8 @@ function openingOf(nonces: NumberSet): bigint | undefined {
 
 interface UsedAuthorizations {
   readonly valid: NumberSet
+  /** Those that the state shows to be valid. */
+  readonly seen: readonly Authorization[]
   /** Some could not be checked. */
   readonly isUnsure: boolean
 }
@@ -63,16 +84,20 @@ async function validAuthorizations(
   const heights = filling.flatMap(({ blockNumber }) => [blockNumber - 1, blockNumber])
   const accounts = await audit.accounts(heights)
   const valid = new NumberSet()
+  const seen: Authorization[] = []
   const unsure: Authorization[] = []
   for (const [place, authorization] of filling.entries()) {
     const [before, after] = [accounts[2 * place], accounts[2 * place + 1]]
     const { nonce } = authorization
     if (before === undefined || after === undefined) unsure.push(authorization)
-    else if (before.nonce <= nonce && nonce < after.nonce) valid.add(nonce)
+    else if (before.nonce <= nonce && nonce < after.nonce) {
+      valid.add(nonce)
+      seen.push(authorization)
+    }
   }
   const isUnsure = unsure.some(({ nonce }) => !valid.has(nonce))
   for (const { nonce } of unsure) valid.add(nonce)
-  return { valid, isUnsure }
+  return { valid, seen, isUnsure }
 }
 
 async function judge(

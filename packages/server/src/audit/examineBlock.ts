@@ -20,6 +20,8 @@ export interface KnownOfBlock {
   readonly isTraced: boolean
   /** Transfers are in the records, and events are kept. */
   readonly isDetailed: boolean
+  /** Operations, authorities and logs of failed transactions are indexed. */
+  readonly knowsOperations: boolean
 }
 
 /** The entries that the index has of an account in one block. */
@@ -44,7 +46,7 @@ export async function examineBlock(
 ): Promise<Examination> {
   const height = block.ref.number
   const indexed = await readIndexed(snapshot, account, height)
-  const transactions = block.transactions.filter(transaction => isParty(transaction, account, known))
+  const transactions = block.transactions.filter(transaction => isParty(transaction, account, block, known))
   return {
     block,
     missing: [
@@ -56,18 +58,26 @@ export async function examineBlock(
   }
 }
 
-/** In untraced blocks, an account that appears only in an internal transfer is not counted as a party. */
+/**
+ * Reports whether the index must have a transaction. It need not where only something makes the account a party that it does not
+ * know of this block: an internal transfer in an untraced block; an operation, an authorization or the log of a failed
+ * transaction in a block that an older version indexed; an authorization that could not be checked when the block was read again.
+ */
 function isParty(
-  { transaction, parties, transfers = [], internal = [] }: IndexedTransaction,
+  { transaction, parties, transfers = [], internal = [], operations = [] }: IndexedTransaction,
   account: Address,
-  { isTraced }: KnownOfBlock
+  { hasUncheckedAuthorities = false }: IndexedBlock,
+  { isTraced, knowsOperations }: KnownOfBlock
 ): boolean {
-  if (isTraced || !parties.includes(account)) return parties.includes(account)
-  const { from, to, contractAddress } = transaction
-  const isOutside =
-    [from, to, contractAddress].includes(account) ||
-    transfers.some(moved => !moved.isWrapping && (moved.from === account || moved.to === account))
-  return isOutside || !internal.some(moved => moved.from === account || moved.to === account)
+  if (!parties.includes(account)) return false
+  const { from, to, contractAddress, status } = transaction
+  if ([from, to, contractAddress].includes(account)) return true
+  const names = (moved: { readonly from: Address; readonly to: Address }) =>
+    moved.from === account || moved.to === account
+  if (transfers.some(moved => !moved.isWrapping && names(moved))) return knowsOperations || status === 3
+  if (operations.some(({ sender }) => sender === account)) return knowsOperations
+  if (internal.some(names)) return isTraced
+  return knowsOperations && !hasUncheckedAuthorities
 }
 
 export function eventsOf({ events = [] }: IndexedBlock, account: Address): readonly AccountEvent[] {
@@ -145,11 +155,13 @@ function isSame(indexed: KnownTransaction, actual: KnownTransaction, account: Ad
   if (indexed.transaction.hash !== actual.transaction.hash) return false
   const areTransfersSame =
     indexed.transfers === undefined || asText(indexed.transfers) === asText(actual.transfers ?? [])
+  const areOperationsSame =
+    indexed.operations === undefined || asText(indexed.operations) === asText(actual.operations ?? [])
   const isInternalKnown = indexed.internal !== undefined && actual.internal !== undefined
   const [ofIndex, ofChain] = [indexed, actual].map(known =>
     nativeChange(nativeMoves(isInternalKnown ? known : { transaction: known.transaction }, account))
   )
-  return areTransfersSame && ofIndex === ofChain
+  return areTransfersSame && areOperationsSame && ofIndex === ofChain
 }
 
 function asText(value: unknown): string {
@@ -216,6 +228,14 @@ function isSeenAgain(block: IndexedBlock, isTraced: boolean): boolean {
   return block.isTraced === true || !isTraced
 }
 
+function mayCarryAuthorization(
+  { transaction }: IndexedTransaction,
+  block: IndexedBlock,
+  account: Address
+): boolean {
+  return transaction.type === 4 && eventsOf(block, account).some(({ kind }) => kind === 'authorization')
+}
+
 /** Finds transactions that the index has of the account and the chain does not. */
 function findSurplus(
   block: IndexedBlock,
@@ -228,6 +248,8 @@ function findSurplus(
   return indexes.flatMap(index => {
     const actual = block.transactions.find(({ transaction }) => transaction.index === index)
     if (actual?.parties.includes(account)) return []
+    // An authorization that could not be checked when the block was indexed counts there, and may not have been valid.
+    if (actual !== undefined && mayCarryAuthorization(actual, block, account)) return []
     const message = `The history has transaction ${index} of block ${blockNumber}, which has nothing to do with this account.`
     return [{ kind: 'WRONG_RECORD', message, blockNumber, transactionIndex: index }]
   })

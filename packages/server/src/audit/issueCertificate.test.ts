@@ -326,6 +326,24 @@ describe('nonces', () => {
     })
   })
 
+  test('the transaction that carried it has to be in the history', async () => {
+    const model = payments([{ from: account, to: other }, {}], authorizations(2, 1n))
+    const carrier = { blockNumber: 2, index: 1 }
+    const lost = await certify(model, { code: 'delegation', removed: { transactions: [carrier] } })
+    expect(lost.sent.verdict).toBe('failed')
+    const transactionHash = hashOf('transaction 2 1')
+    const finding = expect.objectContaining({ kind: 'MISSING_TRANSACTION', transactionHash })
+    expect(lost.findings).toContainEqual(finding)
+    // An older version did not index it: that it is not there proves nothing.
+    const coverage = { detailedFrom: 0, tracedFrom: 0, countedFrom: 0, operationsFrom: 3 }
+    const old = await certify(model, {
+      ...{ code: 'delegation', coverage },
+      removed: { transactions: [carrier] }
+    })
+    expect([old.sent.verdict, old.operations.verdict]).toEqual(['unprovable', 'unprovable'])
+    expect(old.findings).toContainEqual(expect.objectContaining({ kind: 'OPERATIONS_UNKNOWN' }))
+  })
+
   test('one that strangers send again a thousand times does not crowd out the next', async () => {
     const again = Array.from({ length: 1_100 }, (_, place) => [...authorizations(place + 1, 0n)]).flat()
     const model = payments(

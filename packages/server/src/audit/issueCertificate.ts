@@ -7,6 +7,7 @@ import type { TokenName } from './accountState.ts'
 import { tokenKey, tokenOf } from './changes.ts'
 import { checkIndex, type IndexResult } from './checkIndex.ts'
 import { checkNative, type NativeResult } from './checkNative.ts'
+import { checkOperations, type OperationsResult } from './checkOperations.ts'
 import { checkSent, type SentResult } from './checkSent.ts'
 import { checkTokens, type TokenResult } from './checkTokens.ts'
 import type { CertificateFinding } from './Findings.ts'
@@ -17,6 +18,7 @@ export interface Certificate {
   readonly verdict: CheckVerdict
   readonly index: IndexResult
   readonly sent: SentResult
+  readonly operations: OperationsResult
   readonly native: NativeResult
   /** Of all standards. */
   readonly tokens: readonly TokenResult[]
@@ -86,8 +88,17 @@ export async function issueCertificate(options: AuditOptions): Promise<Certifica
   const audit = new Audit(options)
   const index = await checkIndex(audit)
   const sent = await checkSent(audit)
+  const operations = await checkOperations(audit)
   const native = await checkNative(audit, sent.verdict)
   const tokens = await checkTokens(audit, index.verdict)
-  const verdicts = [index, sent, native, ...tokens].map(({ verdict }) => verdict)
-  return { verdict: worstOf(verdicts), index, sent, native, tokens, findings: audit.findings.list() }
+  const verdicts = [index, sent, operations, native, ...tokens].map(({ verdict }) => verdict)
+  return {
+    verdict: worstOf(verdicts),
+    index,
+    sent,
+    operations,
+    native,
+    tokens,
+    findings: audit.findings.list()
+  }
 }

@@ -1,7 +1,7 @@
 import type { AuditReader, MissingPart } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { toPosition } from '../index/record/transactionId.ts'
-import type { AccountEvent, Address, TokenTransfer } from '../model/evm.ts'
+import type { AccountEvent, Address, Hash, TokenTransfer, UserOperation } from '../model/evm.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { TokenName } from './accountState.ts'
 import { type KnownTransaction, movedBy, nativeMoves, tokenKey, tokenOf } from './changes.ts'
@@ -51,6 +51,12 @@ export interface HistorySums {
   readonly hasOddNonces: boolean
   readonly authorizations: readonly Authorization[]
   readonly creations: bigint
+  /** Operations of the account, keys of `operationKey`. */
+  readonly operations: ReadonlySet<string>
+  /** There are more than `operations` holds. */
+  readonly hasMoreOperations: boolean
+  /** Blocks with an indexed transaction that may carry an authorization of the account (EIP-7702). */
+  readonly setCodeBlocks: ReadonlySet<number>
   readonly native: NativeSums
   readonly tokens: ReadonlyMap<string, TokenSums>
   /** Keys of `candidateKey`: tokens that are to be among the candidates for holdings. */
@@ -69,10 +75,12 @@ const amountParts = {
 
 /** Types whose nonce counts as Ethereum counts: legacy to set code. */
 const lastKnownType = 4
+const setCodeType = 4
 const maxMissing = 1_000
 const maxTokens = 20_000
 const maxWanted = 200_000
 const maxAuthorizations = 1_000
+const maxOperations = 100_000
 /** Maximum of blocks in which one nonce is tried: a tuple is sent again after it was used, and blocks come in order. */
 const maxPerNonce = 8
 
@@ -113,6 +121,9 @@ class Sums implements HistorySums {
   creations = 0n
   isMissingMore = false
   isWantedMore = false
+  hasMoreOperations = false
+  readonly operations = new Set<string>()
+  readonly setCodeBlocks = new Set<number>()
   readonly missing: MissingPart[] = []
   readonly nonces = new NumberSet()
   readonly authorizations: Authorization[] = []
@@ -139,7 +150,13 @@ class Sums implements HistorySums {
   }
 
   add(known: KnownTransaction): void {
-    const { from, nonce, type } = known.transaction
+    const { from, nonce, type, blockNumber, hash } = known.transaction
+    if (type === setCodeType) this.setCodeBlocks.add(blockNumber)
+    for (const operation of known.operations ?? []) {
+      if (operation.sender !== this.#account) continue
+      if (this.operations.size < maxOperations) this.operations.add(operationKey(hash, operation))
+      else this.hasMoreOperations = true
+    }
     if (from === this.#account) {
       this.sent++
       if (type > lastKnownType) this.hasOddNonces = true
@@ -213,6 +230,11 @@ class Sums implements HistorySums {
     if (this.wanted.size < maxWanted) this.wanted.add(key)
     else if (!this.wanted.has(key)) this.isWantedMore = true
   }
+}
+
+/** Names an operation of a transaction in one text. */
+export function operationKey(transaction: Hash, { entryPoint, userOpHash }: UserOperation): string {
+  return `${transaction} ${entryPoint} ${userOpHash}`
 }
 
 /** Names a candidate for holdings in one text; see `HoldingCandidate`. */

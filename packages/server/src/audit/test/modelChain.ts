@@ -61,7 +61,11 @@ export function runModel(plans: readonly ModelBlock[]): ModelChain {
   for (const [place, { transactions, events }] of plans.entries()) {
     const number = place + 1
     const indexed = transactions.map((plan, index) => carryOut(state, plan, number, index))
-    for (const { address, events: all } of events) for (const event of all) apply(state, address, event)
+    for (const { address, events: all } of events) {
+      if (all.some(({ kind }) => kind === 'authorization'))
+        indexed.push(carry(address, number, indexed.length))
+      for (const event of all) apply(state, address, event)
+    }
     blocks.push(blockOf(number, indexed, events))
     after.push(copyOf(state))
   }
@@ -88,6 +92,7 @@ export function runModel(plans: readonly ModelBlock[]): ModelChain {
         balances: async (tokens, height) => tokens.map(name => tokenAt(name, height)),
         balanceAt: async (name, heights) => heights.map(height => tokenAt(name, height)),
         supplyAt: async (_, heights) => heights.map(() => ({ kind: 'read', amount: 0n })),
+        operations: async () => [],
         block: async height => blocks[height]
       }
     }
@@ -155,6 +160,20 @@ function carryOut(
     candidates: [],
     transfers: hasFailed ? [] : transfers,
     internal: hasFailed ? [] : internal
+  }
+}
+
+/** A transaction of a stranger that carries authorizations of an account. */
+function carry(authority: Address, blockNumber: number, index: number): IndexedTransaction {
+  const sponsor: Address = `0x${'5e'.repeat(20)}`
+  return {
+    transaction: {
+      ...{ hash: hashOf(`transaction ${blockNumber} ${index}`), from: sponsor, to: sponsor },
+      ...{ value: 0n, nonce: 0n, data: '0x', gasLimit: 21_000n, type: 4, accessList: [] },
+      ...{ blockNumber, index, timestampSeconds: blockNumber, status: 3 },
+      ...{ gasPrice: 1n, gasSpent: 21_000n, feeWei: 21_000n }
+    },
+    ...{ parties: [sponsor, authority], candidates: [], transfers: [], internal: [] }
   }
 }
 

@@ -16,7 +16,7 @@ import { knownFrom } from './requireCurrent.ts'
 
 /** Shapes a certificate as the wire has it. */
 export function shapeCertificate(
-  { verdict, index, sent, native, tokens, findings }: Certificate,
+  { verdict, index, sent, operations, native, tokens, findings }: Certificate,
   { account, from, to, coverage }: IndexedAccount,
   at: BlockAt,
   formatAddress: FormatAddress
@@ -28,6 +28,7 @@ export function shapeCertificate(
     covers: { from, to, ...knownFrom(coverage) },
     index,
     sent: shapeSent(sent),
+    operations,
     native: shapeNative(native),
     tokens: tokens.flatMap(token => shapeToken(token, formatAddress)),
     nfts: tokens.flatMap(token => shapeNft(token, formatAddress)),

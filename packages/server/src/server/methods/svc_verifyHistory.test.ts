@@ -66,6 +66,7 @@ function startVerify(
     balances: async () => [],
     balanceAt: async () => [],
     supplyAt: async () => [],
+    operations: async () => [],
     async block() {
       held = Math.max(held, opened - closed)
       return undefined
