@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { oddBlocks } from './oddBlocks.ts'
+import { feeToken, oddBlocks } from './oddBlocks.ts'
 import { address, type Raw, type RawBlock, rawBlock } from './rawBlock.ts'
 import { type BlockService, startBlockService } from './startBlockService.ts'
 
@@ -47,6 +47,20 @@ describe('a transaction of a real chain becomes on the wire', () => {
     const text = await service.historyText(address(place))
     expect(text).toContain('"gasLimit":18446744073709551615,')
     expect(text).toContain('"nonce":18446744073709551615')
+  })
+
+  it('with the fee that a failed transaction has logged, for who paid and who received it', async () => {
+    const number = rows.find(({ name }) => name.startsWith('Tempo'))?.number ?? 0
+    const hash = raw[number - 1]?.block.transactions[0]?.hash
+    for (const party of [address(14), address(15)]) {
+      const found = (await service.history(party, { include: ['transfers'] })).find(
+        each => each.hash === hash
+      )
+      expect(found).toMatchObject({
+        status: 4,
+        transfers: [{ standard: 'ERC-20', address: feeToken, from: address(14), to: address(15) }]
+      })
+    }
   })
 
   it('with no waiver used', () => {

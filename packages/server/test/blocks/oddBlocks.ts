@@ -1,5 +1,5 @@
 import { id } from 'ethers'
-import { address, type Raw, type RawParts, wordOf } from './rawBlock.ts'
+import { address, erc20Transfer, type Raw, type RawParts, wordOf } from './rawBlock.ts'
 
 /** What a transaction of a real chain looks like, and what it becomes on the wire. */
 export interface OddBlock {
@@ -12,6 +12,7 @@ export interface OddBlock {
 
 const someone = address(12)
 const created = address(13)
+export const feeToken = address(16)
 const zero = address(0)
 const huge = 2n ** 64n - 1n
 
@@ -182,6 +183,15 @@ export const oddBlocks: readonly OddBlock[] = [
       receipt: { status: '0x0', contractAddress: created }
     },
     is: { to: undefined, status: 4, data: '0x60' }
+  },
+  {
+    name: 'Tempo (0x76): the transfer of the fee, logged by a transaction that failed',
+    parts: {
+      transaction: { type: '0x76', feeToken },
+      receipt: { status: '0x0', feeToken, feePayer: address(14) },
+      logs: [erc20Transfer(feeToken, address(14), address(15))]
+    },
+    is: { type: 0x76, status: 4 }
   },
   {
     name: 'a creation',
