@@ -368,7 +368,7 @@ describe('the envelope', () => {
     expect(result).toMatchObject({
       ...{ chainId, ready: true, phase: 'following', degraded: false, deepHistory: 'none' },
       ...{ head, indexedFrom: 0, indexedTo: head, lagBlocks: 0 },
-      covers: { transfers: true, internal: true, operations: false, pool: true }
+      covers: { transfers: true, internal: true, operations: true, pool: true }
     })
     const discovered = await succeed(road.baseUrl, { method: 'rpc.discover', params: [] })
     expect(discovered.result).toMatchObject({ openrpc: '1.3.2', info: { version: '1.0.0' } })
