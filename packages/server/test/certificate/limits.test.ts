@@ -82,7 +82,7 @@ describe('an index that begins above the first block', () => {
     expect(sent).toMatchObject({ opening: '2' })
     const response = await world.ask('svc_verifyHistory', [bob])
     expect(response.headers.get('x-chain-data-coverage')).toMatch(
-      /^31337;from=5;to=9;transfers=5;internal=5;deep=none$/
+      /^31337;from=5;to=9;transfers=5;internal=5;operations=5;deep=none$/
     )
   })
 

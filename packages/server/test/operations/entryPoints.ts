@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { getBytes, Interface, type Wallet } from 'ethers'
 import { getUserOperationHash, toPackedUserOperation, type UserOperation } from 'viem/account-abstraction'
 import type { CertifiedWorld } from '../certificate/startCertifiedWorld.ts'
@@ -22,10 +23,13 @@ interface Artifact {
 }
 
 const require = createRequire(import.meta.url)
+const packages: Readonly<Record<Version, string>> = {
+  '0.6': require.resolve('account-abstraction-0.6/package.json'),
+  '0.7': require.resolve('account-abstraction-0.7/package.json'),
+  '0.8': require.resolve('account-abstraction-0.8/package.json')
+}
 const artifactOf = (version: Version, name: string) =>
-  JSON.parse(
-    readFileSync(require.resolve(`account-abstraction-${version}/artifacts/${name}.json`), 'utf8')
-  ) as Artifact
+  JSON.parse(readFileSync(join(dirname(packages[version]), 'artifacts', `${name}.json`), 'utf8')) as Artifact
 
 async function deploy(world: CertifiedWorld, { abi, bytecode }: Artifact, args: readonly unknown[] = []) {
   const data = bytecode + new Interface(abi).encodeDeploy(args).slice(2)

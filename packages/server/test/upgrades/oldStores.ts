@@ -80,7 +80,9 @@ const undone = [
   (schema: string) => `DROP SCHEMA ${schema} CASCADE`,
   (schema: string) => `SET search_path = ${schema}; DROP TABLE account_event, tally;
     ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from;
-    DELETE FROM migration WHERE version = 2`
+    DELETE FROM migration WHERE version = 2`,
+  (schema: string) => `SET search_path = ${schema}; ALTER TABLE meta DROP COLUMN operations_from;
+    DELETE FROM migration WHERE version = 3`
 ]
 
 async function undoSteps(url: string, chainId: number, version: number): Promise<void> {
