@@ -171,7 +171,9 @@ it('of a real server agrees with its status, block by block', async () => {
     for (const method of ['svc_getTransactionsByAddress', 'svc_getTokensAndNFTs']) {
       const response = await ask(method, [address])
       expect(response.status).toBe(200)
-      expect(response.headers.get(name)).toBe('31337;from=2;to=3;transfers=2;internal=2;deep=none')
+      expect(response.headers.get(name)).toBe(
+        '31337;from=2;to=3;transfers=2;internal=2;operations=2;deep=none'
+      )
       await response.text()
     }
     const certified = await ask('svc_verifyHistory', [address])
