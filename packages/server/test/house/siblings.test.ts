@@ -47,6 +47,10 @@ const siblings: readonly Siblings[] = [
         why: 'Answers of EVM nodes are read field by field, long lists of Solana accounts in portions',
         files: ['nodes/evm/rawFields.ts', 'nodes/solana/jsonExtents.ts', 'nodes/solana/readAnswers.ts']
       },
+      {
+        why: 'The pool of an EVM chain expects a chain id; before one is known, a node is asked for it alone',
+        files: ['nodes/evm/readChainId.ts']
+      },
       { why: 'Solana writes addresses in base58', files: ['nodes/solana/solanaAddress.ts'] }
     ],
     unexplained: 0

@@ -119,9 +119,9 @@ describe('svc_getTokensAndNFTs', () => {
   it('asks index and node again while no node reads the block that the index is at', async () => {
     const { method, asked, lastBlock } = await start({ timesLost: 2 })
     await method([alice], context)
-    expect(asked.map(({ at, branch }) => [at?.hash, branch])).toEqual(
-      [1, 2, 3].map(() => [lastBlock.ref.hash, 0])
-    )
+    expect(asked).toHaveLength(3)
+    expect(new Set(asked.map(({ at }) => at?.hash))).toEqual(new Set([lastBlock.ref.hash]))
+    expect(new Set(asked.map(({ branch }) => branch)).size).toBe(1)
   })
 
   it('asks for metadata of collections in turns, the id only where the standard replaces it, and puts each to its NFT', async () => {

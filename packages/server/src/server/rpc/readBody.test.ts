@@ -178,7 +178,9 @@ describe('a number', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.nat(9), (integer, shift) => {
         const zeros = '0'.repeat(shift)
-        for (const text of [`${integer}`, `${integer}.${zeros}0`, `${integer}${zeros}e-${shift}`]) {
+        // JSON has no number that begins with two zeros.
+        const scaled = integer === 0 ? '0' : `${integer}${zeros}`
+        for (const text of [`${integer}`, `${integer}.${zeros}0`, `${scaled}e-${shift}`]) {
           expect(read(text)).toEqual([text, integer < 0 ? Number.NaN : integer])
         }
       })
