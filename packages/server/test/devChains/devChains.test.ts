@@ -135,6 +135,14 @@ it.each(['anvil', 'hardhat'] as const)(
   }
 )
 
+it('an index follows the blocks that hardhat mines many of, without naming their parents', async () => {
+  const { node, right } = await open(engines[0], 'hardhat')
+  await node.rpc('hardhat_mine', '0x3e8', '0xc')
+  await right('a thousand blocks were mined')
+  await node.live(1)
+  await right('mined on')
+})
+
 it('an index goes back with anvil, rolled back or restarted from a dumped state, and cursors say so', async () => {
   const { node, writer, right } = await open(engines[0], 'anvil')
   const state = await node.rpc('anvil_dumpState')

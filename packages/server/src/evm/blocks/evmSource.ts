@@ -16,7 +16,7 @@ import { findOldestBlock } from './findOldestBlock.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createRootChecks, type RootChecks } from './roots/createRootChecks.ts'
 import { createTracing } from './traces/createTracing.ts'
-import { createWaivers } from './verification/contradiction.ts'
+import { createWaivers, isZeroHash } from './verification/contradiction.ts'
 import type { VerifiedBlock } from './verification/verifiedBlock.ts'
 
 /** Source of a chain's verified blocks, in the form that the indexer stores. */
@@ -60,6 +60,8 @@ export interface EvmSourceOptions {
   readonly waivers?: readonly Waiver[]
   /** Blocks that are held against their headers; absent: none. Without a call of `head`, each counts as near the head. */
   readonly roots?: RootVerification | undefined
+  /** A development chain, whose node may leave out the parent of a block; default false. */
+  readonly dev?: boolean
   /** Whether blocks are read with their traces; default `off`. */
   readonly traces?: TraceMode
   readonly logger?: Logger
@@ -69,7 +71,7 @@ export interface EvmSourceOptions {
 const assumedFinality = 64
 
 export function createEvmSource(options: EvmSourceOptions): EvmSource {
-  const { rpc, heads, finality, waivers = [], traces = 'off', roots, logger } = options
+  const { rpc, heads, finality, waivers = [], traces = 'off', dev = false, roots, logger } = options
   const allowed = createWaivers(waivers, logger)
   const addTraces =
     traces === 'off' ? undefined : createTracing({ rpc, mode: traces, ...(logger ? { logger } : {}) })
@@ -78,6 +80,16 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
     ...normalizeBlock(verified, authorizations),
     mayReward: mayReward(verified)
   })
+
+  /** Names the parent of a block where hardhat left it out, as it does in blocks that `hardhat_mine` makes many of. */
+  async function withParent<T extends Pick<VerifiedBlock, 'ref' | 'parentHash'>>(
+    block: T,
+    signal: AbortSignal | undefined
+  ): Promise<T> {
+    if (!dev || block.ref.number === 0 || !isZeroHash(block.parentHash)) return block
+    const parent = await fetchBlockRef(rpc, block.ref.number - 1, signal)
+    return parent === undefined ? block : { ...block, parentHash: parent.hash }
+  }
 
   /** The last answer of `head`. */
   let newest: ChainHead | undefined
@@ -119,7 +131,8 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
           blockNumber: number,
           count: ignoredLogs
         })
-      return encodeBlock(addTraces === undefined ? block : await addTraces(block, mayReward, signal))
+      const linked = await withParent(block, signal)
+      return encodeBlock(addTraces === undefined ? linked : await addTraces(linked, mayReward, signal))
     },
 
     blockRef: (number, signal) => fetchBlockRef(rpc, number, signal),

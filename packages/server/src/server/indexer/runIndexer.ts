@@ -69,7 +69,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     logger,
     ...(config.rpcTimeoutMs === undefined ? {} : { timeoutMs: config.rpcTimeoutMs })
   })
-  const { chainId, finality, waivers = [], wsUrls = [], traces = 'off', roots } = config
+  const { chainId, finality, waivers = [], wsUrls = [], dev = false, traces = 'off', roots } = config
   const heads = wsUrls.length > 0 ? createWebSocketHeads({ chainId, wsUrls, logger }) : undefined
   const counts = createIndexCounts(chainId)
   const tellFigures = () =>
@@ -82,7 +82,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const figuresTimer = setInterval(tellFigures, figuresMs)
   try {
     const plain = createEvmSource({
-      ...{ rpc, finality, waivers, traces, roots, logger },
+      ...{ rpc, finality, waivers, dev, traces, roots, logger },
       ...(heads ? { heads } : {})
     })
     const source: FollowOptions['source'] = {

@@ -70,6 +70,9 @@ export function isEmptyRoot(root: unknown): boolean {
   return typeof root === 'string' && root.toLowerCase() === emptyRoot
 }
 
+/** Keccak-256 of no bytes, which cannot be the root of anything. */
+export const hashOfNothing = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
+
 /** Reports whether a node wrote zeros because it has no hash. */
 export function isZeroHash(hash: unknown): boolean {
   return typeof hash === 'string' && /^0x0*$/i.test(hash)
