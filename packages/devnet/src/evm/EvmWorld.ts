@@ -71,6 +71,8 @@ export type EvmRole =
   | 'sender'
   | 'receiver'
   | 'created'
+  /** Signed an EIP-7702 authorization in it. */
+  | 'authority'
   | 'tokenFrom'
   | 'tokenTo'
   | 'internalFrom'

@@ -277,10 +277,13 @@ function nextNonce(world: EvmWorld, address: string): number {
 /** What a transaction touches follows from its state: transfers only exist once it has succeeded. */
 function setState(transaction: EvmTransaction, state: EvmTransaction['state']) {
   transaction.state = state
-  const { from, to, createdContract, effects } = transaction
+  const { from, to, createdContract, delegations = [], effects } = transaction
   transaction.roles = [{ address: from, role: 'sender' }]
   if (to !== undefined) transaction.roles.push({ address: to, role: 'receiver' })
-  if (state !== 'success') return
+  if (state !== 'success' && state !== 'failed') return
+  // Authorizations outlast the failure of their transaction.
+  for (const { authority } of delegations) transaction.roles.push({ address: authority, role: 'authority' })
+  if (state === 'failed') return
   if (createdContract !== undefined) transaction.roles.push({ address: createdContract, role: 'created' })
   for (const effect of effects) {
     if (effect.kind === 'uri') continue

@@ -26,8 +26,9 @@ let snapshotsOpen = 0
 let onChunk: (count: number) => void = () => {}
 
 beforeAll(async () => {
-  // A clock that stands still keeps the look at the pool fresh.
-  history = await startHistory({ limits: { streamIdleMs: patient(1_000) }, clock: { now: () => 0 } })
+  // A clock that stands still keeps the poll of the pool fresh.
+  const startMs = Date.now()
+  history = await startHistory({ limits: { streamIdleMs: patient(1_000) }, clock: { now: () => startMs } })
   for (let first = 0; first < blockCount; first += 50) {
     const plans = Array.from({ length: 50 }, (_, block) =>
       Array.from({ length: perBlock }, (_, index) => ({
