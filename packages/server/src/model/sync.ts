@@ -69,11 +69,13 @@ export interface ChainState extends SyncStatus {
 
 /** State of a Solana cluster's node at one moment; nothing of the cluster is indexed. */
 export interface SolanaState {
+  /** Chain id that callers name the cluster by: 101 for mainnet-beta, 102 for testnet, 103 for devnet. */
   readonly chainId: number
   /** `starting` until the first check has ended; `stalled` while the node does not answer. */
   readonly phase: 'starting' | 'following' | 'stalled'
   /** The node answered the last check. */
   readonly ready: boolean
+  /** The cluster is stalled. */
   readonly degraded: boolean
   /** Newest slot the node has named. */
   readonly head?: number
@@ -81,6 +83,7 @@ export interface SolanaState {
   readonly headAgeSeconds?: number
   /** Time since the node last answered a check. */
   readonly answeredSecondsAgo?: number
+  /** How long it has been stalled; absent while it is not. */
   readonly stalledSeconds?: number
   /** Why it is stalled. Never holds a URL. */
   readonly problem?: string
