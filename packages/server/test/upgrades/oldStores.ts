@@ -82,6 +82,7 @@ const undone = [
     ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from;
     DELETE FROM migration WHERE version = 2`,
   (schema: string) => `SET search_path = ${schema}; ALTER TABLE meta DROP COLUMN operations_from;
+    ALTER TABLE writer_report DROP COLUMN head_seconds;
     DELETE FROM migration WHERE version = 3`
 ]
 

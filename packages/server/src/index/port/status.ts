@@ -53,6 +53,8 @@ export interface WriterReport {
   readonly phase: SyncStatus['phase']
   /** Newest block that the writer's node has named. */
   readonly head?: number
+  /** Timestamp of that block, in Unix seconds; absent where it is not known. */
+  readonly headTimestampSeconds?: number
   readonly finalized?: number
   /** Height of the index when this was written: if the index is higher now, `head` is outdated. */
   readonly indexedTo?: number

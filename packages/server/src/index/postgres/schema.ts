@@ -188,11 +188,14 @@ export const migrations: readonly Migration[] = [
   },
   {
     version: 3,
-    name: 'operations',
+    name: 'operations, and the time of the head',
     sql: `
       -- First block from which on up to the head senders of operations, authorities of authorizations and logs of failed
       -- transactions are indexed; absent: not even of the newest block.
       ALTER TABLE meta ADD COLUMN operations_from bigint;
+
+      -- Timestamp of the head that the writer reports, in Unix seconds.
+      ALTER TABLE writer_report ADD COLUMN head_seconds bigint;
     `
   }
 ]

@@ -135,7 +135,7 @@ export class PostgresWriter implements WriterEngine {
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
     // A transaction of its own, which begins by checking the term.
     await this.#session.read(
-      `INSERT INTO writer_report SELECT 1, 1, $2, $3, $4, $5, $6, $7, $8, $9 FROM check_term($1) ${replaceReport}`,
+      `INSERT INTO writer_report SELECT 1, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM check_term($1) ${replaceReport}`,
       [this.#session.term, ...reportValues(report)]
     )
   }

@@ -105,6 +105,7 @@ export interface ReportColumns {
   readonly pool_covered: boolean | number
   readonly pool_age_ms: number | null
   readonly problem: string | null
+  readonly head_seconds: number | null
 }
 
 /** The writer's last report; what it left out is absent. */
@@ -119,7 +120,8 @@ export function toWriterReport(row: ReportColumns): WriterReport {
     ...(row.rolling_back_to !== null && { rollingBackTo: row.rolling_back_to }),
     poolCovered: Boolean(row.pool_covered),
     ...(row.pool_age_ms !== null && { poolAgeMs: row.pool_age_ms }),
-    ...(row.problem !== null && { problem: row.problem })
+    ...(row.problem !== null && { problem: row.problem }),
+    ...(row.head_seconds !== null && { headTimestampSeconds: row.head_seconds })
   }
 }
 
@@ -133,7 +135,8 @@ export function reportValues(report: Omit<WriterReport, 'beat'>) {
     report.rollingBackTo ?? null,
     Number(report.poolCovered),
     report.poolAgeMs ?? null,
-    report.problem?.replaceAll('\0', '\ufffd') ?? null
+    report.problem?.replaceAll('\0', '\ufffd') ?? null,
+    report.headTimestampSeconds ?? null
   ] as const
 }
 
@@ -141,7 +144,7 @@ export function reportValues(report: Omit<WriterReport, 'beat'>) {
 export const replaceReport = `ON CONFLICT (id) DO UPDATE SET beat = writer_report.beat + 1, phase = excluded.phase,
   head = excluded.head, finalized = excluded.finalized, indexed_to = excluded.indexed_to,
   rolling_back_to = excluded.rolling_back_to, pool_covered = excluded.pool_covered,
-  pool_age_ms = excluded.pool_age_ms, problem = excluded.problem`
+  pool_age_ms = excluded.pool_age_ms, problem = excluded.problem, head_seconds = excluded.head_seconds`
 
 export interface PendingColumns {
   readonly status: 0 | 1

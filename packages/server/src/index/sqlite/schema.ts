@@ -197,11 +197,14 @@ export const migrations: readonly Migration[] = [
   },
   {
     version: 8,
-    name: 'operations',
+    name: 'operations, and the time of the head',
     sql: `
       -- First block from which on up to the head senders of operations, authorities of authorizations and logs of failed
       -- transactions are indexed. NULL: not even of the newest block
       ALTER TABLE meta ADD COLUMN operations_from INTEGER;
+
+      -- Timestamp of the head that the writer reports, in Unix seconds
+      ALTER TABLE writer_report ADD COLUMN head_seconds INTEGER;
     `
   }
 ]

@@ -69,7 +69,7 @@ export class SqliteWriter implements WriterEngine {
     this.#marks = createMarkWriter(connection)
     this.#putChecksums = connection.prepare('INSERT OR REPLACE INTO tally VALUES (?, ?)')
     this.#putReport = connection.prepare(
-      `INSERT INTO writer_report VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?, ?) ${replaceReport}`
+      `INSERT INTO writer_report VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${replaceReport}`
     )
     this.#merger = new EpochMerger(connection, layout)
     this.#idleWork = createIdleWork(

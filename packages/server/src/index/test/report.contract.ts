@@ -9,7 +9,14 @@ import { useStores } from './useStore.ts'
 
 const blocks = buildChain(['a', 'b'].map(name => [{ name, parties: people.slice(0, 1) }]))
 const full: Omit<WriterReport, 'beat'> = {
-  ...{ phase: 'backfilling', head: 9, finalized: 3, indexedTo: 5, rollingBackTo: -1 },
+  ...{
+    phase: 'backfilling',
+    head: 9,
+    headTimestampSeconds: 1_700_000_000,
+    finalized: 3,
+    indexedTo: 5,
+    rollingBackTo: -1
+  },
   ...{ poolCovered: true, poolAgeMs: 12, problem: "the node's answer is odd" }
 }
 const bare: Omit<WriterReport, 'beat'> = { phase: 'starting', poolCovered: false }

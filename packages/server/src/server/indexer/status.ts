@@ -4,6 +4,7 @@ import { nextStepFor } from '../../nodes/upstreams/upstreamError.ts'
 import { describeResource } from '../../platform/describeCause.ts'
 import { ChainDataError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { present } from '../../platform/present.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 
 /** `undefined` takes an optional member away. */
@@ -141,11 +142,11 @@ export function reportStatus(options: {
   let isFailing = false
 
   function write(): void {
-    const { phase, head, finalized, indexedTo, rollingBackTo, poolCovered, poolSeenAtMs, problem } = last
+    const { phase, head, headTimestampSeconds, finalized, indexedTo, rollingBackTo } = last
+    const { poolCovered, poolSeenAtMs, problem } = last
     const report = {
       ...{ phase, poolCovered },
-      ...(head === undefined ? {} : { head }),
-      ...(finalized === undefined ? {} : { finalized }),
+      ...present({ head, headTimestampSeconds, finalized }),
       ...(indexedTo === undefined ? {} : { indexedTo: indexedTo.number }),
       ...(rollingBackTo === undefined ? {} : { rollingBackTo }),
       ...(poolSeenAtMs === undefined ? {} : { poolAgeMs: Math.max(0, Date.now() - poolSeenAtMs) }),
