@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-/** A configuration over a node that cannot give block 750 of 1000, until it is let. */
+/** A configuration over a node that cannot give block 3000 of 4000, until it is let. */
 async function prepare() {
   const anvil = await startAnvil()
   cleanUps.push(() => anvil.stop())
@@ -24,10 +24,10 @@ async function prepare() {
   const mined = await fetch(anvil.rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_mine', params: ['0x3e8'] })
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_mine', params: ['0xfa0'] })
   })
   await mined.text()
-  proxy.setFault((call, result) => (call.params[0] === '0x2ee' && call.params[1] === true ? null : result))
+  proxy.setFault((call, result) => (call.params[0] === '0xbb8' && call.params[1] === true ? null : result))
   const folder = await mkdtemp(join(tmpdir(), 'chain-data-bars-'))
   cleanUps.push(() => rm(folder, { recursive: true }))
   const file = join(folder, 'config.json')
@@ -68,7 +68,7 @@ it.skipIf(!hasScript)(
     })
     await eventually(
       'it stalls',
-      () => /chain 31337 \[#+\.+\] 7\d% stalled: block 750: /.test(output),
+      () => /chain 31337 \[#+\.+\] 7\d% stalled: block 3000: /.test(output),
       20_000
     )
     proxy.setFault()
@@ -76,7 +76,7 @@ it.skipIf(!hasScript)(
     // As Ctrl+C does.
     child.stdin.write('\u0003')
     await ended
-    expect(output).toMatch(/chain 31337 \[[#.]+\] \d+% \d+ of 1000 \d+\.\d blocks\/s ETA \d+s/)
+    expect(output).toMatch(/chain 31337 \[[#.]+\] \d+% \d+ of 4000 \d+\.\d blocks\/s ETA \d+s/)
     expect(output).toMatch(/connecting to 127\.0\.0\.1:\d+/)
     const lines = output.split(cleared).map(line => line.replace(commands, '').replace('^C', ''))
     const logged = lines.filter(line => /\d\d:\d\d:\d\d /.test(line))

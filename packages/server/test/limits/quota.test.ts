@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
+import { patient } from '../../../../.config/patience.ts'
 import { createLogger, silentLogger } from '../../src/platform/logger.ts'
 import { createQuota } from '../../src/server/http/quota.ts'
 import { createDatabaseBuckets, openQuotaDatabase } from '../../src/server/http/quotaDatabase.ts'
@@ -127,7 +128,7 @@ describe('the quota over HTTP', () => {
 const noBuckets = { take: async () => Promise.reject(new Error('counted in the process')) }
 
 // Longer than by default: a busy machine is not a database that is away.
-const longestWaitMs = 2_000
+const longestWaitMs = patient(10_000)
 
 describe('the quota in PostgreSQL', () => {
   it('is one for all servers, however their calls meet', async () => {
