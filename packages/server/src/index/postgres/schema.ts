@@ -193,8 +193,6 @@ export const migrations: readonly Migration[] = [
       -- First block from which on up to the head senders of operations, authorities of authorizations and logs of failed
       -- transactions are indexed; absent: not even of the newest block.
       ALTER TABLE meta ADD COLUMN operations_from bigint;
-
-      -- Timestamp of the head that the writer reports, in Unix seconds.
       ALTER TABLE writer_report ADD COLUMN head_seconds bigint;
     `
   }
