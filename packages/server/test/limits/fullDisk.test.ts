@@ -35,7 +35,7 @@ function fill(file: string): void {
 
 it('a full disk is named as the cause, and the index goes on once there is space', async context => {
   const disk = await mountSmallDisk()
-  if (disk === undefined) context.skip('a small file system cannot be mounted here')
+  if (disk === undefined) return context.skip('a small file system cannot be mounted here')
   const anvil = await startAnvil()
   cleanUps.push(() => anvil.stop())
   const rpc = async (method: string, ...params: readonly unknown[]) => {

@@ -24,12 +24,13 @@ it('begins with the verdict, and says what the certificate covers', () => {
 it('has a line for each check, with what was compared', () => {
   expect(
     linesOf(proven)
-      .slice(6, 11)
+      .slice(6, 12)
       .map(line => line.split(/ {2,}/))
   ).toEqual([
     ['CHECK', 'VERDICT', 'COMPARED'],
     ['index', 'proven', '7 transactions'],
     ['sent', 'proven', '3 transactions; the chain counts 3'],
+    ['operations', 'proven', '0 operations'],
     ['native', 'proven', '10001499937000000000000 wei; the chain says 10001499937000000000000'],
     [
       'token 0x5FbDB2315678afecb367f032d93F642f64180aa3',
@@ -40,7 +41,7 @@ it('has a line for each check, with what was compared', () => {
 })
 
 it('shows every wei of each part, and leaves parts of nothing out', () => {
-  const table = linesOf(proven).slice(12, 20)
+  const table = linesOf(proven).slice(13, 21)
   expect(table.map(line => line.split(/ {2,}/).filter(Boolean))).toEqual([
     ['NATIVE CURRENCY', 'WEI', '10^18 WEI'],
     ['before the index', '10000000000000000000000', '10000'],

@@ -70,7 +70,14 @@ export function formatCertificate(certificate: HistoryCertificate, chainId: numb
   ].join('\n')
 }
 
-function checksOf({ index, sent, native, tokens, nfts }: HistoryCertificate): readonly CheckRow[] {
+function checksOf({
+  index,
+  sent,
+  operations,
+  native,
+  tokens,
+  nfts
+}: HistoryCertificate): readonly CheckRow[] {
   const nonces = [
     `${sent.transactions} ${plural(sent.transactions, 'transaction')}`,
     ...(sent.authorizations > 0
@@ -90,6 +97,15 @@ function checksOf({ index, sent, native, tokens, nfts }: HistoryCertificate): re
       verdict: sent.verdict,
       compared: `${nonces.join(' + ')}; the chain counts ${sent.count ?? 'an unknown number'}`
     },
+    ...(operations === undefined
+      ? []
+      : [
+          {
+            what: 'operations',
+            verdict: operations.verdict,
+            compared: `${operations.operations} ${plural(operations.operations, 'operation')}`
+          }
+        ]),
     {
       what: 'native',
       verdict: native.verdict,
