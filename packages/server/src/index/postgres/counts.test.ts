@@ -51,7 +51,8 @@ const loseRow = (blockNumber: number) =>
 async function downgrade(): Promise<void> {
   expect(migrations).toHaveLength(3)
   await other.query(`DROP TABLE account_event, tally; DELETE FROM migration WHERE version >= 2;
-    ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from, DROP COLUMN operations_from`)
+    ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from, DROP COLUMN operations_from;
+    ALTER TABLE writer_report DROP COLUMN head_seconds`)
 }
 
 test('an index of the version before is kept, says that it does not know, and knows of what comes after', async () => {
