@@ -16,7 +16,7 @@ export function hashKey(hash: Hash): Buffer {
   return hashBytes(hash).subarray(0, 8)
 }
 
-/** Returns bytes of a row as lower-case hex. */
+/** Returns bytes as lower-case hex. */
 export function toHex(bytes: Uint8Array): Hex {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
 }

@@ -1,7 +1,7 @@
+import { toHex } from '../../../index/record/hexBytes.ts'
 import { readHash } from '../../../nodes/evm/rawFields.ts'
 import { contradiction } from '../verification/contradiction.ts'
 import type { VerifiedHeader } from '../verification/verifiedBlock.ts'
-import { toHex } from './rlpFields.ts'
 import { trieRoot } from './trieRoot.ts'
 
 type RootName = 'transactionsRoot' | 'receiptsRoot' | 'withdrawalsRoot'

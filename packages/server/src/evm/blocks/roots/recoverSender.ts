@@ -1,8 +1,8 @@
 import type { Secp256k1 } from '@bitauth/libauth'
+import { toHex } from '../../../index/record/hexBytes.ts'
 import type { Address } from '../../../model/evm.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import type { SignedPart } from './encodeTransaction.ts'
-import { toHex } from './rlpFields.ts'
 
 /** @returns the address that signed; `undefined` where nobody can have: the signature is not one. */
 export type RecoverSender = (signed: SignedPart) => Address | undefined

@@ -71,8 +71,3 @@ export class RlpFields {
 function toBytes(hex: Hex): Uint8Array {
   return Buffer.from(hex.slice(2), 'hex')
 }
-
-/** Writes bytes as 0x-hex. */
-export function toHex(bytes: Uint8Array): Hex {
-  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`
-}

@@ -1,9 +1,10 @@
 import { RLP } from '@ethereumjs/rlp'
+import { toHex } from '../../../index/record/hexBytes.ts'
 import { isAbsent, type RawObject } from '../../../nodes/evm/rawFields.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import { contradiction } from '../verification/contradiction.ts'
 import type { VerifiedHeader } from '../verification/verifiedBlock.ts'
-import { RlpFields, toHex } from './rlpFields.ts'
+import { RlpFields } from './rlpFields.ts'
 
 type Kind = 'hash' | 'address' | 'bytes' | 'integer'
 

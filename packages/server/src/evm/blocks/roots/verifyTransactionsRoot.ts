@@ -1,3 +1,4 @@
+import { toHex } from '../../../index/record/hexBytes.ts'
 import { readAddress } from '../../../nodes/evm/rawFields.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import { contradiction } from '../verification/contradiction.ts'
@@ -5,7 +6,6 @@ import type { VerifiedHeader, VerifiedHeaderTransaction } from '../verification/
 import { type EncodedTransaction, encodeTransaction, readType } from './encodeTransaction.ts'
 import { expectRoot } from './expectRoot.ts'
 import type { RecoverSender } from './recoverSender.ts'
-import { toHex } from './rlpFields.ts'
 
 /** A transaction that the header commits to, with the bytes that it commits to. */
 interface Encoded extends EncodedTransaction {
