@@ -1,21 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/platform/errors.ts'
 import { requireBasePath } from '../../src/server/http/requestForm.ts'
-import { request, startService } from '../http/startService.ts'
+import { request, startService, statusHandlers } from '../http/startService.ts'
 
-const handlers = {
-  svc_getSyncStatus: async () => ({
-    chainId: 1,
-    ready: true,
-    phase: 'following' as const,
-    degraded: false,
-    covers: { transfers: false, internal: false, operations: false, pool: false }
-  })
-}
 const call = request('svc_getSyncStatus', [])
 
 describe('a service below a path', () => {
-  const service = startService({ handlers, basePath: '/api/chain-data' })
+  const service = startService({ handlers: statusHandlers, basePath: '/api/chain-data' })
 
   it.each(['/api/chain-data/evm-chain', '/api/chain-data/evm-chain/', '/api/chain-data/evm-chain?chainId=1'])(
     'answers at %s',

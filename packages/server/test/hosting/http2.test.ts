@@ -5,9 +5,16 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { createProxyHandler } from '../../src/server/proxy/index.ts'
-import { address, authorization, request, type ServiceChanges, startService } from '../http/startService.ts'
+import {
+  address,
+  authorization,
+  request,
+  type ServiceChanges,
+  startService,
+  statusHandlers
+} from '../http/startService.ts'
 import { startTarget } from './startProxy.ts'
-import { call, handlers } from './useProxies.ts'
+import { call } from './useProxies.ts'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -45,7 +52,7 @@ async function read(stream: ClientHttp2Stream) {
 }
 
 /** A service in an HTTP/2 host. */
-async function serve(changes: ServiceChanges = { handlers }) {
+async function serve(changes: ServiceChanges = { handlers: statusHandlers }) {
   const service = startService(changes)
   const session = await connectTo(service.nodeHandler)
   const ask = (body: string, headers: OutgoingHttpHeaders = {}) => {
@@ -76,7 +83,7 @@ const history = request('svc_getTransactionsByAddress', [address])
 
 describe('a host that speaks HTTP/2', () => {
   it('is answered, and refused, as over HTTP/1', async () => {
-    const { ask } = await serve({ handlers, limits: { bodyBytes: 1_000 } })
+    const { ask } = await serve({ handlers: statusHandlers, limits: { bodyBytes: 1_000 } })
     const answered = await ask(call)
     expect(answered).toMatchObject({ status: 200, isWhole: true })
     expect(JSON.parse(answered.text)).toMatchObject({ result: { chainId: 1 } })

@@ -3,18 +3,9 @@ import createFastify from 'fastify'
 import { Hono } from 'hono'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createProxyHandler } from '../../src/server/proxy/index.ts'
-import { authorization, request, startService } from '../http/startService.ts'
+import { authorization, request, startService, statusHandlers } from '../http/startService.ts'
 import { listenOn } from './startProxy.ts'
 
-const handlers = {
-  svc_getSyncStatus: async () => ({
-    chainId: 1,
-    ready: true,
-    phase: 'following' as const,
-    degraded: false,
-    covers: { transfers: false, internal: false, operations: false, pool: false }
-  })
-}
 const init = {
   method: 'POST',
   headers: { authorization, 'content-type': 'application/json' },
@@ -29,7 +20,7 @@ afterEach(async () => {
 
 describe('a host that takes its path off needs no base path', () => {
   it('Express: use', async () => {
-    const service = startService({ handlers })
+    const service = startService({ handlers: statusHandlers })
     const host = await listenOn(express().use('/deep/chain-data', service.nodeHandler))
     cleanUps.push(host.close)
     const response = await fetch(`${host.url}/deep/chain-data/evm-chain?chainId=1`, init)
@@ -38,7 +29,7 @@ describe('a host that takes its path off needs no base path', () => {
   })
 
   it('Hono: mount, which gives its own things as further arguments', async () => {
-    const service = startService({ handlers })
+    const service = startService({ handlers: statusHandlers })
     const host = new Hono().mount('/deep/chain-data', service.fetch)
     const response = await host.request('/deep/chain-data/evm-chain?chainId=1', init, { address: 7 })
     expect(await response.json()).toMatchObject({ result: { chainId: 1 } })
@@ -47,7 +38,7 @@ describe('a host that takes its path off needs no base path', () => {
 
 describe('a body parser that runs first is told to the operator, and the caller is not left waiting', () => {
   it('Express: json', async () => {
-    const service = startService({ handlers })
+    const service = startService({ handlers: statusHandlers })
     const host = await listenOn(express().use(express.json()).use('/chain-data', service.nodeHandler))
     cleanUps.push(host.close)
     const response = await fetch(`${host.url}/chain-data/evm-chain`, init)
@@ -56,7 +47,7 @@ describe('a body parser that runs first is told to the operator, and the caller 
   })
 
   it('Fastify: its own parser, outside a scope without one', async () => {
-    const service = startService({ handlers, basePath: '/chain-data' })
+    const service = startService({ handlers: statusHandlers, basePath: '/chain-data' })
     const host = createFastify()
     host.all('/chain-data/*', (incoming, reply) => {
       reply.hijack()
@@ -70,7 +61,7 @@ describe('a body parser that runs first is told to the operator, and the caller 
   })
 
   it('Hono: a validator, which reads the Request that is handed on', async () => {
-    const service = startService({ handlers, basePath: '/chain-data' })
+    const service = startService({ handlers: statusHandlers, basePath: '/chain-data' })
     const host = new Hono()
     host.use(async (context, next) => {
       await context.req.raw.text()

@@ -4,9 +4,9 @@ import { isBuiltin } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import { request } from '../http/startService.ts'
+import { request, statusHandlers, statusOf } from '../http/startService.ts'
 import { listenOn } from './startProxy.ts'
-import { call, covers, handlers, ownPage, post, useProxies } from './useProxies.ts'
+import { call, ownPage, post, useProxies } from './useProxies.ts'
 
 const { proxyTo, proxyToService, atEnd } = useProxies()
 
@@ -17,7 +17,13 @@ describe('a page', () => {
     expect(await response.json()).toEqual({
       jsonrpc: '2.0',
       id: 1,
-      result: { chainId: 1, ready: true, phase: 'following', degraded: false, covers }
+      result: {
+        chainId: 1,
+        ready: true,
+        phase: 'following',
+        degraded: false,
+        covers: { transfers: false, internal: false, operations: false, pool: false }
+      }
     })
     const requestId = response.headers.get('x-request-id')
     expect(service.logLines.filter(line => line.includes(`"${requestId}"`))).not.toEqual([])
@@ -47,7 +53,7 @@ describe('a page', () => {
 
   it('may call what the host names, under the names of the service', async () => {
     const { url } = await proxyToService(
-      { methodPrefix: 'acme_', handlers },
+      { methodPrefix: 'acme_', handlers: statusHandlers },
       { methods: ['svc_getSyncStatus'], methodPrefix: 'acme_' }
     )
     const outcomeOf = async (method: string) =>
@@ -58,7 +64,10 @@ describe('a page', () => {
   })
 
   it('is told to wait as the service says', async () => {
-    const { url } = await proxyToService({ handlers, rateLimit: { requestsPerSecond: 0.1, burst: 1 } })
+    const { url } = await proxyToService({
+      handlers: statusHandlers,
+      rateLimit: { requestsPerSecond: 0.1, burst: 1 }
+    })
     await post(`${url}/evm-chain`, call)
     const response = await post(`${url}/evm-chain`, call)
     expect(response.status).toBe(429)
@@ -130,7 +139,7 @@ it('more requests at once than the host allows are refused', async () => {
       handlers: {
         svc_getSyncStatus: () =>
           new Promise(resolve => {
-            finish = () => resolve({ chainId: 1, ready: true, phase: 'following', degraded: false, covers })
+            finish = () => resolve(statusOf(1))
           })
       }
     },
@@ -145,7 +154,7 @@ it('more requests at once than the host allows are refused', async () => {
 })
 
 it('slow senders keep nobody else from being answered', async () => {
-  const { url } = await proxyToService({ handlers }, { requestsInFlight: 1 })
+  const { url } = await proxyToService({ handlers: statusHandlers }, { requestsInFlight: 1 })
   const slow = httpRequest(`${url}/evm-chain`, { method: 'POST', headers: ownPage, agent: false })
   slow.on('error', () => {}).write('[')
   atEnd(() => slow.destroy())

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { HostRequest, ProxyOptions } from '../../src/server/proxy/index.ts'
+import { statusHandlers } from '../http/startService.ts'
 import { startTarget } from './startProxy.ts'
-import { call, handlers, ownPage, post, useProxies } from './useProxies.ts'
+import { call, ownPage, post, useProxies } from './useProxies.ts'
 
 const { proxyTo, proxyToService, atEnd } = useProxies()
 
@@ -9,7 +10,7 @@ describe('the host decides who may call', () => {
   it('by its own request, once the origin is right and before the body is read', async () => {
     const asked: HostRequest[] = []
     const { url, proxy } = await proxyToService(
-      { handlers },
+      { handlers: statusHandlers },
       {
         authorize: async source => {
           asked.push(source)
@@ -32,7 +33,7 @@ describe('the host decides who may call', () => {
 
   it('with an answer of its own', async () => {
     const { url } = await proxyToService(
-      { handlers },
+      { handlers: statusHandlers },
       {
         authorize: () =>
           new Response('please pay', {
@@ -52,21 +53,21 @@ describe('the host decides who may call', () => {
 
   it.each([204, 205, 304])('with status %i, which has no body, in both forms', async status => {
     const options = { authorize: () => new Response(null, { status }) }
-    const { url, proxy } = await proxyToService({ handlers }, options)
+    const { url, proxy } = await proxyToService({ handlers: statusHandlers }, options)
     expect((await post(`${url}/evm-chain`, call)).status).toBe(status)
     const init = { method: 'POST', body: call, headers: ownPage }
     expect((await proxy.fetch(new Request('http://app.example/evm-chain', init))).status).toBe(status)
   })
 
   it.each([undefined, null, 1, 'yes', {}])('and %j is no permission', async decision => {
-    const { url } = await proxyToService({ handlers }, { authorize: () => decision as never })
+    const { url } = await proxyToService({ handlers: statusHandlers }, { authorize: () => decision as never })
     expect((await post(`${url}/evm-chain`, call)).status).toBe(401)
   })
 
   it('with an answer it got from elsewhere, unpacked by then', async () => {
     const headers = { 'content-encoding': 'gzip', 'content-length': '3', location: '/login' }
     const { url } = await proxyToService(
-      { handlers },
+      { handlers: statusHandlers },
       { authorize: () => new Response('sign in', { status: 403, headers }) }
     )
     const response = await post(`${url}/evm-chain`, call)
@@ -79,7 +80,7 @@ describe('the host decides who may call', () => {
 
   it('and a failure of that is told as a failure, without its text', async () => {
     const { url, problems } = await proxyToService(
-      { handlers },
+      { handlers: statusHandlers },
       {
         authorize: () => {
           throw new TypeError('no session store at db.internal')
@@ -129,7 +130,7 @@ describe('with a client key', () => {
   } as object
 
   it('the service judges by the origin of the page', async () => {
-    const { url } = await proxyToService({ handlers }, clientKey)
+    const { url } = await proxyToService({ handlers: statusHandlers }, clientKey)
     expect((await post(`${url}/evm-chain`, call, { origin: 'https://dapp.example' })).status).toBe(200)
     expect((await post(`${url}/evm-chain`, call, { origin: 'https://other.example' })).status).toBe(503)
   })
@@ -137,7 +138,7 @@ describe('with a client key', () => {
   it('the service counts each visitor by address', async () => {
     const { url } = await proxyToService(
       {
-        handlers,
+        handlers: statusHandlers,
         trustedProxies: ['loopback'],
         rateLimit: {
           requestsPerSecond: 100,
@@ -166,7 +167,7 @@ describe('with a client key', () => {
 })
 
 it('pages of origins that the host names may ask although something changes Host', async () => {
-  const { url } = await proxyToService({ handlers }, { origins: ['https://app.example'] })
+  const { url } = await proxyToService({ handlers: statusHandlers }, { origins: ['https://app.example'] })
   const ask = (headers: Record<string, string>) =>
     fetch(`${url}/evm-chain`, {
       method: 'POST',
@@ -191,7 +192,7 @@ describe('a host that says its names', () => {
     ['app.example.evil.example', 403],
     ['app.example, evil.example', 403]
   ])('answers a page that reached it as %s with %i', async (host, status) => {
-    const { proxy } = await proxyToService({ handlers }, { hosts })
+    const { proxy } = await proxyToService({ handlers: statusHandlers }, { hosts })
     // As a page of that name, whoever owns the name.
     const headers = { ...ownPage, host, origin: `http://${host}` }
     const init = { method: 'POST', body: call, headers }

@@ -1,23 +1,9 @@
 import { afterEach } from 'vitest'
 import type { ProxyOptions } from '../../src/server/proxy/index.ts'
-import { request, type ServiceChanges, startService } from '../http/startService.ts'
+import { request, type ServiceChanges, startService, statusHandlers } from '../http/startService.ts'
 import { startProxy } from './startProxy.ts'
 
-/** What a service knows of a chain of which nothing is indexed. */
-export const covers = { transfers: false, internal: false, operations: false, pool: false }
-
-/** One method, the cheapest. */
-export const handlers: NonNullable<ServiceChanges['handlers']> = {
-  svc_getSyncStatus: async (_params, { chainId = 0 }) => ({
-    chainId,
-    ready: true,
-    phase: 'following' as const,
-    degraded: false,
-    covers
-  })
-}
-
-/** A call of that method. */
+/** A call of the method that a service has by `statusHandlers`. */
 export const call = request('svc_getSyncStatus', [])
 
 /** What a browser says of the requests of a page to its own host. */
@@ -41,7 +27,10 @@ async function proxyTo(target: string, options: Partial<ProxyOptions> = {}) {
 }
 
 /** A proxy before the real HTTP layer, around methods that the test brings. */
-async function proxyToService(changes: ServiceChanges = { handlers }, options: Partial<ProxyOptions> = {}) {
+async function proxyToService(
+  changes: ServiceChanges = { handlers: statusHandlers },
+  options: Partial<ProxyOptions> = {}
+) {
   const service = startService(changes)
   const listener = await service.listen()
   cleanUps.push(() => listener.close(0))

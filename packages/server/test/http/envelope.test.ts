@@ -1,4 +1,3 @@
-import type { SyncStatus } from '@chain-data/protocol'
 import { openRpcDocument } from '@chain-data/protocol/document'
 import { checkFailure } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
@@ -10,18 +9,10 @@ import {
 } from '../../src/platform/errors.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
-import { address, request, solanaAddress, startService } from './startService.ts'
+import { address, request, solanaAddress, startService, statusHandlers, statusOf } from './startService.ts'
 
-const covers = { transfers: false, internal: false, operations: false, pool: false }
-const status = (chainId = 0): SyncStatus => ({
-  chainId,
-  ready: true,
-  phase: 'following' as const,
-  degraded: false,
-  covers
-})
 const service = startService({
-  handlers: { svc_getSyncStatus: async (_params, { chainId }) => status(chainId) }
+  handlers: statusHandlers
 })
 
 async function answerOf(path: string, body: string): Promise<Record<string, unknown>> {
@@ -48,13 +39,13 @@ describe('an answer', () => {
     expect(await answerOf('/evm-chain', request('svc_getSyncStatus', []))).toEqual({
       jsonrpc: '2.0',
       id: 1,
-      result: status(1)
+      result: statusOf(1)
     })
     expect(await answerOf('/solana', request('svc_getSyncStatus', [], { chainId: 103 }))).toEqual({
       jsonrpc: '2.0',
       id: 1,
       chainId: 103,
-      result: status(103)
+      result: statusOf(103)
     })
     expect(await failureOf('/evm-chain', request('svc_nothing', []))).not.toHaveProperty('chainId', 1)
     expect(await failureOf('/solana', request('svc_nothing', [], { chainId: 103 }))).toMatchObject({
@@ -117,7 +108,7 @@ describe('an answer', () => {
   it('is under the host’s method prefix, which the discovery method and Solana’s never carry', async () => {
     const prefixed = startService({
       methodPrefix: 'acme_',
-      handlers: { svc_getSyncStatus: async () => status(1) }
+      handlers: { svc_getSyncStatus: async () => statusOf(1) }
     })
     const reasonOf = async (method: string) => {
       const answer = (await (await prefixed.post('/evm-chain', request(method, []))).json()) as {
@@ -402,7 +393,7 @@ describe('a method that fails', () => {
   it('may not answer more than the host allows', async () => {
     const bounded = startService({
       limits: { responseBytes: 50 },
-      handlers: { svc_getSyncStatus: async () => status(1) }
+      handlers: { svc_getSyncStatus: async () => statusOf(1) }
     })
     const response = await bounded.post('/evm-chain', request('svc_getSyncStatus', []))
     expect(await response.json()).toMatchObject({
@@ -418,7 +409,7 @@ describe('a batch', () => {
         svc_getSyncStatus: async (_params, { chainId = 0 }) => {
           // The first asked answers last.
           await new Promise(resolve => setTimeout(resolve, chainId === 1 ? 20 : 0))
-          return status(chainId)
+          return statusOf(chainId)
         }
       }
     })

@@ -2,18 +2,15 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Listener } from '../../src/server/http/listen.ts'
-import { authorization, request, type ServiceChanges, startService } from './startService.ts'
+import {
+  authorization,
+  request,
+  type ServiceChanges,
+  startService,
+  statusHandlers,
+  statusOf
+} from './startService.ts'
 
-const covers = { transfers: false, internal: false, operations: false, pool: false }
-const handlers: NonNullable<ServiceChanges['handlers']> = {
-  svc_getSyncStatus: async () => ({
-    chainId: 1,
-    ready: true,
-    phase: 'following' as const,
-    degraded: false,
-    covers
-  })
-}
 const good = request('svc_getSyncStatus', [])
 
 const listeners: Listener[] = []
@@ -21,7 +18,10 @@ afterEach(async () => {
   for (const listener of listeners.splice(0)) await listener.close(0)
 })
 
-async function start(changes: ServiceChanges = { handlers }, options?: { socketIdleMs?: number }) {
+async function start(
+  changes: ServiceChanges = { handlers: statusHandlers },
+  options?: { socketIdleMs?: number }
+) {
   const service = startService(changes)
   const listener = await service.listen(options)
   listeners.push(listener)
@@ -132,7 +132,7 @@ describe('over a socket', () => {
   })
 
   it('a connection on which nothing moves is cut', async () => {
-    const { port } = await start({ handlers }, { socketIdleMs: 100 })
+    const { port } = await start({ handlers: statusHandlers }, { socketIdleMs: 100 })
     expect(await exchange(port, 'POST /evm-chain HTTP/1.1\r\nHost: x\r\n')).not.toContain('200')
   })
 
@@ -142,8 +142,7 @@ describe('over a socket', () => {
       handlers: {
         svc_getSyncStatus: () =>
           new Promise(resolve => {
-            finish = () =>
-              resolve({ chainId: 1, ready: true, phase: 'following' as const, degraded: false, covers })
+            finish = () => resolve(statusOf(1))
           })
       }
     })

@@ -10,19 +10,11 @@ import {
   request,
   type ServiceChanges,
   type StartedService,
-  startService
+  startService,
+  statusHandlers,
+  statusOf
 } from './startService.ts'
 
-const covers = { transfers: false, internal: false, operations: false, pool: false }
-const handlers: NonNullable<ServiceChanges['handlers']> = {
-  svc_getSyncStatus: async () => ({
-    chainId: 1,
-    ready: true,
-    phase: 'following' as const,
-    degraded: false,
-    covers
-  })
-}
 const good = request('svc_getSyncStatus', [])
 
 const cleanUps: (() => Promise<unknown>)[] = []
@@ -31,7 +23,7 @@ afterEach(async () => {
 })
 
 async function start(
-  changes: ServiceChanges = { handlers },
+  changes: ServiceChanges = { handlers: statusHandlers },
   options: Parameters<StartedService['listen']>[0] = {}
 ) {
   const service = startService(changes)
@@ -121,8 +113,7 @@ describe('what never becomes a request', () => {
       handlers: {
         svc_getSyncStatus: () =>
           new Promise(resolve => {
-            finish = () =>
-              resolve({ chainId: 1, ready: true, phase: 'following' as const, degraded: false, covers })
+            finish = () => resolve(statusOf(1))
           })
       }
     })
@@ -197,7 +188,7 @@ describe('a body', () => {
 
   it('that goes on after its refusal is cut, without a second answer', async () => {
     // Longer than any test, so that it is not what ends the connection.
-    const { port } = await start({ handlers }, { receiveRequestMs: 600_000 })
+    const { port } = await start({ handlers: statusHandlers }, { receiveRequestMs: 600_000 })
     const { socket, received, closed } = converse(port, head(['Content-Length: 99999999']))
     const sending = setInterval(() => socket.write('x'), 50)
     await closed
@@ -218,7 +209,7 @@ describe('a body', () => {
 
 describe('behind a host that', () => {
   async function host(prepare: (request: import('node:http').IncomingMessage) => Promise<unknown>) {
-    const service = startService({ handlers })
+    const service = startService({ handlers: statusHandlers })
     const server: Server = createServer((incoming, outgoing) => {
       prepare(incoming).then(
         () => service.nodeHandler(incoming, outgoing),

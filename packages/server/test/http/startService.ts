@@ -1,4 +1,4 @@
-import { limits } from '@chain-data/protocol'
+import { limits, type SyncStatus } from '@chain-data/protocol'
 import type { ServerFigures } from '../../src/platform/figures.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import type { ProjectInput } from '../../src/server/config/projectsSchema.ts'
@@ -18,6 +18,20 @@ export const projects: readonly ProjectInput[] = [
 export const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
 export const address = '0x425249Cf0F2f91f488E24cF7B1AA3186748f7516'
 export const solanaAddress = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+
+/** Makes the status of a chain of which nothing is indexed. */
+export function statusOf(chainId: number): SyncStatus {
+  return {
+    ...{ chainId, ready: true, phase: 'following', degraded: false },
+    covers: { transfers: false, internal: false, operations: false, pool: false }
+  }
+}
+
+/** One method, the cheapest. */
+export const statusHandlers = {
+  svc_getSyncStatus: async (_params: unknown, { chainId = 0 }: { readonly chainId?: number }) =>
+    statusOf(chainId)
+}
 
 /** A method nobody should call. */
 async function notCalled(): Promise<never> {

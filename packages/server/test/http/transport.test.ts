@@ -4,20 +4,17 @@ import { describe, expect, it } from 'vitest'
 import { type SolanaState, type SyncStatus, toChainState } from '../../src/model/sync.ts'
 import type { HealthReport } from '../../src/server/http/operatorPages.ts'
 import type { StatusReport } from '../../src/server/http/statusPage/StatusReport.ts'
-import { authorization, request, type ServiceChanges, startService } from './startService.ts'
+import {
+  authorization,
+  request,
+  type ServiceChanges,
+  startService,
+  statusHandlers,
+  statusOf
+} from './startService.ts'
 
-const covers = { transfers: false, internal: false, operations: false, pool: false }
-const handlers = {
-  svc_getSyncStatus: async () => ({
-    chainId: 1,
-    ready: true,
-    phase: 'following' as const,
-    degraded: false,
-    covers
-  })
-}
 const good = request('svc_getSyncStatus', [])
-const service = startService({ handlers })
+const service = startService({ handlers: statusHandlers })
 const clientAuthorization = `Basic ${Buffer.from('demo:demo-client-key').toString('base64')}`
 
 async function expectRefusal(
@@ -209,8 +206,7 @@ describe('a server with too much to do', () => {
       handlers: {
         svc_getSyncStatus: () =>
           new Promise(resolve => {
-            finish = () =>
-              resolve({ chainId: 1, ready: true, phase: 'following' as const, degraded: false, covers })
+            finish = () => resolve(statusOf(1))
           })
       }
     })
@@ -233,7 +229,7 @@ describe('a server with too much to do', () => {
 
 describe('a quota', () => {
   it('used up is 429, with a wait that is true', async () => {
-    const limited = startService({ handlers, rateLimit: { requestsPerSecond: 10, burst: 2 } })
+    const limited = startService({ handlers: statusHandlers, rateLimit: { requestsPerSecond: 10, burst: 2 } })
     expect((await limited.post('/evm-chain', good)).status).toBe(200)
     expect((await limited.post('/evm-chain', '{')).status).toBe(200)
     const refused = await limited.post('/evm-chain', good)
@@ -245,7 +241,10 @@ describe('a quota', () => {
   })
 
   it('counts the requests of a batch one by one, and refuses those beyond it inside a 200', async () => {
-    const limited = startService({ handlers, rateLimit: { requestsPerSecond: 0.1, burst: 2 } })
+    const limited = startService({
+      handlers: statusHandlers,
+      rateLimit: { requestsPerSecond: 0.1, burst: 2 }
+    })
     const batch = [1, 2, 3].map(id => request('svc_getSyncStatus', [], { id, chainId: 1 }))
     const response = await limited.post('/evm-chain', `[${batch.join()}]`)
     expect(response.status).toBe(200)
@@ -291,7 +290,10 @@ describe('a browser', () => {
   })
 
   it('is told nothing where no key is for pages', async () => {
-    const closed = startService({ handlers, projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }] })
+    const closed = startService({
+      handlers: statusHandlers,
+      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }]
+    })
     const headers = { origin: 'https://dapp.example' }
     for (const method of ['OPTIONS', 'POST']) {
       const response = await closed.fetch(new Request('http://service/evm-chain', { method, headers }))
@@ -340,7 +342,7 @@ describe('the pages for operators', () => {
   const statesOf = (statuses: readonly SyncStatus[]) => () =>
     statuses.map(status => toChainState(status, { nowMs: Date.now(), serveWhileSyncing: false }))
   const page = (statuses: readonly SyncStatus[], path: string, changes: ServiceChanges = {}) => {
-    const started = startService({ handlers, chainStates: statesOf(statuses), ...changes })
+    const started = startService({ handlers: statusHandlers, chainStates: statesOf(statuses), ...changes })
     return started.fetch(new Request(`http://service${path}`))
   }
 
@@ -431,7 +433,7 @@ describe('the pages for operators', () => {
 
   it('show what was counted, by method and outcome', async () => {
     const counted = startService({
-      handlers,
+      handlers: statusHandlers,
       chainStates: statesOf([chain]),
       solanaStates: () => [
         { chainId: 103, phase: 'following', ready: true, degraded: false, head: 77, headAgeSeconds: 3 }
@@ -465,7 +467,10 @@ describe('the pages for operators', () => {
   })
 
   it('are kept apart between two servers of one process', async () => {
-    const [one, other] = [startService({ handlers }), startService({ handlers })]
+    const [one, other] = [
+      startService({ handlers: statusHandlers }),
+      startService({ handlers: statusHandlers })
+    ]
     await one.post('/evm-chain', good)
     const text = await (await other.fetch(new Request('http://service/metrics'))).text()
     expect(text).not.toContain('outcome="ok"')

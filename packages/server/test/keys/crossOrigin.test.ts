@@ -5,23 +5,13 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findChromium, startChromium } from '../../../client/test/runtimes/chromium.ts'
 import type { Listener } from '../../src/server/http/listen.ts'
-import { request, startService } from '../http/startService.ts'
+import { request, startService, statusHandlers } from '../http/startService.ts'
 
 const executable = findChromium()
 if (executable === undefined) {
   process.stderr.write('keys in Chromium are skipped: no browser found; CHROMIUM_PATH may name one\n')
 }
 
-const covers = { transfers: false, internal: false, operations: false, pool: false }
-const handlers = {
-  svc_getSyncStatus: async () => ({
-    chainId: 1,
-    ready: true,
-    phase: 'following' as const,
-    degraded: false,
-    covers
-  })
-}
 const body = request('svc_getSyncStatus', [])
 
 /** What a page can read of an answer. Runs in the page. */
@@ -44,7 +34,10 @@ describe.skipIf(executable === undefined)('a web page in Chromium', () => {
     await once(pages.listen(0, '127.0.0.1'), 'listening')
     port = (pages.address() as AddressInfo).port
     const clientKeys = [{ key: 'page-key', origins: [`http://127.0.0.1:${port}`] }]
-    listener = await startService({ handlers, projects: [{ projectId: 'demo', clientKeys }] }).listen()
+    listener = await startService({
+      handlers: statusHandlers,
+      projects: [{ projectId: 'demo', clientKeys }]
+    }).listen()
     browser = await startChromium(executable ?? '')
     page = await browser.newPage()
   })

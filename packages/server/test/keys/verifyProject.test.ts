@@ -9,18 +9,8 @@ import {
   type VerifyProject
 } from '../../src/server/projects/createProjectVerifier.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
-import { address, request, startService } from '../http/startService.ts'
+import { address, request, startService, statusHandlers } from '../http/startService.ts'
 
-const covers = { transfers: false, internal: false, operations: false, pool: false }
-const handlers = {
-  svc_getSyncStatus: async () => ({
-    chainId: 1,
-    ready: true,
-    phase: 'following' as const,
-    degraded: false,
-    covers
-  })
-}
 const good = request('svc_getSyncStatus', [])
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 const origin = 'https://shop.example'
@@ -37,7 +27,7 @@ function start(limits: VerifyLimits = {}, host = verifyProject) {
   const lines: string[] = []
   const logger = createLogger({ level: 'debug', write: line => lines.push(line) })
   const verifier = createProjectVerifier(host, { limits, logger })
-  const service = startService({ handlers, verifier })
+  const service = startService({ handlers: statusHandlers, verifier })
   const call = async (credentials: string, headers: Record<string, string> = {}) => {
     const init = { headers: { authorization: basic(credentials), ...headers } }
     const response = await service.post('/evm-chain', good, init)
@@ -110,7 +100,7 @@ describe('a service over a host with a database of its own', () => {
 
   it('lets pages of any origin ask, without cookies, since only the key tells from where it may be used', async () => {
     const closed = createProjectVerifier(verifyProject, { logger: createLogger({ level: 'silent' }) })
-    const service = startService({ handlers, projects: [], verifier: closed })
+    const service = startService({ handlers: statusHandlers, projects: [], verifier: closed })
     const headers = {
       origin,
       'access-control-request-method': 'POST',
@@ -145,7 +135,7 @@ describe('a key that is revoked', () => {
     const service = startService({
       keyRing: keys,
       handlers: {
-        ...handlers,
+        ...statusHandlers,
         svc_getTransactionsByAddress: async () => new ResultStream(chunks(), async () => {})
       }
     })
