@@ -51,31 +51,44 @@ const cleared = /\u001b\[2K|\u001b\[0J|[\r\n]+/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
 const commands = /\u001b\[[0-9;?]*[A-Za-z]/g
 
+/** Runs `serve` on a terminal of 400 columns. @param environment - variables of the shell before the command. */
+function serveOnTerminal(file: string, environment = '') {
+  const command = `stty cols 400; ${environment} exec '${process.execPath}' --conditions=@chain-data/source '${main}' serve --config '${file}'`
+  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', text => {
+    output += text
+  })
+  const ended = new Promise(resolve => child.once('close', resolve))
+  cleanUps.push(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  return {
+    /** Returns all that the terminal was sent. */
+    shown: () => output,
+    /** Presses Ctrl+C, and waits for the end. */
+    async interrupt() {
+      child.stdin.write('\u0003')
+      await ended
+    }
+  }
+}
+
 it.skipIf(!hasScript)(
   'on a terminal a bar shows rate and time left, then why it stalls, goes at the head, and tears no log line',
   async () => {
     const { proxy, file } = await prepare()
-    const command = `stty cols 400; exec '${process.execPath}' --conditions=@chain-data/source '${main}' serve --config '${file}'`
-    const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
-    let output = ''
-    child.stdout.setEncoding('utf8').on('data', text => {
-      output += text
-    })
-    const ended = new Promise(resolve => child.once('close', resolve))
-    cleanUps.push(async () => {
-      child.kill('SIGKILL')
-      await ended
-    })
+    const { shown, interrupt } = serveOnTerminal(file)
     await eventually(
       'it stalls',
-      () => /chain 31337 \[#+\.+\] 7\d% stalled: block 3000: /.test(output),
+      () => /chain 31337 \[#+\.+\] 7\d% stalled: block 3000: /.test(shown()),
       20_000
     )
     proxy.setFault()
-    await eventually('it goes on', () => output.includes('the first backfill is complete'), 20_000)
-    // As Ctrl+C does.
-    child.stdin.write('\u0003')
-    await ended
+    await eventually('it goes on', () => shown().includes('the first backfill is complete'), 20_000)
+    await interrupt()
+    const output = shown()
     expect(output).toMatch(/chain 31337 \[[#.]+\] \d+% \d+ of 4000 \d+\.\d blocks\/s ETA \d+s/)
     expect(output).toMatch(/connecting to 127\.0\.0\.1:\d+/)
     const lines = output.split(cleared).map(line => line.replace(commands, '').replace('^C', ''))
@@ -104,28 +117,18 @@ it.skipIf(!hasScript)(
       chains: { evm: [{ chainId: 137, rpcUrls: ['http://user:pa55word@127.0.0.1:1/k3y-in-the-path'] }] }
     }
     await writeFile(file, JSON.stringify(config))
-    const command = `stty cols 400; TERM=xterm NO_COLOR=1 exec '${process.execPath}' --conditions=@chain-data/source '${main}' serve --config '${file}'`
-    const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
-    let output = ''
-    child.stdout.setEncoding('utf8').on('data', text => {
-      output += text
-    })
-    const ended = new Promise(resolve => child.once('close', resolve))
-    cleanUps.push(async () => {
-      child.kill('SIGKILL')
-      await ended
-    })
+    const { shown, interrupt } = serveOnTerminal(file, 'TERM=xterm NO_COLOR=1')
     const advice = `127.0.0.1:1, node of Polygon (137): it cannot be reached (ECONNREFUSED). Next: check that it runs`
-    await eventually('it says so', () => output.includes(advice), 20_000)
+    await eventually('it says so', () => shown().includes(advice), 20_000)
     await eventually(
       'it points to check',
-      () => output.includes(`More: chain-data check --config ${file}`),
+      () => shown().includes(`More: chain-data check --config ${file}`),
       5_000
     )
-    await eventually('it warns', () => output.includes('warning: Polygon: '), 20_000)
-    await eventually('it listens all the same', () => output.includes('listening on'), 20_000)
-    child.stdin.write('\u0003')
-    await ended
+    await eventually('it warns', () => shown().includes('warning: Polygon: '), 20_000)
+    await eventually('it listens all the same', () => shown().includes('listening on'), 20_000)
+    await interrupt()
+    const output = shown()
     expect(output).not.toMatch(/pa55word|k3y/)
     // No colour was asked for; the commands of the bars have another form.
     expect(output).not.toContain('\u001b[33m')
