@@ -78,6 +78,8 @@ export function createEvmDriver(rpcUrl: string, world: EvmWorld): EvmDriver {
     }
     const transaction = signIntent(world, intent, address => nextNonce(world, address))
     const plan = automine ? await planBlock({}) : undefined
+    // anvil does not check the blobs of a sender that it impersonates. For the first check it computes for two seconds.
+    if (transaction.type === 3) await rpc('anvil_impersonateAccount', transaction.from)
     const hash = await rpc('eth_sendRawTransaction', transaction.raw)
     if (hash !== transaction.hash) {
       throw new DevnetError('NODE_REFUSED', `${intent.label}: the node calls it ${String(hash)}`)
