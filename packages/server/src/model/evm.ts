@@ -145,6 +145,8 @@ export interface IndexedBlock {
   readonly transactions: readonly IndexedTransaction[]
   /** What happened inside its transactions is known; absent: it is not. */
   readonly isTraced?: boolean
+  /** It was held against its header, as far as its chain's encoding is known; absent: it was not. */
+  readonly hasVerifiedRoots?: boolean
   /**
    * The parties include every authority whose tuple is signed for this chain, valid or not: the nonces that decide are not
    * known.

@@ -83,7 +83,9 @@ const undone = [
     DELETE FROM migration WHERE version = 2`,
   (schema: string) => `SET search_path = ${schema}; ALTER TABLE meta DROP COLUMN operations_from;
     ALTER TABLE writer_report DROP COLUMN head_seconds;
-    DELETE FROM migration WHERE version = 3`
+    DELETE FROM migration WHERE version = 3`,
+  (schema: string) => `SET search_path = ${schema}; ALTER TABLE meta DROP COLUMN roots_from;
+    DELETE FROM migration WHERE version = 4`
 ]
 
 async function undoSteps(url: string, chainId: number, version: number): Promise<void> {

@@ -123,7 +123,8 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
     },
 
     async block(number, signal) {
-      const checks = { waivers: allowed, roots: await rootChecksOf(number) }
+      const rootChecks = await rootChecksOf(number)
+      const checks = { waivers: allowed, roots: rootChecks }
       const options = { signal, authorizationReader }
       const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, checks, options)
       if (ignoredLogs > 0)
@@ -131,7 +132,7 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
           blockNumber: number,
           count: ignoredLogs
         })
-      const linked = await withParent(block, signal)
+      const linked = await withParent({ ...block, hasVerifiedRoots: rootChecks !== undefined }, signal)
       return encodeBlock(addTraces === undefined ? linked : await addTraces(linked, mayReward, signal))
     },
 

@@ -41,6 +41,8 @@ export interface IndexCoverage {
   readonly operationsFrom?: number
   /** Rows of the address index were counted when they were written, so that a lost row is noticed. */
   readonly countedFrom?: number
+  /** Blocks were held against their headers when they were stored, as far as the encoding of the chain is known. */
+  readonly rootsFrom?: number
 }
 
 /**

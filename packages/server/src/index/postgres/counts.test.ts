@@ -49,9 +49,10 @@ const loseRow = (blockNumber: number) =>
 
 /** As the version before this one left it. */
 async function downgrade(): Promise<void> {
-  expect(migrations).toHaveLength(3)
+  expect(migrations).toHaveLength(4)
   await other.query(`DROP TABLE account_event, tally; DELETE FROM migration WHERE version >= 2;
-    ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from, DROP COLUMN operations_from;
+    ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from, DROP COLUMN operations_from,
+      DROP COLUMN roots_from;
     ALTER TABLE writer_report DROP COLUMN head_seconds`)
 }
 

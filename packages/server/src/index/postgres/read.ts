@@ -74,7 +74,7 @@ export function createReadStatements(
       SELECT ${setLocal.join(', ')};
       SELECT version, pg_is_in_recovery() AS "isReplica",
         extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs", chain_id, genesis_hash, indexed_from, backfilled, settled,
-        finalized, degraded_until, transactions, rollbacks, detailed_from, traced_from, tallied_from, operations_from, number, hash, timestamp_seconds
+        finalized, degraded_until, transactions, rollbacks, detailed_from, traced_from, tallied_from, operations_from, roots_from, number, hash, timestamp_seconds
       FROM (SELECT max(version) AS version FROM ${schema}.migration) migrated
         LEFT JOIN ${schema}.meta ON true
         LEFT JOIN LATERAL (

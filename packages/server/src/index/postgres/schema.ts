@@ -195,5 +195,13 @@ export const migrations: readonly Migration[] = [
       ALTER TABLE meta ADD COLUMN operations_from bigint;
       ALTER TABLE writer_report ADD COLUMN head_seconds bigint;
     `
+  },
+  {
+    version: 4,
+    name: 'blocks held against their headers',
+    sql: `
+      -- First block from which on up to the head blocks were held against their headers when they were stored; absent: not even the newest.
+      ALTER TABLE meta ADD COLUMN roots_from bigint;
+    `
   }
 ]

@@ -221,7 +221,9 @@ function knownStatements({ coverage, checksumPages }: KnownChange): readonly str
   ]
 }
 
-function coverageStatement({ detailedFrom, tracedFrom, countedFrom, operationsFrom }: IndexCoverage): string {
+function coverageStatement(coverage: IndexCoverage): string {
+  const { detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom } = coverage
   return `UPDATE meta SET detailed_from = ${detailedFrom ?? 'NULL'}, traced_from = ${tracedFrom ?? 'NULL'},
-    tallied_from = ${countedFrom ?? 'NULL'}, operations_from = ${operationsFrom ?? 'NULL'}`
+    tallied_from = ${countedFrom ?? 'NULL'}, operations_from = ${operationsFrom ?? 'NULL'},
+    roots_from = ${rootsFrom ?? 'NULL'}`
 }

@@ -27,6 +27,8 @@ export interface BlockHeader {
   readonly transactionCount: number
   /** The block was traced: records, parties and events include what happened inside its transactions. */
   readonly isTraced: boolean
+  /** The block was held against its header, as far as the encoding of its chain is known. */
+  readonly hasVerifiedRoots: boolean
 }
 
 /** One verified block in its stored form. */
@@ -88,6 +90,7 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     timestampSeconds,
     transactionCount: count,
     isTraced: block.isTraced ?? false,
+    hasVerifiedRoots: block.hasVerifiedRoots ?? false,
     indexes,
     hashes: hashes.finish(),
     records: records.finish(),

@@ -63,7 +63,8 @@ describe('packed blocks', () => {
         )
         expect(headers).toEqual(
           blocks.map(({ ref, parentHash, timestampSeconds, transactions: { length } }) => ({
-            ...{ ref, parentHash, timestampSeconds, transactionCount: length, isTraced: false }
+            ...{ ref, parentHash, timestampSeconds, transactionCount: length, isTraced: false },
+            hasVerifiedRoots: false
           }))
         )
       })

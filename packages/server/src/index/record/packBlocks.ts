@@ -55,13 +55,16 @@ export function packBlocks(blocks: readonly BlockRows[]): PackedBlocks {
     recordBytes += records.length
   }
   return {
-    headers: blocks.map(({ ref, parentHash, timestampSeconds, transactionCount, isTraced }) => ({
-      ref,
-      parentHash,
-      timestampSeconds,
-      transactionCount,
-      isTraced
-    })),
+    headers: blocks.map(
+      ({ ref, parentHash, timestampSeconds, transactionCount, isTraced, hasVerifiedRoots }) => ({
+        ref,
+        parentHash,
+        timestampSeconds,
+        transactionCount,
+        isTraced,
+        hasVerifiedRoots
+      })
+    ),
     ids,
     hashes: join(blocks.map(({ hashes }) => hashes)),
     records: join(blocks.map(({ records }) => records)),

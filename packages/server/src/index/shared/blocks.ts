@@ -28,12 +28,14 @@ function checkParent({ ref, parentHash }: BlockHeader, parent: BlockRef): void {
 export function coverageWith(before: IndexCoverage, appended: readonly BlockHeader[]): IndexCoverage {
   const first = appended[0]?.ref.number
   if (first === undefined) return before
-  const tracedFrom = tracedWith(before.tracedFrom, first, appended)
+  const tracedFrom = stretchWith(before.tracedFrom, appended, ({ isTraced }) => isTraced)
+  const rootsFrom = stretchWith(before.rootsFrom, appended, ({ hasVerifiedRoots }) => hasVerifiedRoots)
   return {
     detailedFrom: before.detailedFrom ?? first,
     ...(tracedFrom !== undefined && { tracedFrom }),
     countedFrom: before.countedFrom ?? first,
-    operationsFrom: before.operationsFrom ?? first
+    operationsFrom: before.operationsFrom ?? first,
+    ...(rootsFrom !== undefined && { rootsFrom })
   }
 }
 
@@ -42,25 +44,26 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
  * the next appended block.
  */
 export function coverageUpTo(
-  { detailedFrom, tracedFrom, countedFrom, operationsFrom }: IndexCoverage,
+  { detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom }: IndexCoverage,
   ancestor: number
 ): IndexCoverage {
   return {
     ...(detailedFrom !== undefined && detailedFrom <= ancestor && { detailedFrom }),
     ...(tracedFrom !== undefined && tracedFrom <= ancestor && { tracedFrom }),
     ...(countedFrom !== undefined && countedFrom <= ancestor && { countedFrom }),
-    ...(operationsFrom !== undefined && operationsFrom <= ancestor && { operationsFrom })
+    ...(operationsFrom !== undefined && operationsFrom <= ancestor && { operationsFrom }),
+    ...(rootsFrom !== undefined && rootsFrom <= ancestor && { rootsFrom })
   }
 }
 
-/** One block that is not traced ends the stretch up to the head; the next one that is begins another. */
-function tracedWith(
+/** One block that does not belong to it ends the stretch up to the head; the next one that does begins another. */
+function stretchWith(
   before: number | undefined,
-  first: number,
-  appended: readonly BlockHeader[]
+  appended: readonly BlockHeader[],
+  belongs: (block: BlockHeader) => boolean
 ): number | undefined {
-  const lastUntraced = appended.findLastIndex(({ isTraced }) => !isTraced)
-  return lastUntraced < 0 ? (before ?? first) : appended[lastUntraced + 1]?.ref.number
+  const last = appended.findLastIndex(block => !belongs(block))
+  return last < 0 ? (before ?? appended[0]?.ref.number) : appended[last + 1]?.ref.number
 }
 
 /** Number of blocks that keep undo data. */

@@ -22,6 +22,7 @@ export interface MetaColumns {
   readonly traced_from: number | null
   readonly tallied_from: number | null
   readonly operations_from: number | null
+  readonly roots_from: number | null
 }
 
 /** The single row of `meta` as values. */
@@ -49,7 +50,8 @@ export function toMeta(row: MetaColumns | undefined): ChainMeta {
       ...(row.detailed_from !== null && { detailedFrom: row.detailed_from }),
       ...(row.traced_from !== null && { tracedFrom: row.traced_from }),
       ...(row.tallied_from !== null && { countedFrom: row.tallied_from }),
-      ...(row.operations_from !== null && { operationsFrom: row.operations_from })
+      ...(row.operations_from !== null && { operationsFrom: row.operations_from }),
+      ...(row.roots_from !== null && { rootsFrom: row.roots_from })
     },
     rollbacks: row.rollbacks
   }

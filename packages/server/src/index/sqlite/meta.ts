@@ -68,13 +68,15 @@ export function createMarkWriter(connection: SqliteConnection) {
   const unsettle = connection.prepare('UPDATE meta SET settled = 0, rollbacks = rollbacks + 1')
 
   const setCoverage = connection.prepare(
-    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, tallied_from = ?3, operations_from = ?4
-     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR tallied_from IS NOT ?3 OR operations_from IS NOT ?4`
+    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, tallied_from = ?3, operations_from = ?4, roots_from = ?5
+     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR tallied_from IS NOT ?3 OR operations_from IS NOT ?4
+       OR roots_from IS NOT ?5`
   )
 
   return {
-    setCoverage({ detailedFrom, tracedFrom, countedFrom, operationsFrom }: IndexCoverage): void {
-      setCoverage.run([detailedFrom, tracedFrom, countedFrom, operationsFrom].map(from => from ?? null))
+    setCoverage({ detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom }: IndexCoverage): void {
+      const marks = [detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom]
+      setCoverage.run(marks.map(from => from ?? null))
     },
     /** Stored blocks up to this one are final; what was final stays so. */
     setFinal(number: number): void {

@@ -206,5 +206,13 @@ export const migrations: readonly Migration[] = [
       -- Timestamp of the head that the writer reports, in Unix seconds
       ALTER TABLE writer_report ADD COLUMN head_seconds INTEGER;
     `
+  },
+  {
+    version: 9,
+    name: 'blocks held against their headers',
+    sql: `
+      -- First block from which on up to the head blocks were held against their headers when they were stored. NULL: not even the newest
+      ALTER TABLE meta ADD COLUMN roots_from INTEGER;
+    `
   }
 ]

@@ -49,6 +49,22 @@ export function describeCoverage(open: OpenStore): void {
     expect(await from([traced(blocks, 0)])).toBe(0)
   })
 
+  test('blocks that were held against their headers are a stretch of their own', async () => {
+    const { writer, reader } = await start()
+    const blocks = buildChain(plans).map(block => ({ ...block, hasVerifiedRoots: block.ref.number !== 4 }))
+    const from = async () => (await readCoverage(reader)).rootsFrom
+    await commitChain(writer, blocks.slice(0, 3))
+    expect(await from()).toBe(0)
+    await commitChain(writer, blocks.slice(3, 5))
+    expect(await from()).toBeUndefined()
+    await commitChain(writer, blocks.slice(5))
+    expect(await from()).toBe(5)
+    await writer.rollbackTo(blocks[5]!.ref)
+    expect(await from()).toBe(5)
+    await writer.rollbackTo(blocks[4]!.ref)
+    expect(await from()).toBeUndefined()
+  })
+
   test('a rollback keeps what is known of the blocks that stay', async () => {
     const { store, writer, reader } = await start()
     const blocks = traced(buildChain(plans), 4)
