@@ -61,6 +61,41 @@ export class StoreUnavailableError extends StoreError {
   override readonly retryable = true
 }
 
+/** A part of a chain's index that is not what was written. */
+export interface Damage {
+  readonly part: keyof typeof damageableParts
+  /** The block that it belongs to; absent where it names none. */
+  readonly block?: number
+}
+
+/** Parts of an index that have checksums, and what the log calls them. */
+const damageableParts = {
+  record: 'a record',
+  block: 'the row',
+  addressRow: 'a row of the address index',
+  hashRow: 'a row of the hash index',
+  candidate: 'a holding candidate',
+  event: 'account events',
+  undo: 'undo data',
+  poolEntry: 'a pool entry',
+  report: "the writer's report",
+  counts: 'row checksums',
+  meta: 'the meta row'
+}
+
+/** A read met {@link Damage}: nothing is answered from it. The same call may succeed once the block is replaced. */
+export class IndexDamagedError extends StoreError {
+  override readonly retryable = true
+  readonly damage: Damage
+
+  /** @param detail - what is wrong with the part, for the log. */
+  constructor(damage: Damage, detail: string) {
+    const where = damage.block === undefined ? '' : ` of block ${damage.block}`
+    super(`the index is damaged: ${damageableParts[damage.part]}${where}: ${detail}`, { ...damage })
+    this.damage = damage
+  }
+}
+
 /** An untrusted address may not or could not be fetched. Never fails a call: fields stay absent. */
 export class MetadataError extends ChainDataError {
   readonly retryable = false

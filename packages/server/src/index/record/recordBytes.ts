@@ -1,5 +1,5 @@
 import type { Hex } from '../../model/evm.ts'
-import { StoreError } from '../../platform/errors.ts'
+import { IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import { toHex } from './hexBytes.ts'
 
 /** Far above any block's gas limit; a larger claim in stored bytes is damage, not data. */
@@ -309,8 +309,8 @@ export function unpackAt(
 }
 
 /** Creates the error for stored bytes that no version has written. */
-export function damaged(detail: string): StoreError {
-  return new StoreError(`a stored record is damaged: ${detail}`)
+export function damaged(detail: string): IndexDamagedError {
+  return new IndexDamagedError({ part: 'record' }, detail)
 }
 
 /** Creates the error for a value that has no room in the format; storing it would change it. */

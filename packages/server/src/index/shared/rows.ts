@@ -1,6 +1,6 @@
 import type { Address, BlockRef, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
 import { describeOtherGenesis } from '../../model/otherGenesis.ts'
-import { StoreError } from '../../platform/errors.ts'
+import { IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexMarks, WriterReport } from '../port/status.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
@@ -184,18 +184,19 @@ export function toCandidate(
   }
 }
 
-/** @throws {StoreError} it is no whole page. */
+/** @throws {IndexDamagedError} it is no whole page. */
 export function checkChecksumPage(bytes: Uint8Array): Uint8Array {
   if (bytes.length === checksumPageBytes) return bytes
-  throw new StoreError(
-    `the store is damaged: a page of its row checksums has ${bytes.length} bytes, expected ${checksumPageBytes}`
+  throw new IndexDamagedError(
+    { part: 'counts' },
+    `a page has ${bytes.length} bytes, expected ${checksumPageBytes}`
   )
 }
 
 /** Error of a history whose index names a transaction without a record. */
-export function missingRecord(id: number): StoreError {
+export function missingRecord(id: number): IndexDamagedError {
   const { index, blockNumber } = toPosition(id)
-  return new StoreError(`the store is damaged: transaction ${index} of block ${blockNumber} is missing`)
+  return new IndexDamagedError({ part: 'record', block: blockNumber }, `transaction ${index} is missing`)
 }
 
 /** Records may hold 128 KiB of calldata each: chunks aim at so many stored bytes at most. */

@@ -243,7 +243,7 @@ describe(`what is attached to records (CHAIN_DATA_SEED=${seed})`, () => {
           try {
             expected = expectedText(decodeDetailed(chunk), attached)
           } catch {
-            expect(() => writeRecords(chunk, attached)).toThrow('a stored record is damaged')
+            expect(() => writeRecords(chunk, attached)).toThrow('the index is damaged: a record')
             continue
           }
           expect(writeRecords(chunk, attached)).toBe(expected)

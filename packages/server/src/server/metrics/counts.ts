@@ -26,6 +26,8 @@ export interface Counts {
   countCall(call: { readonly method: string; readonly outcome: string; readonly durationMs: number }): void
   /** Counts a request refused before it became a call. */
   countRefusal(reason: string): void
+  /** Counts a call that met a damaged part of a chain's index. */
+  countDamage(damage: { readonly chainId: number; readonly part: string }): void
   /** Counts an HTTP answer that has begun. */
   countAnswer(status: number): void
   /** Counts bytes of an answer's body that were handed on to be sent. */
@@ -38,6 +40,8 @@ export interface Counts {
   readonly calls: ReadonlyMap<string, CallCounts>
   /** By reason. */
   readonly refusals: ReadonlyMap<string, number>
+  /** By chain, then by part of the index. */
+  readonly damages: ReadonlyMap<number, ReadonlyMap<string, number>>
   /** By status. */
   readonly answers: ReadonlyMap<string, number>
   sentBytes(): number
@@ -49,6 +53,7 @@ export function createCounts(): Counts {
   const calls = new Map<string, { outcomes: Map<string, number>; durations: Histogram }>()
   const refusals = new Map<string, number>()
   const answers = new Map<string, number>()
+  const damages = new Map<number, Map<string, number>>()
   let sentBytes = 0
   let openStreams = 0
   return {
@@ -59,6 +64,11 @@ export function createCounts(): Counts {
       known.durations.note(durationMs / 1_000)
     },
     countRefusal: reason => increment(refusals, reason),
+    countDamage({ chainId, part }) {
+      const parts = damages.get(chainId) ?? new Map<string, number>()
+      damages.set(chainId, parts)
+      increment(parts, part)
+    },
     countAnswer: status => increment(answers, String(status)),
     countSent(bytes) {
       sentBytes += bytes
@@ -69,7 +79,7 @@ export function createCounts(): Counts {
     endStream() {
       openStreams--
     },
-    ...{ calls, refusals, answers },
+    ...{ calls, refusals, answers, damages },
     sentBytes: () => sentBytes,
     openStreams: () => openStreams
   }

@@ -63,6 +63,9 @@ function addCallerMetrics(page: MetricsPage, counts: Counts, inFlight: () => num
   )
   const refusalsHelp = 'Requests refused before they became a call, by reason.'
   page.counter('http_refusals', refusalsHelp, () => rowsBy('reason', counts.refusals))
+  page.counter('index_corruptions', 'Calls that met a damaged part of an index, by part.', () =>
+    [...counts.damages].flatMap(([chainId, parts]) => rowsBy('part', parts, { chain_id: chainId }))
+  )
   const answersHelp = 'HTTP answers by status; without those to bytes that are no HTTP request.'
   page.counter('http_answers', answersHelp, () => rowsBy('status', counts.answers))
   counter('http_sent_bytes', 'Bytes of the bodies of answers.', c => c.sentBytes())

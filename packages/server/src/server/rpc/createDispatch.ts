@@ -15,6 +15,7 @@ import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { type Handlers, type MethodContext, ResultStream } from '../methods/MethodContext.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { createDamageReport } from './createDamageReport.ts'
 import {
   type AnswerHead,
   answerHead,
@@ -58,6 +59,7 @@ export interface DispatchOptions {
 /** Makes the function that answers one request: envelope, method, chain, params, then the method itself. */
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { chainIds, methodPrefix, limits, logger, metrics } = options
+  const reportDamage = createDamageReport({ logger, metrics })
   const document = documentWithPrefix(methodPrefix)
   const handlers: MethodHandlers<MethodContext, ResultStream> = {
     ...options.handlers,
@@ -131,10 +133,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   ): Promise<Answer> {
     const { requestDeadlineMs, streamIdleMs, responseBytes } = limits
     let coverage: AnswerCoverage | undefined
+    const watchDamage = <T>(reading: Promise<T>) =>
+      reading.catch((failure: unknown) => {
+        reportDamage(failure, chainId)
+        throw failure
+      })
     const work = async (signal: AbortSignal): Promise<string | PieceStream> => {
       // The params were checked against this very method's schema, which the type system cannot follow.
       const handler = handlers[method] as (params: unknown, context: MethodContext) => Promise<unknown>
-      const result = await handler(params, {
+      const answering = handler(params, {
         ...(chainId === undefined || Number.isNaN(chainId) ? {} : { chainId }),
         signal,
         deadlineMs: Date.now() + requestDeadlineMs,
@@ -142,9 +149,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
           coverage = reported
         }
       })
+      const result = await watchDamage(answering)
       if (!(result instanceof ResultStream)) return wholeAnswer(exactJson(result), head)
       const bounds = { idleMs: streamIdleMs, largestBytes: responseBytes }
-      const body = await gather(writePieces(result, successPrefix(head), successSuffix, bounds))
+      const pieces = writePieces(result, successPrefix(head), successSuffix, bounds)
+      // Also once the answer has begun, when a failure only cuts the connection.
+      const body = await gather({ next: () => watchDamage(pieces.next()), return: () => pieces.return() })
       // A stream that comes too late is not read any more.
       if (signal.aborted && typeof body !== 'string') await body.return()
       return body

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import {
   ConfigError,
+  IndexDamagedError,
   NodeContradictionError,
   NodeRpcError,
   NodeUnavailableError,
@@ -106,6 +107,15 @@ it.each([
     extraMessage: expect.stringMatching(/^The server is out of file descriptors\..*ulimit -n/)
   })
   expect(JSON.stringify(error)).not.toMatch(/data\/index|upstream 1|SQLite/)
+})
+
+it.each([
+  ['of a known block', { part: 'record', block: 17 } as const, { blockNumber: 17 }],
+  ['of no block', { part: 'meta' } as const, {}]
+])('damage %s is a refusal that may pass', (_, damage, named) => {
+  const { reason, error } = toWireError(new IndexDamagedError(damage, 'its checksum differs'), call)
+  expect(reason).toBe('INDEX_DAMAGED')
+  expect(error.data).toEqual({ reason, ...named, retryAfterMs: 10_000, extraMessage: expect.any(String) })
 })
 
 it('a store that refuses is a bug, not a moment to wait for', () => {

@@ -1,6 +1,6 @@
 import { createErrorObject, type ErrorReason, type RpcErrorObject } from '@chain-data/protocol'
 import { describeCause, lacksDescriptors } from '../../platform/describeCause.ts'
-import { StoreError } from '../../platform/errors.ts'
+import { IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { Refusal } from '../../platform/refusal.ts'
 
@@ -21,6 +21,7 @@ export function toWireError(
   const { requestId, method, logger } = call
   const fields = { requestId, error: failure, ...(method === undefined ? {} : { method }) }
   if (failure instanceof Refusal) return refusalError(failure)
+  if (failure instanceof IndexDamagedError) return damageError(failure)
   const extraMessage = describeCause(failure)
   if (extraMessage !== undefined && lacksDescriptors(failure)) {
     logger.warn('the server is out of file descriptors', fields)
@@ -43,6 +44,21 @@ export function toWireError(
       requestId
     })
   }
+}
+
+/** Time within which a damaged block is replaced, as a rule. */
+const healingMs = 10_000
+
+/** Makes the error of a call that needs a damaged part of the index; whoever reads the index logs and counts it. */
+function damageError({ damage: { block } }: IndexDamagedError): WireError {
+  const where = block === undefined ? '' : ` at block ${block}`
+  const extraMessage = `The chain's index is damaged${where}: nothing is answered from there until that is repaired. Try again.`
+  const data = {
+    extraMessage,
+    retryAfterMs: healingMs,
+    ...(block === undefined ? {} : { blockNumber: block })
+  }
+  return { reason: 'INDEX_DAMAGED', error: createErrorObject('INDEX_DAMAGED', data) }
 }
 
 /** Makes the error of a refusal, in full. */
