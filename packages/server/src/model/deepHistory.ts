@@ -1,11 +1,31 @@
 import type { Address, BlockRef, Hash, HoldingCandidate } from './evm.ts'
 
+/**
+ * What answers for history older than an index: an index of addresses of the node (`ots`, `trace_filter`), the nonces and
+ * balances of old blocks (`state`), or nothing.
+ */
+export type DeepSource = 'ots' | 'trace_filter' | 'state' | 'none'
+
+/** How much of one account's history older than an index is answered. */
+export interface DeepCoverage {
+  /** `none`: nothing of it. */
+  readonly source: DeepSource
+  /** Transactions of this block and later ones are answered; 0: all. Above 0, the account's older history is unprovable. */
+  readonly from: number
+  /** The transactions that a search from state does not find: receipts of no value, without a log. */
+  readonly lacks?: 'zero-value-receipts'
+  /** Why nothing before `from` is answered, as a sentence. */
+  readonly reason?: string
+}
+
 /** How far down the part of an account's history is known that lies below an index. */
 export interface DeepKnowledge {
   /** Its transactions are known from this block up to the index; the index's first block: none yet. */
   readonly recordsFrom: number
   /** Likewise what it may hold. */
   readonly candidatesFrom: number
+  /** Some of the records were found from state, which does not show receipts of no value; absent: none. */
+  readonly isFromState?: true
 }
 
 /** What was found in the blocks from `from` up to, and without, `below`; all of it, or an absent member. */
@@ -13,6 +33,8 @@ export interface DeepStretch {
   readonly from: number
   readonly below: number
   readonly records?: readonly DeepRecord[]
+  /** They were found from state; default false. */
+  readonly isFromState?: boolean
   readonly candidates?: readonly HoldingCandidate[]
 }
 

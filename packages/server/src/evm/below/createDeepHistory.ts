@@ -1,5 +1,5 @@
 import { firstTransactionId } from '../../index/record/transactionId.ts'
-import type { DeepHistoryCache } from '../../model/deepHistory.ts'
+import type { DeepCoverage, DeepHistoryCache, DeepSource } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { isAbsent, readCount, readObject } from '../../nodes/evm/rawFields.ts'
@@ -10,7 +10,7 @@ import { createSharedWork, DeadlineError, withDeadline } from '../../platform/co
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
 import { cacheOfMode, createAccountReader } from './createAccountReader.ts'
-import { type AddressIndex, createSearches, findAddressIndex, hashesIn, type Searches } from './searches.ts'
+import { createSearches, findAddressIndex, hashesIn, type Searches } from './searches.ts'
 
 /** The account to read, and how long it may take. */
 interface DeepRequest {
@@ -33,18 +33,20 @@ export interface DeepProgress {
  * normalised as those of the index are, so that records are the same.
  */
 export interface DeepHistory {
-  /** Returns the index of addresses that answers for histories; `undefined`: no node has been asked yet. Never waits. */
-  answeredBy(): AddressIndex | undefined
+  /** Returns what answers for histories; `undefined`: no node has been asked yet. Never waits. */
+  answeredBy(): DeepSource | undefined
   /**
    * Makes sure that it is known.
    * @throws {NodeUnavailableError} no node answers.
    */
-  findOut(signal: AbortSignal): Promise<AddressIndex>
+  findOut(signal: AbortSignal): Promise<DeepSource>
   /**
    * Reads transactions of the account until `isEnough`, newest first, or down to the beginning.
    * @throws {NodeUnavailableError} and {NodeContradictionError}: what was read before stays known.
    */
   readRecords(request: DeepRequest, isEnough: () => Promise<boolean>): Promise<DeepProgress>
+  /** Returns how much of the account's history is answered, as far as the last reads have shown it. */
+  coverage(address: Address, anchor: BlockRef): Promise<DeepCoverage>
   /** Reads on until it is known of all blocks what the account may hold. Needs no index of addresses. */
   readCandidates(request: DeepRequest): Promise<DeepProgress>
   /** The history that was read so far. */
@@ -77,9 +79,9 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
   const searchesOf = createSearches({ rpc, source, traces })
   const begun = new BoundedMap<string, Searches>(rememberedSearches)
   const reader = createAccountReader({ source, cache })
-  let found: { readonly index: AddressIndex; readonly atMs: number } | undefined
+  let found: { readonly index: DeepSource; readonly atMs: number } | undefined
 
-  async function addressIndex(signal: AbortSignal): Promise<AddressIndex> {
+  async function addressIndex(signal: AbortSignal): Promise<DeepSource> {
     if (found !== undefined && (found.index !== 'none' || now() - found.atMs < forgetAfterMs))
       return found.index
     await share('address index', signal, async within => {
@@ -96,7 +98,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     name: string,
     address: Address,
     below: number,
-    index: AddressIndex,
+    index: DeepSource,
     anchor: BlockRef
   ): Searches {
     const known = begun.get(name)
@@ -164,6 +166,14 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     cache,
     answeredBy: () => found?.index,
     findOut: addressIndex,
+    async coverage(address, anchor) {
+      const source = found?.index ?? 'none'
+      const { isFromState } = await cache.known(address, anchor)
+      return {
+        ...{ source, from: source === 'none' ? anchor.number : 0 },
+        ...(isFromState || source === 'state' ? { lacks: 'zero-value-receipts' } : {})
+      }
+    },
     readRecords: (request, isEnough) => read(request, 'records', isEnough),
     readCandidates: request => read(request, 'candidates', async () => false),
     async lookUpHash(hash, anchor, signal) {

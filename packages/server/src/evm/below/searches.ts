@@ -1,5 +1,6 @@
 import { type BlockRows, hashLength } from '../../index/record/encodeBlock.ts'
 import { toHex } from '../../index/record/hexBytes.ts'
+import type { DeepSource } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
@@ -72,7 +73,7 @@ export function createSearches(options: {
   }: {
     readonly address: Address
     readonly below: number
-    readonly index: AddressIndex
+    readonly index: DeepSource
     readonly anchor: BlockRef
   }): Searches => {
     const wanted = { address, below }
@@ -97,7 +98,7 @@ export function hashesIn({ hashes, transactionCount }: BlockRows): readonly Hash
 }
 
 /** The index by which a node lists the transactions of an address. */
-export type AddressIndex = 'ots' | 'trace_filter' | 'none'
+export type AddressIndex = Exclude<DeepSource, 'state'>
 
 const nobody = '0x0000000000000000000000000000000000000001'
 

@@ -23,6 +23,7 @@ interface AccountRow {
   readonly id: number
   readonly records_from: number
   readonly candidates_from: number
+  readonly from_state: number
   readonly used_at: number
 }
 
@@ -53,7 +54,7 @@ export function createDeepHistoryCache(
 
   function* find(address: Address, anchor: BlockRef): Steps<AccountRow | undefined> {
     const [row] = yield* ask<AccountRow>(
-      `SELECT id, records_from, candidates_from, used_at FROM ${account}
+      `SELECT id, records_from, candidates_from, from_state, used_at FROM ${account}
        WHERE ${ofChain} address = $1 AND anchor_number = $2 AND anchor_hash = $3`,
       ...keyOf(address, anchor)
     )
@@ -67,7 +68,7 @@ export function createDeepHistoryCache(
     const [made] = yield* ask<AccountRow>(
       `INSERT INTO ${account}
          (${columns}address, anchor_number, anchor_hash, records_from, candidates_from, used_at, weight)
-       VALUES (${values}$1, $2, $3, $2, $2, $4, $5) RETURNING id, records_from, candidates_from, used_at`,
+       VALUES (${values}$1, $2, $3, $2, $2, $4, $5) RETURNING id, records_from, candidates_from, from_state, used_at`,
       ...keyOf(address, anchor),
       now(),
       accountOverheadBytes
@@ -85,7 +86,7 @@ export function createDeepHistoryCache(
   }
 
   function* save(address: Address, anchor: BlockRef, stretch: DeepStretch): Steps<void> {
-    const { id, records_from, candidates_from } =
+    const { id, records_from, candidates_from, from_state } =
       (yield* find(address, anchor)) ?? (yield* make(address, anchor))
     const { from, below } = stretch
     const joins = (known: number) => below >= known && from < known
@@ -100,9 +101,11 @@ export function createDeepHistoryCache(
       (candidates ?? []).map(each => [id, encodeHeld(each)])
     )
     yield* ask(
-      `UPDATE ${account} SET records_from = $2, candidates_from = $3, used_at = $4, weight = weight + $5 WHERE id = $1`,
+      `UPDATE ${account}
+       SET records_from = $2, candidates_from = $3, used_at = $4, weight = weight + $5, from_state = $6 WHERE id = $1`,
       ...[id, records === undefined ? records_from : from, candidates === undefined ? candidates_from : from],
-      ...[now(), weigh(records ?? [], candidates ?? [])]
+      ...[now(), weigh(records ?? [], candidates ?? [])],
+      records !== undefined && stretch.isFromState === true ? 1 : from_state
     )
     yield* evict(id)
     yield* sweep()
@@ -153,7 +156,11 @@ export function createDeepHistoryCache(
     if (Math.abs(nowMs - row.used_at) > useGrainMs) {
       yield* ask(`UPDATE ${account} SET used_at = $1 WHERE id = $2`, nowMs, row.id)
     }
-    return { recordsFrom: row.records_from, candidatesFrom: row.candidates_from }
+    return {
+      recordsFrom: row.records_from,
+      candidatesFrom: row.candidates_from,
+      ...(row.from_state !== 0 && { isFromState: true as const })
+    }
   }
 
   function* readChunk(address: Address, anchor: BlockRef, id: number, below: number, limit: number) {

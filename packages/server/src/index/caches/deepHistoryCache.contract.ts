@@ -111,6 +111,17 @@ export function describeDeepHistoryCache(
       expect(await cache.candidates(person(2), anchor)).toEqual([])
     })
 
+    it('keeps that records were found from state', async () => {
+      const cache = await place.open()
+      const own = person(1)
+      await cache.save(own, anchor, { from: 900, below: 1_000, records: [], isFromState: true })
+      await cache.save(own, anchor, { from: 500, below: 900, records: [], candidates: [] })
+      const known = { recordsFrom: 500, candidatesFrom: 1_000, isFromState: true }
+      expect(await cache.known(own, anchor)).toEqual(known)
+      await cache.close()
+      expect(await (await place.open()).known(own, anchor)).toEqual(known)
+    })
+
     it('passes over a stretch that leaves a gap, or is known, and takes one that overlaps', async () => {
       const cache = await place.open()
       const save = (from: number, below: number, ...ids: number[]) =>

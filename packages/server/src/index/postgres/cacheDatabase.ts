@@ -200,6 +200,14 @@ export const deepHistorySchema: CacheSchema = {
       CREATE TRIGGER account_weighed AFTER INSERT OR DELETE OR UPDATE OF weight ON account
         FOR EACH ROW EXECUTE FUNCTION weigh_account();
     `
+    },
+    {
+      version: 2,
+      name: 'history from state',
+      sql: `
+      -- 1: some of the account's records were found from state, so that receipts of no value may be missing.
+      ALTER TABLE account ADD COLUMN from_state smallint NOT NULL DEFAULT 0;
+    `
     }
   ]
 }

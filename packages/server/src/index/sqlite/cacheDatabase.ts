@@ -180,6 +180,14 @@ export const deepHistorySchema: CacheSchema = {
         UPDATE usage SET weight = weight - old.weight;
       END;
     `
+    },
+    {
+      version: 2,
+      name: 'history from state',
+      sql: `
+      -- 1: some of the account's records were found from state, so that receipts of no value may be missing.
+      ALTER TABLE account ADD COLUMN from_state INTEGER NOT NULL DEFAULT 0;
+    `
     }
   ]
 }

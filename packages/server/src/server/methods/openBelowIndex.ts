@@ -1,5 +1,4 @@
 import type { DeepHistory, DeepProgress } from '../../evm/below/createDeepHistory.ts'
-import type { AddressIndex } from '../../evm/below/searches.ts'
 import { hasLeft } from '../../index/caches/createDeepHistoryCache.ts'
 import type { HistoryPart } from '../../index/port/history.ts'
 import type { StatusReader } from '../../index/port/status.ts'
@@ -10,7 +9,7 @@ import {
   toPosition,
   toTransactionId
 } from '../../index/record/transactionId.ts'
-import type { DeepKnowledge } from '../../model/deepHistory.ts'
+import type { DeepSource } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash, HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
@@ -91,7 +90,7 @@ export async function openBelowIndex(
       ...(limit === undefined ? {} : { limit })
     })
   /** Checks that the account is still in the cache: one that has left it is like one that has nothing. */
-  const requireKept = async (lane: keyof DeepKnowledge) => {
+  const requireKept = async (lane: 'recordsFrom' | 'candidatesFrom') => {
     if ((await deep.cache.known(address, anchor))[lane] > 0) throw hasLeft()
   }
   const count = async (olderThan: TransactionPosition | undefined, atMost: number) => {
@@ -157,7 +156,7 @@ export async function whoAnswersBelow(
   snapshot: StatusReader,
   signal: AbortSignal
 ): Promise<'node' | 'none' | undefined> {
-  const answers = (index: AddressIndex | undefined) =>
+  const answers = (index: DeepSource | undefined) =>
     index === undefined || index === 'none' ? index : 'node'
   if (answers(deep.answeredBy()) === 'node') return 'node'
   const range = await snapshot.indexedRange()

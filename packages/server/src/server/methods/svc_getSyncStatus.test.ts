@@ -1,9 +1,9 @@
 import { checkResult } from '@chain-data/protocol/validators'
 import { describe, expect, it } from 'vitest'
-import type { AddressIndex } from '../../evm/below/searches.ts'
 import type { IndexCoverage } from '../../index/port/status.ts'
 import type { Snapshot } from '../../index/port/store.ts'
 import { emptySnapshot } from '../../index/shared/IndexSnapshot.ts'
+import type { DeepSource } from '../../model/deepHistory.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import { ResultStream } from './MethodContext.ts'
@@ -24,7 +24,7 @@ interface Asked {
   /** Newest block of the index; null: it is empty. */
   readonly to?: number | null
   readonly status?: Partial<SyncStatus>
-  readonly deepHistory?: AddressIndex | undefined
+  readonly deepHistory?: DeepSource | undefined
   readonly serveWhileSyncing?: boolean
   openSnapshot?(): Promise<Snapshot>
 }

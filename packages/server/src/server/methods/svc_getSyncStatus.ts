@@ -1,7 +1,7 @@
 import type { SyncStatus as WireStatus } from '@chain-data/protocol'
-import type { AddressIndex } from '../../evm/below/searches.ts'
 import type { IndexCoverage, IndexedRange, IndexMarks } from '../../index/port/status.ts'
 import type { StoreReader } from '../../index/port/store.ts'
+import type { DeepSource } from '../../model/deepHistory.ts'
 import {
   type ReadinessRules,
   type SolanaState,
@@ -21,7 +21,7 @@ interface StatusChain {
   readonly reader: Pick<StoreReader, 'openSnapshot'>
   status(): SyncStatus
   /** Returns which index of addresses answers for history older than the index; `undefined`: not known. */
-  deepHistory(): AddressIndex | undefined
+  deepHistory(): DeepSource | undefined
 }
 
 export interface SyncStatusOptions {
@@ -88,7 +88,7 @@ async function readIndex(reader: StatusChain['reader']): Promise<IndexView | und
 function toWireStatus(
   reported: SyncStatus,
   view: IndexView | undefined,
-  deepHistory: AddressIndex | undefined,
+  deepHistory: DeepSource | undefined,
   rules: ReadinessRules
 ): WireStatus {
   const status = view === undefined ? reported : withIndex(reported, { ...view.marks, range: view.range })
