@@ -1,3 +1,5 @@
+import type { Address } from '../model/evm.ts'
+
 /** Facts for the log and for `error.data`; never a secret, a URL, SQL or a stack. */
 export type ErrorContext = Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>
 
@@ -66,6 +68,8 @@ export interface Damage {
   readonly part: keyof typeof damageableParts
   /** The block that it belongs to; absent where it names none. */
   readonly block?: number
+  /** The address under which a row of that block was met, which may be the wrong one. */
+  readonly address?: Address
 }
 
 /** Parts of an index that have checksums, and what the log calls them. */

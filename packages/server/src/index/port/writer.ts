@@ -1,5 +1,5 @@
 import type { BlockRef } from '../../model/evm.ts'
-import { StoreError } from '../../platform/errors.ts'
+import { type Damage, StoreError } from '../../platform/errors.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import type { PoolUpdate } from './pool.ts'
 import type { IndexMarks, WriterReport } from './status.ts'
@@ -23,6 +23,12 @@ export interface WriterState extends IndexMarks {
   readonly indexedFrom?: number
 }
 
+/**
+ * Result of replacing a block. `gone`: none is stored at that height, because a reorg removed it. `other`: the stored chain has
+ * another block there, by its hash or those of the blocks before and after it; nothing is written then.
+ */
+export type ReplaceOutcome = 'replaced' | 'gone' | 'other'
+
 /** The only way to change a chain's index. Used by one indexer at a time. */
 export interface StoreWriter {
   /** Reads the state of the store; it changes with every commit. */
@@ -35,6 +41,14 @@ export interface StoreWriter {
    * @throws {StoreError} when a block is not the child of the one before it or of the stored head; nothing is written then.
    */
   commitBlocks(blocks: PackedBlocks, options?: { readonly finalized?: number }): Promise<void>
+  /**
+   * Replaces all that is stored of one block by `block`, which was fetched and verified anew, in ONE transaction. The rest of
+   * the index stays as it is, marks, coverage and row checksums included.
+   * @param block - the one block, in the form in which it was committed: traced if it was.
+   * @param damage - the damage that was met in it: a row under a wrong key is removed too.
+   * @throws {StoreError} `block` has fewer details than the stored one is known to have.
+   */
+  replaceBlock(block: PackedBlocks, damage: Damage): Promise<ReplaceOutcome>
   /** Stored hash of a block at this height; absent when not (or no longer) indexed. */
   blockRef(number: number): Promise<BlockRef | undefined>
   /**

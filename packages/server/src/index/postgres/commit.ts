@@ -19,7 +19,10 @@ export interface Script {
 }
 
 /** The statements that append blocks, in the order of `inStoreOrder`. */
-export function appendScript(blocks: PackedBlocks, change: AppendChange): Script {
+export function appendScript(
+  blocks: PackedBlocks,
+  change: Pick<AppendChange, 'droppable' | 'undoAbove' | 'mayHaveReorged'>
+): Script {
   const { headers, ids, eventEnds } = blocks
   const holdings = holdingStatement(blocks)
   const tables: readonly (readonly [string, Buffer])[] = [

@@ -45,7 +45,7 @@ function deletePartiesByKey(number: number, firstId: number): readonly string[] 
 }
 
 /** Row by row through the index, whatever the planner believes of tables that it may know nothing of yet. */
-function walkingIndexes(statements: readonly string[]): readonly string[] {
+export function walkingIndexes(statements: readonly string[]): readonly string[] {
   const scans = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
   return [
     ...scans.map(scan => `SET LOCAL ${scan} = off`),

@@ -1,6 +1,8 @@
-import type { BlockRef } from '../../model/evm.ts'
+import type { BlockRef, Hash } from '../../model/evm.ts'
+import type { Damage } from '../../platform/errors.ts'
 import type { IndexCoverage, WriterReport } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
+import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { maxBlockNumber } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
@@ -20,6 +22,7 @@ import { bytesArrayLiteral } from './literals.ts'
 import { leaveStatements, markFinalStatements } from './meta.ts'
 import { type Partitions, partitionBlocks } from './partitions.ts'
 import { createPoolRows, poolScript } from './pool.ts'
+import { removeBlockStatements } from './removeBlock.ts'
 import { rollbackAllStatements, rollbackStatements } from './rollback.ts'
 import type { WriterSession } from './session.ts'
 
@@ -72,6 +75,21 @@ export class PostgresWriter implements WriterEngine {
     return row && toRef(row)
   }
 
+  async parentHash(number: number): Promise<Hash | undefined> {
+    const [row] = await this.#session.read<{ hash: Buffer }>(
+      'SELECT parent_hash AS hash FROM block WHERE number = $1',
+      [number]
+    )
+    return row && toHex(row.hash)
+  }
+
+  async newestStored(): Promise<number> {
+    const [row] = await this.#session.read<{ newest: number }>(
+      'SELECT greatest((SELECT max(number) FROM block), (SELECT max(id) FROM tx) >> 16, -1) AS newest'
+    )
+    return row?.newest ?? -1
+  }
+
   checksumPages() {
     return this.#session.read<{ page: number; rec: Buffer }>('SELECT page, rec FROM tally')
   }
@@ -104,6 +122,15 @@ export class PostgresWriter implements WriterEngine {
       [...rows, ...pool.rows]
     )
     await this.#makePartitionAhead(blocks.headers.at(-1)?.ref.number ?? 0)
+  }
+
+  async replace(block: PackedBlocks, damage: Damage): Promise<void> {
+    const number = block.headers[0]?.ref.number ?? 0
+    const undo = await this.#session.read('SELECT FROM undo WHERE block = $1', [number])
+    const { statements, rows } = appendScript(block, {
+      ...{ droppable: -1, undoAbove: undo.length > 0 ? number - 1 : number, mayHaveReorged: false }
+    })
+    await this.#session.write([...removeBlockStatements(block, damage), ...statements], rows)
   }
 
   async removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void> {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { BlockRef } from '../../model/evm.ts'
-import { StoreError } from '../../platform/errors.ts'
+import type { BlockRef, Hash } from '../../model/evm.ts'
+import { type Damage, IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import type { PoolUpdate } from '../port/pool.ts'
 import type { IndexCoverage, WriterReport } from '../port/status.ts'
-import type { StoreWriter, WriterState } from '../port/writer.ts'
-import { addressLength } from '../record/encodeBlock.ts'
+import type { ReplaceOutcome, StoreWriter, WriterState } from '../port/writer.ts'
+import { addressLength, type BlockHeader } from '../record/encodeBlock.ts'
 import { inStoreOrder } from '../record/inStoreOrder.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { RowChecksums } from '../record/rowChecksums.ts'
@@ -52,7 +52,12 @@ export interface WriterEngine {
   readonly pool: PoolRows
   meta(): Promise<ChainMeta>
   head(): Promise<BlockRef | undefined>
+  /** @throws {IndexDamagedError} the row of the block is damaged. */
   block(number: number): Promise<BlockRef | undefined>
+  /** Reads the stored hash of a block's parent. */
+  parentHash(number: number): Promise<Hash | undefined>
+  /** Newest height of which a block's row or a record is stored; -1 in an empty store. Trusts no checksum. */
+  newestStored(): Promise<number>
   /** Reads the stored row checksums. */
   checksumPages(): Promise<readonly { readonly page: number; readonly rec: Uint8Array }[]>
   /** Whether the store remembers transactions that a reorg removed. */
@@ -61,6 +66,8 @@ export interface WriterEngine {
   hasUndoAbove(number: number): Promise<boolean>
   /** @param blocks - in the order in which they are stored. */
   append(blocks: PackedBlocks, change: AppendChange): Promise<void>
+  /** Replaces the rows of one block; undo data only where the store has some. @param block - in the order in which it is stored. */
+  replace(block: PackedBlocks, damage: Damage): Promise<void>
   removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void>
   /** @param head - absent in an empty store. */
   removeAll(head: number | undefined): Promise<void>
@@ -129,6 +136,25 @@ export class IndexWriter implements StoreWriter {
 
   blockRef(number: number): Promise<BlockRef | undefined> {
     return this.#inTurn(() => this.#engine.block(number))
+  }
+
+  replaceBlock(block: PackedBlocks, damage: Damage): Promise<ReplaceOutcome> {
+    return this.#inTurn(async () => {
+      const [header] = block.headers
+      if (header === undefined) throw new StoreError('there is no block to replace one by')
+      const outcome = await this.#placeOf(header)
+      if (outcome !== 'replaced') return outcome
+      const { tracedFrom = Number.POSITIVE_INFINITY } = (await this.#engine.meta()).coverage
+      if (!header.isTraced && header.ref.number >= tracedFrom) {
+        throw new StoreError(
+          `block ${header.ref.number} was indexed with its traces; expected them in the block that replaces it`,
+          { blockNumber: header.ref.number }
+        )
+      }
+      await this.#write(() => this.#engine.replace(inStoreOrder(block), damage))
+      this.#head = undefined
+      return outcome
+    })
   }
 
   rollbackTo(ancestor: BlockRef): Promise<void> {
@@ -239,6 +265,33 @@ export class IndexWriter implements StoreWriter {
       known: () => ({ coverage, checksumPages: checksums.takeChanged() })
     })
     this.#known = { coverage, checksums }
+  }
+
+  /**
+   * Reports whether a block belongs where it would replace the stored one. A row that is damaged or missing says nothing of
+   * its hash: those of the blocks before and after it do.
+   */
+  async #placeOf({ ref: { number, hash }, parentHash }: BlockHeader): Promise<ReplaceOutcome> {
+    const { indexedFrom } = await this.#engine.meta()
+    if (indexedFrom === undefined || number < indexedFrom) return 'gone'
+    if (number > (await this.#engine.newestStored())) return 'gone'
+    const stored = await this.#soundBlock(number)
+    if (stored !== undefined) return stored.hash === hash ? 'replaced' : 'other'
+    const before = await this.#soundBlock(number - 1)
+    if (before !== undefined && before.hash !== parentHash) return 'other'
+    const after = await this.#soundBlock(number + 1)
+    if (after === undefined) return 'replaced'
+    return (await this.#engine.parentHash(number + 1)) === hash ? 'replaced' : 'other'
+  }
+
+  /** @returns absent too when the row of the block is damaged. */
+  async #soundBlock(number: number): Promise<BlockRef | undefined> {
+    try {
+      return await this.#engine.block(number)
+    } catch (error) {
+      if (error instanceof IndexDamagedError) return undefined
+      throw error
+    }
   }
 
   async #readHead(): Promise<BlockRef | null> {

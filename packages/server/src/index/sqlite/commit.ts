@@ -99,14 +99,9 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
     for (let row = 0; row < ids.length; row++) deleteReorged.run([slice(hashes, row, hashLength)])
   }
 
-  return (
-    packed: PackedBlocks,
-    { droppable, undoAbove, mayHaveReorged }: Pick<AppendChange, 'droppable' | 'undoAbove' | 'mayHaveReorged'>
-  ): void => {
+  /** Rows whose tables have no epochs. */
+  const insertRows = (packed: PackedBlocks, undoAbove: number) => {
     const { headers, ids, records, recordEnds } = packed
-    const first = headers[0]
-    if (first === undefined) return
-    setIndexedFrom.run([first.ref.number])
     for (const { ref, parentHash, timestampSeconds, transactionCount } of headers) {
       insertBlock.run([
         ref.number,
@@ -123,14 +118,43 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
       insertRecord.run([id, records.subarray(start, end)])
       start = end
     }
-    let newestEpoch = 0
-    for (const part of cutIntoEpochs(headers, epochs.newest(), layout.epochTransactions)) {
-      newestEpoch = appendPart(packed, part)
-    }
-    appendCandidates(packed, newestEpoch)
     appendEvents(packed)
-    deleteUndo.run([droppable])
-    if (mayHaveReorged) forgetReorged(packed)
+  }
+
+  return {
+    append(
+      packed: PackedBlocks,
+      {
+        droppable,
+        undoAbove,
+        mayHaveReorged
+      }: Pick<AppendChange, 'droppable' | 'undoAbove' | 'mayHaveReorged'>
+    ): void {
+      const { headers } = packed
+      const first = headers[0]
+      if (first === undefined) return
+      setIndexedFrom.run([first.ref.number])
+      insertRows(packed, undoAbove)
+      let newestEpoch = 0
+      for (const part of cutIntoEpochs(headers, epochs.newest(), layout.epochTransactions)) {
+        newestEpoch = appendPart(packed, part)
+      }
+      appendCandidates(packed, newestEpoch)
+      deleteUndo.run([droppable])
+      if (mayHaveReorged) forgetReorged(packed)
+    },
+    /** Puts one block back whose rows have been removed, into the epoch that it was in. */
+    putBack(packed: PackedBlocks, epoch: Epoch, keepsUndo: boolean): void {
+      const number = packed.headers[0]?.ref.number ?? 0
+      insertRows(packed, keepsUndo ? number - 1 : number)
+      appendPart(packed, {
+        epoch,
+        firstId: firstTransactionId(number),
+        endId: firstTransactionId(number + 1)
+      })
+      // The newest epoch is the one that candidates are added to: others may be complete.
+      appendCandidates(packed, epochs.newest()?.id ?? epoch.id)
+    }
   }
 }
 

@@ -20,6 +20,9 @@ export function createEpochTable(connection: SqliteConnection) {
     `SELECT ${columns} FROM epoch ORDER BY first_block DESC LIMIT 1`
   )
   const selectAll = connection.prepare<Epoch>(`SELECT ${columns} FROM epoch ORDER BY first_block`)
+  const selectHolding = connection.prepare<Epoch>(
+    `SELECT ${columns} FROM epoch WHERE first_block <= ? ORDER BY first_block DESC LIMIT 1`
+  )
   const countAll = connection.prepare<{ n: number }>('SELECT count(*) AS n FROM epoch')
   // A rollback leaves the candidates of an epoch: it is begun anew under its id, so that such leftovers do not add up.
   const selectLeft = connection.prepare<{ id: number | null }>(
@@ -31,6 +34,8 @@ export function createEpochTable(connection: SqliteConnection) {
 
   return {
     newest: (): Epoch | undefined => selectNewest.get([]),
+    /** The epoch that a block lies in. */
+    holding: (block: number): Epoch | undefined => selectHolding.get([block]),
     /** Oldest first. */
     all: (): readonly Epoch[] => selectAll.all([]),
     count: (): number => countAll.get([])?.n ?? 0,

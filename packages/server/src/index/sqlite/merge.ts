@@ -107,7 +107,16 @@ export function forgetMerge(connection: SqliteConnection): void {
     `SELECT 1 FROM merge_source WHERE epoch NOT IN (SELECT id FROM epoch)
        OR epoch = (SELECT id FROM epoch ORDER BY first_block DESC LIMIT 1) LIMIT 1`
   )
-  if (overtaken.get([]) === undefined) return
+  if (overtaken.get([]) !== undefined) endMerge(connection)
+}
+
+/** Ends a merge of which this epoch is a source, because its rows change. Call it in the transaction that changes them. */
+export function forgetMergeOf(connection: SqliteConnection, epoch: number): void {
+  const isSource = connection.prepare('SELECT 1 FROM merge_source WHERE epoch = ?').get([epoch]) !== undefined
+  if (isSource) endMerge(connection)
+}
+
+function endMerge(connection: SqliteConnection): void {
   connection.exec('INSERT INTO dropped_epoch SELECT target FROM merge')
   connection.exec('DELETE FROM merge_source; DELETE FROM merge')
 }

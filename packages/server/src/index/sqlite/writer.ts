@@ -1,7 +1,10 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { BlockRef } from '../../model/evm.ts'
+import type { BlockRef, Hash } from '../../model/evm.ts'
+import type { Damage } from '../../platform/errors.ts'
 import type { WriterReport } from '../port/status.ts'
+import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
+import { toPosition } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
 import type { AppendChange, KnownChange, Mark, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
@@ -12,6 +15,7 @@ import type { WriterLock } from './lock.ts'
 import { createIdleWork, EpochMerger, type IdleWork, type MergerLayout } from './merge.ts'
 import { createCursor, createMarkWriter } from './meta.ts'
 import { createPoolRows, createPoolWriter } from './pool.ts'
+import { removeBlock } from './removeBlock.ts'
 import { hasUndoAbove, rollbackAll, rollbackTo } from './rollback.ts'
 
 /** How the writer lays out what it stores; readers find it in the file. */
@@ -46,7 +50,7 @@ export class SqliteWriter implements WriterEngine {
   readonly #lock: WriterLock
   readonly #layout: Layout
   readonly #cursor: ReturnType<typeof createCursor>
-  readonly #appendBlocks: ReturnType<typeof createBlockAppender>
+  readonly #appender: ReturnType<typeof createBlockAppender>
   readonly #changePool: ReturnType<typeof createPoolWriter>
   readonly #marks: ReturnType<typeof createMarkWriter>
   readonly #putChecksums: SqliteStatement
@@ -63,7 +67,7 @@ export class SqliteWriter implements WriterEngine {
     this.#lock = lock
     this.#layout = layout
     this.#cursor = createCursor(connection)
-    this.#appendBlocks = createBlockAppender(connection, layout)
+    this.#appender = createBlockAppender(connection, layout)
     this.pool = createPoolRows(connection)
     this.#changePool = createPoolWriter(connection)
     this.#marks = createMarkWriter(connection)
@@ -94,6 +98,21 @@ export class SqliteWriter implements WriterEngine {
     return this.#cursor.block(number)
   }
 
+  async parentHash(number: number): Promise<Hash | undefined> {
+    const row = this.#connection
+      .prepare<{ hash: Uint8Array }>('SELECT parent_hash AS hash FROM block WHERE number = ?')
+      .get([number])
+    return row && toHex(row.hash)
+  }
+
+  async newestStored(): Promise<number> {
+    const newest = this.#connection.prepare<{ number: number | null; id: number | null }>(
+      'SELECT (SELECT max(number) FROM block) AS number, (SELECT max(id) FROM tx) AS id'
+    )
+    const { number = null, id = null } = newest.get([]) ?? {}
+    return Math.max(number ?? -1, id === null ? -1 : toPosition(id).blockNumber)
+  }
+
   async checksumPages() {
     return this.#connection.prepare<{ page: number; rec: Uint8Array }>('SELECT page, rec FROM tally').all([])
   }
@@ -110,10 +129,17 @@ export class SqliteWriter implements WriterEngine {
     this.#throwFailure()
     this.#idleWork.postpone()
     inTransaction(this.#connection, () => {
-      this.#appendBlocks(blocks, change)
+      this.#appender.append(blocks, change)
       this.#putKnown(change)
       if (change.finalized !== undefined) this.#marks.setFinal(change.finalized)
       this.#changePool(change.pool)
+    })
+  }
+
+  async replace(block: PackedBlocks, damage: Damage): Promise<void> {
+    inTransaction(this.#connection, () => {
+      const { epoch, hadUndo } = removeBlock(this.#connection, block, damage)
+      this.#appender.putBack(block, epoch, hadUndo)
     })
   }
 

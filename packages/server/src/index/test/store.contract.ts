@@ -13,6 +13,7 @@ import { describeLifetime } from './lifetime.contract.ts'
 import { describePool } from './pool.contract.ts'
 import { describeRecount } from './recount.contract.ts'
 import { describeReorgs } from './reorgs.contract.ts'
+import { describeReplacing } from './replacing.contract.ts'
 import { describeReport } from './report.contract.ts'
 
 /** Sizes that an engine should make small, so that short chains reach every case. */
@@ -62,6 +63,7 @@ export function describeStore(name: string, open: OpenStore, engineShare = 1): v
   describe(`store ${name}`, () => {
     describe('blocks and history', () => describeBlocks(open, share))
     describe('reorgs', () => describeReorgs(open, share))
+    describe('replacing a block', () => describeReplacing(open))
     describe('coverage', () => describeCoverage(open))
     describe('account events', () => describeEvents(open, share))
     describe('recount', () => describeRecount(open, share))

@@ -44,6 +44,7 @@ function createGate(chain: readonly BlockRows[]) {
       return { ...marks, ...(head === undefined ? {} : { head, indexedFrom: 0 }) }
     },
     blockRef: async number => (stored.includes(number) ? chain[number]?.ref : undefined),
+    replaceBlock: nobody,
     rollbackTo: nobody,
     rollbackAll: nobody,
     markBackfilled: async () => {},

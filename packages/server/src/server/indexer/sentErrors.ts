@@ -1,5 +1,11 @@
 import { StoreInUseError } from '../../index/port/writer.ts'
-import { type ErrorContext, StoreError, StoreUnavailableError } from '../../platform/errors.ts'
+import {
+  type Damage,
+  type ErrorContext,
+  IndexDamagedError,
+  StoreError,
+  StoreUnavailableError
+} from '../../platform/errors.ts'
 
 /** An error on its way to another thread: copied as it is, it would lose its class and its code. */
 interface SentError {
@@ -14,7 +20,7 @@ interface SentError {
 }
 
 /** The most special ones first. */
-const types = { StoreInUseError, StoreUnavailableError, StoreError }
+const types = { IndexDamagedError, StoreInUseError, StoreUnavailableError, StoreError }
 const typeNames = Object.keys(types) as (keyof typeof types)[]
 
 /** Makes plain data of an error; any other value is returned itself. */
@@ -45,6 +51,9 @@ function pack(error: Error): SentError {
 function unpack({ name, message, stack, cause, store }: SentError): Error {
   const options = cause === undefined ? {} : { cause: unpack(cause) }
   if (store === undefined) return Object.assign(new Error(message, options), { name, stack })
+  if (store.type === 'IndexDamagedError') {
+    return Object.assign(new IndexDamagedError(store.context as unknown as Damage, ''), { message, stack })
+  }
   return Object.assign(new types[store.type](message, store.context, options), { stack })
 }
 

@@ -102,6 +102,7 @@ export function connectWriter(port: MessagePort): WriterConnection {
     return {
       state: call('state'),
       commitBlocks: (blocks, options) => call('commitBlocks', buffersOf(blocks))(blocks, options),
+      replaceBlock: (block, damage) => call('replaceBlock', buffersOf(block))(block, damage),
       blockRef: call('blockRef'),
       rollbackTo: call('rollbackTo'),
       rollbackAll: call('rollbackAll'),
