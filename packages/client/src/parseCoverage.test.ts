@@ -11,6 +11,17 @@ test('every chain of the header is read, with what is known of it', () => {
   ])
 })
 
+test('what history from old states lacks is read, and from where on it is known', () => {
+  const header = '1;from=90;to=99;deep-from=40;deep=state;lacks=zero-value-receipts;reason=delegated'
+  expect(parseCoverage(`${header}, 2;from=90;to=99;deep=none;reason=contract`)).toEqual([
+    {
+      ...{ chainId: 1, from: 90, to: 99, deepFrom: 40 },
+      ...{ deepHistory: 'state', lacks: 'zero-value-receipts', reason: 'delegated' }
+    },
+    { chainId: 2, from: 90, to: 99, deepHistory: 'none', reason: 'contract' }
+  ])
+})
+
 test('what a newer host adds is passed over, and so is what is no height', () => {
   expect(parseCoverage('1;from=3;pool;x-new=word;deep=archive;to=-4;internal=a')).toEqual([
     { chainId: 1, from: 3 }

@@ -12,13 +12,23 @@ export interface Coverage {
   readonly internalFrom?: number
   /** First block from which on operations, authorities and logs of failed transactions are known; absent: of none. */
   readonly operationsFrom?: number
-  /** Who answers for what lies below `from`: the node, or nobody. Absent where nothing lies there. */
-  readonly deepHistory?: 'node' | 'none'
+  /**
+   * What answers for history older than `from`: an index of addresses or the logs of the node (`node`), its old states, or
+   * nothing. Absent where nothing is older, or it is not known.
+   */
+  readonly deepHistory?: 'node' | 'state' | 'none'
+  /** Transactions that are left out of the older history: receipts of no value that log nothing. Absent: none. */
+  readonly lacks?: 'zero-value-receipts'
+  /** First block of the older history that is answered; absent: as `deepHistory` says. */
+  readonly deepFrom?: number
+  /** Why older transactions of this account are not answered, such as `contract` or `delegated`. */
+  readonly reason?: string
 }
 
 const names = {
   ...{ from: 'from', to: 'to' },
-  ...{ transfers: 'transfersFrom', internal: 'internalFrom', operations: 'operationsFrom' }
+  ...{ transfers: 'transfersFrom', internal: 'internalFrom', operations: 'operationsFrom' },
+  'deep-from': 'deepFrom'
 } as const
 const member = /^\d{1,15}(;[a-z*][a-z\d_.*-]*(=([a-z*][\w:/.*-]*|-?\d{1,15}))?)*$/i
 
@@ -47,7 +57,9 @@ function readMember(text: string): Coverage {
     if (Object.hasOwn(names, name) && /^\d+$/.test(value)) {
       coverage[names[name as keyof typeof names]] = Number(value)
     }
-    if (name === 'deep' && /^(node|none)$/.test(value)) coverage.deepHistory = value
+    if (name === 'deep' && /^(node|state|none)$/.test(value)) coverage.deepHistory = value
+    if (name === 'lacks' && value === 'zero-value-receipts') coverage.lacks = value
+    if (name === 'reason' && value) coverage.reason = value
   }
   return coverage as unknown as Coverage
 }

@@ -13,6 +13,8 @@ it('the error table holds exactly the cases of the contract', () => {
     ['UNSUPPORTED_CHAIN', -32001, 200],
     ['UPSTREAM_UNAVAILABLE', -32002, 200],
     ['NOT_SYNCED', -32002, 200],
+    ['STILL_READING', -32002, 200],
+    ['HISTORY_UNPROVABLE', -32007, 200],
     ['INDEX_DAMAGED', -32002, 200],
     ['RESPONSE_TOO_LARGE', -32003, 200],
     ['CURSOR_REORGED', -32004, 200],
@@ -33,6 +35,7 @@ it('only what may pass by itself is retryable', () => {
   expect(retryable.map(each => each.reason)).toEqual([
     'UPSTREAM_UNAVAILABLE',
     'NOT_SYNCED',
+    'STILL_READING',
     'INDEX_DAMAGED',
     'RATE_LIMITED',
     'OVERLOADED'

@@ -1,3 +1,5 @@
+import type { DeepCoverage, DeepReason } from './deepHistory.ts'
+
 /** Which blocks an answer about an account speaks of, and what is known of them. */
 export interface AnswerCoverage {
   readonly chainId: number
@@ -10,6 +12,15 @@ export interface AnswerCoverage {
   readonly internalFrom?: number
   /** First block from which on operations, authorities and logs of failed transactions are indexed; absent: of none. */
   readonly operationsFrom?: number
-  /** What lies below `from` is answered by the node, or by nobody; absent where nothing lies there. */
-  readonly deepHistory?: 'node' | 'none'
+  /**
+   * What answers for history older than `from`: the node's index of addresses or its logs (`node`), its old states, or
+   * nothing; absent where there is none.
+   */
+  readonly deepHistory?: 'node' | 'state' | 'none'
+  /** Transactions of the older history that are left out. */
+  readonly lacks?: DeepCoverage['lacks']
+  /** First block of the older history that is answered, where that is not all of it. */
+  readonly deepFrom?: number
+  /** Why what is older is not answered. */
+  readonly reason?: DeepReason
 }

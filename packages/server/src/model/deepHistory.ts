@@ -14,9 +14,21 @@ export interface DeepCoverage {
   readonly from: number
   /** The transactions that a search from state does not find: receipts of no value, without a log. */
   readonly lacks?: 'zero-value-receipts'
-  /** Why nothing before `from` is answered, as a sentence. */
-  readonly reason?: string
+  /** Why the account's history before `from` is not answered; absent where no node answers for any account. */
+  readonly reason?: DeepReason
 }
+
+/** Why the history of an account cannot be proven from state, as a word for headers. */
+export type DeepReason = keyof typeof deepReasons
+
+/** The same as the end of a sentence, for people. */
+export const deepReasons = {
+  contract: 'the account has code, so that transactions of others change its balance',
+  delegated:
+    'it ran the code of a contract for a time (EIP-7702), so that transactions of others changed its balance',
+  'no-key': 'it has never sent a transaction, so that nothing shows that it has a key and no code',
+  'other-fees': 'fees of its transactions are not computed as on Ethereum'
+} as const
 
 /** How far down the part of an account's history is known that lies below an index. */
 export interface DeepKnowledge {

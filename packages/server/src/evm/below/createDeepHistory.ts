@@ -26,6 +26,10 @@ interface DeepRequest {
 export interface DeepProgress {
   readonly isDone: boolean
   readonly reachedBlock: number
+  /** How much of what was asked for is read, from 0 to below 100; absent: the blocks passed tell. */
+  readonly percent?: number
+  /** Time that the rest is expected to take; absent: not known yet. */
+  readonly expectedMs?: number
 }
 
 /**

@@ -106,7 +106,10 @@ function listNodes(
           }))
         )
         const isMissing = all.every(({ offers }) => offers?.hasAddressIndex === false)
-        const missing = deepHistory === 'node' && startBlock !== 0 && isMissing ? [missingDeepHistory()] : []
+        const missing =
+          deepHistory !== 'off' && deepHistory !== undefined && startBlock !== 0 && isMissing
+            ? [missingDeepHistory()]
+            : []
         return [
           ...compared,
           ...compareSamples(all, place),

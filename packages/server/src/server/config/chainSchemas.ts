@@ -55,9 +55,9 @@ export const evmChain = z.strictObject({
       description:
         'first block to index: an integer from 0, or "latest" (the newest final block at the first start)'
     }),
-  deepHistory: z.enum(['node', 'off']).default('off').meta({
+  deepHistory: z.enum(['node', 'strict', 'off']).default('off').meta({
     description:
-      'who answers what lies below the first indexed block: "node" (its own index of addresses), or "off"'
+      'history older than the index: "node" (read from the node on demand), "strict" (likewise, and refused where it may lack anything), or "off"'
   }),
   traces: z.enum(traceModes).default('off').meta({
     description:

@@ -30,6 +30,24 @@ it('says what is known of a chain, and leaves out what is not', async () => {
   ).toBe('1;from=5;to=5;deep=node, 10, 31337;from=0;to=128;transfers=0;internal=7;deep=none')
 })
 
+it('says what is lacking of history older than the index, and why', async () => {
+  expect(
+    await headerOf([
+      { chainId: 1, from: 90, to: 99, deepHistory: 'state', lacks: 'zero-value-receipts' },
+      { chainId: 2, from: 90, to: 99, deepHistory: 'none', reason: 'contract' },
+      { chainId: 3, from: 90, to: 99, deepHistory: 'node' },
+      { chainId: 3, from: 90, to: 99, deepHistory: 'state', deepFrom: 40, reason: 'delegated' },
+      { chainId: 3, from: 90, to: 99, deepHistory: 'state', deepFrom: 20, lacks: 'zero-value-receipts' }
+    ])
+  ).toBe(
+    [
+      '1;from=90;to=99;deep=state;lacks=zero-value-receipts',
+      '2;from=90;to=99;deep=none;reason=contract',
+      '3;from=90;to=99;deep-from=40;deep=state;lacks=zero-value-receipts;reason=delegated'
+    ].join(', ')
+  )
+})
+
 it('is no header where nothing was told', async () => {
   expect(await headerOf([])).toBeUndefined()
 })

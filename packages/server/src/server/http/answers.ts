@@ -1,6 +1,7 @@
 import { errors, transport } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { present } from '../../platform/present.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
 import { answerCalls, type TakenQuota } from '../rpc/answerCalls.ts'
@@ -98,7 +99,7 @@ const largestInteger = 999_999_999_999_999
 
 /**
  * Builds the header that says what an answer covers: a list of chain ids with parameters (RFC 9651), such as
- * `31337;from=0;to=128;transfers=0;internal=0;operations=0;deep=none`, each chain once.
+ * `31337;from=900;to=1028;transfers=900;deep=state;lacks=zero-value-receipts`, each chain once.
  *
  * @param reported - by the methods; of a batch each entry by itself.
  * @returns no header where nothing was reported. A chain whose numbers do not fit into such a header is left out of it.
@@ -111,15 +112,16 @@ function coverageHeader(reported: readonly AnswerCoverage[]): Record<string, str
 }
 
 function toMember(coverage: AnswerCoverage): string | undefined {
-  const { chainId, from, to, transfersFrom, internalFrom, operationsFrom, deepHistory } = coverage
+  const { chainId, from, to, transfersFrom, internalFrom, operationsFrom, deepHistory, deepFrom } = coverage
   const known = { transfers: transfersFrom, internal: internalFrom, operations: operationsFrom }
-  const numbers = Object.entries({ from, to, ...known })
+  const numbers = Object.entries({ from, to, ...known, 'deep-from': deepFrom })
   const all = [chainId, ...numbers.map(([, value]) => value ?? 0)]
   if (all.some(value => !(Number.isInteger(value) && value >= 0 && value <= largestInteger))) return undefined
-  const parameters = numbers
+  const { lacks, reason } = coverage
+  const parameters = [...numbers, ...Object.entries({ deep: deepHistory, lacks, reason })]
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `;${name}=${value}`)
-  return `${chainId}${parameters.join('')}${deepHistory === undefined ? '' : `;deep=${deepHistory}`}`
+  return `${chainId}${parameters.join('')}`
 }
 
 /**
@@ -141,9 +143,10 @@ function narrower(one: AnswerCoverage, other: AnswerCoverage): AnswerCoverage {
   const transfersFrom = both(one.transfersFrom, other.transfersFrom, Math.max)
   const internalFrom = both(one.internalFrom, other.internalFrom, Math.max)
   const operationsFrom = both(one.operationsFrom, other.operationsFrom, Math.max)
-  const deepHistory = [one, other].some(({ deepHistory }) => deepHistory === 'none')
-    ? 'none'
-    : (one.deepHistory ?? other.deepHistory)
+  const worst = (['none', 'state', 'node'] as const).find(deepHistory =>
+    [one, other].some(each => each.deepHistory === deepHistory)
+  )
+  const deepFrom = [one, other].flatMap(each => each.deepFrom ?? [])
   return {
     chainId: one.chainId,
     // No block is in both: so many were removed between the two.
@@ -151,7 +154,8 @@ function narrower(one: AnswerCoverage, other: AnswerCoverage): AnswerCoverage {
     ...(transfersFrom === undefined ? {} : { transfersFrom }),
     ...(internalFrom === undefined ? {} : { internalFrom }),
     ...(operationsFrom === undefined ? {} : { operationsFrom }),
-    ...(deepHistory === undefined ? {} : { deepHistory })
+    ...present({ deepHistory: worst, lacks: one.lacks ?? other.lacks, reason: one.reason ?? other.reason }),
+    ...(worst === 'none' || deepFrom.length === 0 ? {} : { deepFrom: Math.max(...deepFrom) })
   }
 }
 

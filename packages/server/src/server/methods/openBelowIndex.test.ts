@@ -35,6 +35,8 @@ const letLeave = () => cache.save(other, anchor, { from: 0, below: 1_000, record
 async function open(onRead = async () => undefined): Promise<BelowIndex> {
   const deep = {
     cache,
+    answeredBy: () => 'ots' as const,
+    coverage: async () => ({ source: 'ots' as const, from: 0 }),
     async readCandidates() {
       await onRead()
       return { isDone: true, reachedBlock: 0 }

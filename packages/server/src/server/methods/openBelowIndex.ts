@@ -9,12 +9,13 @@ import {
   toPosition,
   toTransactionId
 } from '../../index/record/transactionId.ts'
-import type { DeepSource } from '../../model/deepHistory.ts'
+import type { DeepCoverage, DeepSource } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash, HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import { requireComplete, retryAfterMs, stillReading } from './coverageBelow.ts'
 import type { HistoryView } from './createPageTexts.ts'
 import type { MethodContext } from './MethodContext.ts'
 
@@ -23,6 +24,8 @@ export interface DeepChain {
   readonly chainId: number
   /** Absent: history older than the index is not answered. */
   readonly deep?: DeepHistory | undefined
+  /** Refuse history older than the index that may lack anything; default false. */
+  readonly isStrict?: boolean
 }
 
 /** History older than the index, for one answer about one account. */
@@ -36,6 +39,8 @@ export interface BelowIndex {
   /** Counts the records, `atMost` at most. */
   count(olderThan: TransactionPosition | undefined, atMost: number): Promise<number>
   lookUpHash(hash: Hash): Promise<TransactionPosition | undefined>
+  /** Returns how much of the account's history is answered, as far as the reads so far have shown it. */
+  coverage(): Promise<DeepCoverage>
   /** Reads the account's candidates, all of them. @throws as `MissingBelow.read`. */
   readCandidates(): Promise<readonly HoldingCandidate[]>
 }
@@ -43,18 +48,15 @@ export interface BelowIndex {
 /** A read from nodes that is still to be done. It may take long: no snapshot should be open meanwhile. */
 export interface MissingBelow {
   /**
-   * @throws {Refusal} UPSTREAM_UNAVAILABLE when the time does not suffice; the next call goes on from there.
+   * @throws {Refusal} STILL_READING when the time does not suffice; the next call goes on from there.
    * @throws {NodeUnavailableError} and {NodeContradictionError} likewise.
    */
   read(): Promise<void>
 }
 
-/** The `retryAfterMs` of an unfinished read: what was read so far is kept. */
-const retryAfterMs = 1_000
-
 /** @returns `undefined`: there is no history older than the index, or no node answers for it. */
 export async function openBelowIndex(
-  { chainId, deep }: DeepChain,
+  { chainId, deep, isStrict = false }: DeepChain,
   snapshot: StatusReader,
   address: Address,
   status: SyncStatus,
@@ -69,16 +71,15 @@ export async function openBelowIndex(
   const request = { address, anchor, signal, deadlineMs }
   const requireFinal = () => {
     if (isFinal) return
-    throw unfinished(
-      `Block ${range.from - 1} of chain ${chainId}, the last one before the index, is not final yet.`
-    )
+    const message = `Block ${range.from - 1} of chain ${chainId}, the last one before the index, is not final yet.`
+    throw new Refusal('UPSTREAM_UNAVAILABLE', message, { retryAfterMs })
   }
-  const requireDone = ({ isDone, reachedBlock }: DeepProgress) => {
-    if (isDone) return
-    throw unfinished(
-      `History before block ${range.from} of chain ${chainId} is still being read, down to block ${reachedBlock} so far.`
-    )
+  const requireDone = (progress: DeepProgress) => {
+    if (!progress.isDone) throw stillReading(chainId, range.from, progress)
   }
+  const coverage = () => deep.coverage(address, anchor)
+  /** Returns the first block of the history that can be read; 0 while that is not known. */
+  const lowest = async () => (deep.answeredBy() === undefined ? 0 : (await coverage()).from)
   const belowId = (olderThan: TransactionPosition | undefined) =>
     Math.min(
       firstTransactionId(anchor.number),
@@ -90,8 +91,8 @@ export async function openBelowIndex(
       ...(limit === undefined ? {} : { limit })
     })
   /** Checks that the account is still in the cache: one that has left it is like one that has nothing. */
-  const requireKept = async (lane: 'recordsFrom' | 'candidatesFrom') => {
-    if ((await deep.cache.known(address, anchor))[lane] > 0) throw hasLeft()
+  const requireKept = async (lane: 'recordsFrom' | 'candidatesFrom', from: number) => {
+    if ((await deep.cache.known(address, anchor))[lane] > from) throw hasLeft()
   }
   const count = async (olderThan: TransactionPosition | undefined, atMost: number) => {
     let found = 0
@@ -100,21 +101,23 @@ export async function openBelowIndex(
   }
 
   return {
-    ...{ anchor, count },
+    ...{ anchor, count, coverage },
     async *records(part) {
       let left = part.limit ?? Number.POSITIVE_INFINITY
       for await (const chunk of kept(part)) {
         left -= chunk.ids.length
         yield chunk
       }
-      if (left > 0) await requireKept('recordsFrom')
+      if (left > 0) await requireKept('recordsFrom', await lowest())
     },
     async missing(olderThan, atMost = Number.POSITIVE_INFINITY) {
       const isEnough = async () => Number.isFinite(atMost) && (await count(olderThan, atMost)) >= atMost
       if (atMost === 0) return undefined
       requireFinal()
+      if (isStrict && deep.answeredBy() !== undefined)
+        requireComplete(chainId, anchor.number, await coverage())
       const { recordsFrom } = await deep.cache.known(address, anchor)
-      if (recordsFrom === 0 || (await isEnough())) return undefined
+      if (recordsFrom <= (await lowest()) || (await isEnough())) return undefined
       return { read: async () => requireDone(await deep.readRecords(request, isEnough)) }
     },
     async lookUpHash(hash) {
@@ -126,7 +129,7 @@ export async function openBelowIndex(
       requireFinal()
       requireDone(await deep.readCandidates(request))
       const candidates = await deep.cache.candidates(address, anchor)
-      await requireKept('candidatesFrom')
+      await requireKept('candidatesFrom', 0)
       return candidates
     }
   }
@@ -150,29 +153,21 @@ export function joinBelow(snapshot: HistoryView, below: BelowIndex): HistoryView
 /** Maximum wait for a silent node by an answer that the index alone may give. */
 const findOutTimeoutMs = 1_500
 
-/** Returns who answers for history older than the index; `undefined` while no node has answered whether it can. */
+/** Returns what answers for history older than the index; `undefined` while no node has answered whether it can. */
 export async function whoAnswersBelow(
   deep: DeepHistory,
   snapshot: StatusReader,
   signal: AbortSignal
-): Promise<'node' | 'none' | undefined> {
-  const answers = (index: DeepSource | undefined) =>
-    index === undefined || index === 'none' ? index : 'node'
-  if (answers(deep.answeredBy()) === 'node') return 'node'
+): Promise<DeepSource | undefined> {
+  const known = deep.answeredBy()
+  if (known !== undefined && known !== 'none') return known
   const range = await snapshot.indexedRange()
   if (range === undefined || range.from === 0) return 'none'
   try {
-    return answers(
-      await withDeadline({ timeoutMs: findOutTimeoutMs, signal }, within => deep.findOut(within))
-    )
+    return await withDeadline({ timeoutMs: findOutTimeoutMs, signal }, within => deep.findOut(within))
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof NodeUnavailableError || error instanceof DeadlineError)
-      return answers(deep.answeredBy())
+    if (error instanceof NodeUnavailableError || error instanceof DeadlineError) return deep.answeredBy()
     throw error
   }
-}
-
-function unfinished(message: string): Refusal {
-  return new Refusal('UPSTREAM_UNAVAILABLE', message, { retryAfterMs })
 }

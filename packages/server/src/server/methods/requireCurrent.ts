@@ -5,6 +5,7 @@ import type { AnswerCoverage } from '../../model/coverage.ts'
 import { type ReadinessRules, type SyncStatus, whyNotReady } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import type { CoverageBelow } from './coverageBelow.ts'
 
 /** After a start or a reorg the index is level with its node again within a moment: a call waits so long for it. */
 const startWaitMs = 5_000
@@ -148,14 +149,14 @@ export async function retryWhileMoving<T>(
 export async function coverageOf(
   chainId: number,
   snapshot: StatusReader,
-  deepHistory: 'node' | 'none' | undefined
+  below: CoverageBelow
 ): Promise<AnswerCoverage> {
   const range = await snapshot.indexedRange()
   if (range === undefined) return { chainId }
   return {
     ...{ chainId, from: range.from, to: range.to.number },
     ...knownFrom(await snapshot.coverage()),
-    ...(range.from === 0 || deepHistory === undefined ? {} : { deepHistory })
+    ...(range.from === 0 ? {} : below)
   }
 }
 

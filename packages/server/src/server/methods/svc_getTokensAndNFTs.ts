@@ -117,7 +117,8 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
       if (older !== undefined && (range?.from ?? 0) > older.below) throw indexMoved(chain.chainId)
       candidates.push(...(older?.candidates ?? []))
       // Logs are enough for that, which every node has.
-      context.onCoverage?.(await coverageOf(chain.chainId, snapshot, older === undefined ? 'none' : 'node'))
+      const deepHistory = older === undefined ? 'none' : 'node'
+      context.onCoverage?.(await coverageOf(chain.chainId, snapshot, { deepHistory }))
       // A half-built index says nothing about its last block; then the node's latest is the better one.
       if (!isBackfilled || !range) return { candidates }
       const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }

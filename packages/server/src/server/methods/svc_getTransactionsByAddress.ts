@@ -8,6 +8,7 @@ import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { FormatAddress } from './addressFormat.ts'
+import { coverageBelow } from './coverageBelow.ts'
 import { type ConfirmedPage, createPageTexts, type HistoryView } from './createPageTexts.ts'
 import { type Attached, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 import {
@@ -82,9 +83,9 @@ export function createGetTransactionsByAddress(
     try {
       context.signal.throwIfAborted()
       await requireReady(snapshot, status, { isFirstPage, serveWhileSyncing, nowMs: clock.now() })
-      const deepHistory = deep ? await whoAnswersBelow(deep, snapshot, context.signal) : 'none'
-      const below =
-        deepHistory === 'none' ? undefined : await openBelowIndex(chain, snapshot, address, status, context)
+      const source = deep ? await whoAnswersBelow(deep, snapshot, context.signal) : 'none'
+      const isAnswered = source !== 'none' || chain.isStrict === true
+      const below = isAnswered ? await openBelowIndex(chain, snapshot, address, status, context) : undefined
       const asked = {
         ...{ chainId, address, limit: page.limit, attached: attachedTo(address, page) },
         ...(await openPage(snapshot, below, address, page, chainId)),
@@ -92,7 +93,7 @@ export function createGetTransactionsByAddress(
       }
       const missing = await requireWhole(snapshot, below, asked, maxUnpaged)
       if (missing !== undefined) return missing
-      context.onCoverage?.(await coverageOf(chainId, snapshot, deepHistory))
+      context.onCoverage?.(await coverageOf(chainId, snapshot, await coverageBelow(source, below)))
       isOpen = true
       const view = below === undefined ? snapshot : joinBelow(snapshot, below)
       return new ResultStream(readPage(view, asked), () => snapshot.close())

@@ -111,7 +111,7 @@ export function createVerifyHistory({
         }
       })
       // A certificate does not cover history older than the index.
-      onCoverage?.(await coverageOf(chain.chainId, snapshot, 'none'))
+      onCoverage?.(await coverageOf(chain.chainId, snapshot, { deepHistory: 'none' }))
       const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }
       return { indexed, at, branch: await snapshot.rollbacks(), tookMs: clock.now() - startMs }
     } finally {

@@ -90,7 +90,7 @@ export async function startParts(
     const { chainId, finality, waivers, traces, deepHistory } = chain
     const source = createEvmSource({ rpc, finality, waivers, traces })
     const deep =
-      deepHistory === 'node'
+      deepHistory !== 'off'
         ? createDeepHistory({ rpc, source, traces, cache: stores.openDeepHistoryCache(chainId) })
         : undefined
     const indexer = indexing.chains[index]
@@ -113,6 +113,7 @@ export async function startParts(
         source
       }),
       deep,
+      isStrict: deepHistory === 'strict',
       deepHistory: () => (deep === undefined ? 'none' : deep.answeredBy()),
       status: () => {
         const status = indexer.status()
@@ -221,7 +222,7 @@ function indexFiguresOf(indexer: Pick<Indexer, 'figures'>): Pick<NodeFigures, 'i
 }
 
 /** Histories begin at the first indexed block then. */
-const noDeepHistory = 'deepHistory is "node", and no node lists the transactions of an address'
+const noDeepHistory = 'no node lists the transactions of an address or has old states, as deepHistory needs'
 
 /** Timeout at the start of asking nodes what they offer; a call that needs to know asks again. */
 const firstLookMs = 30_000

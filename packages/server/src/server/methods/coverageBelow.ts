@@ -1,0 +1,68 @@
+import type { DeepProgress } from '../../evm/below/createDeepHistory.ts'
+import type { AnswerCoverage } from '../../model/coverage.ts'
+import { type DeepCoverage, type DeepSource, deepReasons } from '../../model/deepHistory.ts'
+import type { BlockRef } from '../../model/evm.ts'
+import { present } from '../../platform/present.ts'
+import { Refusal } from '../../platform/refusal.ts'
+
+/** The part of an answer's coverage that speaks of history older than the index. */
+export type CoverageBelow = Pick<AnswerCoverage, 'deepHistory' | 'lacks' | 'deepFrom' | 'reason'>
+
+/** A history that is older than the index. */
+interface History {
+  readonly anchor: BlockRef
+  coverage(): Promise<DeepCoverage>
+}
+
+/** Returns what an answer covers of the history older than the index. */
+export async function coverageBelow(
+  source: DeepSource | undefined,
+  below: History | undefined
+): Promise<CoverageBelow> {
+  if (source === undefined) return {}
+  if (source === 'none' || below === undefined) return { deepHistory: 'none' }
+  const { from, lacks, reason } = await below.coverage()
+  if (from >= below.anchor.number) return { deepHistory: 'none', ...present({ reason }) }
+  return {
+    deepHistory: source === 'state' || lacks !== undefined ? 'state' : 'node',
+    ...present({ lacks, reason }),
+    ...(from > 0 && { deepFrom: from })
+  }
+}
+
+/**
+ * Lets only histories pass that lack nothing.
+ * @throws {Refusal} HISTORY_UNPROVABLE, with the reason.
+ */
+export function requireComplete(
+  chainId: number,
+  indexedFrom: number,
+  { from, lacks, reason }: DeepCoverage
+): void {
+  if (from === 0 && lacks === undefined) return
+  const unknown =
+    'no node lists the transactions of an address, nor has the states that they could be found from'
+  const unseen = 'receipts of no value that log nothing cannot be found from old states'
+  const why = from === 0 ? unseen : reason === undefined ? unknown : deepReasons[reason]
+  const message = `History before block ${from || indexedFrom} of chain ${chainId} cannot be proven complete: ${why}.`
+  throw new Refusal('HISTORY_UNPROVABLE', message, {})
+}
+
+/** The `retryAfterMs` of an unfinished read. */
+export const retryAfterMs = 1_000
+
+/** Makes the refusal of a history that is not read far enough; what was read is kept. */
+export function stillReading(
+  chainId: number,
+  indexedFrom: number,
+  { reachedBlock, expectedMs, ...progress }: DeepProgress
+): Refusal<'STILL_READING'> {
+  const passed = (100 * (indexedFrom - reachedBlock)) / indexedFrom
+  const percent = Math.min(99, Math.max(0, Math.floor(progress.percent ?? passed)))
+  const left = expectedMs === undefined ? '' : `, about ${Math.ceil(expectedMs / 1_000)} s left`
+  return new Refusal(
+    'STILL_READING',
+    `History before block ${indexedFrom} of chain ${chainId} is still being read, down to block ${reachedBlock} so far (${percent} %${left}).`,
+    { retryAfterMs, progress: { reachedBlock, percent, ...present({ expectedMs }) } }
+  )
+}
