@@ -46,6 +46,24 @@ export interface SyncStatus {
   readonly stalledSinceMs?: number
   /** Why the chain does not move; absent while it does. Never holds a URL. */
   readonly problem?: string
+  /** Absent where this process does not write the index. */
+  readonly integrity?: IndexIntegrity
+}
+
+/** Result of checking a chain's index against its checksums. Counts run from the start of the indexer's thread. */
+export interface IndexIntegrity {
+  /** Blocks whose stored rows were checked while nobody asked for them. */
+  readonly checkedBlocks: number
+  /** Share of the index that the current pass has checked, from 0 to 1; absent while the index is not checked. */
+  readonly passDone?: number
+  /** `Date.now()` at the end of the last pass over the whole index. */
+  readonly passEndedAtMs?: number
+  /** Damaged parts that are to be replaced. */
+  readonly damaged: number
+  /** Blocks that were fetched again and replaced. */
+  readonly replacedBlocks: number
+  /** Why damage is not replaced yet. Never holds a URL. */
+  readonly problem?: string
 }
 
 /**

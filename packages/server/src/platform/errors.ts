@@ -84,7 +84,8 @@ const damageableParts = {
   poolEntry: 'a pool entry',
   report: "the writer's report",
   counts: 'row checksums',
-  meta: 'the meta row'
+  meta: 'the meta row',
+  file: 'the file'
 }
 
 /** A read met {@link Damage}: nothing is answered from it. The same call may succeed once the block is replaced. */

@@ -62,9 +62,17 @@ async function openLosable(identity: ChainIdentity, weather: Weather): Promise<S
   }
   return {
     ...Object.fromEntries(
-      (['blockRef', 'rollbackTo', 'rollbackAll', 'markBackfilled', 'markSettled', 'markFinal'] as const).map(
-        name => [name, (...args: never[]) => Reflect.apply(writer[name], writer, args)]
-      )
+      (
+        [
+          'blockRef',
+          'rollbackTo',
+          'rollbackAll',
+          'markBackfilled',
+          'markSettled',
+          'markFinal',
+          'takeDamage'
+        ] as const
+      ).map(name => [name, (...args: never[]) => Reflect.apply(writer[name], writer, args)])
     ),
     state: () => losable('state', () => writer.state()),
     commitBlocks: (blocks, options) => losable('commitBlocks', () => writer.commitBlocks(blocks, options)),

@@ -1,3 +1,4 @@
+import type { Damage } from '../../platform/errors.ts'
 import type { AuditReader } from './audit.ts'
 import type { HistoryReader } from './history.ts'
 import type { HoldingsReader } from './holdings.ts'
@@ -15,6 +16,8 @@ export interface StoreReader {
    * @remarks Close it, also after an error: an open view keeps old pages alive.
    */
   openSnapshot(): Promise<Snapshot>
+  /** Reports damage that a snapshot met to the writer of the index, whichever process that is in. */
+  reportDamage(damage: Damage): Promise<void>
   /** Also ends every open snapshot: its next read throws. */
   close(): Promise<void>
 }

@@ -49,6 +49,15 @@ export interface StoreWriter {
    * @throws {StoreError} `block` has fewer details than the stored one is known to have.
    */
   replaceBlock(block: PackedBlocks, damage: Damage): Promise<ReplaceOutcome>
+  /**
+   * Removes all pool entries, damaged ones among them, with what is remembered of earlier ones. The index is not settled then:
+   * until the pool has been read again, nothing is known of it.
+   */
+  dropPool(): Promise<void>
+  /** Whether a block is covered by the traces of the index: one that replaces it has to be traced too. */
+  coversTraces(number: number): Promise<boolean>
+  /** Takes the damage that readers have reported since the last call, of this and of other processes. */
+  takeDamage(): Promise<readonly Damage[]>
   /** Stored hash of a block at this height; absent when not (or no longer) indexed. */
   blockRef(number: number): Promise<BlockRef | undefined>
   /**

@@ -1,8 +1,9 @@
-import { StoreUnavailableError } from '../../platform/errors.ts'
+import { type Damage, StoreUnavailableError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
 import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection } from './connection.ts'
+import { notifyDamage } from './damageChannel.ts'
 import { type Partitions, readPartitions } from './history.ts'
 import { createReadStatements, type ReadStatements } from './read.ts'
 import type { PostgresPool, ReadServer } from './servers.ts'
@@ -61,6 +62,7 @@ interface ShownState {
 
 class PostgresSnapshots implements SnapshotSource, ViewSource {
   readonly #pool: PostgresPool
+  readonly #chainId: number
   readonly #settings: Required<PostgresReaderOptions>
   readonly statements: ReadStatements
   readonly #beginView: (connection: ReadConnection) => Promise<ViewFacts | undefined>
@@ -74,6 +76,7 @@ class PostgresSnapshots implements SnapshotSource, ViewSource {
 
   constructor(pool: PostgresPool, chainId: number, settings: Required<PostgresReaderOptions>) {
     this.#pool = pool
+    this.#chainId = chainId
     this.#settings = settings
     this.statements = createReadStatements(chainId, {
       answerMs: pool.answerMs,
@@ -90,6 +93,13 @@ class PostgresSnapshots implements SnapshotSource, ViewSource {
     const snapshot = new PostgresSnapshot(view, this, lease)
     lease.begin(this.#settings.maxAgeMs, () => snapshot.release())
     return snapshot
+  }
+
+  async reportDamage(damage: Damage): Promise<void> {
+    const { connection } = await this.#pool.primary.begin(reporting =>
+      notifyDamage(reporting, this.#chainId, damage)
+    )
+    await this.#pool.primary.putBack(connection)
   }
 
   cut(): void {

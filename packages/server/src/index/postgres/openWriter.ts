@@ -3,6 +3,7 @@ import type { FencedWriter, StoreWriter } from '../port/writer.ts'
 import { hashBytes } from '../record/hexBytes.ts'
 import { IndexWriter } from '../shared/IndexWriter.ts'
 import { checkIdentity, type MetaColumns, toMeta } from '../shared/rows.ts'
+import { listenForDamage } from './damageChannel.ts'
 import type { Client } from './driver.ts'
 import { connect, drop } from './driver.ts'
 import { keepAside } from './keepAside.ts'
@@ -86,7 +87,8 @@ async function openIndex(
   const [stored] = await session.read<MetaColumns>('SELECT * FROM meta')
   checkIdentity(toMeta(stored).identity, identity, asideSchema(identity.chainId))
   const partitions = await session.use(() => Partitions.load(client))
-  return new IndexWriter(new PostgresWriter(session, partitions, layout), layout)
+  const takeDamage = await session.use(() => listenForDamage(client, identity.chainId))
+  return new IndexWriter(new PostgresWriter(session, partitions, takeDamage, layout), layout)
 }
 
 async function isOfOtherGenesis(client: Client, { chainId, genesisHash }: ChainIdentity): Promise<boolean> {

@@ -46,12 +46,19 @@ export class PostgresWriter implements WriterEngine {
   readonly pool: PoolRows
   readonly #session: WriterSession
   readonly #partitions: Partitions
+  readonly takeDamage: () => readonly Damage[]
   readonly #layout: Layout
 
   /** Owns the session from now on. */
-  constructor(session: WriterSession, partitions: Partitions, layout: Layout) {
+  constructor(
+    session: WriterSession,
+    partitions: Partitions,
+    takeDamage: () => readonly Damage[],
+    layout: Layout
+  ) {
     this.#session = session
     this.#partitions = partitions
+    this.takeDamage = takeDamage
     this.#layout = layout
     this.pool = createPoolRows(session, head => partitions.recentFrom(head))
   }
@@ -152,6 +159,14 @@ export class PostgresWriter implements WriterEngine {
     return this.#session.write(
       typeof mark === 'string' ? [`UPDATE meta SET ${mark} = true`] : markFinalStatements(mark.finalized)
     )
+  }
+
+  dropPool(): Promise<void> {
+    const tables = ['pool', 'pool_address', 'first_seen']
+    return this.#session.write([
+      ...tables.map(table => `DELETE FROM ${table}`),
+      'UPDATE meta SET settled = false'
+    ])
   }
 
   writePool(write: PoolWrite): Promise<void> {

@@ -1,4 +1,4 @@
-import { StoreError } from '../../platform/errors.ts'
+import { type Damage, StoreError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
 import { emptySnapshot } from './IndexSnapshot.ts'
 import type { SnapshotLease, SnapshotLeases } from './SnapshotLeases.ts'
@@ -10,6 +10,8 @@ export interface SnapshotSource {
    * @returns absent while the index does not exist.
    */
   open(lease: SnapshotLease): Promise<Snapshot | undefined>
+  /** As in the port. */
+  reportDamage(damage: Damage): Promise<void>
   /** Called when the reader closes, before its snapshots end: breaks off what is being read. */
   cut?(): void
   close(): Promise<void>
@@ -42,6 +44,11 @@ export class IndexReader implements StoreReader {
       lease.end('not open')
       throw error
     }
+  }
+
+  async reportDamage(damage: Damage): Promise<void> {
+    this.#checkOpen()
+    await this.#source.reportDamage(damage)
   }
 
   async close(): Promise<void> {

@@ -66,12 +66,15 @@ export interface WriterEngine {
   hasUndoAbove(number: number): Promise<boolean>
   /** @param blocks - in the order in which they are stored. */
   append(blocks: PackedBlocks, change: AppendChange): Promise<void>
+  /** As in the port. */
+  takeDamage(): readonly Damage[]
   /** Replaces the rows of one block; undo data only where the store has some. @param block - in the order in which it is stored. */
   replace(block: PackedBlocks, damage: Damage): Promise<void>
   removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void>
   /** @param head - absent in an empty store. */
   removeAll(head: number | undefined): Promise<void>
   setMark(mark: Mark): Promise<void>
+  dropPool(): Promise<void>
   writePool(write: PoolWrite): Promise<void>
   report(report: Omit<WriterReport, 'beat'>): Promise<void>
   /** Called after each commit, while reports may be written. @param rows - number of rows that were appended. */
@@ -144,8 +147,7 @@ export class IndexWriter implements StoreWriter {
       if (header === undefined) throw new StoreError('there is no block to replace one by')
       const outcome = await this.#placeOf(header)
       if (outcome !== 'replaced') return outcome
-      const { tracedFrom = Number.POSITIVE_INFINITY } = (await this.#engine.meta()).coverage
-      if (!header.isTraced && header.ref.number >= tracedFrom) {
+      if (!header.isTraced && (await this.#coversTraces(header.ref.number))) {
         throw new StoreError(
           `block ${header.ref.number} was indexed with its traces; expected them in the block that replaces it`,
           { blockNumber: header.ref.number }
@@ -155,6 +157,21 @@ export class IndexWriter implements StoreWriter {
       this.#head = undefined
       return outcome
     })
+  }
+
+  dropPool(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#engine.dropPool()
+      this.#pool.forget()
+    })
+  }
+
+  coversTraces(number: number): Promise<boolean> {
+    return this.#inTurn(() => this.#coversTraces(number))
+  }
+
+  async takeDamage(): Promise<readonly Damage[]> {
+    return this.#isClosed ? [] : this.#engine.takeDamage()
   }
 
   rollbackTo(ancestor: BlockRef): Promise<void> {
@@ -282,6 +299,11 @@ export class IndexWriter implements StoreWriter {
     const after = await this.#soundBlock(number + 1)
     if (after === undefined) return 'replaced'
     return (await this.#engine.parentHash(number + 1)) === hash ? 'replaced' : 'other'
+  }
+
+  async #coversTraces(number: number): Promise<boolean> {
+    const { tracedFrom } = (await this.#engine.meta()).coverage
+    return tracedFrom !== undefined && number >= tracedFrom
   }
 
   /** @returns absent too when the row of the block is damaged. */

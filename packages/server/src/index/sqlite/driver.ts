@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { lacksDescriptors } from '../../platform/describeCause.ts'
-import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
+import { IndexDamagedError, StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 
 /** Value of a parameter or a column. Integers are safe ones; anything wider is stored as bytes. */
 export type SqlValue = number | string | Uint8Array | null
@@ -46,12 +46,18 @@ const busyCode = 5
  */
 export function toStoreError(cause: unknown, sqliteCode: number | undefined): StoreError {
   const reason = cause instanceof Error ? cause.message : String(cause)
+  if (damagedFileCodes.includes((sqliteCode ?? 0) & 0xff)) {
+    return new IndexDamagedError({ part: 'file' }, `SQLite refused: ${reason}`)
+  }
   const mayLackDescriptors = openFailures.includes((sqliteCode ?? 0) & 0xff)
   const systemCode = mayLackDescriptors ? descriptorProblem() : undefined
   if (systemCode === undefined) return new StoreError(`SQLite refused: ${reason}`, { sqliteCode }, { cause })
   const message = `SQLite refused: ${reason} (${systemCode}: no file descriptor is left)`
   return new StoreUnavailableError(message, { sqliteCode, systemCode }, { cause })
 }
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const damagedFileCodes: readonly number[] = [11, 26]
 
 /** SQLITE_CANTOPEN and SQLITE_IOERR. SQLite does not say which error of the system is behind them. */
 const openFailures: readonly number[] = [14, 10]

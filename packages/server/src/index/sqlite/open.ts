@@ -10,6 +10,8 @@ export interface ChainFiles {
   readonly unfinished: string
   /** An index that was kept when another one took its place. */
   readonly aside: string
+  /** Damage that readers met, a line each, until the writer takes them. */
+  readonly damage: string
   /** Held by the writer for its whole life. */
   readonly lock: string
 }
@@ -21,6 +23,7 @@ export function chainFiles(folder: string, chainId: number): ChainFiles {
     database: `${base}.sqlite`,
     unfinished: `${base}.sqlite.new`,
     aside: `${base}.kept-aside.sqlite`,
+    damage: `${base}.damage`,
     lock: `${base}.lock`
   }
 }

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs'
-import { StoreError } from '../../platform/errors.ts'
+import { type Damage, StoreError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
 import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
 import { type SnapshotLease, SnapshotLeases } from '../shared/SnapshotLeases.ts'
+import { appendDamage } from './damageFile.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
-import { chainFiles } from './open.ts'
+import { type ChainFiles, chainFiles } from './open.ts'
 import { openReadConnection, type ReadConnection } from './read.ts'
 import { SqliteSnapshot } from './snapshot.ts'
 
@@ -41,7 +42,7 @@ export async function openSqliteReader(
   const { idleMs = 2_000, maxAgeMs = 15 * 60_000 } = options
   const files = chainFiles(folder, chainId)
   const connect = () => openReadConnection(driver, files, chainId)
-  const source = new SqliteSnapshots(files.database, connect, { maxIdle, maxAgeMs })
+  const source = new SqliteSnapshots(files, connect, { maxIdle, maxAgeMs })
   try {
     source.connectFirst()
   } catch (error) {
@@ -64,7 +65,7 @@ interface Kept {
  * the same file: it is renamed when another one takes its place.
  */
 class SqliteSnapshots implements SnapshotSource {
-  readonly #path: string
+  readonly #files: ChainFiles
   readonly #options: Kept
   readonly #connect: () => ReadConnection | undefined
   readonly #idle: ReadConnection[] = []
@@ -73,8 +74,8 @@ class SqliteSnapshots implements SnapshotSource {
   #checkedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
-  constructor(path: string, connect: () => ReadConnection | undefined, options: Kept) {
-    this.#path = path
+  constructor(files: ChainFiles, connect: () => ReadConnection | undefined, options: Kept) {
+    this.#files = files
     this.#connect = connect
     this.#options = options
   }
@@ -99,6 +100,10 @@ class SqliteSnapshots implements SnapshotSource {
     }
   }
 
+  reportDamage(damage: Damage): Promise<void> {
+    return appendDamage(this.#files.damage, damage)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#closeIdle()
@@ -114,7 +119,7 @@ class SqliteSnapshots implements SnapshotSource {
   /** Called before a connection is opened: a file that is renamed in between shows at the next check. */
   #checkFile(): void {
     this.#checkedMs = performance.now()
-    const file = statSync(this.#path, { throwIfNoEntry: false })?.ino
+    const file = statSync(this.#files.database, { throwIfNoEntry: false })?.ino
     if (file !== this.#file) this.#closeIdle()
     this.#file = file
   }

@@ -56,7 +56,7 @@ export async function openSqliteWriter(
       migrate(connection, migrations)
       checkIdentity(createCursor(connection).meta().identity, identity, files.aside)
       const whole = { ...defaultLayout, ...layout }
-      return new IndexWriter(new SqliteWriter(connection, lock, whole), whole)
+      return new IndexWriter(new SqliteWriter(connection, files, lock, whole), whole)
     } catch (error) {
       connection.close()
       throw error

@@ -10,10 +10,12 @@ import type { AppendChange, KnownChange, Mark, Rollback, WriterEngine } from '..
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import { type ChainMeta, replaceReport, reportValues } from '../shared/rows.ts'
 import { type AppendLayout, createBlockAppender } from './commit.ts'
+import { takeDamageFile } from './damageFile.ts'
 import { inTransaction, type SqliteConnection, type SqliteStatement } from './driver.ts'
 import type { WriterLock } from './lock.ts'
 import { createIdleWork, EpochMerger, type IdleWork, type MergerLayout } from './merge.ts'
 import { createCursor, createMarkWriter } from './meta.ts'
+import type { ChainFiles } from './open.ts'
 import { createPoolRows, createPoolWriter } from './pool.ts'
 import { removeBlock } from './removeBlock.ts'
 import { hasUndoAbove, rollbackAll, rollbackTo } from './rollback.ts'
@@ -47,6 +49,7 @@ const mergedPerAppended = 8
 export class SqliteWriter implements WriterEngine {
   readonly pool: PoolRows
   readonly #connection: SqliteConnection
+  readonly #files: ChainFiles
   readonly #lock: WriterLock
   readonly #layout: Layout
   readonly #cursor: ReturnType<typeof createCursor>
@@ -62,8 +65,9 @@ export class SqliteWriter implements WriterEngine {
   #isClosed = false
 
   /** Owns both from now on: `close` ends the connection first, then the lock. */
-  constructor(connection: SqliteConnection, lock: WriterLock, layout: Layout) {
+  constructor(connection: SqliteConnection, files: ChainFiles, lock: WriterLock, layout: Layout) {
     this.#connection = connection
+    this.#files = files
     this.#lock = lock
     this.#layout = layout
     this.#cursor = createCursor(connection)
@@ -136,6 +140,10 @@ export class SqliteWriter implements WriterEngine {
     })
   }
 
+  takeDamage(): readonly Damage[] {
+    return takeDamageFile(this.#files.damage)
+  }
+
   async replace(block: PackedBlocks, damage: Damage): Promise<void> {
     inTransaction(this.#connection, () => {
       const { epoch, hadUndo } = removeBlock(this.#connection, block, damage)
@@ -174,6 +182,14 @@ export class SqliteWriter implements WriterEngine {
     inTransaction(this.#connection, () => {
       if (typeof mark === 'string') this.#connection.exec(`UPDATE meta SET ${mark} = 1`)
       else this.#marks.setFinal(mark.finalized)
+    })
+  }
+
+  async dropPool(): Promise<void> {
+    inTransaction(this.#connection, () => {
+      for (const table of ['pool', 'pool_address', 'first_seen'])
+        this.#connection.exec(`DELETE FROM ${table}`)
+      this.#connection.exec('UPDATE meta SET settled = 0')
     })
   }
 

@@ -57,6 +57,7 @@ export interface ServiceOptions {
   /** Absent: a stalled chain leaves the server ready. */
   readonly health?: { readonly notReadyAfterStalledSeconds: number | null }
   readonly statusTimes?: StatusTimes
+  readonly onDamage?: DispatchOptions['onDamage']
   readonly logger: Logger
   /** Milliseconds, for how long answers last; absent: `performance.now`. */
   readonly now?: () => number
@@ -114,7 +115,8 @@ export function createService(options: ServiceOptions): Service {
     methodPrefix,
     limits,
     logger,
-    metrics
+    metrics,
+    onDamage: options.onDamage
   })
   // The way of a request, first to last.
   const handle = guardList()

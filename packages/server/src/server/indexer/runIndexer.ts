@@ -6,15 +6,18 @@ import { lowestStart } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
+import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
 import {
   ConfigError,
+  IndexDamagedError,
   NodeContradictionError,
   NodeUnavailableError,
   StoreUnavailableError
 } from '../../platform/errors.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { adviseReset, createHealer, type Healer } from './createHealer.ts'
 import { type FollowOptions, follow } from './follow.ts'
 import { readIdentity } from './identity.ts'
 import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
@@ -38,6 +41,8 @@ const reportMs = 1_000
 const writerSilentMs = 5_000
 /** A store that was followed into for so long was not lost from the start. */
 const soundAfterMs = 10_000
+/** Pause after following met damage, which is being replaced meanwhile. */
+const damagedPauseMs = 1_000
 /** A node whose chain was followed for so long does not name two chains in turn: its next one is indexed at once. */
 const changedAfterMs = 1_000
 
@@ -81,16 +86,19 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     })
   const figuresTimer = setInterval(tellFigures, figuresMs)
   try {
-    const plain = createEvmSource({
-      ...{ rpc, finality, waivers, dev, traces, roots, logger },
-      ...(heads ? { heads } : {})
-    })
+    const sourceOptions = { rpc, finality, waivers, dev, roots, logger }
+    const plain = createEvmSource({ ...sourceOptions, traces, ...(heads ? { heads } : {}) })
+    const untraced = createEvmSource(sourceOptions)
     const source: FollowOptions['source'] = {
       ...plain,
       pool: createPoolReader({ rpc, logger }),
       block: (number, blockSignal) => counts.fetching(plain.block(number, blockSignal))
     }
-    await keepFollowing({ options, board, rpc, source, logger, counts })
+    const healer = createHealer({
+      ...{ chainId, board, logger },
+      fetchBlock: (number, isTraced, blockSignal) => (isTraced ? plain : untraced).block(number, blockSignal)
+    })
+    await keepFollowing({ options, board, rpc, source, logger, counts, healer })
   } finally {
     clearInterval(figuresTimer)
     tellFigures()
@@ -106,6 +114,7 @@ interface Following {
   readonly source: FollowOptions['source']
   readonly logger: Logger
   readonly counts: IndexCounts
+  readonly healer: Healer
 }
 
 /** Waits for the node, opens the store and follows into it, again and again where one of them is lost. */
@@ -134,7 +143,7 @@ async function keepFollowing(following: Following): Promise<void> {
     } catch (error) {
       if (signal.aborted) return
       const isOfStore = found !== undefined && !isOfNode(error)
-      if (isOfStore && !mayBeHadAgain(error)) throw error
+      if (isOfStore && !mayBeHadAgain(error)) throw adviseReset(error, config.chainId)
       const followedMs = performance.now() - followedSinceMs
       if (followedMs > soundAfterMs) pauses.reset()
       const problem = describeProblem(error)
@@ -174,34 +183,74 @@ function mayBeHadAgain(error: unknown): boolean {
 
 /** @returns when the signal is aborted. The store is closed whatever happens. */
 async function followInto(opened: OpenedStore, following: Following): Promise<void> {
-  const { options, board, rpc, source, counts, logger } = following
+  const { options, board, rpc, healer } = following
   const { config, signal, onGenesis } = options
   const { store, identity } = opened
+  const healing = openAbortScope([signal])
   let stopReports = () => {}
+  let endRound = () => {}
+  let healed: Promise<void> | undefined
   try {
     rpc.expectGenesis(identity.genesisHash)
     onGenesis?.(identity.genesisHash)
-    const { head, indexedFrom, backfilled, degraded } = await store.state()
-    board.change({
-      indexedTo: head,
-      backfilled,
-      degraded,
-      indexedFrom: indexedFrom ?? lowestStart(config.startBlock),
-      phase: 'backfilling',
-      problem: undefined,
-      // Another writer's word, until now.
-      ...{ waiting: undefined, rollingBackTo: undefined, poolCovered: false, poolSeenAtMs: undefined }
+    // Another writer's word, until now.
+    const others = {
+      waiting: undefined,
+      rollingBackTo: undefined,
+      poolCovered: false,
+      poolSeenAtMs: undefined
+    }
+    board.change({ ...others, phase: 'backfilling', problem: undefined })
+    stopReports = reportStatus({
+      store,
+      board,
+      everyMs: config.reportEveryMs ?? reportMs,
+      logger: following.logger
     })
-    stopReports = reportStatus({ store, board, everyMs: config.reportEveryMs ?? reportMs, logger })
-    logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
-    const dev = !config.dev ? undefined : config.rpcUrls.length === 1 ? 'oneNode' : 'manyNodes'
-    await follow({ ...config, source, store, identity, board, counts, logger, signal, dev })
+    healed = healer.healInto(store, healing.signal, () => endRound())
+    while (!signal.aborted) {
+      const round = openAbortScope([signal])
+      endRound = round.end
+      try {
+        await followOnce(opened, following, round.signal)
+      } catch (error) {
+        if (signal.aborted || !(error instanceof IndexDamagedError)) throw error
+        // Following goes on once the healer has replaced it.
+        healer.report(error.damage)
+        board.change({ phase: 'stalled', problem: describeProblem(error), rollingBackTo: undefined })
+        await pause(damagedPauseMs, signal)
+      } finally {
+        round.end()
+      }
+    }
   } catch (error) {
     // What went wrong first is worth telling.
     await store.close().catch(() => undefined)
     throw error
   } finally {
     stopReports()
+    healing.end()
+    await healed
   }
   await store.close()
+}
+
+/** Follows from where the store is. @returns when the signal is aborted. */
+async function followOnce(
+  { store, identity }: OpenedStore,
+  { options: { config }, board, source, counts, logger }: Following,
+  signal: AbortSignal
+): Promise<void> {
+  const { head, indexedFrom, backfilled, degraded } = await store.state()
+  board.change({
+    indexedTo: head,
+    backfilled,
+    degraded,
+    indexedFrom: indexedFrom ?? lowestStart(config.startBlock),
+    phase: 'backfilling',
+    ...{ problem: undefined, rollingBackTo: undefined, poolCovered: false, poolSeenAtMs: undefined }
+  })
+  logger.info('indexing starts', head === undefined ? {} : { indexedTo: head.number })
+  const dev = !config.dev ? undefined : config.rpcUrls.length === 1 ? 'oneNode' : 'manyNodes'
+  await follow({ ...config, source, store, identity, board, counts, logger, signal, dev })
 }

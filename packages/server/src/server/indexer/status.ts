@@ -14,6 +14,8 @@ type SyncChange = { readonly [Name in keyof SyncStatus]?: SyncStatus[Name] | und
 export interface StatusBoard {
   read(): SyncStatus
   change(change: SyncChange): void
+  /** Shows the chain as stalled for this reason, whatever is changed meanwhile, until it is called without one. */
+  holdStalled(problem?: string): void
   /**
    * Calls `onChange` after every change that changed something, with the whole status.
    * @returns ends that.
@@ -22,16 +24,28 @@ export interface StatusBoard {
 }
 
 export function createStatusBoard(initial: SyncStatus): StatusBoard {
+  /** As changed, and as shown. */
+  let changed = initial
   let current = initial
+  let held: string | undefined
   const watchers = new Set<(status: SyncStatus) => void>()
+
+  function change(change: SyncChange): void {
+    const entries = Object.entries({ ...changed, ...change }).filter(([, value]) => value !== undefined)
+    changed = dateStall(Object.fromEntries(entries) as unknown as SyncStatus, changed)
+    const next =
+      held === undefined ? changed : dateStall({ ...changed, phase: 'stalled', problem: held }, current)
+    if (JSON.stringify(next) === JSON.stringify(current)) return
+    current = next
+    for (const onChange of watchers) onChange(next)
+  }
+
   return {
     read: () => current,
-    change(change) {
-      const entries = Object.entries({ ...current, ...change }).filter(([, value]) => value !== undefined)
-      const next = dateStall(Object.fromEntries(entries) as unknown as SyncStatus, current)
-      if (JSON.stringify(next) === JSON.stringify(current)) return
-      current = next
-      for (const onChange of watchers) onChange(next)
+    change,
+    holdStalled(problem) {
+      held = problem
+      change({})
     },
     watch(onChange) {
       watchers.add(onChange)

@@ -10,7 +10,7 @@ import { createWriterView, readProgress } from './writerView.ts'
 export interface WatchedChain {
   readonly chainId: number
   /** Not shared: reads of long histories must not make a writer look silent. */
-  readonly reader: StoreReader
+  readonly reader: Pick<StoreReader, 'openSnapshot'>
   /** First block of an index that is empty yet. */
   readonly startBlock: number
   /** Called with the genesis block of the index, once its writer has been heard. */

@@ -18,7 +18,9 @@ export interface StoredProgress extends IndexFacts {
  * @returns absent while there is no index.
  * @throws {StoreError} the store cannot be read.
  */
-export async function readProgress(reader: StoreReader): Promise<StoredProgress | undefined> {
+export async function readProgress(
+  reader: Pick<StoreReader, 'openSnapshot'>
+): Promise<StoredProgress | undefined> {
   const snapshot = await reader.openSnapshot()
   try {
     const identity = await snapshot.identity()

@@ -22,7 +22,10 @@ const pollMs = 25
  * @remarks Waits while the index is being brought up to date after a start or a reorg, some seconds at most.
  */
 export async function openSettled(
-  { reader, status: readStatus }: { readonly reader: StoreReader; readonly status: () => SyncStatus },
+  {
+    reader,
+    status: readStatus
+  }: { readonly reader: Pick<StoreReader, 'openSnapshot'>; readonly status: () => SyncStatus },
   clock: Clock,
   signal: AbortSignal
 ): Promise<{ readonly snapshot: Snapshot; readonly status: SyncStatus }> {

@@ -22,7 +22,7 @@ import {
 
 /** The sources of the holdings on one chain. */
 interface EvmHoldingsChain extends DeepChain {
-  readonly reader: StoreReader
+  readonly reader: Pick<StoreReader, 'openSnapshot'>
   readonly holdings: EvmHoldings
   status(): SyncStatus
   /** Returns the label that token lists give an ERC-20 contract; absent when none knows it. */

@@ -30,7 +30,7 @@ import { coverageOf, openSettled, requireReady } from './requireCurrent.ts'
 
 /** The sources of one chain's transaction history. */
 interface HistoryChain extends DeepChain {
-  readonly reader: StoreReader
+  readonly reader: Pick<StoreReader, 'openSnapshot'>
   status(): SyncStatus
 }
 

@@ -78,7 +78,7 @@ function startVerify(
         1,
         {
           chainId: 1,
-          reader: { openSnapshot, close: async () => undefined },
+          reader: { openSnapshot },
           status: () => ({ chainId: 1, phase: 'following', backfilled: true }) as SyncStatus,
           states: {
             withState: (_, work) => work(stateOf(nonces[Math.min(asked++, nonces.length - 1)] ?? 0n))

@@ -22,7 +22,7 @@ import { shapeCertificate } from './shapeCertificate.ts'
 /** The sources of one chain's certificates. */
 interface VerifiedChain {
   readonly chainId: number
-  readonly reader: StoreReader
+  readonly reader: Pick<StoreReader, 'openSnapshot'>
   readonly states: AccountStates
   status(): SyncStatus
 }
@@ -74,7 +74,12 @@ export function createVerifyHistory({
    * Opens the index once more. Newer blocks on the same branch do no harm: they are not read. A replica may show an older view, which
    * does not have them all, and has them soon.
    */
-  async function reopen(reader: StoreReader, at: BlockAt, branch: number, signal: AbortSignal) {
+  async function reopen(
+    reader: Pick<StoreReader, 'openSnapshot'>,
+    at: BlockAt,
+    branch: number,
+    signal: AbortSignal
+  ) {
     const isBehind = (error: unknown) => error instanceof IndexMovedError && error.isBehind
     return retryWhileMoving({ clock, signal }, isBehind, async () => {
       const snapshot = await reader.openSnapshot()

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../platform/boundedMap.ts'
-import { IndexDamagedError } from '../../platform/errors.ts'
+import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -7,22 +7,32 @@ import type { Metrics } from '../metrics/metrics.ts'
 /** Maximum of damages that are remembered as logged. */
 const rememberedDamages = 10_000
 
+/** It may have been healed and met again: another report of it is passed on after this time. */
+const passOnEveryMs = 2_000
+
 /** Makes the function that counts each call that met a damaged part of an index, and logs each part once. */
 export function createDamageReport({
   logger,
-  metrics
+  metrics,
+  onDamage
 }: {
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'countDamage'>
+  /** Called for damage that has not been passed on a moment ago. */
+  onDamage?(chainId: number, damage: Damage): void
 }): (failure: unknown, chainId: number | undefined) => void {
-  const logged = new BoundedMap<string, true>(rememberedDamages)
+  /** By damage, when it was passed on. */
+  const logged = new BoundedMap<string, number>(rememberedDamages)
   return (failure, chainId) => {
     if (!(failure instanceof IndexDamagedError) || chainId === undefined) return
-    const { part, block } = failure.damage
+    const { part, block, address } = failure.damage
     metrics.countDamage({ chainId, part })
-    const key = `${chainId} ${part} ${block}`
-    if (logged.get(key)) return
-    logged.set(key, true)
+    const key = `${chainId} ${part} ${block} ${address}`
+    const passedOnMs = logged.get(key)
+    if (performance.now() - (passedOnMs ?? Number.NEGATIVE_INFINITY) < passOnEveryMs) return
+    logged.set(key, performance.now())
+    onDamage?.(chainId, failure.damage)
+    if (passedOnMs !== undefined) return
     logger.error('the index is damaged', { chainId, ...present({ blockNumber: block }), error: failure })
   }
 }

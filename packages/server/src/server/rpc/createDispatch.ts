@@ -11,7 +11,9 @@ import { documentWithPrefix } from '@chain-data/protocol/document'
 import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { withDeadline } from '../../platform/concurrency/deadline.ts'
+import type { Damage } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { type Handlers, type MethodContext, ResultStream } from '../methods/MethodContext.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -54,12 +56,15 @@ export interface DispatchOptions {
   }
   readonly logger: Logger
   readonly metrics: Metrics
+  /** Called with damage that a call met in a chain's index. */
+  readonly onDamage?: ((chainId: number, damage: Damage) => void) | undefined
 }
 
 /** Makes the function that answers one request: envelope, method, chain, params, then the method itself. */
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { chainIds, methodPrefix, limits, logger, metrics } = options
-  const reportDamage = createDamageReport({ logger, metrics })
+  const { onDamage } = options
+  const reportDamage = createDamageReport({ logger, metrics, ...present({ onDamage }) })
   const document = documentWithPrefix(methodPrefix)
   const handlers: MethodHandlers<MethodContext, ResultStream> = {
     ...options.handlers,

@@ -141,6 +141,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
       '/solana': ascending(config.chains.solana.map(({ chainId }) => chainId))
     },
     figures: parts.figures,
+    onDamage: parts.reportDamage,
     keyRing: projects.keyRing,
     verifier,
     methodPrefix: config.methodPrefix,

@@ -8,7 +8,7 @@ import { createEvmRpc } from '../../nodes/evm/rpc.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { NodeUnavailableError } from '../../platform/errors.ts'
+import { type Damage, NodeUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures, ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { createSolanaHoldings, type SolanaHoldingsReader } from '../../solana/holdings/holdings.ts'
@@ -33,6 +33,8 @@ import { startIndexing } from './startIndexing.ts'
 export interface Parts {
   readonly handlers: Handlers
   readonly figures: ServerFigures
+  /** Passes damage of a chain's index on to its writer. */
+  reportDamage(chainId: number, damage: Damage): void
   stopIndexing(): Promise<void>
   close(): Promise<void>
 }
@@ -185,6 +187,12 @@ export async function startParts(
       nodeFigures: () => evmChains.map(chain => chain.figures()),
       metadataFigures: metadata.figures,
       chainLabel: chainId => labels.get(chainId) ?? String(chainId)
+    },
+    reportDamage(chainId, damage) {
+      const reported = evmById.get(chainId)?.reader.reportDamage(damage)
+      reported?.catch((error: unknown) =>
+        logger.warn('damage cannot be reported to the writer of the index', { chainId, error })
+      )
     },
     stopIndexing: indexing.stop,
     async close() {

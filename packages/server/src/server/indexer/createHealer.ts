@@ -1,0 +1,143 @@
+import { lacksBlock } from '../../evm/blocks/blocks.ts'
+import type { StoreWriter } from '../../index/port/writer.ts'
+import type { BlockRows } from '../../index/record/encodeBlock.ts'
+import { packBlocks } from '../../index/record/packBlocks.ts'
+import { pause } from '../../platform/concurrency/pause.ts'
+import { type Damage, IndexDamagedError, NodeContradictionError, StoreError } from '../../platform/errors.ts'
+import type { Logger } from '../../platform/logger.ts'
+import { createRetryPauses } from './retryPauses.ts'
+import { describeProblem, type StatusBoard } from './status.ts'
+
+/** Replaces damaged blocks of one index by the same blocks, fetched and verified anew. */
+export interface Healer {
+  /** Adds damage that was met; the same damage is kept once. */
+  report(damage: Damage): void
+  /**
+   * Heals what is reported, one block at a time, until `signal` is aborted.
+   * @param onPoolLost - called when the pool was dropped: it has to be read before it is shown again.
+   */
+  healInto(store: HealedStore, signal: AbortSignal, onPoolLost: () => void): Promise<void>
+}
+
+type HealedStore = Pick<StoreWriter, 'coversTraces' | 'takeDamage' | 'replaceBlock' | 'dropPool'>
+
+/** Damage that only an index made anew helps against. */
+class BeyondRepairError extends IndexDamagedError {}
+
+const lookEveryMs = 500
+/** More would only be met again. */
+const maxKept = 10_000
+/** Attempts in a row at a block that no node has, or has otherwise, until it counts as lost. */
+const patience = 5
+
+/** Adds the next step to the error of a store that cannot be opened because it is damaged; others are returned as they are. */
+export function adviseReset(error: unknown, chainId: number): unknown {
+  if (!(error instanceof IndexDamagedError)) return error
+  return new StoreError(error.message + resetAdvice(chainId), error.context, { cause: error })
+}
+
+function resetAdvice(chainId: number): string {
+  return `; run "chain-data reset ${chainId}" to index the chain anew`
+}
+
+export function createHealer(options: {
+  readonly chainId: number
+  /** Reads a block as the indexer does, with its traces or without them. */
+  readonly fetchBlock: (number: number, isTraced: boolean, signal: AbortSignal) => Promise<BlockRows>
+  readonly board: StatusBoard
+  readonly logger: Logger
+}): Healer {
+  const { chainId, fetchBlock, board, logger } = options
+  const kept = new Map<string, { readonly damage: Damage; failures: number }>()
+  /** Keys of what cannot be healed. */
+  const lost = new Set<string>()
+  let replacedBlocks = 0
+
+  function report(damage: Damage): void {
+    const key = JSON.stringify(damage)
+    if (kept.has(key) || kept.size >= maxKept) return
+    kept.set(key, { damage, failures: 0 })
+    show()
+  }
+
+  function show(problem = board.read().integrity?.problem): void {
+    const { checkedBlocks = 0, problem: _, ...checked } = board.read().integrity ?? {}
+    const isKnown = problem !== undefined && kept.size > 0
+    board.change({
+      integrity: {
+        ...{ ...checked, checkedBlocks, damaged: kept.size, replacedBlocks },
+        ...(isKnown ? { problem } : {})
+      }
+    })
+  }
+
+  async function heal(damage: Damage, store: HealedStore, signal: AbortSignal, onPoolLost: () => void) {
+    const { part, block: number } = damage
+    // It is written anew every second.
+    if (part === 'report') return
+    if (part === 'poolEntry') {
+      await store.dropPool()
+      onPoolLost()
+      return
+    }
+    if (number === undefined) throw new BeyondRepairError(damage, 'no block can be fetched in its place')
+    const block = await fetchBlock(number, await store.coversTraces(number), signal)
+    const outcome = await store.replaceBlock(packBlocks([block]), damage)
+    if (outcome === 'other') {
+      const problem = `block ${number}: the node has another block there than the index`
+      throw new NodeContradictionError(problem, { blockNumber: number, isMissing: true })
+    }
+    if (outcome === 'gone') return
+    replacedBlocks++
+    logger.warn('a damaged block was replaced', { blockNumber: number })
+  }
+
+  function forget(key: string): void {
+    kept.delete(key)
+    if (lost.delete(key) && lost.size === 0) board.holdStalled()
+    show()
+  }
+
+  function takeFailure(key: string, error: unknown): void {
+    const failed = kept.get(key)
+    if (failed === undefined) return
+    failed.failures++
+    // The others come first.
+    kept.delete(key)
+    kept.set(key, failed)
+    const problem = describeProblem(error, failed.damage.block)
+    const isLost = error instanceof BeyondRepairError || (lacksBlock(error) && failed.failures >= patience)
+    if (isLost && !lost.has(key)) {
+      lost.add(key)
+      board.holdStalled(problem + resetAdvice(chainId))
+      logger.error('the index cannot be healed', { problem })
+    }
+    show(problem)
+  }
+
+  return {
+    report,
+    async healInto(store, signal, onPoolLost) {
+      const pauses = createRetryPauses()
+      while (!signal.aborted) {
+        // A store that is lost is opened again, with another call.
+        for (const damage of await store.takeDamage().catch(() => [])) report(damage)
+        const [next] = kept
+        if (next === undefined) {
+          await pause(lookEveryMs, signal)
+          continue
+        }
+        const [key, { damage }] = next
+        try {
+          await heal(damage, store, signal, onPoolLost)
+          forget(key)
+          pauses.reset()
+        } catch (error) {
+          if (signal.aborted) return
+          takeFailure(key, error)
+          await pause(pauses.next(error), signal)
+        }
+      }
+    }
+  }
+}
