@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, type TestContext } from 'vitest'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { runCommand } from '../cli/runCommand.ts'
@@ -10,10 +10,8 @@ import { type Call, expectRight } from './expectRight.ts'
 import { type DevNode, startDevNode } from './startDevNode.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
-const cleanUps: (() => unknown)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+/** What is started in a test ends with it, the last first. */
+type AtEnd = Pick<TestContext, 'onTestFinished'>
 
 interface Running {
   readonly server: Server
@@ -22,7 +20,7 @@ interface Running {
 }
 
 /** Starts a server as a developer does: all but the node, the store and a key is by default. */
-async function start(node: DevNode, store: string, indexing = true): Promise<Running> {
+async function start(atEnd: AtEnd, node: DevNode, store: string, indexing = true): Promise<Running> {
   const lines: Record<string, unknown>[] = []
   const server = await createServer(
     {
@@ -32,7 +30,7 @@ async function start(node: DevNode, store: string, indexing = true): Promise<Run
     },
     { logger: createLogger({ level: 'info', write: line => lines.push(JSON.parse(line)) }) }
   )
-  cleanUps.push(() => server.close())
+  atEnd.onTestFinished(() => server.close())
   return {
     ...{ server, lines },
     async call(method, ...params) {
@@ -53,9 +51,9 @@ async function expectAllRight(event: string, node: DevNode, ...servers: readonly
   }
 }
 
-async function openNode(...options: Parameters<typeof startDevNode>): Promise<DevNode> {
+async function openNode(atEnd: AtEnd, ...options: Parameters<typeof startDevNode>): Promise<DevNode> {
   const node = await startDevNode(...options)
-  cleanUps.push(() => node.stop())
+  atEnd.onTestFinished(() => node.stop())
   await node.deployToken('First')
   await node.live(3)
   return node
@@ -64,22 +62,23 @@ async function openNode(...options: Parameters<typeof startDevNode>): Promise<De
 const messagesOf = ({ lines }: Running) => lines.map(({ msg }) => msg)
 const beganAnew = 'the development chain began anew, and so does its index'
 
-async function open(engine: Engine, client: 'anvil' | 'hardhat') {
-  const node = await openNode(client)
+async function open(atEnd: AtEnd, engine: Engine, client: 'anvil' | 'hardhat') {
+  const node = await openNode(atEnd, client)
   const store = await engine.create()
-  cleanUps.push(store.remove)
-  const writer = await start(node, store.url)
-  const follower = await start(node, store.url, false)
+  atEnd.onTestFinished(store.remove)
+  const writer = await start(atEnd, node, store.url)
+  const follower = await start(atEnd, node, store.url, false)
   const right = (event: string) => expectAllRight(event, node, writer, follower)
   await right('at the start')
   return { node, store, writer, right }
 }
 
-describe.each(engines)('over $name, an index follows its development node', engine => {
+// Most of their time they wait for the next poll of a server: some run beside each other.
+describe.concurrent.each(engines)('over $name, an index follows its development node', engine => {
   const clients = engine.name === 'sqlite' ? (['anvil', 'hardhat'] as const) : (['anvil'] as const)
 
-  it.each(clients)('to another genesis of %s, and keeps the old index once', async client => {
-    const { node, store, writer, right } = await open(engine, client)
+  it.for(clients)('to another genesis of %s, and keeps the old index once', async (client, atEnd) => {
+    const { node, store, writer, right } = await open(atEnd, engine, client)
     for (const name of ['Second', 'Third']) {
       await node.restart({ otherGenesis: true })
       await right(`restarted before ${name}`)
@@ -98,8 +97,8 @@ describe.each(engines)('over $name, an index follows its development node', engi
     )
   })
 
-  it.each(clients)('back to a snapshot of %s', async client => {
-    const { node, writer, right } = await open(engine, client)
+  it.for(clients)('back to a snapshot of %s', async (client, atEnd) => {
+    const { node, writer, right } = await open(atEnd, engine, client)
     const snapshot = await node.rpc('evm_snapshot')
     await node.live(2)
     await right('after the snapshot')
@@ -111,10 +110,10 @@ describe.each(engines)('over $name, an index follows its development node', engi
   })
 })
 
-it.each(['anvil', 'hardhat'] as const)(
+it.concurrent.for(['anvil', 'hardhat'] as const)(
   'an index goes back with %s, restarted on the same genesis block with fewer blocks',
-  async client => {
-    const { node, writer, right } = await open(engines[0], client)
+  async (client, atEnd) => {
+    const { node, writer, right } = await open(atEnd, engines[0], client)
     // Waits in the pool, which ends with the process.
     const pending = await node.rpc('eth_sendTransaction', {
       from: node.sender,
@@ -135,16 +134,16 @@ it.each(['anvil', 'hardhat'] as const)(
   }
 )
 
-it('an index follows the blocks that hardhat mines many of, without naming their parents', async () => {
-  const { node, right } = await open(engines[0], 'hardhat')
+it.concurrent('an index follows the blocks that hardhat mines many of, without naming their parents', async atEnd => {
+  const { node, right } = await open(atEnd, engines[0], 'hardhat')
   await node.rpc('hardhat_mine', '0x3e8', '0xc')
   await right('a thousand blocks were mined')
   await node.live(1)
   await right('mined on')
 })
 
-it('an index goes back with anvil, rolled back or restarted from a dumped state, and cursors say so', async () => {
-  const { node, writer, right } = await open(engines[0], 'anvil')
+it.concurrent('an index goes back with anvil, rolled back or restarted from a dumped state, and cursors say so', async atEnd => {
+  const { node, writer, right } = await open(atEnd, engines[0], 'anvil')
   const state = await node.rpc('anvil_dumpState')
   const common = (await node.rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
   await node.live(40)
@@ -165,74 +164,77 @@ it('an index goes back with anvil, rolled back or restarted from a dumped state,
   await right('mined on')
 })
 
-it.each(engines)('over $name, any other chain keeps its index until it is reset', async engine => {
-  const node = await openNode('anvil', 31338)
-  const store = await engine.create()
-  cleanUps.push(store.remove)
-  const folder = await temporaryFolder()
-  cleanUps.push(folder.remove)
-  const config = join(folder.path, 'config.json')
-  await writeFile(
-    config,
-    JSON.stringify({
-      store: store.url,
-      chains: { evm: [{ chainId: 31338, rpcUrls: [node.rpcUrl] }] },
-      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }]
-    })
-  )
-  const reset = async (...options: string[]) => {
-    const command = runCommand(['reset', '31338', '--config', config, ...options])
-    return { code: await command.ended, text: command.stdout() + command.stderr() }
-  }
+it.concurrent.for(engines)(
+  'over $name, any other chain keeps its index until it is reset',
+  async (engine, atEnd) => {
+    const node = await openNode(atEnd, 'anvil', 31338)
+    const store = await engine.create()
+    atEnd.onTestFinished(store.remove)
+    const folder = await temporaryFolder()
+    atEnd.onTestFinished(folder.remove)
+    const config = join(folder.path, 'config.json')
+    await writeFile(
+      config,
+      JSON.stringify({
+        store: store.url,
+        chains: { evm: [{ chainId: 31338, rpcUrls: [node.rpcUrl] }] },
+        projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }]
+      })
+    )
+    const reset = async (...options: string[]) => {
+      const command = runCommand(['reset', '31338', '--config', config, ...options])
+      return { code: await command.ended, text: command.stdout() + command.stderr() }
+    }
 
-  const first = await start(node, store.url)
-  await expectAllRight('at the start', node, first)
-  await node.restart({ otherGenesis: true })
-  await node.deployToken('Second')
-  await node.live(2)
-  const stalled = await eventually('it stalls', () =>
-    first.server.status().find(({ phase }) => phase === 'stalled')
-  )
-  expect(stalled.problem).toMatch(
-    /serves another chain than the index \(genesis 0x[0-9a-f]{64} \/ 0x[0-9a-f]{64}\): .*or run `chain-data reset 31338`/
-  )
-  expect(first.lines.filter(({ level }) => Number(level) >= 50).map(({ problem }) => problem)).toContainEqual(
-    expect.stringContaining('`chain-data reset 31338`')
-  )
-  expect(stalled.indexedTo?.number).toBe(7)
-  for (const method of ['svc_getTransactionsByAddress', 'svc_getTokensAndNFTs']) {
-    expect(await first.call(method, node.account)).toMatchObject({
-      data: {
-        reason: 'UPSTREAM_UNAVAILABLE',
-        extraMessage: expect.stringContaining('`chain-data reset 31338`')
-      }
+    const first = await start(atEnd, node, store.url)
+    await expectAllRight('at the start', node, first)
+    await node.restart({ otherGenesis: true })
+    await node.deployToken('Second')
+    await node.live(2)
+    const stalled = await eventually('it stalls', () =>
+      first.server.status().find(({ phase }) => phase === 'stalled')
+    )
+    expect(stalled.problem).toMatch(
+      /serves another chain than the index \(genesis 0x[0-9a-f]{64} \/ 0x[0-9a-f]{64}\): .*or run `chain-data reset 31338`/
+    )
+    expect(
+      first.lines.filter(({ level }) => Number(level) >= 50).map(({ problem }) => problem)
+    ).toContainEqual(expect.stringContaining('`chain-data reset 31338`'))
+    expect(stalled.indexedTo?.number).toBe(7)
+    for (const method of ['svc_getTransactionsByAddress', 'svc_getTokensAndNFTs']) {
+      expect(await first.call(method, node.account)).toMatchObject({
+        data: {
+          reason: 'UPSTREAM_UNAVAILABLE',
+          extraMessage: expect.stringContaining('`chain-data reset 31338`')
+        }
+      })
+    }
+    expect(await reset('--yes')).toEqual({
+      code: 1,
+      text: 'A server writes the index of chain 31338: stop it, and reset again.\n'
     })
-  }
-  expect(await reset('--yes')).toEqual({
-    code: 1,
-    text: 'A server writes the index of chain 31338: stop it, and reset again.\n'
-  })
-  await first.server.close()
-  const again = await start(node, store.url)
-  await eventually('it is refused at a start too', () =>
-    again.server.status()[0]?.problem?.includes('or run `chain-data reset 31338`')
-  )
-  await again.server.close()
+    await first.server.close()
+    const again = await start(atEnd, node, store.url)
+    await eventually('it is refused at a start too', () =>
+      again.server.status()[0]?.problem?.includes('or run `chain-data reset 31338`')
+    )
+    await again.server.close()
 
-  const refused = await reset()
-  expect(refused.code).toBe(1)
-  expect(refused.text).toMatch(
-    /^Index of chain 31338: .*31338.*, blocks 0 to 7, \d+ MiB\.\nIt will be kept as .*kept.aside.*\nNothing was done\. Repeat with --yes/
-  )
-  expect(refused.text).not.toContain('password')
-  expect(await reset('--yes')).toMatchObject({
-    code: 0,
-    text: expect.stringContaining('is indexed anew at the next start')
-  })
-  expect(await reset('--yes')).toEqual({
-    code: 0,
-    text: 'There is no index of chain 31338: there is nothing to reset.\n'
-  })
-  await expectAllRight('after the reset', node, await start(node, store.url))
-  expect((await reset()).code).toBe(1)
-})
+    const refused = await reset()
+    expect(refused.code).toBe(1)
+    expect(refused.text).toMatch(
+      /^Index of chain 31338: .*31338.*, blocks 0 to 7, \d+ MiB\.\nIt will be kept as .*kept.aside.*\nNothing was done\. Repeat with --yes/
+    )
+    expect(refused.text).not.toContain('password')
+    expect(await reset('--yes')).toMatchObject({
+      code: 0,
+      text: expect.stringContaining('is indexed anew at the next start')
+    })
+    expect(await reset('--yes')).toEqual({
+      code: 0,
+      text: 'There is no index of chain 31338: there is nothing to reset.\n'
+    })
+    await expectAllRight('after the reset', node, await start(atEnd, node, store.url))
+    expect((await reset()).code).toBe(1)
+  }
+)

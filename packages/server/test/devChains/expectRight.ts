@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import type { AccountView, DevNode } from './startDevNode.ts'
@@ -10,9 +11,18 @@ const withinMs = 10_000
 /** Polls until history and holdings of the account are what its node says; at most ten seconds. */
 export async function expectRight(event: string, node: DevNode, call: Call): Promise<void> {
   const truth = await node.truth()
-  await expect
-    .poll(() => answer(call, node.account), { timeout: patient(withinMs), interval: 50, message: event })
-    .toEqual(truth)
+  const deadline = performance.now() + patient(withinMs)
+  // Not `expect.poll`, which belongs to one test at a time.
+  for (;;) {
+    const seen = await answer(call, node.account)
+    try {
+      expect(seen, event).toEqual(truth)
+      return
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+    }
+    await sleep(50)
+  }
 }
 
 /** @returns the refusal in place of what was refused. */
