@@ -2,34 +2,46 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startAnvil } from '@chain-data/devnet'
-import { afterEach, expect, it } from 'vitest'
+import { expect, it, type TestContext } from 'vitest'
 import { createRate } from '../../src/server/cli/rate.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 import { runCommand } from './runCommand.ts'
 
-const cleanUps: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+/** What is started in a test ends with it, the last first. */
+type AtEnd = Pick<TestContext, 'onTestFinished'>
 
-/** A configuration over a node that cannot give block 3000 of 4000, until it is let. */
-async function prepare() {
+const [brokenBlock, lastBlock] = [300, 400]
+/** So long takes each block: the backfill has to be watched. */
+const blockMs = 50
+
+/** A configuration over a slow node that cannot give one of its blocks, until it is let. */
+async function prepare({ onTestFinished }: AtEnd) {
   const anvil = await startAnvil()
-  cleanUps.push(() => anvil.stop())
+  onTestFinished(() => anvil.stop())
   const proxy = await startFaultProxy(anvil.rpcUrl)
-  cleanUps.push(() => proxy.close())
+  onTestFinished(() => proxy.close())
   const mined = await fetch(anvil.rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_mine', params: ['0xfa0'] })
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'anvil_mine',
+      params: [`0x${lastBlock.toString(16)}`]
+    })
   })
   await mined.text()
-  proxy.setFault((call, result) => (call.params[0] === '0xbb8' && call.params[1] === true ? null : result))
+  proxy.setFault(async ({ params: [number, isWhole] }, result) => {
+    if (isWhole !== true) return result
+    await sleep(blockMs)
+    return Number(number) === brokenBlock ? null : result
+  })
   const folder = await mkdtemp(join(tmpdir(), 'chain-data-bars-'))
-  cleanUps.push(() => rm(folder, { recursive: true }))
+  onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'config.json')
   await writeFile(
     file,
@@ -52,7 +64,7 @@ const cleared = /\u001b\[2K|\u001b\[0J|[\r\n]+/
 const commands = /\u001b\[[0-9;?]*[A-Za-z]/g
 
 /** Runs `serve` on a terminal of 400 columns. @param environment - variables of the shell before the command. */
-function serveOnTerminal(file: string, environment = '') {
+function serveOnTerminal({ onTestFinished }: AtEnd, file: string, environment = '') {
   const command = `stty cols 400; ${environment} exec '${process.execPath}' --conditions=@chain-data/source '${main}' serve --config '${file}'`
   const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
   let output = ''
@@ -60,7 +72,7 @@ function serveOnTerminal(file: string, environment = '') {
     output += text
   })
   const ended = new Promise(resolve => child.once('close', resolve))
-  cleanUps.push(async () => {
+  onTestFinished(async () => {
     child.kill('SIGKILL')
     await ended
   })
@@ -75,21 +87,21 @@ function serveOnTerminal(file: string, environment = '') {
   }
 }
 
-it.skipIf(!hasScript)(
+it.concurrent.skipIf(!hasScript)(
   'on a terminal a bar shows rate and time left, then why it stalls, goes at the head, and tears no log line',
-  async () => {
-    const { proxy, file } = await prepare()
-    const { shown, interrupt } = serveOnTerminal(file)
+  async atEnd => {
+    const { proxy, file } = await prepare(atEnd)
+    const { shown, interrupt } = serveOnTerminal(atEnd, file)
     await eventually(
       'it stalls',
-      () => /chain 31337 \[#+\.+\] 7\d% stalled: block 3000: /.test(shown()),
+      () => /chain 31337 \[#+\.+\] 7\d% stalled: block 300: /.test(shown()),
       20_000
     )
     proxy.setFault()
     await eventually('it goes on', () => shown().includes('the first backfill is complete'), 20_000)
     await interrupt()
     const output = shown()
-    expect(output).toMatch(/chain 31337 \[[#.]+\] \d+% \d+ of 4000 \d+\.\d blocks\/s ETA \d+s/)
+    expect(output).toMatch(/chain 31337 \[[#.]+\] \d+% \d+ of 400 \d+\.\d blocks\/s ETA \d+s/)
     expect(output).toMatch(/connecting to 127\.0\.0\.1:\d+/)
     const lines = output.split(cleared).map(line => line.replace(commands, '').replace('^C', ''))
     const logged = lines.filter(line => /\d\d:\d\d:\d\d /.test(line))
@@ -104,11 +116,11 @@ it.skipIf(!hasScript)(
   }
 )
 
-it.skipIf(!hasScript)(
+it.concurrent.skipIf(!hasScript)(
   'on a terminal a node that does not answer is named at once, by its host alone',
-  async () => {
+  async atEnd => {
     const folder = await mkdtemp(join(tmpdir(), 'chain-data-bars-'))
-    cleanUps.push(() => rm(folder, { recursive: true }))
+    atEnd.onTestFinished(() => rm(folder, { recursive: true }))
     const file = join(folder, 'config.json')
     const config = {
       listen: { port: 0 },
@@ -117,7 +129,7 @@ it.skipIf(!hasScript)(
       chains: { evm: [{ chainId: 137, rpcUrls: ['http://user:pa55word@127.0.0.1:1/k3y-in-the-path'] }] }
     }
     await writeFile(file, JSON.stringify(config))
-    const { shown, interrupt } = serveOnTerminal(file, 'TERM=xterm NO_COLOR=1')
+    const { shown, interrupt } = serveOnTerminal(atEnd, file, 'TERM=xterm NO_COLOR=1')
     const advice = `127.0.0.1:1, node of Polygon (137): it cannot be reached (ECONNREFUSED). Next: check that it runs`
     await eventually('it says so', () => shown().includes(advice), 20_000)
     await eventually(
@@ -135,10 +147,10 @@ it.skipIf(!hasScript)(
   }
 )
 
-it('without a terminal there is no bar, and standard error stays empty', async () => {
-  const { file } = await prepare()
+it.concurrent('without a terminal there is no bar, and standard error stays empty', async atEnd => {
+  const { file } = await prepare(atEnd)
   const command = runCommand(['serve', '--config', file])
-  cleanUps.push(async () => {
+  atEnd.onTestFinished(async () => {
     command.child.kill('SIGKILL')
     await command.ended
   })

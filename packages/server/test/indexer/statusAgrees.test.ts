@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConfirmed, type SyncStatus, type TransactionRecord } from '@chain-data/protocol'
-import { afterEach, expect, it } from 'vitest'
+import { expect, it, type TestContext } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
@@ -13,10 +13,8 @@ const chainId = 31337
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
 const account = address(7)
 const pollMs = 10
-const cleanUps: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+/** What is started in a test ends with it, the last first. */
+type AtEnd = Pick<TestContext, 'onTestFinished'>
 
 interface Refusal {
   readonly data: { readonly reason: string; readonly indexedTo?: number; readonly head?: number }
