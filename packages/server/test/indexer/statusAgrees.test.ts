@@ -93,14 +93,15 @@ function watch(server: Server) {
   }
 }
 
-it('a node that hangs is noticed when calls begin to fail, and the status says so from the first failed poll on', {
+// Waits for ten seconds, in which the others run.
+it.concurrent('a node that hangs is noticed when calls begin to fail, and the status says so from the first failed poll on', {
   timeout: patient(60_000)
-}, async () => {
+}, async atEnd => {
   const folder = await temporaryFolder()
-  cleanUps.push(folder.remove)
+  atEnd.onTestFinished(folder.remove)
   const chain = await startLargeChain({ blocks: 20, transactions: 2, account })
-  cleanUps.push(chain.close)
-  const server = await start(`sqlite:${folder.path}`, chain.url, true)
+  atEnd.onTestFinished(chain.close)
+  const server = await start(atEnd, `sqlite:${folder.path}`, chain.url, true)
   await eventually('it is ready', async () => (await statusOf(server)).ready)
   const stop = watch(server)
   chain.hang(true)
@@ -124,7 +125,12 @@ it('a node that hangs is noticed when calls begin to fail, and the status says s
   await stop()
 })
 
-async function start(store: string, rpcUrl: string, indexing: boolean): Promise<Server> {
+async function start(
+  { onTestFinished }: AtEnd,
+  store: string,
+  rpcUrl: string,
+  indexing: boolean
+): Promise<Server> {
   // The blocks are made up: their hashes are not those of their headers.
   const evm = [{ chainId, rpcUrls: [rpcUrl], pollIntervalMs: 50, finality: 10, verify: 'basic' as const }]
   const projects = [{ projectId: 'demo', serverKey: 'demo-server-key' }]
@@ -132,26 +138,28 @@ async function start(store: string, rpcUrl: string, indexing: boolean): Promise<
     { store, indexing, projects, chains: { evm }, rateLimit: false, overload: false },
     { logger: silentLogger }
   )
-  cleanUps.push(() => server.close())
+  onTestFinished(() => server.close())
   return server
 }
 
-it.each([
-  ['the server that indexes, over SQLite', 250, 'sqlite'],
+it.concurrent.for([
+  ['the server that indexes, over SQLite', 100, 'sqlite'],
   ['a server that only answers, over PostgreSQL', 60, 'postgres']
 ] as const)(
   'status and history of %s never contradict each other: through a backfill, new blocks and a reorg',
   { timeout: patient(120_000) },
-  async (_name, blocks, engine) => {
+  async ([, blocks, engine], atEnd) => {
     const folder = await temporaryFolder()
-    cleanUps.push(folder.remove)
+    atEnd.onTestFinished(folder.remove)
     const chain = await startLargeChain({ blocks, transactions: 1_000, account })
-    cleanUps.push(chain.close)
+    atEnd.onTestFinished(chain.close)
     const store = engine === 'sqlite' ? `sqlite:${folder.path}` : await createTestDatabase()
     const asked =
-      engine === 'sqlite' ? await start(store, chain.url, true) : await start(store, chain.url, false)
+      engine === 'sqlite'
+        ? await start(atEnd, store, chain.url, true)
+        : await start(atEnd, store, chain.url, false)
     const stop = watch(asked)
-    if (engine === 'postgres') await start(store, chain.url, true)
+    if (engine === 'postgres') await start(atEnd, store, chain.url, true)
 
     const level = (what: string) =>
       eventually(what, async () => (await statusOf(asked)).indexedTo === chain.head(), 90_000)
