@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { chown, cp, mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { chown, cp, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -72,13 +73,41 @@ export async function startPostgres({
   const user = unprivilegedUser()
   const folder = await mkdtemp(join(tmpdir(), 'chain-data-pg-'))
   if (user !== undefined) await chown(folder, user.uid, user.gid)
-  const environment = { PATH: process.env.PATH ?? '', LC_ALL: 'C' }
-  await promisify(execFile)(programs.initdb, ['-D', join(folder, 'data'), ...initdbFlags], {
-    ...user,
-    env: environment,
-    cwd: folder
-  })
+  await makeCluster(programs, folder, user)
   return runPostgres(programs, folder, { ...defaultSettings, ...settings })
+}
+
+let clusters = 0
+
+/**
+ * Makes the folder `data` of a cluster. The first of each process is a copy of one that all processes share, which takes a
+ * tenth of the time; those after it have an identifier of their own, by which PostgreSQL and the server tell clusters apart.
+ */
+async function makeCluster(
+  programs: PostgresPrograms,
+  folder: string,
+  user: SystemUser | undefined
+): Promise<void> {
+  const data = join(folder, 'data')
+  const env = { PATH: process.env.PATH ?? '', LC_ALL: 'C' }
+  const run = (program: string, ...args: readonly string[]) =>
+    promisify(execFile)(program, args, { ...user, env, cwd: folder })
+  const { size, mtimeMs } = await stat(programs.postgres)
+  const made = [programs.initdb, size, mtimeMs, user?.uid ?? process.getuid?.(), ...initdbFlags]
+  const key = createHash('sha256').update(made.join()).digest('hex').slice(0, 16)
+  const shared = join(tmpdir(), `chain-data-cluster-${key}`)
+  if (clusters++ === 0 && existsSync(shared)) {
+    await run('cp', '-R', shared, data)
+    return
+  }
+  await run(programs.initdb, '-D', data, ...initdbFlags)
+  if (existsSync(shared)) return
+  const unfinished = await mkdtemp(`${shared}-`)
+  if (user !== undefined) await chown(unfinished, user.uid, user.gid)
+  await run('cp', '-R', data, join(unfinished, 'data'))
+  // Another process may be at it too: whoever is first puts it there.
+  await rename(join(unfinished, 'data'), shared).catch(() => undefined)
+  await rm(unfinished, { recursive: true, force: true })
 }
 
 async function runPostgres(
