@@ -11,15 +11,12 @@ import { eventually } from '../support/indexHarness.ts'
 import { startFaultProxy } from '../support/startFaultProxy.ts'
 import { runCommand } from './runCommand.ts'
 
-/** What is started in a test ends with it, the last first. */
-type AtEnd = Pick<TestContext, 'onTestFinished'>
-
 const [brokenBlock, lastBlock] = [300, 400]
 /** So long takes each block: the backfill has to be watched. */
 const blockMs = 50
 
 /** A configuration over a slow node that cannot give one of its blocks, until it is let. */
-async function prepare({ onTestFinished }: AtEnd) {
+async function prepare({ onTestFinished }: TestContext) {
   const anvil = await startAnvil()
   onTestFinished(() => anvil.stop())
   const proxy = await startFaultProxy(anvil.rpcUrl)
@@ -64,7 +61,7 @@ const cleared = /\u001b\[2K|\u001b\[0J|[\r\n]+/
 const commands = /\u001b\[[0-9;?]*[A-Za-z]/g
 
 /** Runs `serve` on a terminal of 400 columns. @param environment - variables of the shell before the command. */
-function serveOnTerminal({ onTestFinished }: AtEnd, file: string, environment = '') {
+function serveOnTerminal({ onTestFinished }: TestContext, file: string, environment = '') {
   const command = `stty cols 400; ${environment} exec '${process.execPath}' --conditions=@chain-data/source '${main}' serve --config '${file}'`
   const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
   let output = ''
@@ -89,7 +86,7 @@ function serveOnTerminal({ onTestFinished }: AtEnd, file: string, environment = 
 
 it.concurrent.skipIf(!hasScript)(
   'on a terminal a bar shows rate and time left, then why it stalls, goes at the head, and tears no log line',
-  async atEnd => {
+  async (atEnd: TestContext) => {
     const { proxy, file } = await prepare(atEnd)
     const { shown, interrupt } = serveOnTerminal(atEnd, file)
     await eventually(
@@ -118,7 +115,7 @@ it.concurrent.skipIf(!hasScript)(
 
 it.concurrent.skipIf(!hasScript)(
   'on a terminal a node that does not answer is named at once, by its host alone',
-  async atEnd => {
+  async (atEnd: TestContext) => {
     const folder = await mkdtemp(join(tmpdir(), 'chain-data-bars-'))
     atEnd.onTestFinished(() => rm(folder, { recursive: true }))
     const file = join(folder, 'config.json')
@@ -147,7 +144,7 @@ it.concurrent.skipIf(!hasScript)(
   }
 )
 
-it.concurrent('without a terminal there is no bar, and standard error stays empty', async atEnd => {
+it.concurrent('without a terminal there is no bar, and standard error stays empty', async (atEnd: TestContext) => {
   const { file } = await prepare(atEnd)
   const command = runCommand(['serve', '--config', file])
   atEnd.onTestFinished(async () => {

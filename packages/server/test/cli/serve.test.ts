@@ -4,22 +4,22 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { patient } from '../../../../.config/patience.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import packageFile from '../../package.json' with { type: 'json' }
+import { eventually } from '../support/indexHarness.ts'
 import { type RunningCommand, runCommand } from './runCommand.ts'
 
 /** Nothing listens there. */
 const deadNode = 'http://127.0.0.1:1'
 
-let folder: string
+let root: string
 const running: RunningCommand[] = []
 const nodes: Server[] = []
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'chain-data-cli-'))
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'chain-data-cli-'))
 })
-afterEach(async () => {
+afterAll(async () => {
   for (const { child, ended } of running.splice(0)) {
     child.kill('SIGKILL')
     await ended
@@ -28,26 +28,29 @@ afterEach(async () => {
     node.closeAllConnections()
     node.close()
   }
-  await rm(folder, { recursive: true, force: true })
+  await rm(root, { recursive: true, force: true })
 })
 
+/** A folder for one test alone: they run beside each other, as programs mostly wait to be loaded and to end. */
+const newFolder = () => mkdtemp(join(root, 'test-'))
+
 function start(args: readonly string[], environment: Record<string, string> = {}): RunningCommand {
-  const command = runCommand(args, { TMPDIR: folder, ...environment })
+  const command = runCommand(args, { TMPDIR: root, ...environment })
   running.push(command)
   return command
 }
 
-async function serve(config: object): Promise<{ command: RunningCommand; url: string }> {
+async function serve(config: object): Promise<{ command: RunningCommand; url: string; folder: string }> {
+  const folder = await newFolder()
   const file = join(folder, 'config.json')
   await writeFile(file, JSON.stringify({ listen: { port: 0 }, store: 'sqlite::memory:', ...config }))
-  const command = start(['serve', '--config', file])
-  return { command, url: await urlOf(command) }
+  const command = start(['serve', '--config', file], { TMPDIR: folder })
+  return { command, url: await urlOf(command), folder }
 }
 
 async function urlOf(command: RunningCommand): Promise<string> {
-  await expect
-    .poll(() => command.stdout() + command.stderr(), { timeout: patient(20_000) })
-    .toContain('"listening"')
+  // Not `expect.poll`, which belongs to one test at a time.
+  await eventually('it listens', () => (command.stdout() + command.stderr()).includes('"listening"'), 20_000)
   return String(command.logLines().find(({ msg }) => msg === 'listening')?.url)
 }
 
@@ -82,9 +85,9 @@ function holdings(url: string): Promise<Response> {
   return call(url, '/solana', 'enhancedGetTokensAndNFTs', 103, { params })
 }
 
-describe('chain-data serve', () => {
+describe.concurrent('chain-data serve', () => {
   it('says where it listens, lives without its nodes, and leaves nothing behind on SIGTERM', async () => {
-    const { command, url } = await serve(minimal)
+    const { command, url, folder } = await serve(minimal)
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect((await fetch(`${url}/health/live`)).status).toBe(200)
     const ready = await fetch(`${url}/health/ready`)
@@ -111,12 +114,12 @@ describe('chain-data serve', () => {
     const { command, url } = await serve({ ...minimal, chains: { solana: [{ chainId: 103, rpcUrls }] } })
     expect((await fetch(`${url}/health/ready`)).status).toBe(200)
     // The server's own check of the cluster's node.
-    await expect.poll(() => held.length).toBe(1)
+    await eventually('the check comes', () => held.length === 1)
 
     const underWay = holdings(url)
-    await expect.poll(() => held.length).toBeGreaterThan(1)
+    await eventually('the call comes', () => held.length > 1)
     command.child.kill('SIGTERM')
-    await expect.poll(async () => (await fetch(`${url}/health/ready`)).status).toBe(503)
+    await eventually('it is not ready', async () => (await fetch(`${url}/health/ready`)).status === 503)
     const refused = await call(url, '/solana', 'svc_getSyncStatus', 103)
     expect(refused.status).toBe(503)
     expect(await refused.json()).toMatchObject({
@@ -140,12 +143,12 @@ describe('chain-data serve', () => {
     await once(node.listen(0, '127.0.0.1'), 'listening')
     const rpcUrls = [`http://127.0.0.1:${(node.address() as AddressInfo).port}`]
     const { command, url } = await serve({ ...minimal, chains: { solana: [{ chainId: 103, rpcUrls }] } })
-    await expect.poll(() => requests).toBe(1)
+    await eventually('the check comes', () => requests === 1)
     const underWay = holdings(url).then(
       response => response.status,
       () => 'cut'
     )
-    await expect.poll(() => requests).toBeGreaterThan(1)
+    await eventually('the call comes', () => requests > 1)
     const startedMs = Date.now()
     command.child.kill('SIGTERM')
     expect(await command.ended).toBe(0)
@@ -160,9 +163,9 @@ describe('chain-data serve', () => {
     await once(node.listen(0, '127.0.0.1'), 'listening')
     const rpcUrls = [`http://127.0.0.1:${(node.address() as AddressInfo).port}`]
     const { command, url } = await serve({ ...minimal, chains: { solana: [{ chainId: 103, rpcUrls }] } })
-    await expect.poll(() => requests).toBe(1)
+    await eventually('the check comes', () => requests === 1)
     holdings(url).catch(() => {})
-    await expect.poll(() => requests).toBeGreaterThan(1)
+    await eventually('the call comes', () => requests > 1)
     command.child.kill('SIGTERM')
     await new Promise(resolve => setTimeout(resolve, 1_500))
     command.child.kill('SIGTERM')
@@ -172,7 +175,7 @@ describe('chain-data serve', () => {
   it('can be set up by the environment alone', async () => {
     const command = start(['serve'], {
       CHAIN_DATA_PORT: '0',
-      CHAIN_DATA_STORE: `sqlite:${folder}/index`,
+      CHAIN_DATA_STORE: `sqlite:${await newFolder()}/index`,
       CHAIN_DATA_EVM_5: deadNode,
       CHAIN_DATA_PROJECT: 'demo:from-the-environment'
     })
@@ -203,7 +206,7 @@ describe('chain-data serve', () => {
     ['text that is no JSON', '{', /is not JSON/],
     ['no such file', undefined, /could not be read/]
   ])('exits 2 and says why when its configuration has %s', async (_what, text, message) => {
-    const file = join(folder, 'wrong.json')
+    const file = join(await newFolder(), 'wrong.json')
     if (text !== undefined) await writeFile(file, text)
     const command = start(['serve', '--config', file])
     expect(await command.ended).toBe(2)
@@ -217,7 +220,7 @@ describe('chain-data serve', () => {
     nodes.push(other)
     await once(other.listen(0, '127.0.0.1'), 'listening')
     const { port } = other.address() as AddressInfo
-    const file = join(folder, 'config.json')
+    const file = join(await newFolder(), 'config.json')
     await writeFile(file, JSON.stringify({ ...minimal, listen: { port }, store: 'sqlite::memory:' }))
     const command = start(['serve', '--config', file])
     expect(await command.ended).toBe(1)
@@ -229,7 +232,7 @@ describe('chain-data serve', () => {
   })
 })
 
-describe('chain-data project create', () => {
+describe.concurrent('chain-data project create', () => {
   it('prints a key that works, and a digest that the configuration takes instead of it', async () => {
     const created = start(['project', 'create', 'demo'])
     expect(await created.ended).toBe(0)
@@ -251,7 +254,7 @@ describe('chain-data project create', () => {
   })
 })
 
-describe('chain-data', () => {
+describe.concurrent('chain-data', () => {
   it('tells its version', async () => {
     const command = start(['--version'])
     expect(await command.ended).toBe(0)
