@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
@@ -18,11 +18,14 @@ import type { Loss } from './takeAway.ts'
 const chainId = 31337
 
 const cleanUps: (() => Promise<void>)[] = []
-afterEach(async () => {
+afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-describe.each(chaosPlaces)('in $engine.name, on $node.name', ({ engine, node: { name, start } }) => {
+/** Short ones run beside each other: much of the time they wait. */
+const beside = { concurrent: !isFull }
+
+describe.each(chaosPlaces)('in $engine.name, on $node.name', beside, ({ engine, node: { name, start } }) => {
   const { rounds } = name === 'anvil' ? sizes.kills : sizes.killsElsewhere
 
   it(

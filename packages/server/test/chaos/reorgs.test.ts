@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import { type RunningIndexer, runTestIndexer } from '../support/indexHarness.ts'
 import { dumpIndex, type Engine, engines } from '../support/testStores.ts'
 import type { WalkedBlocks } from '../support/walkChain.ts'
 import { type ChaosNode, finalDepth } from './chaosNodes.ts'
 import { chaosPlaces } from './chaosPlaces.ts'
-import { report, reportSkipped, seed, sizes } from './chaosSizes.ts'
+import { isFull, report, reportSkipped, seed, sizes } from './chaosSizes.ts'
 import { checkIndex, none } from './checkIndex.ts'
 import { type ChaosChain, createChaosChain } from './createChaosChain.ts'
 
@@ -17,11 +17,14 @@ const waitedFor = 4
 const lookedAt = 20
 
 const cleanUps: (() => Promise<void>)[] = []
-afterEach(async () => {
+afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-describe.each(chaosPlaces)('in $engine.name, on $node.name', ({ engine, node: { name, start } }) => {
+/** Short ones run beside each other: much of the time they wait. */
+const beside = { concurrent: !isFull }
+
+describe.each(chaosPlaces)('in $engine.name, on $node.name', beside, ({ engine, node: { name, start } }) => {
   const { count, deeper } = name === 'anvil' ? sizes.reorgs : sizes.reorgsElsewhere
 
   it(

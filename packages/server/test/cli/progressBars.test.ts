@@ -54,7 +54,7 @@ async function prepare({ onTestFinished }: TestContext) {
 }
 
 const main = fileURLToPath(new URL('../../src/server/cli/main.ts', import.meta.url))
-const hasScript = spawnSync('script', ['--version']).status === 0
+const onTerminal = { concurrent: true, skip: spawnSync('script', ['--version']).status !== 0 }
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal's commands begin with; these two clear a line.
 const cleared = /\u001b\[2K|\u001b\[0J|[\r\n]+/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
@@ -84,9 +84,10 @@ function serveOnTerminal({ onTestFinished }: TestContext, file: string, environm
   }
 }
 
-it.concurrent.skipIf(!hasScript)(
+it(
   'on a terminal a bar shows rate and time left, then why it stalls, goes at the head, and tears no log line',
-  async (atEnd: TestContext) => {
+  onTerminal,
+  async atEnd => {
     const { proxy, file } = await prepare(atEnd)
     const { shown, interrupt } = serveOnTerminal(atEnd, file)
     await eventually(
@@ -113,9 +114,10 @@ it.concurrent.skipIf(!hasScript)(
   }
 )
 
-it.concurrent.skipIf(!hasScript)(
+it(
   'on a terminal a node that does not answer is named at once, by its host alone',
-  async (atEnd: TestContext) => {
+  onTerminal,
+  async atEnd => {
     const folder = await mkdtemp(join(tmpdir(), 'chain-data-bars-'))
     atEnd.onTestFinished(() => rm(folder, { recursive: true }))
     const file = join(folder, 'config.json')
@@ -144,7 +146,7 @@ it.concurrent.skipIf(!hasScript)(
   }
 )
 
-it.concurrent('without a terminal there is no bar, and standard error stays empty', async (atEnd: TestContext) => {
+it.concurrent('without a terminal there is no bar, and standard error stays empty', async atEnd => {
   const { file } = await prepare(atEnd)
   const command = runCommand(['serve', '--config', file])
   atEnd.onTestFinished(async () => {

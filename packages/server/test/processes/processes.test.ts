@@ -1,5 +1,5 @@
 import { startAnvil } from '@chain-data/devnet'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { createRandom } from '../../../devnet/src/platform/createRandom.ts'
 import { isFull, seed } from '../chaos/chaosSizes.ts'
@@ -24,11 +24,14 @@ const changePauseMs = 150
 const answersAfterStep = 12
 
 const cleanUps: (() => Promise<unknown>)[] = []
-afterEach(async () => {
+afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
-describe.each(engines)('over one store in $name', engine => {
+/** Short ones run beside each other: much of the time they wait. */
+const beside = { concurrent: !isFull }
+
+describe.each(engines)('over one store in $name', beside, engine => {
   it(
     'servers that come and go at random answer right, one leads at a time, and the index is one that was never disturbed',
     async () => {

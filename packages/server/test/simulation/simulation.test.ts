@@ -12,7 +12,7 @@ import {
   wireStatusOf
 } from '@chain-data/devnet'
 import { isConfirmed, type TransactionRecord } from '@chain-data/protocol'
-import { afterEach, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import { isFull } from '../chaos/chaosSizes.ts'
@@ -28,12 +28,14 @@ const seeds = (process.env.SIMULATION_SEEDS ?? '1 2 3').split(' ').map(Number)
 const steps = Number(process.env.SIMULATION_STEPS ?? (isFull ? 60 : 6))
 
 const cleanUps: (() => Promise<void>)[] = []
-afterEach(async () => {
+afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
 })
 
 it.each(seeds)(
   'whatever happens to the chain, every answer is what was done to it (seed %i)',
+  // Short ones beside each other: much of the time they wait for a poll.
+  { timeout: patient(60_000 + steps * 2_000), concurrent: !isFull },
   async seed => {
     const random = createRandom(seed)
     const anvil = await startAnvil()
@@ -105,8 +107,7 @@ it.each(seeds)(
     } catch (error) {
       throw new Error(`seed ${seed}, after: ${log.join(', ')}`, { cause: error })
     }
-  },
-  patient(60_000 + steps * 2_000)
+  }
 )
 
 const lowerCase = (addresses: Iterable<string>) => [...addresses].map(address => address.toLowerCase())
