@@ -93,9 +93,11 @@ function postgresRows(url: string): StoredRows {
 
 function toRow(row: Readonly<Record<string, unknown>>): StoredRow {
   return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      value instanceof Uint8Array ? Buffer.from(value).toString('hex') : Number(value)
-    ])
+    Object.entries(row)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [
+        name,
+        value instanceof Uint8Array ? Buffer.from(value).toString('hex') : Number(value)
+      ])
   )
 }

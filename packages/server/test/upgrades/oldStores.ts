@@ -58,6 +58,8 @@ function copyIntoOld(from: string, to: string, chainId: number, version: number)
     const columns = columnsOf(connection, 'made', table)
       .filter(column => old.includes(column))
       .join()
+    // Dropped since.
+    if (columns === '') continue
     connection.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM made.${table}`)
   }
   connection.close()

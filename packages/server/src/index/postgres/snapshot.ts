@@ -7,9 +7,22 @@ import type { IndexedRange } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes } from '../record/hexBytes.ts'
 import { hashOfRecord, type RecordChunk, recordHeadLength } from '../record/record.ts'
-import { firstTransactionId, toPosition, toTransactionId } from '../record/transactionId.ts'
-import { type EventColumns, IndexSnapshot, type PartRange, type PartRows } from '../shared/IndexSnapshot.ts'
 import {
+  afterAllAddresses,
+  findChecksum,
+  partBounds,
+  RowSums,
+  readPartChecksum
+} from '../record/rowChecksums.ts'
+import { firstTransactionId, toPosition, toTransactionId } from '../record/transactionId.ts'
+import {
+  type CountedRows,
+  type EventColumns,
+  IndexSnapshot,
+  type RowBudget
+} from '../shared/IndexSnapshot.ts'
+import {
+  checkChecksumPage,
   type HoldingColumns,
   nextChunkSize,
   type PendingColumns,
@@ -160,13 +173,24 @@ export class PostgresSnapshot extends IndexSnapshot {
     }
   }
 
-  protected async readChecksumPage(page: number) {
+  protected async countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined> {
+    const { countedFrom = 0 } = this.meta.coverage
+    const found = new RowSums()
+    for await (const rows of this.#readPart(address, firstTransactionId(countedFrom))) {
+      if (!budget.take(rows.length / partRowBytes)) return undefined
+      for (let at = 0; at < rows.length; at += partRowBytes) {
+        found.add(rows, at, Number(rows.readBigInt64BE(at + addressLength)))
+      }
+    }
+    const { page, offset } = findChecksum(address)
     const [row] = await this.#rows<{ rec: Buffer }>('checksumPage', [page])
-    return row?.rec
+    const written = row ? readPartChecksum(checkChecksumPage(row.rec), offset) : new RowSums().sums
+    return { written, found: found.sums }
   }
 
-  protected async *readPart({ first, end, fromBlock }: PartRange): AsyncGenerator<PartRows> {
-    const firstId = firstTransactionId(fromBlock)
+  /** Reads the rows of the part that an address is in, from an id on. */
+  async *#readPart(address: Address, firstId: number): AsyncGenerator<Buffer> {
+    const { first, end = afterAllAddresses } = partBounds(address)
     for await (const window of this.#eachWindow()) {
       if (window.end <= firstId) return
       let after: readonly [Uint8Array, number] = [first, -1]
@@ -174,12 +198,9 @@ export class PostgresSnapshot extends IndexSnapshot {
         const values = [...after, end, Math.max(window.from, firstId), window.end, recountedAtOnce]
         const [row] = await this.#rows<{ rows: Buffer | null }>('rowsBetween', values, window.isWide)
         const rows = row?.rows ?? Buffer.alloc(0)
-        const ids = Array.from({ length: rows.length / partRowBytes }, (_, at) =>
-          Number(rows.readBigInt64BE(at * partRowBytes + addressLength))
-        )
-        yield { ids, addresses: rows, stride: partRowBytes }
-        isFull = ids.length === recountedAtOnce
-        after = [rows.subarray(-partRowBytes, -8), ids.at(-1) ?? 0]
+        yield rows
+        isFull = rows.length === recountedAtOnce * partRowBytes
+        after = [rows.subarray(-partRowBytes, -8), isFull ? Number(rows.readBigInt64BE(rows.length - 8)) : 0]
       }
     }
   }

@@ -11,30 +11,48 @@ import { type TransactionPosition, toPosition, toTransactionId } from './transac
  * ids, and a hash of address and id. A single lost row follows from the sums: its id directly, its address by the hash.
  */
 
-const partCount = 4096
+/** Parts that keys are divided into. */
+export const partCount = 4096
 const lanes = 4
 /** Parts in one stored row. Several rows, each in an old and a new version, fit on one page of a database. */
 const pageParts = 64
 const checksumPages = partCount / pageParts
-const pageLanes = pageParts * lanes
-export const checksumPageBytes = pageLanes * 4
+export const checksumPageBytes = pageParts * lanes * 4
 const half = 2 ** 32
+
+/** Rows of an index that are summed up: a key of fixed length, and a number. */
+export interface SummedRows {
+  readonly keyLength: number
+  /** False: only the hashes are summed up. A lost row shows, but not which one. */
+  readonly namesRows: boolean
+}
+
+const addressRows: SummedRows = { keyLength: addressLength, namesRows: true }
 
 /** The sums of one part: rows, low halves of ids, high halves of ids, hashes. */
 export type PartChecksum = readonly [number, number, number, number]
 
 /** Adds and subtracts rows. One object covers a whole index, or only the rows of one part. */
 export class RowChecksums {
-  readonly #lanes = new Uint32Array(partCount * lanes)
+  readonly #rows: SummedRows
+  /** Sums of each part. */
+  readonly #width: number
+  readonly #lanes: Uint32Array
   readonly #changed = new Set<number>()
 
-  /** @param address - holds 20 bytes from `at` on. */
-  add(address: Uint8Array, at: number, id: number): void {
-    this.#change(address, at, id, 1)
+  constructor(rows: SummedRows = addressRows) {
+    this.#rows = rows
+    this.#width = rows.namesRows ? lanes : 1
+    this.#lanes = new Uint32Array(partCount * this.#width)
   }
 
-  subtract(address: Uint8Array, at: number, id: number): void {
-    this.#change(address, at, id, -1)
+  /** @param key - holds the key from `at` on. */
+  add(key: Uint8Array, at: number, id: number): void {
+    this.#change(key, at, id, 1)
+  }
+
+  subtract(key: Uint8Array, at: number, id: number): void {
+    this.#change(key, at, id, -1)
   }
 
   part(address: Address): PartChecksum {
@@ -46,6 +64,7 @@ export class RowChecksums {
   /** Loads a stored page. */
   load(page: number, bytes: Uint8Array): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    const pageLanes = pageParts * this.#width
     for (let lane = 0; lane < pageLanes; lane++) {
       this.#lanes[page * pageLanes + lane] = view.getUint32(4 * lane, true)
     }
@@ -64,30 +83,59 @@ export class RowChecksums {
   }
 
   #page(page: number): Uint8Array {
-    const view = new DataView(new ArrayBuffer(checksumPageBytes))
+    const pageLanes = pageParts * this.#width
+    const view = new DataView(new ArrayBuffer(4 * pageLanes))
     for (let lane = 0; lane < pageLanes; lane++) {
       view.setUint32(4 * lane, this.#lanes[page * pageLanes + lane] ?? 0, true)
     }
     return new Uint8Array(view.buffer)
   }
 
-  #change(address: Uint8Array, at: number, id: number, sign: 1 | -1): void {
-    const part = partOf(address, at)
-    const first = part * lanes
+  #change(key: Uint8Array, at: number, id: number, sign: 1 | -1): void {
+    const part = partOf(key, at)
     const sums = this.#lanes
     const { low, high } = halvesOf(id)
-    sums[first] = (sums[first] ?? 0) + sign
-    sums[first + 1] = (sums[first + 1] ?? 0) + sign * low
-    sums[first + 2] = (sums[first + 2] ?? 0) + sign * high
-    sums[first + 3] = (sums[first + 3] ?? 0) + sign * hashOf(address, at, low, high)
+    const hash = hashOf(key, at, this.#rows.keyLength, low, high)
+    const first = part * this.#width
+    const last = first + this.#width - 1
+    sums[last] = (sums[last] ?? 0) + sign * hash
+    if (last > first) {
+      sums[first] = (sums[first] ?? 0) + sign
+      sums[first + 1] = (sums[first + 1] ?? 0) + sign * low
+      sums[first + 2] = (sums[first + 2] ?? 0) + sign * high
+    }
     this.#changed.add(Math.floor(part / pageParts))
+  }
+}
+
+/** Sums of rows of one part. */
+export class RowSums {
+  #sums: PartChecksum = [0, 0, 0, 0]
+
+  get sums(): PartChecksum {
+    return this.#sums
+  }
+
+  /** @param address - holds 20 bytes from `at` on. */
+  add(address: Uint8Array, at: number, id: number): void {
+    const { low, high } = halvesOf(id)
+    this.addAll([1, low, high, hashOf(address, at, addressLength, low, high)])
+  }
+
+  addAll([rows, low, high, hash]: PartChecksum): void {
+    const sums = this.#sums
+    this.#sums = [
+      (sums[0] + rows) >>> 0,
+      (sums[1] + low) >>> 0,
+      (sums[2] + high) >>> 0,
+      (sums[3] + hash) >>> 0
+    ]
   }
 }
 
 /** Finds the stored page that holds the sums of an address's part, and their byte offset in it. */
 export function findChecksum(address: Address): { readonly page: number; readonly offset: number } {
-  const part = partOf(addressBytes(address), 0)
-  return { page: Math.floor(part / pageParts), offset: (part % pageParts) * lanes * 4 }
+  return placeOfPart(partOf(addressBytes(address), 0), addressRows)
 }
 
 /** Reads the sums of one part from its stored page. */
@@ -152,11 +200,29 @@ export function compareChecksums(
 /** Tests whether a lost row belonged to this address. */
 export function isRowOf({ position, hash }: LostRow, address: Address): boolean {
   const { low, high } = halvesOf(toTransactionId(position))
-  return hashOf(addressBytes(address), 0, low, high) === hash
+  return hashOf(addressBytes(address), 0, addressLength, low, high) === hash
 }
 
-function partOf(address: Uint8Array, at: number): number {
-  return ((address[at] ?? 0) << 4) | ((address[at + 1] ?? 0) >> 4)
+/** The part that a key is in. */
+export function partOf(key: Uint8Array, at: number): number {
+  return ((key[at] ?? 0) << 4) | ((key[at + 1] ?? 0) >> 4)
+}
+
+/** Position of the sums of a part: the page that they are stored in, and their first byte there. */
+export function placeOfPart(
+  part: number,
+  { namesRows }: SummedRows
+): { readonly page: number; readonly offset: number } {
+  return {
+    page: Math.floor(part / pageParts),
+    offset: (part % pageParts) * (namesRows ? lanes : 1) * 4
+  }
+}
+
+/** Reads the sum of the hashes of one part from its stored page. */
+export function readHashSum(page: Uint8Array, offset: number, { namesRows }: SummedRows): number {
+  const view = new DataView(page.buffer, page.byteOffset, page.length)
+  return view.getUint32(offset + (namesRows ? 4 * (lanes - 1) : 0), true)
 }
 
 function keyOf(part: number): Uint8Array {
@@ -172,16 +238,22 @@ function halvesOf(id: number): { readonly low: number; readonly high: number } {
   return { low: id - high * half, high }
 }
 
-/** Hashes address and id to 32 bits, mixed word by word as in MurmurHash3. */
-function hashOf(address: Uint8Array, at: number, low: number, high: number): number {
+/**
+ * Hashes a row to 32 bits.
+ * @param key - holds `length` bytes from `at` on; a multiple of four.
+ */
+export function hashRow(key: Uint8Array, at: number, length: number, id: number): number {
+  const { low, high } = halvesOf(id)
+  return hashOf(key, at, length, low, high)
+}
+
+/** Mixes word by word, as in MurmurHash3. */
+function hashOf(key: Uint8Array, at: number, length: number, low: number, high: number): number {
   let hash = mix(mix(0, low), high)
-  for (let i = at; i < at + addressLength; i += 4) {
+  for (let i = at; i < at + length; i += 4) {
     hash = mix(
       hash,
-      ((address[i] ?? 0) << 24) |
-        ((address[i + 1] ?? 0) << 16) |
-        ((address[i + 2] ?? 0) << 8) |
-        (address[i + 3] ?? 0)
+      ((key[i] ?? 0) << 24) | ((key[i + 1] ?? 0) << 16) | ((key[i + 2] ?? 0) << 8) | (key[i + 3] ?? 0)
     )
   }
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -6,18 +6,9 @@ import type { Snapshot } from '../port/store.ts'
 import { decodeAccountEvents } from '../record/accountEvents.ts'
 import { addressBytes } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
-import {
-  afterAllAddresses,
-  compareChecksums,
-  findChecksum,
-  partBounds,
-  RowChecksums,
-  readPartChecksum
-} from '../record/rowChecksums.ts'
-import { firstTransactionId } from '../record/transactionId.ts'
+import { compareChecksums, type PartChecksum } from '../record/rowChecksums.ts'
 import {
   type ChainMeta,
-  checkChecksumPage,
   type HoldingColumns,
   type PendingColumns,
   type ReportColumns,
@@ -37,20 +28,18 @@ export interface EventColumns {
   readonly rec: Uint8Array
 }
 
-/** Rows of a part of the address index. */
-export interface PartRows {
-  readonly ids: readonly number[]
-  /** The 20 bytes of row i's address begin at `i * stride`. */
-  readonly addresses: Uint8Array
-  readonly stride: number
+/** How many more rows a recount may read. */
+export interface RowBudget {
+  /** @returns false: they are too many, or the time is over. */
+  take(rows: number): boolean
 }
 
-/** Keys of the address index from `first` up to, and without, `end`. */
-export interface PartRange {
-  readonly first: Uint8Array
-  readonly end: Uint8Array
-  /** Blocks below this one are not wanted; some of them may come all the same. */
-  readonly fromBlock: number
+/** The sums of the rows of a part of the address index, as they were written and as they are. */
+export interface CountedRows {
+  readonly written: PartChecksum
+  readonly found: PartChecksum
+  /** Places at which rows of the address are lost or altered, and it is unknown which. */
+  readonly unresolved?: number
 }
 
 /** A snapshot of both engines, which add how rows are read. Every read checks the lease first. */
@@ -79,8 +68,11 @@ export abstract class IndexSnapshot implements Snapshot {
     after: number,
     limit: number
   ): Promise<readonly EventColumns[]>
-  protected abstract readChecksumPage(page: number): Promise<Uint8Array | undefined>
-  protected abstract readPart(range: PartRange): AsyncIterable<PartRows>
+  /**
+   * Sums up the counted rows of the part that an address is in.
+   * @returns nothing when the budget does not suffice.
+   */
+  protected abstract countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined>
 
   async marks(): Promise<IndexMarks> {
     return this.#checkedMeta().marks
@@ -130,28 +122,25 @@ export abstract class IndexSnapshot implements Snapshot {
     address: Address,
     { maxRows = recountedRows, signal }: { readonly maxRows?: number; readonly signal?: AbortSignal } = {}
   ): Promise<Recount> {
-    const { countedFrom } = this.#checkedMeta().coverage
     // Nothing was counted: nothing can differ from it.
-    if (countedFrom === undefined) return { isComplete: true, missing: [], unresolved: 0 }
-    const { first, end = afterAllAddresses } = partBounds(address)
-    const firstId = firstTransactionId(countedFrom)
-    const found = new RowChecksums()
+    if (this.#checkedMeta().coverage.countedFrom === undefined) {
+      return { isComplete: true, missing: [], unresolved: 0 }
+    }
     let left = maxRows
-    for await (const { ids, addresses, stride } of this.readPart({ first, end, fromBlock: countedFrom })) {
-      left -= ids.length
-      if (left < 0 || signal?.aborted) return { isComplete: false, missing: [], unresolved: 0 }
-      for (const [row, id] of ids.entries()) {
-        // Rows of older blocks were not counted when they were written.
-        if (id >= firstId) found.add(addresses, row * stride, id)
+    const budget = {
+      take: (rows: number) => {
+        left -= rows
+        return left >= 0 && !signal?.aborted
       }
     }
-    const { page, offset } = findChecksum(address)
-    const stored = await this.readChecksumPage(page)
-    const written =
-      stored === undefined
-        ? new RowChecksums().part(address)
-        : readPartChecksum(checkChecksumPage(stored), offset)
-    return { isComplete: true, ...compareChecksums(written, found.part(address), address) }
+    const counted = await this.countRows(address, budget)
+    if (counted === undefined) return { isComplete: false, missing: [], unresolved: 0 }
+    const difference = compareChecksums(counted.written, counted.found, address)
+    return {
+      isComplete: true,
+      ...difference,
+      unresolved: difference.unresolved + (counted.unresolved ?? 0)
+    }
   }
 
   async close(): Promise<void> {

@@ -58,8 +58,8 @@ export interface WriterEngine {
   parentHash(number: number): Promise<Hash | undefined>
   /** Newest height of which a block's row or a record is stored; -1 in an empty store. Trusts no checksum. */
   newestStored(): Promise<number>
-  /** Reads the stored row checksums. */
-  checksumPages(): Promise<readonly { readonly page: number; readonly rec: Uint8Array }[]>
+  /** Reads the stored row checksums; absent: the engine proves its rows by itself. */
+  checksumPages?(): Promise<readonly { readonly page: number; readonly rec: Uint8Array }[]>
   /** Whether the store remembers transactions that a reorg removed. */
   hasReorged(): Promise<boolean>
   /** Whether undo data of all blocks above `number` are stored. */
@@ -85,7 +85,8 @@ export interface WriterEngine {
 /** Coverage and row checksums, as they are stored. */
 interface Known {
   readonly coverage: IndexCoverage
-  readonly checksums: RowChecksums
+  /** Absent: the engine proves its rows by itself. */
+  readonly checksums: RowChecksums | undefined
 }
 
 /**
@@ -248,14 +249,14 @@ export class IndexWriter implements StoreWriter {
     const pool = await this.#pool.settle(blocks)
     this.#hasReorged ??= await this.#engine.hasReorged()
     const { partyAddresses, partyIds } = blocks
-    for (let row = 0; row < partyIds.length; row++) {
+    for (let row = 0; checksums !== undefined && row < partyIds.length; row++) {
       checksums.add(partyAddresses, row * addressLength, partyIds[row] ?? 0)
     }
     const coverage = coverageWith(before, blocks.headers)
     const droppable = newestDroppableUndo(last.number, finalized, this.#layout)
     await this.#engine.append(blocks, {
       ...(!isDeepStrictEqual(coverage, before) && { coverage }),
-      checksumPages: checksums.takeChanged(),
+      checksumPages: checksums?.takeChanged() ?? new Map(),
       finalized: finalized === undefined ? undefined : Math.min(finalized, last.number),
       droppable,
       // Blocks that are final already are hardly ever removed: they get no undo data, and are found by scanning then.
@@ -274,12 +275,12 @@ export class IndexWriter implements StoreWriter {
     const isCounted = countedFrom !== undefined && hasUndo
     const coverage = isCounted ? { ...known, countedFrom } : known
     // Without undo data the removed rows are unknown: counting begins anew with the next block.
-    if (!isCounted) checksums.clear()
+    if (!isCounted) checksums?.clear()
     await this.#engine.removeAbove(ancestor, {
       ...{ head, hasUndo },
       // Undo data name the rows that were written; some of them may be lost.
-      ...(isCounted && { countOut: (bytes, at, id) => checksums.subtract(bytes, at, id) }),
-      known: () => ({ coverage, checksumPages: checksums.takeChanged() })
+      ...(isCounted && checksums && { countOut: (bytes, at, id) => checksums.subtract(bytes, at, id) }),
+      known: () => ({ coverage, checksumPages: checksums?.takeChanged() ?? new Map() })
     })
     this.#known = { coverage, checksums }
   }
@@ -323,9 +324,9 @@ export class IndexWriter implements StoreWriter {
 
   async #readKnown(): Promise<Known> {
     if (this.#known !== undefined) return this.#known
-    const checksums = new RowChecksums()
-    for (const { page, rec } of await this.#engine.checksumPages())
-      checksums.load(page, checkChecksumPage(rec))
+    const pages = await this.#engine.checksumPages?.()
+    const checksums = pages && new RowChecksums()
+    for (const { page, rec } of pages ?? []) checksums?.load(page, checkChecksumPage(rec))
     this.#known = { coverage: (await this.#engine.meta()).coverage, checksums }
     return this.#known
   }

@@ -5,8 +5,9 @@ import { firstTransactionId } from '../record/transactionId.ts'
 import { encodeParties } from '../record/undoParties.ts'
 import type { AppendChange } from '../shared/IndexWriter.ts'
 import type { SqliteConnection } from './driver.ts'
+import { type EpochSums, proofs } from './epochSums.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
-import { shortHashLength } from './read.ts'
+import { holdingNumber, shortHashLength } from './tableShapes.ts'
 
 /** How blocks are appended. */
 export interface AppendLayout {
@@ -32,26 +33,33 @@ interface KeyedRows {
  * Prepares the statements that append blocks. Many rows go in by one statement, because each call of a statement costs as much
  * as its row: keys as one blob, numbers as a JSON array.
  */
-export function createBlockAppender(connection: SqliteConnection, layout: AppendLayout) {
+export function createBlockAppender(connection: SqliteConnection, layout: AppendLayout, sums: EpochSums) {
   const epochs = createEpochTable(connection)
   const insertBlock = connection.prepare('INSERT INTO block VALUES (?, ?, ?, ?, ?)')
   const insertRecord = connection.prepare('INSERT INTO tx VALUES (?, ?)')
   const insertAddresses = connection.prepare(
-    `INSERT INTO address_tx
+    `INSERT INTO address_tx (epoch, address, tx_id)
      SELECT ?1, substr(?2, 1 + key * ${addressLength}, ${addressLength}), value FROM json_each(?3)`
   )
   const insertHashes = connection.prepare(
-    `INSERT INTO tx_hash
+    `INSERT INTO tx_hash (epoch, key, tx_id)
      SELECT ?1, substr(?2, 1 + key * ${shortHashLength}, ${shortHashLength}), value FROM json_each(?3)`
   )
   // One number for each: where it begins, the length of its key, its standard.
-  const insertHoldings = connection.prepare(
-    `INSERT OR IGNORE INTO holding
-     SELECT ?1, substr(?2, 1 + place, ${addressLength}), substr(?2, ${1 + addressLength} + place, ${addressLength}),
-       substr(?2, ${1 + candidateHeadLength} + place, length), standard
-     FROM (SELECT value >> 16 AS place, (value >> 8) & 255 AS length, value & 255 AS standard FROM json_each(?3))`
+  const holdingRows = `SELECT key AS row, substr(?2, 1 + place, ${addressLength}) AS owner,
+      substr(?2, ${1 + addressLength} + place, ${addressLength}) AS contract,
+      substr(?2, ${1 + candidateHeadLength} + place, length) AS token_id, standard
+    FROM (SELECT key, value >> 16 AS place, (value >> 8) & 255 AS length, value & 255 AS standard FROM json_each(?3))`
+  const selectKnownHoldings = connection.prepare<{ rows: string | null }>(
+    `SELECT group_concat(row) AS rows FROM (${holdingRows}) AS new
+     CROSS JOIN holding ON holding.epoch = ?1 AND holding.owner = new.owner AND holding.contract = new.contract
+       AND holding.token_id = new.token_id AND holding.standard = new.standard`
   )
-  const showHoldings = connection.prepare('INSERT OR IGNORE INTO holding_epoch VALUES (?)')
+  const insertHoldings = connection.prepare(
+    `INSERT INTO holding (epoch, owner, contract, token_id, standard)
+     SELECT ?1, owner, contract, token_id, standard FROM (${holdingRows})`
+  )
+  const showHoldings = connection.prepare(`INSERT OR IGNORE INTO holding_epoch VALUES (?, ${proofs.parts})`)
   // Rows of one account lie together: those of a batch go in by address.
   const insertEvent = connection.prepare('INSERT INTO account_event VALUES (?, ?, ?)')
   const insertUndo = connection.prepare('INSERT INTO undo VALUES (?, ?)')
@@ -59,28 +67,48 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
   const deleteReorged = connection.prepare('DELETE FROM reorged WHERE hash = ?')
   const setIndexedFrom = connection.prepare('UPDATE meta SET indexed_from = ? WHERE indexed_from IS NULL')
 
+  const insertKeys = (packed: PackedBlocks, epoch: number, part: EpochPart) => {
+    const addresses = addressRows(packed, part)
+    if (addresses.ids.length > 0) insertAddresses.run([epoch, addresses.keys, jsonArray(addresses.ids)])
+    const hashes = hashRows(packed, part)
+    if (hashes.ids.length > 0) insertHashes.run([epoch, hashes.keys, jsonArray(hashes.ids)])
+    return { addresses, hashes }
+  }
+
   /** @returns the id of the epoch. */
   const appendPart = (packed: PackedBlocks, part: EpochPart): number => {
     const epoch = { ...part.epoch, id: part.epoch.id ?? epochs.nextId() }
     epochs.put(epoch)
-    const addresses = addressRows(packed, part)
-    if (addresses.ids.length > 0) insertAddresses.run([epoch.id, addresses.keys, jsonArray(addresses.ids)])
-    const hashes = hashRows(packed, part)
-    if (hashes.ids.length > 0) insertHashes.run([epoch.id, hashes.keys, jsonArray(hashes.ids)])
+    const { addresses, hashes } = insertKeys(packed, epoch.id, part)
+    const parts = sums.of(epoch.id)
+    for (let row = 0; row < addresses.ids.length; row++) {
+      parts.addresses.add(addresses.keys, row * addressLength, addresses.ids[row] ?? 0)
+    }
+    for (let row = 0; row < hashes.ids.length; row++) {
+      parts.hashes.add(hashes.keys, row * shortHashLength, hashes.ids[row] ?? 0)
+    }
     return epoch.id
   }
 
   /** They outlive their blocks, so that their epoch is no more than where they lie. */
   const appendCandidates = ({ candidates, candidateEnds }: PackedBlocks, epoch: number) => {
-    let start = 0
-    const shapes = Float64Array.from(candidateEnds, end => {
-      const shape = start * 65_536 + (end - start - candidateHeadLength) * 256
-      const standard = candidates[start + 2 * addressLength] ?? 0
-      start = end
-      return shape + standard
+    const startOf = (row: number) => candidateEnds[row - 1] ?? 0
+    const shapes = Float64Array.from(candidateEnds, (end, row) => {
+      const length = end - startOf(row) - candidateHeadLength
+      return startOf(row) * 65_536 + length * 256 + (candidates[startOf(row) + 2 * addressLength] ?? 0)
     })
     if (shapes.length === 0) return
-    insertHoldings.run([epoch, candidates, jsonArray(shapes)])
+    const { rows } = selectKnownHoldings.get([epoch, candidates, jsonArray(shapes)]) ?? {}
+    const known = new Set(rows?.split(',').map(Number))
+    const added = shapes.filter((_, row) => !known.has(row))
+    if (added.length > 0) insertHoldings.run([epoch, candidates, jsonArray(added)])
+    const { holdings } = sums.of(epoch)
+    for (const [row, end] of candidateEnds.entries()) {
+      if (known.has(row)) continue
+      const tokenId = candidates.subarray(startOf(row) + candidateHeadLength, end)
+      const standard = candidates[startOf(row) + 2 * addressLength] ?? 0
+      holdings.add(candidates, startOf(row), holdingNumber(tokenId, standard))
+    }
     showHoldings.run([epoch])
   }
 
@@ -140,20 +168,23 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
         newestEpoch = appendPart(packed, part)
       }
       appendCandidates(packed, newestEpoch)
+      sums.save()
       deleteUndo.run([droppable])
       if (mayHaveReorged) forgetReorged(packed)
     },
-    /** Puts one block back whose rows have been removed, into the epoch that it was in. */
+    /** Puts one block back whose rows have been removed, into the epoch that it was in. The sums of its parts know them. */
     putBack(packed: PackedBlocks, epoch: Epoch, keepsUndo: boolean): void {
       const number = packed.headers[0]?.ref.number ?? 0
       insertRows(packed, keepsUndo ? number - 1 : number)
-      appendPart(packed, {
+      insertKeys(packed, epoch.id, {
         epoch,
         firstId: firstTransactionId(number),
         endId: firstTransactionId(number + 1)
       })
       // The newest epoch is the one that candidates are added to: others may be complete.
-      appendCandidates(packed, epochs.newest()?.id ?? epoch.id)
+      const newest = epochs.newest()
+      appendCandidates(packed, newest?.proof === proofs.parts ? newest.id : epochs.nextId())
+      sums.save()
     }
   }
 }
@@ -170,8 +201,8 @@ function cutIntoEpochs(
   for (const { ref, transactionCount } of headers) {
     const firstId = firstTransactionId(ref.number)
     const endId = firstId + firstTransactionId(1)
-    if (epoch === undefined || epoch.txCount >= epochTransactions) {
-      epoch = { firstBlock: ref.number, txCount: 0 }
+    if (epoch === undefined || epoch.proof !== proofs.parts || epoch.txCount >= epochTransactions) {
+      epoch = { firstBlock: ref.number, txCount: 0, proof: proofs.parts }
       isNew = true
     }
     epoch = { ...epoch, txCount: epoch.txCount + transactionCount }

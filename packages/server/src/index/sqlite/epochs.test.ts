@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
 import { chooseEpochs } from './epochs.ts'
 
@@ -6,7 +7,7 @@ const layout = { epochTransactions: 10, mergeFanOut: 3 }
 
 /** Epochs of these sizes, one block each, from block 100 on. */
 const epochsOf = (...sizes: readonly number[]): readonly Epoch[] =>
-  sizes.map((txCount, i) => ({ id: i, firstBlock: 100 + i, txCount }))
+  sizes.map((txCount, i) => ({ id: i, firstBlock: 100 + i, txCount, proof: proofs.parts }))
 
 const chosenSizes = (epochs: readonly Epoch[], safeBlock = 10_000) =>
   chooseEpochs(epochs, safeBlock, layout)?.map(({ txCount }) => txCount)
@@ -42,7 +43,7 @@ test('a merged epoch is of a higher level than its parts, so that merging comes 
     const sources = new Set(chosen.map(({ id }) => id))
     const txCount = chosen.reduce((sum, each) => sum + each.txCount, 0)
     copied += txCount
-    const merged = { id: -copied, firstBlock: chosen[0]?.firstBlock ?? 0, txCount }
+    const merged = { id: -copied, firstBlock: chosen[0]?.firstBlock ?? 0, txCount, proof: proofs.rows }
     epochs = [...epochs.filter(({ id }) => !sources.has(id)), merged].sort(
       (a, b) => a.firstBlock - b.firstBlock
     )

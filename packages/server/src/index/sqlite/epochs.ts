@@ -1,10 +1,12 @@
 import type { SqliteConnection } from './driver.ts'
+import { type Proof, proofs } from './epochSums.ts'
 
 /** A stretch of the chain whose keys lie together in every large B-tree. */
 export interface Epoch {
   readonly id: number
   readonly firstBlock: number
   readonly txCount: number
+  readonly proof: Proof
 }
 
 /**
@@ -13,7 +15,7 @@ export interface Epoch {
  * them, and small numbers are short in every key.
  */
 export function createEpochTable(connection: SqliteConnection) {
-  const columns = 'id, first_block AS firstBlock, tx_count AS txCount'
+  const columns = 'id, first_block AS firstBlock, tx_count AS txCount, proof'
   const everyId = `SELECT id FROM epoch UNION ALL SELECT id FROM holding_epoch
     UNION ALL SELECT id FROM dropped_epoch UNION ALL SELECT 0`
   const selectNewest = connection.prepare<Epoch>(
@@ -26,11 +28,12 @@ export function createEpochTable(connection: SqliteConnection) {
   const countAll = connection.prepare<{ n: number }>('SELECT count(*) AS n FROM epoch')
   // A rollback leaves the candidates of an epoch: it is begun anew under its id, so that such leftovers do not add up.
   const selectLeft = connection.prepare<{ id: number | null }>(
-    'SELECT max(id) AS id FROM holding_epoch WHERE id < 0 AND id NOT IN (SELECT id FROM epoch)'
+    `SELECT max(id) AS id FROM holding_epoch
+     WHERE id < 0 AND proof = ${proofs.parts} AND id NOT IN (SELECT id FROM epoch)`
   )
   const selectLowest = connection.prepare<{ id: number }>(`SELECT min(id) AS id FROM (${everyId})`)
   const selectHighest = connection.prepare<{ id: number }>(`SELECT max(id) AS id FROM (${everyId})`)
-  const replace = connection.prepare('INSERT OR REPLACE INTO epoch VALUES (?, ?, ?)')
+  const replace = connection.prepare('INSERT OR REPLACE INTO epoch VALUES (?, ?, ?, ?)')
 
   return {
     newest: (): Epoch | undefined => selectNewest.get([]),
@@ -43,8 +46,8 @@ export function createEpochTable(connection: SqliteConnection) {
     nextId: (): number => selectLeft.get([])?.id ?? (selectLowest.get([])?.id ?? 0) - 1,
     /** Id for the next epoch that others are merged into. */
     nextMergedId: (): number => (selectHighest.get([])?.id ?? 0) + 1,
-    put: ({ id, firstBlock, txCount }: Epoch): void => {
-      replace.run([id, firstBlock, txCount])
+    put: ({ id, firstBlock, txCount, proof }: Epoch): void => {
+      replace.run([id, firstBlock, txCount, proof])
     }
   }
 }
@@ -69,11 +72,7 @@ export function chooseEpochs(
   safeBlock: number,
   layout: MergeLayout
 ): readonly Epoch[] | undefined {
-  // The newest one still grows, and where the others end is where the next one begins.
-  const complete = epochs.filter((_, i) => {
-    const next = epochs[i + 1]
-    return next !== undefined && next.firstBlock - 1 <= safeBlock
-  })
+  const complete = completeEpochs(epochs, safeBlock)
   const levels = complete.map(({ txCount }) => levelOf(txCount, layout))
   const highest = Math.max(-1, ...levels)
   for (let level = 0; level <= highest; level++) {
@@ -89,6 +88,23 @@ export function chooseEpochs(
     }
   }
   return undefined
+}
+
+/**
+ * The newest complete epoch whose rows have no sums of their own, as a merge of one: parts need not be counted any more then, and
+ * what an older program wrote is proven.
+ */
+export function chooseUnlinked(epochs: readonly Epoch[], safeBlock: number): readonly Epoch[] | undefined {
+  const newest = completeEpochs(epochs, safeBlock).findLast(({ proof }) => proof !== proofs.rows)
+  return newest && [newest]
+}
+
+/** The newest epoch still grows, and where the others end is where the next one begins. */
+function completeEpochs(epochs: readonly Epoch[], safeBlock: number): readonly Epoch[] {
+  return epochs.filter((_, i) => {
+    const next = epochs[i + 1]
+    return next !== undefined && next.firstBlock - 1 <= safeBlock
+  })
 }
 
 function levelOf(txCount: number, { epochTransactions, mergeFanOut }: MergeLayout): number {

@@ -1,106 +1,194 @@
-import type { SqliteConnection, SqlRow, SqlValue } from './driver.ts'
+import { IndexDamagedError } from '../../platform/errors.ts'
+import { partCount, partOf } from '../record/rowChecksums.ts'
+import {
+  beforeFirstRow,
+  createRowHash,
+  readRowSum,
+  rowSum,
+  rowSumLength,
+  writeRowSum
+} from '../record/rowSum.ts'
+import type { SqliteConnection } from './driver.ts'
+import { type Proof, proofs } from './epochSums.ts'
+import {
+  hashOfKey,
+  hashOfRow,
+  type KeyedRows,
+  keyOf,
+  prepareInsert,
+  prepareRows,
+  variableOf
+} from './keyedRows.ts'
+import { createPartSums, sumOfRows } from './partSums.ts'
+import { columnsOf, type RowKey, type TableShape, tableShapes } from './tableShapes.ts'
 
-/** The columns of a row after the epoch; all of them are its key. */
-type RowKey = readonly SqlValue[]
+/** An epoch that is merged, and how its rows of a table are proven. */
+export interface Source {
+  readonly epoch: number
+  readonly proof: Proof
+}
 
 /** A table whose rows lie together by epoch, in pieces of bounded size. */
 export interface KeyedTable {
   /**
-   * Copies the next rows of the sources of a merge after the last one that the target has.
+   * Copies the next rows of the sources of a merge after the last one that the target has, and links them by their sums.
    * @param rows - about so many, a few more at most; rows that several sources have become one.
    * @returns whether there may be more.
+   * @throws {IndexDamagedError} the rows of a source are not what was written: nothing is copied.
    */
-  copy(target: number, sources: readonly number[], rows: number): boolean
+  copy(target: number, sources: readonly Source[], rows: number): boolean
   /** Removes the first `rows` rows of an epoch. @returns whether there may be more. */
   remove(epoch: number, rows: number): boolean
 }
 
-interface TableShape {
-  readonly name: string
-  readonly columns: readonly string[]
-  /** Several epochs may have the same key; they become one row. */
-  readonly mayRepeat: boolean
-  /** Sort before and after every key. */
-  readonly lowest: RowKey
-  readonly highest: RowKey
-}
-
-const nothing = Buffer.alloc(0)
-/** Longer than any key that begins with the same bytes. */
-const everything = Buffer.alloc(33, 0xff)
-
-const shapes: readonly TableShape[] = [
-  {
-    name: 'address_tx',
-    columns: ['address', 'tx_id'],
-    mayRepeat: false,
-    lowest: [nothing, -1],
-    highest: [everything, 0]
-  },
-  {
-    name: 'tx_hash',
-    columns: ['key', 'tx_id'],
-    mayRepeat: false,
-    lowest: [nothing, -1],
-    highest: [everything, 0]
-  },
-  {
-    name: 'holding',
-    columns: ['owner', 'contract', 'token_id', 'standard'],
-    mayRepeat: true,
-    lowest: [nothing, nothing, nothing, -1],
-    highest: [everything, nothing, nothing, 0]
-  }
-]
-
 /** Prepares all tables that lie by epoch, always in the same order. */
-export function createKeyedTables(connection: SqliteConnection): readonly KeyedTable[] {
-  return shapes.map(shape => createKeyedTable(connection, shape))
+export function createKeyedTables(connection: SqliteConnection, chainId: number): readonly KeyedTable[] {
+  return tableShapes.map(shape => createKeyedTable(connection, shape, chainId))
 }
 
-function createKeyedTable(
-  connection: SqliteConnection,
-  { name, columns, mayRepeat, lowest, highest }: TableShape
-): KeyedTable {
+/** Rows that a merge has read, in the order of their keys. */
+interface Piece {
+  readonly rows: KeyedRows
+  /** Of each row, bound to nothing yet. */
+  readonly hashes: readonly number[]
+  /** The last row of the target before them. */
+  readonly last: RowKey | undefined
+  /** Parts from the first one that has rows in the piece up to, but not including, one that may have more. */
+  readonly firstPart: number
+  readonly endPart: number
+  /** No source has any more. */
+  readonly isLast: boolean
+}
+
+function createKeyedTable(connection: SqliteConnection, shape: TableShape, chainId: number): KeyedTable {
+  const { name, lowest, highest, keyed, part } = shape
+  const columns = columnsOf(shape)
   const list = columns.join(', ')
   const key = `(${list})`
   const values = `(${columns.map(() => '?').join(', ')})`
   const descending = columns.map(column => `${column} DESC`).join(', ')
-  const selectLast = connection.prepare(
-    `SELECT ${list} FROM ${name} WHERE epoch = ? ORDER BY ${descending} LIMIT 1`
+  const bind = createRowHash(chainId, keyed)
+  const selectUpTo = connection.prepare(
+    `SELECT ${list} FROM ${name} WHERE epoch = ? AND ${key} <= ${values} ORDER BY ${descending} LIMIT 1`
   )
   const selectNth = connection.prepare(
     `SELECT ${list} FROM ${name} WHERE epoch = ? AND ${key} > ${values} ORDER BY ${list} LIMIT 1 OFFSET ?`
   )
-  const copyRange = connection.prepare(
-    `INSERT ${mayRepeat ? 'OR IGNORE ' : ''}INTO ${name} SELECT ?, ${list} FROM ${name}
-     WHERE epoch IN (SELECT epoch FROM merge_source) AND ${key} > ${values} AND ${key} <= ${values} ORDER BY ${list}`
+  const readRange = prepareRows(
+    connection,
+    shape,
+    `WHERE epoch IN (SELECT epoch FROM merge_source) AND ${key} > ${values} AND ${key} <= ${values} ORDER BY ${list}`
   )
+  const insert = prepareInsert(connection, shape)
   const removeRange = connection.prepare(`DELETE FROM ${name} WHERE epoch = ? AND ${key} <= ${values}`)
-  const keyOf = (row: SqlRow | undefined): RowKey | undefined =>
-    row && columns.map(column => row[column] ?? null)
+  const partSums = createPartSums(connection, shape)
+  const selectEnd = connection.prepare<{ rec: Uint8Array }>(
+    `SELECT rec FROM epoch_sum WHERE epoch = ? AND keyed = ${keyed} AND page = 0`
+  )
+  const putEnd = connection.prepare(`INSERT OR REPLACE INTO epoch_sum VALUES (?, ${keyed}, 0, ?)`)
+
+  const lastUpTo = (epoch: number, end: RowKey) => keyOf(shape, selectUpTo.get([epoch, ...end]))
+  const hashAt = (row: RowKey | undefined) =>
+    row === undefined ? beforeFirstRow : bind(hashOfKey(shape, row))
+  const refuse = (detail: string) => {
+    throw new IndexDamagedError({ part }, detail)
+  }
+
+  /** Compares the rows of a source with the sums of its rows. */
+  const checkRows = (epoch: number, { rows, hashes, last, isLast }: Piece) => {
+    let before = hashAt(last && lastUpTo(epoch, last))
+    for (const [row, of] of rows.epochs.entries()) {
+      if (of !== epoch) continue
+      const hash = bind(hashes[row] ?? 0)
+      if (readRowSum(rows.sums, row * rowSumLength) !== rowSum(hash, before))
+        refuse('a row does not follow the one before it')
+      before = hash
+    }
+    const end = isLast ? selectEnd.get([epoch])?.rec : undefined
+    if (isLast && (end === undefined || readRowSum(end, 0) !== before))
+      refuse('the last row of an epoch is another one')
+  }
+
+  /** Compares the parts of a source that are complete with their sums. */
+  const checkParts = (epoch: number, { rows, hashes, firstPart, endPart }: Piece) => {
+    const sums = new Map<number, number>()
+    for (const [row, of] of rows.epochs.entries()) {
+      if (of !== epoch) continue
+      const at = partOf(rows.fixed, row * shape.rows.keyLength)
+      sums.set(at, ((sums.get(at) ?? 0) + (hashes[row] ?? 0)) >>> 0)
+    }
+    const written = partSums.written(epoch)
+    for (let at = firstPart; at < endPart; at++) {
+      // Some rows of the first one may have been copied before.
+      const found = at === firstPart ? sumOfRows(shape, partSums.rows(epoch, at)) : (sums.get(at) ?? 0)
+      if (found !== written(at)) refuse(`rows of part ${at} of an epoch differ from their sum`)
+    }
+  }
+
+  const link = (target: number, { rows, hashes, last }: Piece) => {
+    const picked: number[] = []
+    const sums = new Uint8Array(rows.count * rowSumLength)
+    let before = hashAt(last)
+    for (let row = 0; row < rows.count; row++) {
+      if (row > 0 && isSameRow(shape, rows, row)) continue
+      const hash = bind(hashes[row] ?? 0)
+      writeRowSum(sums, picked.length * rowSumLength, rowSum(hash, before))
+      before = hash
+      picked.push(row)
+    }
+    insert(target, rows, picked, sums)
+  }
 
   return {
-    copy(target, sources, rows) {
-      const after = keyOf(selectLast.get([target])) ?? lowest
+    copy(target, sources, share) {
+      const last = lastUpTo(target, highest)
+      const after = last ?? lowest
       // Each source has at most so many rows up to the lowest of these keys.
-      const share = Math.max(1, Math.floor(rows / sources.length))
-      const ends = sources.flatMap(source => {
-        const end = keyOf(selectNth.get([source, ...after, share - 1]))
+      const each = Math.max(1, Math.floor(share / sources.length))
+      const ends = sources.flatMap(({ epoch }) => {
+        const end = keyOf(shape, selectNth.get([epoch, ...after, each - 1]))
         return end === undefined ? [] : [end]
       })
-      copyRange.run([target, ...after, ...(ends.sort(compareKeys)[0] ?? highest)])
-      return ends.length > 0
+      const end = ends.sort(compareKeys)[0]
+      const rows = readRange([...after, ...(end ?? highest)])
+      const piece: Piece = {
+        rows,
+        hashes: Array.from({ length: rows.count }, (_, row) => hashOfRow(shape, rows, row)),
+        last,
+        firstPart: last === undefined ? 0 : partOf(last[0] as Uint8Array, 0),
+        endPart: end === undefined ? partCount : partOf(end[0] as Uint8Array, 0),
+        isLast: end === undefined
+      }
+      for (const { epoch, proof } of sources) {
+        if (proof === proofs.rows) checkRows(epoch, piece)
+        if (proof === proofs.parts) checkParts(epoch, piece)
+      }
+      link(target, piece)
+      if (end !== undefined) return true
+      const sum = new Uint8Array(rowSumLength)
+      writeRowSum(sum, 0, hashAt(lastUpTo(target, highest)))
+      putEnd.run([target, sum])
+      return false
     },
     remove(epoch, rows) {
-      const end = keyOf(selectNth.get([epoch, ...lowest, rows - 1]))
+      const end = keyOf(shape, selectNth.get([epoch, ...lowest, rows - 1]))
       removeRange.run([epoch, ...(end ?? highest)])
       return end !== undefined
     }
   }
 }
 
-function compareKeys(a: RowKey, b: RowKey): number {
+/** Compares a row with the one before it. */
+function isSameRow({ rows: { keyLength } }: TableShape, rows: KeyedRows, row: number): boolean {
+  const at = row * keyLength
+  for (let i = at; i < at + keyLength; i++) if (rows.fixed[i] !== rows.fixed[i - keyLength]) return false
+  return (
+    rows.numbers[row] === rows.numbers[row - 1] &&
+    Buffer.compare(variableOf(rows, row), variableOf(rows, row - 1)) === 0
+  )
+}
+
+export function compareKeys(a: RowKey, b: RowKey): number {
   for (const [i, left] of a.entries()) {
     const right = b[i]
     const order =

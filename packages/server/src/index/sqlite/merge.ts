@@ -1,6 +1,7 @@
 import { newestDroppableUndo, type UndoLayout } from '../shared/blocks.ts'
 import { inTransaction, type SqliteConnection } from './driver.ts'
-import { chooseEpochs, createEpochTable, type MergeLayout } from './epochs.ts'
+import { type Proof, proofs } from './epochSums.ts'
+import { chooseEpochs, chooseUnlinked, createEpochTable, type MergeLayout } from './epochs.ts'
 import { createKeyedTables } from './keyedTables.ts'
 import { createCursor } from './meta.ts'
 
@@ -34,7 +35,7 @@ export class EpochMerger {
     this.#layout = layout
     this.#epochs = createEpochTable(connection)
     this.#cursor = createCursor(connection)
-    this.#tables = createKeyedTables(connection)
+    this.#tables = createKeyedTables(connection, this.#cursor.meta().identity.chainId)
     this.#statements = prepare(connection)
   }
 
@@ -68,7 +69,8 @@ export class EpochMerger {
     const head = this.#cursor.head()
     if (head === undefined) return undefined
     const safeBlock = newestDroppableUndo(head.number, this.#cursor.meta().marks.finalized, this.#layout)
-    return chooseEpochs(this.#epochs.all(), safeBlock, this.#layout)
+    const epochs = this.#epochs.all()
+    return chooseEpochs(epochs, safeBlock, this.#layout) ?? chooseUnlinked(epochs, safeBlock)
   }
 
   /** Removes rows before the next merge begins, which reuses their pages. */
@@ -76,7 +78,7 @@ export class EpochMerger {
     for (const table of this.#tables) {
       if (table.remove(epoch, this.#layout.mergeRows)) return
     }
-    this.#statements.forgetDropped.run([epoch])
+    for (const statement of this.#statements.forgetDropped) statement.run([epoch])
   }
 
   #copy({ target, tablesDone }: Merge): void {
@@ -85,7 +87,10 @@ export class EpochMerger {
       this.#complete(target)
       return
     }
-    const sources = this.#statements.sources.all([]).map(({ epoch }) => epoch)
+    const sources = this.#statements.sources.all([]).map(({ epoch, proof, holdingProof }) => ({
+      epoch,
+      proof: table === this.#tables.at(-1) ? holdingProof : proof
+    }))
     if (!table.copy(target, sources, this.#layout.mergeRows)) this.#statements.advance.run([])
   }
 
@@ -93,7 +98,7 @@ export class EpochMerger {
     const { sum, replaceSources, showHoldings } = this.#statements
     const { firstBlock, txCount } = sum.get([]) ?? { firstBlock: 0, txCount: 0 }
     for (const statement of replaceSources) statement.run([])
-    this.#epochs.put({ id: target, firstBlock, txCount })
+    this.#epochs.put({ id: target, firstBlock, txCount, proof: proofs.rows })
     showHoldings.run([target])
   }
 }
@@ -124,9 +129,15 @@ function endMerge(connection: SqliteConnection): void {
 function prepare(connection: SqliteConnection) {
   return {
     dropped: connection.prepare<{ id: number }>('SELECT id FROM dropped_epoch LIMIT 1'),
-    forgetDropped: connection.prepare('DELETE FROM dropped_epoch WHERE id = ?'),
+    forgetDropped: ['epoch_sum WHERE epoch', 'dropped_epoch WHERE id'].map(which =>
+      connection.prepare(`DELETE FROM ${which} = ?`)
+    ),
     merge: connection.prepare<Merge>('SELECT target, tables_done AS tablesDone FROM merge'),
-    sources: connection.prepare<{ epoch: number }>('SELECT epoch FROM merge_source'),
+    sources: connection.prepare<{ epoch: number; proof: Proof; holdingProof: Proof }>(
+      `SELECT merge_source.epoch AS epoch, epoch.proof AS proof, coalesce(holding_epoch.proof, epoch.proof) AS holdingProof
+       FROM merge_source JOIN epoch ON epoch.id = merge_source.epoch
+       LEFT JOIN holding_epoch ON holding_epoch.id = merge_source.epoch`
+    ),
     begin: connection.prepare('INSERT INTO merge VALUES (1, ?, 0)'),
     addSource: connection.prepare('INSERT INTO merge_source VALUES (?)'),
     advance: connection.prepare('UPDATE merge SET tables_done = tables_done + 1'),
@@ -142,7 +153,7 @@ function prepare(connection: SqliteConnection) {
       'DELETE FROM merge'
     ].map(sql => connection.prepare(sql)),
     showHoldings: connection.prepare(
-      'INSERT INTO holding_epoch SELECT ?1 WHERE EXISTS (SELECT 1 FROM holding WHERE epoch = ?1)'
+      `INSERT INTO holding_epoch SELECT ?1, ${proofs.rows} WHERE EXISTS (SELECT 1 FROM holding WHERE epoch = ?1)`
     )
   }
 }

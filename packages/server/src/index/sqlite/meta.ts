@@ -3,6 +3,7 @@ import type { ChainIdentity, IndexCoverage, IndexedRange } from '../port/status.
 import { hashBytes } from '../record/hexBytes.ts'
 import { type ChainMeta, type MetaColumns, type RefColumns, toMeta, toRef } from '../shared/rows.ts'
 import type { SqliteConnection } from './driver.ts'
+import { proofs } from './epochSums.ts'
 
 /** Reads of a chain's own rows that writer and readers share; each sees what its connection's transaction sees. */
 export interface Cursor {
@@ -18,7 +19,12 @@ interface BlockColumns extends RefColumns {
 }
 
 export function createCursor(connection: SqliteConnection): Cursor {
-  const selectMeta = connection.prepare<MetaColumns>('SELECT * FROM meta')
+  const selectMeta = connection.prepare<MetaColumns>(
+    `SELECT meta.*, (
+       SELECT min(first_block) FROM epoch WHERE first_block >
+         coalesce((SELECT max(first_block) FROM epoch WHERE proof = ${proofs.none}), -1)
+     ) AS tallied_from FROM meta`
+  )
   const columns = 'number, hash, timestamp_seconds'
   const selectHead = connection.prepare<BlockColumns>(
     `SELECT ${columns} FROM block ORDER BY number DESC LIMIT 1`
@@ -68,14 +74,14 @@ export function createMarkWriter(connection: SqliteConnection) {
   const unsettle = connection.prepare('UPDATE meta SET settled = 0, rollbacks = rollbacks + 1')
 
   const setCoverage = connection.prepare(
-    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, tallied_from = ?3, operations_from = ?4, roots_from = ?5
-     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR tallied_from IS NOT ?3 OR operations_from IS NOT ?4
-       OR roots_from IS NOT ?5`
+    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, operations_from = ?3, roots_from = ?4
+     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR operations_from IS NOT ?3 OR roots_from IS NOT ?4`
   )
 
   return {
-    setCoverage({ detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom }: IndexCoverage): void {
-      const marks = [detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom]
+    /** From which block on rows are proven, the epochs say. */
+    setCoverage({ detailedFrom, tracedFrom, operationsFrom, rootsFrom }: IndexCoverage): void {
+      const marks = [detailedFrom, tracedFrom, operationsFrom, rootsFrom]
       setCoverage.run(marks.map(from => from ?? null))
     },
     /** Stored blocks up to this one are final; what was final stays so. */

@@ -3,6 +3,7 @@ import { type Damage, StoreError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
 import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
 import { type SnapshotLease, SnapshotLeases } from '../shared/SnapshotLeases.ts'
+import { CountedParts } from './countedParts.ts'
 import { appendDamage } from './damageFile.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
@@ -69,6 +70,7 @@ class SqliteSnapshots implements SnapshotSource {
   readonly #options: Kept
   readonly #connect: () => ReadConnection | undefined
   readonly #idle: ReadConnection[] = []
+  readonly #counted = new CountedParts()
   /** The file that idle connections have open, as the file system numbers it; absent: there is none. */
   #file: number | undefined
   #checkedMs = Number.NEGATIVE_INFINITY
@@ -91,7 +93,7 @@ class SqliteSnapshots implements SnapshotSource {
     if (reads === undefined) return undefined
     const file = this.#file
     try {
-      const snapshot = new SqliteSnapshot(reads, lease)
+      const snapshot = new SqliteSnapshot(reads, lease, this.#counted)
       lease.begin(this.#options.maxAgeMs, async () => this.#putBack(reads, file))
       return snapshot
     } catch (error) {

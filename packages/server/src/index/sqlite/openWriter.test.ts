@@ -72,7 +72,7 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
     firstSeen: rowsOf('first_seen'),
     reorged: rowsOf('reorged'),
     undo: rowsOf('undo'),
-    tally: rowsOf('tally'),
+    sums: rowsOf('epoch_sum'),
     coverage: rowsOf('meta')
   })
   const prepare = async (driver: SqliteDriver) => {
@@ -305,9 +305,9 @@ test('a block that finds the epoch full begins the next one, and a rollback take
       .filter(line => line.startsWith('epoch '))
   // Two transactions a block: each second block fills its epoch.
   await commitChain(writer, blocks)
-  expect(epochs()).toEqual(['epoch -4 6 0', 'epoch -3 4 4', 'epoch -2 2 4', 'epoch -1 0 4'])
+  expect(epochs()).toEqual(['epoch -4 6 0 1', 'epoch -3 4 4 1', 'epoch -2 2 4 1', 'epoch -1 0 4 1'])
   await writer.rollbackTo(blocks[2]!.ref)
-  expect(epochs()).toEqual(['epoch -2 2 2', 'epoch -1 0 4'])
+  expect(epochs()).toEqual(['epoch -2 2 2 1', 'epoch -1 0 4 1'])
 })
 
 test('a removed hash is forgotten once it is mined again', async () => {

@@ -12,10 +12,14 @@ import {
   type ReportColumns
 } from '../shared/rows.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
+import { createEpochTable } from './epochs.ts'
+import { createLinkedRows } from './linkedRows.ts'
 import { createCursor } from './meta.ts'
 import { schemaVersion } from './migrate.ts'
 import { type ChainFiles, openForReading } from './open.ts'
+import { createProvenIds } from './provenIds.ts'
 import { migrations } from './schema.ts'
+import { addressTable, hashTable, shortHashLength } from './tableShapes.ts'
 
 /** One connection of the reader with everything a snapshot asks, prepared. Used by one snapshot at a time. */
 export type ReadConnection = ReturnType<typeof prepareReads> & {
@@ -46,7 +50,7 @@ export function openReadConnection(
       return undefined
     }
     refuseNewerSchema(version, migrations, 'folder', chainId)
-    const statements = prepareReads(connection)
+    const statements = prepareReads(connection, chainId)
     checkChain(statements.cursor.meta(), chainId)
     return {
       ...statements,
@@ -65,27 +69,28 @@ export function openReadConnection(
   }
 }
 
-function prepareReads(connection: SqliteConnection) {
+function prepareReads(connection: SqliteConnection, chainId: number) {
   return {
     cursor: createCursor(connection),
     lookUp: createTransactionLookup(connection),
     report: connection.prepare<ReportColumns>('SELECT * FROM writer_report'),
     version: connection.prepare<{ version: number }>('SELECT max(version) AS version FROM migration'),
+    /** Oldest first. */
+    epochs: createEpochTable(connection).all,
+    idsOfAddress: createProvenIds(connection, addressTable, chainId),
+    idsOfHash: createProvenIds(connection, hashTable, chainId),
     /**
-     * A stretch of a history as one row, because each row costs several times what reading its record does: the ids as text,
-     * and the records one after the other. As text they are joined byte for byte; the inner ORDER BY makes both follow the
-     * indexes, from epoch to epoch. Outer join, so that a missing record shows: a list must not be cut silently.
+     * Records of transactions as one row, because each row costs several times what reading its record does: one after the other.
+     * As text they are joined byte for byte. Outer join, so that a missing record shows: a list must not be cut silently.
      */
-    history: connection.prepare<{ ids: string | null; missing: number | null; bytes: Uint8Array | null }>(
-      `SELECT group_concat(id) AS ids, max(iif(rec IS NULL, id, NULL)) AS missing,
-         CAST(group_concat(CAST(rec AS TEXT), '') AS BLOB) AS bytes
-       FROM (
-         SELECT a.tx_id AS id, tx.rec AS rec ${rowsOfAddress('LEFT JOIN tx ON tx.id = a.tx_id')}
-       )`
+    recordsOf: connection.prepare<{ missing: number | null; bytes: Uint8Array | null }>(
+      `SELECT max(iif(rec IS NULL, id, NULL)) AS missing, CAST(group_concat(CAST(rec AS TEXT), '') AS BLOB) AS bytes
+       FROM (SELECT wanted.value AS id, tx.rec AS rec FROM json_each(?) AS wanted LEFT JOIN tx ON tx.id = wanted.value
+         ORDER BY wanted.key)`
     ),
     /**
-     * A stretch of a history as `history` reads it, with the ids of rows without a record, without a row in the index of hashes,
-     * and without a block. Without a record the hash is unknown.
+     * A stretch of a history whose rows are not proven, with the ids of rows without a record, without a row in the index of
+     * hashes, and without a block. Without a record the hash is unknown.
      */
     audited: connection.prepare<{
       n: number
@@ -109,22 +114,16 @@ function prepareReads(connection: SqliteConnection) {
            LEFT JOIN block ON block.number = a.tx_id / ${maxTransactionsPerBlock}`)}
        )`
     ),
-    /** How many rows the same stretch has, and the last of them. */
-    count: connection.prepare<{ n: number; last: number | null }>(
-      `SELECT count(*) AS n, min(id) AS last FROM (SELECT a.tx_id AS id ${rowsOfAddress()})`
-    ),
-    /** Epochs that may hold blocks from a height on. */
-    epochsFrom: connection.prepare<{ id: number }>(
-      `SELECT id FROM epoch
-       WHERE first_block >= (SELECT coalesce(max(first_block), 0) FROM epoch WHERE first_block <= ?)`
-    ),
+    linkedRows: createLinkedRows(connection, addressTable, chainId),
     /** Rows of the address index between two addresses, after a row, in their order. */
     partRows: connection.prepare<{ ids: string | null; addresses: Uint8Array | null }>(
       `SELECT group_concat(tx_id) AS ids, CAST(group_concat(CAST(address AS TEXT), '') AS BLOB) AS addresses
        FROM (SELECT address, tx_id FROM address_tx
          WHERE epoch = ? AND (address, tx_id) > (?, ?) AND address < ? ORDER BY address, tx_id LIMIT ?)`
     ),
-    checksumPage: connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM tally WHERE page = ?'),
+    checksumPage: connection.prepare<{ rec: Uint8Array }>(
+      `SELECT rec FROM epoch_sum WHERE epoch = ? AND keyed = ${addressTable.keyed} AND page = ?`
+    ),
     accountEvents: connection.prepare<{ block: number; rec: Uint8Array }>(
       'SELECT block, rec FROM account_event WHERE address = ? AND block > ? ORDER BY block LIMIT ?'
     ),
@@ -156,8 +155,6 @@ function rowsOfAddress(join = ''): string {
 
 /** Position in a record at which its hash begins, with which its head ends; SQLite counts from 1. */
 export const hashAt = 1 + recordHeadLength - hashLength
-/** Of each hash, `tx_hash` keeps the first bytes. */
-export const shortHashLength = 8
 
 /** Finds one transaction by its hash. */
 export type TransactionLookup = (hash: Hash) => number | undefined

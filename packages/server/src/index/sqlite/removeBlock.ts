@@ -5,7 +5,7 @@ import { firstTransactionId } from '../record/transactionId.ts'
 import type { SqliteConnection } from './driver.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
 import { forgetMergeOf } from './merge.ts'
-import { shortHashLength } from './read.ts'
+import { shortHashLength } from './tableShapes.ts'
 
 /**
  * Removes the rows of one stored block, by its height and by the keys of `block`, which is to be put in its place, and the rows

@@ -1,28 +1,34 @@
 import type { BlockRef } from '../../model/evm.ts'
-import { addressLength, hashLength } from '../record/encodeBlock.ts'
+import { hashLength } from '../record/encodeBlock.ts'
 import { hashBytes } from '../record/hexBytes.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { decodeParties } from '../record/undoParties.ts'
 import type { Rollback } from '../shared/IndexWriter.ts'
 import type { SqliteConnection } from './driver.ts'
+import { type EpochSums, type Proof, proofs } from './epochSums.ts'
 import { createEpochTable } from './epochs.ts'
+import { prepareUnlink } from './linkedEdits.ts'
 import { forgetMerge } from './merge.ts'
-import { hashAt, shortHashLength } from './read.ts'
+import { hashAt } from './read.ts'
+import { addressTable, hashTable, shortHashLength, type TableShape } from './tableShapes.ts'
 
 /** One statement removes the keys of so many blocks: sorted, and bounded in memory. */
 const blocksAtOnce = 64
+/** Rows that are found without undo data are removed so many at once. */
+const scannedAtOnce = 10_000
 
 /**
  * Removes every block above `ancestor`, which must be stored. Runs inside the caller's transaction.
  *
  * An epoch that begins above the ancestor is removed whole. From the one that keeps some blocks, the keys that undo data name
- * are deleted; where undo data are missing, that epoch's part of the address index is scanned. That is as slow as the epoch is
- * large, but merged epochs lie below all blocks with undo data.
+ * are deleted, and taken out of its sums; where undo data are missing, that epoch's part of the address index is scanned. That is
+ * as slow as the epoch is large, but merged epochs lie below all blocks with undo data.
  */
 export function rollbackTo(
   connection: SqliteConnection,
   ancestor: BlockRef,
-  { head, hasUndo, countOut }: Pick<Rollback, 'head' | 'hasUndo' | 'countOut'>
+  { head, hasUndo }: Pick<Rollback, 'head' | 'hasUndo'>,
+  sums: EpochSums
 ): void {
   const first = ancestor.number + 1
   const ancestorHash = hashBytes(ancestor.hash)
@@ -34,25 +40,19 @@ export function rollbackTo(
     `INSERT OR REPLACE INTO reorged
      SELECT substr(rec, ${hashAt}, ${hashLength}), ?1, ?2 FROM tx WHERE id >= ?3 AND id < ?4 ORDER BY 1`
   )
-  const deleteHashes = connection.prepare(
-    `DELETE FROM tx_hash WHERE epoch = ?1 AND (key, tx_id) IN
-       (SELECT substr(rec, ${hashAt}, ${shortHashLength}), id FROM tx WHERE id >= ?2 AND id < ?3)`
-  )
-  const deleteParties = prepareDeleteParties(connection, countOut)
-
-  const epoch = dropEpochs(connection, ancestor)
+  const cut = dropEpochs(connection, ancestor)
+  const removeKeys = cut && prepareRemoveKeys(connection, cut, sums)
   for (let from = first; from <= head; from += blocksAtOnce) {
     const end = from + blocksAtOnce
     const ids = [firstTransactionId(from), firstTransactionId(end)] as const
     rememberHashes.run([ancestor.number, ancestorHash, ...ids])
-    if (epoch !== undefined) deleteHashes.run([epoch, ...ids])
-    if (hasUndo) deleteParties(epoch, from, end)
+    const last = Math.min(end, cut?.end ?? end)
+    if (from >= last) continue
+    removeKeys?.hashes(from, last)
+    if (hasUndo) removeKeys?.parties(from, last)
   }
-  if (epoch !== undefined && !hasUndo) {
-    connection
-      .prepare('DELETE FROM address_tx WHERE epoch = ? AND tx_id >= ?')
-      .run([epoch, firstTransactionId(first)])
-  }
+  if (!hasUndo) removeKeys?.scanParties(first)
+  sums.save()
   forgetMerge(connection)
 
   connection.prepare('DELETE FROM tx WHERE id >= ?').run([firstTransactionId(first)])
@@ -63,19 +63,11 @@ export function rollbackTo(
 
 /** Removes every block and all that is known of them. Runs inside the caller's transaction. */
 export function rollbackAll(connection: SqliteConnection): void {
-  for (const table of [
-    'tx',
-    'block',
-    'address_tx',
-    'tx_hash',
-    'epoch',
-    'undo',
-    'reorged',
-    'account_event',
-    'tally'
-  ]) {
+  for (const table of ['tx', 'block', 'address_tx', 'tx_hash', 'epoch', 'undo', 'reorged', 'account_event']) {
     connection.exec(`DELETE FROM ${table}`)
   }
+  // Candidates stay, with their sums.
+  connection.exec('DELETE FROM epoch_sum WHERE keyed < 2')
   forgetMerge(connection)
   connection.exec('UPDATE meta SET indexed_from = NULL, backfilled = 0')
 }
@@ -89,12 +81,19 @@ export function hasUndoAbove(connection: SqliteConnection, number: number): bool
   return missing.get([number]) === undefined
 }
 
+/** The newest epoch that is left, from which the blocks above the ancestor up to, but not including, `end` are removed. */
+interface CutEpoch {
+  readonly id: number
+  readonly end: number
+  readonly proof: Proof
+}
+
 /**
  * Removes the epochs that begin above the ancestor, with their keys, and takes the other removed blocks out of the size of the
  * newest epoch that is left.
- * @returns its id; absent when no epoch is left.
+ * @returns absent when no epoch is left.
  */
-function dropEpochs(connection: SqliteConnection, ancestor: BlockRef): number | undefined {
+function dropEpochs(connection: SqliteConnection, ancestor: BlockRef): CutEpoch | undefined {
   const dropped = 'FROM epoch WHERE first_block > ?'
   const next = connection
     .prepare<{ first: number | null }>(`SELECT min(first_block) AS first ${dropped}`)
@@ -102,32 +101,81 @@ function dropEpochs(connection: SqliteConnection, ancestor: BlockRef): number | 
   for (const table of ['address_tx', 'tx_hash']) {
     connection.prepare(`DELETE FROM ${table} WHERE epoch IN (SELECT id ${dropped})`).run([ancestor.number])
   }
+  // Candidates stay, with their sums.
+  connection
+    .prepare(`DELETE FROM epoch_sum WHERE keyed < 2 AND epoch IN (SELECT id ${dropped})`)
+    .run([ancestor.number])
   connection.prepare(`DELETE ${dropped}`).run([ancestor.number])
-  const epoch = createEpochTable(connection).newest()?.id
+  const epoch = createEpochTable(connection).newest()
   if (epoch === undefined) return undefined
+  const end = next ?? Number.MAX_SAFE_INTEGER
   connection
     .prepare(
       `UPDATE epoch SET tx_count = tx_count -
          (SELECT coalesce(sum(tx_count), 0) FROM block WHERE number > ? AND number < ?) WHERE id = ?`
     )
-    .run([ancestor.number, next ?? Number.MAX_SAFE_INTEGER, epoch])
-  return epoch
+    .run([ancestor.number, end, epoch.id])
+  return { id: epoch.id, end, proof: epoch.proof }
 }
 
-/** Prepares taking the rows that undo data name out of the counts, and out of the epoch that is left. */
-function prepareDeleteParties(connection: SqliteConnection, countOut: Rollback['countOut']) {
-  const select = connection.prepare<{ block: number; parties: Uint8Array }>(
+/** Prepares removing the keys of blocks from the epoch that is left. */
+function prepareRemoveKeys(connection: SqliteConnection, { id: epoch, proof }: CutEpoch, sums: EpochSums) {
+  const selectParties = connection.prepare<{ block: number; parties: Uint8Array }>(
     'SELECT block, parties FROM undo WHERE block >= ? AND block < ?'
   )
-  const deleteRows = connection.prepare(
-    `DELETE FROM address_tx WHERE epoch = ?1 AND (address, tx_id) IN
-       (SELECT substr(?2, 1 + key * ${addressLength}, ${addressLength}), value FROM json_each(?3))`
+  const selectHashes = connection.prepare<KeyedId>(
+    `SELECT id, substr(rec, ${hashAt}, ${shortHashLength}) AS key FROM tx WHERE id >= ? AND id < ?`
   )
-  return (epoch: number | undefined, from: number, end: number): void => {
-    const rows = select.all([from, end]).flatMap(({ block, parties }) => decodeParties(block, parties))
-    if (countOut !== undefined) for (const { address, id } of rows) countOut(address, 0, id)
-    if (epoch === undefined || rows.length === 0) return
-    const addresses = Buffer.concat(rows.map(({ address }) => address))
-    deleteRows.run([epoch, addresses, JSON.stringify(rows.map(({ id }) => id))])
+  const selectFound = connection.prepare<KeyedId>(
+    `SELECT tx_id AS id, address AS key FROM address_tx
+     WHERE epoch = ? AND (address, tx_id) > (?, ?) AND tx_id >= ? ORDER BY address, tx_id LIMIT ${scannedAtOnce}`
+  )
+  const prepareRemove = (shape: TableShape) => {
+    const [column] = shape.fixed
+    const { keyLength } = shape.rows
+    const unlink = prepareUnlink(connection, shape)
+    const remove = connection.prepare(
+      `DELETE FROM ${shape.name} WHERE epoch = ?1 AND (${column}, ${shape.number}) IN
+         (SELECT substr(?2, 1 + key * ${keyLength}, ${keyLength}), value FROM json_each(?3))`
+    )
+    return (rows: readonly KeyedId[]) => {
+      if (rows.length === 0) return
+      if (proof === proofs.rows) {
+        for (const { key, id } of rows) unlink(epoch, [key, id])
+        return
+      }
+      const ids = JSON.stringify(rows.map(({ id }) => id))
+      remove.run([epoch, Buffer.concat(rows.map(({ key }) => key)), ids])
+      if (proof === proofs.none) return
+      const parts = shape === addressTable ? sums.of(epoch).addresses : sums.of(epoch).hashes
+      for (const { key, id } of rows) parts.subtract(key, 0, id)
+    }
   }
+  const removeHashes = prepareRemove(hashTable)
+  const removeParties = prepareRemove(addressTable)
+  return {
+    hashes(from: number, end: number): void {
+      removeHashes(selectHashes.all([firstTransactionId(from), firstTransactionId(end)]))
+    },
+    parties(from: number, end: number): void {
+      const rows = selectParties
+        .all([from, end])
+        .flatMap(({ block, parties }) => decodeParties(block, parties))
+      removeParties(rows.map(({ address, id }) => ({ key: address, id })))
+    },
+    /** Removes what is found of all blocks from `first` on, instead of what undo data name. */
+    scanParties(first: number): void {
+      let [key, id]: [Uint8Array, number] = [Buffer.alloc(0), -1]
+      for (let rows: readonly KeyedId[]; ; { key, id } = rows.at(-1) as KeyedId) {
+        rows = selectFound.all([epoch, key, id, firstTransactionId(first)])
+        removeParties(rows)
+        if (rows.length < scannedAtOnce) return
+      }
+    }
+  }
+}
+
+interface KeyedId {
+  readonly id: number
+  readonly key: Uint8Array
 }

@@ -214,5 +214,38 @@ export const migrations: readonly Migration[] = [
       -- First block from which on up to the head blocks were held against their headers when they were stored. NULL: not even the newest
       ALTER TABLE meta ADD COLUMN roots_from INTEGER;
     `
+  },
+  {
+    version: 10,
+    name: 'rows of every epoch are proven',
+    sql: `
+      -- How a missing or altered row of the epoch shows. 0: not at all, an older program wrote it; 1: by the sums of its parts;
+      -- 2: by the sums of its rows
+      ALTER TABLE epoch ADD COLUMN proof INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE holding_epoch ADD COLUMN proof INTEGER NOT NULL DEFAULT 0;
+
+      -- Hash of the row less that of the row before it in its epoch, 3 bytes. NULL where proof is not 2
+      ALTER TABLE address_tx ADD COLUMN sum BLOB;
+      ALTER TABLE tx_hash ADD COLUMN sum BLOB;
+      ALTER TABLE holding ADD COLUMN sum BLOB;
+
+      -- What was written into the tables of an epoch (0: address_tx, 1: tx_hash, 2: holding). Where proof is 1: a page of the
+      -- sums of its parts; where it is 2: one row, the hash of the last row
+      CREATE TABLE epoch_sum (
+        epoch INTEGER NOT NULL,
+        keyed INTEGER NOT NULL,
+        page INTEGER NOT NULL,
+        rec BLOB NOT NULL,
+        PRIMARY KEY (epoch, keyed, page)
+      ) STRICT, WITHOUT ROWID;
+
+      -- A merge under way has written rows without sums: it begins anew
+      INSERT INTO dropped_epoch SELECT target FROM merge;
+      DELETE FROM merge_source;
+      DELETE FROM merge;
+
+      DROP TABLE tally;
+      ALTER TABLE meta DROP COLUMN tallied_from;
+    `
   }
 ]

@@ -1,15 +1,33 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Address, BlockRef, Hash } from '../../model/evm.ts'
+import { IndexDamagedError } from '../../platform/errors.ts'
 import type { AuditedChunk } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type { IndexedRange } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
-import { addressBytes, hashBytes } from '../record/hexBytes.ts'
+import { addressBytes, hashBytes, hashKey } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
+import {
+  afterAllAddresses,
+  findChecksum,
+  partBounds,
+  RowSums,
+  readPartChecksum
+} from '../record/rowChecksums.ts'
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
-import { IndexSnapshot, type PartRange, type PartRows } from '../shared/IndexSnapshot.ts'
-import { type ChainMeta, type HoldingColumns, missingRecord, nextChunkSize, toRef } from '../shared/rows.ts'
+import { type CountedRows, IndexSnapshot, type RowBudget } from '../shared/IndexSnapshot.ts'
+import {
+  type ChainMeta,
+  checkChecksumPage,
+  type HoldingColumns,
+  missingRecord,
+  nextChunkSize,
+  toRef
+} from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
+import type { CountedParts } from './countedParts.ts'
+import { proofs } from './epochSums.ts'
+import type { Epoch } from './epochs.ts'
 import type { ReadConnection } from './read.ts'
 
 /**
@@ -31,13 +49,18 @@ const candidatesAtOnce = 500
 export class SqliteSnapshot extends IndexSnapshot {
   readonly #reads: ReadConnection
   readonly #lease: SnapshotLease
+  readonly #counted: CountedParts
+  /** Oldest first. */
+  readonly #epochs: readonly Epoch[]
   protected readonly meta: ChainMeta
 
-  constructor(reads: ReadConnection, lease: SnapshotLease) {
+  constructor(reads: ReadConnection, lease: SnapshotLease, counted: CountedParts) {
     super(lease)
     this.#reads = reads
     this.#lease = lease
+    this.#counted = counted
     this.meta = reads.begin()
+    this.#epochs = reads.epochs()
   }
 
   async indexedRange(): Promise<IndexedRange | undefined> {
@@ -49,32 +72,33 @@ export class SqliteSnapshot extends IndexSnapshot {
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
-    const key = addressBytes(address)
-    let before = olderThan === undefined ? Number.MAX_SAFE_INTEGER : toTransactionId(olderThan)
+    const before = olderThan === undefined ? undefined : toTransactionId(olderThan)
+    const cursor = this.#open().idsOfAddress(this.#epochs, this.#counted, addressBytes(address), before)
     let left = limit ?? Number.MAX_SAFE_INTEGER
     let wanted = chunkRecords
     while (left > 0) {
+      this.#open()
       const asked = Math.min(wanted, left)
-      const chunk = toChunk(this.#open().history.get([...newestBefore(before, key), asked]))
-      if (chunk === undefined) return
+      const ids = cursor.next(asked)
+      if (ids.length === 0) return
+      const chunk = toChunk(ids, this.#open().recordsOf.get([JSON.stringify(ids)]))
       yield chunk
-      if (chunk.ids.length < asked) return
+      if (ids.length < asked) return
       left -= asked
-      before = chunk.ids.at(-1) ?? 0
-      wanted = nextChunkSize(chunk.ids.length, chunk.bytes.length, chunkRecords)
+      wanted = nextChunkSize(ids.length, chunk.bytes.length, chunkRecords)
       if (left > 0) await breathe()
     }
   }
 
   async countHistory(address: Address, atMost: number): Promise<number> {
-    const key = addressBytes(address)
+    const cursor = this.#open().idsOfAddress(this.#epochs, this.#counted, addressBytes(address))
     let count = 0
-    for (let before = Number.MAX_SAFE_INTEGER; count < atMost; await breathe()) {
+    for (; count < atMost; await breathe()) {
+      this.#open()
       const asked = Math.min(countedAtOnce, atMost - count)
-      const { n = 0, last } = this.#open().count.get([...newestBefore(before, key), asked]) ?? {}
-      count += n
-      if (n < asked || last == null) break
-      before = last
+      const found = cursor.next(asked).length
+      count += found
+      if (found < asked) break
     }
     return count
   }
@@ -82,6 +106,7 @@ export class SqliteSnapshot extends IndexSnapshot {
   async lookUpHash(hash: Hash): Promise<HashLookup> {
     const id = this.#open().lookUp(hash)
     if (id !== undefined) return { kind: 'confirmed', position: toPosition(id) }
+    this.#proveUnknown(hash)
     const reorged = this.#open().reorged.get([hashBytes(hash)])
     if (reorged === undefined) return { kind: 'unknown' }
     return { kind: 'reorged', commonAncestor: toRef(reorged) }
@@ -114,22 +139,68 @@ export class SqliteSnapshot extends IndexSnapshot {
     return this.#open().accountEvents.all([address, after, limit])
   }
 
-  protected async readChecksumPage(page: number) {
-    return this.#open().checksumPage.get([page])?.rec
+  protected async countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined> {
+    const written = new RowSums()
+    const found = new RowSums()
+    let unresolved = 0
+    const { page, offset } = findChecksum(address)
+    for (const epoch of this.#epochs) {
+      if (epoch.proof === proofs.parts) {
+        for await (const { ids, addresses } of this.#readPart(epoch.id, address)) {
+          if (!budget.take(ids.length)) return undefined
+          for (const [row, id] of ids.entries()) found.add(addresses, row * addressLength, id)
+        }
+        const rec = this.#open().checksumPage.get([epoch.id, page])?.rec
+        if (rec !== undefined) written.addAll(readPartChecksum(checkChecksumPage(rec), offset))
+      }
+      if (epoch.proof === proofs.rows) {
+        const rows = await this.#countLinked(epoch, address, budget)
+        if (rows === undefined) return undefined
+        unresolved += rows.isDamaged ? 1 : 0
+      }
+    }
+    return { written: written.sums, found: found.sums, unresolved }
   }
 
-  /** Epoch by epoch, and in each in the order of the index; epochs without a wanted block are skipped. */
-  protected async *readPart({ first, end, fromBlock }: PartRange): AsyncGenerator<PartRows> {
-    for (const { id: epoch } of this.#open().epochsFrom.all([fromBlock])) {
-      let after: readonly [Uint8Array, number] = [first, -1]
+  /** Reads all rows of an address in an epoch whose rows have sums. */
+  async #countLinked(epoch: Epoch, address: Address, budget: RowBudget) {
+    const key = addressBytes(address)
+    let before = Number.MAX_SAFE_INTEGER
+    try {
       for (let isFull = true; isFull; await breathe()) {
-        const row = this.#open().partRows.get([epoch, ...after, end, recountedAtOnce])
-        const ids = toIds(row?.ids ?? null)
-        const addresses = row?.addresses ?? new Uint8Array(0)
-        yield { ids, addresses, stride: addressLength }
+        const [rows] = this.#open().linkedRows([epoch], key, before, recountedAtOnce)
+        const ids = rows?.ids ?? []
+        if (!budget.take(ids.length)) return undefined
         isFull = ids.length === recountedAtOnce
-        after = [addresses.slice(-addressLength), ids.at(-1) ?? 0]
+        before = ids.at(-1) ?? before
       }
+    } catch (error) {
+      if (error instanceof IndexDamagedError) return { isDamaged: true }
+      throw error
+    }
+    return { isDamaged: false }
+  }
+
+  /** Reads the rows of the part of an epoch that an address is in, in the order of the index. */
+  async *#readPart(epoch: number, address: Address) {
+    const { first, end = afterAllAddresses } = partBounds(address)
+    let after: readonly [Uint8Array, number] = [first, -1]
+    for (let isFull = true; isFull; await breathe()) {
+      const row = this.#open().partRows.get([epoch, ...after, end, recountedAtOnce])
+      const ids = toIds(row?.ids ?? null)
+      const addresses = row?.addresses ?? new Uint8Array(0)
+      yield { ids, addresses }
+      isFull = ids.length === recountedAtOnce
+      after = [addresses.slice(-addressLength), ids.at(-1) ?? 0]
+    }
+  }
+
+  /** @throws {IndexDamagedError} the index of hashes is not what was written where this one would be. */
+  #proveUnknown(hash: Hash): void {
+    const cursor = this.#open().idsOfHash(this.#epochs, this.#counted, hashKey(hash))
+    for (const id of cursor.next(Number.MAX_SAFE_INTEGER)) {
+      const { missing = null } = this.#open().recordsOf.get([JSON.stringify([id])]) ?? {}
+      if (missing !== null) throw missingRecord(missing)
     }
   }
 
@@ -210,13 +281,9 @@ function newestBefore(before: number, address: Uint8Array): readonly [number, Ui
   return [Math.floor(before / maxTransactionsPerBlock), address, before]
 }
 
-/** @returns nothing when the stretch is empty. */
-function toChunk(row: ReturnType<ReadConnection['history']['get']>): RecordChunk | undefined {
-  if (row === undefined || row.ids === null) return undefined
-  if (row.missing !== null || row.bytes === null) {
-    throw missingRecord(row.missing ?? 0)
-  }
-  return { ids: toIds(row.ids), bytes: row.bytes }
+function toChunk(ids: readonly number[], row: ReturnType<ReadConnection['recordsOf']['get']>): RecordChunk {
+  if (row === undefined || row.missing !== null || row.bytes === null) throw missingRecord(row?.missing ?? 0)
+  return { ids, bytes: row.bytes }
 }
 
 function toAuditedChunk(row: NonNullable<ReturnType<ReadConnection['audited']['get']>>): AuditedChunk {

@@ -43,7 +43,7 @@ function openStoreWith(driver: SqliteDriver, merging: Partial<Layout> = { mergeA
 }
 
 for (const driver of availableSqliteDrivers())
-  describeStore(`sqlite over ${driver.name}`, openStoreWith(driver))
+  describeStore(`sqlite over ${driver.name}`, openStoreWith(driver), 1, true)
 
 // Every commit merges what it can, in pieces so small that most merges are never complete.
 describe('store sqlite while epochs are merged all the time', () => {
@@ -51,7 +51,7 @@ describe('store sqlite while epochs are merged all the time', () => {
   const open = openStoreWith(loadSqliteDriver(), merging)
   describe('blocks and history', () => describeBlocks(open))
   describe('reorgs', () => describeReorgs(open))
-  describe('recount', () => describeRecount(open))
+  describe('recount', () => describeRecount(open, 1, true))
   describe('audit', () => describeAudit(open))
   describe('holding candidates', () => describeHoldings(open))
 })

@@ -6,12 +6,14 @@ import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { toPosition } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
-import type { AppendChange, KnownChange, Mark, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
+import type { AppendChange, Mark, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import { type ChainMeta, replaceReport, reportValues } from '../shared/rows.ts'
 import { type AppendLayout, createBlockAppender } from './commit.ts'
 import { takeDamageFile } from './damageFile.ts'
 import { inTransaction, type SqliteConnection, type SqliteStatement } from './driver.ts'
+import { EpochSums, proofs } from './epochSums.ts'
+import { linkBlock } from './linkedEdits.ts'
 import type { WriterLock } from './lock.ts'
 import { createIdleWork, EpochMerger, type IdleWork, type MergerLayout } from './merge.ts'
 import { createCursor, createMarkWriter } from './meta.ts'
@@ -53,10 +55,10 @@ export class SqliteWriter implements WriterEngine {
   readonly #lock: WriterLock
   readonly #layout: Layout
   readonly #cursor: ReturnType<typeof createCursor>
+  readonly #sums: EpochSums
   readonly #appender: ReturnType<typeof createBlockAppender>
   readonly #changePool: ReturnType<typeof createPoolWriter>
   readonly #marks: ReturnType<typeof createMarkWriter>
-  readonly #putChecksums: SqliteStatement
   readonly #putReport: SqliteStatement
   readonly #merger: EpochMerger
   readonly #idleWork: IdleWork
@@ -71,11 +73,11 @@ export class SqliteWriter implements WriterEngine {
     this.#lock = lock
     this.#layout = layout
     this.#cursor = createCursor(connection)
-    this.#appender = createBlockAppender(connection, layout)
+    this.#sums = new EpochSums(connection)
+    this.#appender = createBlockAppender(connection, layout, this.#sums)
     this.pool = createPoolRows(connection)
     this.#changePool = createPoolWriter(connection)
     this.#marks = createMarkWriter(connection)
-    this.#putChecksums = connection.prepare('INSERT OR REPLACE INTO tally VALUES (?, ?)')
     this.#putReport = connection.prepare(
       `INSERT INTO writer_report VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${replaceReport}`
     )
@@ -117,10 +119,6 @@ export class SqliteWriter implements WriterEngine {
     return Math.max(number ?? -1, id === null ? -1 : toPosition(id).blockNumber)
   }
 
-  async checksumPages() {
-    return this.#connection.prepare<{ page: number; rec: Uint8Array }>('SELECT page, rec FROM tally').all([])
-  }
-
   async hasReorged(): Promise<boolean> {
     return this.#connection.prepare('SELECT 1 FROM reorged LIMIT 1').get([]) !== undefined
   }
@@ -132,9 +130,9 @@ export class SqliteWriter implements WriterEngine {
   async append(blocks: PackedBlocks, change: AppendChange): Promise<void> {
     this.#throwFailure()
     this.#idleWork.postpone()
-    inTransaction(this.#connection, () => {
+    this.#change(() => {
       this.#appender.append(blocks, change)
-      this.#putKnown(change)
+      if (change.coverage !== undefined) this.#marks.setCoverage(change.coverage)
       if (change.finalized !== undefined) this.#marks.setFinal(change.finalized)
       this.#changePool(change.pool)
     })
@@ -145,9 +143,10 @@ export class SqliteWriter implements WriterEngine {
   }
 
   async replace(block: PackedBlocks, damage: Damage): Promise<void> {
-    inTransaction(this.#connection, () => {
+    this.#change(() => {
       const { epoch, hadUndo } = removeBlock(this.#connection, block, damage)
       this.#appender.putBack(block, epoch, hadUndo)
+      if (epoch.proof === proofs.rows) linkBlock(this.#connection, epoch.id, block)
     })
   }
 
@@ -163,15 +162,19 @@ export class SqliteWriter implements WriterEngine {
   }
 
   async removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void> {
-    inTransaction(this.#connection, () => {
+    this.#change(() => {
       this.#marks.leave(ancestor.number, rollback.head)
-      rollbackTo(this.#connection, ancestor, rollback)
-      this.#putKnown(rollback.known())
+      // Sums that are kept may be those of an epoch that is removed.
+      this.#sums.forget()
+      rollbackTo(this.#connection, ancestor, rollback, this.#sums)
+      const { coverage } = rollback.known()
+      if (coverage !== undefined) this.#marks.setCoverage(coverage)
     })
   }
 
   async removeAll(head: number | undefined): Promise<void> {
-    inTransaction(this.#connection, () => {
+    this.#change(() => {
+      this.#sums.forget()
       if (head !== undefined) this.#marks.leave(undefined, head)
       rollbackAll(this.#connection)
       this.#marks.setCoverage({})
@@ -211,9 +214,14 @@ export class SqliteWriter implements WriterEngine {
     }
   }
 
-  #putKnown({ coverage, checksumPages }: KnownChange): void {
-    for (const [page, bytes] of checksumPages) this.#putChecksums.run([page, bytes])
-    if (coverage !== undefined) this.#marks.setCoverage(coverage)
+  /** Changes rows of epochs, in one transaction. */
+  #change(work: () => void): void {
+    try {
+      inTransaction(this.#connection, work)
+    } catch (error) {
+      this.#sums.forget()
+      throw error
+    }
   }
 
   #throwFailure(): void {

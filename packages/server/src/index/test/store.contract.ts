@@ -58,7 +58,7 @@ export const testIdentity: ChainIdentity = { chainId: 31_337, genesisHash: `0x${
  * @param engineShare - share of the usual runs of random stories, for an engine whose empty store takes long to make.
  *   `npm test` runs half of them, `npm run test:chaos` all.
  */
-export function describeStore(name: string, open: OpenStore, engineShare = 1): void {
+export function describeStore(name: string, open: OpenStore, engineShare = 1, keepsCounts = false): void {
   const share = process.env.CHAOS === 'full' ? engineShare : engineShare / 2
   describe(`store ${name}`, () => {
     describe('blocks and history', () => describeBlocks(open, share))
@@ -66,7 +66,7 @@ export function describeStore(name: string, open: OpenStore, engineShare = 1): v
     describe('replacing a block', () => describeReplacing(open))
     describe('coverage', () => describeCoverage(open))
     describe('account events', () => describeEvents(open, share))
-    describe('recount', () => describeRecount(open, share))
+    describe('recount', () => describeRecount(open, share, keepsCounts))
     describe('audit', () => describeAudit(open))
     describe('pool', () => describePool(open, share))
     describe('holding candidates', () => describeHoldings(open, share))

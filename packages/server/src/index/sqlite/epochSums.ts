@@ -1,0 +1,64 @@
+import { RowChecksums } from '../record/rowChecksums.ts'
+import { checkChecksumPage } from '../shared/rows.ts'
+import type { SqliteConnection } from './driver.ts'
+import { addressTable, hashTable, holdingTable } from './tableShapes.ts'
+
+/** How rows of an epoch are proven; see the schema. */
+export const proofs = { none: 0, parts: 1, rows: 2 } as const
+export type Proof = (typeof proofs)[keyof typeof proofs]
+
+/** The sums of one epoch's parts, by table. */
+export interface PartSums {
+  readonly addresses: RowChecksums
+  readonly hashes: RowChecksums
+  readonly holdings: RowChecksums
+}
+
+/** Keeps the sums of the parts of the epoch that rows are added to. Every call runs inside the caller's transaction. */
+export class EpochSums {
+  readonly #select
+  readonly #put
+  #kept: { readonly epoch: number; readonly sums: PartSums } | undefined
+
+  constructor(connection: SqliteConnection) {
+    this.#select = connection.prepare<{ keyed: number; page: number; rec: Uint8Array }>(
+      'SELECT keyed, page, rec FROM epoch_sum WHERE epoch = ?'
+    )
+    this.#put = connection.prepare('INSERT OR REPLACE INTO epoch_sum VALUES (?, ?, ?, ?)')
+  }
+
+  /** The sums of an epoch, to be changed and saved. Those of another one are saved before. */
+  of(epoch: number): PartSums {
+    if (this.#kept?.epoch === epoch) return this.#kept.sums
+    this.save()
+    const sums = {
+      addresses: new RowChecksums(addressTable.rows),
+      hashes: new RowChecksums(hashTable.rows),
+      holdings: new RowChecksums(holdingTable.rows)
+    }
+    const tables = tablesOf(sums)
+    for (const { keyed, page, rec } of this.#select.all([epoch])) {
+      if (keyed === addressTable.keyed) checkChecksumPage(rec)
+      tables[keyed]?.load(page, rec)
+    }
+    this.#kept = { epoch, sums }
+    return sums
+  }
+
+  save(): void {
+    if (this.#kept === undefined) return
+    const { epoch, sums } = this.#kept
+    for (const [keyed, table] of tablesOf(sums).entries()) {
+      for (const [page, rec] of table.takeChanged()) this.#put.run([epoch, keyed, page, rec])
+    }
+  }
+
+  /** The transaction has failed, or sums were changed past this object. */
+  forget(): void {
+    this.#kept = undefined
+  }
+}
+
+function tablesOf({ addresses, hashes, holdings }: PartSums): readonly RowChecksums[] {
+  return [addresses, hashes, holdings]
+}

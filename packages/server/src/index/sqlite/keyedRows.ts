@@ -1,0 +1,143 @@
+import { IndexDamagedError } from '../../platform/errors.ts'
+import { hashRow } from '../record/rowChecksums.ts'
+import { rowSumLength } from '../record/rowSum.ts'
+import type { SqliteConnection, SqliteStatement, SqlRow, SqlValue } from './driver.ts'
+import { columnsOf, holdingNumber, type RowKey, type TableShape } from './tableShapes.ts'
+
+/** Rows of one table that one statement has read, each part of them as one buffer or list: single rows cost several times as much. */
+export interface KeyedRows {
+  readonly count: number
+  /** Absent: not asked for. */
+  readonly epochs: readonly number[]
+  /** The columns of fixed length of each row. */
+  readonly fixed: Uint8Array
+  readonly numbers: readonly number[]
+  /** The columns of variable length, and where each ends. */
+  readonly variable: Uint8Array
+  readonly variableEnds: readonly number[]
+  readonly sums: Uint8Array
+}
+
+interface RowColumns {
+  readonly epochs: string | null
+  readonly fixed: Uint8Array | null
+  readonly numbers: string | null
+  readonly lengths: string | null
+  readonly variable: Uint8Array | null
+  readonly sums: Uint8Array | null
+}
+
+/** Prepares a statement that reads the rows that `where`, which follows the name of the table, says. */
+export function prepareRows(
+  connection: SqliteConnection,
+  shape: TableShape,
+  where: string
+): (parameters: readonly SqlValue[]) => KeyedRows {
+  const { name, fixed, variable, number, rows, part } = shape
+  const bytes = (column: string) => `CAST(${column} AS TEXT)`
+  const joined = (column: string) => `CAST(group_concat(${column}, '') AS BLOB)`
+  const select: SqliteStatement<RowColumns> = connection.prepare(
+    `SELECT group_concat(epoch) AS epochs, ${joined('fixed')} AS fixed, group_concat(number) AS numbers,
+       ${variable === undefined ? 'NULL' : 'group_concat(length(variable))'} AS lengths,
+       ${variable === undefined ? 'NULL' : joined(bytes('variable'))} AS variable, ${joined('sum')} AS sums
+     FROM (SELECT epoch, ${fixed.map(bytes).join(' || ')} AS fixed, ${number} AS number,
+       ${variable ?? 'NULL'} AS variable, ifnull(${bytes('sum')}, '   ') AS sum FROM ${name} ${where})`
+  )
+  return parameters => {
+    const row = select.get(parameters)
+    const numbers = toNumbers(row?.numbers)
+    const found = {
+      count: numbers.length,
+      epochs: toNumbers(row?.epochs),
+      fixed: row?.fixed ?? nothing,
+      numbers,
+      variable: row?.variable ?? nothing,
+      variableEnds: toEnds(toNumbers(row?.lengths)),
+      sums: row?.sums ?? nothing
+    }
+    const isWhole =
+      found.fixed.length === rows.keyLength * found.count && found.sums.length === rowSumLength * found.count
+    if (!isWhole)
+      throw new IndexDamagedError({ part }, 'the columns of a row have other lengths than were written')
+    return found
+  }
+}
+
+/** The hash of row i of such rows, not bound to its chain yet. */
+export function hashOfRow({ rows, variable }: TableShape, found: KeyedRows, row: number): number {
+  const number = found.numbers[row] ?? 0
+  return hashRow(
+    found.fixed,
+    row * rows.keyLength,
+    rows.keyLength,
+    variable === undefined ? number : holdingNumber(variableOf(found, row), number)
+  )
+}
+
+/** The hash of a row that is given by its key. */
+export function hashOfKey({ rows, fixed, variable }: TableShape, key: RowKey): number {
+  const bytes = Buffer.concat(key.slice(0, fixed.length) as Uint8Array[])
+  const number = Number(key.at(-1))
+  // A damaged key may be longer or shorter: its hash then differs.
+  return hashRow(
+    bytes,
+    0,
+    rows.keyLength,
+    variable === undefined ? number : holdingNumber(key[fixed.length] as Uint8Array, number)
+  )
+}
+
+/** The key of a row that was read by itself. */
+export function keyOf(shape: TableShape, row: SqlRow | undefined): RowKey | undefined {
+  return row && columnsOf(shape).map(column => row[column] ?? null)
+}
+
+export function variableOf({ variable, variableEnds }: KeyedRows, row: number): Uint8Array {
+  return variable.subarray(variableEnds[row - 1] ?? 0, variableEnds[row] ?? 0)
+}
+
+const nothing = new Uint8Array(0)
+
+function toNumbers(text: string | null | undefined): readonly number[] {
+  return text == null ? [] : text.split(',').map(Number)
+}
+
+function toEnds(lengths: readonly number[]): readonly number[] {
+  let end = 0
+  return lengths.map(length => {
+    end += length
+    return end
+  })
+}
+
+/** Prepares inserting rows with their sums into one epoch. */
+export function prepareInsert(
+  connection: SqliteConnection,
+  { name, fixed, variable, rows }: TableShape
+): (epoch: number, found: KeyedRows, picked: readonly number[], sums: Uint8Array) => void {
+  const { keyLength } = rows
+  const width = keyLength / fixed.length
+  const columns = fixed.map((_, i) => `substr(?2, ${1 + i * width} + key * ${keyLength}, ${width})`)
+  const rest =
+    variable === undefined
+      ? 'value'
+      : "ifnull(substr(?5, 1 + (value >> 16), (value >> 8) & 255), x''), value & 255"
+  const insert = connection.prepare(
+    `INSERT INTO ${name} SELECT ?1, ${columns.join(', ')}, ${rest}, substr(?3, 1 + key * ${rowSumLength}, ${rowSumLength})
+     FROM json_each(?4)${variable === undefined ? ' WHERE ?5 IS NULL OR ?5 IS NOT NULL' : ''}`
+  )
+  return (epoch, found, picked, sums) => {
+    if (picked.length === 0) return
+    const isAll = picked.length === found.count
+    const keys = isAll
+      ? found.fixed
+      : Buffer.concat(picked.map(row => found.fixed.subarray(row * keyLength, (row + 1) * keyLength)))
+    const numbers = picked.map(row => {
+      const number = found.numbers[row] ?? 0
+      if (variable === undefined) return number
+      const length = variableOf(found, row).length
+      return ((found.variableEnds[row] ?? 0) - length) * 65_536 + length * 256 + number
+    })
+    insert.run([epoch, keys, sums, `[${numbers.join(',')}]`, found.variable])
+  }
+}
