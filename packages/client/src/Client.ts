@@ -155,7 +155,8 @@ export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 = numb
    *   first is asked for.
    * @throws {RpcError} `CURSOR_REORGED`: a reorg removed the last record of the page before; `data` names the
    *   last common block.
-   * @remarks A host that repeats itself instead of going on ends the iteration.
+   * @remarks A host that repeats itself instead of going on ends the iteration. While a host is still reading older
+   *   history (`STILL_READING`), the page is asked for again until it is there.
    */
   readonly iterateTransactions: (call: IterateArguments & Chain) => AsyncIterableIterator<TransactionHistory>
   /**

@@ -1,14 +1,37 @@
 import { isConfirmed } from '@chain-data/protocol'
 import type { ChainOptional, Client, IterateArguments, TransactionHistory } from './Client.ts'
 import { protocolError } from './errors.ts'
+import { hasReason } from './hasReason.ts'
 
 /** Most records of one page; the document's limit `pageRecords`. */
 export const largestPage = 1000
 
 type ReadPage = Client<ChainOptional>['svc_getTransactionsByAddress']
 
+/** So many answers without any progress mean that waiting is of no use. */
+const mostStanding = 10
+const mostPauseMs = 10_000
+
+/** Reads a page; waits for as long as the host is still reading the older history that belongs to it. */
+async function patiently(readPage: () => Promise<TransactionHistory>): Promise<TransactionHistory> {
+  let last: unknown
+  for (let standing = 0; ; ) {
+    try {
+      return await readPage()
+    } catch (error) {
+      if (!hasReason(error, 'STILL_READING')) throw error
+      const progress = JSON.stringify(error.data.progress)
+      standing = progress === last ? standing + 1 : 0
+      if (standing >= mostStanding) throw error
+      last = progress
+      await new Promise(resolve => setTimeout(resolve, Math.min(mostPauseMs, error.retryAfterMs ?? 1_000)))
+    }
+  }
+}
+
 /**
- * A history page by page, from the newest record to the oldest.
+ * A history page by page, from the newest record to the oldest. Where the host is still reading the older history
+ * (`STILL_READING`), it is asked again until the page is there.
  *
  * @param readPage - Reads one page.
  */
@@ -18,7 +41,8 @@ export async function* iterateTransactions(
 ): AsyncGenerator<TransactionHistory, void, undefined> {
   let limit: number | undefined = pageLimit
   for (let before = start; ; ) {
-    const page: TransactionHistory = await readPage({ ...call, limit, before })
+    const cursor = before
+    const page: TransactionHistory = await patiently(() => readPage({ ...call, limit, before: cursor }))
     if (!Array.isArray(page)) throw protocolError('NOT_A_LIST', 'svc_getTransactionsByAddress')
     const oldest: string | undefined = page.filter(isConfirmed).at(-1)?.hash
     // Without a limit no page is full: nothing is at least `undefined`.

@@ -74,7 +74,13 @@ export async function sendCalls(
           if (signal.aborted) return
           fail(error)
         }
-        open = open.filter(({ error }) => error?.retryable && !((error.retryAfterMs as number) > maxDelayMs))
+        // A history that is still being read took all the time of a call: its progress is worth more than a second try.
+        open = open.filter(
+          ({ error }) =>
+            error?.retryable &&
+            error.reason !== 'STILL_READING' &&
+            !((error.retryAfterMs as number) > maxDelayMs)
+        )
         // Full jitter: callers that failed together do not come back together.
         const pauseMs =
           Math.max(...open.map(({ error }) => error?.retryAfterMs ?? 0)) +

@@ -135,6 +135,41 @@ describe.each(transports)('over %s', (_transport, create) => {
     expect(await caught(pages.next())).toMatchObject({ code: 'ABORTED' })
   })
 
+  const stillReading = (percent: number) => ({
+    code: -32002,
+    message: 'History is still being read',
+    data: {
+      ...{ reason: 'STILL_READING', extraMessage: 'still', retryAfterMs: 1 },
+      progress: { reachedBlock: 1_000 - percent, percent, expectedMs: 5_000 }
+    }
+  })
+
+  test('a page whose history is still being read is waited for, as long as the reading goes on', async () => {
+    let calls = 0
+    service.answerWith(({ body }) => {
+      const isRead = ++calls > 20
+      const answer = isRead ? { result: confirmed(2) } : { error: stillReading(calls) }
+      return HttpResponse.json({ jsonrpc: '2.0', id: body.id, ...answer } as never)
+    })
+    expect(await collect(client.iterateTransactions({ address, limit: 9 }))).toEqual([['c2', 'c1']])
+    expect(calls).toBe(21)
+  })
+
+  test('a reading that stands still is a typed error with its progress, as it is at once for a single call', async () => {
+    service.answerWith(({ body }) =>
+      HttpResponse.json({ jsonrpc: '2.0', id: body.id, error: stillReading(7) } as never)
+    )
+    const single = await caught(client.svc_getTransactionsByAddress({ address }))
+    expect(hasReason(single, 'STILL_READING') && single.data.progress).toEqual({
+      ...{ reachedBlock: 993, percent: 7, expectedMs: 5_000 }
+    })
+    expect(single).toMatchObject({ retryable: true, retryAfterMs: 1 })
+    expect(service.received).toHaveLength(1)
+    const error = await caught(collect(client.iterateTransactions({ address })))
+    expect(error).toMatchObject({ reason: 'STILL_READING' })
+    expect(service.received).toHaveLength(12)
+  })
+
   test('an answer that is no list is a protocol error', async () => {
     service.answerWith(({ body }) => HttpResponse.json({ jsonrpc: '2.0', id: body.id, result: {} }))
     expect(await caught(collect(client.iterateTransactions({ address })))).toMatchObject({

@@ -2,7 +2,7 @@ import { RpcError } from '@chain-data/client/fetch'
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, test } from 'vitest'
-import { retryEvery, StaleNotice } from './FailedNotice.tsx'
+import { FailedNotice, retryEvery, StaleNotice } from './FailedNotice.tsx'
 
 const error = (reason: string, retryable: boolean) => new RpcError('m', { code: 'RPC', reason, retryable })
 
@@ -15,4 +15,19 @@ test.each([
   const props = { error: failure, chainId: 31337, readAtSeconds: 0, onRetry: () => {} }
   const html = renderToStaticMarkup(createElement(StaleNotice, props))
   expect(html.includes('Try again')).toBe(hasButton)
+})
+
+test('a history that is still being read says how far it is, and is no failure', () => {
+  const progress = { reachedBlock: 14_500_000, percent: 30, expectedMs: 50_000 }
+  const failure = new RpcError('m', {
+    ...{ code: 'RPC', reason: 'STILL_READING', retryable: true },
+    data: { reason: 'STILL_READING', extraMessage: 'x', progress }
+  })
+  expect(retryEvery(failure, 31337, 12_000)).toBe(3000)
+  const html = renderToStaticMarkup(
+    createElement(FailedNotice, { error: failure, chainId: 31337, onRetry: () => {} })
+  )
+  expect(html).toContain('Older history is being read: 30 %, about 50 s left')
+  expect(html).toContain('14,500,000')
+  expect(html).not.toMatch(/alert|Try again/)
 })

@@ -12,7 +12,14 @@ export function FailedNotice({
   chainId: number
   onRetry: () => void
 }) {
-  const { title, text } = explainError(error, chainId)
+  const { title, text, isReading } = explainError(error, chainId)
+  if (isReading) {
+    return (
+      <Notice state="loading" title={title}>
+        {text}
+      </Notice>
+    )
+  }
   return (
     <Notice state="failed" title={title} action={{ label: 'Try again', onPress: onRetry }}>
       {text}

@@ -10,6 +10,8 @@ export interface Explanation {
   passes: boolean
   /** Whether it concerns all that the service says of the chain: then it is told once. */
   concernsAll: boolean
+  /** Nothing has failed: it is being read, and takes longer than one call. */
+  isReading?: true
 }
 
 /** Says what a failed call means, by the client's reasons; the text of an error is never shown as it is. */
@@ -38,6 +40,25 @@ export function explainError(error: unknown, chainId: number): Explanation {
       text: `${far} This page goes on by itself when it is done.`,
       passes: true,
       concernsAll: true
+    }
+  }
+  if (hasReason(error, 'STILL_READING')) {
+    const { percent, reachedBlock, expectedMs } = error.data.progress
+    const left = expectedMs === undefined ? '' : `, ${shownTime(expectedMs)} left`
+    return {
+      title: `Older history is being read: ${percent} %${left}`,
+      text: `Everything from block ${shownInteger(reachedBlock)} on is known. This page goes on by itself.`,
+      passes: true,
+      concernsAll: false,
+      isReading: true
+    }
+  }
+  if (hasReason(error, 'HISTORY_UNPROVABLE')) {
+    return {
+      title: 'Older history cannot be proven',
+      text: 'The service only shows histories of which nothing can be missing, and the older part of this one cannot be found completely from its node.',
+      passes: false,
+      concernsAll: false
     }
   }
   if (hasReason(error, 'UPSTREAM_UNAVAILABLE') || hasReason(error, 'OVERLOADED')) {
@@ -120,4 +141,9 @@ export function explainError(error: unknown, chainId: number): Explanation {
     passes: known && error.retryable,
     concernsAll: false
   }
+}
+
+function shownTime(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  return seconds < 90 ? `about ${seconds} s` : `about ${Math.round(seconds / 60)} minutes`
 }
