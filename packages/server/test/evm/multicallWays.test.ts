@@ -1,5 +1,5 @@
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest'
 import type { ContractCall } from '../../src/evm/state/contractCalls.ts'
 import type { MulticallOptions } from '../../src/evm/state/multicall.ts'
 import type { Address } from '../../src/model/evm.ts'
@@ -40,22 +40,33 @@ afterAll(async () => {
   direct?.close()
   await anvil?.stop()
 })
-afterEach(async () => {
-  rpc?.close()
-  await proxy?.close()
-})
 
-/** A node that obeys the rule, and a pool that knows nothing of it yet. */
-async function nodeWith(rule?: Rule, timeoutMs = 10_000): Promise<void> {
-  proxy = await startNodeProxy(anvil.rpcUrl)
-  proxy.obey(rule)
-  aheadMs = 0
+/** A node that obeys the rule, and a pool that knows nothing of it yet. Both end with the test. */
+async function startNode({ onTestFinished }: TestContext, rule?: Rule, timeoutMs = 10_000) {
+  const started = await startNodeProxy(anvil.rpcUrl)
+  started.obey(rule)
   const clock = { now: () => Date.now() + aheadMs }
-  rpc = createEvmRpc({ chainId: 31337, rpcUrls: [proxy.url], timeoutMs, clock })
+  const pool = createEvmRpc({ chainId: 31337, rpcUrls: [started.url], timeoutMs, clock })
+  onTestFinished(async () => {
+    pool.close()
+    await started.close()
+  })
+  return { proxy: started, rpc: pool }
 }
 
-const read = (calls: readonly ContractCall[], options: Omit<MulticallOptions, 'node' | 'block'> = {}) =>
-  useMulticall(rpc, options, multicall => resultsOf(multicall, calls))
+/** Starts the node of a test that runs alone. */
+async function nodeWith(context: TestContext, rule?: Rule, timeoutMs?: number): Promise<void> {
+  aheadMs = 0
+  const started = await startNode(context, rule, timeoutMs)
+  proxy = started.proxy
+  rpc = started.rpc
+}
+
+const read = (
+  calls: readonly ContractCall[],
+  options: Omit<MulticallOptions, 'node' | 'block'> = {},
+  from = rpc
+) => useMulticall(from, options, multicall => resultsOf(multicall, calls))
 
 /** What the node says to another call. */
 async function insteadOf(call: ProxiedCall, params: readonly unknown[]): Promise<RuleAnswer> {
@@ -73,7 +84,7 @@ const overrides = ({ method, params }: ProxiedCall) => method === 'eth_call' && 
 const isInitcode = ({ method, params }: ProxiedCall) =>
   method === 'eth_call' && (params[0] as { to?: string }).to === undefined
 const isProbe = ({ params }: ProxiedCall) => /c0ffee|5b600056/.test(JSON.stringify(params))
-const reads = () => proxy.calls.filter(call => call.method === 'eth_call' && !isProbe(call))
+const reads = (through = proxy) => through.calls.filter(call => call.method === 'eth_call' && !isProbe(call))
 /** Which ways the reads took. */
 function waysTaken(): readonly string[] {
   const wayOf = (call: ProxiedCall) =>
@@ -107,8 +118,8 @@ describe('a node', () => {
       'plain'
     ]
   ]
-  test.each(nodes)('%s is read right, in the way it offers', async (_what, rule, way) => {
-    await nodeWith(rule)
+  test.for(nodes)('%s is read right, in the way it offers', async ([, rule, way], context) => {
+    await nodeWith(context, rule)
     expect(await read(mixed())).toEqual(mixedResults)
     // Second looks are plain whatever way the first took.
     expect(waysTaken()[0]).toBe(way)
@@ -132,8 +143,8 @@ describe('a node', () => {
     ],
     ['as a result', data => ({ result: data })]
   ]
-  test.each(shapes)('that gives the data of a revert %s is understood', async (_what, shape) => {
-    await nodeWith(async call => {
+  test.for(shapes)('that gives the data of a revert %s is understood', async ([, shape], context) => {
+    await nodeWith(context, async call => {
       if (overrides(call)) return refusal
       if (!isInitcode(call)) return undefined
       const answer = (await insteadOf(call, call.params)) as { error?: { data?: string } }
@@ -145,8 +156,8 @@ describe('a node', () => {
 
   const gasOf = ({ params }: ProxiedCall) => Number((params[0] as { gas: string }).gas)
 
-  test('that refuses more than ten million gas is asked with ten at most', async () => {
-    await nodeWith(call =>
+  test('that refuses more than ten million gas is asked with ten at most', async context => {
+    await nodeWith(context, call =>
       call.method === 'eth_call' && gasOf(call) > 10_000_000
         ? { error: { code: -32000, message: 'gas limit is too high' } }
         : undefined
@@ -159,8 +170,8 @@ describe('a node', () => {
     expect(Math.max(...reads().map(gasOf))).toBe(10_000_000)
   })
 
-  test('that gives less gas than it was asked for does not make honest reads fail', async () => {
-    await nodeWith(call => {
+  test('that gives less gas than it was asked for does not make honest reads fail', async context => {
+    await nodeWith(context, call => {
       if (call.method !== 'eth_call' || gasOf(call) <= 3_000_000) return undefined
       const [request, ...rest] = call.params
       return insteadOf(call, [{ ...(request as object), gas: '0x2dc6c0' }, ...rest])
@@ -171,9 +182,9 @@ describe('a node', () => {
     )
   })
 
-  test('that gives no long answers is asked for less at a time', async () => {
+  test('that gives no long answers is asked for less at a time', async context => {
     const mostBytes = 300_000
-    await nodeWith(async (call, truth) => {
+    await nodeWith(context, async (call, truth) => {
       if (call.method !== 'eth_call') return undefined
       const result = await truth()
       return typeof result === 'string' && result.length > mostBytes
@@ -191,17 +202,17 @@ describe('a node', () => {
 })
 
 describe('what was found out about a node', () => {
-  test('is not asked for again', async () => {
-    await nodeWith()
+  test('is not asked for again', async context => {
+    await nodeWith(context)
     await read(mixed())
     proxy.calls.length = 0
     await read(mixed())
     expect(proxy.calls.filter(isProbe)).toEqual([])
   })
 
-  test('is looked at again after ten minutes where a way was missing', async () => {
+  test('is looked at again after ten minutes where a way was missing', async context => {
     let isUpgraded = false
-    await nodeWith(call => (!isUpgraded && overrides(call) ? refusal : undefined))
+    await nodeWith(context, call => (!isUpgraded && overrides(call) ? refusal : undefined))
     await read(mixed())
     isUpgraded = true
     proxy.calls.length = 0
@@ -213,9 +224,9 @@ describe('what was found out about a node', () => {
     expect(waysTaken()[0]).toBe('stateOverride')
   })
 
-  test('is corrected in the middle of a snapshot when a way stops working, and soon tried again', async () => {
+  test('is corrected in the middle of a snapshot when a way stops working, and soon tried again', async context => {
     let isRefusing = false
-    await nodeWith(call => {
+    await nodeWith(context, call => {
       if (!overrides(call)) return undefined
       if (isRefusing) return refusal
       if (!isProbe(call)) isRefusing = true
@@ -236,33 +247,33 @@ describe('time', () => {
   const naming = (address: Address) => (call: ProxiedCall) =>
     call.method === 'eth_call' && JSON.stringify(call.params).includes(address.slice(2))
 
-  test.each(['stateOverride', 'deployless', 'plain'] as const)(
+  test.concurrent.for(['stateOverride', 'deployless', 'plain'] as const)(
     'that one contract takes is not taken from others, by %s',
-    async way => {
+    async (way, context) => {
       const isSlow = naming(slow)
       let release = () => {}
       const held = new Promise<undefined>(resolve => {
         release = () => resolve(undefined)
       })
-      await nodeWith(call => (isSlow(call) ? held : undefined))
-      await read(manyWords(1))
+      const node = await startNode(context, call => (isSlow(call) ? held : undefined))
+      await read(manyWords(1), {}, node.rpc)
       const calls = manyWords(400)
       calls[123] = callTo(slow)
-      const found = await read(calls, { strategies: [way], exchangeTimeoutMs: 1_000 })
+      const found = await read(calls, { strategies: [way], exchangeTimeoutMs: 1_000 }, node.rpc)
       release()
       expect(found.filter(({ kind }) => kind === 'failed')).toHaveLength(1)
       expect(found[123]).toEqual({ kind: 'failed' })
-      expect(reads().filter(isSlow)).toHaveLength(3)
+      expect(reads(node.proxy).filter(isSlow)).toHaveLength(3)
     }
   )
 
-  test('that a crowd of slow contracts takes is bounded', async () => {
+  test('that a crowd of slow contracts takes is bounded', async context => {
     const isSlow = naming(slow)
     let release = () => {}
     const held = new Promise<undefined>(resolve => {
       release = () => resolve(undefined)
     })
-    await nodeWith(call => (isSlow(call) ? held : undefined), 50_000)
+    await nodeWith(context, call => (isSlow(call) ? held : undefined), 50_000)
     await read(manyWords(1))
     const calls = Array.from({ length: 900 }, (_, i) => callTo(i % 3 === 0 ? slow : word))
     const found = await read(calls, { exchangeTimeoutMs: 100 })
@@ -271,17 +282,21 @@ describe('time', () => {
     expect(reads().length).toBeLessThan(400)
   })
 
-  test('that a silent node takes ends with an error', async () => {
+  test('that a silent node takes ends with an error', async context => {
     let release = () => {}
     const held = new Promise<undefined>(resolve => {
       release = () => resolve(undefined)
     })
     let isArmed = false
     let isSilent = false
-    await nodeWith(call => {
-      if (isArmed && call.method === 'eth_call') isSilent = true
-      return isSilent ? held : undefined
-    }, 2_000)
+    await nodeWith(
+      context,
+      call => {
+        if (isArmed && call.method === 'eth_call') isSilent = true
+        return isSilent ? held : undefined
+      },
+      2_000
+    )
     await read(manyWords(1))
     isArmed = true
     const reading = read(mixed(), { exchangeTimeoutMs: 100 })
@@ -289,9 +304,9 @@ describe('time', () => {
     release()
   })
 
-  test('of one bad moment does not begin everything anew', async () => {
+  test('of one bad moment does not begin everything anew', async context => {
     let failures = 2
-    await nodeWith(call =>
+    await nodeWith(context, call =>
       call.method === 'eth_call' && !isProbe(call) && failures-- > 0 ? { status: 503 } : undefined
     )
     expect(await read(manyWords(600))).toEqual(manyWords(600).map(() => returnedWord(7)))
