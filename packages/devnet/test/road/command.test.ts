@@ -32,6 +32,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
+  await endServeProcesses()
   await slow?.close()
   await devnet?.stop()
   await root?.remove()
@@ -39,15 +40,11 @@ afterAll(async () => {
 
 /** Each test has a folder of its own to run the command in. */
 async function newFolder(): Promise<string> {
-  cwd = join(root.path, String(++folders))
-  await mkdir(cwd)
-  return cwd
+  const folder = join(root.path, String(++folders))
+  await mkdir(folder)
+  cwd = folder
+  return folder
 }
-
-afterEach(async () => {
-  await endServeProcesses()
-  slow.setDelay(0)
-})
 
 const secret = 'a-key-nobody-may-see'
 const alice = () => evmAccount(devnet.evm!.world, 'alice').address
@@ -84,6 +81,11 @@ function documented({ evmUrl = devnet.evm!.node.rpcUrl } = {}) {
 }
 
 describe('chain-data serve --config', () => {
+  afterEach(async () => {
+    await endServeProcesses()
+    slow.setDelay(0)
+  })
+
   test('works with the documented configuration: log line, health, metrics, methods, and an orderly end', async () => {
     slow.setDelay(150)
     const serving = await startServe(documented({ evmUrl: slow.url }), { cwd: await newFolder() })
@@ -223,7 +225,8 @@ describe('chain-data serve --config', () => {
   })
 })
 
-describe('a configuration that cannot be used is told on standard error, with exit code 2', () => {
+// Beside each other: programs mostly wait to be loaded.
+describe.concurrent('a configuration that cannot be used is told on standard error, with exit code 2', () => {
   const correct = () => documented() as unknown as Record<string, unknown>
   const evmWith = (change: object) => ({
     ...correct(),
