@@ -82,6 +82,8 @@ export interface SyncStatusArguments extends CallOptions {
 export interface VerifyHistoryArguments extends CallOptions {
   /** 20 bytes as 0x-hex, any case. */
   readonly address: string
+  /** `roots`: the host reads each block of the account again, and holds what it stores against the headers. */
+  readonly verify?: 'roots' | undefined
 }
 
 /** One call as it is on the wire: what {@link Client.request} takes beside options, and one entry of a batch. */
@@ -182,11 +184,11 @@ export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 = numb
    */
   readonly svc_getSyncStatus: (call: SyncStatusArguments & Chain) => Promise<SyncStatus>
   /**
-   * A certificate of how complete the history of an EVM address is: what the index says against the state of the chain at
-   * one block. An extension: not every host has it.
+   * A certificate of the history of an EVM address: that it is complete, by the state of the chain at one block, and that what
+   * is stored is unaltered. An extension: not every host has it.
    *
-   * @returns Amounts are `bigint`, whatever `int64` says. `verdict` first: `proven`, `failed` or `unprovable`; `findings`
-   *   name what is missing and what cannot be known.
+   * @returns Amounts are `bigint`, whatever `int64` says. `verdict` first: `proven`, `failed` or `unprovable`; `complete` and
+   *   `unaltered` apart; `findings` name what is missing, what is wrong and what cannot be known.
    * @remarks Takes calls to the node; where something differs, many. Give it a longer `timeoutMs` than other calls.
    * @see spec/openrpc.json svc_verifyHistory
    */

@@ -17,7 +17,7 @@ type Exact<T> = T extends readonly (infer Item)[]
     : T
 
 /**
- * What proves that the history of an account is complete, at one block. Amounts are exact: wei, base units of a token,
+ * What proves that the history of an account is complete and unaltered, at one block. Amounts are exact: wei, base units of a token,
  * nonces and token ids are `bigint`; heights and counts are numbers.
  *
  * @remarks `JSON.stringify` refuses a `bigint`; the `text` of `onAnswer` is the certificate as it came.

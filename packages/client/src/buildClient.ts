@@ -37,7 +37,8 @@ export const toParams = {
   svc_getTokensAndNFTs: ({ address, tokenAddresses }: TokensAndNFTsArguments) =>
     tokenAddresses ? [address, tokenAddresses] : [address],
   svc_getSyncStatus: () => [],
-  svc_verifyHistory: ({ address }: VerifyHistoryArguments) => [address],
+  svc_verifyHistory: ({ address, verify }: VerifyHistoryArguments) =>
+    verify ? [address, { verify }] : [address],
   enhancedGetTokensAndNFTs: ({
     address,
     accountAddress = address,

@@ -118,6 +118,12 @@ const cases: Case[] = [
     sent: { method: 'svc_verifyHistory', chainId: 1, params: [address] }
   },
   {
+    title: 'verifyHistory, against the headers',
+    call: client => client.verifyHistory({ address, verify: 'roots' }),
+    url: evm,
+    sent: { method: 'svc_verifyHistory', chainId: 1, params: [address, { verify: 'roots' }] }
+  },
+  {
     title: 'getTransactionsByAddress, with what is attached',
     call: client => client.getTransactionsByAddress({ address, include: ['transfers', 'internal'] }),
     url: evm,

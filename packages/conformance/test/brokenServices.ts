@@ -593,10 +593,18 @@ const certificates = ({ alice }: Facts): readonly BrokenService[] => {
       fails: ['certificate/verdict']
     },
     {
+      does: 'calls unaltered what was not compared',
+      change: onCertificates(certificate => {
+        certificate.unaltered = { verdict: 'proven', blocks: 1, checksums: 0, roots: 0 }
+      }),
+      fails: ['certificate/unaltered']
+    },
+    {
       does: 'lacks a transaction, and says so',
       change: onCertificates(certificate => {
         if (!is(certificate.address, alice)) return
         certificate.verdict = 'failed'
+        certificate.complete = 'failed'
         certificate.sent.verdict = 'failed'
         certificate.findings.push({
           kind: 'MISSING_NONCE',

@@ -72,7 +72,7 @@ describe('params that do not fit', () => {
       [evm, { include: ['transfers', 'logs'] }],
       '/params/1/include/1 must be one of ["transfers","internal","operations"]'
     ],
-    ['svc_verifyHistory', [evm, {}], '/params must have at most 1 element'],
+    ['svc_verifyHistory', [evm, {}, {}], '/params must have at most 2 elements'],
     ['svc_getTransactionsByAddress', [evm, { 'a/b~c': 1 }], '/params/1/a~1b~0c is not a known member'],
     [
       'svc_getTransactionsByAddress',

@@ -90,17 +90,33 @@ function checkDifference(
 
 /** The overall verdict follows from those of the parts, and what is not proven is told. */
 function checkVerdict({ value, exchange }: Certificate): void {
-  const { index, sent, native, tokens, nfts, findings, verdict } = value
-  const verdicts = [index, sent, native, ...tokens, ...nfts].map(part => part.verdict)
-  const worst = ['failed', 'unprovable'].find(each => verdicts.some(part => part === each)) ?? 'proven'
+  const { index, sent, operations, native, tokens, nfts, complete, unaltered, findings, verdict } = value
+  const whole = worstOf([index, sent, operations, native, ...tokens, ...nfts])
+  const isComplete = complete === undefined || complete === whole
+  holds(isComplete, () => `complete is ${complete}, the checks make it ${whole}`, exchange)
+  const worst = worstOf([{ verdict: whole }, unaltered])
   holds(verdict === worst, () => `it is ${verdict}, its checks make it ${worst}`, exchange)
   const isTold = worst === 'proven' || findings.length > 0
   holds(isTold, () => `it is ${verdict}, and no finding says why`, exchange)
 }
 
+function worstOf(checks: readonly ({ readonly verdict: string } | undefined)[]): string {
+  return ['failed', 'unprovable'].find(each => checks.some(check => check?.verdict === each)) ?? 'proven'
+}
+
+/** What is said of blocks fits together, and nothing is called unaltered that was not compared. */
+function checkUnaltered({ value: { unaltered }, exchange }: Certificate): void {
+  if (unaltered === undefined) return
+  const { verdict, blocks, checksums, roots } = unaltered
+  const counts = `${checksums} and ${roots} of ${blocks} blocks`
+  holds(checksums <= blocks && roots <= blocks, () => `it compared ${counts}`, exchange)
+  const isShown = verdict !== 'proven' || checksums === blocks || roots === blocks
+  holds(isShown, () => `unaltered is proven by ${counts}`, exchange)
+}
+
 function checkHolds({ value, exchange }: Certificate): void {
   const [finding] = value.findings
-  const words = () => `the history of ${value.address} is not complete: ${finding?.kind} ${finding?.message}`
+  const words = () => `the history of ${value.address} is not whole: ${finding?.kind} ${finding?.message}`
   holds(value.verdict !== 'failed', words, exchange)
 }
 
@@ -196,8 +212,15 @@ export const certificateChecks: readonly Check[] = [
   },
   {
     ...base,
+    name: 'certificate/unaltered',
+    shows: 'Nothing is called unaltered that was not compared.',
+    where: '#/components/schemas/UnalteredCheck',
+    run: onCertificates(checkUnaltered)
+  },
+  {
+    ...base,
     name: 'certificate/complete',
-    shows: 'No certificate says that something is missing.',
+    shows: 'No certificate says that something is missing or altered.',
     where: '#/components/schemas/Verdict',
     run: onCertificates(checkHolds)
   },

@@ -3,7 +3,7 @@ import type { IndexCoverage } from '../index/port/status.ts'
 import type { Snapshot } from '../index/port/store.ts'
 import type { Address } from '../model/evm.ts'
 import type { AccountAt, AccountState, TokenName } from './accountState.ts'
-import { type Examination, examineBlock } from './examineBlock.ts'
+import { type Examination, examineBlock, type KnownOfBlock } from './examineBlock.ts'
 import { Findings } from './Findings.ts'
 import { type Heights, type Ledger, type Quantity, readLedger } from './readLedger.ts'
 import type { HistorySums } from './sumHistory.ts'
@@ -39,6 +39,8 @@ export interface AuditOptions {
   readonly state: AccountState
   /** `Date.now()` after which no further difference is followed. */
   readonly followUntilMs: number
+  /** `Date.now()` after which no further block is held against its header. */
+  readonly untilMs: number
   readonly now: () => number
 }
 
@@ -104,10 +106,11 @@ export class Audit {
 
   /** Reads what the index knows of a quantity within a range of blocks. */
   readLedger(quantity: Quantity, heights: Heights): Promise<Ledger> {
-    return this.#read(snapshot => readLedger(snapshot, this.indexed.account, quantity, heights))
+    return this.read(snapshot => readLedger(snapshot, this.indexed.account, quantity, heights))
   }
 
-  async #read<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  /** Reads the index once more; see `AuditOptions.openSnapshot`. */
+  async read<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     const snapshot = await this.#options.openSnapshot()
     try {
       return await work(snapshot)
@@ -116,24 +119,32 @@ export class Audit {
     }
   }
 
+  /** No further block is read again: the rest of the call's time is for finishing it. */
+  get isTimeOver(): boolean {
+    return this.#options.now() >= this.#options.untilMs
+  }
+
+  /** What the index knows of the block at a height. */
+  knownAt(height: number): KnownOfBlock {
+    const never = Number.POSITIVE_INFINITY
+    const { tracedFrom = never, detailedFrom = never, operationsFrom = never } = this.indexed.coverage
+    return {
+      isTraced: tracedFrom <= height,
+      isDetailed: detailedFrom <= height,
+      knowsOperations: operationsFrom <= height
+    }
+  }
+
   /** Reads a block again; what it has and the index lacks becomes a finding. */
   async examine(height: number): Promise<Examination> {
     const known = this.#examinations.get(height)
     if (known !== undefined) return known
-    const never = Number.POSITIVE_INFINITY
-    const { tracedFrom = never, detailedFrom = never, operationsFrom = never } = this.indexed.coverage
     const { account } = this.indexed
     const block = await this.state.block(height)
     const examination: Examination =
       block === undefined
         ? { missing: [], isTraced: false }
-        : await this.#read(snapshot =>
-            examineBlock(snapshot, account, block, {
-              isTraced: tracedFrom <= height,
-              isDetailed: detailedFrom <= height,
-              knowsOperations: operationsFrom <= height
-            })
-          )
+        : await this.read(snapshot => examineBlock(snapshot, account, block, this.knownAt(height)))
     for (const finding of examination.missing) this.findings.add(finding)
     this.#examinations.set(height, examination)
     return examination

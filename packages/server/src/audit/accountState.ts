@@ -54,6 +54,8 @@ export interface AccountState {
    * @returns `undefined`: the node does not search all of these blocks, or not in time.
    */
   operations(from: number): Promise<readonly FoundOperation[] | undefined>
+  /** The hash of the block that this node has at a height; absent where it has none. */
+  hashAt(height: number): Promise<Hash | undefined>
   /**
    * The block at a height, read and verified anew; traced where the chain is traced.
    * @returns `undefined`: no node gives it.
@@ -157,6 +159,7 @@ export async function createAccountState(parts: AccountStateParts): Promise<Acco
       // Whatever the node refuses, it is the logs that are not known.
       return findOperations(node, address, range, AbortSignal.timeout(timeoutMs)).catch(() => undefined)
     },
+    hashAt: async height => (await blockAt(height))?.hash,
     block: readBlock
   }
 }

@@ -81,7 +81,7 @@ function createBlockReader(source: Pick<EvmSource, 'block'>, signal: AbortSignal
 }
 
 /** A block in the form in which it is stored, as values again. Its candidates are left out. */
-function toIndexedBlock(rows: BlockRows): IndexedBlock {
+export function toIndexedBlock(rows: BlockRows): IndexedBlock {
   const { ref, parentHash, timestampSeconds, indexes, records, partyEnds, parties, isTraced } = rows
   const first = firstTransactionId(ref.number)
   const ids = Array.from(indexes, index => first + index)

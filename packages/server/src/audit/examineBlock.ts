@@ -1,8 +1,14 @@
 import type { AuditReader } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { firstTransactionId, toPosition } from '../index/record/transactionId.ts'
-import type { AccountEvent, Address, IndexedBlock, IndexedTransaction } from '../model/evm.ts'
-import { creationsIn, type KnownTransaction, nativeChange, nativeMoves, sumOf } from './changes.ts'
+import type {
+  AccountEvent,
+  Address,
+  ConfirmedTransaction,
+  IndexedBlock,
+  IndexedTransaction
+} from '../model/evm.ts'
+import { creationsIn, type KnownTransaction, sumOf } from './changes.ts'
 import type { CertificateFinding } from './Findings.ts'
 
 /** The comparison of a block of the chain with what the index has of an account in it. */
@@ -25,7 +31,7 @@ export interface KnownOfBlock {
 }
 
 /** The entries that the index has of an account in one block. */
-interface IndexedPart {
+export interface IndexedPart {
   readonly transactions: ReadonlyMap<number, KnownTransaction>
   /** Indexes of transactions that the address index names and that have no record. */
   readonly unread: ReadonlySet<number>
@@ -44,18 +50,27 @@ export async function examineBlock(
   block: IndexedBlock,
   known: KnownOfBlock
 ): Promise<Examination> {
-  const height = block.ref.number
-  const indexed = await readIndexed(snapshot, account, height)
-  const transactions = block.transactions.filter(transaction => isParty(transaction, account, block, known))
+  const indexed = await readIndexed(snapshot, account, block.ref.number)
   return {
     block,
-    missing: [
-      ...transactions.flatMap(transaction => compareTransaction(transaction, indexed, account)),
-      ...compareEvents(block, indexed, account, known),
-      ...findSurplus(block, indexed, account, known)
-    ],
+    missing: compareBlock(block, indexed, account, known),
     isTraced: known.isTraced && block.isTraced === true
   }
+}
+
+/** Compares a block of the chain with what the index has of an account in it. */
+export function compareBlock(
+  block: IndexedBlock,
+  indexed: IndexedPart,
+  account: Address,
+  known: KnownOfBlock
+): readonly CertificateFinding[] {
+  const transactions = block.transactions.filter(transaction => isParty(transaction, account, block, known))
+  return [
+    ...transactions.flatMap(transaction => compareTransaction(transaction, indexed, account)),
+    ...compareEvents(block, indexed, account, known),
+    ...findSurplus(block, indexed, account, known)
+  ]
 }
 
 /**
@@ -136,7 +151,7 @@ function compareTransaction(
   }
   const indexed = transactions.get(index)
   if (indexed === undefined) return [missingTransaction(actual, account)]
-  if (isSame(indexed, actual, account)) return []
+  if (isSame(indexed, actual)) return []
   return [
     {
       kind: 'WRONG_RECORD',
@@ -151,17 +166,29 @@ export function missingRecordMessage(blockNumber: number, index: number): string
 }
 
 /** As far as both know of it: what older versions did not store is unknown, not wrong. */
-function isSame(indexed: KnownTransaction, actual: KnownTransaction, account: Address): boolean {
-  if (indexed.transaction.hash !== actual.transaction.hash) return false
-  const areTransfersSame =
-    indexed.transfers === undefined || asText(indexed.transfers) === asText(actual.transfers ?? [])
-  const areOperationsSame =
-    indexed.operations === undefined || asText(indexed.operations) === asText(actual.operations ?? [])
+function isSame(indexed: KnownTransaction, actual: KnownTransaction): boolean {
   const isInternalKnown = indexed.internal !== undefined && actual.internal !== undefined
-  const [ofIndex, ofChain] = [indexed, actual].map(known =>
-    nativeChange(nativeMoves(isInternalKnown ? known : { transaction: known.transaction }, account))
+  return (
+    isSameTransaction(indexed.transaction, actual.transaction) &&
+    (indexed.transfers === undefined || asText(indexed.transfers) === asText(actual.transfers ?? [])) &&
+    (indexed.operations === undefined || asText(indexed.operations) === asText(actual.operations ?? [])) &&
+    (!isInternalKnown || asText(indexed.internal) === asText(actual.internal))
   )
-  return areTransfersSame && areOperationsSame && ofIndex === ofChain
+}
+
+/** Fields that older versions did not store. */
+const laterFields = new Set(['maxFeePerBlobGas', 'blobVersionedHashes'])
+
+function isSameTransaction(indexed: ConfirmedTransaction, actual: ConfirmedTransaction): boolean {
+  const [ofIndex, ofChain] = [indexed, actual].map(
+    transaction => new Map(Object.entries(transaction).filter(([, value]) => value !== undefined))
+  )
+  const names = new Set([...(ofIndex?.keys() ?? []), ...(ofChain?.keys() ?? [])])
+  return [...names].every(
+    name =>
+      asText(ofIndex?.get(name)) === asText(ofChain?.get(name)) ||
+      (laterFields.has(name) && ofIndex?.has(name) === false)
+  )
 }
 
 function asText(value: unknown): string {

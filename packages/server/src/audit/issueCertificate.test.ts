@@ -111,13 +111,18 @@ async function certify(model: ModelChain, options: CertifyOptions = {}) {
       return found.map((at, place) => (isKept(heights[place] ?? 0) ? at : { kind: 'unknown' }))
     }
   }
-  return issueCertificate({
-    openSnapshot: async () => snapshot,
-    indexed,
-    state,
-    followUntilMs: Number.POSITIVE_INFINITY,
-    now: Date.now
-  })
+  const forever = Number.POSITIVE_INFINITY
+  return issueCertificate(
+    {
+      openSnapshot: async () => snapshot,
+      indexed,
+      state,
+      followUntilMs: forever,
+      untilMs: forever,
+      now: Date.now
+    },
+    { parts: [] }
+  )
 }
 
 /** Entries of the account, each of which can be taken out of the index. */

@@ -10,12 +10,16 @@ import { checkNative, type NativeResult } from './checkNative.ts'
 import { checkOperations, type OperationsResult } from './checkOperations.ts'
 import { checkSent, type SentResult } from './checkSent.ts'
 import { checkTokens, type TokenResult } from './checkTokens.ts'
+import { checkUnaltered, type HeaderChecking, type UnalteredResult } from './checkUnaltered.ts'
 import type { CertificateFinding } from './Findings.ts'
 import { candidateKey, type HistorySums, sumHistory } from './sumHistory.ts'
 
-/** The proof that the history of an account is complete; see `HistoryCertificate` in spec/openrpc.json. */
+/** The proof that the history of an account is complete and unaltered; see `HistoryCertificate` in spec/openrpc.json. */
 export interface Certificate {
   readonly verdict: CheckVerdict
+  /** Nothing is missing. */
+  readonly complete: CheckVerdict
+  readonly unaltered?: UnalteredResult
   readonly index: IndexResult
   readonly sent: SentResult
   readonly operations: OperationsResult
@@ -81,19 +85,23 @@ async function readCandidates(
  * Compares what the index has of an account with the chain's state at the newest indexed block, and follows each difference
  * to where it began.
  *
+ * @param headers - how the blocks of the account are held against their headers.
  * @param options.followUntilMs - `Date.now()` after which no further difference is followed.
  * @remarks Two exchanges for every account, some more with its tokens; some dozen for each difference.
  */
-export async function issueCertificate(options: AuditOptions): Promise<Certificate> {
+export async function issueCertificate(options: AuditOptions, headers: HeaderChecking): Promise<Certificate> {
   const audit = new Audit(options)
   const index = await checkIndex(audit)
   const sent = await checkSent(audit)
   const operations = await checkOperations(audit)
   const native = await checkNative(audit, sent.verdict)
   const tokens = await checkTokens(audit, index.verdict)
-  const verdicts = [index, sent, operations, native, ...tokens].map(({ verdict }) => verdict)
+  const unaltered = headers.blocks && (await checkUnaltered(audit, headers))
+  const complete = worstOf([index, sent, operations, native, ...tokens].map(({ verdict }) => verdict))
   return {
-    verdict: worstOf(verdicts),
+    verdict: worstOf([complete, unaltered?.verdict ?? 'proven']),
+    complete,
+    ...(unaltered && { unaltered }),
     index,
     sent,
     operations,

@@ -5,6 +5,7 @@ import type { AccountEvent, Address, Hash, TokenTransfer, UserOperation } from '
 import { Refusal } from '../platform/refusal.ts'
 import type { TokenName } from './accountState.ts'
 import { type KnownTransaction, movedBy, nativeMoves, tokenKey, tokenOf } from './changes.ts'
+import { HeightSet } from './HeightSet.ts'
 import { NumberSet } from './NumberSet.ts'
 
 /** Sums of what was logged about one balance. */
@@ -61,6 +62,8 @@ export interface HistorySums {
   readonly tokens: ReadonlyMap<string, TokenSums>
   /** Keys of `candidateKey`: tokens that are to be among the candidates for holdings. */
   readonly wanted: ReadonlySet<string>
+  /** Blocks of the index with a record of the account, or an event. */
+  readonly heights: HeightSet
   /** There are more than `wanted` holds. */
   readonly isWantedMore: boolean
 }
@@ -105,11 +108,15 @@ export async function sumHistory(
         sums.add({ transaction: known.transaction, ...known.details })
     }
     sums.transactions += chunk.ids.length
+    for (const id of chunk.ids) sums.heights.add(toPosition(id).blockNumber)
     const oldest = chunk.ids.at(-1)
     if (oldest !== undefined) onBlock(toPosition(oldest).blockNumber)
   }
   for await (const blocks of snapshot.accountEvents(account)) {
-    for (const { blockNumber, events } of blocks) if (blockNumber > above) sums.addEvents(blockNumber, events)
+    for (const { blockNumber, events } of blocks) {
+      sums.heights.add(blockNumber)
+      if (blockNumber > above) sums.addEvents(blockNumber, events)
+    }
   }
   return sums
 }
@@ -119,6 +126,7 @@ class Sums implements HistorySums {
   sent = 0
   hasOddNonces = false
   creations = 0n
+  readonly heights = new HeightSet()
   isMissingMore = false
   isWantedMore = false
   hasMoreOperations = false

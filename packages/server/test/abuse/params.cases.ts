@@ -53,7 +53,9 @@ const wrongTokens: readonly [string, string, string][] = [
 
 const wrongAccounts: readonly [string, string, string][] = [
   ['no account', '[]', '/params'],
-  ['options', `["${address}",{}]`, '/params'],
+  ['options twice', `["${address}",{},{}]`, '/params'],
+  ['an unknown option', `["${address}",{"roots":true}]`, '/params/1/roots'],
+  ['an unknown verification', `["${address}",{"verify":"basic"}]`, '/params/1/verify'],
   ['an account of null', '[null]', '/params/0'],
   ['an account too short', '["0x1"]', '/params/0'],
   ['a NUL in the account', `["${address.slice(0, -1)}\\u0000"]`, '/params/0']

@@ -1,12 +1,16 @@
 import { startAnvil } from '@chain-data/devnet'
 import type { Finding } from '@chain-data/protocol'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import { decodeAccountEvents } from '../../src/index/record/accountEvents.ts'
 import { toPosition } from '../../src/index/record/transactionId.ts'
+import { StoreError } from '../../src/platform/errors.ts'
+import { Refusal } from '../../src/platform/refusal.ts'
 import { engines, type TestStore } from '../support/testStores.ts'
 import { walkChain } from '../support/walkChain.ts'
+import { chooseAlterations } from './chooseAlterations.ts'
 import { everyAddress } from './everyAddress.ts'
+import { type Certifier, openCertifier } from './openCertifier.ts'
 import { beginRandomDeeds } from './randomDeeds.ts'
 import { type CertifiedWorld, startCertifiedWorld } from './startCertifiedWorld.ts'
 import { type AuditedTable, openStoredRows, type StoredRow, type StoredRows } from './storedRows.ts'
@@ -25,47 +29,91 @@ interface Loss {
 }
 
 describe.each(engines)('in $name', engine => {
-  it('one lost row fails the certificates of exactly the accounts it is about, and is named, until it is put back', async () => {
-    const random = createRandom(seed)
+  const random = createRandom(seed)
+  let store: TestStore
+  let world: CertifiedWorld
+  let rows: StoredRows
+  let certifier: Certifier
+  const cleanUps: (() => Promise<void>)[] = []
+
+  beforeAll(async () => {
     const anvil = await startAnvil()
-    const store = await engine.create()
-    const world = await startCertifiedWorld({ ...anvil, store, chain: { traces: 'on' } })
-    try {
-      const deeds = await beginRandomDeeds(world, anvil.rpcUrl, random)
-      for (let block = 0; block < 40; block++) {
-        for (let left = 2 + random.below(4); left > 0; left--) await deeds.act().catch(() => undefined)
-        await world.mine()
+    cleanUps.push(() => anvil.stop())
+    store = await engine.create()
+    world = await startCertifiedWorld({ ...anvil, store, chain: { traces: 'on' } })
+    cleanUps.push(() => world.close())
+    const deeds = await beginRandomDeeds(world, anvil.rpcUrl, random)
+    for (let block = 0; block < 40; block++) {
+      for (let left = 2 + random.below(4); left > 0; left--) await deeds.act().catch(() => undefined)
+      await world.mine()
+    }
+    await world.level()
+    rows = openStoredRows(store.location)
+    await world.stopServer()
+    certifier = await openCertifier(store.location, anvil.rpcUrl)
+    cleanUps.push(() => certifier.close())
+  })
+  afterAll(async () => {
+    for (const cleanUp of cleanUps.reverse()) await cleanUp()
+  })
+
+  it('one lost row fails the certificates of exactly the accounts it is about, and is named, until it is put back', async () => {
+    const all = [...(await everyAddress(world, true))]
+    const losses = await chooseLosses(world, rows, random)
+    const kinds = new Set(losses.map(({ kind }) => kind))
+    expect([...kinds].sort(), `seed ${seed}`).toEqual(expectedKinds(store))
+    for (const { kind, table, row, affected, finding } of losses) {
+      const what = `seed ${seed}: ${kind} ${JSON.stringify(row).slice(0, 300)}`
+      const putBack = await rows.lose(table, row)
+      for (const address of affected) {
+        const certificate = await certifier.verify(address)
+        expect(certificate.verdict, `${what}, ${address}`).toBe('failed')
+        expect(certificate.findings, what).toContainEqual(expect.objectContaining(finding))
       }
-      await world.level()
-      const all = [...(await everyAddress(world, true))]
-      const rows = openStoredRows(store.location)
-      const losses = await chooseLosses(world, rows, random)
-      const kinds = new Set(losses.map(({ kind }) => kind))
-      expect([...kinds].sort(), `seed ${seed}`).toEqual(expectedKinds(store))
-      for (const { kind, table, row, affected, finding } of losses) {
-        const what = `seed ${seed}: ${kind} ${JSON.stringify(row).slice(0, 300)}`
-        const putBack = await rows.lose(table, row)
-        for (const address of affected) {
-          const certificate = await world.verify(address)
-          expect(certificate.verdict, `${what}, ${address}`).toBe('failed')
-          expect(certificate.findings, what).toContainEqual(expect.objectContaining(finding))
-        }
-        const others = all.filter(address => !affected.includes(address))
-        for (let left = bystanders; left > 0; left--) {
-          const other = others[random.below(others.length)] ?? ''
-          expect((await world.verify(other)).verdict, `${what}, bystander ${other}`).toBe('proven')
-        }
-        await putBack()
-        for (const address of affected) {
-          expect((await world.verify(address)).verdict, `${what} put back`).toBe('proven')
-        }
+      const others = all.filter(address => !affected.includes(address))
+      for (let left = bystanders; left > 0; left--) {
+        const other = others[random.below(others.length)] ?? ''
+        expect((await certifier.verify(other)).verdict, `${what}, bystander ${other}`).toBe('proven')
       }
-    } finally {
-      await world.close()
-      await anvil.stop()
+      await putBack()
+      for (const address of affected) {
+        expect((await certifier.verify(address)).verdict, `${what} put back`).toBe('proven')
+      }
     }
   })
+
+  it('against the headers, no altered or swapped record, block or row is called proven, and what is whole agrees with them', async () => {
+    const all = [...(await everyAddress(world, true))]
+    for (let left = bystanders; left > 0; left--) {
+      const address = all[random.below(all.length)] ?? ''
+      const { verdict, complete, unaltered, findings } = await certifier.verify(address, { verify: 'roots' })
+      expect({ verdict, complete, findings, address }).toMatchObject({ verdict: 'proven', findings: [] })
+      expect(unaltered).toMatchObject({ verdict: 'proven', unknownParts: ['transactions', 'senders'] })
+      expect(unaltered?.roots).toBe(unaltered?.blocks)
+    }
+    const alterations = await chooseAlterations(rows, random)
+    expect(new Set(alterations.map(({ table }) => table)).size, `seed ${seed}`).toBeGreaterThan(4)
+    for (const { what, affected, alter, putBack } of alterations) {
+      await alter()
+      const address = affected[random.below(affected.length)] ?? ''
+      expect(await verdictOf(certifier, address), `seed ${seed}: ${what}, ${address}`).not.toBe('proven')
+      await putBack()
+    }
+    const [someone = ''] = alterations.flatMap(({ affected }) => affected)
+    expect(await verdictOf(certifier, someone), `seed ${seed}: ${someone} put back`).toBe('proven')
+  })
 })
+
+/** A refusal calls nothing proven either. */
+async function verdictOf(certifier: Certifier, address: string): Promise<string> {
+  try {
+    return (await certifier.verify(address, { verify: 'roots' })).verdict
+  } catch (error) {
+    if (error instanceof Refusal) return error.reason
+    if (error instanceof StoreError) return error.name
+    throw error
+  }
+}
 
 function expectedKinds({ location }: TestStore): readonly string[] {
   const kinds = [

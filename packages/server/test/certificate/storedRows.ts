@@ -18,6 +18,8 @@ export interface StoredRows {
   list(table: AuditedTable): Promise<readonly StoredRow[]>
   /** @returns puts it back. */
   lose(table: AuditedTable, row: StoredRow): Promise<() => Promise<void>>
+  /** Gives some of its columns other values. */
+  change(table: AuditedTable, row: StoredRow, values: StoredRow): Promise<void>
 }
 
 export function openStoredRows(location: StoreLocation): StoredRows {
@@ -40,8 +42,11 @@ function sqliteRows(folder: string): StoredRows {
       connection.close()
     }
   }
-  const toValue = (value: string | number) => (typeof value === 'string' ? Buffer.from(value, 'hex') : value)
   return {
+    async change(table, row, values) {
+      const { text, values: all } = changeOf(row, values, () => '?')
+      run(connection => connection.prepare(`UPDATE ${table} ${text}`).run(all))
+    },
     async list(table) {
       const rows = run(connection =>
         connection.prepare(`SELECT * FROM ${table} ${sqliteScope[table] ?? ''}`).all([])
@@ -73,8 +78,11 @@ function postgresRows(url: string): StoredRows {
     }
   }
   const tableOf = (table: AuditedTable) => `${chainSchema(chainId)}.${table}`
-  const toValue = (value: string | number) => (typeof value === 'string' ? Buffer.from(value, 'hex') : value)
   return {
+    async change(table, row, values) {
+      const { text, values: all } = changeOf(row, values, place => `$${place}`)
+      await ask(`UPDATE ${tableOf(table)} ${text}`, all)
+    },
     // Hashes are found in the records themselves there.
     list: async table =>
       table === 'tx_hash' ? [] : (await ask(`SELECT * FROM ${tableOf(table)}`)).map(toRow),
@@ -88,6 +96,17 @@ function postgresRows(url: string): StoredRows {
         await ask(`INSERT INTO ${tableOf(table)} (${names.join(', ')}) VALUES (${places})`, values)
       }
     }
+  }
+}
+
+const toValue = (value: string | number) => (typeof value === 'string' ? Buffer.from(value, 'hex') : value)
+
+function changeOf(row: StoredRow, changes: StoredRow, place: (number: number) => string) {
+  const [set, where] = [Object.keys(changes), Object.keys(row)]
+  const name = (column: string, index: number) => `${column} = ${place(index + 1)}`
+  return {
+    text: `SET ${set.map(name).join(', ')} WHERE ${where.map((column, index) => name(column, set.length + index)).join(' AND ')}`,
+    values: [...Object.values(changes), ...Object.values(row)].map(toValue)
   }
 }
 

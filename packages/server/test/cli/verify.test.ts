@@ -39,12 +39,12 @@ afterEach(async () => {
 
 /** The real HTTP layer around this certificate. */
 async function serve(
-  certificate: (address: string) => HistoryCertificate | Promise<never>,
+  certificate: (address: string, options?: object) => HistoryCertificate | Promise<never>,
   changes: ServiceChanges = {}
 ): Promise<{ readonly url: string; readonly port: number }> {
   const service = startService({
     ...changes,
-    handlers: { svc_verifyHistory: async ([who]) => certificate(who) }
+    handlers: { svc_verifyHistory: async ([who, options]) => certificate(who, options) }
   })
   const listener = await service.listen()
   cleanUps.push(async () => {
@@ -123,7 +123,9 @@ describe('chain-data verify', () => {
     const file = await configure({ listen: { port }, projects })
     const { code, stdout, stderr } = await verify('31337', address, '--config', file)
     expect([code, stderr, asked]).toEqual([0, '', [address]])
-    expect(stdout).toMatch(/^PROVEN: nothing is missing.*\n\nAccount {2}0x7099/)
+    expect(stdout).toMatch(
+      /^PROVEN: nothing is missing.*\nComplete: proven. Unaltered: proven.\n\nAccount {2}0x7099/
+    )
     expect(stdout).toMatch(/\nNo findings\.\n$/)
   })
 
@@ -136,6 +138,17 @@ describe('chain-data verify', () => {
     const second = await verifyHere('31337', address, '--url', `${unknown.url}/`, ...projectKey, '--json')
     expect([second.code, second.stderr]).toEqual([3, ''])
     expect(JSON.parse(second.stdout)).toEqual({ ...proven, verdict: 'unprovable' })
+  })
+
+  it('has blocks held against their headers where it is told to', async () => {
+    const asked: unknown[] = []
+    const { url } = await serve((_who, options) => {
+      asked.push(options)
+      return proven
+    })
+    await verifyHere('31337', address, '--url', url, ...projectKey, '--roots')
+    await verifyHere('31337', address, '--url', url, ...projectKey)
+    expect(asked).toEqual([{ verify: 'roots' }, undefined])
   })
 
   it('keeps its exit code for a reader who has gone', async () => {

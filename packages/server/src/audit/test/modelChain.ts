@@ -93,6 +93,7 @@ export function runModel(plans: readonly ModelBlock[]): ModelChain {
         balanceAt: async (name, heights) => heights.map(height => tokenAt(name, height)),
         supplyAt: async (_, heights) => heights.map(() => ({ kind: 'read', amount: 0n })),
         operations: async () => [],
+        hashAt: async height => blocks[height]?.ref.hash,
         block: async height => blocks[height]
       }
     }
@@ -223,25 +224,36 @@ export function snapshotOf(
     .flatMap(({ transactions }) => transactions)
     .filter(({ transaction, parties }) => parties.includes(account) && !isRemoved(transaction))
     .reverse()
+  function* chunksOf(below: number) {
+    const older = own.filter(({ transaction }) => transaction.blockNumber < below)
+    for (let start = 0; start < older.length; start += 3) {
+      const chunk = older.slice(start, start + 3)
+      const records = chunk.map(({ transaction, transfers = [], internal = [] }) =>
+        encodeConfirmed(transaction, { transfers, ...(isTraced && { internal }) })
+      )
+      yield {
+        ids: chunk.map(({ transaction }) => toTransactionId(transaction)),
+        bytes: Buffer.concat(records),
+        missing: []
+      }
+    }
+  }
   return {
     ...emptySnapshot,
     coverage: async () => coverage,
     recount: async () => recount,
     async *auditedRecords() {
-      for (let start = 0; start < own.length; start += 3) {
-        const chunk = own.slice(start, start + 3)
-        const records = chunk.map(({ transaction, transfers = [], internal = [] }) =>
-          encodeConfirmed(transaction, { transfers, ...(isTraced && { internal }) })
-        )
-        yield {
-          ids: chunk.map(({ transaction }) => toTransactionId(transaction)),
-          bytes: Buffer.concat(records),
-          missing: []
-        }
-      }
+      yield* chunksOf(Number.POSITIVE_INFINITY)
     },
-    async *accountEvents() {
-      for (const { ref, events = [] } of blocks) {
+    async *records(_, { olderThan } = {}) {
+      yield* chunksOf(olderThan?.blockNumber ?? Number.POSITIVE_INFINITY)
+    },
+    async storedBlock(number) {
+      const block = blocks[number]
+      return block && { ...block, transactionCount: block.transactions.length }
+    },
+    async *accountEvents(_, fromBlock = 0) {
+      for (const { ref, events = [] } of blocks.slice(fromBlock)) {
         const found = events.filter(({ address }) => address === account).flatMap(entry => entry.events)
         const kept = isTraced
           ? found

@@ -46,6 +46,6 @@ export interface AuditReader {
     address: Address,
     options?: { readonly maxRows?: number; readonly signal?: AbortSignal }
   ): Promise<Recount>
-  /** Block events of the account, by block ascending, in chunks. */
-  accountEvents(address: Address): AsyncIterable<readonly BlockEvents[]>
+  /** Block events of the account from a block on, by block ascending, in chunks; default from the first. */
+  accountEvents(address: Address, fromBlock?: number): AsyncIterable<readonly BlockEvents[]>
 }

@@ -7,6 +7,14 @@ export interface ChainIdentity {
   readonly genesisHash: Hash
 }
 
+/** The row of a block. */
+export interface StoredBlock {
+  readonly ref: BlockRef
+  readonly parentHash: Hash
+  readonly timestampSeconds: number
+  readonly transactionCount: number
+}
+
 export interface IndexedRange {
   readonly from: number
   readonly to: BlockRef
@@ -84,4 +92,6 @@ export interface StatusReader {
   coverage(): Promise<IndexCoverage>
   /** The indexed block at a height; absent when there is none. */
   blockRef(number: number): Promise<BlockRef | undefined>
+  /** All that is stored of it besides its transactions. */
+  storedBlock(number: number): Promise<StoredBlock | undefined>
 }

@@ -161,6 +161,9 @@ export function createReadStatements(
       `SELECT block, rec FROM ${schema}.account_event WHERE address = $1 AND block > $2
        ORDER BY block LIMIT $3`
     ),
-    block: named('block', `SELECT number, hash FROM ${schema}.block WHERE number = $1`)
+    block: named(
+      'block',
+      `SELECT number, hash, parent_hash, timestamp_seconds, tx_count FROM ${schema}.block WHERE number = $1`
+    )
   }
 }

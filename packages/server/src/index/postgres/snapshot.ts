@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Address, BlockRef, Hash } from '../../model/evm.ts'
+import type { Address, Hash } from '../../model/evm.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { AuditedChunk } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
-import type { IndexedRange } from '../port/status.ts'
+import type { IndexedRange, StoredBlock } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes } from '../record/hexBytes.ts'
 import { hashOfRecord, type RecordChunk, recordHeadLength } from '../record/record.ts'
@@ -22,13 +22,15 @@ import {
   type RowBudget
 } from '../shared/IndexSnapshot.ts'
 import {
+  type BlockColumns,
   checkChecksumPage,
   type HoldingColumns,
   nextChunkSize,
   type PendingColumns,
   type RefColumns,
   type ReportColumns,
-  toRef
+  toRef,
+  toStoredBlock
 } from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection, Row } from './connection.ts'
@@ -105,9 +107,9 @@ export class PostgresSnapshot extends IndexSnapshot {
     return this.meta.range
   }
 
-  async blockRef(number: number): Promise<BlockRef | undefined> {
-    const [row] = await this.#rows<RefColumns>('block', [number])
-    return row && toRef(row)
+  async storedBlock(number: number): Promise<StoredBlock | undefined> {
+    const [row] = await this.#rows<BlockColumns>('block', [number])
+    return row && toStoredBlock(row)
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {

@@ -1,7 +1,14 @@
 import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
 import type { AuditedChunk, BlockEvents, Recount } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
-import type { ChainIdentity, IndexCoverage, IndexedRange, IndexMarks, WriterReport } from '../port/status.ts'
+import type {
+  ChainIdentity,
+  IndexCoverage,
+  IndexedRange,
+  IndexMarks,
+  StoredBlock,
+  WriterReport
+} from '../port/status.ts'
 import type { Snapshot } from '../port/store.ts'
 import { decodeAccountEvents } from '../record/accountEvents.ts'
 import { addressBytes } from '../record/hexBytes.ts'
@@ -55,7 +62,7 @@ export abstract class IndexSnapshot implements Snapshot {
   abstract countHistory(address: Address, atMost: number): Promise<number>
   abstract lookUpHash(hash: Hash): Promise<HashLookup>
   abstract auditedRecords(address: Address): AsyncIterable<AuditedChunk>
-  abstract blockRef(number: number): Promise<BlockRef | undefined>
+  abstract storedBlock(number: number): Promise<StoredBlock | undefined>
 
   protected abstract readonly meta: ChainMeta
   protected abstract readReport(): Promise<ReportColumns | undefined>
@@ -73,6 +80,10 @@ export abstract class IndexSnapshot implements Snapshot {
    * @returns nothing when the budget does not suffice.
    */
   protected abstract countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined>
+
+  async blockRef(number: number): Promise<BlockRef | undefined> {
+    return (await this.storedBlock(number))?.ref
+  }
 
   async marks(): Promise<IndexMarks> {
     return this.#checkedMeta().marks
@@ -105,9 +116,9 @@ export abstract class IndexSnapshot implements Snapshot {
     }
   }
 
-  async *accountEvents(address: Address): AsyncGenerator<readonly BlockEvents[]> {
+  async *accountEvents(address: Address, fromBlock = 0): AsyncGenerator<readonly BlockEvents[]> {
     const key = addressBytes(address)
-    let after = -1
+    let after = fromBlock - 1
     for (let isFull = true; isFull; ) {
       const rows = await this.readEvents(key, after, eventsAtOnce)
       isFull = rows.length === eventsAtOnce
@@ -170,5 +181,6 @@ export const emptySnapshot: Snapshot = {
   recount: async () => ({ isComplete: true, missing: [], unresolved: 0 }),
   async *accountEvents() {},
   blockRef: async () => undefined,
+  storedBlock: async () => undefined,
   close: async () => {}
 }

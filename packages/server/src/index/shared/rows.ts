@@ -1,7 +1,7 @@
 import type { Address, BlockRef, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
 import { describeOtherGenesis } from '../../model/otherGenesis.ts'
 import { IndexDamagedError, StoreError } from '../../platform/errors.ts'
-import type { ChainIdentity, IndexCoverage, IndexMarks, WriterReport } from '../port/status.ts'
+import type { ChainIdentity, IndexCoverage, IndexMarks, StoredBlock, WriterReport } from '../port/status.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
 import { checksumPageBytes } from '../record/rowChecksums.ts'
@@ -94,6 +94,22 @@ export interface RefColumns {
 
 export function toRef({ number, hash }: RefColumns): BlockRef {
   return { number, hash: toHex(hash) }
+}
+
+/** Row of a block. */
+export interface BlockColumns extends RefColumns {
+  readonly parent_hash: Uint8Array
+  readonly timestamp_seconds: number
+  readonly tx_count: number
+}
+
+export function toStoredBlock(row: BlockColumns): StoredBlock {
+  return {
+    ref: toRef(row),
+    parentHash: toHex(row.parent_hash),
+    timestampSeconds: row.timestamp_seconds,
+    transactionCount: row.tx_count
+  }
 }
 
 /** Row of `writer_report`. SQLite stores booleans as numbers. */

@@ -1,7 +1,14 @@
 import type { BlockRef } from '../../model/evm.ts'
-import type { ChainIdentity, IndexCoverage, IndexedRange } from '../port/status.ts'
+import type { ChainIdentity, IndexCoverage, IndexedRange, StoredBlock } from '../port/status.ts'
 import { hashBytes } from '../record/hexBytes.ts'
-import { type ChainMeta, type MetaColumns, type RefColumns, toMeta, toRef } from '../shared/rows.ts'
+import {
+  type BlockColumns,
+  type ChainMeta,
+  type MetaColumns,
+  toMeta,
+  toRef,
+  toStoredBlock
+} from '../shared/rows.ts'
 import type { SqliteConnection } from './driver.ts'
 import { proofs } from './epochSums.ts'
 
@@ -9,13 +16,9 @@ import { proofs } from './epochSums.ts'
 export interface Cursor {
   meta(): ChainMeta
   head(): BlockRef | undefined
-  block(number: number): BlockRef | undefined
+  block(number: number): StoredBlock | undefined
   /** Absent while nothing is indexed. */
   range(): IndexedRange | undefined
-}
-
-interface BlockColumns extends RefColumns {
-  readonly timestamp_seconds: number
 }
 
 export function createCursor(connection: SqliteConnection): Cursor {
@@ -25,7 +28,7 @@ export function createCursor(connection: SqliteConnection): Cursor {
          coalesce((SELECT max(first_block) FROM epoch WHERE proof = ${proofs.none}), -1)
      ) AS tallied_from FROM meta`
   )
-  const columns = 'number, hash, timestamp_seconds'
+  const columns = 'number, hash, parent_hash, timestamp_seconds, tx_count'
   const selectHead = connection.prepare<BlockColumns>(
     `SELECT ${columns} FROM block ORDER BY number DESC LIMIT 1`
   )
@@ -33,12 +36,16 @@ export function createCursor(connection: SqliteConnection): Cursor {
 
   const meta = () => toMeta(selectMeta.get([]))
 
-  const found = (row: BlockColumns | undefined) => row && toRef(row)
-
   return {
     meta,
-    head: () => found(selectHead.get([])),
-    block: number => found(selectBlock.get([number])),
+    head() {
+      const row = selectHead.get([])
+      return row && toRef(row)
+    },
+    block(number) {
+      const row = selectBlock.get([number])
+      return row && toStoredBlock(row)
+    },
     range: () => {
       const head = selectHead.get([])
       const { indexedFrom } = meta()

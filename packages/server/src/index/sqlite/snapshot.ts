@@ -1,9 +1,9 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { Address, BlockRef, Hash } from '../../model/evm.ts'
+import type { Address, Hash } from '../../model/evm.ts'
 import { IndexDamagedError } from '../../platform/errors.ts'
 import type { AuditedChunk } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
-import type { IndexedRange } from '../port/status.ts'
+import type { IndexedRange, StoredBlock } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes, hashKey } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
@@ -67,7 +67,7 @@ export class SqliteSnapshot extends IndexSnapshot {
     return this.#open().cursor.range()
   }
 
-  async blockRef(number: number): Promise<BlockRef | undefined> {
+  async storedBlock(number: number): Promise<StoredBlock | undefined> {
     return this.#open().cursor.block(number)
   }
 

@@ -101,7 +101,7 @@ export class SqliteWriter implements WriterEngine {
   }
 
   async block(number: number): Promise<BlockRef | undefined> {
-    return this.#cursor.block(number)
+    return this.#cursor.block(number)?.ref
   }
 
   async parentHash(number: number): Promise<Hash | undefined> {

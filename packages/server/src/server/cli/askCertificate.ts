@@ -1,4 +1,4 @@
-import type { HistoryCertificate } from '@chain-data/protocol'
+import type { CertificateOptions, HistoryCertificate } from '@chain-data/protocol'
 import { checkResult } from '@chain-data/protocol/validators'
 import { displayText } from '../../platform/displayText.ts'
 import { isRecord } from '../config/isRecord.ts'
@@ -30,12 +30,15 @@ const mostUnknownMembers = 10_000
 export async function askCertificate(
   { url, projectId, key, methodPrefix }: Verifier,
   chainId: number,
-  address: string
+  address: string,
+  options: CertificateOptions = {}
 ): Promise<HistoryCertificate> {
   const method = `${methodPrefix}verifyHistory`
+  // Without an option the form of one parameter goes out, which every server understands.
+  const params = options.verify === undefined ? [address] : [address, options]
   const { status, text } = await post(url, {
     authorization: `Basic ${Buffer.from(`${projectId}:${key}`).toString('base64')}`,
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, chainId, params: [address] })
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, chainId, params })
   })
   const answer = parse(text)
   const error = isRecord(answer) && isRecord(answer.error) ? answer.error : undefined

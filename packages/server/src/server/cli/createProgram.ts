@@ -97,24 +97,26 @@ Exit code: 0 when it is done or there was no index, 1 when it is not done, 2 for
 
   program
     .command('verify')
-    .description('prove that the history of an account is complete, or name what is missing in it')
+    .description('prove that the history of an account is complete and unaltered, or name what is not')
     .argument('<chainId>', 'the EVM chain', readChainId)
     .argument('<address>', 'the account: 0x and 40 digits of hex', readAddress)
     .option('-c, --config <file>', 'the configuration of the server: its address, and a project with a key')
     .option('-u, --url <url>', 'ask this server, in place of the one of the configuration', readServerUrl)
     .option('-p, --project <projectId>', 'ask as this project', readProjectId)
     .option('-k, --key <key>', 'its server key, where the configuration does not have it in plain text')
+    .option('--roots', 'have each block of the account read again and held against its header')
     .option('--json', 'print the certificate as one JSON object in place of tables')
     .addHelpText(
       'after',
       `
-The server is asked for svc_verifyHistory: it compares its index with the state of the chain at one block.
+The server is asked for svc_verifyHistory: it compares its index with the state of the chain at one block, and each
+stored record with its checksum.
 
 Examples:
   chain-data verify 1 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --config chain-data.json
   chain-data verify 1 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --url https://rpc.example.com --project shop --key "$KEY"
 
-Exit code: 0 when nothing is missing, 1 when something is, 3 when not everything can be known, 2 when there is no
+Exit code: 0 when nothing is missing or altered, 1 when something is, 3 when not everything can be known, 2 when there is no
 certificate: wrong usage, a wrong configuration, or a server that gives none.`
     )
     // One of the other codes would say something of the history.

@@ -8,15 +8,16 @@ if (proven === undefined || failed === undefined) throw new Error('the document 
 const linesOf = (certificate: HistoryCertificate) => formatCertificate(certificate, 31337).split('\n')
 
 it('begins with the verdict, and says what the certificate covers', () => {
-  expect(linesOf(proven).slice(0, 5)).toEqual([
-    'PROVEN: nothing is missing: the chain confirms what the index has',
+  expect(linesOf(proven).slice(0, 6)).toEqual([
+    'PROVEN: nothing is missing, and nothing was found altered',
+    'Complete: proven. Unaltered: proven.',
     '',
     'Account  0x70997970C51812dc3A010C7d01b50e0d17dc79C8 on chain 31337',
     `As of    block 128, ${proven.asOf.blockHash}, 2025-10-09T08:55:28Z`,
     'Covers   blocks 0 to 128; token transfers from block 0; internal transfers from block 0'
   ])
   const { transfersFrom: _, internalFrom: __, ...covers } = proven.covers
-  expect(linesOf({ ...proven, covers })[4]).toBe(
+  expect(linesOf({ ...proven, covers })[5]).toBe(
     'Covers   blocks 0 to 128; token transfers not known; internal transfers not known'
   )
 })
@@ -24,7 +25,7 @@ it('begins with the verdict, and says what the certificate covers', () => {
 it('has a line for each check, with what was compared', () => {
   expect(
     linesOf(proven)
-      .slice(6, 12)
+      .slice(7, 14)
       .map(line => line.split(/ {2,}/))
   ).toEqual([
     ['CHECK', 'VERDICT', 'COMPARED'],
@@ -36,12 +37,23 @@ it('has a line for each check, with what was compared', () => {
       'token 0x5FbDB2315678afecb367f032d93F642f64180aa3',
       'proven',
       '4 transfers: 0 + 1500 - 500; the contract says 1000 base units'
-    ]
+    ],
+    ['unaltered', 'proven', '7 blocks: 7 agree with their checksums, 7 with their headers']
   ])
+  const { unaltered: _, complete: __, ...older } = proven
+  expect(linesOf(older).slice(0, 2)).toEqual([
+    'PROVEN: nothing is missing, and nothing was found altered',
+    ''
+  ])
+  expect(formatCertificate(older, 1)).not.toContain('unaltered')
+  const partly = { verdict: 'unprovable', blocks: 7, checksums: 5, roots: 2 } as const
+  expect(
+    formatCertificate({ ...proven, unaltered: { ...partly, unknownParts: ['transactions', 'senders'] } }, 1)
+  ).toContain('5 agree with their checksums, 2 with their headers (without transactions, senders)')
 })
 
 it('shows every wei of each part, and leaves parts of nothing out', () => {
-  const table = linesOf(proven).slice(13, 21)
+  const table = linesOf(proven).slice(15, 23)
   expect(table.map(line => line.split(/ {2,}/).filter(Boolean))).toEqual([
     ['NATIVE CURRENCY', 'WEI', '10^18 WEI'],
     ['before the index', '10000000000000000000000', '10000'],

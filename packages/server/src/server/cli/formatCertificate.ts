@@ -1,4 +1,11 @@
-import type { Finding, HistoryCertificate, NativeParts, NftCheck, TokenCheck } from '@chain-data/protocol'
+import type {
+  Finding,
+  HistoryCertificate,
+  NativeParts,
+  NftCheck,
+  TokenCheck,
+  UnalteredCheck
+} from '@chain-data/protocol'
 import { displayText } from '../../platform/displayText.ts'
 import { type Column, formatTable } from './terminal.ts'
 
@@ -43,20 +50,23 @@ const partNames: readonly (readonly [sign: '+' | '-' | ' ', name: keyof NativePa
 ]
 
 const meanings: Readonly<Record<string, string>> = {
-  proven: 'nothing is missing: the chain confirms what the index has',
+  proven: 'nothing is missing, and nothing was found altered',
   explained: 'nothing is missing: the differences have their reason in contracts',
   failed: 'something is missing or wrong',
-  unprovable: 'nothing was found missing, and not everything can be known here'
+  unprovable: 'nothing was found missing or altered, and not everything can be known here'
 }
 
 /** A certificate as tables for a terminal: the verdict first, then what it covers, each check, and the findings. */
 export function formatCertificate(certificate: HistoryCertificate, chainId: number): string {
-  const { address, asOf, verdict, covers, native, findings } = certificate
+  const { address, asOf, verdict, complete, unaltered, covers, native, findings } = certificate
   const { blockNumber, blockHash, timestamp } = asOf
   const known = (what: string, from: number | undefined) =>
     `${what} ${from === undefined ? 'not known' : `from block ${from}`}`
   return [
     `${verdict.toUpperCase()}: ${meanings[verdict] ?? ''}`,
+    ...(complete === undefined || unaltered === undefined
+      ? []
+      : [`Complete: ${complete}. Unaltered: ${unaltered.verdict}.`]),
     '',
     `Account  ${address} on chain ${chainId}`,
     `As of    block ${blockNumber}, ${blockHash}, ${timeOf(timestamp)}`,
@@ -71,6 +81,7 @@ export function formatCertificate(certificate: HistoryCertificate, chainId: numb
 }
 
 function checksOf({
+  unaltered,
   index,
   sent,
   operations,
@@ -112,8 +123,16 @@ function checksOf({
       compared: `${native.computed ?? 'an unknown sum'} wei; the chain says ${native.balance ?? 'nothing'}`
     },
     ...tokens.map(tokenRow),
-    ...nfts.map(nftRow)
+    ...nfts.map(nftRow),
+    ...(unaltered === undefined
+      ? []
+      : [{ what: 'unaltered', verdict: unaltered.verdict, compared: shownBlocks(unaltered) }])
   ]
+}
+
+function shownBlocks({ blocks, checksums, roots, unknownParts = [] }: UnalteredCheck): string {
+  const limits = unknownParts.length === 0 ? '' : ` (without ${unknownParts.map(displayText).join(', ')})`
+  return `${blocks} ${plural(blocks, 'block')}: ${checksums} agree with their checksums, ${roots} with their headers${limits}`
 }
 
 function tokenRow(token: TokenCheck): CheckRow {

@@ -11,15 +11,20 @@ const noCertificateExit = 2
 
 /**
  * `chain-data verify`: asks a running server for the certificate of an account and prints it. Exit code 0 when nothing is
- * missing, 1 when something is, 3 when not everything can be known, 2 when there is no certificate.
+ * missing or altered, 1 when something is, 3 when not everything can be known, 2 when there is no certificate.
  */
 export async function verify(
   chainId: number,
   address: string,
-  { json, ...options }: VerifierOptions & { readonly json?: boolean }
+  { json, roots, ...options }: VerifierOptions & { readonly json?: boolean; readonly roots?: boolean }
 ): Promise<void> {
   try {
-    const certificate = await askCertificate(await findVerifier(options), chainId, address)
+    const certificate = await askCertificate(
+      await findVerifier(options),
+      chainId,
+      address,
+      roots ? { verify: 'roots' } : {}
+    )
     const text = json ? asciiJson(certificate) : formatCertificate(certificate, chainId)
     process.exitCode = exits[certificate.verdict]
     process.stdout.once('error', reportLost)

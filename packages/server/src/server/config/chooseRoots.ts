@@ -1,24 +1,26 @@
 import { chainPresets, devRoots } from '../../model/chainPresets.ts'
-import { type RootVerification, rootParts, type VerifyMode } from '../../model/rootParts.ts'
+import { type RootPart, type RootVerification, rootParts, type VerifyMode } from '../../model/rootParts.ts'
 
-/**
- * Chooses which parts of which blocks are held against their headers.
- * @returns `undefined` for none. With `verify: "roots"`, a chain of which nothing is known counts as encoded like Ethereum.
- */
-export function chooseRoots({
-  chainId,
-  verify,
-  preset,
-  dev
-}: {
+interface ChainChoice {
   readonly chainId: number
   readonly verify: VerifyMode
   readonly preset: boolean
   readonly dev: boolean
-}): RootVerification | undefined {
-  if (verify === 'basic') return undefined
+}
+
+/** Chooses which parts of which blocks are held against their headers when they are stored; `undefined` for none. */
+export function chooseRoots(chain: ChainChoice): RootVerification | undefined {
+  const parts = recomputableParts(chain)
+  if (chain.verify === 'basic' || parts.length === 0) return undefined
+  return { parts, blocks: chain.verify === 'roots' ? 'all' : 'head' }
+}
+
+/**
+ * Returns the parts of a chain's blocks that can be recomputed; none where its encoding is not known. With `verify: "roots"`, a
+ * chain of which nothing is known counts as encoded like Ethereum.
+ */
+export function recomputableParts({ chainId, verify, preset, dev }: ChainChoice): readonly RootPart[] {
   // A copy of a public chain has its id, and the transactions of a development node.
   const known = dev ? devRoots : preset ? chainPresets.get(chainId)?.roots : undefined
-  if (verify === 'roots') return { parts: known ?? rootParts, blocks: 'all' }
-  return known === undefined ? undefined : { parts: known, blocks: 'head' }
+  return known ?? (verify === 'roots' ? rootParts : [])
 }

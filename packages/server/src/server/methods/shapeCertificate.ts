@@ -4,10 +4,12 @@ import type {
   NativeCheck,
   NftCheck,
   SentCheck,
-  TokenCheck
+  TokenCheck,
+  UnalteredCheck
 } from '@chain-data/protocol'
 import type { IndexedAccount } from '../../audit/Audit.ts'
 import type { TokenResult } from '../../audit/checkTokens.ts'
+import type { UnalteredResult } from '../../audit/checkUnaltered.ts'
 import type { CertificateFinding } from '../../audit/Findings.ts'
 import type { Certificate } from '../../audit/issueCertificate.ts'
 import type { BlockAt } from '../../evm/state/pinBlock.ts'
@@ -16,7 +18,7 @@ import { knownFrom } from './requireCurrent.ts'
 
 /** Shapes a certificate as the wire has it. */
 export function shapeCertificate(
-  { verdict, index, sent, operations, native, tokens, findings }: Certificate,
+  { verdict, complete, unaltered, index, sent, operations, native, tokens, findings }: Certificate,
   { account, from, to, coverage }: IndexedAccount,
   at: BlockAt,
   formatAddress: FormatAddress
@@ -25,6 +27,8 @@ export function shapeCertificate(
     address: formatAddress(account),
     asOf: { blockNumber: at.number, blockHash: at.hash, timestamp: at.timestampSeconds },
     verdict,
+    complete,
+    ...(unaltered && { unaltered: shapeUnaltered(unaltered) }),
     covers: { from, to, ...knownFrom(coverage) },
     index,
     sent: shapeSent(sent),
@@ -34,6 +38,10 @@ export function shapeCertificate(
     nfts: tokens.flatMap(token => shapeNft(token, formatAddress)),
     findings: findings.map(finding => shapeFinding(finding, formatAddress))
   }
+}
+
+function shapeUnaltered({ unknownParts, ...shown }: UnalteredResult): UnalteredCheck {
+  return { ...shown, ...(unknownParts.length > 0 && { unknownParts: [...unknownParts] }) }
 }
 
 /** The texts of amounts; an amount that may be unknown has a text that may be absent. */

@@ -67,6 +67,7 @@ function startVerify(
     balanceAt: async () => [],
     supplyAt: async () => [],
     operations: async () => [],
+    hashAt: async () => undefined,
     async block() {
       held = Math.max(held, opened - closed)
       return undefined
@@ -79,6 +80,12 @@ function startVerify(
         {
           chainId: 1,
           reader: { openSnapshot },
+          headers: {
+            parts: [],
+            block: async () => {
+              throw new Error('no header was asked for')
+            }
+          },
           status: () => ({ chainId: 1, phase: 'following', backfilled: true }) as SyncStatus,
           states: {
             withState: (_, work) => work(stateOf(nonces[Math.min(asked++, nonces.length - 1)] ?? 0n))

@@ -4,7 +4,8 @@ import { issueCertificate, readIndexedAccount } from '../../audit/issueCertifica
 import { type BlockAt, BlockLostError } from '../../evm/state/pinBlock.ts'
 import type { IndexedRange } from '../../index/port/status.ts'
 import type { StoreReader } from '../../index/port/store.ts'
-import type { Address } from '../../model/evm.ts'
+import type { Address, IndexedBlock } from '../../model/evm.ts'
+import type { RootPart } from '../../model/rootParts.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
@@ -24,6 +25,11 @@ interface VerifiedChain {
   readonly chainId: number
   readonly reader: Pick<StoreReader, 'openSnapshot'>
   readonly states: AccountStates
+  /** Blocks that are held against their headers, as far as the chain's encoding is known. */
+  readonly headers: {
+    readonly parts: readonly RootPart[]
+    block(height: number, signal: AbortSignal): Promise<IndexedBlock>
+  }
   status(): SyncStatus
 }
 
@@ -38,34 +44,40 @@ const workingShare = 0.8
 /** Following one difference reads the history so often: to find its block, again where that lies among many, and to compare. */
 const passesPerDifference = 3
 
-/** Answers a certificate of completeness: it compares the index of an account with the chain's state at the newest indexed block. */
+/** Answers a certificate: it compares the index of an account with the chain's state at the newest indexed block, and on request with headers. */
 export function createVerifyHistory({
   chains,
   formatAddress,
   clock
 }: VerifyHistoryOptions): Handlers['svc_verifyHistory'] {
-  return async ([anyCaseAddress], context) => {
+  return async ([anyCaseAddress, options], context) => {
     const chain = chainOf(chains, context)
     const account = anyCaseAddress.toLowerCase() as Address
     const isMoving = (error: unknown) => error instanceof BlockLostError || error instanceof IndexMovedError
     return retryWhileMoving({ clock, signal: context.signal }, isMoving, () =>
-      verify(chain, account, context)
+      verify(chain, account, options?.verify === 'roots', context)
     )
   }
 
-  async function verify(chain: VerifiedChain, account: Address, context: MethodContext) {
+  async function verify(chain: VerifiedChain, account: Address, withRoots: boolean, context: MethodContext) {
     const { signal, deadlineMs } = context
     const untilMs = clock.now() + (deadlineMs - clock.now()) * workingShare
     const { indexed, at, branch, tookMs } = await readIndex(chain, account, untilMs, context)
     const { sums } = indexed
     const size = sums.transactions + sums.tokens.size
     const request = { address: account, at, size, signal, deadlineMs }
+    const { parts } = chain.headers
+    const blocks = { block: (height: number) => chain.headers.block(height, signal) }
     const certificate = await chain.states.withState(request, state =>
-      issueCertificate({
-        ...{ indexed, state, openSnapshot: () => reopen(chain.reader, at, branch, signal) },
-        followUntilMs: Math.min(untilMs, deadlineMs - passesPerDifference * tookMs),
-        now: () => clock.now()
-      })
+      issueCertificate(
+        {
+          ...{ indexed, state, openSnapshot: () => reopen(chain.reader, at, branch, signal) },
+          followUntilMs: Math.min(untilMs, deadlineMs - passesPerDifference * tookMs),
+          untilMs,
+          now: () => clock.now()
+        },
+        withRoots ? { parts, blocks } : { parts }
+      )
     )
     return shapeCertificate(certificate, indexed, at, formatAddress)
   }

@@ -1,10 +1,10 @@
-import { createAccountStates } from '../../audit/accountStates.ts'
+import { createAccountStates, toIndexedBlock } from '../../audit/accountStates.ts'
 import { createDeepHistory } from '../../evm/below/createDeepHistory.ts'
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createEvmHoldings } from '../../evm/holdings/holdings.ts'
 import { createSpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
 import { toChainState } from '../../model/sync.ts'
-import { createEvmRpc } from '../../nodes/evm/rpc.ts'
+import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { systemClock } from '../../platform/clock.ts'
@@ -14,7 +14,8 @@ import type { Logger } from '../../platform/logger.ts'
 import { createSolanaHoldings, type SolanaHoldingsReader } from '../../solana/holdings/holdings.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
 import { createSlotWatch, type SlotWatch } from '../../solana/slotWatch.ts'
-import { labelChain } from '../config/applyPresets.ts'
+import { type EvmChain, labelChain } from '../config/applyPresets.ts'
+import { recomputableParts } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
 import type { Indexer } from '../indexer/startIndexer.ts'
 import { createMetadataService } from '../metadata/metadataService.ts'
@@ -109,11 +110,8 @@ export async function startParts(
       reader,
       rpc,
       holdings: createEvmHoldings({ rpc, chainId }),
-      states: createAccountStates({
-        rpc,
-        chainId,
-        source
-      }),
+      states: createAccountStates({ rpc, chainId, source }),
+      headers: createVerifiedBlocks(chain, rpc),
       deep,
       isStrict: deepHistory === 'strict',
       deepHistory: () => (deep === undefined ? 'none' : deep.answeredBy()),
@@ -203,6 +201,17 @@ export async function startParts(
       for (const { watch } of solanaChains) watch.close()
       await Promise.all(evmChains.map(({ reader }) => reader.close()))
     }
+  }
+}
+
+/** Reads blocks for certificates, each of them held against its header. */
+function createVerifiedBlocks(chain: EvmChain, rpc: EvmUpstreams) {
+  const { finality, waivers, traces, dev } = chain
+  const parts = recomputableParts(chain)
+  const source = createEvmSource({ rpc, finality, waivers, traces, dev, roots: { parts, blocks: 'all' } })
+  return {
+    parts,
+    block: async (height: number, signal: AbortSignal) => toIndexedBlock(await source.block(height, signal))
   }
 }
 

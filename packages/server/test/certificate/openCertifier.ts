@@ -1,0 +1,58 @@
+import type { CertificateOptions, HistoryCertificate } from '@chain-data/protocol'
+import { createAccountStates, toIndexedBlock } from '../../src/audit/accountStates.ts'
+import { createEvmSource } from '../../src/evm/blocks/evmSource.ts'
+import { openStoreReader } from '../../src/index/openStoreReaders.ts'
+import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
+import { devRoots } from '../../src/model/chainPresets.ts'
+import type { SyncStatus } from '../../src/model/sync.ts'
+import { createEvmRpc } from '../../src/nodes/evm/rpc.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
+import { createVerifyHistory } from '../../src/server/methods/svc_verifyHistory.ts'
+
+const chainId = 31337
+
+/** Certificates of an index without a writer, which would heal what is damaged. */
+export interface Certifier {
+  /** @throws what the method throws. */
+  verify(address: string, options?: CertificateOptions): Promise<HistoryCertificate>
+  close(): Promise<void>
+}
+
+export async function openCertifier(location: StoreLocation, rpcUrl: string): Promise<Certifier> {
+  const rpc = createEvmRpc({ chainId, rpcUrls: [rpcUrl] })
+  const sourceOptions = { rpc, finality: 'auto', traces: 'on', dev: true } as const
+  const source = createEvmSource(sourceOptions)
+  const verified = createEvmSource({ ...sourceOptions, roots: { parts: devRoots, blocks: 'all' } })
+  const reader = await openStoreReader(location, chainId)
+  const verify = createVerifyHistory({
+    chains: new Map([
+      [
+        chainId,
+        {
+          ...{ chainId, reader, states: createAccountStates({ rpc, chainId, source }) },
+          headers: {
+            parts: devRoots,
+            block: async (height, signal) => toIndexedBlock(await verified.block(height, signal))
+          },
+          status: () => ({ chainId, phase: 'following', backfilled: true }) as SyncStatus
+        }
+      ]
+    ]),
+    formatAddress: createAddressFormat(),
+    clock: systemClock
+  })
+  return {
+    async verify(address, options) {
+      const call = { chainId, signal: AbortSignal.timeout(60_000), deadlineMs: Date.now() + 60_000 }
+      return (await verify(
+        options === undefined ? [address] : [address, options],
+        call
+      )) as HistoryCertificate
+    },
+    async close() {
+      rpc.close()
+      await reader.close()
+    }
+  }
+}
