@@ -12,6 +12,8 @@ export interface StoreWriterOptions {
    * refused.
    */
   readonly keepsOtherAside?: boolean
+  /** The index was there before: a missing one is a {@link StoreLostError}, and not made anew. */
+  readonly mustExist?: boolean
   /** Called when a silent writer on another machine was fenced, so that this one could take its lock. */
   onFenced?(fenced: FencedWriter): void
 }

@@ -44,6 +44,11 @@ export interface SyncStatus {
    * until a block is stored or the index is level with its node.
    */
   readonly stalledSinceMs?: number
+  /**
+   * The index itself cannot be used: it is gone, replaced, damaged or read-only. No history is answered, also none that needs
+   * no node. The chain is stalled, and `problem` says what to do.
+   */
+  readonly indexUnusable?: true
   /** Why the chain does not move; absent while it does. Never holds a URL. */
   readonly problem?: string
   /** Absent where this process does not write the index. */

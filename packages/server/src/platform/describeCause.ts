@@ -5,6 +5,7 @@ import {
   NodeRpcError,
   NodeUnavailableError,
   StoreError,
+  StoreLostError,
   StoreUnavailableError
 } from './errors.ts'
 
@@ -28,6 +29,9 @@ export function describeCause(failure: unknown): string | undefined {
   if (failure instanceof ConfigError)
     return "The chain's node serves another chain: its host has to correct that."
   if (failure instanceof NodeRpcError) return describeRefusal(failure)
+  if (failure instanceof StoreLostError) {
+    return `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`
+  }
   if (failure instanceof StoreUnavailableError) {
     return "The database of the chain's index cannot be reached at the moment. Try again."
   }

@@ -63,6 +63,12 @@ export class StoreUnavailableError extends StoreError {
   override readonly retryable = true
 }
 
+/**
+ * The file, folder or schema of an index was deleted, replaced or made read-only while it was in use. Nothing is written until
+ * the original is back. The message is a sentence for callers and operators, with the next step.
+ */
+export class StoreLostError extends StoreUnavailableError {}
+
 /** A part of a chain's index that is not what was written. */
 export interface Damage {
   readonly part: keyof typeof damageableParts

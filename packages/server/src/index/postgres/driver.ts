@@ -138,6 +138,8 @@ function exact(value: number, stored: string | bigint): number {
 const termIsOver = 'CD001'
 /** The database's user may not do that. */
 export const insufficientPrivilege = '42501'
+/** The URL names no database of the server. */
+export const noSuchDatabase = '3D000'
 /** `max_connections`, or the limit of the user or the database, is reached. */
 export const tooManyConnections = '53300'
 /** `lock_timeout` has passed. */
@@ -180,7 +182,7 @@ export function toStoreError(cause: unknown): StoreError {
 
 /** Wrong password, no such role, no such database: trying again changes nothing. */
 function isRefusedLogin(code: string): boolean {
-  return code.startsWith('28') || code === '3D000'
+  return code.startsWith('28') || code === noSuchDatabase
 }
 
 /** The call failed because another writer has taken over: this one must never write again. */

@@ -104,7 +104,8 @@ async function dropSchema(client: Client, schema: string): Promise<void> {
   await client.query(`DROP SCHEMA ${schema} CASCADE`)
 }
 
-async function hasSchema(client: Client, schema: string): Promise<boolean> {
+/** Reports whether a schema of this name exists. */
+export async function hasSchema(client: Client, schema: string): Promise<boolean> {
   const { rowCount } = await client.query(`SELECT FROM pg_namespace WHERE nspname = '${schema}'`)
   return rowCount === 1
 }

@@ -5,14 +5,14 @@ import { IndexWriter } from '../shared/IndexWriter.ts'
 import { checkIdentity, type MetaColumns, toMeta } from '../shared/rows.ts'
 import { listenForDamage } from './damageChannel.ts'
 import type { Client } from './driver.ts'
-import { connect, drop } from './driver.ts'
-import { keepAside } from './keepAside.ts'
+import { connect, drop, noSuchDatabase, sqlStateOf } from './driver.ts'
+import { hasSchema, keepAside } from './keepAside.ts'
 import { beginTerm, takeLeadership } from './lock.ts'
 import { rollbacksNow } from './meta.ts'
 import { migrate } from './migrate.ts'
 import { Partitions } from './partitions.ts'
 import { asideSchema, chainSchema, migrations } from './schema.ts'
-import { WriterSession } from './session.ts'
+import { lostSchema, WriterSession } from './session.ts'
 import { type Layout, PostgresWriter } from './writer.ts'
 
 /** All optional; the defaults are what a server wants. */
@@ -28,6 +28,8 @@ export interface PostgresWriterOptions extends Partial<Layout> {
   readonly silentMs?: number
   /** An index of another genesis block is kept aside; absent: it is refused. */
   readonly keepsOtherAside?: boolean
+  /** The index was there before: a missing one is not made anew. */
+  readonly mustExist?: boolean
   /** Called when a writer was fenced. */
   onFenced?(fenced: FencedWriter): void
 }
@@ -50,6 +52,7 @@ const heartbeatsInSilence = 5
  * @param url - of the primary. It may hold a password and is in no message.
  * @throws {StoreInUseError} another writer has it.
  * @throws {StoreUnavailableError} the server is away.
+ * @throws {StoreLostError} there is none, and it must exist. Calls of the writer throw it while its tables are gone.
  * @throws {StoreError} it holds another chain; its schema is newer than this program; the user may not make it.
  * @remarks A writer that has lost its connection fails from then on with {@link StoreUnavailableError}: open another one.
  */
@@ -59,12 +62,15 @@ export async function openPostgresWriter(
   options: PostgresWriterOptions = {}
 ): Promise<StoreWriter> {
   const { lockWaitMs = defaultLockWaitMs, silentMs = defaultSilentMs, signal, onFenced, ...rest } = options
-  const { keepsOtherAside = false, ...layout } = rest
+  const { keepsOtherAside = false, mustExist = false, ...layout } = rest
   const { chainId } = identity
-  const client = await connect(url, 'writer')
+  const client = await connect(url, 'writer').catch((error: unknown) => {
+    throw mustExist && sqlStateOf(error) === noSuchDatabase ? lostSchema(error) : error
+  })
   try {
     const report = onFenced === undefined ? {} : { onFenced }
     await takeLeadership(client, chainId, { lockWaitMs, silentMs, signal, ...report })
+    if (mustExist && !(await hasSchema(client, chainSchema(chainId)))) throw lostSchema()
     await migrate(client, chainSchema(chainId), migrations)
     if (keepsOtherAside && (await isOfOtherGenesis(client, identity))) await beginAnew(client, chainId)
     const term = await beginTerm(client)

@@ -1,11 +1,23 @@
-import { type StoreError, StoreUnavailableError } from '../../platform/errors.ts'
+import { type StoreError, StoreLostError, StoreUnavailableError } from '../../platform/errors.ts'
 import { StoreInUseError } from '../port/writer.ts'
-import { type Client, drop, isTermOver, toStoreError, type Wire } from './driver.ts'
+import { type Client, drop, isTermOver, sqlStateOf, toStoreError, type Wire } from './driver.ts'
 
 /** Writing a few thousand rows, or a read, does not take so long: the server is out of reach. */
 const longestAnswerMs = 60_000
 /** The end of a connection, which frees the lock, is answered at once by a server that answers. */
 const longestGoodbyeMs = 1_000
+
+/** No such schema, table or function: they were there when the writer was opened. */
+const goneStates: readonly unknown[] = ['3F000', '42P01', '42883']
+
+/** Makes the error for an index that was there before. */
+export function lostSchema(cause?: unknown): StoreLostError {
+  return new StoreLostError(
+    "the schema of the chain's index, or a part of it, was dropped while in use: restore it and restart the server; a restart without it begins a new index",
+    {},
+    { cause }
+  )
+}
 
 /**
  * The connection of the writer that has the term. It is not reopened: with it the lock is lost, and perhaps the answer to a
@@ -81,7 +93,8 @@ export class WriterSession {
         this.#ended = new StoreInUseError('another writer of this chain has taken over', {}, { cause: error })
         throw this.#ended
       }
-      throw toStoreError(error)
+      const failure = toStoreError(error)
+      throw goneStates.includes(sqlStateOf(failure)) ? lostSchema(failure) : failure
     } finally {
       this.#underWay--
       clearTimeout(limit)

@@ -1,12 +1,13 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { createYielder } from '../../platform/concurrency/pause.ts'
-import { StoreUnavailableError } from '../../platform/errors.ts'
+import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { CacheDatabase, Statement, Steps } from '../caches/cacheDatabase.ts'
 import type { Migration } from '../shared/checkMigrations.ts'
 import type { SqliteStatement } from './driver.ts'
 import { inTransaction, isBusy } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { migrate } from './migrate.ts'
+import { fileId } from './openFiles.ts'
 
 /** Tables of a cache's file, and how patient its calls are. */
 export interface CacheSchema {
@@ -18,12 +19,15 @@ export interface CacheSchema {
 
 /** Another server may be making the same file right now. */
 const openBusyMs = 1_000
+/** A cache in memory has no file. */
+const inMemory = ':memory:'
+const checkEveryMs = 1_000
 /** Texts of statements differ in their number of rows. */
 const maxPrepared = 100
 
 /**
  * Opens the file of a cache, and makes it when missing. Any number of servers may share it.
- * @throws {StoreError} it is damaged, locked, or made by a newer program.
+ * @throws {StoreError} it is damaged, locked, or made by a newer program. Calls throw it once the file is another one, or gone.
  * @remarks Its calls block the calling thread, each for one run or transaction.
  */
 export function openCacheDatabase(
@@ -60,8 +64,23 @@ export function openCacheDatabase(
     return next.value
   }
 
+  const file = fileId(path)
+  let checkedMs = performance.now()
+
+  /** A deleted file stays open and would grow where nobody reads it. */
+  function checkFile(): void {
+    if (path === inMemory || performance.now() - checkedMs < checkEveryMs) return
+    if (fileId(path) !== file) {
+      throw new StoreError(
+        'the file of the cache was deleted or replaced while in use: a restart makes or uses another'
+      )
+    }
+    checkedMs = performance.now()
+  }
+
   function passing<T>(work: () => T): T {
     if (!isOpen) throw new StoreUnavailableError('the cache is closed')
+    checkFile()
     try {
       return work()
     } catch (error) {

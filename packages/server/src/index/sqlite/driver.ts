@@ -26,6 +26,8 @@ export interface SqliteConnection {
   /** Runs any number of statements without parameters. */
   exec(sql: string): void
   prepare<Row extends object = SqlRow>(sql: string): SqliteStatement<Row>
+  /** Called inside of each write transaction: throws where it must not be committed. Absent: it always may. */
+  readonly guard?: () => void
   /** Takes back an open transaction. Afterwards nothing is locked any more; the files may stay open for a while. */
   close(): void
 }
@@ -82,11 +84,14 @@ export function isBusy(error: unknown): boolean {
 export function inTransaction<T>(connection: SqliteConnection, work: () => T): T {
   connection.exec('BEGIN IMMEDIATE')
   try {
+    connection.guard?.()
     const result = work()
     connection.exec('COMMIT')
     return result
   } catch (error) {
     rollBack(connection)
+    // A lost file is the true reason for whatever SQLite says of it.
+    connection.guard?.()
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreInUseError } from '../port/writer.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import { isBusy } from './driver.ts'
+import { fileId } from './openFiles.ts'
 
 const pollMs = 25
 
@@ -24,10 +25,18 @@ export async function acquireWriterLock(
   waitMs: number,
   signal?: AbortSignal
 ): Promise<WriterLock> {
-  const connection = driver.open(path, { busyTimeoutMs: 0 })
+  let connection = driver.open(path, { busyTimeoutMs: 0 })
   try {
+    let file = fileId(path)
     const deadline = performance.now() + waitMs
-    while (!tryLock(connection)) {
+    while (!tryLock(connection) || fileId(path) !== file) {
+      // Of a file that was deleted or replaced meanwhile, the lock keeps nobody out.
+      if (fileId(path) !== file) {
+        connection.close()
+        connection = driver.open(path, { busyTimeoutMs: 0 })
+        file = fileId(path)
+        continue
+      }
       if (performance.now() >= deadline) {
         throw new StoreInUseError(
           'another process or thread is writing this chain; expected to be the only one. Stop it, or use another folder'

@@ -1,5 +1,4 @@
-import { statSync } from 'node:fs'
-import { type Damage, StoreError } from '../../platform/errors.ts'
+import { type Damage, StoreError, StoreLostError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
 import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
 import { type SnapshotLease, SnapshotLeases } from '../shared/SnapshotLeases.ts'
@@ -8,6 +7,7 @@ import { appendDamage } from './damageFile.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { type ChainFiles, chainFiles } from './open.ts'
+import { fileId, lostIndex } from './openFiles.ts'
 import { openReadConnection, type ReadConnection } from './read.ts'
 import { SqliteSnapshot } from './snapshot.ts'
 
@@ -31,7 +31,8 @@ export interface SqliteReaderOptions {
 
 /**
  * Opens the index of one chain for reading, next to its writer in whatever thread or process that runs. The file need
- * not exist yet: snapshots are empty until it does.
+ * not exist yet: snapshots are empty until it does. Once it was there, a missing one is a {@link StoreLostError}; where another
+ * file takes its place, the first snapshot is one too, unless the old index was kept aside.
  * @throws {StoreError} there is no SQLite driver, or the file was made by a newer program.
  */
 export async function openSqliteReader(
@@ -71,8 +72,8 @@ class SqliteSnapshots implements SnapshotSource {
   readonly #connect: () => ReadConnection | undefined
   readonly #idle: ReadConnection[] = []
   readonly #counted = new CountedParts()
-  /** The file that idle connections have open, as the file system numbers it; absent: there is none. */
-  #file: number | undefined
+  /** The file that idle connections have open, as the file system numbers it; absent: there has been none. */
+  #file: string | undefined
   #checkedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
@@ -121,16 +122,25 @@ class SqliteSnapshots implements SnapshotSource {
   /** Called before a connection is opened: a file that is renamed in between shows at the next check. */
   #checkFile(): void {
     this.#checkedMs = performance.now()
-    const file = statSync(this.#files.database, { throwIfNoEntry: false })?.ino
-    if (file !== this.#file) this.#closeIdle()
+    const [before, file] = [this.#file, fileId(this.#files.database)]
+    if (file === before) return
+    this.#closeIdle()
+    // A server did that, for a development chain that began anew, or `chain-data reset`.
+    const isExpected = before === undefined || fileId(this.#files.aside) === before
+    if (file === undefined && !isExpected) throw lostIndex()
     this.#file = file
+    if (!isExpected) {
+      throw new StoreLostError(
+        "another file is in the place of the chain's index: its writer has not reported there yet"
+      )
+    }
   }
 
   #closeIdle(): void {
     for (const { connection } of this.#idle.splice(0)) connection.close()
   }
 
-  #putBack(reads: ReadConnection, file: number | undefined): void {
+  #putBack(reads: ReadConnection, file: string | undefined): void {
     try {
       reads.end()
     } catch {

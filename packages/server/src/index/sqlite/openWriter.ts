@@ -14,6 +14,7 @@ import { acquireWriterLock } from './lock.ts'
 import { createCursor, writeIdentity } from './meta.ts'
 import { migrate } from './migrate.ts'
 import { type ChainFiles, chainFiles, openForWriting } from './open.ts'
+import { lostIndex, trackFiles } from './openFiles.ts'
 import { migrations } from './schema.ts'
 import { defaultLayout, type Layout, SqliteWriter } from './writer.ts'
 
@@ -26,6 +27,8 @@ export interface SqliteWriterOptions extends Partial<Layout> {
   readonly signal?: AbortSignal
   /** An index of another genesis block is kept aside; absent: it is refused. */
   readonly keepsOtherAside?: boolean
+  /** The index was there before: a missing one is not made anew. */
+  readonly mustExist?: boolean
 }
 
 const defaultLockWaitMs = 2000
@@ -33,6 +36,7 @@ const defaultLockWaitMs = 2000
 /**
  * Opens the index of one chain for writing, in the file `evm-<chainId>.sqlite` of `folder`; makes both when missing.
  * @throws {StoreInUseError} another writer has it.
+ * @throws {StoreLostError} there is none, and it must exist. Calls of the writer throw it while its files are not at their paths.
  * @throws {StoreError} it holds another chain; its schema is newer than this program; there is
  *   no SQLite driver; the disk refuses.
  * @remarks Its calls block the calling thread: use it in a worker. Keep it reachable until it is closed: collected as
@@ -44,19 +48,30 @@ export async function openSqliteWriter(
   options: SqliteWriterOptions = {}
 ): Promise<StoreWriter> {
   const { driver = loadSqliteDriver(), lockWaitMs = defaultLockWaitMs, signal, ...rest } = options
-  const { keepsOtherAside = false, ...layout } = rest
+  const { keepsOtherAside = false, mustExist = false, ...layout } = rest
   const files = chainFiles(folder, identity.chainId)
+  const requireIndex = () => {
+    if (mustExist && !hasContent(files.database)) throw lostIndex()
+  }
+  requireIndex()
   await requireFolder(folder)
-  const lock = await acquireWriterLock(driver, files.lock, lockWaitMs, signal)
+  const lock = await acquireWriterLock(driver, files.lock, lockWaitMs, signal).catch((error: unknown) => {
+    requireIndex()
+    throw error
+  })
   try {
+    requireIndex()
     if (keepsOtherAside && isOfOtherGenesis(driver, files, identity)) await keepAside(driver, files)
     if (!hasContent(files.database)) await createDatabase(driver, files, identity)
     const connection = openForWriting(driver, files.database)
     try {
       migrate(connection, migrations)
-      checkIdentity(createCursor(connection).meta().identity, identity, files.aside)
+      // After the last transaction of a writer whose lock file was deleted: it begins no other one from here on.
+      const { identity: stored } = inTransaction(connection, () => createCursor(connection).meta())
+      checkIdentity(stored, identity, files.aside)
       const whole = { ...defaultLayout, ...layout }
-      return new IndexWriter(new SqliteWriter(connection, files, lock, whole), whole)
+      const guarded = { ...connection, guard: trackFiles(files) }
+      return new IndexWriter(new SqliteWriter(guarded, files, lock, whole), whole)
     } catch (error) {
       connection.close()
       throw error

@@ -93,6 +93,7 @@ export class SqliteWriter implements WriterEngine {
   }
 
   async meta(): Promise<ChainMeta> {
+    this.#connection.guard?.()
     return this.#cursor.meta()
   }
 
@@ -201,7 +202,7 @@ export class SqliteWriter implements WriterEngine {
   }
 
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
-    this.#putReport.run(reportValues(report))
+    inTransaction(this.#connection, () => this.#putReport.run(reportValues(report)))
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@ import type { StoreWriter } from '../../index/port/writer.ts'
 import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
-import { ChainDataError, ConfigError, StoreError } from '../../platform/errors.ts'
+import { ChainDataError, ConfigError, StoreError, StoreLostError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { type ChainEvent, ChainReader, type DevNodes, firstBlock } from './ChainReader.ts'
 import { createCommits } from './createCommits.ts'
@@ -14,7 +14,7 @@ import { BlockFailure, type Wait } from './fetchInOrder.ts'
 import { createProgressLog, type IndexCounts } from './indexCounts.ts'
 import { createPoolWatch, type PoolSource } from './poolWatch.ts'
 import { createRetryPauses } from './retryPauses.ts'
-import { describeProblem, type StatusBoard } from './status.ts'
+import { describeProblem, type StatusBoard, stalledBy } from './status.ts'
 
 export interface FollowOptions {
   readonly source: EvmSource & PoolSource
@@ -46,7 +46,8 @@ export interface FollowOptions {
  * not move.
  *
  * @returns when `signal` is aborted.
- * @throws {StoreError} when the store cannot be written; only a new writer may help.
+ * @throws {StoreError} when the store cannot be written; only a new writer may help. A lost store is waited for: what this writer
+ *   has open is the original.
  * @throws {ConfigError} the node of a development chain serves another chain by now.
  */
 export async function follow(options: FollowOptions): Promise<void> {
@@ -106,7 +107,9 @@ export async function follow(options: FollowOptions): Promise<void> {
       case 'head': {
         named = event
         const { head, finalized } = await store.state()
+        if (board.read().indexUnusable) logger.info('the index can be used again')
         board.change({
+          indexUnusable: undefined,
           head: event.head,
           headTimestampSeconds: event.timestampSeconds,
           // A lagging node must not take back what was final already.
@@ -169,7 +172,9 @@ export async function follow(options: FollowOptions): Promise<void> {
 
   /** The index is level with the node: time for the pool, which must not hold up the next block. */
   async function settle(): Promise<void> {
-    if (storeFailure !== undefined) throw storeFailure
+    const failure = storeFailure
+    storeFailure = undefined
+    if (failure !== undefined) throw failure
     if (hasLooked) {
       pool.look().catch(error => {
         storeFailure = error
@@ -196,14 +201,16 @@ export async function follow(options: FollowOptions): Promise<void> {
     const isEmpty = board.read().indexedTo === undefined
     const facts = { chainId: identity.chainId, head: named.head, isEmpty, signal }
     const cause = await explainMissing(failure, blockNumber, source, facts)
-    const problem = describeProblem(cause, blockNumber)
-    board.change({ phase: 'stalled', problem, rollingBackTo: undefined })
+    board.change(stalledBy(cause, blockNumber))
     const pauseMs = pauses.next(cause, error instanceof BlockFailure ? error.tries : undefined)
     const fields = {
-      ...{ problem, attempt: pauses.failures(), waitMs: Math.round(pauseMs) },
+      problem: describeProblem(cause, blockNumber),
+      ...{ attempt: pauses.failures(), waitMs: Math.round(pauseMs) },
       ...(cause instanceof BrokenChecksError ? { suggestedWaivers: cause.waivers } : {})
     }
-    if (!(cause instanceof ChainDataError)) {
+    if (cause instanceof StoreLostError) {
+      if (pauses.isMilestone()) logger.error('the index cannot be used', fields)
+    } else if (!(cause instanceof ChainDataError)) {
       logger.error('indexing is stalled', { ...fields, error: cause })
     } else if (pauses.isMilestone()) logger.warn('indexing is stalled', fields)
     return pauseMs
@@ -231,7 +238,7 @@ export async function follow(options: FollowOptions): Promise<void> {
         (storeError: unknown) => storeError
       )
       if (signal.aborted) break
-      if (failure instanceof StoreError) throw failure
+      if (failure instanceof StoreError && !(failure instanceof StoreLostError)) throw failure
       const cause = failure instanceof BlockFailure ? failure.cause : failure
       if (dev !== undefined && cause instanceof ConfigError) throw cause
       await wait(await takeFailure(failure), signal)

@@ -75,8 +75,7 @@ try {
   await runIndexer({
     config,
     openWriter: (identity, wait) => writer.open(store, identity, { ...wait, signal: stopping.signal }),
-    // There may be nothing yet, or something the writer will refuse with a better message.
-    peek: () => peek().catch(() => undefined),
+    peek,
     logger: forwardingLogger({}),
     signal: stopping.signal,
     onStatus: send,

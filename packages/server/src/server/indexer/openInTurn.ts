@@ -14,17 +14,17 @@ export interface OpenedStore {
 }
 
 /** Options of a wait for another writer. */
-type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onFenced' | 'keepsOtherAside'>
+type WriterWait = Pick<StoreWriterOptions, 'lockWaitMs' | 'onFenced' | 'keepsOtherAside' | 'mustExist'>
 
 export interface OpeningOptions {
   /**
    * Waits a while for another writer to end, at most until `signal` is aborted.
    * @throws {StoreInUseError} when that one is still there.
-   * @throws {StoreUnavailableError} when the store is out of reach.
+   * @throws {StoreUnavailableError} when the store is out of reach, or lost.
    * @throws {StoreError} when the store is of another chain, or newer.
    */
   openWriter(identity: ChainIdentity, wait: WriterWait): Promise<StoreWriter>
-  /** Reads the progress of earlier runs, before the node has said which chain it serves. */
+  /** Reads the progress of earlier runs, before the node has said which chain it serves. @throws {StoreError} it cannot be read. */
   peek(): Promise<StoredProgress | undefined>
   /** Called with the genesis block of the index, once it is open or its writer has been heard. */
   onGenesis?(genesisHash: Hash): void

@@ -1,5 +1,10 @@
 import { backOffMs, jittered } from '../../platform/concurrency/pause.ts'
-import { ConfigError, NodeUnavailableError, StoreUnavailableError } from '../../platform/errors.ts'
+import {
+  ConfigError,
+  NodeUnavailableError,
+  StoreLostError,
+  StoreUnavailableError
+} from '../../platform/errors.ts'
 
 /** Pauses of an indexer after failures in a row. */
 export interface RetryPauses {
@@ -22,6 +27,8 @@ const patience = 10
 const rareMs = 30_000
 /** A wrong node stays wrong until an operator changes the configuration or the node. */
 const wrongChainMs = 2_000
+/** A check of a lost store costs nothing, and an operator who puts it back waits for it. */
+const lostStoreMs = 1_000
 
 export function createRetryPauses(): RetryPauses {
   let failures = 0
@@ -30,6 +37,7 @@ export function createRetryPauses(): RetryPauses {
     next(error, blockTries) {
       failures++
       if (error instanceof ConfigError) return jittered(wrongChainMs)
+      if (error instanceof StoreLostError) return lostStoreMs
       // A node that names its head, but cannot give one block, is not away: the block is the trouble.
       const isAway = error instanceof NodeUnavailableError && blockTries === undefined
       if (isAway || error instanceof StoreUnavailableError) {

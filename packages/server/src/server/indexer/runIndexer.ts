@@ -24,7 +24,7 @@ import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
 import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.ts'
 import { createRetryPauses } from './retryPauses.ts'
 import type { IndexerConfig } from './startIndexer.ts'
-import { createStatusBoard, describeProblem, reportStatus, type StatusBoard } from './status.ts'
+import { createStatusBoard, describeProblem, reportStatus, type StatusBoard, stalledBy } from './status.ts'
 
 export interface RunIndexerOptions extends Pick<OpeningOptions, 'openWriter' | 'peek' | 'onGenesis'> {
   readonly config: IndexerConfig
@@ -55,7 +55,20 @@ const changedAfterMs = 1_000
 export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const { config } = options
   const logger = options.logger.child({ component: 'indexer', chainId: config.chainId })
-  const stored = await options.peek()
+  /** An index that was there is not made anew when it is missing: whoever moved it may put it back. */
+  let mustExist = false
+  const peek = async () => {
+    const found = await options.peek()
+    mustExist ||= found !== undefined
+    return found
+  }
+  const openWriter: RunIndexerOptions['openWriter'] = async (identity, wait) => {
+    const store = await options.openWriter(identity, { ...wait, mustExist })
+    mustExist = true
+    return store
+  }
+  // There may be nothing yet, or something that the writer will refuse with a better message.
+  const stored = await peek().catch(() => undefined)
   const board = createStatusBoard({
     chainId: config.chainId,
     phase: 'starting',
@@ -98,7 +111,8 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
       ...{ chainId, board, logger },
       fetchBlock: (number, isTraced, blockSignal) => (isTraced ? plain : untraced).block(number, blockSignal)
     })
-    await keepFollowing({ options, board, rpc, source, logger, counts, healer })
+    const ownOptions = { ...options, peek, openWriter }
+    await keepFollowing({ options: ownOptions, board, rpc, source, logger, counts, healer })
   } finally {
     clearInterval(figuresTimer)
     tellFigures()
@@ -147,7 +161,7 @@ async function keepFollowing(following: Following): Promise<void> {
       const followedMs = performance.now() - followedSinceMs
       if (followedMs > soundAfterMs) pauses.reset()
       const problem = describeProblem(error)
-      board.change({ phase: 'stalled', problem, rollingBackTo: undefined })
+      board.change(stalledBy(error))
       const pauseMs = pauses.next(error)
       if (!isOfStore) {
         found = undefined

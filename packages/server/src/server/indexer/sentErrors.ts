@@ -4,6 +4,7 @@ import {
   type ErrorContext,
   IndexDamagedError,
   StoreError,
+  StoreLostError,
   StoreUnavailableError
 } from '../../platform/errors.ts'
 
@@ -20,7 +21,7 @@ interface SentError {
 }
 
 /** The most special ones first. */
-const types = { IndexDamagedError, StoreInUseError, StoreUnavailableError, StoreError }
+const types = { IndexDamagedError, StoreInUseError, StoreLostError, StoreUnavailableError, StoreError }
 const typeNames = Object.keys(types) as (keyof typeof types)[]
 
 /** Makes plain data of an error; any other value is returned itself. */

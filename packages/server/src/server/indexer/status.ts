@@ -2,7 +2,7 @@ import type { StoreWriter } from '../../index/port/writer.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { nextStepFor } from '../../nodes/upstreams/upstreamError.ts'
 import { describeResource } from '../../platform/describeCause.ts'
-import { ChainDataError } from '../../platform/errors.ts'
+import { ChainDataError, StoreLostError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import { scrubText } from '../../platform/scrubText.ts'
@@ -56,12 +56,14 @@ export function createStatusBoard(initial: SyncStatus): StatusBoard {
 
 /**
  * Notes since when a chain has been stalled. Another attempt does not end that: a stored block does, and an index that is
- * level with its node.
+ * level with its node. Only a stalled chain has an index that cannot be used.
  */
 export function dateStall(next: SyncStatus, before: SyncStatus): SyncStatus {
-  const { stalledSinceMs, ...undated } = next
+  const { stalledSinceMs, indexUnusable, ...undated } = next
   const sinceMs = before.stalledSinceMs ?? stalledSinceMs
-  if (next.phase === 'stalled') return { ...undated, stalledSinceMs: sinceMs ?? Date.now() }
+  if (next.phase === 'stalled') {
+    return { ...undated, ...present({ indexUnusable }), stalledSinceMs: sinceMs ?? Date.now() }
+  }
   const hasMoved = next.phase === 'following' || next.indexedTo?.hash !== before.indexedTo?.hash
   return hasMoved || sinceMs === undefined ? undated : { ...undated, stalledSinceMs: sinceMs }
 }
@@ -116,6 +118,14 @@ function isNewBlock({ phase, indexedTo }: SyncStatus, last: SyncStatus | undefin
   return phase === 'following' && indexedTo?.hash !== last?.indexedTo?.hash
 }
 
+/** Change of the status of a chain that `error` keeps from moving. @param blockNumber - the block that could not be read. */
+export function stalledBy(error: unknown, blockNumber?: number): SyncChange {
+  return {
+    ...{ phase: 'stalled', problem: describeProblem(error, blockNumber), rollingBackTo: undefined },
+    indexUnusable: error instanceof StoreLostError ? true : undefined
+  }
+}
+
 const longestProblem = 300
 
 /**
@@ -142,7 +152,8 @@ function withoutPaths(text: string): string {
 
 /**
  * Writes reports of the writer into the store: one every `everyMs`, changed or not, and one at every news. A report that
- * cannot be written does not end the indexing: standby servers then show the writer as silent.
+ * cannot be written does not end the indexing: standby servers then show the writer as silent. One that finds the store lost
+ * shows that at once: on a quiet chain nothing else writes.
  * @returns ends it: nothing is written any more.
  */
 export function reportStatus(options: {
@@ -171,7 +182,8 @@ export function reportStatus(options: {
         isFailing = false
       },
       (error: unknown) => {
-        if (!isFailing) logger.warn('other servers cannot be told how the index stands', { error })
+        if (error instanceof StoreLostError) board.change(stalledBy(error))
+        else if (!isFailing) logger.warn('other servers cannot be told how the index stands', { error })
         isFailing = true
       }
     )

@@ -4,7 +4,7 @@ import type { SyncStatus } from '../../model/sync.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
 import { createPermits } from '../../platform/concurrency/permits.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { createStatusBoard, describeProblem, type StatusBoard } from './status.ts'
+import { createStatusBoard, type StatusBoard } from './status.ts'
 import { createWriterView, readProgress } from './writerView.ts'
 
 export interface WatchedChain {
@@ -95,7 +95,7 @@ function watchChain(
         // It may be back at the next read; until then no writer is heard.
         if (!isFailing) logger.warn('the store cannot be read', { chainId, error })
         isFailing = true
-        show(undefined, describeProblem(error))
+        show(undefined, error)
       }
     }
   }

@@ -15,7 +15,7 @@ interface OpenCall {
   readonly call: 'open'
   readonly location: StoreLocation
   readonly identity: ChainIdentity
-  readonly options: Pick<StoreWriterOptions, 'lockWaitMs' | 'keepsOtherAside'>
+  readonly options: Pick<StoreWriterOptions, 'lockWaitMs' | 'keepsOtherAside' | 'mustExist'>
 }
 
 type MethodCall = {

@@ -3,7 +3,8 @@ import type { StoreReader } from '../../index/port/store.ts'
 import type { Hash } from '../../model/evm.ts'
 import { type IndexFacts, newestHead } from '../../model/sync.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
-import type { StatusBoard } from './status.ts'
+import { StoreLostError } from '../../platform/errors.ts'
+import { describeProblem, type StatusBoard, stalledBy } from './status.ts'
 import { createWriterWatch } from './writerWatch.ts'
 
 /** The contents of a chain's index, and the last report of its writer. */
@@ -53,7 +54,7 @@ export interface WriterViewOptions {
 /**
  * Shows a writer elsewhere and the index on the board, so that this server can answer as the writer could.
  *
- * @returns to be called after every read of the store, with its result, or why it failed.
+ * @returns to be called after every read of the store, with its result, or its failure.
  */
 export function createWriterView({
   board,
@@ -61,16 +62,25 @@ export function createWriterView({
   silentAfterMs,
   silentProblem,
   onGenesis
-}: WriterViewOptions): (stored: StoredProgress | undefined, trouble?: string) => void {
+}: WriterViewOptions): (stored: StoredProgress | undefined, failure?: unknown) => void {
   const watch = createWriterWatch({ silentAfterMs })
   let toldGenesis: Hash | undefined
+  let hasIndex = false
 
-  return (stored, trouble) => {
+  return (stored, failure) => {
+    hasIndex ||= stored !== undefined
+    const lost = failure === undefined && stored === undefined && hasIndex ? goneIndex() : failure
+    if (lost instanceof StoreLostError) {
+      watch.forget()
+      return board.change({ ...stalledBy(lost), waiting: true })
+    }
     const heard = watch.look(stored?.report)
     if (heard.kind === 'listening') return
     const index = stored === undefined ? {} : indexFacts(stored, startBlock)
     if (heard.kind === 'silent') {
-      const problem = trouble ?? silentProblem
+      // Why the index was lost says more.
+      if (board.read().indexUnusable) return
+      const problem = failure === undefined ? silentProblem : describeProblem(failure)
       board.change({ ...index, waiting: true, phase: 'stalled', problem, rollingBackTo: undefined })
       return
     }
@@ -92,9 +102,15 @@ export function createWriterView({
         headTimestampSeconds
       },
       poolSeenAtMs: poolAgeMs === undefined ? undefined : heard.writtenAtMs - poolAgeMs,
-      problem: heard.report.problem
+      ...{ problem: heard.report.problem, indexUnusable: undefined }
     })
   }
+}
+
+function goneIndex(): StoreLostError {
+  return new StoreLostError(
+    "the chain's index is gone from the store: restore it, or let a server that indexes begin a new one"
+  )
 }
 
 /** The index itself is newer than the writer's report of it. */
@@ -121,9 +137,13 @@ export async function showWriter({
     silentProblem: `another process or thread holds the writer's lock of this chain, but has not said for more than ${view.silentAfterMs} ms how it stands`
   })
   while (!signal.aborted) {
-    const stored = await peek()
+    let failure: unknown
+    const stored = await peek().catch((error: unknown) => {
+      failure = error
+      return undefined
+    })
     if (signal.aborted) return
-    show(stored)
+    show(stored, failure)
     await pause(lookEveryMs, signal)
   }
 }

@@ -12,6 +12,8 @@ type Heard =
 export interface WriterWatch {
   /** @param report - the last one; absent when there is none, or when it could not be read. */
   look(report: WriterReport | undefined): Heard
+  /** Another index is in the place of the one that was read: what its writer reported says nothing about this one. */
+  forget(): void
 }
 
 /**
@@ -29,7 +31,7 @@ export function createWriterWatch({
   readonly steady?: Clock
   readonly wall?: Clock
 }): WriterWatch {
-  const startedMs = steady.now()
+  let startedMs = steady.now()
   /** The last read that saw a report. */
   let seen: { readonly beat: number; readonly atMs: number } | undefined
   /** The report that counts was written between its first read and the read before. */
@@ -49,6 +51,11 @@ export function createWriterWatch({
       if (silentMs > silentAfterMs) return { kind: 'silent', silentMs }
       if (report === undefined || written === undefined) return { kind: 'listening' }
       return { kind: 'heard', report, writtenAtMs: written.atMs }
+    },
+    forget() {
+      startedMs = steady.now()
+      seen = undefined
+      written = undefined
     }
   }
 }

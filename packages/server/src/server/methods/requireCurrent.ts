@@ -18,7 +18,7 @@ const pollMs = 25
  * The status comes from another thread or process and may be late, so it does not show what the view holds. The view itself can: a
  * rollback unsettles the index in its own transaction, and only the check of index and pool that ends it settles it.
  *
- * @throws {Refusal} UPSTREAM_UNAVAILABLE when the index stays in the middle of a reorg.
+ * @throws {Refusal} UPSTREAM_UNAVAILABLE when the index stays in the middle of a reorg, or cannot be used.
  * @remarks Waits while the index is being brought up to date after a start or a reorg, some seconds at most.
  */
 export async function openSettled(
@@ -32,6 +32,8 @@ export async function openSettled(
   const lastMoment = clock.now() + startWaitMs
   for (;;) {
     while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
+    const before = readStatus()
+    if (before.indexUnusable) throw notHeard(before)
     const snapshot = await reader.openSnapshot()
     const { settled, backfilled } = await snapshot.marks()
     const status = readStatus()
@@ -60,7 +62,7 @@ export function requireFollowing(status: SyncStatus): void {
 
 /**
  * Lets a history pass only while `whyNotReady` finds nothing against it, as the chain's status says; a page with `before`
- * also while the node is silent, because it needs only the index.
+ * also while the node is silent, because it needs only the index. None while that cannot be used.
  *
  * @throws {Refusal} NOT_SYNCED or UPSTREAM_UNAVAILABLE.
  */
@@ -69,6 +71,7 @@ export async function requireReady(
   status: SyncStatus,
   { isFirstPage, ...rules }: ReadinessRules & { readonly isFirstPage: boolean }
 ): Promise<void> {
+  if (status.indexUnusable) throw notHeard(status)
   const { backfilled } = await snapshot.marks()
   const why = whyNotReady({ ...status, backfilled }, rules)
   if (why === 'backfill') throw await notBackfilled(snapshot, status)

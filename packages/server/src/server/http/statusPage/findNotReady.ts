@@ -14,8 +14,8 @@ export interface ReadyRule {
 }
 
 /**
- * Finds the chains because of which a server is not ready: an EVM chain in its first backfill, and any chain that has been
- * stalled for too long.
+ * Finds the chains because of which a server is not ready: an EVM chain in its first backfill, one whose index cannot be used,
+ * and any chain that has been stalled for too long.
  */
 export function findNotReady(
   chains: readonly ChainState[],
@@ -27,11 +27,11 @@ export function findNotReady(
       ? []
       : [{ chainId, reason: `stalled for ${stalledSeconds} s${problem === undefined ? '' : `: ${problem}`}` }]
   return [
-    ...chains.flatMap(chain =>
-      chain.backfilled
-        ? stalls(chain)
-        : [{ chainId: chain.chainId, reason: 'its first backfill is not complete' }]
-    ),
+    ...chains.flatMap(chain => {
+      const { chainId, backfilled, indexUnusable, problem } = chain
+      if (indexUnusable) return [{ chainId, reason: problem ?? 'its index cannot be used' }]
+      return backfilled ? stalls(chain) : [{ chainId, reason: 'its first backfill is not complete' }]
+    }),
     ...clusters.flatMap(stalls)
   ]
 }

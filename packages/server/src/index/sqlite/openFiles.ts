@@ -1,0 +1,78 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { StoreLostError } from '../../platform/errors.ts'
+import { StoreInUseError } from '../port/writer.ts'
+import type { ChainFiles } from './open.ts'
+
+/** Returns what tells one file from another at the same path; absent: there is none. */
+export function fileId(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats && `${stats.dev}:${stats.ino}`
+}
+
+/**
+ * Remembers the files that a writer has just opened. A file that is deleted or replaced stays open as it was, so that SQLite
+ * would go on writing where nobody reads; and whoever makes another lock file writes beside the writer that holds this one.
+ *
+ * @returns a check that the paths still lead to these files, and that they may be written. It throws {StoreLostError} where
+ *   they do not, {StoreInUseError} where only the lock is another one.
+ * @remarks Some microseconds. Files are not opened: closing one would end the locks of the whole process on it.
+ */
+export function trackFiles({ database, lock }: ChainFiles): () => void {
+  const parts = [
+    { what: "the file of the chain's index", path: database, id: fileId(database) },
+    {
+      what: "the write-ahead log of the chain's index",
+      path: `${database}-wal`,
+      id: fileId(`${database}-wal`)
+    },
+    { what: "the shared memory of the chain's index", path: `${database}-shm`, id: fileId(`${database}-shm`) }
+  ]
+  const lockId = fileId(lock)
+  let bytes = 0
+  /** Part of the file may be cached: only a new connection sees what is there now. */
+  let isOverwritten = false
+  return () => {
+    for (const { what, path, id } of parts) {
+      const found = fileId(path)
+      if (found === undefined) throw lostIndex(what)
+      if (found !== id) {
+        throw new StoreLostError(
+          `${what} was replaced by another file while in use: move the original back, or restart the server to use the other one`
+        )
+      }
+      requireWritable(what, path)
+    }
+    // An index never shrinks: its space is used again.
+    const { size } = statSync(database)
+    isOverwritten ||= size < bytes
+    bytes = size
+    if (isOverwritten) {
+      throw new StoreLostError(
+        "the file of the chain's index was overwritten while in use: restart the server if a whole index is there now, else begin anew with chain-data reset"
+      )
+    }
+    if (fileId(lock) !== lockId) {
+      throw new StoreInUseError('the lock of the writer was deleted or replaced: it is taken anew')
+    }
+  }
+}
+
+/** Makes the error for an index that was there before. */
+export function lostIndex(what = "the file of the chain's index"): StoreLostError {
+  return new StoreLostError(
+    `${what} was deleted or moved while in use: move it back, or restore it and restart the server; a restart without it begins a new index`
+  )
+}
+
+function requireWritable(what: string, path: string): void {
+  try {
+    accessSync(path, constants.W_OK)
+  } catch (cause) {
+    const systemCode = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
+    throw new StoreLostError(
+      `${what} cannot be written any more (${systemCode}): make it writable again, and indexing goes on`,
+      { systemCode },
+      { cause }
+    )
+  }
+}
