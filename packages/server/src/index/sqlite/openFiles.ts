@@ -9,6 +9,11 @@ export function fileId(path: string): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`
 }
 
+/** An empty file is what a program leaves that opened the index before there was one. */
+export function hasContent(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
 /**
  * Remembers the files that a writer has just opened. A file that is deleted or replaced stays open as it was, so that SQLite
  * would go on writing where nobody reads; and whoever makes another lock file writes beside the writer that holds this one.
@@ -18,21 +23,20 @@ export function fileId(path: string): string | undefined {
  * @remarks Some microseconds. Files are not opened: closing one would end the locks of the whole process on it.
  */
 export function trackFiles({ database, lock }: ChainFiles): () => void {
-  const parts = [
-    { what: "the file of the chain's index", path: database, id: fileId(database) },
-    {
-      what: "the write-ahead log of the chain's index",
-      path: `${database}-wal`,
-      id: fileId(`${database}-wal`)
-    },
-    { what: "the shared memory of the chain's index", path: `${database}-shm`, id: fileId(`${database}-shm`) }
+  const named = [
+    { what: "the file of the chain's index", path: database },
+    { what: "the write-ahead log of the chain's index", path: `${database}-wal` },
+    { what: "the shared memory of the chain's index", path: `${database}-shm` }
   ]
+  const parts = named.map(part => ({ ...part, id: fileId(part.path) }))
   const lockId = fileId(lock)
   let bytes = 0
   /** Part of the file may be cached: only a new connection sees what is there now. */
   let isOverwritten = false
   return () => {
     for (const { what, path, id } of parts) {
+      // Not every driver shares memory by a file.
+      if (id === undefined) continue
       const found = fileId(path)
       if (found === undefined) throw lostIndex(what)
       if (found !== id) {

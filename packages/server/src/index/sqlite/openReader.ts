@@ -7,7 +7,7 @@ import { appendDamage } from './damageFile.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
 import { type ChainFiles, chainFiles } from './open.ts'
-import { fileId, lostIndex } from './openFiles.ts'
+import { fileId, hasContent, lostIndex } from './openFiles.ts'
 import { openReadConnection, type ReadConnection } from './read.ts'
 import { SqliteSnapshot } from './snapshot.ts'
 
@@ -74,6 +74,8 @@ class SqliteSnapshots implements SnapshotSource {
   readonly #counted = new CountedParts()
   /** The file that idle connections have open, as the file system numbers it; absent: there has been none. */
   #file: string | undefined
+  /** The files that snapshots were opened of. One of them may be put back. */
+  readonly #own = new Set<string>()
   #checkedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
@@ -93,6 +95,7 @@ class SqliteSnapshots implements SnapshotSource {
     const reads = this.#take()
     if (reads === undefined) return undefined
     const file = this.#file
+    if (file !== undefined) this.#own.add(file)
     try {
       const snapshot = new SqliteSnapshot(reads, lease, this.#counted)
       lease.begin(this.#options.maxAgeMs, async () => this.#putBack(reads, file))
@@ -122,11 +125,14 @@ class SqliteSnapshots implements SnapshotSource {
   /** Called before a connection is opened: a file that is renamed in between shows at the next check. */
   #checkFile(): void {
     this.#checkedMs = performance.now()
-    const [before, file] = [this.#file, fileId(this.#files.database)]
+    const { database, aside } = this.#files
+    const before = this.#file
+    const file = hasContent(database) ? fileId(database) : undefined
     if (file === before) return
     this.#closeIdle()
     // A server did that, for a development chain that began anew, or `chain-data reset`.
-    const isExpected = before === undefined || fileId(this.#files.aside) === before
+    const isKnown = file !== undefined && this.#own.has(file)
+    const isExpected = before === undefined || isKnown || fileId(aside) === before
     if (file === undefined && !isExpected) throw lostIndex()
     this.#file = file
     if (!isExpected) {

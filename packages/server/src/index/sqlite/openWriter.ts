@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { StoreError } from '../../platform/errors.ts'
 import { makeFolder } from '../../platform/makeFolder.ts'
@@ -14,7 +13,7 @@ import { acquireWriterLock } from './lock.ts'
 import { createCursor, writeIdentity } from './meta.ts'
 import { migrate } from './migrate.ts'
 import { type ChainFiles, chainFiles, openForWriting } from './open.ts'
-import { lostIndex, trackFiles } from './openFiles.ts'
+import { hasContent, lostIndex, trackFiles } from './openFiles.ts'
 import { migrations } from './schema.ts'
 import { defaultLayout, type Layout, SqliteWriter } from './writer.ts'
 
@@ -92,11 +91,6 @@ function isOfOtherGenesis(driver: SqliteDriver, files: ChainFiles, wanted: Chain
   } finally {
     connection.close()
   }
-}
-
-/** An empty file is what a program leaves that opened the index before there was one. */
-function hasContent(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 async function requireFolder(folder: string): Promise<void> {

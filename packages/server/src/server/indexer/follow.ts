@@ -107,7 +107,6 @@ export async function follow(options: FollowOptions): Promise<void> {
       case 'head': {
         named = event
         const { head, finalized } = await store.state()
-        if (board.read().indexUnusable) logger.info('the index can be used again')
         board.change({
           indexUnusable: undefined,
           head: event.head,
@@ -208,9 +207,9 @@ export async function follow(options: FollowOptions): Promise<void> {
       ...{ attempt: pauses.failures(), waitMs: Math.round(pauseMs) },
       ...(cause instanceof BrokenChecksError ? { suggestedWaivers: cause.waivers } : {})
     }
-    if (cause instanceof StoreLostError) {
-      if (pauses.isMilestone()) logger.error('the index cannot be used', fields)
-    } else if (!(cause instanceof ChainDataError)) {
+    // Its reports find a lost store too, within a second, and log it.
+    if (cause instanceof StoreLostError) return pauseMs
+    if (!(cause instanceof ChainDataError)) {
       logger.error('indexing is stalled', { ...fields, error: cause })
     } else if (pauses.isMilestone()) logger.warn('indexing is stalled', fields)
     return pauseMs

@@ -165,6 +165,7 @@ export function reportStatus(options: {
   const { store, board, everyMs, logger } = options
   let last = board.read()
   let isFailing = false
+  let isLost = false
 
   function write(): void {
     const { phase, head, headTimestampSeconds, finalized, indexedTo, rollingBackTo } = last
@@ -179,11 +180,16 @@ export function reportStatus(options: {
     }
     store.report(report).then(
       () => {
+        if (isLost) logger.info('the index can be used again')
+        isLost = false
         isFailing = false
       },
       (error: unknown) => {
-        if (error instanceof StoreLostError) board.change(stalledBy(error))
-        else if (!isFailing) logger.warn('other servers cannot be told how the index stands', { error })
+        if (error instanceof StoreLostError) {
+          board.change(stalledBy(error))
+          if (!isLost) logger.error('the index cannot be used', { problem: describeProblem(error) })
+          isLost = true
+        } else if (!isFailing) logger.warn('other servers cannot be told how the index stands', { error })
         isFailing = true
       }
     )

@@ -11,6 +11,29 @@ import type { CoverageBelow } from './coverageBelow.ts'
 const startWaitMs = 5_000
 const pollMs = 25
 
+/** A chain with its index. */
+interface IndexedChain {
+  readonly reader: Pick<StoreReader, 'openSnapshot'>
+  readonly status: () => SyncStatus
+}
+
+/** A view of an index, which is the caller's to close, and the status of its chain, read after it. */
+interface OpenedIndex {
+  readonly snapshot: Snapshot
+  readonly status: SyncStatus
+}
+
+/**
+ * Opens a view of the index as it is now.
+ *
+ * @throws {Refusal} UPSTREAM_UNAVAILABLE when the index cannot be used.
+ */
+export async function openUsable({ reader, status }: IndexedChain): Promise<OpenedIndex> {
+  const before = status()
+  if (before.indexUnusable) throw notHeard(before)
+  return { snapshot: await reader.openSnapshot(), status: status() }
+}
+
 /**
  * Opens a view of the index, with the chain's status, once its indexer has reported it. The view is never one from the
  * middle of a reorg. It is the caller's to close.
@@ -22,19 +45,15 @@ const pollMs = 25
  * @remarks Waits while the index is being brought up to date after a start or a reorg, some seconds at most.
  */
 export async function openSettled(
-  {
-    reader,
-    status: readStatus
-  }: { readonly reader: Pick<StoreReader, 'openSnapshot'>; readonly status: () => SyncStatus },
+  chain: IndexedChain,
   clock: Clock,
   signal: AbortSignal
-): Promise<{ readonly snapshot: Snapshot; readonly status: SyncStatus }> {
+): Promise<OpenedIndex> {
+  const { status: readStatus } = chain
   const lastMoment = clock.now() + startWaitMs
   for (;;) {
     while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
-    const before = readStatus()
-    if (before.indexUnusable) throw notHeard(before)
-    const snapshot = await reader.openSnapshot()
+    const { snapshot } = await openUsable(chain)
     const { settled, backfilled } = await snapshot.marks()
     const status = readStatus()
     const isOver = clock.now() >= lastMoment
@@ -62,7 +81,7 @@ export function requireFollowing(status: SyncStatus): void {
 
 /**
  * Lets a history pass only while `whyNotReady` finds nothing against it, as the chain's status says; a page with `before`
- * also while the node is silent, because it needs only the index. None while that cannot be used.
+ * also while the node is silent, because it needs only the index.
  *
  * @throws {Refusal} NOT_SYNCED or UPSTREAM_UNAVAILABLE.
  */
@@ -71,7 +90,6 @@ export async function requireReady(
   status: SyncStatus,
   { isFirstPage, ...rules }: ReadinessRules & { readonly isFirstPage: boolean }
 ): Promise<void> {
-  if (status.indexUnusable) throw notHeard(status)
   const { backfilled } = await snapshot.marks()
   const why = whyNotReady({ ...status, backfilled }, rules)
   if (why === 'backfill') throw await notBackfilled(snapshot, status)

@@ -26,7 +26,7 @@ import {
   openBelowIndex,
   whoAnswersBelow
 } from './openBelowIndex.ts'
-import { coverageOf, openSettled, requireReady } from './requireCurrent.ts'
+import { coverageOf, openSettled, openUsable, requireReady } from './requireCurrent.ts'
 
 /** The sources of one chain's transaction history. */
 interface HistoryChain extends DeepChain {
@@ -74,11 +74,11 @@ export function createGetTransactionsByAddress(
     page: HistoryPage,
     context: MethodContext
   ): Promise<ResultStream | MissingBelow> {
-    const { chainId, reader, deep } = chain
+    const { chainId, deep } = chain
     const isFirstPage = page.before === undefined
     const { snapshot, status } = isFirstPage
       ? await openSettled(chain, clock, context.signal)
-      : { snapshot: await reader.openSnapshot(), status: chain.status() }
+      : await openUsable(chain)
     let isOpen = false
     try {
       context.signal.throwIfAborted()
