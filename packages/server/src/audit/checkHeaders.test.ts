@@ -59,6 +59,7 @@ async function certify(
     },
     {
       parts,
+      ...(parts.length === 0 && { unknownEncoding: 'its hash does not follow' }),
       blocks: {
         async block(height) {
           asked.push(height)
@@ -150,5 +151,6 @@ describe('an index held against headers', () => {
     const { unaltered, findings, asked } = await certify(block => block, { parts: [] })
     expect(unaltered).toMatchObject({ verdict: 'unprovable', unknownParts: rootParts })
     expect([kindsOf(findings), asked]).toEqual([['ROOTS_UNKNOWN'], []])
+    expect(findings[0]?.message).toMatch(/: its hash does not follow\.$/)
   })
 })

@@ -19,6 +19,8 @@ export interface UnalteredResult {
 export interface HeaderChecking {
   /** Parts that are recomputed on this chain; none where its encoding is not known. */
   readonly parts: readonly RootPart[]
+  /** What of its blocks cannot be recomputed, where that is known. */
+  readonly unknownEncoding?: string | undefined
   /** The blocks to be read again for this certificate; absent: the caller did not ask for it. */
   readonly blocks?: VerifiedBlocks
 }
@@ -29,7 +31,7 @@ export interface HeaderChecking {
  */
 export async function checkUnaltered(
   audit: Audit,
-  { parts, blocks }: HeaderChecking
+  { parts, unknownEncoding, blocks }: HeaderChecking
 ): Promise<UnalteredResult> {
   const { heights } = audit.indexed.sums
   const { rootsFrom } = audit.indexed.coverage
@@ -52,7 +54,7 @@ export async function checkUnaltered(
   if (parts.length === 0) {
     audit.findings.add({
       kind: 'ROOTS_UNKNOWN',
-      message: 'How this chain encodes its blocks is not known: they cannot be held against their headers.'
+      message: `How this chain encodes its blocks is not known, so they cannot be held against their headers${unknownEncoding === undefined ? '' : `: ${unknownEncoding}`}.`
     })
     return { verdict: 'unprovable', ...base, roots: atStoring }
   }

@@ -1,5 +1,6 @@
 import { type KnownException, knownExceptions } from './knownExceptions.ts'
 import { type RootPart, rootParts } from './rootParts.ts'
+import { describeUnknownEncoding } from './unknownEncodings.ts'
 
 /** The currency that a chain's fees are paid in. */
 interface NativeCurrency {
@@ -19,6 +20,8 @@ export interface ChainPreset {
   readonly exceptions: readonly KnownException[]
   /** Parts of its blocks that are known to be recomputable; absent: the encoding of the chain is not known. */
   readonly roots?: readonly RootPart[]
+  /** What of its blocks cannot be recomputed; only where `roots` is absent. */
+  readonly unknownEncoding?: string
 }
 
 /** Chain ids of development nodes: hardhat's and anvil's, and the older one of ganache and geth. */
@@ -138,7 +141,9 @@ function toPreset([chainId, name, currency, explorerUrl]: Row): ChainPreset {
     nativeCurrency: toCurrency(currency),
     ...(explorerUrl === undefined ? {} : { explorerUrl }),
     exceptions: knownExceptions.get(chainId) ?? [],
-    ...(ethereumIds.has(chainId) ? { roots: rootParts } : {})
+    ...(ethereumIds.has(chainId)
+      ? { roots: rootParts }
+      : { unknownEncoding: describeUnknownEncoding(chainId) })
   }
 }
 

@@ -73,6 +73,18 @@ describe('the preset of a chain', () => {
     })
     expect(describeChain(chainOf({ chainId: 424_242 })).preset).toBe('none is known')
   })
+
+  it('is told with what of its blocks cannot be recomputed, unless it is recomputed all the same', () => {
+    expect(describeChain(chainOf({ chainId: 42_161 })).unverified).toContain('types 0x64 to 0x6a')
+    expect(describeChain(chainOf({ chainId: 100 })).unverified).toContain('no recorded block')
+    expect(describeChain(chainOf({ chainId: 42_161, verify: 'roots' }))).not.toHaveProperty('unverified')
+    for (const chainId of [1, 31_337, 424_242]) {
+      expect(describeChain(chainOf({ chainId }))).not.toHaveProperty('unverified')
+    }
+    for (const { roots, unknownEncoding } of chainPresets.values()) {
+      expect(roots === undefined).toBe(unknownEncoding !== undefined)
+    }
+  })
 })
 
 describe('the presets', () => {
@@ -85,7 +97,7 @@ describe('the presets', () => {
   })
 
   it('are all valid in a configuration', () => {
-    for (const { chainId, exceptions, roots: _, ...words } of all) {
+    for (const { chainId, exceptions, roots: _, unknownEncoding: __, ...words } of all) {
       const written = { chainId, preset: false, ...words, waivers: exceptions }
       expect({ ...chainOf(written), preset: true }).toEqual(chainOf({ chainId }))
     }

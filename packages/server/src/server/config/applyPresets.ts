@@ -59,12 +59,14 @@ function nameless(chainId: number): string {
 export function describeChain(chain: EvmChain) {
   const { chainId, name, preset, waivers } = chain
   const roots = chooseRoots(chain)
+  const known = preset ? chainPresets.get(chainId) : undefined
   const applied = chainPresets.has(chainId) ? 'applied' : 'none is known'
   return {
     chainId,
     name,
     preset: preset ? applied : 'off',
     ...(roots === undefined ? {} : { verified: describeRoots(roots) }),
+    ...(roots === undefined && known?.unknownEncoding ? { unverified: known.unknownEncoding } : {}),
     ...(waivers.length === 0 ? {} : { waivers: waivers.map(describeWaiver).join('; ') })
   }
 }

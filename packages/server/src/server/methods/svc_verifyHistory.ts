@@ -1,11 +1,11 @@
 import type { IndexedAccount } from '../../audit/Audit.ts'
 import type { AccountStates } from '../../audit/accountStates.ts'
+import type { HeaderChecking } from '../../audit/checkUnaltered.ts'
 import { issueCertificate, readIndexedAccount } from '../../audit/issueCertificate.ts'
 import { type BlockAt, BlockLostError } from '../../evm/state/pinBlock.ts'
 import type { IndexedRange } from '../../index/port/status.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { Address, IndexedBlock } from '../../model/evm.ts'
-import type { RootPart } from '../../model/rootParts.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
@@ -26,8 +26,7 @@ interface VerifiedChain {
   readonly reader: Pick<StoreReader, 'openSnapshot'>
   readonly states: AccountStates
   /** Blocks that are held against their headers, as far as the chain's encoding is known. */
-  readonly headers: {
-    readonly parts: readonly RootPart[]
+  readonly headers: Omit<HeaderChecking, 'blocks'> & {
     block(height: number, signal: AbortSignal): Promise<IndexedBlock>
   }
   status(): SyncStatus
@@ -66,8 +65,8 @@ export function createVerifyHistory({
     const { sums } = indexed
     const size = sums.transactions + sums.tokens.size
     const request = { address: account, at, size, signal, deadlineMs }
-    const { parts } = chain.headers
-    const blocks = { block: (height: number) => chain.headers.block(height, signal) }
+    const { block, ...known } = chain.headers
+    const blocks = { block: (height: number) => block(height, signal) }
     const certificate = await chain.states.withState(request, state =>
       issueCertificate(
         {
@@ -76,7 +75,7 @@ export function createVerifyHistory({
           untilMs,
           now: () => clock.now()
         },
-        withRoots ? { parts, blocks } : { parts }
+        withRoots ? { ...known, blocks } : known
       )
     )
     return shapeCertificate(certificate, indexed, at, formatAddress)

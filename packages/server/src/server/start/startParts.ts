@@ -3,6 +3,7 @@ import { createDeepHistory } from '../../evm/below/createDeepHistory.ts'
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createEvmHoldings } from '../../evm/holdings/holdings.ts'
 import { createSpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
+import { chainPresets } from '../../model/chainPresets.ts'
 import { toChainState } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
@@ -211,6 +212,7 @@ function createVerifiedBlocks(chain: EvmChain, rpc: EvmUpstreams) {
   const source = createEvmSource({ rpc, finality, waivers, traces, dev, roots: { parts, blocks: 'all' } })
   return {
     parts,
+    unknownEncoding: chainPresets.get(chain.chainId)?.unknownEncoding,
     block: async (height: number, signal: AbortSignal) => toIndexedBlock(await source.block(height, signal))
   }
 }

@@ -1,0 +1,26 @@
+/** A family of chains of whose blocks something cannot be recomputed here. */
+const families: readonly (readonly [why: string, chainIds: readonly number[]])[] = [
+  [
+    'deposits of the OP stack (0x7e) are known, the header fields and receipts of its newer forks are not',
+    [10, 130, 204, 252, 480, 1135, 1868, 8453, 34_443, 57_073, 60_808, 84_532, 747_474, 7_777_777, 11_155_420]
+  ],
+  ['deposits have fields that those of the OP stack lack', [5000]],
+  ['transactions of types 0x64 to 0x6a are not encoded here', [33_139, 42_161, 42_170, 421_614]],
+  ['state syncs are outside of the roots, or in them since a fork', [109, 137, 80_002]],
+  ['the hash of a block does not follow from its header, and its roots are zero', [324, 2741]],
+  ['messages of the parent chain (0x7e) are encoded otherwise than deposits of the OP stack', [534_352]],
+  ['transactions that pay their fees in tokens (0x7a to 0x7d) are not encoded here', [42_220]],
+  ['transactions of type 0x76 are not encoded here', [4217, 42_429, 42_431]],
+  ['transactions and headers have forms of their own', [8217]],
+  ['headers have fields of their own', [43_113, 43_114]],
+  ['transfers from HyperCore are outside of the roots', [998, 999]],
+  ['headers name the receipts root of an empty block', [25, 338, 2222]],
+  ['headers are made by a network that is not built of them', [295, 296, 1_313_161_554]]
+]
+
+const reasons = new Map(families.flatMap(([why, chainIds]) => chainIds.map(chainId => [chainId, why])))
+
+/** Says what of a chain's blocks cannot be recomputed from what a node answers. */
+export function describeUnknownEncoding(chainId: number): string {
+  return reasons.get(chainId) ?? 'no recorded block shows how it encodes its blocks'
+}
