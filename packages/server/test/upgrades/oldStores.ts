@@ -1,11 +1,13 @@
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import { connect } from '../../src/index/postgres/driver.ts'
 import { chainSchema, migrations as postgresMigrations } from '../../src/index/postgres/schema.ts'
+import { sumFlag, sumLength } from '../../src/index/record/RecordParts.ts'
 import type { SqliteConnection } from '../../src/index/sqlite/driver.ts'
 import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
 import { migrate } from '../../src/index/sqlite/migrate.ts'
 import { chainFiles } from '../../src/index/sqlite/open.ts'
 import { migrations as sqliteMigrations } from '../../src/index/sqlite/schema.ts'
+import { sealedVersion } from '../../src/index/sqlite/sealOldRows.ts'
 import { temporaryFolder } from '../support/indexHarness.ts'
 import { engines } from '../support/testStores.ts'
 
@@ -62,7 +64,20 @@ function copyIntoOld(from: string, to: string, chainId: number, version: number)
     if (columns === '') continue
     connection.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM made.${table}`)
   }
+  if (version < sealedVersion) takeSumsOff(connection)
   connection.close()
+}
+
+/** Records of older versions have no checksums at their ends. */
+function takeSumsOff(connection: SqliteConnection): void {
+  if (!tablesOf(connection).includes('tx')) return
+  const put = connection.prepare('UPDATE tx SET rec = ? WHERE id = ?')
+  const records = connection.prepare<{ id: number; rec: Uint8Array }>('SELECT id, rec FROM tx')
+  for (const { id, rec } of records.all([])) {
+    const old = rec.slice(0, -sumLength)
+    old[0] = (rec[0] ?? 0) & ~sumFlag
+    put.run([old, id])
+  }
 }
 
 function tablesOf(connection: SqliteConnection): readonly string[] {
@@ -77,6 +92,15 @@ function columnsOf(connection: SqliteConnection, place: 'main' | 'made', table: 
   return columns.all([]).map(({ name }) => name)
 }
 
+/** Takes the checksums of PostgreSQL back, those at the ends of records too. */
+export const unsealed = `DROP FUNCTION seal_row CASCADE; DROP FUNCTION row_sum;
+  ALTER TABLE meta DROP COLUMN checked_from;
+  ${['meta', 'writer_report', 'block', 'account_event', 'undo', 'reorged', 'pool', 'first_seen']
+    .map(table => `ALTER TABLE ${table} DROP COLUMN sum;`)
+    .join(' ')}
+  UPDATE tx SET rec = set_byte(substr(rec, 1, octet_length(rec) - 4), 0, get_byte(rec, 0) & 127) WHERE get_byte(rec, 0) >= 128;
+  DELETE FROM migration WHERE version = 5`
+
 /** What takes each step back, the first one first. */
 const undone = [
   (schema: string) => `DROP SCHEMA ${schema} CASCADE`,
@@ -87,7 +111,8 @@ const undone = [
     ALTER TABLE writer_report DROP COLUMN head_seconds;
     DELETE FROM migration WHERE version = 3`,
   (schema: string) => `SET search_path = ${schema}; ALTER TABLE meta DROP COLUMN roots_from;
-    DELETE FROM migration WHERE version = 4`
+    DELETE FROM migration WHERE version = 4`,
+  (schema: string) => `SET search_path = ${schema}; ${unsealed}`
 ]
 
 async function undoSteps(url: string, chainId: number, version: number): Promise<void> {

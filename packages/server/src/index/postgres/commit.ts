@@ -26,11 +26,11 @@ export function appendScript(
   const { headers, ids, eventEnds } = blocks
   const holdings = holdingStatement(blocks)
   const tables: readonly (readonly [string, Buffer])[] = [
-    ['block', copyBlocks(headers)],
+    ['block (number, hash, parent_hash, timestamp_seconds, tx_count)', copyBlocks(headers)],
     ['tx', copyRecords(blocks)],
     ['address_tx', copyParties(blocks)],
-    ['undo', copyUndo(blocks, change.undoAbove)],
-    ...(eventEnds.length === 0 ? [] : [['account_event', copyEvents(blocks)] as const])
+    ['undo (block, addresses, tx_ids)', copyUndo(blocks, change.undoAbove)],
+    ...(eventEnds.length === 0 ? [] : [['account_event (address, block, rec)', copyEvents(blocks)] as const])
   ]
   return {
     statements: [

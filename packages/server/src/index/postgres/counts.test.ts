@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createTestDatabase } from '../../../test/support/startPostgres.ts'
+import { unsealed } from '../../../test/upgrades/oldStores.ts'
 import type { Address } from '../../model/evm.ts'
 import type { StoreReader } from '../port/store.ts'
 import type { StoreWriter } from '../port/writer.ts'
@@ -49,8 +50,8 @@ const loseRow = (blockNumber: number) =>
 
 /** As the version before this one left it. */
 async function downgrade(): Promise<void> {
-  expect(migrations).toHaveLength(4)
-  await other.query(`DROP TABLE account_event, tally; DELETE FROM migration WHERE version >= 2;
+  expect(migrations).toHaveLength(5)
+  await other.query(`${unsealed}; DROP TABLE account_event, tally; DELETE FROM migration WHERE version >= 2;
     ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from, DROP COLUMN operations_from,
       DROP COLUMN roots_from;
     ALTER TABLE writer_report DROP COLUMN head_seconds`)
@@ -71,7 +72,12 @@ test('an index of the version before is kept, says that it does not know, and kn
   await loseRow(1)
   expect(await recount(alice)).toEqual(nothingLost)
   await commitChain(writer, blocks.slice(5))
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 5, countedFrom: 5, operationsFrom: 5 })
+  expect(await readCoverage(reader)).toEqual({
+    detailedFrom: 5,
+    countedFrom: 5,
+    operationsFrom: 5,
+    checkedFrom: 5
+  })
   expect(await recount(alice)).toEqual(nothingLost)
   await loseRow(6)
   expect(await recount(alice)).toMatchObject({ missing: [{ blockNumber: 6, index: 0 }] })
@@ -79,7 +85,12 @@ test('an index of the version before is kept, says that it does not know, and kn
   await writer.rollbackTo(blocks[2]!.ref)
   expect(await readCoverage(reader)).toEqual({})
   await commitChain(writer, blocks.slice(3))
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 3, countedFrom: 3, operationsFrom: 3 })
+  expect(await readCoverage(reader)).toEqual({
+    detailedFrom: 3,
+    countedFrom: 3,
+    operationsFrom: 3,
+    checkedFrom: 3
+  })
   for (const address of [alice, bob]) expect(await recount(address)).toEqual(nothingLost)
 })
 
@@ -101,7 +112,12 @@ test('what a writer counts comes from the store when it takes over, and after ea
   expect(await recount(alice)).toEqual(nothingLost)
   await commitChain(next, blocks.slice(5))
   expect(await recount(alice)).toEqual(nothingLost)
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 0, operationsFrom: 0 })
+  expect(await readCoverage(reader)).toEqual({
+    detailedFrom: 0,
+    countedFrom: 0,
+    operationsFrom: 0,
+    checkedFrom: 0
+  })
 })
 
 test('a page of row checksums that is changed again and again takes no more room', async () => {

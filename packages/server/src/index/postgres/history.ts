@@ -1,4 +1,5 @@
 import type { AuditedChunk, MissingPart } from '../port/audit.ts'
+import { checkRecords, type SumRule } from '../record/recordSums.ts'
 import { toPosition } from '../record/transactionId.ts'
 import { missingRecord } from '../shared/rows.ts'
 import type { ReadConnection, Row } from './connection.ts'
@@ -148,13 +149,17 @@ export async function readPartitions(
  * The answer to the statement `records`. Absent: no row of the address index.
  * @throws {StoreError} a record is missing.
  */
-export function toStretch({ ids: idBytes, bytes, missing }: Row = {}): Stretch | undefined {
+export function toStretch(
+  rule: SumRule,
+  { ids: idBytes, bytes, lengths, missing }: Row = {}
+): Stretch | undefined {
   const ids = toNumbers(idBytes)
   const lastId = ids.at(-1)
   if (lastId === undefined) return undefined
   if (missing !== null || !Buffer.isBuffer(bytes)) {
     throw missingRecord(Number(missing))
   }
+  checkRecords(rule, ids, bytes, toLengths(lengths))
   return { chunk: { ids, bytes, missing: [] }, rows: ids.length, lastId }
 }
 
@@ -162,7 +167,10 @@ export function toStretch({ ids: idBytes, bytes, missing }: Row = {}): Stretch |
  * The answer to the statement `audited`. Absent: no row of the address index. A hash is found by an index over the records
  * themselves, so that it cannot be missing where its record is there.
  */
-export function toAuditedStretch({ ids, bytes, withoutRecord, withoutBlock }: Row = {}): Stretch | undefined {
+export function toAuditedStretch(
+  rule: SumRule,
+  { ids, bytes, lengths, withoutRecord, withoutBlock }: Row = {}
+): Stretch | undefined {
   const named = toNumbers(ids)
   const lastId = named.at(-1)
   if (lastId === undefined) return undefined
@@ -171,15 +179,20 @@ export function toAuditedStretch({ ids, bytes, withoutRecord, withoutBlock }: Ro
     ...(recordless.has(id) ? [{ position: toPosition(id), part: 'record' as const }] : []),
     ...(blockless.has(id) ? [{ position: toPosition(id), part: 'block' as const }] : [])
   ])
+  const found = named.filter(id => !recordless.has(id))
+  const records = Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0)
+  checkRecords(rule, found, records, toLengths(lengths))
   return {
-    chunk: {
-      ids: named.filter(id => !recordless.has(id)),
-      bytes: Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0),
-      missing
-    },
+    chunk: { ids: found, bytes: records, missing },
     rows: named.length,
     lastId
   }
+}
+
+/** Lengths, 4 bytes each; none where the value is null. */
+function toLengths(lengths: unknown): readonly number[] {
+  if (!Buffer.isBuffer(lengths)) return []
+  return Array.from({ length: lengths.length / 4 }, (_, place) => lengths.readUInt32BE(place * 4))
 }
 
 /** Ids, 8 bytes each; none where the value is null. Ids fit a number: two halves are quicker than a bigint. */

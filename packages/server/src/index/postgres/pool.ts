@@ -74,7 +74,10 @@ export function poolScript(write: PoolWrite): Script {
     ...update(1),
     ...(added.length === 0
       ? []
-      : ['COPY pool FROM STDIN (FORMAT binary)', 'COPY pool_address FROM STDIN (FORMAT binary)']),
+      : [
+          'COPY pool (id, hash, status, first_seen_seconds, rec) FROM STDIN (FORMAT binary)',
+          'COPY pool_address FROM STDIN (FORMAT binary)'
+        ]),
     ...(returned.length === 0
       ? []
       : [`DELETE FROM first_seen WHERE hash = ANY (${bytesArrayLiteral(returned.map(hashBytes))})`])

@@ -99,7 +99,7 @@ describe.each<[string, (client: Client) => Promise<unknown>, (client: Client) =>
   })
 
   it('a hash is found by its key, not by walking the ids', async () => {
-    const plan = await explain(client, statements.hash, [hashKeyNumber(hashOf('tx 0/0')), 0, end, 33])
+    const plan = await explain(client, statements.hash, [hashKeyNumber(hashOf('tx 0/0')), 0, end])
     expectWalk(plan)
     const indexes = plan.flatMap(({ index }) => (index === undefined ? [] : [index]))
     expect(indexes).toHaveLength(5)

@@ -64,6 +64,8 @@ export function createReadStatements(
     statement_timeout: String(limits.answerMs),
     idle_in_transaction_session_timeout: String(limits.idleMs)
   })
+  /** Whether the checksum of a row is right; null where it has none. */
+  const isSound = (row: string) => `${row}.sum = ${schema}.row_sum(to_jsonb(${row}))`
   const setLocal = local.map(([name, value]) => `set_config('${name}', '${value}', true)`)
 
   return {
@@ -74,11 +76,13 @@ export function createReadStatements(
       SELECT ${setLocal.join(', ')};
       SELECT version, pg_is_in_recovery() AS "isReplica",
         extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs", chain_id, genesis_hash, indexed_from, backfilled, settled,
-        finalized, degraded_until, transactions, rollbacks, detailed_from, traced_from, tallied_from, operations_from, roots_from, number, hash, timestamp_seconds
+        finalized, degraded_until, transactions, rollbacks, detailed_from, traced_from, tallied_from, operations_from, roots_from,
+        checked_from, ${isSound('meta')} AS "isMetaSound", number, hash, timestamp_seconds, "isSound"
       FROM (SELECT max(version) AS version FROM ${schema}.migration) migrated
         LEFT JOIN ${schema}.meta ON true
         LEFT JOIN LATERAL (
-          SELECT number, hash, timestamp_seconds FROM ${schema}.block ORDER BY number DESC LIMIT 1
+          SELECT number, hash, timestamp_seconds, ${isSound('block')} AS "isSound"
+          FROM ${schema}.block ORDER BY number DESC LIMIT 1
         ) head ON true`,
     partitions: named(
       'partitions',
@@ -92,7 +96,7 @@ export function createReadStatements(
     records: named(
       'records',
       `SELECT string_agg(int8send(id), '') AS ids, string_agg(rec, '') AS bytes,
-         max(id) FILTER (WHERE rec IS NULL) AS missing
+         string_agg(int4send(octet_length(rec)), '') AS lengths, max(id) FILTER (WHERE rec IS NULL) AS missing
        FROM (
          SELECT a.tx_id AS id, t.rec FROM ${schema}.address_tx a
          LEFT JOIN LATERAL (
@@ -111,17 +115,18 @@ export function createReadStatements(
     hash: named(
       'hash',
       // Sorted by its caller: told to sort, the planner might rather walk all ids.
-      `SELECT id, substr(rec, 1, $4) AS head FROM ${schema}.tx
+      `SELECT id, rec FROM ${schema}.tx
        WHERE ${schema}.hash_key(rec) = $1 AND id >= $2 AND id < $3`
     ),
     reorged: named(
       'reorged',
-      `SELECT ancestor_number AS number, ancestor_hash AS hash FROM ${schema}.reorged WHERE hash = $1`
+      `SELECT ancestor_number AS number, ancestor_hash AS hash, ${isSound('reorged')} AS "isSound"
+       FROM ${schema}.reorged WHERE hash = $1`
     ),
     pending: named(
       'pending',
-      `SELECT p.status, p.first_seen_seconds AS seconds, p.rec FROM ${schema}.pool_address a
-       JOIN ${schema}.pool p ON p.id = a.pool_id WHERE a.address = $1`
+      `SELECT p.status, p.first_seen_seconds AS seconds, p.rec, ${isSound('p')} AS "isSound"
+       FROM ${schema}.pool_address a LEFT JOIN ${schema}.pool p ON p.id = a.pool_id WHERE a.address = $1`
     ),
     holdings: named(
       'holdings',
@@ -129,10 +134,14 @@ export function createReadStatements(
        WHERE owner = $1 AND (contract, token_id, standard) > ($2, $3, $4)
        ORDER BY contract, token_id, standard LIMIT $5`
     ),
-    report: named('report', `SELECT * FROM ${schema}.writer_report`),
+    report: named(
+      'report',
+      `SELECT *, ${isSound('writer_report')} AS "isSound" FROM ${schema}.writer_report`
+    ),
     audited: named(
       'audited',
       `SELECT string_agg(int8send(id), '') AS ids, string_agg(rec, '') AS bytes,
+         string_agg(int4send(octet_length(rec)), '') AS lengths,
          string_agg(int8send(id), '') FILTER (WHERE rec IS NULL) AS "withoutRecord",
          string_agg(int8send(id), '') FILTER (WHERE block IS NULL) AS "withoutBlock"
        FROM (
@@ -158,12 +167,14 @@ export function createReadStatements(
     checksumPage: named('checksumPage', `SELECT rec FROM ${schema}.tally WHERE page = $1`),
     events: named(
       'events',
-      `SELECT block, rec FROM ${schema}.account_event WHERE address = $1 AND block > $2
+      `SELECT block, rec, ${isSound('account_event')} AS "isSound" FROM ${schema}.account_event
+       WHERE address = $1 AND block > $2
        ORDER BY block LIMIT $3`
     ),
     block: named(
       'block',
-      `SELECT number, hash, parent_hash, timestamp_seconds, tx_count FROM ${schema}.block WHERE number = $1`
+      `SELECT number, hash, parent_hash, timestamp_seconds, tx_count, ${isSound('block')} AS "isSound"
+       FROM ${schema}.block WHERE number = $1`
     )
   }
 }

@@ -109,7 +109,12 @@ afterEach(async () => {
 it('queries are asked of the replica, and none of the primary', async () => {
   await withSnapshot(reader, async snapshot => {
     expect(await readHistory(snapshot, alice)).toHaveLength(5)
-    expect(await snapshot.coverage()).toEqual({ detailedFrom: 0, countedFrom: 0, operationsFrom: 0 })
+    expect(await snapshot.coverage()).toEqual({
+      detailedFrom: 0,
+      countedFrom: 0,
+      operationsFrom: 0,
+      checkedFrom: 0
+    })
     expect(await snapshot.recount(alice)).toEqual({ isComplete: true, missing: [], unresolved: 0 })
     for await (const { ids, missing } of snapshot.auditedRecords(alice)) {
       expect({ count: ids.length, missing }).toEqual({ count: 5, missing: [] })
@@ -191,7 +196,12 @@ it('a snapshot does not go over to a primary that says something else than it ha
 it('a snapshot goes over to the primary only where what it has said to be known of the blocks is known there', async () => {
   const snapshots = [await reader.openSnapshot(), await reader.openSnapshot()] as const
   for (const snapshot of snapshots) {
-    expect(await snapshot.coverage()).toEqual({ detailedFrom: 0, countedFrom: 0, operationsFrom: 0 })
+    expect(await snapshot.coverage()).toEqual({
+      detailedFrom: 0,
+      countedFrom: 0,
+      operationsFrom: 0,
+      checkedFrom: 0
+    })
   }
   await holdReplica()
   await commitChain(writer, blocks.slice(5, 7))

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Address, Hash } from '../../model/evm.ts'
-import { StoreUnavailableError } from '../../platform/errors.ts'
+import { IndexDamagedError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { AuditedChunk } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type { IndexedRange, StoredBlock } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes } from '../record/hexBytes.ts'
-import { hashOfRecord, type RecordChunk, recordHeadLength } from '../record/record.ts'
+import { hashOfRecord, type RecordChunk } from '../record/record.ts'
+import { checkRecord, type SumRule } from '../record/recordSums.ts'
 import {
   afterAllAddresses,
   findChecksum,
@@ -29,6 +30,7 @@ import {
   type PendingColumns,
   type RefColumns,
   type ReportColumns,
+  sumRuleOf,
   toRef,
   toStoredBlock
 } from '../shared/rows.ts'
@@ -43,6 +45,7 @@ import {
   toAuditedStretch,
   toStretch
 } from './history.ts'
+import { type Judged, requireSound } from './judged.ts'
 import { hashKeyNumber } from './literals.ts'
 import type { ReadStatements, Statement } from './read.ts'
 import { endOfNewest, type ViewFacts } from './view.ts'
@@ -108,15 +111,19 @@ export class PostgresSnapshot extends IndexSnapshot {
   }
 
   async storedBlock(number: number): Promise<StoredBlock | undefined> {
-    const [row] = await this.#rows<BlockColumns>('block', [number])
-    return row && toStoredBlock(row)
+    const { range } = this.meta
+    const [row] = await this.#rows<BlockColumns & Judged>('block', [number])
+    const damage = { part: 'block', block: number } as const
+    const isIndexed = range !== undefined && number >= range.from && number <= range.to.number
+    if (row === undefined && isIndexed) throw new IndexDamagedError(damage, 'it is missing')
+    return row && toStoredBlock(requireSound(this.#rule, row, damage))
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
     const key = addressBytes(address)
     const windows = await this.#windows(olderThan === undefined ? undefined : toTransactionId(olderThan))
     const cursor = new HistoryCursor(windows, async ({ from, end, isWide }, count) =>
-      toStretch((await this.#rows('records', [key, from, end, count], isWide))[0])
+      toStretch(this.#rule, (await this.#rows('records', [key, from, end, count], isWide))[0])
     )
     for await (const { chunk } of this.#pullAll(cursor, limit)) {
       yield { ids: chunk.ids, bytes: chunk.bytes }
@@ -144,22 +151,24 @@ export class PostgresSnapshot extends IndexSnapshot {
   async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
     const key = addressBytes(address)
     const cursor = new HistoryCursor(await this.#windows(), async ({ from, end, isWide }, count) =>
-      toAuditedStretch((await this.#rows('audited', [key, from, end, count], isWide))[0])
+      toAuditedStretch(this.#rule, (await this.#rows('audited', [key, from, end, count], isWide))[0])
     )
     for await (const { chunk } of this.#pullAll(cursor)) yield chunk
   }
 
   protected async readReport() {
-    const [row] = await this.#rows<ReportColumns>('report', [])
-    return row
+    const [row] = await this.#rows<ReportColumns & Judged>('report', [])
+    return row && requireSound(this.#rule, row, { part: 'report' })
   }
 
-  protected readPending(address: Uint8Array) {
-    return this.#rows<PendingColumns>('pending', [address])
+  protected async readPending(address: Uint8Array) {
+    const rows = await this.#rows<PendingColumns & Judged>('pending', [address])
+    return rows.map(row => requireSound(this.#rule, row, { part: 'poolEntry' }))
   }
 
-  protected readEvents(address: Uint8Array, after: number, limit: number) {
-    return this.#rows<EventColumns>('events', [address, after, limit])
+  protected async readEvents(address: Uint8Array, after: number, limit: number) {
+    const rows = await this.#rows<EventColumns & Judged>('events', [address, after, limit])
+    return rows.map(row => requireSound(this.#rule, row, { part: 'event', block: row.block }))
   }
 
   protected async *readHoldings(owner: Uint8Array): AsyncGenerator<readonly HoldingColumns[]> {
@@ -241,15 +250,20 @@ export class PostgresSnapshot extends IndexSnapshot {
     const wanted = hash.toLowerCase()
     const key = hashKeyNumber(hash)
     for await (const { from, end, isWide } of this.#eachWindow()) {
-      const rows = await this.#ask('hash', [key, from, end, recordHeadLength], isWide)
-      const ids = rows
-        .filter(({ head }) => hashOfRecord(head as Buffer) === wanted)
-        .map(({ id }) => Number(id))
+      const rows = await this.#ask<{ id: number; rec: Buffer }>('hash', [key, from, end], isWide)
+      // A record that is not what was written may have lost this hash.
+      for (const { id, rec } of rows) checkRecord(this.#rule, id, rec)
+      const ids = rows.filter(({ rec }) => hashOfRecord(rec) === wanted).map(({ id }) => id)
       // Of a hash that a broken chain lists twice, the later place is found.
       if (ids.length > 0) return { kind: 'confirmed', position: toPosition(Math.max(...ids)) }
     }
-    const [ancestor] = await this.#ask<RefColumns>('reorged', [hashBytes(hash)])
-    return ancestor ? { kind: 'reorged', commonAncestor: toRef(ancestor) } : { kind: 'unknown' }
+    const [ancestor] = await this.#ask<RefColumns & Judged>('reorged', [hashBytes(hash)])
+    if (ancestor === undefined) return { kind: 'unknown' }
+    return { kind: 'reorged', commonAncestor: toRef(requireSound(this.#rule, ancestor, { part: 'undo' })) }
+  }
+
+  get #rule(): SumRule {
+    return sumRuleOf(this.meta)
   }
 
   /** From `before` down; everything where it is absent. */

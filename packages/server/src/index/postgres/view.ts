@@ -2,9 +2,10 @@ import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { IndexedRange } from '../port/status.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
 import { refuseNewerSchema } from '../shared/checkMigrations.ts'
-import { type ChainMeta, checkChain, type MetaColumns, toMeta, toRef } from '../shared/rows.ts'
+import { type ChainMeta, checkChain, type MetaColumns, sumRuleOf, toMeta, toRef } from '../shared/rows.ts'
 import type { ReadConnection } from './connection.ts'
 import { sqlStateOf } from './driver.ts'
+import { requireSound } from './judged.ts'
 import type { ReadStatements } from './read.ts'
 import { migrations } from './schema.ts'
 
@@ -35,6 +36,9 @@ interface ViewColumns extends MetaColumns {
   readonly number: number | null
   readonly hash: Buffer
   readonly timestamp_seconds: number
+  /** Of that block's row. */
+  readonly isSound: boolean | null
+  readonly isMetaSound: boolean | null
 }
 
 /** No such schema, table or column: it is not, or no longer, the schema that this program reads. */
@@ -86,8 +90,11 @@ function toFacts(row: ViewColumns | undefined, chainId: number): ViewFacts | und
   // The writer has made the tables, and not yet said for which chain.
   if (row === undefined || row.rollbacks === null) return undefined
   refuseNewerSchema(row.version, migrations, 'database', chainId)
+  const rule = { chainId }
+  requireSound(rule, { isSound: row.isMetaSound }, { part: 'meta' })
   const meta = toMeta(row)
   checkChain(meta, chainId)
+  if (row.number !== null) requireSound(sumRuleOf(meta), row, { part: 'block', block: row.number })
   const { isReplica, lagMs } = row
   return {
     ...{ ...meta, range: toRange(meta.indexedFrom, row), isReplica },

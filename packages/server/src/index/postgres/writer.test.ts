@@ -221,8 +221,8 @@ describe('whatever fails', () => {
       await writer.close()
       await other.query(`DROP SCHEMA ${schema} CASCADE`)
       await work(await prepare())
-      // Each of the two has gone back at its own moment.
-      const timeless = (all: unknown) => JSON.stringify(all).replace(/"rollbacks":\d+/, '')
+      // Each of the two has gone back at its own moment, which the checksum of its row covers.
+      const timeless = (all: unknown) => JSON.stringify(all).replace(/"(rollbacks|sum)":-?\d+/g, '')
       expect(timeless(repeated)).toBe(timeless(await everything()))
     }
   )

@@ -264,8 +264,8 @@ function knownStatements({ coverage, checksumPages }: KnownChange): readonly str
 }
 
 function coverageStatement(coverage: IndexCoverage): string {
-  const { detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom } = coverage
+  const { detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom, checkedFrom } = coverage
   return `UPDATE meta SET detailed_from = ${detailedFrom ?? 'NULL'}, traced_from = ${tracedFrom ?? 'NULL'},
     tallied_from = ${countedFrom ?? 'NULL'}, operations_from = ${operationsFrom ?? 'NULL'},
-    roots_from = ${rootsFrom ?? 'NULL'}`
+    roots_from = ${rootsFrom ?? 'NULL'}, checked_from = ${checkedFrom ?? 'NULL'}`
 }

@@ -6,17 +6,21 @@ import { ByteReader, damaged } from './recordBytes.ts'
  *
  *   kind (1), hash (32), flags (varint), the fields of `transactionFields` whose flags are set, in the table's order,
  *   confirmed: [length (varint), token transfers], kinds 3 and 5: length (varint), internal transfers,
- *   kinds 4 and 5: [length (varint), operations]
+ *   kinds 4 and 5: [length (varint), operations], [sum (4)]
  *
  * The kind of a confirmed record names the details that follow its fields. Kinds 1 to 3 were written by older versions: 1 has
  * no details, 2 the token transfers, 3 also the internal transfers. Kinds 4 and 5 are 2 and 3 with operations. `transfers.ts`
- * and `operations.ts` describe how they are written.
+ * and `operations.ts` describe how they are written. With `sumFlag` in its kind a confirmed record ends with its checksum
+ * (`recordSums.ts`), as all do that this version writes.
  */
 export const recordKinds = {
   ...{ plain: 0x01, withTransfers: 0x02, traced: 0x03, withOperations: 0x04, tracedWithOperations: 0x05 },
   pending: 0x41
 } as const
 
+/** Set in the kind of a confirmed record that has a checksum. */
+export const sumFlag = 0x80
+export const sumLength = 4
 /** Set in a confirmed record that has token transfers; never in kind 1. */
 export const transfersFlag = 128
 /** Set in a confirmed record of kind 4 or 5 that has operations. */
@@ -41,6 +45,8 @@ export interface Layout {
   readonly knowsTransfers: boolean
   readonly knowsInternal: boolean
   readonly knowsOperations: boolean
+  /** Length of the checksum at its end. */
+  readonly sumLength: number
 }
 
 /** All fields but the hash, which is the first row of the table. */
@@ -48,7 +54,8 @@ const others: readonly IndexedField[] = transactionFields
   .map((field, index) => ({ ...field, index }))
   .slice(1)
 
-function layoutOf(kind: number): Layout {
+function layoutOf(kindByte: number): Layout {
+  const kind = kindByte & ~sumFlag
   const isPending = kind === recordKinds.pending
   const form = isPending ? 'pending' : 'confirmed'
   const fields = others.filter(field => field.in === 'both' || field.in === form)
@@ -57,11 +64,14 @@ function layoutOf(kind: number): Layout {
   const knowsOperations = kind === recordKinds.withOperations || kind === recordKinds.tracedWithOperations
   const flags = (knowsTransfers ? transfersFlag : 0) | (knowsOperations ? operationsFlag : 0)
   const all = fields.reduce((joined, { flag }) => joined | flag, flags)
-  return { isPending, fields, flags: all, knowsTransfers, knowsInternal, knowsOperations }
+  const length = kind === kindByte ? 0 : sumLength
+  return { isPending, fields, flags: all, knowsTransfers, knowsInternal, knowsOperations, sumLength: length }
 }
 
 const layouts: ReadonlyMap<number, Layout> = new Map(
-  Object.values(recordKinds).map(kind => [kind, layoutOf(kind)])
+  Object.values(recordKinds)
+    .flatMap(kind => (kind === recordKinds.pending ? [kind] : [kind, kind | sumFlag]))
+    .map(kind => [kind, layoutOf(kind)])
 )
 
 /** @throws {StoreError} this version does not know the kind. */
@@ -139,6 +149,7 @@ export class RecordParts {
     this.internal = reader.skip(this.internalLength)
     this.operationsLength = layout.knowsOperations && present & operationsFlag ? reader.varint() : 0
     this.operations = reader.skip(this.operationsLength)
+    reader.skip(layout.sumLength)
     return reader.at
   }
 }

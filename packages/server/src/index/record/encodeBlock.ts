@@ -37,7 +37,7 @@ export interface BlockRows extends BlockHeader {
   readonly indexes: Uint16Array
   /** 32 bytes for each transaction. */
   readonly hashes: Uint8Array
-  /** The records, concatenated, as `writeConfirmed` writes them. */
+  /** The records, concatenated, as `writeConfirmed` writes them, with room for their checksums. */
   readonly records: Uint8Array
   /** Where each record ends. */
   readonly recordEnds: Uint32Array
@@ -78,7 +78,7 @@ export function encodeBlock(block: IndexedBlock): BlockRows {
     indexes[row] = transaction.index
     hashes.fixed(transaction.hash, hashLength)
     const details = { transfers, operations }
-    writeConfirmed(records, transaction, internal === undefined ? details : { ...details, internal })
+    writeConfirmed(records, transaction, internal === undefined ? details : { ...details, internal }, true)
     recordEnds[row] = records.length
     for (const party of each.parties) parties.fixed(party, addressLength)
     partyEnds[row] = parties.length / addressLength

@@ -8,6 +8,8 @@ import {
   operationsFlag,
   RecordParts,
   recordKinds,
+  sumFlag,
+  sumLength,
   transfersFlag
 } from './RecordParts.ts'
 import {
@@ -25,6 +27,7 @@ import { type RecordDetails, writeInternal, writeTransfers } from './transfers.t
 
 const addressLength = 20
 const noBytes = Buffer.alloc(0)
+const noSum = Buffer.alloc(sumLength)
 
 /** The stored part of a pool entry. Whether it is queued changes, and is stored next to it. */
 export type PendingRecord = Omit<PendingTransaction, 'status' | 'firstSeenSeconds'>
@@ -43,22 +46,25 @@ type Values = Partial<Record<Field['name'], unknown>>
 /**
  * Writes a record.
  * @param details - absent: a record as older versions wrote it.
+ * @param hasSum - room is left for its checksum, which `sealRecords` writes.
  * @throws {StoreError} a value has no room in the format (negative, wrong length, not hex), or
  * `internal` or `operations` are there without `transfers`.
  */
 export function writeConfirmed(
   writer: ByteWriter,
   transaction: ConfirmedTransaction,
-  details: RecordDetails = {}
+  details: RecordDetails = {},
+  hasSum = false
 ): void {
   const { transfers, internal, operations } = details
   const hasTransfers = transfers !== undefined && transfers.length > 0
   const hasOperations = operations !== undefined && operations.length > 0
   const flags = (hasTransfers ? transfersFlag : 0) | (hasOperations ? operationsFlag : 0)
-  writeFields(writer, kindOf(details), transaction, flags)
+  writeFields(writer, kindOf(details) | (hasSum ? sumFlag : 0), transaction, flags)
   if (hasTransfers) writer.counted(() => writeTransfers(writer, transaction, transfers))
   if (internal !== undefined) writer.counted(() => writeInternal(writer, transaction, internal))
   if (hasOperations) writer.counted(() => writeOperations(writer, transaction, operations))
+  if (hasSum) writer.bytes(noSum)
 }
 
 function kindOf({ transfers, internal, operations }: RecordDetails): number {

@@ -7,6 +7,7 @@ import type { ReplaceOutcome, StoreWriter, WriterState } from '../port/writer.ts
 import { addressLength, type BlockHeader } from '../record/encodeBlock.ts'
 import { inStoreOrder } from '../record/inStoreOrder.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
+import { sealRecords } from '../record/recordSums.ts'
 import { RowChecksums } from '../record/rowChecksums.ts'
 import { checkBlocks, coverageUpTo, coverageWith, newestDroppableUndo, type UndoLayout } from './blocks.ts'
 import { Pool, type PoolRows, type PoolWrite } from './Pool.ts'
@@ -102,6 +103,7 @@ export class IndexWriter implements StoreWriter {
   #known: Known | undefined
   /** Absent after a start: to be read. */
   #hasReorged: boolean | undefined
+  #chainId: number | undefined
   #last: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
@@ -131,7 +133,8 @@ export class IndexWriter implements StoreWriter {
       const last = blocks.headers.at(-1)?.ref
       if (last === undefined) return
       checkBlocks(blocks.headers, (await this.#readHead()) ?? undefined)
-      await this.#write(() => this.#append(inStoreOrder(blocks), last, finalized))
+      const rows = await this.#toStored(blocks)
+      await this.#write(() => this.#append(rows, last, finalized))
       this.#head = last
     })
     if (blocks.headers.length === 0) return
@@ -154,7 +157,8 @@ export class IndexWriter implements StoreWriter {
           { blockNumber: header.ref.number }
         )
       }
-      await this.#write(() => this.#engine.replace(inStoreOrder(block), damage))
+      const rows = await this.#toStored(block)
+      await this.#write(() => this.#engine.replace(rows, damage))
       this.#head = undefined
       return outcome
     })
@@ -315,6 +319,13 @@ export class IndexWriter implements StoreWriter {
       if (error instanceof IndexDamagedError) return undefined
       throw error
     }
+  }
+
+  /** Sorts blocks as they are stored, and writes the checksums of their records. */
+  async #toStored(blocks: PackedBlocks): Promise<PackedBlocks> {
+    this.#chainId ??= (await this.#engine.meta()).identity.chainId
+    sealRecords(this.#chainId, blocks)
+    return inStoreOrder(blocks)
   }
 
   async #readHead(): Promise<BlockRef | null> {

@@ -35,7 +35,8 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
     ...(tracedFrom !== undefined && { tracedFrom }),
     countedFrom: before.countedFrom ?? first,
     operationsFrom: before.operationsFrom ?? first,
-    ...(rootsFrom !== undefined && { rootsFrom })
+    ...(rootsFrom !== undefined && { rootsFrom }),
+    checkedFrom: before.checkedFrom ?? first
   }
 }
 
@@ -44,7 +45,7 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
  * the next appended block.
  */
 export function coverageUpTo(
-  { detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom }: IndexCoverage,
+  { detailedFrom, tracedFrom, countedFrom, operationsFrom, rootsFrom, checkedFrom }: IndexCoverage,
   ancestor: number
 ): IndexCoverage {
   return {
@@ -52,7 +53,8 @@ export function coverageUpTo(
     ...(tracedFrom !== undefined && tracedFrom <= ancestor && { tracedFrom }),
     ...(countedFrom !== undefined && countedFrom <= ancestor && { countedFrom }),
     ...(operationsFrom !== undefined && operationsFrom <= ancestor && { operationsFrom }),
-    ...(rootsFrom !== undefined && rootsFrom <= ancestor && { rootsFrom })
+    ...(rootsFrom !== undefined && rootsFrom <= ancestor && { rootsFrom }),
+    ...(checkedFrom !== undefined && checkedFrom <= ancestor && { checkedFrom })
   }
 }
 

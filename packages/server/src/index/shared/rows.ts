@@ -4,6 +4,7 @@ import { IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexMarks, StoredBlock, WriterReport } from '../port/status.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
+import type { SumRule } from '../record/recordSums.ts'
 import { checksumPageBytes } from '../record/rowChecksums.ts'
 import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { toPosition } from '../record/transactionId.ts'
@@ -23,6 +24,7 @@ export interface MetaColumns {
   readonly tallied_from: number | null
   readonly operations_from: number | null
   readonly roots_from: number | null
+  readonly checked_from: number | null
 }
 
 /** The single row of `meta` as values. */
@@ -51,10 +53,17 @@ export function toMeta(row: MetaColumns | undefined): ChainMeta {
       ...(row.traced_from !== null && { tracedFrom: row.traced_from }),
       ...(row.tallied_from !== null && { countedFrom: row.tallied_from }),
       ...(row.operations_from !== null && { operationsFrom: row.operations_from }),
-      ...(row.roots_from !== null && { rootsFrom: row.roots_from })
+      ...(row.roots_from !== null && { rootsFrom: row.roots_from }),
+      ...(row.checked_from !== null && { checkedFrom: row.checked_from })
     },
     rollbacks: row.rollbacks
   }
+}
+
+/** Returns what the checksums of an index are bound to, and where they begin. */
+export function sumRuleOf({ identity, coverage }: ChainMeta): SumRule {
+  const { checkedFrom } = coverage
+  return { chainId: identity.chainId, ...(checkedFrom !== undefined && { checkedFrom }) }
 }
 
 /** @throws {StoreError} the store belongs to another chain than the one that is read. */
@@ -143,7 +152,7 @@ export function toWriterReport(row: ReportColumns): WriterReport {
   }
 }
 
-/** Values of a report in the order of the columns from `phase` on. A NUL, which a node may send, has no place in a text of PostgreSQL. */
+/** Values of a report in the order of `reportColumns`. A NUL, which a node may send, has no place in a text of PostgreSQL. */
 export function reportValues(report: Omit<WriterReport, 'beat'>) {
   return [
     report.phase,
@@ -157,6 +166,21 @@ export function reportValues(report: Omit<WriterReport, 'beat'>) {
     report.headTimestampSeconds ?? null
   ] as const
 }
+
+/** Columns of a report from `phase` on. */
+export const reportColumns = [
+  ...[
+    'phase',
+    'head',
+    'finalized',
+    'indexed_to',
+    'rolling_back_to',
+    'pool_covered',
+    'pool_age_ms',
+    'problem'
+  ],
+  'head_seconds'
+] as const
 
 /** Ends the INSERT of a report: the beat is counted on, so that a writer that takes over does not repeat an earlier number. */
 export const replaceReport = `ON CONFLICT (id) DO UPDATE SET beat = writer_report.beat + 1, phase = excluded.phase,

@@ -7,6 +7,7 @@ import type { AppendChange } from '../shared/IndexWriter.ts'
 import type { SqliteConnection } from './driver.ts'
 import { type EpochSums, proofs } from './epochSums.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
+import { prepareSealed } from './sealedRows.ts'
 import { holdingNumber, shortHashLength } from './tableShapes.ts'
 
 /** How blocks are appended. */
@@ -33,9 +34,16 @@ interface KeyedRows {
  * Prepares the statements that append blocks. Many rows go in by one statement, because each call of a statement costs as much
  * as its row: keys as one blob, numbers as a JSON array.
  */
-export function createBlockAppender(connection: SqliteConnection, layout: AppendLayout, sums: EpochSums) {
+export function createBlockAppender(
+  connection: SqliteConnection,
+  chainId: number,
+  layout: AppendLayout,
+  sums: EpochSums
+) {
   const epochs = createEpochTable(connection)
-  const insertBlock = connection.prepare('INSERT INTO block VALUES (?, ?, ?, ?, ?)')
+  const insertBlock = prepareSealed(connection, chainId, 'block', [
+    ...['number', 'hash', 'parent_hash', 'timestamp_seconds', 'tx_count']
+  ])
   const insertRecord = connection.prepare('INSERT INTO tx VALUES (?, ?)')
   const insertAddresses = connection.prepare(
     `INSERT INTO address_tx (epoch, address, tx_id)
@@ -61,8 +69,8 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
   )
   const showHoldings = connection.prepare(`INSERT OR IGNORE INTO holding_epoch VALUES (?, ${proofs.parts})`)
   // Rows of one account lie together: those of a batch go in by address.
-  const insertEvent = connection.prepare('INSERT INTO account_event VALUES (?, ?, ?)')
-  const insertUndo = connection.prepare('INSERT INTO undo VALUES (?, ?)')
+  const insertEvent = prepareSealed(connection, chainId, 'account_event', ['address', 'block', 'rec'])
+  const insertUndo = prepareSealed(connection, chainId, 'undo', ['block', 'parties'])
   const deleteUndo = connection.prepare('DELETE FROM undo WHERE block <= ?')
   const deleteReorged = connection.prepare('DELETE FROM reorged WHERE hash = ?')
   const setIndexedFrom = connection.prepare('UPDATE meta SET indexed_from = ? WHERE indexed_from IS NULL')
@@ -119,7 +127,7 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
       rec: events.subarray(eventEnds[row - 1] ?? 0, eventEnds[row])
     }))
     rows.sort((a, b) => Buffer.compare(a.address, b.address) || a.block - b.block)
-    for (const { address, block, rec } of rows) insertEvent.run([address, block, rec])
+    for (const { address, block, rec } of rows) insertEvent([address, block, rec])
   }
 
   /** What a reorg removed and a later block has again is confirmed again. */
@@ -131,7 +139,7 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
   const insertRows = (packed: PackedBlocks, undoAbove: number) => {
     const { headers, ids, records, recordEnds } = packed
     for (const { ref, parentHash, timestampSeconds, transactionCount } of headers) {
-      insertBlock.run([
+      insertBlock([
         ref.number,
         hashBytes(ref.hash),
         hashBytes(parentHash),
@@ -139,7 +147,7 @@ export function createBlockAppender(connection: SqliteConnection, layout: Append
         transactionCount
       ])
     }
-    for (const [block, parties] of encodeParties(packed, undoAbove)) insertUndo.run([block, parties])
+    for (const [block, parties] of encodeParties(packed, undoAbove)) insertUndo([block, parties])
     let start = 0
     for (const [row, id] of ids.entries()) {
       const end = recordEnds[row] ?? start

@@ -120,7 +120,12 @@ test('an index of the version before opens with its data, and says what it does 
   expect((await readAudit(reader, alice)).flatMap(({ missing }) => missing)).toEqual([])
 
   await commitChain(writer, blocks.slice(4))
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 4, countedFrom: 4, operationsFrom: 4 })
+  expect(await readCoverage(reader)).toEqual({
+    detailedFrom: 4,
+    countedFrom: 4,
+    operationsFrom: 4,
+    checkedFrom: 4
+  })
   expect(await recount(reader)).toEqual(nothingLost)
   const lostAt = async (blockNumber: number) => {
     const position = { blockNumber, index: 0 }
@@ -133,13 +138,23 @@ test('an index of the version before opens with its data, and says what it does 
   expect(await lostAt(4)).toEqual({ ...nothingLost, missing: [{ blockNumber: 4, index: 0 }] })
 
   await writer.rollbackTo(blocks[4]!.ref)
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 4, countedFrom: 4, operationsFrom: 4 })
+  expect(await readCoverage(reader)).toEqual({
+    detailedFrom: 4,
+    countedFrom: 4,
+    operationsFrom: 4,
+    checkedFrom: 4
+  })
   await writer.rollbackTo(blocks[3]!.ref)
   expect(await readCoverage(reader)).toEqual({})
   await writer.rollbackTo(blocks[1]!.ref)
   const grown = buildChain([[{ name: 'new', parties: [alice] }]], { parent: blocks[1]!.ref, fork: 'b' })
   await commitChain(writer, grown)
-  expect(await readCoverage(reader)).toEqual({ detailedFrom: 2, countedFrom: 2, operationsFrom: 2 })
+  expect(await readCoverage(reader)).toEqual({
+    detailedFrom: 2,
+    countedFrom: 2,
+    operationsFrom: 2,
+    checkedFrom: 2
+  })
   expect(await recount(reader)).toEqual(nothingLost)
   expect(await lostAt(2)).toEqual({ ...nothingLost, missing: [{ blockNumber: 2, index: 0 }] })
 })

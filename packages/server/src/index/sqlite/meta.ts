@@ -1,6 +1,8 @@
 import type { BlockRef } from '../../model/evm.ts'
+import { IndexDamagedError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexedRange, StoredBlock } from '../port/status.ts'
 import { hashBytes } from '../record/hexBytes.ts'
+import { checkRow } from '../shared/rowSums.ts'
 import {
   type BlockColumns,
   type ChainMeta,
@@ -11,6 +13,7 @@ import {
 } from '../shared/rows.ts'
 import type { SqliteConnection } from './driver.ts'
 import { proofs } from './epochSums.ts'
+import { sealMeta } from './sealOldRows.ts'
 
 /** Reads of a chain's own rows that writer and readers share; each sees what its connection's transaction sees. */
 export interface Cursor {
@@ -21,36 +24,66 @@ export interface Cursor {
   range(): IndexedRange | undefined
 }
 
+interface SealedBlock extends BlockColumns {
+  readonly sum: number | null
+}
+
+/** The row of `meta` as this engine has it, with what follows from the epochs. */
+interface StoredMeta extends MetaColumns {
+  readonly head: number | null
+  readonly sum: number | null
+}
+
+/** Its reads throw an `IndexDamagedError` where a row is not what was written, or is missing. */
 export function createCursor(connection: SqliteConnection): Cursor {
-  const selectMeta = connection.prepare<MetaColumns>(
+  const selectMeta = connection.prepare<StoredMeta>(
     `SELECT meta.*, (
        SELECT min(first_block) FROM epoch WHERE first_block >
          coalesce((SELECT max(first_block) FROM epoch WHERE proof = ${proofs.none}), -1)
      ) AS tallied_from FROM meta`
   )
-  const columns = 'number, hash, parent_hash, timestamp_seconds, tx_count'
-  const selectHead = connection.prepare<BlockColumns>(
-    `SELECT ${columns} FROM block ORDER BY number DESC LIMIT 1`
-  )
-  const selectBlock = connection.prepare<BlockColumns>(`SELECT ${columns} FROM block WHERE number = ?`)
+  const selectBlock = connection.prepare<SealedBlock>('SELECT * FROM block WHERE number = ?')
 
-  const meta = () => toMeta(selectMeta.get([]))
+  const readMeta = () => {
+    const row = selectMeta.get([])
+    if (row === undefined) return undefined
+    const { tallied_from, ...stored } = row
+    checkRow(row.chain_id, 'meta', stored, { part: 'meta' })
+    return row
+  }
+
+  const readBlock = (number: number) => {
+    const stored = readMeta()
+    const { indexed_from: from, head } = stored ?? { indexed_from: null, head: null }
+    if (stored === undefined || from === null || head === null || number < from || number > head)
+      return undefined
+    const row = selectBlock.get([number])
+    const damage = { part: 'block', block: number } as const
+    if (row === undefined) throw new IndexDamagedError(damage, 'it is missing')
+    const isOld = row.sum === null && number < (stored.checked_from ?? Number.POSITIVE_INFINITY)
+    return isOld ? row : checkRow(stored.chain_id, 'block', row, damage)
+  }
+
+  const readHead = () => {
+    const head = readMeta()?.head ?? undefined
+    return head === undefined ? undefined : readBlock(head)
+  }
 
   return {
-    meta,
+    meta: () => toMeta(readMeta()),
     head() {
-      const row = selectHead.get([])
+      const row = readHead()
       return row && toRef(row)
     },
     block(number) {
-      const row = selectBlock.get([number])
+      const row = readBlock(number)
       return row && toStoredBlock(row)
     },
     range: () => {
-      const head = selectHead.get([])
-      const { indexedFrom } = meta()
-      if (head === undefined || indexedFrom === undefined) return undefined
-      return { from: indexedFrom, to: toRef(head), toTimestampSeconds: head.timestamp_seconds }
+      const head = readHead()
+      const from = readMeta()?.indexed_from ?? undefined
+      if (head === undefined || from === undefined) return undefined
+      return { from, to: toRef(head), toTimestampSeconds: head.timestamp_seconds }
     }
   }
 }
@@ -63,6 +96,7 @@ export function writeIdentity(connection: SqliteConnection, { chainId, genesisHa
   connection
     .prepare('INSERT INTO meta (id, chain_id, genesis_hash, rollbacks) VALUES (1, ?, ?, ?)')
     .run([chainId, hashBytes(genesisHash), Date.now() * 1000])
+  sealMeta(connection)
 }
 
 /** Prepares writing `IndexMarks` and `IndexCoverage`. Every call runs inside the caller's transaction. */
@@ -81,15 +115,21 @@ export function createMarkWriter(connection: SqliteConnection) {
   const unsettle = connection.prepare('UPDATE meta SET settled = 0, rollbacks = rollbacks + 1')
 
   const setCoverage = connection.prepare(
-    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, operations_from = ?3, roots_from = ?4
-     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR operations_from IS NOT ?3 OR roots_from IS NOT ?4`
+    `UPDATE meta SET detailed_from = ?1, traced_from = ?2, operations_from = ?3, roots_from = ?4, checked_from = ?5
+     WHERE detailed_from IS NOT ?1 OR traced_from IS NOT ?2 OR operations_from IS NOT ?3 OR roots_from IS NOT ?4
+       OR checked_from IS NOT ?5`
   )
+  const setHead = connection.prepare('UPDATE meta SET head = ?')
 
   return {
     /** From which block on rows are proven, the epochs say. */
-    setCoverage({ detailedFrom, tracedFrom, operationsFrom, rootsFrom }: IndexCoverage): void {
-      const marks = [detailedFrom, tracedFrom, operationsFrom, rootsFrom]
+    setCoverage({ detailedFrom, tracedFrom, operationsFrom, rootsFrom, checkedFrom }: IndexCoverage): void {
+      const marks = [detailedFrom, tracedFrom, operationsFrom, rootsFrom, checkedFrom]
       setCoverage.run(marks.map(from => from ?? null))
+    },
+    /** @param number - of the newest stored block; absent: there is none. */
+    setHead(number: number | undefined): void {
+      setHead.run([number ?? null])
     },
     /** Stored blocks up to this one are final; what was final stays so. */
     setFinal(number: number): void {

@@ -11,9 +11,14 @@ import { inTransaction } from './driver.ts'
 /**
  * Brings the schema up to the last of `migrations`, each step in a transaction of its own, so that a crash between
  * two leaves a file that the next start continues.
+ * @param afterStep - called in the transaction of each step, after it.
  * @throws {StoreError} the file is newer than this program, was made by other steps, or is no index at all.
  */
-export function migrate(connection: SqliteConnection, migrations: readonly Migration[]): void {
+export function migrate(
+  connection: SqliteConnection,
+  migrations: readonly Migration[],
+  afterStep: (connection: SqliteConnection, version: number) => void = () => undefined
+): void {
   const applied = readApplied(connection)
   checkMigrations(applied, migrations, 'folder')
   for (const migration of migrations.slice(applied.length)) {
@@ -22,6 +27,7 @@ export function migrate(connection: SqliteConnection, migrations: readonly Migra
       connection
         .prepare('INSERT INTO migration (version, name, checksum) VALUES (?, ?, ?)')
         .run([migration.version, migration.name, checksumOf(migration)])
+      afterStep(connection, migration.version)
     })
   }
 }

@@ -15,6 +15,7 @@ import { migrate } from './migrate.ts'
 import { type ChainFiles, chainFiles, openForWriting } from './open.ts'
 import { hasContent, lostIndex, trackFiles } from './openFiles.ts'
 import { migrations } from './schema.ts'
+import { sealOldRows } from './sealOldRows.ts'
 import { defaultLayout, type Layout, SqliteWriter } from './writer.ts'
 
 /** All optional; the defaults are what a server wants. */
@@ -64,13 +65,13 @@ export async function openSqliteWriter(
     if (!hasContent(files.database)) await createDatabase(driver, files, identity)
     const connection = openForWriting(driver, files.database)
     try {
-      migrate(connection, migrations)
+      migrate(connection, migrations, sealOldRows)
       // After the last transaction of a writer whose lock file was deleted: it begins no other one from here on.
       const { identity: stored } = inTransaction(connection, () => createCursor(connection).meta())
       checkIdentity(stored, identity, files.aside)
       const whole = { ...defaultLayout, ...layout }
       const guarded = { ...connection, guard: trackFiles(files) }
-      return new IndexWriter(new SqliteWriter(guarded, files, lock, whole), whole)
+      return new IndexWriter(new SqliteWriter(guarded, stored.chainId, files, lock, whole), whole)
     } catch (error) {
       connection.close()
       throw error
@@ -85,7 +86,7 @@ function isOfOtherGenesis(driver: SqliteDriver, files: ChainFiles, wanted: Chain
   if (!hasContent(files.database)) return false
   const connection = openForWriting(driver, files.database)
   try {
-    migrate(connection, migrations)
+    migrate(connection, migrations, sealOldRows)
     const { chainId, genesisHash } = createCursor(connection).meta().identity
     return chainId === wanted.chainId && genesisHash !== wanted.genesisHash
   } finally {
@@ -111,7 +112,7 @@ async function createDatabase(
   await removeDatabase(files.unfinished)
   const connection = openForWriting(driver, files.unfinished)
   try {
-    migrate(connection, migrations)
+    migrate(connection, migrations, sealOldRows)
     inTransaction(connection, () => writeIdentity(connection, identity))
     // Into the file with everything: the log does not move along.
     connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get([])

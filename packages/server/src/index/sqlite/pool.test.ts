@@ -53,8 +53,8 @@ afterEach(() => {
 
 /** The pool over the test's connection, and one look at it as the writer takes it. */
 function openPool(maxFirstSeen = 100_000) {
-  const pool = new Pool(createPoolRows(connection), { keepFirstSeenBlocks: 256, maxFirstSeen })
-  const write = createPoolWriter(connection)
+  const pool = new Pool(createPoolRows(connection, 1), { keepFirstSeenBlocks: 256, maxFirstSeen })
+  const write = createPoolWriter(connection, 1)
   return {
     pool,
     write,

@@ -1,14 +1,15 @@
 import type { Hash } from '../../model/evm.ts'
 import { hashLength } from '../record/encodeBlock.ts'
-import { hashBytes, hashKey } from '../record/hexBytes.ts'
-import { recordHeadLength } from '../record/record.ts'
+import { hashKey } from '../record/hexBytes.ts'
+import { hashOfRecord, recordHeadLength } from '../record/record.ts'
+import { checkRecord, type SumRule } from '../record/recordSums.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
 import { refuseNewerSchema } from '../shared/checkMigrations.ts'
 import {
   type ChainMeta,
   checkChain,
   type HoldingColumns,
-  type PendingColumns,
+  missingRecord,
   type ReportColumns
 } from '../shared/rows.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
@@ -17,9 +18,16 @@ import { createLinkedRows } from './linkedRows.ts'
 import { createCursor } from './meta.ts'
 import { schemaVersion } from './migrate.ts'
 import { type ChainFiles, openForReading } from './open.ts'
+import type { PoolRow } from './poolRow.ts'
 import { createProvenIds } from './provenIds.ts'
+import { prepareFindReorged } from './reorged.ts'
 import { migrations } from './schema.ts'
 import { addressTable, hashTable, shortHashLength } from './tableShapes.ts'
+
+/** A row with its checksum. */
+interface Sealed {
+  readonly sum: number | null
+}
 
 /** One connection of the reader with everything a snapshot asks, prepared. Used by one snapshot at a time. */
 export type ReadConnection = ReturnType<typeof prepareReads> & {
@@ -73,7 +81,7 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
   return {
     cursor: createCursor(connection),
     lookUp: createTransactionLookup(connection),
-    report: connection.prepare<ReportColumns>('SELECT * FROM writer_report'),
+    report: connection.prepare<ReportColumns & Sealed>('SELECT * FROM writer_report'),
     version: connection.prepare<{ version: number }>('SELECT max(version) AS version FROM migration'),
     /** Oldest first. */
     epochs: createEpochTable(connection).all,
@@ -83,8 +91,13 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
      * Records of transactions as one row, because each row costs several times what reading its record does: one after the other.
      * As text they are joined byte for byte. Outer join, so that a missing record shows: a list must not be cut silently.
      */
-    recordsOf: connection.prepare<{ missing: number | null; bytes: Uint8Array | null }>(
-      `SELECT max(iif(rec IS NULL, id, NULL)) AS missing, CAST(group_concat(CAST(rec AS TEXT), '') AS BLOB) AS bytes
+    recordsOf: connection.prepare<{
+      missing: number | null
+      lengths: string | null
+      bytes: Uint8Array | null
+    }>(
+      `SELECT max(iif(rec IS NULL, id, NULL)) AS missing, group_concat(length(rec)) AS lengths,
+         CAST(group_concat(CAST(rec AS TEXT), '') AS BLOB) AS bytes
        FROM (SELECT wanted.value AS id, tx.rec AS rec FROM json_each(?) AS wanted LEFT JOIN tx ON tx.id = wanted.value
          ORDER BY wanted.key)`
     ),
@@ -96,12 +109,14 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
       n: number
       last: number | null
       ids: string | null
+      lengths: string | null
       bytes: Uint8Array | null
       record: string | null
       hash: string | null
       block: string | null
     }>(
       `SELECT count(*) AS n, min(id) AS last, group_concat(iif(rec IS NULL, NULL, id)) AS ids,
+         group_concat(length(rec)) AS lengths,
          CAST(group_concat(CAST(rec AS TEXT), '') AS BLOB) AS bytes,
          group_concat(iif(rec IS NULL, id, NULL)) AS record,
          group_concat(iif(rec IS NOT NULL AND hash_id IS NULL, id, NULL)) AS hash,
@@ -124,15 +139,12 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
     checksumPage: connection.prepare<{ rec: Uint8Array }>(
       `SELECT rec FROM epoch_sum WHERE epoch = ? AND keyed = ${addressTable.keyed} AND page = ?`
     ),
-    accountEvents: connection.prepare<{ block: number; rec: Uint8Array }>(
-      'SELECT block, rec FROM account_event WHERE address = ? AND block > ? ORDER BY block LIMIT ?'
+    accountEvents: connection.prepare<{ block: number; rec: Uint8Array } & Sealed>(
+      'SELECT * FROM account_event WHERE address = ? AND block > ? ORDER BY block LIMIT ?'
     ),
-    reorged: connection.prepare<{ number: number; hash: Uint8Array }>(
-      'SELECT ancestor_number AS number, ancestor_hash AS hash FROM reorged WHERE hash = ?'
-    ),
-    pending: connection.prepare<PendingColumns>(
-      `SELECT pool.status AS status, pool.first_seen_seconds AS seconds, pool.rec AS rec
-       FROM pool_address CROSS JOIN pool ON pool.id = pool_address.pool_id WHERE pool_address.address = ?`
+    findReorged: prepareFindReorged(connection),
+    pending: connection.prepare<PoolRow>(
+      `SELECT pool.* FROM pool_address LEFT JOIN pool ON pool.id = pool_address.pool_id WHERE pool_address.address = ?`
     ),
     holdingEpochs: connection.prepare<{ id: number }>('SELECT id FROM holding_epoch'),
     holdings: connection.prepare<HoldingColumns>(
@@ -157,7 +169,7 @@ function rowsOfAddress(join = ''): string {
 export const hashAt = 1 + recordHeadLength - hashLength
 
 /** Finds one transaction by its hash. */
-export type TransactionLookup = (hash: Hash) => number | undefined
+export type TransactionLookup = (rule: SumRule, hash: Hash) => number | undefined
 
 /**
  * Prepares the look-up by hash, newest epochs first. The index keeps a part of each hash; the record says whether it is this
@@ -168,14 +180,20 @@ export function createTransactionLookup(
   connection: SqliteConnection,
   newestEpochs?: number
 ): TransactionLookup {
-  const select = connection.prepare<{ id: number }>(
-    `SELECT tx.id AS id FROM epoch
+  const select = connection.prepare<{ id: number; rec: Uint8Array | null }>(
+    `SELECT tx_hash.tx_id AS id, tx.rec AS rec FROM epoch
        CROSS JOIN tx_hash ON tx_hash.epoch = epoch.id AND tx_hash.key = ?
-       CROSS JOIN tx ON tx.id = tx_hash.tx_id AND substr(tx.rec, ${hashAt}, ${hashLength}) = ?
+       LEFT JOIN tx ON tx.id = tx_hash.tx_id
      WHERE epoch.first_block >= ${newestEpochs === undefined ? 0 : firstBlockOf(newestEpochs)}
-     ORDER BY epoch.first_block DESC, tx_hash.tx_id DESC LIMIT 1`
+     ORDER BY epoch.first_block DESC, tx_hash.tx_id DESC`
   )
-  return hash => select.get([hashKey(hash), hashBytes(hash)])?.id
+  return (rule, hash) =>
+    select.all([hashKey(hash)]).find(({ id, rec }) => {
+      if (rec === null) throw missingRecord(id)
+      // A record that is not what was written may have lost this hash.
+      checkRecord(rule, id, rec)
+      return hashOfRecord(rec) === hash.toLowerCase()
+    })?.id
 }
 
 function firstBlockOf(newestEpochs: number): string {

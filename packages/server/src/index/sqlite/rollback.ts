@@ -1,15 +1,16 @@
 import type { BlockRef } from '../../model/evm.ts'
 import { hashLength } from '../record/encodeBlock.ts'
-import { hashBytes } from '../record/hexBytes.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { decodeParties } from '../record/undoParties.ts'
 import type { Rollback } from '../shared/IndexWriter.ts'
+import { sumOfRow } from '../shared/rowSums.ts'
 import type { SqliteConnection } from './driver.ts'
 import { type EpochSums, type Proof, proofs } from './epochSums.ts'
 import { createEpochTable } from './epochs.ts'
 import { prepareUnlink } from './linkedEdits.ts'
 import { forgetMerge } from './merge.ts'
 import { hashAt } from './read.ts'
+import { prepareReorged } from './reorged.ts'
 import { addressTable, hashTable, shortHashLength, type TableShape } from './tableShapes.ts'
 
 /** One statement removes the keys of so many blocks: sorted, and bounded in memory. */
@@ -26,26 +27,26 @@ const scannedAtOnce = 10_000
  */
 export function rollbackTo(
   connection: SqliteConnection,
+  chainId: number,
   ancestor: BlockRef,
   { head, hasUndo }: Pick<Rollback, 'head' | 'hasUndo'>,
   sums: EpochSums
 ): void {
   const first = ancestor.number + 1
-  const ancestorHash = hashBytes(ancestor.hash)
-  // Earlier reorgs get the new ancestor: it is always a block of the index.
-  connection
-    .prepare('UPDATE reorged SET ancestor_number = ?, ancestor_hash = ? WHERE ancestor_number > ?')
-    .run([ancestor.number, ancestorHash, ancestor.number])
-  const rememberHashes = connection.prepare(
-    `INSERT OR REPLACE INTO reorged
-     SELECT substr(rec, ${hashAt}, ${hashLength}), ?1, ?2 FROM tx WHERE id >= ?3 AND id < ?4 ORDER BY 1`
+  const reorged = prepareReorged(connection, chainId)
+  reorged.moveDown(ancestor)
+  const selectHashes = connection.prepare<{ hash: Uint8Array }>(
+    `SELECT substr(rec, ${hashAt}, ${hashLength}) AS hash FROM tx WHERE id >= ? AND id < ? ORDER BY 1`
   )
   const cut = dropEpochs(connection, ancestor)
   const removeKeys = cut && prepareRemoveKeys(connection, cut, sums)
   for (let from = first; from <= head; from += blocksAtOnce) {
     const end = from + blocksAtOnce
     const ids = [firstTransactionId(from), firstTransactionId(end)] as const
-    rememberHashes.run([ancestor.number, ancestorHash, ...ids])
+    reorged.remember(
+      selectHashes.all(ids).map(({ hash }) => hash),
+      ancestor
+    )
     const last = Math.min(end, cut?.end ?? end)
     if (from >= last) continue
     removeKeys?.hashes(from, last)
@@ -72,8 +73,10 @@ export function rollbackAll(connection: SqliteConnection): void {
   connection.exec('UPDATE meta SET indexed_from = NULL, backfilled = 0')
 }
 
-/** Returns whether undo data of all blocks above `number` are stored. */
-export function hasUndoAbove(connection: SqliteConnection, number: number): boolean {
+/** Returns whether undo data of all blocks above `number` are stored, and are what was written. */
+export function hasUndoAbove(connection: SqliteConnection, chainId: number, number: number): boolean {
+  const rows = connection.prepare<{ sum: number | null }>('SELECT * FROM undo WHERE block > ?').all([number])
+  if (rows.some(row => row.sum !== sumOfRow(chainId, 'undo', row))) return false
   const missing = connection.prepare(
     `SELECT 1 FROM block LEFT JOIN undo ON undo.block = block.number
      WHERE block.number > ? AND tx_count > 0 AND undo.block IS NULL LIMIT 1`

@@ -247,5 +247,25 @@ export const migrations: readonly Migration[] = [
       DROP TABLE tally;
       ALTER TABLE meta DROP COLUMN tallied_from;
     `
+  },
+  {
+    version: 11,
+    name: 'checksums of records and rows',
+    sql: `
+      -- First block from which on up to the head records, blocks and account events have checksums. NULL: not even the newest
+      ALTER TABLE meta ADD COLUMN checked_from INTEGER;
+      -- Newest stored block, so that one that is lost shows
+      ALTER TABLE meta ADD COLUMN head INTEGER;
+
+      -- Of the other columns; NULL in rows of an older program that have none yet
+      ALTER TABLE meta ADD COLUMN sum INTEGER;
+      ALTER TABLE writer_report ADD COLUMN sum INTEGER;
+      ALTER TABLE block ADD COLUMN sum INTEGER;
+      ALTER TABLE account_event ADD COLUMN sum INTEGER;
+      ALTER TABLE undo ADD COLUMN sum INTEGER;
+      ALTER TABLE reorged ADD COLUMN sum INTEGER;
+      ALTER TABLE pool ADD COLUMN sum INTEGER;
+      ALTER TABLE first_seen ADD COLUMN sum INTEGER;
+    `
   }
 ]

@@ -5,8 +5,9 @@ import type { AuditedChunk } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type { IndexedRange, StoredBlock } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
-import { addressBytes, hashBytes, hashKey } from '../record/hexBytes.ts'
+import { addressBytes, hashKey } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
+import { checkRecords, type SumRule } from '../record/recordSums.ts'
 import {
   afterAllAddresses,
   findChecksum,
@@ -16,18 +17,20 @@ import {
 } from '../record/rowChecksums.ts'
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
 import { type CountedRows, IndexSnapshot, type RowBudget } from '../shared/IndexSnapshot.ts'
+import { checkRow } from '../shared/rowSums.ts'
 import {
   type ChainMeta,
   checkChecksumPage,
   type HoldingColumns,
   missingRecord,
   nextChunkSize,
-  toRef
+  sumRuleOf
 } from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { CountedParts } from './countedParts.ts'
 import { proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
+import { checkPoolRow } from './poolRow.ts'
 import type { ReadConnection } from './read.ts'
 
 /**
@@ -81,7 +84,7 @@ export class SqliteSnapshot extends IndexSnapshot {
       const asked = Math.min(wanted, left)
       const ids = cursor.next(asked)
       if (ids.length === 0) return
-      const chunk = toChunk(ids, this.#open().recordsOf.get([JSON.stringify(ids)]))
+      const chunk = toChunk(this.#rule, ids, this.#open().recordsOf.get([JSON.stringify(ids)]))
       yield chunk
       if (ids.length < asked) return
       left -= asked
@@ -104,12 +107,11 @@ export class SqliteSnapshot extends IndexSnapshot {
   }
 
   async lookUpHash(hash: Hash): Promise<HashLookup> {
-    const id = this.#open().lookUp(hash)
+    const id = this.#open().lookUp(this.#rule, hash)
     if (id !== undefined) return { kind: 'confirmed', position: toPosition(id) }
     this.#proveUnknown(hash)
-    const reorged = this.#open().reorged.get([hashBytes(hash)])
-    if (reorged === undefined) return { kind: 'unknown' }
-    return { kind: 'reorged', commonAncestor: toRef(reorged) }
+    const commonAncestor = this.#open().findReorged(hash, this.meta.identity.chainId)
+    return commonAncestor === undefined ? { kind: 'unknown' } : { kind: 'reorged', commonAncestor }
   }
 
   async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
@@ -118,7 +120,7 @@ export class SqliteSnapshot extends IndexSnapshot {
     for (let wanted = chunkRecords; ; await breathe()) {
       const row = this.#open().audited.get([...newestBefore(before, key), wanted])
       if (row?.last == null) return
-      const chunk = toAuditedChunk(row)
+      const chunk = toAuditedChunk(this.#rule, row)
       yield chunk
       if (row.n < wanted) return
       before = row.last
@@ -127,16 +129,25 @@ export class SqliteSnapshot extends IndexSnapshot {
   }
 
   protected async readReport() {
-    return this.#open().report.get([])
+    const row = this.#open().report.get([])
+    return row && checkRow(this.#rule.chainId, 'writer_report', row, { part: 'report' })
   }
 
   protected async readPending(address: Uint8Array) {
-    return this.#open().pending.all([address])
+    return this.#open()
+      .pending.all([address])
+      .map(row => checkPoolRow(this.#rule.chainId, row, address))
   }
 
   protected async readEvents(address: Uint8Array, after: number, limit: number) {
     await breathe()
-    return this.#open().accountEvents.all([address, after, limit])
+    const rows = this.#open().accountEvents.all([address, after, limit])
+    const { chainId, checkedFrom = Number.POSITIVE_INFINITY } = this.#rule
+    for (const row of rows) {
+      if (row.sum === null && row.block < checkedFrom) continue
+      checkRow(chainId, 'account_event', row, { part: 'event', block: row.block })
+    }
+    return rows
   }
 
   protected async countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined> {
@@ -233,6 +244,10 @@ export class SqliteSnapshot extends IndexSnapshot {
     }
   }
 
+  get #rule(): SumRule {
+    return sumRuleOf(this.meta)
+  }
+
   #open(): ReadConnection {
     this.#lease.check()
     return this.#reads
@@ -281,18 +296,28 @@ function newestBefore(before: number, address: Uint8Array): readonly [number, Ui
   return [Math.floor(before / maxTransactionsPerBlock), address, before]
 }
 
-function toChunk(ids: readonly number[], row: ReturnType<ReadConnection['recordsOf']['get']>): RecordChunk {
+function toChunk(
+  rule: SumRule,
+  ids: readonly number[],
+  row: ReturnType<ReadConnection['recordsOf']['get']>
+): RecordChunk {
   if (row === undefined || row.missing !== null || row.bytes === null) throw missingRecord(row?.missing ?? 0)
+  checkRecords(rule, ids, row.bytes, toIds(row.lengths))
   return { ids, bytes: row.bytes }
 }
 
-function toAuditedChunk(row: NonNullable<ReturnType<ReadConnection['audited']['get']>>): AuditedChunk {
+function toAuditedChunk(
+  rule: SumRule,
+  row: NonNullable<ReturnType<ReadConnection['audited']['get']>>
+): AuditedChunk {
   const missing = (['record', 'hash', 'block'] as const).flatMap(part =>
     toIds(row[part]).map(id => ({ id, part }))
   )
+  const ids = toIds(row.ids)
+  const bytes = row.bytes ?? new Uint8Array(0)
+  checkRecords(rule, ids, bytes, toIds(row.lengths))
   return {
-    ids: toIds(row.ids),
-    bytes: row.bytes ?? new Uint8Array(0),
+    ...{ ids, bytes },
     missing: missing.sort((a, b) => b.id - a.id).map(({ id, part }) => ({ position: toPosition(id), part }))
   }
 }

@@ -8,7 +8,7 @@ import { toPosition } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
 import type { AppendChange, Mark, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
-import { type ChainMeta, replaceReport, reportValues } from '../shared/rows.ts'
+import { type ChainMeta, reportColumns, reportValues } from '../shared/rows.ts'
 import { type AppendLayout, createBlockAppender } from './commit.ts'
 import { takeDamageFile } from './damageFile.ts'
 import { inTransaction, type SqliteConnection, type SqliteStatement } from './driver.ts'
@@ -21,6 +21,8 @@ import type { ChainFiles } from './open.ts'
 import { createPoolRows, createPoolWriter } from './pool.ts'
 import { removeBlock } from './removeBlock.ts'
 import { hasUndoAbove, rollbackAll, rollbackTo } from './rollback.ts'
+import { prepareSealed } from './sealedRows.ts'
+import { sealMeta } from './sealOldRows.ts'
 
 /** How the writer lays out what it stores; readers find it in the file. */
 export interface Layout extends AppendLayout, MergerLayout, UndoLayout {
@@ -51,6 +53,7 @@ const mergedPerAppended = 8
 export class SqliteWriter implements WriterEngine {
   readonly pool: PoolRows
   readonly #connection: SqliteConnection
+  readonly #chainId: number
   readonly #files: ChainFiles
   readonly #lock: WriterLock
   readonly #layout: Layout
@@ -59,28 +62,36 @@ export class SqliteWriter implements WriterEngine {
   readonly #appender: ReturnType<typeof createBlockAppender>
   readonly #changePool: ReturnType<typeof createPoolWriter>
   readonly #marks: ReturnType<typeof createMarkWriter>
-  readonly #putReport: SqliteStatement
+  readonly #lastBeat: SqliteStatement<{ beat: number }>
+  readonly #putReport: ReturnType<typeof prepareSealed>
   readonly #merger: EpochMerger
   readonly #idleWork: IdleWork
   /** Why merging in a pause failed; thrown by the next commit. */
   #failure: unknown
   #isClosed = false
 
-  /** Owns both from now on: `close` ends the connection first, then the lock. */
-  constructor(connection: SqliteConnection, files: ChainFiles, lock: WriterLock, layout: Layout) {
+  /** Owns connection and lock from now on: `close` ends the connection first, then the lock. */
+  constructor(
+    connection: SqliteConnection,
+    chainId: number,
+    files: ChainFiles,
+    lock: WriterLock,
+    layout: Layout
+  ) {
     this.#connection = connection
+    this.#chainId = chainId
     this.#files = files
     this.#lock = lock
     this.#layout = layout
     this.#cursor = createCursor(connection)
     this.#sums = new EpochSums(connection)
-    this.#appender = createBlockAppender(connection, layout, this.#sums)
-    this.pool = createPoolRows(connection)
-    this.#changePool = createPoolWriter(connection)
+    this.#appender = createBlockAppender(connection, chainId, layout, this.#sums)
+    this.pool = createPoolRows(connection, chainId)
+    this.#changePool = createPoolWriter(connection, chainId)
     this.#marks = createMarkWriter(connection)
-    this.#putReport = connection.prepare(
-      `INSERT INTO writer_report VALUES (1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${replaceReport}`
-    )
+    this.#lastBeat = connection.prepare<{ beat: number }>('SELECT beat FROM writer_report')
+    const reported = ['id', 'beat', ...reportColumns]
+    this.#putReport = prepareSealed(connection, chainId, 'writer_report', reported, 'INSERT OR REPLACE')
     this.#merger = new EpochMerger(connection, layout)
     this.#idleWork = createIdleWork(
       () => this.#merger.step(),
@@ -125,7 +136,7 @@ export class SqliteWriter implements WriterEngine {
   }
 
   async hasUndoAbove(number: number): Promise<boolean> {
-    return hasUndoAbove(this.#connection, number)
+    return hasUndoAbove(this.#connection, this.#chainId, number)
   }
 
   async append(blocks: PackedBlocks, change: AppendChange): Promise<void> {
@@ -133,6 +144,7 @@ export class SqliteWriter implements WriterEngine {
     this.#idleWork.postpone()
     this.#change(() => {
       this.#appender.append(blocks, change)
+      this.#marks.setHead(blocks.headers.at(-1)?.ref.number)
       if (change.coverage !== undefined) this.#marks.setCoverage(change.coverage)
       if (change.finalized !== undefined) this.#marks.setFinal(change.finalized)
       this.#changePool(change.pool)
@@ -167,7 +179,8 @@ export class SqliteWriter implements WriterEngine {
       this.#marks.leave(ancestor.number, rollback.head)
       // Sums that are kept may be those of an epoch that is removed.
       this.#sums.forget()
-      rollbackTo(this.#connection, ancestor, rollback, this.#sums)
+      rollbackTo(this.#connection, this.#chainId, ancestor, rollback, this.#sums)
+      this.#marks.setHead(ancestor.number)
       const { coverage } = rollback.known()
       if (coverage !== undefined) this.#marks.setCoverage(coverage)
     })
@@ -178,19 +191,20 @@ export class SqliteWriter implements WriterEngine {
       this.#sums.forget()
       if (head !== undefined) this.#marks.leave(undefined, head)
       rollbackAll(this.#connection)
+      this.#marks.setHead(undefined)
       this.#marks.setCoverage({})
     })
   }
 
   async setMark(mark: Mark): Promise<void> {
-    inTransaction(this.#connection, () => {
+    this.#change(() => {
       if (typeof mark === 'string') this.#connection.exec(`UPDATE meta SET ${mark} = 1`)
       else this.#marks.setFinal(mark.finalized)
     })
   }
 
   async dropPool(): Promise<void> {
-    inTransaction(this.#connection, () => {
+    this.#change(() => {
       for (const table of ['pool', 'pool_address', 'first_seen'])
         this.#connection.exec(`DELETE FROM ${table}`)
       this.#connection.exec('UPDATE meta SET settled = 0')
@@ -202,7 +216,10 @@ export class SqliteWriter implements WriterEngine {
   }
 
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
-    inTransaction(this.#connection, () => this.#putReport.run(reportValues(report)))
+    inTransaction(this.#connection, () => {
+      const beat = this.#lastBeat.get([])?.beat ?? 0
+      this.#putReport([1, beat + 1, ...reportValues(report)])
+    })
   }
 
   async close(): Promise<void> {
@@ -215,10 +232,15 @@ export class SqliteWriter implements WriterEngine {
     }
   }
 
-  /** Changes rows of epochs, in one transaction. */
+  /** Changes rows of epochs, or of `meta`, in one transaction. */
   #change(work: () => void): void {
     try {
-      inTransaction(this.#connection, work)
+      inTransaction(this.#connection, () => {
+        // Of a damaged row no sound one is made.
+        this.#cursor.meta()
+        work()
+        sealMeta(this.#connection)
+      })
     } catch (error) {
       this.#sums.forget()
       throw error

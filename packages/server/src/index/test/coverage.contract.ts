@@ -22,9 +22,19 @@ export function describeCoverage(open: OpenStore): void {
     expect(await readCoverage(reader)).toEqual({})
     const blocks = buildChain(plans, { firstNumber: 40 })
     await commitChain(writer, blocks.slice(0, 3))
-    expect(await readCoverage(reader)).toEqual({ detailedFrom: 40, countedFrom: 40, operationsFrom: 40 })
+    expect(await readCoverage(reader)).toEqual({
+      detailedFrom: 40,
+      countedFrom: 40,
+      operationsFrom: 40,
+      checkedFrom: 40
+    })
     await commitChain(writer, blocks.slice(3))
-    expect(await readCoverage(reader)).toEqual({ detailedFrom: 40, countedFrom: 40, operationsFrom: 40 })
+    expect(await readCoverage(reader)).toEqual({
+      detailedFrom: 40,
+      countedFrom: 40,
+      operationsFrom: 40,
+      checkedFrom: 40
+    })
   })
 
   test('a store that is not there yet covers nothing', async () => {
@@ -69,15 +79,25 @@ export function describeCoverage(open: OpenStore): void {
     const { store, writer, reader } = await start()
     const blocks = traced(buildChain(plans), 4)
     await commitChain(writer, blocks)
-    const whole = { detailedFrom: 0, tracedFrom: 4, countedFrom: 0, operationsFrom: 0 }
+    const whole = { detailedFrom: 0, tracedFrom: 4, countedFrom: 0, operationsFrom: 0, checkedFrom: 0 }
     expect(await readCoverage(reader)).toEqual(whole)
     await writer.rollbackTo(blocks[4]!.ref)
     expect(await readCoverage(reader)).toEqual(whole)
     await writer.rollbackTo(blocks[3]!.ref)
-    expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 0, operationsFrom: 0 })
+    expect(await readCoverage(reader)).toEqual({
+      detailedFrom: 0,
+      countedFrom: 0,
+      operationsFrom: 0,
+      checkedFrom: 0
+    })
     await writer.close()
     const again = await store.openWriter()
-    expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 0, operationsFrom: 0 })
+    expect(await readCoverage(reader)).toEqual({
+      detailedFrom: 0,
+      countedFrom: 0,
+      operationsFrom: 0,
+      checkedFrom: 0
+    })
     await commitChain(again, traced(buildChain(plans, { parent: blocks[3]!.ref, fork: 'b' }), 0))
     expect(await readCoverage(reader)).toEqual(whole)
   })
@@ -87,13 +107,19 @@ export function describeCoverage(open: OpenStore): void {
     const blocks = traced(buildChain(plans), 0, 8)
     await commitChain(writer, blocks)
     await writer.rollbackTo(blocks[8]!.ref)
-    expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 0, operationsFrom: 0 })
+    expect(await readCoverage(reader)).toEqual({
+      detailedFrom: 0,
+      countedFrom: 0,
+      operationsFrom: 0,
+      checkedFrom: 0
+    })
     await commitChain(writer, traced(buildChain(plans.slice(0, 2), { parent: blocks[8]!.ref, fork: 'b' }), 0))
     expect(await readCoverage(reader)).toEqual({
       detailedFrom: 0,
       tracedFrom: 9,
       countedFrom: 0,
-      operationsFrom: 0
+      operationsFrom: 0,
+      checkedFrom: 0
     })
   })
 
@@ -109,7 +135,8 @@ export function describeCoverage(open: OpenStore): void {
       detailedFrom: 0,
       tracedFrom: 0,
       countedFrom: 0,
-      operationsFrom: 0
+      operationsFrom: 0,
+      checkedFrom: 0
     })
     await second.rollbackAll()
     expect(await readCoverage(reader)).toEqual({})
@@ -117,7 +144,8 @@ export function describeCoverage(open: OpenStore): void {
       detailedFrom: 0,
       tracedFrom: 0,
       countedFrom: 0,
-      operationsFrom: 0
+      operationsFrom: 0,
+      checkedFrom: 0
     })
     await snapshot.close()
     await commitChain(second, traced(buildChain(plans, { firstNumber: 70 }), 71))
@@ -125,7 +153,8 @@ export function describeCoverage(open: OpenStore): void {
       detailedFrom: 70,
       tracedFrom: 71,
       countedFrom: 70,
-      operationsFrom: 70
+      operationsFrom: 70,
+      checkedFrom: 70
     })
   })
 
@@ -134,7 +163,12 @@ export function describeCoverage(open: OpenStore): void {
     const blocks = buildChain(plans)
     await commitChain(writer, blocks.slice(0, 2))
     await expect(commitChain(writer, traced(blocks.slice(4), 0))).rejects.toThrow()
-    expect(await readCoverage(reader)).toEqual({ detailedFrom: 0, countedFrom: 0, operationsFrom: 0 })
+    expect(await readCoverage(reader)).toEqual({
+      detailedFrom: 0,
+      countedFrom: 0,
+      operationsFrom: 0,
+      checkedFrom: 0
+    })
   })
 
   test('a snapshot names the blocks that are indexed, at every height, and no others', async () => {

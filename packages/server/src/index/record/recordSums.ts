@@ -1,0 +1,96 @@
+import { crc32 } from 'node:zlib'
+import { IndexDamagedError } from '../../platform/errors.ts'
+import type { PackedBlocks } from './packBlocks.ts'
+import { sumFlag, sumLength } from './RecordParts.ts'
+import { toPosition } from './transactionId.ts'
+
+/*
+ * The last four bytes of a record are its sum: CRC-32 over the bytes before, begun with a number that follows from the chain
+ * and the transaction id. It reveals every flipped bit, and a record that lies under another key.
+ */
+
+/** What the sums of an index are bound to, and from which block on each record and row has one (absent: not even the newest). */
+export interface SumRule {
+  readonly chainId: number
+  readonly checkedFrom?: number
+}
+
+/** Writes the sums of records whose flag says that they have one. */
+export function sealRecords(chainId: number, { ids, records, recordEnds }: PackedBlocks): void {
+  const view = new DataView(records.buffer, records.byteOffset, records.length)
+  let start = 0
+  for (const [row, id] of ids.entries()) {
+    const end = recordEnds[row] ?? start
+    if (isSummed(records, start)) {
+      view.setUint32(end - sumLength, sumOf(chainId, id, records, start, end - sumLength))
+    }
+    start = end
+  }
+}
+
+/** Returns a record of an older version with its sum; one that has a sum is returned as it is. */
+export function withSum(chainId: number, id: number, record: Uint8Array): Uint8Array {
+  if (isSummed(record, 0)) return record
+  const summed = Buffer.alloc(record.length + sumLength)
+  summed.set(record)
+  summed[0] = (record[0] ?? 0) | sumFlag
+  summed.writeUInt32BE(sumOf(chainId, id, summed, 0, record.length), record.length)
+  return summed
+}
+
+/**
+ * Checks the sums of concatenated records.
+ * @param lengths - of each record.
+ * @throws {IndexDamagedError} a record is not what was written under this id, or lacks a sum that it has to have.
+ */
+export function checkRecords(
+  rule: SumRule,
+  ids: readonly number[],
+  bytes: Uint8Array,
+  lengths: ArrayLike<number>
+): void {
+  let start = 0
+  for (let row = 0; row < ids.length; row++) {
+    const end = start + (lengths[row] ?? 0)
+    checkOne(rule, ids[row] ?? 0, bytes, start, end)
+    start = end
+  }
+}
+
+/** Checks the sum of one record. @throws {IndexDamagedError} as `checkRecords`. */
+export function checkRecord(rule: SumRule, id: number, record: Uint8Array): void {
+  checkOne(rule, id, record, 0, record.length)
+}
+
+function checkOne(rule: SumRule, id: number, bytes: Uint8Array, start: number, end: number): void {
+  const { chainId, checkedFrom = Number.POSITIVE_INFINITY } = rule
+  if (!isSummed(bytes, start)) {
+    if (toPosition(id).blockNumber < checkedFrom) return
+    throw damagedRecord(id, 'it has no checksum')
+  }
+  const at = end - sumLength
+  const stored =
+    (((bytes[at] ?? 0) << 24) |
+      ((bytes[at + 1] ?? 0) << 16) |
+      ((bytes[at + 2] ?? 0) << 8) |
+      (bytes[at + 3] ?? 0)) >>>
+    0
+  if (at <= start || sumOf(chainId, id, bytes, start, at) !== stored)
+    throw damagedRecord(id, 'its checksum differs')
+}
+
+function damagedRecord(id: number, detail: string): IndexDamagedError {
+  const { blockNumber, index } = toPosition(id)
+  return new IndexDamagedError({ part: 'record', block: blockNumber }, `transaction ${index}: ${detail}`)
+}
+
+function isSummed(bytes: Uint8Array, start: number): boolean {
+  return ((bytes[start] ?? 0) & sumFlag) !== 0
+}
+
+function sumOf(chainId: number, id: number, bytes: Uint8Array, start: number, end: number): number {
+  const block = Math.floor(id / 65_536)
+  // Multiplied by odd numbers, so that neighbouring ids and chains begin with different numbers.
+  const begun = Math.imul(id, 0x9e3779b1) ^ Math.imul(block, 0x85ebca6b) ^ Math.imul(chainId, 0xc2b2ae35)
+  return crc32(bytes.subarray(start, end), begun >>> 0)
+}

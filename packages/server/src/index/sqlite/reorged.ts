@@ -1,0 +1,49 @@
+import type { BlockRef, Hash } from '../../model/evm.ts'
+import { hashBytes } from '../record/hexBytes.ts'
+import { checkRow } from '../shared/rowSums.ts'
+import { toRef } from '../shared/rows.ts'
+import type { SqliteConnection } from './driver.ts'
+import { prepareSealed } from './sealedRows.ts'
+
+interface ReorgedRow {
+  readonly hash: Uint8Array
+  readonly ancestor_number: number
+  readonly ancestor_hash: Uint8Array
+  readonly sum: number | null
+}
+
+/** Prepares finding the block below which a reorg removed a transaction. */
+export function prepareFindReorged(
+  connection: SqliteConnection
+): (hash: Hash, chainId: number) => BlockRef | undefined {
+  const select = connection.prepare<ReorgedRow>('SELECT * FROM reorged WHERE hash = ?')
+  return (hash, chainId) => {
+    const row = select.get([hashBytes(hash)])
+    if (row === undefined) return undefined
+    const { ancestor_number: number, ancestor_hash } = checkRow(chainId, 'reorged', row, { part: 'undo' })
+    return toRef({ number, hash: ancestor_hash })
+  }
+}
+
+/** Prepares remembering the transactions that reorgs remove. Every call runs inside the caller's transaction. */
+export function prepareReorged(connection: SqliteConnection, chainId: number) {
+  const above = connection.prepare<ReorgedRow>('SELECT * FROM reorged WHERE ancestor_number > ?')
+  const put = prepareSealed(
+    connection,
+    chainId,
+    'reorged',
+    ['hash', 'ancestor_number', 'ancestor_hash'],
+    'INSERT OR REPLACE'
+  )
+  return {
+    /** Gives earlier reorgs the new ancestor: it is always a block of the index. */
+    moveDown(ancestor: BlockRef): void {
+      const hash = hashBytes(ancestor.hash)
+      for (const row of above.all([ancestor.number])) put([row.hash, ancestor.number, hash])
+    },
+    remember(hashes: readonly Uint8Array[], ancestor: BlockRef): void {
+      const hash = hashBytes(ancestor.hash)
+      for (const each of hashes) put([each, ancestor.number, hash])
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { sumOfRow } from '../shared/rowSums.ts'
+import type { SqliteConnection, SqlRow } from './driver.ts'
+
+/** The step of the schema that brought checksums. */
+export const sealedVersion = 11
+
+/** Tables whose rows are given checksums at once, and their keys: they are short. The large ones are worked through later. */
+const shortTables = { writer_report: 'id', undo: 'block', reorged: 'hash', pool: 'id', first_seen: 'hash' }
+
+/**
+ * Gives the rows of an older program their checksums, and the row of `meta` its own again after any step: a step may have
+ * changed its columns. Runs in the transaction of the step.
+ */
+export function sealOldRows(connection: SqliteConnection, version: number): void {
+  const chainId = Number(connection.prepare<SqlRow>('SELECT * FROM meta').get([])?.chain_id ?? 0)
+  if (version < sealedVersion || chainId === 0) return
+  if (version === sealedVersion) {
+    connection.exec('UPDATE meta SET head = (SELECT max(number) FROM block)')
+    for (const [table, key] of Object.entries(shortTables)) {
+      const put = connection.prepare(`UPDATE ${table} SET sum = ? WHERE ${key} = ?`)
+      for (const row of connection.prepare<SqlRow>(`SELECT * FROM ${table}`).all([])) {
+        put.run([sumOfRow(chainId, table, row), row[key] ?? null])
+      }
+    }
+  }
+  sealMeta(connection)
+}
+
+/** Writes the checksum of the row of `meta`, once all that changes it has been done. */
+export function sealMeta(connection: SqliteConnection): void {
+  const row = connection.prepare<SqlRow>('SELECT * FROM meta').get([])
+  if (row === undefined) return
+  connection.prepare('UPDATE meta SET sum = ?').run([sumOfRow(Number(row.chain_id), 'meta', row)])
+}
