@@ -1,36 +1,39 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { promisify } from 'node:util'
+import { expect, type TestContext, test } from 'vitest'
 import { patient } from '../../../.config/patience.ts'
 import { seedEvmWorld, startAnvil, surfpoolUnsupportedReason } from '../src/index.ts'
 
+const run = promisify(execFile)
 const main = new URL('../src/cli/main.ts', import.meta.url).pathname
 const solana = surfpoolUnsupportedReason() === undefined
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
-const running: ChildProcess[] = []
-let folder: string
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'chain-data-cli-test-'))
-})
+/** A folder of one test, which is gone after it: tests run beside each other. */
+async function newFolder({ onTestFinished }: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'chain-data-cli-test-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
 
-afterEach(async () => {
-  for (const child of running.splice(0)) child.kill('SIGKILL')
-  await rm(folder, { recursive: true, force: true })
-})
-
-/** Runs the command in a folder of its own, which is also its place for temporary files. */
-function start(args: string[], env: Record<string, string> = {}) {
+/** Runs the command in a folder, which is also its place for temporary files. */
+function start(
+  { onTestFinished }: TestContext,
+  folder: string,
+  args: string[],
+  env: Record<string, string> = {}
+) {
   const child = spawn(process.execPath, ['--conditions=@chain-data/source', main, ...args], {
     cwd: folder,
     env: { ...process.env, TMPDIR: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe']
   })
-  running.push(child)
+  onTestFinished(() => void child.kill('SIGKILL'))
   const seen = { out: '', err: '' }
   child.stdout.on('data', chunk => {
     seen.out += String(chunk)
@@ -53,8 +56,9 @@ function curlLines(text: string): string[] {
   return text.split('\n').filter(line => line.startsWith('curl '))
 }
 
-test('--once shows the answer of every method with its curl line, ends with 0 and leaves nothing behind', async () => {
-  const { seen, ended } = start(['--once', '--port', '0'])
+test.concurrent('--once shows the answer of every method with its curl line, ends with 0 and leaves nothing behind', async context => {
+  const folder = await newFolder(context)
+  const { seen, ended } = start(context, folder, ['--once', '--port', '0', '--evm-port', '0'])
   expect(await ended, seen.err).toBe(0)
   expect(seen.err).toBe('')
   for (const method of methods) {
@@ -70,9 +74,10 @@ test('--once shows the answer of every method with its curl line, ends with 0 an
   expect(await readdir(folder)).toEqual([])
 })
 
-test('otherwise it stays up: the printed curl lines work, and Ctrl-C ends it with 0 and nothing left behind', async context => {
+test.concurrent('otherwise it stays up: the printed curl lines work, and Ctrl-C ends it with 0 and nothing left behind', async context => {
+  const folder = await newFolder(context)
   if (!hasCurl) context.skip('there is no curl on this machine')
-  const { child, seen, ended } = start(['--port', '0', '--seed', '2'])
+  const { child, seen, ended } = start(context, folder, ['--port', '0', '--evm-port', '0', '--seed', '2'])
   const deadline = Date.now() + patient(50_000)
   while (!seen.out.includes('Everything is up') && child.exitCode === null && Date.now() < deadline) {
     await new Promise(resolve => setTimeout(resolve, 50))
@@ -81,10 +86,7 @@ test('otherwise it stays up: the printed curl lines work, and Ctrl-C ends it wit
   const lines = curlLines(seen.out)
   expect(lines.length).toBe(methods.length)
   for (const line of lines) {
-    const answer = JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' })) as Record<
-      string,
-      unknown
-    >
+    const answer = JSON.parse((await run('sh', ['-c', line])).stdout) as Record<string, unknown>
     expect(answer).toMatchObject({ jsonrpc: '2.0', id: 1 })
     expect(answer).toHaveProperty('result')
   }
@@ -94,13 +96,14 @@ test('otherwise it stays up: the printed curl lines work, and Ctrl-C ends it wit
   expect(await readdir(folder)).toEqual([])
 })
 
-test('with CHAIN_DATA_EVM_<id> it serves that chain and keeps the index for the next run', async () => {
+test.concurrent('with CHAIN_DATA_EVM_<id> it serves that chain and keeps the index for the next run', async context => {
+  const folder = await newFolder(context)
   const node = await startAnvil({ chainId: 4711 })
   try {
     const { world } = await seedEvmWorld(node.rpcUrl)
     const address = world.accounts.bob?.address ?? ''
     for (const run of [1, 2]) {
-      const { seen, ended } = start(['--once', '--port', '0', '--address', address], {
+      const { seen, ended } = start(context, folder, ['--once', '--port', '0', '--address', address], {
         CHAIN_DATA_EVM_4711: node.rpcUrl
       })
       expect(await ended, `run ${run}: ${seen.err}`).toBe(0)
@@ -114,18 +117,22 @@ test('with CHAIN_DATA_EVM_<id> it serves that chain and keeps the index for the 
   }
 })
 
-test('a node that does not answer ends it with 1 and says so', async () => {
-  const { seen, ended } = start(['--once', '--port', '0'], { CHAIN_DATA_EVM_5: 'http://127.0.0.1:9' })
+test.concurrent('a node that does not answer ends it with 1 and says so', async context => {
+  const folder = await newFolder(context)
+  const { seen, ended } = start(context, folder, ['--once', '--port', '0'], {
+    CHAIN_DATA_EVM_5: 'http://127.0.0.1:9'
+  })
   expect(await ended).toBe(1)
   expect(seen.err).toContain('Failed: ')
 })
 
-test('a port that is taken ends it with 1 before anything is started', async () => {
+test.concurrent('a port that is taken ends it with 1 before anything is started', async context => {
+  const folder = await newFolder(context)
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   try {
     const { port } = other.address() as { port: number }
-    const { seen, ended } = start(['--once', '--port', String(port)])
+    const { seen, ended } = start(context, folder, ['--once', '--port', String(port)])
     expect(await ended).toBe(1)
     expect(seen.err).toContain(`Failed: port ${port} cannot be used`)
     expect(seen.out).toBe('')
@@ -134,8 +141,9 @@ test('a port that is taken ends it with 1 before anything is started', async () 
   }
 })
 
-test('a bad option ends it with 2', async () => {
-  const { seen, ended } = start(['--seed', 'many'])
+test.concurrent('a bad option ends it with 2', async context => {
+  const folder = await newFolder(context)
+  const { seen, ended } = start(context, folder, ['--seed', 'many'])
   expect(await ended).toBe(2)
   expect(seen.err).toContain('whole number')
 })

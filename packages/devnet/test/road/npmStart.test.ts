@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { patient } from '../../../../.config/patience.ts'
 import { surfpoolUnsupportedReason } from '../../src/index.ts'
 import { successResult } from './support/callService.ts'
+import { eventually } from './support/startRoad.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const run = promisify(execFile)
@@ -36,8 +36,9 @@ function npmStart(args: readonly string[]) {
 
 const curlLines = (text: string) => text.split('\n').filter(line => line.startsWith('curl '))
 
-test('npm start -- --once shows the answers of all methods with a curl line each and exits with 0', async () => {
-  const { output, ended } = npmStart(['--once', '--port', '0', '--seed', '41'])
+// Beside each other: each has nodes and a folder of its own.
+test.concurrent('npm start -- --once shows the answers of all methods with a curl line each and exits with 0', async () => {
+  const { output, ended } = npmStart(['--once', '--port', '0', '--evm-port', '0', '--seed', '41'])
   expect(await ended, output.err).toBe(0)
   for (const method of methods) {
     expect(output.out).toContain(`\n${method}: `)
@@ -45,13 +46,15 @@ test('npm start -- --once shows the answers of all methods with a curl line each
   }
 })
 
-test('npm start stays up, each of its curl lines gives a valid answer when pasted, and Ctrl-C ends it', async context => {
+test.concurrent('npm start stays up, each of its curl lines gives a valid answer when pasted, and Ctrl-C ends it', async context => {
   if (!hasCurl) context.skip('there is no curl on this machine')
   const { child, output, ended } = npmStart(['--port', '0', '--seed', '42'])
   try {
-    await expect
-      .poll(() => output.out + output.err, { timeout: patient(45_000) })
-      .toContain('Everything is up')
+    await eventually(
+      () => ((output.out + output.err).includes('Everything is up') ? true : undefined),
+      () => `everything to be up: ${output.out}${output.err}`,
+      45_000
+    )
     const lines = curlLines(output.out)
     expect(lines).toHaveLength(methods.length)
     for (const [index, method] of methods.entries()) {

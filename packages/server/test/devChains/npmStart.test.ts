@@ -4,29 +4,28 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { type AnvilNode, startAnvil } from '@chain-data/devnet'
-import { afterEach, expect, it } from 'vitest'
+import { expect, it, type TestContext } from 'vitest'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 import { type Call, expectRight } from './expectRight.ts'
 import { type DevNode, startDevNode, useDevNode } from './startDevNode.ts'
 
-const cleanUps: (() => unknown)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
-
 const devnetMain = fileURLToPath(new URL('../../../devnet/src/cli/main.ts', import.meta.url))
 
 /** Runs the command of `npm start` in a folder of its own, until everything is up. */
-async function npmStart(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function npmStart(
+  { onTestFinished }: TestContext,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {}
+) {
   const folder = await temporaryFolder()
-  cleanUps.push(folder.remove)
+  onTestFinished(folder.remove)
   const child = spawn(
     process.execPath,
     ['--conditions=@chain-data/source', devnetMain, '--port', '0', ...args],
     { cwd: folder.path, env: { ...process.env, ...env, CHAIN_DATA_PROJECT: 'demo:demo-server-key' } }
   )
   const ended = once(child, 'close')
-  cleanUps.push(async () => {
+  onTestFinished(async () => {
     child.kill('SIGINT')
     await ended
   })
@@ -71,41 +70,42 @@ async function expectFollowed(node: DevNode, call: Call): Promise<void> {
   }
 }
 
-it("npm start over a developer's own node follows it wherever it goes", async () => {
+// Beside each other: they mostly wait for polls.
+it.concurrent("npm start over a developer's own node follows it wherever it goes", async context => {
   const node = await startDevNode('anvil')
-  cleanUps.push(() => node.stop())
+  context.onTestFinished(() => node.stop())
   // An account of that chain is shown at the start.
   await node.deployToken('Before')
   await node.restart()
   await node.deployToken('Again')
-  const { call } = await npmStart([], { CHAIN_DATA_EVM_31337: node.rpcUrl })
+  const { call } = await npmStart(context, [], { CHAIN_DATA_EVM_31337: node.rpcUrl })
   await expectFollowed(node, call)
 })
 
-it.runIf(process.platform === 'linux')(
-  'npm start follows the node that it has started itself, also when that is replaced by another on its port',
-  async () => {
-    const port = await freePort()
-    const { pid, call } = await npmStart(['--evm-port', String(port)])
-    let anvil: AnvilNode | undefined
-    const stop = async () => {
-      if (anvil !== undefined) return anvil.stop()
-      const child = anvilOf(pid)
-      process.kill(child, 'SIGKILL')
-      await eventually('the node is gone', () => !readdirSync('/proc').includes(String(child)))
-    }
-    const node = await useDevNode(`http://127.0.0.1:${port}`, {
-      chainId: 31337,
-      stop,
-      async restart({ otherGenesis } = { otherGenesis: false }) {
-        await stop()
-        anvil = await startAnvil({ port, ...(otherGenesis && { genesisTimestampSeconds: 1_700_000_001 }) })
-        cleanUps.push(anvil.stop)
-      }
-    })
-    await expectFollowed(node, call)
+it('npm start follows the node that it has started itself, also when that is replaced by another on its port', {
+  concurrent: true,
+  skip: process.platform !== 'linux'
+}, async context => {
+  const port = await freePort()
+  const { pid, call } = await npmStart(context, ['--evm-port', String(port)])
+  let anvil: AnvilNode | undefined
+  const stop = async () => {
+    if (anvil !== undefined) return anvil.stop()
+    const child = anvilOf(pid)
+    process.kill(child, 'SIGKILL')
+    await eventually('the node is gone', () => !readdirSync('/proc').includes(String(child)))
   }
-)
+  const node = await useDevNode(`http://127.0.0.1:${port}`, {
+    chainId: 31337,
+    stop,
+    async restart({ otherGenesis } = { otherGenesis: false }) {
+      await stop()
+      anvil = await startAnvil({ port, ...(otherGenesis && { genesisTimestampSeconds: 1_700_000_001 }) })
+      context.onTestFinished(anvil.stop)
+    }
+  })
+  await expectFollowed(node, call)
+})
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')

@@ -1,5 +1,5 @@
-import { type AnvilNode, type EvmDriver, evmAddressesOf, seedEvmWorld, startAnvil } from '@chain-data/devnet'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { type EvmDriver, evmAddressesOf, seedEvmWorld, startAnvil } from '@chain-data/devnet'
+import { expect, it, type TestContext } from 'vitest'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import type { HealthReport } from '../../src/server/http/operatorPages.ts'
@@ -8,17 +8,14 @@ import { createTestDatabase } from '../support/startPostgres.ts'
 
 const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
 
-let anvil: AnvilNode
-let driver: EvmDriver
-const cleanUps: (() => unknown)[] = []
-beforeAll(async () => {
-  anvil = await startAnvil()
-  driver = await seedEvmWorld(anvil.rpcUrl, { pool: false })
-})
-afterAll(() => anvil?.stop())
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})
+/** A node with a chain of its own, which ends with the test. */
+async function startChain({ onTestFinished }: TestContext) {
+  const anvil = await startAnvil()
+  onTestFinished(() => anvil.stop())
+  return { anvil, driver: await seedEvmWorld(anvil.rpcUrl, { pool: false }) }
+}
+
+type Chain = Awaited<ReturnType<typeof startChain>>
 
 interface Running {
   readonly server: Server
@@ -28,7 +25,12 @@ interface Running {
   get(path: string): Promise<string>
 }
 
-async function start(store: string, indexing: boolean): Promise<Running> {
+async function start(
+  { onTestFinished }: TestContext,
+  { anvil }: Chain,
+  store: string,
+  indexing: boolean
+): Promise<Running> {
   const messages: string[] = []
   const server = await createServer(
     {
@@ -39,7 +41,7 @@ async function start(store: string, indexing: boolean): Promise<Running> {
     },
     { logger: createLogger({ level: 'info', write: line => messages.push(JSON.parse(line).msg) }) }
   )
-  cleanUps.push(() => server.close())
+  onTestFinished(() => server.close())
   return {
     server,
     messages,
@@ -61,7 +63,7 @@ async function healthOf({ get }: Running) {
 }
 
 /** It knows of the newest block and of the pool. */
-async function level({ server }: Running): Promise<void> {
+async function level({ server }: Running, driver: EvmDriver): Promise<void> {
   const newest = driver.world.blocks.length - 1
   const isLevel = () => {
     const [status] = server.status()
@@ -77,7 +79,7 @@ async function level({ server }: Running): Promise<void> {
   })
 }
 
-async function answersOf({ call }: Running) {
+async function answersOf({ call }: Running, driver: EvmDriver) {
   const status = (await call('svc_getSyncStatus')) as { headAgeSeconds: number }
   // A second may pass between two servers' answers.
   const answers: unknown[] = [{ ...status, headAgeSeconds: Math.round(status.headAgeSeconds / 1_000) }]
@@ -88,33 +90,35 @@ async function answersOf({ call }: Running) {
   return answers
 }
 
-const engines: readonly (readonly [string, () => Promise<string>])[] = [
+const engines: readonly (readonly [string, (context: TestContext) => Promise<string>])[] = [
   [
     'sqlite',
-    async () => {
+    async ({ onTestFinished }) => {
       const { path, remove } = await temporaryFolder()
-      cleanUps.push(remove)
+      onTestFinished(remove)
       return `sqlite:${path}`
     }
   ],
   ['postgres', createTestDatabase]
 ]
 
-it.each(engines)(
+it.concurrent.for(engines)(
   'over %s, a server that does not index answers what the one that does would, and says that it only answers',
-  async (_engine, createStore) => {
-    const store = await createStore()
-    const answers = await start(store, false)
+  async ([, createStore], context) => {
+    const chain = await startChain(context)
+    const { driver } = chain
+    const store = await createStore(context)
+    const answers = await start(context, chain, store, false)
     // Nothing is there yet, and nobody may take that for an empty history.
     const [address = ''] = evmAddressesOf(driver.world)
     expect(await healthOf(answers)).toMatchObject({ phase: 'starting', ready: false, indexing: false })
 
-    const indexes = await start(store, true)
-    await level(indexes)
-    await level(answers)
-    const expected = await answersOf(indexes)
+    const indexes = await start(context, chain, store, true)
+    await level(indexes, driver)
+    await level(answers, driver)
+    const expected = await answersOf(indexes, driver)
     expect(JSON.stringify(expected)).toContain('"gasSpent"')
-    expect(await answersOf(answers)).toEqual(expected)
+    expect(await answersOf(answers, driver)).toEqual(expected)
     expect(await healthOf(answers)).toMatchObject({ ready: true, waiting: true, indexing: false })
     expect(await healthOf(indexes)).not.toHaveProperty('indexing')
     const gauge = 'chain_data_sync_indexing{chain_id="31337"}'
@@ -123,8 +127,8 @@ it.each(engines)(
     expect(await answers.get('/')).toContain('another server; this one only answers')
 
     await driver.mine({ blocks: 2 })
-    await level(indexes)
-    await level(answers)
+    await level(indexes, driver)
+    await level(answers, driver)
     const page = (server: Running, before?: string) =>
       server.call('svc_getTransactionsByAddress', address, { limit: 2, ...(before ? { before } : {}) })
     const newest = (await page(indexes)) as { hash: string }[]
@@ -145,8 +149,8 @@ it.each(engines)(
     // What is confirmed stays so, whoever indexes.
     expect(await page(answers, newest[0]?.hash)).toHaveLength(2)
 
-    await level(await start(store, true))
-    await level(answers)
+    await level(await start(context, chain, store, true), driver)
+    await level(answers, driver)
     expect(await page(answers)).toEqual(newest)
     // It has never waited for the place of the one that indexes.
     expect(answers.messages).toEqual(['a chain is served'])
