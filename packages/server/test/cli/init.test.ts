@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { type AnvilNode, seedEvmWorld, startAnvil } from '@chain-data/devnet'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { patient } from '../../../../.config/patience.ts'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { startScriptedNode } from '../solana/startScriptedNode.ts'
+import { eventually } from '../support/indexHarness.ts'
 import { type Fault, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
 import { startHardhat } from '../support/startHardhat.ts'
 import { mainFile, type RunningCommand, runCommand } from './runCommand.ts'
@@ -19,69 +19,93 @@ const run = promisify(execFile)
 const hasScript = spawnSync('script', ['--version']).status === 0
 
 let anvil: AnvilNode
-let folder: string
-let file: string
-const cleanUps: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
   anvil = await startAnvil()
   await seedEvmWorld(anvil.rpcUrl, { pool: false })
 })
 afterAll(() => anvil.stop())
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'chain-data-init-'))
-  file = join(folder, 'chain-data.json')
-})
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-  await rm(folder, { recursive: true, force: true })
-})
 
-function init(...args: readonly string[]): RunningCommand {
-  const command = runCommand(['init', '--config', file, ...args])
-  cleanUps.push(async () => {
-    command.child.kill('SIGKILL')
-    await command.ended
-  })
-  return command
-}
+/** What a test works with: tests run beside each other, so each has a folder of its own, which ends with it. */
+type Place = Awaited<ReturnType<typeof openPlace>>
 
-/** Runs it to its end, without questions. */
-async function initAndEnd(...args: readonly string[]) {
-  const command = init('--yes', ...args)
-  const code = await command.ended
-  return { code, stdout: command.stdout(), stderr: command.stderr() }
-}
+async function openPlace({ onTestFinished }: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'chain-data-init-'))
+  const file = join(folder, 'chain-data.json')
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
 
-async function writtenChain(kind: 'evm' | 'solana' = 'evm'): Promise<object> {
-  return JSON.parse(await readFile(file, 'utf8')).chains[kind][0]
-}
+  function init(...args: readonly string[]): RunningCommand {
+    const command = runCommand(['init', '--config', file, ...args])
+    onTestFinished(async () => {
+      command.child.kill('SIGKILL')
+      await command.ended
+    })
+    return command
+  }
 
-async function proxied(fault: Fault): Promise<string> {
-  const proxy = await startFaultProxy(anvil.rpcUrl)
-  cleanUps.push(proxy.close)
-  proxy.setFault(fault)
-  return proxy.url
-}
+  /** Runs it to its end, without questions. */
+  async function initAndEnd(...args: readonly string[]) {
+    const command = init('--yes', ...args)
+    const code = await command.ended
+    return { code, stdout: command.stdout(), stderr: command.stderr() }
+  }
 
-/** A node that answers only requests of one kind, as those of providers do. */
-async function guarded(isAllowed: (request: IncomingMessage) => boolean, status: number): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const body = await buffer(request)
-    if (!isAllowed(request)) {
-      response.writeHead(status).end('{"error":"no such key"}')
-      return
-    }
-    const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(anvil.rpcUrl, { method: 'POST', headers, body })
-    response.writeHead(200, headers).end(await answer.text())
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  cleanUps.push(async () => {
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  async function writtenChain(kind: 'evm' | 'solana' = 'evm'): Promise<object> {
+    return JSON.parse(await readFile(file, 'utf8')).chains[kind][0]
+  }
+
+  async function proxied(fault: Fault): Promise<string> {
+    const proxy = await startFaultProxy(anvil.rpcUrl)
+    onTestFinished(proxy.close)
+    proxy.setFault(fault)
+    return proxy.url
+  }
+
+  /** A node that answers only requests of one kind, as those of providers do. */
+  async function guarded(isAllowed: (request: IncomingMessage) => boolean, status: number): Promise<string> {
+    const server = createServer(async (request, response) => {
+      const body = await buffer(request)
+      if (!isAllowed(request)) {
+        response.writeHead(status).end('{"error":"no such key"}')
+        return
+      }
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(anvil.rpcUrl, { method: 'POST', headers, body })
+      response.writeHead(200, headers).end(await answer.text())
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(async () => {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    })
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  /** Starts the service that was written, and runs the printed line of curl until it is answered. */
+  async function startAndAsk(
+    ...args: readonly string[]
+  ): Promise<{ stdout: string; result: readonly object[]; address: string }> {
+    const port = await freePort()
+    const command = init('--yes', '--start', '--port', String(port), ...args)
+    const isReady = async () =>
+      (await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined))?.status
+    // Not `expect.poll`, which belongs to one test at a time.
+    await eventually('it is ready', async () => (await isReady()) === 200)
+    const [line = ''] = /^curl .*$/m.exec(command.stdout()) ?? []
+    const [, address = ''] = /"params":\["(\w+)"/.exec(line) ?? []
+    const { stdout } = await run('sh', ['-c', line])
+    const { result } = JSON.parse(stdout) as { result: readonly object[] }
+    expect((await fetch(`http://127.0.0.1:${port}/`)).headers.get('content-type')).toContain('text/html')
+    return { stdout: command.stdout(), result, address }
+  }
+
+  async function pageUrl(): Promise<string> {
+    const node = await startScriptedNode(() => ({ body: '<html>Welcome</html>' }))
+    onTestFinished(node.close)
+    return node.url
+  }
+
+  return { folder, file, initAndEnd, writtenChain, proxied, guarded, pageUrl, startAndAsk }
 }
 
 async function freePort(): Promise<number> {
@@ -92,25 +116,9 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the service that was written, and runs the printed line of curl until it is answered. */
-async function startAndAsk(
-  ...args: readonly string[]
-): Promise<{ stdout: string; result: readonly object[]; address: string }> {
-  const port = await freePort()
-  const command = init('--yes', '--start', '--port', String(port), ...args)
-  const isReady = async () =>
-    (await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined))?.status
-  await expect.poll(isReady, { timeout: patient(30_000) }).toBe(200)
-  const [line = ''] = /^curl .*$/m.exec(command.stdout()) ?? []
-  const [, address = ''] = /"params":\["(\w+)"/.exec(line) ?? []
-  const { stdout } = await run('sh', ['-c', line])
-  const { result } = JSON.parse(stdout) as { result: readonly object[] }
-  expect((await fetch(`http://127.0.0.1:${port}/`)).headers.get('content-type')).toContain('text/html')
-  return { stdout: command.stdout(), result, address }
-}
-
-describe('chain-data init', () => {
-  it('on anvil writes what starts, and prints a call that is answered for an account that was active', async () => {
+describe.concurrent('chain-data init', () => {
+  it('on anvil writes what starts, and prints a call that is answered for an account that was active', async context => {
+    const { folder, writtenChain, startAndAsk } = await openPlace(context)
     const { stdout, result, address } = await startAndAsk(anvil.rpcUrl)
     expect(stdout).toMatch(/development chain 31337\n/)
     expect(stdout).toMatch(/blocks +it has all blocks, and their state \(an archive node\)/)
@@ -141,16 +149,18 @@ describe('chain-data init', () => {
     ])
   })
 
-  it('on hardhat, which has no traces and no index of addresses', async () => {
+  it('on hardhat, which has no traces and no index of addresses', async context => {
+    const { startAndAsk } = await openPlace(context)
     const node = await startHardhat()
-    cleanUps.push(() => node.stop())
+    context.onTestFinished(() => node.stop())
     const { stdout, result } = await startAndAsk(node.rpcUrl)
     expect(stdout).toMatch(/addresses +it does not list the transactions of an address/)
     expect(stdout).toContain('no transaction was found in its newest blocks, so this account has none')
     expect(result).toEqual([])
   })
 
-  it('on a node with nothing but eth_, net_ and web3_', async () => {
+  it('on a node with nothing but eth_, net_ and web3_', async context => {
+    const { writtenChain, proxied, startAndAsk } = await openPlace(context)
     const url = await proxied(({ method }, result) => {
       if (!/^(eth|net|web3)_/.test(method) || method === 'eth_getBlockReceipts') throw new Refusal(-32601)
       return result
@@ -162,7 +172,8 @@ describe('chain-data init', () => {
     expect(result.length).toBeGreaterThan(0)
   })
 
-  it('on a pruned node begins at the oldest block that it has', async () => {
+  it('on a pruned node begins at the oldest block that it has', async context => {
+    const { writtenChain, proxied, startAndAsk } = await openPlace(context)
     const url = await proxied(({ method, params }, result) => {
       const height = Number(params[method === 'eth_getBalance' ? 1 : 0])
       if (method === 'eth_getBalance' && height < 30) throw new Refusal(-32000, 'missing trie node')
@@ -177,7 +188,8 @@ describe('chain-data init', () => {
     expect(result.length).toBeGreaterThan(0)
   })
 
-  it('with a key in the URL works, keeps the file to its owner and prints no key', async () => {
+  it('with a key in the URL works, keeps the file to its owner and prints no key', async context => {
+    const { file, initAndEnd, writtenChain, guarded } = await openPlace(context)
     const key = 'k3y-of-the-provider'
     const byPath = await guarded(({ url }) => url === `/v2/${key}`, 404)
     const basic = `Basic ${Buffer.from(`user:${key}`).toString('base64')}`
@@ -192,7 +204,8 @@ describe('chain-data init', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600)
   })
 
-  it('without the key says where it belongs, by the host of the node, and writes nothing', async () => {
+  it('without the key says where it belongs, by the host of the node, and writes nothing', async context => {
+    const { folder, file, initAndEnd, guarded } = await openPlace(context)
     const byHeader = await guarded(({ headers }) => headers['x-api-key'] === 'right', 401)
     const { code, stdout, stderr } = await initAndEnd(`${byHeader}/some-path`, anvil.rpcUrl)
     expect(code).toBe(1)
@@ -204,7 +217,7 @@ describe('chain-data init', () => {
     await expect(stat(join(folder, 'projects.json'))).rejects.toThrow('ENOENT')
   })
 
-  it.each<[string, () => Promise<readonly string[]>, RegExp]>([
+  it.for<[string, (place: Place) => Promise<readonly string[]>, RegExp]>([
     [
       'a node that is not there',
       async () => ['http://127.0.0.1:1'],
@@ -212,7 +225,7 @@ describe('chain-data init', () => {
     ],
     [
       'a web page',
-      async () => [await pageUrl()],
+      async ({ pageUrl }) => [await pageUrl()],
       /: it answered something that is not JSON\. This is no JSON-RPC address/
     ],
     [
@@ -242,23 +255,20 @@ describe('chain-data init', () => {
     ],
     [
       'a node that limits the rate of calls',
-      async () => [await guarded(() => false, 429)],
+      async ({ guarded }) => [await guarded(() => false, 429)],
       /: it limits the rate of calls \(HTTP 429\)\. It limits the rate of calls: wait/
     ]
-  ])('given %s says so and writes nothing', async (_, args, message) => {
-    const { code, stderr } = await initAndEnd(...(await args()))
+  ])('given %s says so and writes nothing', async ([, args, message], context) => {
+    const place = await openPlace(context)
+    const { file, initAndEnd } = place
+    const { code, stderr } = await initAndEnd(...(await args(place)))
     expect(stderr).toMatch(message)
     expect(code).toBe(1)
     await expect(stat(file)).rejects.toThrow('ENOENT')
   })
 
-  async function pageUrl(): Promise<string> {
-    const node = await startScriptedNode(() => ({ body: '<html>Welcome</html>' }))
-    cleanUps.push(node.close)
-    return node.url
-  }
-
-  it('on a chain whose blocks break checks writes the waivers when they are allowed, and else says which they are', async () => {
+  it('on a chain whose blocks break checks writes the waivers when they are allowed, and else says which they are', async context => {
+    const { file, initAndEnd, writtenChain, proxied, startAndAsk } = await openPlace(context)
     // A chain that nothing is known of, so that its blocks are not held against their headers.
     const other = 987_654
     const url = await proxied(({ method }, result) => {
@@ -280,35 +290,36 @@ describe('chain-data init', () => {
     expect(result.length).toBeGreaterThan(0)
   })
 
-  it.skipIf(!hasScript)(
-    'asks a person at a terminal for the URL, and whether to overwrite and to start',
-    async () => {
-      await writeFile(file, 'old')
-      const command = `exec '${process.execPath}' --conditions=@chain-data/source '${mainFile}' init --config '${file}'`
-      const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
-      let output = ''
-      child.stdout.setEncoding('utf8').on('data', text => {
-        output += text
-      })
-      const ended = once(child, 'close')
-      cleanUps.push(async () => {
-        child.kill('SIGKILL')
-        await ended
-      })
-      const answer = async (question: string, text: string) => {
-        await expect.poll(() => output, { timeout: patient(20_000) }).toContain(question)
-        child.stdin.write(`${text}\r`)
-      }
-      await answer('is there. Overwrite it? [y/N]', 'y')
-      await answer('URL of a node, such as https://host/key:', anvil.rpcUrl)
-      await answer('Start the server now? [Y/n]', 'n')
+  it('asks a person at a terminal for the URL, and whether to overwrite and to start', {
+    skip: !hasScript
+  }, async context => {
+    const { file, writtenChain } = await openPlace(context)
+    await writeFile(file, 'old')
+    const command = `exec '${process.execPath}' --conditions=@chain-data/source '${mainFile}' init --config '${file}'`
+    const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', text => {
+      output += text
+    })
+    const ended = once(child, 'close')
+    context.onTestFinished(async () => {
+      child.kill('SIGKILL')
       await ended
-      expect(output).toContain('Start it:  npx chain-data serve --config')
-      expect(await writtenChain()).toMatchObject({ chainId: 31337, rpcUrls: [anvil.rpcUrl] })
+    })
+    const answer = async (question: string, text: string) => {
+      await eventually(question, () => output.includes(question), 20_000)
+      child.stdin.write(`${text}\r`)
     }
-  )
+    await answer('is there. Overwrite it? [y/N]', 'y')
+    await answer('URL of a node, such as https://host/key:', anvil.rpcUrl)
+    await answer('Start the server now? [Y/n]', 'n')
+    await ended
+    expect(output).toContain('Start it:  npx chain-data serve --config')
+    expect(await writtenChain()).toMatchObject({ chainId: 31337, rpcUrls: [anvil.rpcUrl] })
+  })
 
-  it('overwrites no configuration unless it is told to', async () => {
+  it('overwrites no configuration unless it is told to', async context => {
+    const { file, initAndEnd, writtenChain } = await openPlace(context)
     await writeFile(file, 'precious')
     const refused = await initAndEnd(anvil.rpcUrl)
     expect(refused.code).toBe(1)
@@ -318,7 +329,8 @@ describe('chain-data init', () => {
     expect(await writtenChain()).toMatchObject({ chainId: 31337 })
   })
 
-  it('writes a Solana cluster beside an EVM chain, and asks which one an unknown cluster is', async () => {
+  it('writes a Solana cluster beside an EVM chain, and asks which one an unknown cluster is', async context => {
+    const { initAndEnd, writtenChain } = await openPlace(context)
     const answers: Readonly<Record<string, unknown>> = {
       getGenesisHash: '9uNknownGenesis1111111111111111111111111111',
       getVersion: { 'solana-core': '2.1.0' },
@@ -337,7 +349,7 @@ describe('chain-data init', () => {
         result === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result }
       return { body: JSON.stringify({ jsonrpc: '2.0', id, ...answer }) }
     })
-    cleanUps.push(node.close)
+    context.onTestFinished(node.close)
     // It tells that of no well-known cluster.
     node.genesisHash = undefined
     const unknown = await initAndEnd(node.url)
