@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
 import { chainFiles } from '../../src/index/sqlite/open.ts'
 import type { HealthReport } from '../../src/server/http/operatorPages.ts'
@@ -13,28 +13,12 @@ import { type RunningCommand, runCommand } from './runCommand.ts'
 
 let anvil: AnvilNode
 let driver: EvmDriver
-let folder: string
-let port: number
-const running: RunningCommand[] = []
-const cleanUps: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
   anvil = await startAnvil()
   driver = await seedEvmWorld(anvil.rpcUrl, { pool: false })
 })
 afterAll(() => anvil.stop())
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'chain-data-status-'))
-  port = await freePort()
-})
-afterEach(async () => {
-  for (const { child, ended } of running.splice(0)) {
-    child.kill('SIGKILL')
-    await ended
-  }
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp()
-  await rm(folder, { recursive: true, force: true })
-})
 
 async function freePort(): Promise<number> {
   const probe = createTcpServer()
@@ -44,77 +28,97 @@ async function freePort(): Promise<number> {
   return free
 }
 
-/** A node that answers every call with this result, as a Solana one that names its slot. */
-async function startSolanaNode(): Promise<string> {
-  const node = createServer((request, response) => {
-    let body = ''
-    request.on('data', chunk => {
-      body += chunk
+/** What a test works with: tests run beside each other, so each has a folder and a port of its own. */
+async function openPlace({ onTestFinished }: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'chain-data-status-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  let port = await freePort()
+
+  /** A node that answers every call with this result, as a Solana one that names its slot. */
+  async function startSolanaNode(): Promise<string> {
+    const node = createServer((request, response) => {
+      let body = ''
+      request.on('data', chunk => {
+        body += chunk
+      })
+      request.on('end', () => {
+        const { id } = JSON.parse(body)
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { context: { slot: 77 }, value: 1 } }))
+      })
     })
-    request.on('end', () => {
-      const { id } = JSON.parse(body)
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { context: { slot: 77 }, value: 1 } }))
+    await new Promise<void>(resolve => node.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      node.closeAllConnections()
+      return new Promise(resolve => node.close(resolve))
     })
-  })
-  await new Promise<void>(resolve => node.listen(0, '127.0.0.1', resolve))
-  cleanUps.push(() => {
-    node.closeAllConnections()
-    return new Promise(resolve => node.close(resolve))
-  })
-  return `http://127.0.0.1:${(node.address() as AddressInfo).port}`
-}
+    return `http://127.0.0.1:${(node.address() as AddressInfo).port}`
+  }
 
-async function configure(changes: object = {}): Promise<string> {
-  const file = join(folder, 'config.json')
-  await writeFile(
-    file,
-    JSON.stringify({
-      listen: { port },
-      store: `sqlite:${join(folder, 'store')}`,
-      projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
-      chains: { evm: [{ chainId: 31337, rpcUrls: [anvil.rpcUrl], pollIntervalMs: 100, dev: false }] },
-      ...changes
+  async function configure(changes: object = {}): Promise<string> {
+    const file = join(folder, 'config.json')
+    await writeFile(
+      file,
+      JSON.stringify({
+        listen: { port },
+        store: `sqlite:${join(folder, 'store')}`,
+        projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+        chains: { evm: [{ chainId: 31337, rpcUrls: [anvil.rpcUrl], pollIntervalMs: 100, dev: false }] },
+        ...changes
+      })
+    )
+    return file
+  }
+
+  function start(...args: string[]): RunningCommand {
+    const command = runCommand(args, { TMPDIR: folder })
+    onTestFinished(async () => {
+      command.child.kill('SIGKILL')
+      await command.ended
     })
-  )
-  return file
-}
+    return command
+  }
 
-function start(...args: string[]): RunningCommand {
-  const command = runCommand(args, { TMPDIR: folder })
-  running.push(command)
-  return command
-}
+  async function ask(file: string, ...options: string[]) {
+    const command = start('status', '--config', file, ...options)
+    return { code: await command.ended, stdout: command.stdout(), stderr: command.stderr() }
+  }
 
-async function ask(file: string, ...options: string[]) {
-  const command = start('status', '--config', file, ...options)
-  return { code: await command.ended, stdout: command.stdout(), stderr: command.stderr() }
-}
+  async function serve(file: string): Promise<RunningCommand> {
+    const command = start('serve', '--config', file)
+    await untilAllAre('following')
+    return command
+  }
 
-async function serve(file: string): Promise<RunningCommand> {
-  const command = start('serve', '--config', file)
-  await untilAllAre('following')
-  return command
-}
+  /** Asks the server itself: a command for each look would be a process for each look. */
+  async function untilAllAre(phase: string, indexedTo?: number): Promise<void> {
+    await eventually(
+      `all chains are ${phase}, up to block ${indexedTo}`,
+      async () => {
+        const response = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined)
+        if (response === undefined) return false
+        const { chains, solana = [] } = (await response.json()) as HealthReport
+        const isThere = chains.every(chain => indexedTo === undefined || chain.indexedTo === indexedTo)
+        return isThere && [...chains, ...solana].every(chain => chain.phase === phase)
+      },
+      25_000
+    )
+  }
 
-/** Asks the server itself: a command for each look would be a process for each look. */
-async function untilAllAre(phase: string, indexedTo?: number): Promise<void> {
-  await eventually(
-    `all chains are ${phase}, up to block ${indexedTo}`,
-    async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined)
-      if (response === undefined) return false
-      const { chains, solana = [] } = (await response.json()) as HealthReport
-      const isThere = chains.every(chain => indexedTo === undefined || chain.indexedTo === indexedTo)
-      return isThere && [...chains, ...solana].every(chain => chain.phase === phase)
-    },
-    25_000
-  )
+  return {
+    ...{ folder, startSolanaNode, configure, start, ask, serve, untilAllAre },
+    port: () => port,
+    /** What is configured from now on has this port. */
+    async changePort(): Promise<void> {
+      port = await freePort()
+    }
+  }
 }
 
 const newest = () => driver.world.blocks.length - 1
 
-describe('chain-data status', () => {
-  it('shows every chain of the running server, EVM and Solana, and exits 0 when all are followed', async () => {
+describe.concurrent('chain-data status', () => {
+  it('shows every chain of the running server, EVM and Solana, and exits 0 when all are followed', async context => {
+    const { startSolanaNode, configure, ask, serve } = await openPlace(context)
     const file = await configure({
       chains: {
         evm: [{ chainId: 31337, rpcUrls: [anvil.rpcUrl], pollIntervalMs: 100 }],
@@ -148,7 +152,8 @@ describe('chain-data status', () => {
     })
   })
 
-  it('exits 1 when a chain is not followed, and shows why', async () => {
+  it('exits 1 when a chain is not followed, and shows why', async context => {
+    const { configure, start, ask, untilAllAre } = await openPlace(context)
     const file = await configure({
       chains: {
         evm: [{ chainId: 31337, rpcUrls: ['http://127.0.0.1:1'] }],
@@ -162,7 +167,8 @@ describe('chain-data status', () => {
     expect(stdout).toMatch(/evm 31337 +stalled .*reached.*\n.*solana 103 +stalled/)
   })
 
-  it('reads the store when no server runs, also after a crash, says so, and changes nothing', async () => {
+  it('reads the store when no server runs, also after a crash, says so, and changes nothing', async context => {
+    const { port, configure, ask, serve } = await openPlace(context)
     const file = await configure()
     expect((await ask(file)).stdout).toMatch(/No server is running at 127.*\n.*\nevm 31337 +not running +- /)
     const server = await serve(file)
@@ -171,7 +177,7 @@ describe('chain-data status', () => {
     const { code, stdout } = await ask(file)
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      new RegExp(`^No server is running at 127\\.0\\.0\\.1:${port}\\. The stores say:\n`)
+      new RegExp(`^No server is running at 127\\.0\\.0\\.1:${port()}\\. The stores say:\n`)
     )
     expect(stdout).toMatch(new RegExp(`evm 31337 +not running +0-${newest()} +- +- +- +\\d+ +no +- +-`))
     expect(JSON.parse((await ask(file, '--json')).stdout)).toMatchObject({
@@ -182,7 +188,8 @@ describe('chain-data status', () => {
     })
   })
 
-  it('reads the store beside a server that is not asked, because its port is not known', async () => {
+  it('reads the store beside a server that is not asked, because its port is not known', async context => {
+    const { configure, ask, serve } = await openPlace(context)
     await serve(await configure())
     const file = await configure({ listen: { port: 0 } })
     const { code, stdout } = await ask(file)
@@ -191,7 +198,7 @@ describe('chain-data status', () => {
     expect(stdout).toContain(`0-${newest()}`)
   })
 
-  it.each([
+  it.for([
     ['another HTTP server', createServer((_, response) => response.end('{"ready":true}'))],
     [
       'a server with words that would move the cursor',
@@ -205,15 +212,17 @@ describe('chain-data status', () => {
         socket.on('error', () => {}).end('220 mail ready\r\n', () => socket.destroy())
       })
     ]
-  ])('says so when %s answers at the address', async (_, other) => {
-    await new Promise<void>(resolve => other.listen(port, '127.0.0.1', resolve))
-    cleanUps.push(() => new Promise(resolve => other.close(resolve)))
+  ])('says so when %s answers at the address', async ([, other], context) => {
+    const { port, configure, ask } = await openPlace(context)
+    await new Promise<void>(resolve => other.listen(port(), '127.0.0.1', resolve))
+    context.onTestFinished(() => new Promise(resolve => other.close(resolve)))
     const { code, stdout } = await ask(await configure())
     expect(code).toBe(1)
     expect(stdout).toMatch(/^What answers at 127\.0\.0\.1:\d+ is not a chain-data server\. The stores say:/)
   })
 
-  it('goes on telling with --watch, until it is broken off', async () => {
+  it('goes on telling with --watch, until it is broken off', async context => {
+    const { configure, start } = await openPlace(context)
     const command = start('status', '--config', await configure(), '--json', '--watch')
     const lines = await eventually(
       'it has told twice',
@@ -225,27 +234,30 @@ describe('chain-data status', () => {
     expect(await command.ended).toBe(null)
   })
 
-  it('exits 2 when the configuration is wrong', async () => {
+  it('exits 2 when the configuration is wrong', async context => {
+    const { configure, ask } = await openPlace(context)
     const { code, stdout, stderr } = await ask(await configure({ listen: { port: 'x' } }))
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toMatch(/^Configuration error:\nlisten\.port is "x"/)
   })
 
-  it('lets no control character of a node through to the terminal', async () => {
+  it('lets no control character of a node through to the terminal', async context => {
+    const { port, configure, ask } = await openPlace(context)
     const chains = [{ chainId: 1, phase: 'stalled', problem: 'a\u001b[2Jb\nc' }]
     const other = createServer((_, response) => response.end(JSON.stringify({ ready: false, chains })))
-    await new Promise<void>(resolve => other.listen(port, '127.0.0.1', resolve))
-    cleanUps.push(() => new Promise(resolve => other.close(resolve)))
+    await new Promise<void>(resolve => other.listen(port(), '127.0.0.1', resolve))
+    context.onTestFinished(() => new Promise(resolve => other.close(resolve)))
     expect((await ask(await configure())).stdout).toMatch(/ a \[2Jb c\n$/)
   })
 })
 
 describe('two servers over one store', () => {
-  it('the second writes nothing and says so; it takes over when the first is killed', async () => {
+  it('the second writes nothing and says so; it takes over when the first is killed', async context => {
+    const { port, changePort, configure, start, ask, serve, untilAllAre } = await openPlace(context)
     const file = await configure()
     const first = await serve(file)
-    const firstPort = port
-    port = await freePort()
+    const firstPort = port()
+    await changePort()
     const other = await configure()
     const second = start('serve', '--config', other)
     await untilAllAre('following')
@@ -255,7 +267,7 @@ describe('two servers over one store', () => {
       new RegExp(`^evm 31337 +following, waiting +0-${newest()} .*s ago +-$`, 'm')
     )
     expect(second.logLines().map(({ msg }) => msg)).not.toContain('indexing starts')
-    expect(firstPort).not.toBe(port)
+    expect(firstPort).not.toBe(port())
     first.child.kill('SIGKILL')
     await first.ended
     await driver.mine({ blocks: 3 })
@@ -267,7 +279,8 @@ describe('two servers over one store', () => {
   })
 })
 
-it('a store of a newer program is refused at the start, with both versions and exit code 1', async () => {
+it('a store of a newer program is refused at the start, with both versions and exit code 1', async context => {
+  const { folder, configure, start, ask, serve } = await openPlace(context)
   const file = await configure()
   const server = await serve(file)
   server.child.kill('SIGTERM')
