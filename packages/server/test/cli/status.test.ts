@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
@@ -49,7 +49,7 @@ async function openPlace({ onTestFinished }: TestContext) {
     await new Promise<void>(resolve => node.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => {
       node.closeAllConnections()
-      return new Promise(resolve => node.close(resolve))
+      return new Promise<void>(resolve => node.close(() => resolve()))
     })
     return `http://127.0.0.1:${(node.address() as AddressInfo).port}`
   }
@@ -198,7 +198,7 @@ describe.concurrent('chain-data status', () => {
     expect(stdout).toContain(`0-${newest()}`)
   })
 
-  it.for([
+  it.for<[string, Server | TcpServer]>([
     ['another HTTP server', createServer((_, response) => response.end('{"ready":true}'))],
     [
       'a server with words that would move the cursor',
@@ -215,7 +215,7 @@ describe.concurrent('chain-data status', () => {
   ])('says so when %s answers at the address', async ([, other], context) => {
     const { port, configure, ask } = await openPlace(context)
     await new Promise<void>(resolve => other.listen(port(), '127.0.0.1', resolve))
-    context.onTestFinished(() => new Promise(resolve => other.close(resolve)))
+    context.onTestFinished(() => new Promise<void>(resolve => other.close(() => resolve())))
     const { code, stdout } = await ask(await configure())
     expect(code).toBe(1)
     expect(stdout).toMatch(/^What answers at 127\.0\.0\.1:\d+ is not a chain-data server\. The stores say:/)
@@ -246,7 +246,7 @@ describe.concurrent('chain-data status', () => {
     const chains = [{ chainId: 1, phase: 'stalled', problem: 'a\u001b[2Jb\nc' }]
     const other = createServer((_, response) => response.end(JSON.stringify({ ready: false, chains })))
     await new Promise<void>(resolve => other.listen(port(), '127.0.0.1', resolve))
-    context.onTestFinished(() => new Promise(resolve => other.close(resolve)))
+    context.onTestFinished(() => new Promise<void>(resolve => other.close(() => resolve())))
     expect((await ask(await configure())).stdout).toMatch(/ a \[2Jb c\n$/)
   })
 })
