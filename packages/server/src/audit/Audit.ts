@@ -5,6 +5,7 @@ import type { Address } from '../model/evm.ts'
 import type { AccountAt, AccountState, TokenName } from './accountState.ts'
 import { type Examination, examineBlock, type KnownOfBlock } from './examineBlock.ts'
 import { Findings } from './Findings.ts'
+import { joinOlder, type OlderHistory } from './joinOlder.ts'
 import { type Heights, type Ledger, type Quantity, readLedger } from './readLedger.ts'
 import type { HistorySums } from './sumHistory.ts'
 
@@ -13,12 +14,15 @@ export type CheckVerdict = 'proven' | 'explained' | 'failed' | 'unprovable'
 /** Everything that the index has of an account; it is read once, before the node is asked. */
 export interface IndexedAccount {
   readonly account: Address
-  /** Indexed blocks. */
+  /** First block that counts, of the index or of what is older. */
   readonly from: number
   readonly to: number
   /** The sums begin after this block: the last one before the index, or the genesis block, which no transaction explains. */
   readonly openingHeight: number
+  /** Of the index. */
   readonly coverage: IndexCoverage
+  /** History older than the index that counts as well; absent: none does. */
+  readonly older?: OlderHistory
   readonly sums: HistorySums
   readonly recount: Recount
   /** Tokens that should be among the candidates for holdings, and are not; keys of `candidateKey`. */
@@ -80,9 +84,9 @@ export class Audit {
     return heights.map(height => this.#accounts.get(height))
   }
 
-  /** All blocks that count were traced. */
+  /** All blocks that count were traced. Of older history only those are read that a node names. */
   get isTraced(): boolean {
-    return reachesDown(this.indexed.coverage.tracedFrom, this.indexed)
+    return this.indexed.older === undefined && reachesDown(this.indexed.coverage.tracedFrom, this.indexed)
   }
 
   get isDetailed(): boolean {
@@ -106,7 +110,8 @@ export class Audit {
 
   /** Reads what the index knows of a quantity within a range of blocks. */
   readLedger(quantity: Quantity, heights: Heights): Promise<Ledger> {
-    return this.read(snapshot => readLedger(snapshot, this.indexed.account, quantity, heights))
+    const { account, older } = this.indexed
+    return this.read(snapshot => readLedger(joinOlder(snapshot, older), account, quantity, heights))
   }
 
   /** Reads the index once more; see `AuditOptions.openSnapshot`. */
@@ -126,6 +131,10 @@ export class Audit {
 
   /** What the index knows of the block at a height. */
   knownAt(height: number): KnownOfBlock {
+    const { older } = this.indexed
+    if (older !== undefined && height < older.below) {
+      return { isTraced: older.isTraced, isDetailed: false, knowsOperations: true }
+    }
     const never = Number.POSITIVE_INFINITY
     const { tracedFrom = never, detailedFrom = never, operationsFrom = never } = this.indexed.coverage
     return {
@@ -139,12 +148,14 @@ export class Audit {
   async examine(height: number): Promise<Examination> {
     const known = this.#examinations.get(height)
     if (known !== undefined) return known
-    const { account } = this.indexed
+    const { account, older } = this.indexed
     const block = await this.state.block(height)
     const examination: Examination =
       block === undefined
         ? { missing: [], isTraced: false }
-        : await this.read(snapshot => examineBlock(snapshot, account, block, this.knownAt(height)))
+        : await this.read(snapshot =>
+            examineBlock(joinOlder(snapshot, older), account, block, this.knownAt(height))
+          )
     for (const finding of examination.missing) this.findings.add(finding)
     this.#examinations.set(height, examination)
     return examination
@@ -166,7 +177,16 @@ export class Audit {
     })
   }
 
+  /** Names what keeps a sum that fits from being a proof. */
   notTraced(blockNumber?: number): void {
+    const { older } = this.indexed
+    if (older?.isTraced && (blockNumber ?? 0) < older.below) {
+      this.findings.add({
+        kind: 'HINTS_UNPROVEN',
+        message: `Whether the node has named all transactions before block ${older.below} shows only for accounts that have sent one and have run no code.`
+      })
+      return
+    }
     this.findings.add({
       kind: 'NOT_TRACED',
       message:
@@ -194,8 +214,8 @@ export class Audit {
   }
 }
 
-function reachesDown(height: number | undefined, { openingHeight, from }: IndexedAccount): boolean {
-  return height !== undefined && height <= Math.max(openingHeight + 1, from)
+function reachesDown(height: number | undefined, { openingHeight, from, older }: IndexedAccount): boolean {
+  return height !== undefined && height <= (older?.below ?? Math.max(openingHeight + 1, from))
 }
 
 /** `failed` when one of them is, else `unprovable` when one is, else `proven`. */

@@ -43,7 +43,8 @@ export async function checkIndex(audit: Audit): Promise<IndexResult> {
 
 /** Adds a finding that says why not. */
 function isCounted({ indexed, findings }: Audit): boolean {
-  const { recount, coverage, from, sums } = indexed
+  const { recount, coverage, sums } = indexed
+  const from = indexed.older?.below ?? indexed.from
   if (!recount.isComplete) {
     findings.add({ kind: 'NOT_COUNTED', message: 'The rows of the index are too many to be counted again.' })
     return false

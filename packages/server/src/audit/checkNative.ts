@@ -1,6 +1,7 @@
 import type { Audit, CheckVerdict } from './Audit.ts'
 import { nativeChange, nativeChangeOfEvents, nativeMoves } from './changes.ts'
-import { followDifference } from './followDifference.ts'
+import { eventsOf } from './examineBlock.ts'
+import { type FollowedChange, followDifference } from './followDifference.ts'
 import type { NativeSums } from './sumHistory.ts'
 
 export interface NativeResult {
@@ -29,7 +30,7 @@ export async function checkNative(audit: Audit, sentVerdict: CheckVerdict): Prom
     (parts.withdrawals + parts.rewards + parts.tips + parts.minted - parts.burned)
   const result = { opening, parts, computed, balance }
   if (computed !== balance)
-    return { ...result, verdict: await followBalance(audit, opening, balance - computed) }
+    return { ...result, verdict: await followBalance(audit, sentVerdict, opening, balance - computed) }
   return { ...result, verdict: judgeEqual(audit, sentVerdict) }
 }
 
@@ -54,8 +55,13 @@ function sayUnknown(audit: Audit): void {
   if (!audit.isDetailed) audit.transfersUnknown()
 }
 
-async function followBalance(audit: Audit, opening: bigint, difference: bigint): Promise<CheckVerdict> {
-  const { account, openingHeight } = audit.indexed
+async function followBalance(
+  audit: Audit,
+  sentVerdict: CheckVerdict,
+  opening: bigint,
+  difference: bigint
+): Promise<CheckVerdict> {
+  const { account, openingHeight, older } = audit.indexed
   const { changes, end } = await followDifference(audit, {
     quantity: {
       change: known => nativeChange(nativeMoves(known, account)),
@@ -64,8 +70,15 @@ async function followBalance(audit: Audit, opening: bigint, difference: bigint):
     read: async heights => (await audit.accounts(heights)).map(found => found?.balance),
     ...{ opening, difference, maxChanges }
   })
-  for (const { height, gained, examination } of changes) {
-    if (examination.missing.length > 0) continue
+  /** Withdrawals, tips and the like of blocks before the index: they are kept nowhere, and the block shows them. */
+  const isEvent = ({ height, gained, examination: { block } }: FollowedChange) =>
+    older !== undefined &&
+    height < older.below &&
+    block !== undefined &&
+    gained === nativeChangeOfEvents(eventsOf(block, account))
+  for (const change of changes) {
+    const { height, gained, examination } = change
+    if (examination.missing.length > 0 || isEvent(change)) continue
     if (!examination.isTraced) audit.notTraced(height)
     else {
       audit.findings.add({
@@ -76,7 +89,7 @@ async function followBalance(audit: Audit, opening: bigint, difference: bigint):
     }
   }
   if (changes.some(({ examination }) => examination.missing.length > 0)) return 'failed'
-  if (end === 'done') return 'unprovable'
+  if (end === 'done') return changes.every(isEvent) ? judgeEqual(audit, sentVerdict) : 'unprovable'
   if (end === 'unreadable') audit.missingState()
   audit.findings.add({
     kind: 'UNEXPLAINED_BALANCE',

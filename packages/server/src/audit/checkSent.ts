@@ -226,8 +226,9 @@ async function followNonce(audit: Audit, nonce: bigint): Promise<boolean> {
   }
   const { missing, block } = await audit.examine(found.height)
   if (missing.length > 0) return true
-  const created = block === undefined ? 0n : creationsIn(eventsOf(block, audit.indexed.account))
-  if (created === 0n) {
+  const events = block === undefined ? [] : eventsOf(block, audit.indexed.account)
+  const isAuthorized = events.some(event => event.kind === 'authorization' && event.nonce === nonce)
+  if (creationsIn(events) === 0n && !isAuthorized) {
     lost(`Nonce ${nonce} was used in block ${found.height}, by nothing that is known.`, found.height)
   }
   return false

@@ -1,4 +1,3 @@
-import type { AuditReader } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { firstTransactionId, toPosition } from '../index/record/transactionId.ts'
 import type {
@@ -10,6 +9,7 @@ import type {
 } from '../model/evm.ts'
 import { creationsIn, type KnownTransaction, sumOf } from './changes.ts'
 import type { CertificateFinding } from './Findings.ts'
+import type { AuditedRows } from './joinOlder.ts'
 
 /** The comparison of a block of the chain with what the index has of an account in it. */
 export interface Examination {
@@ -24,7 +24,7 @@ export interface Examination {
 /** The parts of a block that an index keeps besides its transactions. */
 export interface KnownOfBlock {
   readonly isTraced: boolean
-  /** Transfers are in the records, and events are kept. */
+  /** Events are kept. */
   readonly isDetailed: boolean
   /** Operations, authorities and logs of failed transactions are indexed. */
   readonly knowsOperations: boolean
@@ -45,7 +45,7 @@ export interface IndexedPart {
  * @remarks One pass over the history down to the block.
  */
 export async function examineBlock(
-  snapshot: AuditReader,
+  snapshot: AuditedRows,
   account: Address,
   block: IndexedBlock,
   known: KnownOfBlock
@@ -113,7 +113,7 @@ export function missingTransaction(
   }
 }
 
-async function readIndexed(snapshot: AuditReader, account: Address, height: number): Promise<IndexedPart> {
+async function readIndexed(snapshot: AuditedRows, account: Address, height: number): Promise<IndexedPart> {
   const transactions = new Map<number, KnownTransaction>()
   const unread = new Set<number>()
   const first = firstTransactionId(height)
@@ -227,7 +227,8 @@ function compareEvents(
   const found: CertificateFinding[] = []
   for (const measure of measures) {
     const lacking = measure.read(ofChain) - measure.read(indexed.events)
-    const [isKept, isSeen] = measure.isTraced ? [isTraced, isSeenAgain(block, isTraced)] : [isDetailed, true]
+    const isKept = isDetailed && (isTraced || !measure.isTraced)
+    const isSeen = !measure.isTraced || isSeenAgain(block, isTraced)
     if (lacking > 0n && isKept) {
       const message = `The index lacks ${lacking} ${measure.name} in block ${blockNumber}.`
       found.push({ kind: 'MISSING_EVENT', message, blockNumber })

@@ -12,6 +12,7 @@ import { checkSent, type SentResult } from './checkSent.ts'
 import { checkTokens, type TokenResult } from './checkTokens.ts'
 import { checkUnaltered, type HeaderChecking, type UnalteredResult } from './checkUnaltered.ts'
 import type { CertificateFinding } from './Findings.ts'
+import { joinOlder, type OlderHistory } from './joinOlder.ts'
 import { candidateKey, type HistorySums, sumHistory } from './sumHistory.ts'
 
 /** The proof that the history of an account is complete and unaltered; see `HistoryCertificate` in spec/openrpc.json. */
@@ -35,6 +36,7 @@ const maxHinted = 20_000
 /**
  * Reads all that the index has of an account.
  *
+ * @param options.older - history older than the index that counts as well.
  * @param options.onBlock - called with the oldest block that was read so far.
  * @throws {Refusal} see `sumHistory`.
  * @throws the signal's reason when aborted.
@@ -43,19 +45,29 @@ export async function readIndexedAccount(
   snapshot: AuditReader & HoldingsReader & StatusReader,
   account: Address,
   { from, to }: IndexedRange,
-  { signal, onBlock }: { readonly signal: AbortSignal; readonly onBlock: (blockNumber: number) => void }
+  {
+    older,
+    signal,
+    onBlock
+  }: {
+    readonly older?: OlderHistory | undefined
+    readonly signal: AbortSignal
+    readonly onBlock: (blockNumber: number) => void
+  }
 ): Promise<IndexedAccount> {
-  const openingHeight = Math.max(0, from - 1)
-  const sums = await sumHistory(snapshot, account, openingHeight, blockNumber => {
+  const first = older?.from ?? from
+  const openingHeight = Math.max(0, first - 1)
+  const rows = joinOlder(snapshot, older)
+  const sums = await sumHistory(rows, account, { above: openingHeight, indexedFrom: from }, blockNumber => {
     signal.throwIfAborted()
     onBlock(blockNumber)
   })
   return {
-    ...{ account, from, openingHeight, sums },
+    ...{ account, from: first, openingHeight, sums, ...(older && { older }) },
     to: to.number,
     coverage: await snapshot.coverage(),
     recount: await snapshot.recount(account, { signal }),
-    ...(await readCandidates(snapshot, account, sums))
+    ...(await readCandidates(rows, account, sums))
   }
 }
 

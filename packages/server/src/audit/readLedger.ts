@@ -1,8 +1,8 @@
-import type { AuditReader } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { toPosition } from '../index/record/transactionId.ts'
 import type { AccountEvent, Address } from '../model/evm.ts'
 import type { KnownTransaction } from './changes.ts'
+import type { AuditedRows } from './joinOlder.ts'
 
 /** An amount of an account that transactions and events change. */
 export interface Quantity {
@@ -97,7 +97,7 @@ export class Ledger {
  * @remarks One pass over the account's history, from its newest transaction down to the range.
  */
 export async function readLedger(
-  snapshot: AuditReader,
+  snapshot: AuditedRows,
   account: Address,
   quantity: Quantity,
   range: Heights

@@ -1,4 +1,4 @@
-import type { AuditReader, MissingPart } from '../index/port/audit.ts'
+import type { MissingPart } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { toPosition } from '../index/record/transactionId.ts'
 import type { AccountEvent, Address, Hash, TokenTransfer, UserOperation } from '../model/evm.ts'
@@ -6,6 +6,7 @@ import { Refusal } from '../platform/refusal.ts'
 import type { TokenName } from './accountState.ts'
 import { type KnownTransaction, movedBy, nativeMoves, tokenKey, tokenOf } from './changes.ts'
 import { HeightSet } from './HeightSet.ts'
+import type { AuditedRows } from './joinOlder.ts'
 import { NumberSet } from './NumberSet.ts'
 
 /** Sums of what was logged about one balance. */
@@ -90,14 +91,15 @@ const maxPerNonce = 8
 /**
  * Reads the whole history of an account once.
  *
- * @param above - sums begin above this height.
+ * @param range.above - sums begin above this height.
+ * @param range.indexedFrom - first block of the index.
  * @throws {Refusal} RESPONSE_TOO_LARGE: the account has had more tokens than can be checked in one answer.
  * @remarks Memory grows with the number of tokens, not of transactions.
  */
 export async function sumHistory(
-  snapshot: AuditReader,
+  snapshot: AuditedRows,
   account: Address,
-  above: number,
+  { above, indexedFrom }: { readonly above: number; readonly indexedFrom: number },
   onBlock: (blockNumber: number) => void
 ): Promise<HistorySums> {
   const sums = new Sums(account)
@@ -108,7 +110,10 @@ export async function sumHistory(
         sums.add({ transaction: known.transaction, ...known.details })
     }
     sums.transactions += chunk.ids.length
-    for (const id of chunk.ids) sums.heights.add(toPosition(id).blockNumber)
+    for (const id of chunk.ids) {
+      const { blockNumber } = toPosition(id)
+      if (blockNumber >= indexedFrom) sums.heights.add(blockNumber)
+    }
     const oldest = chunk.ids.at(-1)
     if (oldest !== undefined) onBlock(toPosition(oldest).blockNumber)
   }

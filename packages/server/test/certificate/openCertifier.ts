@@ -30,7 +30,7 @@ export async function openCertifier(location: StoreLocation, rpcUrl: string): Pr
       [
         chainId,
         {
-          ...{ chainId, reader, states: createAccountStates({ rpc, chainId, source }) },
+          ...{ chainId, traces: 'on', reader, states: createAccountStates({ rpc, chainId, source }) },
           headers: {
             parts: devRoots,
             block: async (height, signal) => toIndexedBlock(await verified.block(height, signal))

@@ -29,7 +29,7 @@ export const sizes = isFull ? full : short
 
 /** One plain line of a suite's counts, with what repeats it. */
 export function report(suite: string, counts: Readonly<Record<string, string | number>>): void {
-  const repeat = `SEED=${seed} npm run ${isFull ? 'test:chaos' : 'test'} -- packages/server/test/chaos/${suite}`
+  const repeat = `SEED=${seed} npm run ${isFull ? 'test:chaos' : 'test'} -- packages/server/test/${suite.includes('/') ? suite : `chaos/${suite}`}`
   const text = Object.entries(counts).map(([name, count]) => `${name} ${count}`)
   process.stdout.write(`chaos ${suite}: ${text.join(', ')} | repeat: ${repeat}\n`)
 }

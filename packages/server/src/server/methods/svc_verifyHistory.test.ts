@@ -78,6 +78,7 @@ function startVerify(
       [
         1,
         {
+          traces: 'off' as const,
           chainId: 1,
           reader: { openSnapshot },
           headers: {

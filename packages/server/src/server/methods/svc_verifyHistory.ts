@@ -2,15 +2,26 @@ import type { IndexedAccount } from '../../audit/Audit.ts'
 import type { AccountStates } from '../../audit/accountStates.ts'
 import type { HeaderChecking } from '../../audit/checkUnaltered.ts'
 import { issueCertificate, readIndexedAccount } from '../../audit/issueCertificate.ts'
+import type { OlderHistory } from '../../audit/joinOlder.ts'
 import { type BlockAt, BlockLostError } from '../../evm/state/pinBlock.ts'
 import type { IndexedRange } from '../../index/port/status.ts'
 import type { StoreReader } from '../../index/port/store.ts'
+import type { DeepSource } from '../../model/deepHistory.ts'
 import type { Address, IndexedBlock } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
+import type { TraceMode } from '../../model/traceMode.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { FormatAddress } from './addressFormat.ts'
+import { type CoverageBelow, coverageBelow } from './coverageBelow.ts'
 import { chainOf, type Handlers, type MethodContext } from './MethodContext.ts'
+import {
+  type BelowIndex,
+  type DeepChain,
+  type MissingBelow,
+  openBelowIndex,
+  whoAnswersBelow
+} from './openBelowIndex.ts'
 import {
   coverageOf,
   notBackfilled,
@@ -21,8 +32,8 @@ import {
 import { shapeCertificate } from './shapeCertificate.ts'
 
 /** The sources of one chain's certificates. */
-interface VerifiedChain {
-  readonly chainId: number
+interface VerifiedChain extends DeepChain {
+  readonly traces: TraceMode
   readonly reader: Pick<StoreReader, 'openSnapshot'>
   readonly states: AccountStates
   /** Blocks that are held against their headers, as far as the chain's encoding is known. */
@@ -61,7 +72,8 @@ export function createVerifyHistory({
   async function verify(chain: VerifiedChain, account: Address, withRoots: boolean, context: MethodContext) {
     const { signal, deadlineMs } = context
     const untilMs = clock.now() + (deadlineMs - clock.now()) * workingShare
-    const { indexed, at, branch, tookMs } = await readIndex(chain, account, untilMs, context)
+    const older = await readOlder(chain, account, context)
+    const { indexed, at, branch, tookMs } = await readIndex(chain, account, older, untilMs, context)
     const { sums } = indexed
     const size = sums.transactions + sums.tokens.size
     const request = { address: account, at, size, signal, deadlineMs }
@@ -106,10 +118,46 @@ export function createVerifyHistory({
     })
   }
 
+  /** Reads all of the account's history older than the index that nodes answer for. */
+  async function readOlder(
+    chain: VerifiedChain,
+    account: Address,
+    context: MethodContext
+  ): Promise<ReadOlder> {
+    const { deep, traces } = chain
+    if (deep === undefined) return { covered: { deepHistory: 'none' } }
+    for (;;) {
+      const { snapshot, status } = await openSettled(chain, clock, context.signal)
+      let below: BelowIndex | undefined
+      let missing: MissingBelow | undefined
+      let source: DeepSource | undefined
+      try {
+        if (!(await snapshot.marks()).backfilled) throw await notBackfilled(snapshot, status)
+        source = await whoAnswersBelow(deep, snapshot, context.signal)
+        // What lacks something is judged here, not refused.
+        const asked = { ...chain, isStrict: false }
+        if (source !== 'none') below = await openBelowIndex(asked, snapshot, account, status, context)
+        missing = await below?.missing(undefined)
+      } finally {
+        await snapshot.close()
+      }
+      if (missing === undefined) {
+        const covered = await coverageBelow(source, below)
+        if (below === undefined || covered.deepHistory === 'none') return { covered }
+        const records = () => below.records({})
+        const candidates = await below.readCandidates()
+        const range = { from: covered.deepFrom ?? 0, below: below.anchor.number }
+        return { covered, older: { ...range, isTraced: traces === 'on', records, candidates } }
+      }
+      await missing.read()
+    }
+  }
+
   /** Closes the snapshot before the node is asked, because that may take long. */
   async function readIndex(
     chain: VerifiedChain,
     account: Address,
+    { older, covered }: ReadOlder,
     untilMs: number,
     { signal, onCoverage }: MethodContext
   ): Promise<IndexRead> {
@@ -121,19 +169,23 @@ export function createVerifyHistory({
       if (range === undefined) throw await notBackfilled(snapshot, status)
       const startMs = clock.now()
       const indexed = await readIndexedAccount(snapshot, account, range, {
-        signal,
+        ...{ older, signal },
         onBlock(blockNumber) {
           if (clock.now() >= untilMs) throw notInTime(range, blockNumber)
         }
       })
-      // A certificate does not cover history older than the index.
-      onCoverage?.(await coverageOf(chain.chainId, snapshot, { deepHistory: 'none' }))
+      onCoverage?.(await coverageOf(chain.chainId, snapshot, covered))
       const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }
       return { indexed, at, branch: await snapshot.rollbacks(), tookMs: clock.now() - startMs }
     } finally {
       await snapshot.close()
     }
   }
+}
+
+interface ReadOlder {
+  readonly covered: CoverageBelow
+  readonly older?: OlderHistory
 }
 
 interface IndexRead {

@@ -115,6 +115,7 @@ export async function startParts(
       headers: createVerifiedBlocks(chain, rpc),
       deep,
       isStrict: deepHistory === 'strict',
+      traces,
       deepHistory: () => (deep === undefined ? 'none' : deep.answeredBy()),
       status: () => {
         const status = indexer.status()

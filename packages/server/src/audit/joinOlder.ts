@@ -1,0 +1,39 @@
+import type { AuditReader } from '../index/port/audit.ts'
+import type { HoldingsReader } from '../index/port/holdings.ts'
+import type { RecordChunk } from '../index/record/record.ts'
+import type { HoldingCandidate } from '../model/evm.ts'
+
+/** One account's history older than the index, as it was read by the hints of a node. */
+export interface OlderHistory {
+  /** First block that it covers; 0: all. */
+  readonly from: number
+  /** First block of the index. */
+  readonly below: number
+  /** Its blocks were read with their traces. */
+  readonly isTraced: boolean
+  /** Its records, newest first. */
+  records(): AsyncIterable<RecordChunk>
+  readonly candidates: readonly HoldingCandidate[]
+}
+
+/** The rows of an account that are added up. */
+export type AuditedRows = Pick<AuditReader, 'auditedRecords' | 'accountEvents'>
+
+/** Joins an index with older history. Of that, events of blocks are not known, such as withdrawals. */
+export function joinOlder(
+  snapshot: AuditedRows & HoldingsReader,
+  older: OlderHistory | undefined
+): AuditedRows & HoldingsReader {
+  if (older === undefined) return snapshot
+  return {
+    async *auditedRecords(address) {
+      yield* snapshot.auditedRecords(address)
+      for await (const chunk of older.records()) yield { ...chunk, missing: [] }
+    },
+    accountEvents: (...asked) => snapshot.accountEvents(...asked),
+    async *holdingCandidates(owner) {
+      yield* snapshot.holdingCandidates(owner)
+      yield older.candidates
+    }
+  }
+}

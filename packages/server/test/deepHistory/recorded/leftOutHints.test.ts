@@ -1,0 +1,103 @@
+import type { HistoryCertificate, TransactionRecord } from '@chain-data/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
+import { isFull, report, seed } from '../../chaos/chaosSizes.ts'
+import { engines } from '../../support/testStores.ts'
+import { type DeepService, startDeepService } from '../startDeepService.ts'
+import { keyedKinds, type StateWorld } from './buildStateWorld.ts'
+import { openStateWorld } from './openStateWorld.ts'
+import { type RecordedNode, startRecordedNode } from './startRecordedNode.ts'
+
+const deletions = isFull ? 200 : 16
+const nobody = `0x${'0b'.repeat(20)}`
+
+let world: StateWorld
+let node: RecordedNode
+const ends: (() => Promise<unknown>)[] = []
+beforeAll(async () => {
+  world = await openStateWorld(2_000)
+  node = await startRecordedNode(world.chain)
+  ends.push(node.close)
+}, 120_000)
+afterAll(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+async function serve(chain: object): Promise<DeepService> {
+  const store = await engines[0].create()
+  ends.push(store.remove)
+  const service = await startDeepService({
+    ...{ nodeUrl: node.url, store: store.url, chain: { verify: 'basic', traces: 'on', ...chain } },
+    // So small that an account leaves when another one is asked for.
+    history: { deepCacheBytes: 1 }
+  })
+  ends.push(service.close)
+  return service
+}
+
+const isKeyed = (kind: string) => keyedKinds.some(keyed => keyed === kind)
+
+/** Whether a transaction shows in the account's nonce or balance. */
+function shows(record: TransactionRecord, account: string): boolean {
+  const { from, value, internal = [] } = record as TransactionRecord & { internal?: { value: string }[] }
+  return (
+    from.toLowerCase() === account ||
+    BigInt(value) + internal.reduce((sum, each) => sum + BigInt(each.value), 0n) > 0n
+  )
+}
+
+async function verify(service: DeepService, account: string): Promise<HistoryCertificate> {
+  const { result, error } = await service.ask<HistoryCertificate>('svc_verifyHistory', [account])
+  if (result === undefined) throw new Error(JSON.stringify(error))
+  return result
+}
+
+describe(`a certificate over history older than the index (SEED=${seed})`, () => {
+  it.each([
+    ['ots', { traceFilter: false }],
+    ['trace_filter', { hasOts: false }]
+  ] as const)('finds every hint that a node left out of %s', async (way, traits) => {
+    node.setTraits({})
+    const full = await serve({})
+    node.setTraits(traits)
+    const deep = await serve({ startBlock: 'latest', deepHistory: 'node' })
+    const random = createRandom(seed)
+    const counts = { found: 0, byLogs: 0, noValue: 0 }
+    const wrong: string[] = []
+    const kinds = Object.entries(world.people).filter(([kind]) => kind !== 'delegated')
+    for (const [kind, account] of kinds) {
+      const { verdict, native, sent, findings } = await verify(deep, account)
+      expect(verdict, kind).not.toBe('failed')
+      expect(findings.filter(finding => finding.kind === 'MISSING_TRANSACTION')).toEqual([])
+      if (isKeyed(kind)) expect([kind, sent.verdict, native.verdict]).toEqual([kind, 'proven', 'proven'])
+    }
+    const chances = (
+      await Promise.all(
+        kinds.map(async ([kind, account]) =>
+          (
+            await full.history(account, { limit: 1_000, include: ['internal'] })
+          )
+            .filter(record => 'blockNumber' in record && (record.blockNumber ?? 0) < deep.indexedFrom())
+            .map(record => ({ kind, account, record }))
+        )
+      )
+    ).flat() as [{ kind: string; account: string; record: TransactionRecord }]
+    for (let left = deletions; left > 0; left--) {
+      const { kind, account, record } = random.pick(chances)
+      node.setTraits({ ...traits, leftOut: new Set([record.hash]) })
+      await deep.history(nobody)
+      const certificate = await verify(deep, account)
+      const isListed = (await deep.history(account)).some(({ hash }) => hash === record.hash)
+      const isFound =
+        certificate.verdict === 'failed' &&
+        certificate.findings.some(({ transactionHash }) => transactionHash === record.hash)
+      if (isListed) counts.byLogs++
+      else if (isFound) counts.found++
+      else if (!shows(record, account)) counts.noValue++
+      else wrong.push(`${kind} ${account}: ${JSON.stringify({ record, certificate })}`)
+    }
+    expect(wrong).toEqual([])
+    expect(counts.found).toBeGreaterThan(deletions / 2)
+    report('deepHistory/recorded', { way, deletions, ...counts, unnoticed: wrong.length })
+  })
+})
