@@ -3,7 +3,8 @@
  *
  * `npm run bench -w @chain-data/server` runs all but the longest, `-- holdings` only that one, `-- --write` keeps the figures in
  * `results/`. Two are run by their names only: `-- soak --minutes 10` and `-- store --transactions 10000000`.
- * `-- ingest --against <absolute path>` compares with another checkout instead, and keeps nothing.
+ * `-- ingest --against <absolute path>` compares with another checkout instead, `-- ingest --roots` blocks that are held against their
+ * headers with others; both keep nothing.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, platform, release, totalmem } from 'node:os'
@@ -16,6 +17,7 @@ import { benchHoldings } from './holdings/benchHoldings.ts'
 import { benchHttp } from './http/benchHttp.ts'
 import { benchIngest } from './ingest/benchIngest.ts'
 import { benchIngestAgainst } from './ingest/benchIngestAgainst.ts'
+import { benchRoots } from './ingest/benchRoots.ts'
 import { benchProcesses } from './processes/benchProcesses.ts'
 import { benchSoak } from './soak/benchSoak.ts'
 import { benchSolana } from './solana/benchSolana.ts'
@@ -27,7 +29,8 @@ const { values, positionals: wanted } = parseArgs({
     minutes: { type: 'string', default: '10' },
     transactions: { type: 'string', default: '10000000' },
     engine: { type: 'string' },
-    against: { type: 'string' }
+    against: { type: 'string' },
+    roots: { type: 'boolean', default: false }
   },
   allowPositionals: true
 })
@@ -37,8 +40,10 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
   history: benchHistory,
   holdings: benchHoldings,
   http: benchHttp,
-  ingest: out =>
-    values.against === undefined ? benchIngest(out) : benchIngestAgainst(resolve(values.against), out),
+  ingest: out => {
+    if (values.roots) return benchRoots(out)
+    return values.against === undefined ? benchIngest(out) : benchIngestAgainst(resolve(values.against), out)
+  },
   processes: benchProcesses,
   solana: benchSolana,
   soak: out => benchSoak(out, Number(values.minutes)),
@@ -55,7 +60,7 @@ for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 ? !wanted.includes(name) : onlyByName.includes(name)) continue
   print(name)
   const figures = await bench(print)
-  if (!values.write || values.against !== undefined) continue
+  if (!values.write || values.against !== undefined || values.roots) continue
   const date = new Date().toISOString().slice(0, 10)
   const machine = {
     cpu: cpus()[0]?.model ?? 'unknown',

@@ -49,7 +49,7 @@ async function compareCheckouts(
   try {
     const [former, current] = await compareRates(
       [
-        createOurs('other', node, openFolder(temporary), pathToFileURL(join(other, script)).href),
+        createOurs('other', node, openFolder(temporary), { script: pathToFileURL(join(other, script)).href }),
         createOurs('this', node, openFolder(temporary))
       ],
       rounds,

@@ -70,19 +70,25 @@ export async function createCeiling(
 /**
  * Our whole server with an empty index.
  * @param openStore - a new, empty store each time.
- * @param script - `ingestOnce.ts` of this checkout, or the URL of another one's.
+ * @param options.script - `ingestOnce.ts` of this checkout, or the URL of another one's.
+ * @param options.chain - settings of the chain besides its id and its node.
  */
 export function createOurs(
   name: string,
   { url, lastBlock, lastHash, transfers }: Node,
   openStore: () => Promise<RunStore>,
-  script = '../ingest/ingestOnce.ts'
+  {
+    script = '../ingest/ingestOnce.ts',
+    chain = {}
+  }: { readonly script?: string; readonly chain?: object } = {}
 ): Contestant {
   return {
     name,
     async run() {
       const store = await openStore()
-      const child = startChild(script, [url, String(chainFigures.chainId), store.url])
+      const child = startChild(script, [
+        ...[url, String(chainFigures.chainId), store.url, JSON.stringify(chain)]
+      ])
       try {
         const figures = (await child.first) as IngestFigures
         const { number, hash } = figures.indexedTo

@@ -1,5 +1,5 @@
 /**
- * A whole server that fills an empty index, a process of its own: `ingestOnce.ts <node URL> <chain id> <store>`. Tells
+ * A whole server that fills an empty index, a process of its own: `ingestOnce.ts <node URL> <chain id> <store> [settings of the chain]`. Tells
  * `IngestFigures` as a message once it is level with the node.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer } from '../../src/server/start/createServer.ts'
 import type { IngestFigures } from './ingestMessages.ts'
 
-const [, , rpcUrl = '', chainId = '', store = ''] = process.argv
+const [, , rpcUrl = '', chainId = '', store = '', settings = '{}'] = process.argv
 const resolutionMs = 1
 const loop = monitorEventLoopDelay({ resolution: resolutionMs })
 const lateness = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs)
@@ -18,7 +18,7 @@ const server = await createServer({
   listen: { host: '127.0.0.1', port: 0 },
   store,
   projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
-  chains: { evm: [{ chainId: Number(chainId), rpcUrls: [rpcUrl] }] },
+  chains: { evm: [{ chainId: Number(chainId), rpcUrls: [rpcUrl], ...JSON.parse(settings) }] },
   log: { level: 'error' }
 })
 const status = () => {
