@@ -241,7 +241,11 @@ describe('the quota in PostgreSQL', () => {
     const clock = { ms: 0, now: () => clock.ms }
     const lines: { level: number; msg: string }[] = []
     const logger = createLogger({ level: 'info', write: line => lines.push(JSON.parse(line)) })
-    const quota = createQuota({ ...rule, store: proxy.url }, { now: clock.now, logger, longestWaitMs })
+    const quota = createQuota(
+      { ...rule, store: proxy.url },
+      // This wait is waited out.
+      { now: clock.now, logger, longestWaitMs: patient(3_000) }
+    )
     open.push(quota)
     const take = quota.of(server, undefined)
     expect((await take(2)).allowed).toBe(2)
