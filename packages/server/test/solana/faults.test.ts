@@ -129,7 +129,7 @@ describe.skipIf(unsupported !== undefined)('a node in front of a real one', () =
     }
   )
 
-  it.each(['hang', 'drip'] as const)(
+  it.concurrent.each(['hang', 'drip'] as const)(
     'that does not end its answer (%s) and is the only one makes an error',
     async way => {
       const started = await startSolanaService(
@@ -141,20 +141,20 @@ describe.skipIf(unsupported !== undefined)('a node in front of a real one', () =
     }
   )
 
-  it.each(['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'])(
-    'that fails for one token program only (%s) makes an error, not half an answer',
-    async programId => {
-      const asked = await service(
-        await node(call => {
-          const [, filter] = call.params as [unknown, { programId?: string } | undefined]
-          return filter?.programId === programId ? errorOf(call, -32603) : undefined
-        })
-      )
-      expectUnavailable(await ask(asked, 'alice'), asked.logLines)
-    }
-  )
+  it.concurrent.each([
+    'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+    'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
+  ])('that fails for one token program only (%s) makes an error, not half an answer', async programId => {
+    const asked = await service(
+      await node(call => {
+        const [, filter] = call.params as [unknown, { programId?: string } | undefined]
+        return filter?.programId === programId ? errorOf(call, -32603) : undefined
+      })
+    )
+    expectUnavailable(await ask(asked, 'alice'), asked.logLines)
+  })
 
-  it('that serves another cluster is never mixed in, and the operator is told once', async () => {
+  it.concurrent('that serves another cluster is never mixed in, and the operator is told once', async () => {
     const [ours, theirs] = [await node(call => (failing ? errorOf(call, -32603) : undefined)), await node()]
     let failing = false
     theirs.genesisHash = 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxkPkZBG'
