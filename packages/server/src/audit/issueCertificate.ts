@@ -80,7 +80,7 @@ async function readCandidates(
   const missing = new Set(wanted)
   const hinted = new Map<string, TokenName>()
   let isHintedMore = false
-  for await (const chunk of snapshot.holdingCandidates(account)) {
+  for await (const chunk of snapshot.holdingCandidates(account, { isAudit: true })) {
     for (const candidate of chunk) {
       missing.delete(candidateKey(candidate))
       const token = tokenOf(candidate)

@@ -90,6 +90,7 @@ const damageableParts = {
   poolEntry: 'a pool entry',
   report: "the writer's report",
   counts: 'row checksums',
+  epochs: 'the list of epochs',
   meta: 'the meta row',
   file: 'the file'
 }

@@ -16,7 +16,8 @@ export const partCount = 4096
 const lanes = 4
 /** Parts in one stored row. Several rows, each in an old and a new version, fit on one page of a database. */
 const pageParts = 64
-const checksumPages = partCount / pageParts
+/** The same where a part has one sum: fewer rows are written. */
+const narrowPageParts = 512
 export const checksumPageBytes = pageParts * lanes * 4
 const half = 2 ** 32
 
@@ -37,12 +38,14 @@ export class RowChecksums {
   readonly #rows: SummedRows
   /** Sums of each part. */
   readonly #width: number
+  readonly #pageParts: number
   readonly #lanes: Uint32Array
   readonly #changed = new Set<number>()
 
   constructor(rows: SummedRows = addressRows) {
     this.#rows = rows
     this.#width = rows.namesRows ? lanes : 1
+    this.#pageParts = pagePartsOf(rows)
     this.#lanes = new Uint32Array(partCount * this.#width)
   }
 
@@ -64,7 +67,7 @@ export class RowChecksums {
   /** Loads a stored page. */
   load(page: number, bytes: Uint8Array): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-    const pageLanes = pageParts * this.#width
+    const pageLanes = this.#pageParts * this.#width
     for (let lane = 0; lane < pageLanes; lane++) {
       this.#lanes[page * pageLanes + lane] = view.getUint32(4 * lane, true)
     }
@@ -79,11 +82,11 @@ export class RowChecksums {
 
   clear(): void {
     this.#lanes.fill(0)
-    for (let page = 0; page < checksumPages; page++) this.#changed.add(page)
+    for (let page = 0; page < partCount / this.#pageParts; page++) this.#changed.add(page)
   }
 
   #page(page: number): Uint8Array {
-    const pageLanes = pageParts * this.#width
+    const pageLanes = this.#pageParts * this.#width
     const view = new DataView(new ArrayBuffer(4 * pageLanes))
     for (let lane = 0; lane < pageLanes; lane++) {
       view.setUint32(4 * lane, this.#lanes[page * pageLanes + lane] ?? 0, true)
@@ -104,7 +107,7 @@ export class RowChecksums {
       sums[first + 1] = (sums[first + 1] ?? 0) + sign * low
       sums[first + 2] = (sums[first + 2] ?? 0) + sign * high
     }
-    this.#changed.add(Math.floor(part / pageParts))
+    this.#changed.add(Math.floor(part / this.#pageParts))
   }
 }
 
@@ -211,12 +214,14 @@ export function partOf(key: Uint8Array, at: number): number {
 /** Position of the sums of a part: the page that they are stored in, and their first byte there. */
 export function placeOfPart(
   part: number,
-  { namesRows }: SummedRows
+  rows: SummedRows
 ): { readonly page: number; readonly offset: number } {
-  return {
-    page: Math.floor(part / pageParts),
-    offset: (part % pageParts) * (namesRows ? lanes : 1) * 4
-  }
+  const parts = pagePartsOf(rows)
+  return { page: Math.floor(part / parts), offset: (part % parts) * (rows.namesRows ? lanes : 1) * 4 }
+}
+
+function pagePartsOf({ namesRows }: SummedRows): number {
+  return namesRows ? pageParts : narrowPageParts
 }
 
 /** Reads the sum of the hashes of one part from its stored page. */

@@ -68,7 +68,10 @@ export abstract class IndexSnapshot implements Snapshot {
   protected abstract readReport(): Promise<ReportColumns | undefined>
   protected abstract readPending(address: Uint8Array): Promise<readonly PendingColumns[]>
   /** Reads each candidate once, in the order of the port, in chunks that are not empty. */
-  protected abstract readHoldings(owner: Uint8Array): AsyncIterable<readonly HoldingColumns[]>
+  protected abstract readHoldings(
+    owner: Uint8Array,
+    isAudit: boolean
+  ): AsyncIterable<readonly HoldingColumns[]>
   /** Reads the next events of an account after a block. */
   protected abstract readEvents(
     address: Uint8Array,
@@ -110,8 +113,11 @@ export abstract class IndexSnapshot implements Snapshot {
     return toPending(await this.readPending(addressBytes(address)))
   }
 
-  async *holdingCandidates(address: Address): AsyncGenerator<readonly HoldingCandidate[]> {
-    for await (const rows of this.readHoldings(addressBytes(address))) {
+  async *holdingCandidates(
+    address: Address,
+    { isAudit = false }: { readonly isAudit?: boolean } = {}
+  ): AsyncGenerator<readonly HoldingCandidate[]> {
+    for await (const rows of this.readHoldings(addressBytes(address), isAudit)) {
       yield rows.map(row => toCandidate(address, row))
     }
   }

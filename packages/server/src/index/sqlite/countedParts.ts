@@ -1,5 +1,5 @@
 import { IndexDamagedError } from '../../platform/errors.ts'
-import { partOf } from '../record/rowChecksums.ts'
+import { partCount, partOf } from '../record/rowChecksums.ts'
 import type { KeyedRows } from './keyedRows.ts'
 import { type PartSumsReader, sumOfRows } from './partSums.ts'
 import type { TableShape } from './tableShapes.ts'
@@ -8,6 +8,8 @@ import type { TableShape } from './tableShapes.ts'
 const maxRows = 500_000
 
 interface CountedPart {
+  /** Of the epoch, when the sum was read last. */
+  version: string | undefined
   readonly sum: number
   readonly rows: KeyedRows
 }
@@ -17,19 +19,30 @@ interface CountedPart {
  * same, so are the rows: they are not read again.
  */
 export class CountedParts {
-  readonly #parts = new Map<string, CountedPart>()
+  readonly #parts = new Map<number, CountedPart>()
   #rows = 0
 
   /**
    * Returns the rows of the part that a key is in.
+   * @param version - as long as it is the same, so is the sum; absent: unknown.
    * @throws {IndexDamagedError} they are not those that were written.
    */
-  rowsAround(reader: PartSumsReader, shape: TableShape, epoch: number, key: Uint8Array): KeyedRows {
+  rowsAround(
+    reader: PartSumsReader,
+    shape: TableShape,
+    epoch: number,
+    key: Uint8Array,
+    version?: string
+  ): KeyedRows {
     const part = partOf(key, 0)
-    const sum = reader.written(epoch)(part)
-    const name = `${shape.keyed} ${epoch} ${part}`
+    const name = (epoch * 4 + shape.keyed) * partCount + part
     const kept = this.#parts.get(name)
-    if (kept?.sum === sum) return kept.rows
+    if (kept !== undefined && version !== undefined && kept.version === version) return kept.rows
+    const sum = reader.written(epoch)(part)
+    if (kept?.sum === sum) {
+      kept.version = version
+      return kept.rows
+    }
     const rows = reader.rows(epoch, part)
     if (sumOfRows(shape, rows) !== sum) {
       throw new IndexDamagedError(
@@ -42,12 +55,12 @@ export class CountedParts {
       if (this.#rows + rows.count <= maxRows) break
       this.#forget(oldest, counted)
     }
-    this.#parts.set(name, { sum, rows })
+    this.#parts.set(name, { version, sum, rows })
     this.#rows += rows.count
     return rows
   }
 
-  #forget(name: string, { rows }: CountedPart): void {
+  #forget(name: number, { rows }: CountedPart): void {
     this.#parts.delete(name)
     this.#rows -= rows.count
   }

@@ -1,7 +1,7 @@
 import { RowChecksums } from '../record/rowChecksums.ts'
 import { checkChecksumPage } from '../shared/rows.ts'
 import type { SqliteConnection } from './driver.ts'
-import { addressTable, hashTable, holdingTable } from './tableShapes.ts'
+import { addressTable, hashTable, holdingTable, sumId, type TableShape, tableShapes } from './tableShapes.ts'
 
 /** How rows of an epoch are proven; see the schema. */
 export const proofs = { none: 0, parts: 1, rows: 2 } as const
@@ -21,10 +21,10 @@ export class EpochSums {
   #kept: { readonly epoch: number; readonly sums: PartSums } | undefined
 
   constructor(connection: SqliteConnection) {
-    this.#select = connection.prepare<{ keyed: number; page: number; rec: Uint8Array }>(
-      'SELECT keyed, page, rec FROM epoch_sum WHERE epoch = ?'
+    this.#select = connection.prepare<{ id: number; rec: Uint8Array }>(
+      'SELECT id, rec FROM epoch_sum WHERE id >= ? AND id < ?'
     )
-    this.#put = connection.prepare('INSERT OR REPLACE INTO epoch_sum VALUES (?, ?, ?, ?)')
+    this.#put = connection.prepare('INSERT OR REPLACE INTO epoch_sum VALUES (?, ?)')
   }
 
   /** The sums of an epoch, to be changed and saved. Those of another one are saved before. */
@@ -36,10 +36,13 @@ export class EpochSums {
       hashes: new RowChecksums(hashTable.rows),
       holdings: new RowChecksums(holdingTable.rows)
     }
-    const tables = tablesOf(sums)
-    for (const { keyed, page, rec } of this.#select.all([epoch])) {
-      if (keyed === addressTable.keyed) checkChecksumPage(rec)
-      tables[keyed]?.load(page, rec)
+    for (const [keyed, table] of tablesOf(sums).entries()) {
+      const shape = tableShapes[keyed] as TableShape
+      const first = sumId(epoch, shape)
+      for (const { id, rec } of this.#select.all([first, sumId(epoch, shape, 64)])) {
+        if (shape.rows.namesRows) checkChecksumPage(rec)
+        table.load(id - first, rec)
+      }
     }
     this.#kept = { epoch, sums }
     return sums
@@ -49,7 +52,8 @@ export class EpochSums {
     if (this.#kept === undefined) return
     const { epoch, sums } = this.#kept
     for (const [keyed, table] of tablesOf(sums).entries()) {
-      for (const [page, rec] of table.takeChanged()) this.#put.run([epoch, keyed, page, rec])
+      const shape = tableShapes[keyed] as TableShape
+      for (const [page, rec] of table.takeChanged()) this.#put.run([sumId(epoch, shape, page), rec])
     }
   }
 

@@ -20,7 +20,7 @@ import {
   variableOf
 } from './keyedRows.ts'
 import { createPartSums, sumOfRows } from './partSums.ts'
-import { columnsOf, type RowKey, type TableShape, tableShapes } from './tableShapes.ts'
+import { columnsOf, compareKeys, type RowKey, sumId, type TableShape, tableShapes } from './tableShapes.ts'
 
 /** An epoch that is merged, and how its rows of a table are proven. */
 export interface Source {
@@ -82,10 +82,8 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
   const insert = prepareInsert(connection, shape)
   const removeRange = connection.prepare(`DELETE FROM ${name} WHERE epoch = ? AND ${key} <= ${values}`)
   const partSums = createPartSums(connection, shape)
-  const selectEnd = connection.prepare<{ rec: Uint8Array }>(
-    `SELECT rec FROM epoch_sum WHERE epoch = ? AND keyed = ${keyed} AND page = 0`
-  )
-  const putEnd = connection.prepare(`INSERT OR REPLACE INTO epoch_sum VALUES (?, ${keyed}, 0, ?)`)
+  const selectEnd = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
+  const putEnd = connection.prepare('INSERT OR REPLACE INTO epoch_sum VALUES (?, ?)')
 
   const lastUpTo = (epoch: number, end: RowKey) => keyOf(shape, selectUpTo.get([epoch, ...end]))
   const hashAt = (row: RowKey | undefined) =>
@@ -104,7 +102,7 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
         refuse('a row does not follow the one before it')
       before = hash
     }
-    const end = isLast ? selectEnd.get([epoch])?.rec : undefined
+    const end = isLast ? selectEnd.get([sumId(epoch, shape)])?.rec : undefined
     if (isLast && (end === undefined || readRowSum(end, 0) !== before))
       refuse('the last row of an epoch is another one')
   }
@@ -167,7 +165,7 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
       if (end !== undefined) return true
       const sum = new Uint8Array(rowSumLength)
       writeRowSum(sum, 0, hashAt(lastUpTo(target, highest)))
-      putEnd.run([target, sum])
+      putEnd.run([sumId(target, shape), sum])
       return false
     },
     remove(epoch, rows) {
@@ -186,16 +184,4 @@ function isSameRow({ rows: { keyLength } }: TableShape, rows: KeyedRows, row: nu
     rows.numbers[row] === rows.numbers[row - 1] &&
     Buffer.compare(variableOf(rows, row), variableOf(rows, row - 1)) === 0
   )
-}
-
-export function compareKeys(a: RowKey, b: RowKey): number {
-  for (const [i, left] of a.entries()) {
-    const right = b[i]
-    const order =
-      left instanceof Uint8Array && right instanceof Uint8Array
-        ? Buffer.compare(left, right)
-        : Number(left) - Number(right)
-    if (order !== 0) return order
-  }
-  return 0
 }

@@ -17,6 +17,7 @@ import {
   hashTable,
   type RowKey,
   shortHashLength,
+  sumId,
   type TableShape
 } from './tableShapes.ts'
 
@@ -62,12 +63,8 @@ export function prepareUnlink(
     `SELECT ${list}, sum FROM ${shape.name} WHERE epoch = ? AND (${list}) > (${values}) ORDER BY ${list} LIMIT 1`
   )
   const update = connection.prepare(`UPDATE ${shape.name} SET sum = ? WHERE ${own}`)
-  const selectEnd = connection.prepare<{ rec: Uint8Array }>(
-    `SELECT rec FROM epoch_sum WHERE epoch = ? AND keyed = ${shape.keyed} AND page = 0`
-  )
-  const putEnd = connection.prepare(
-    `UPDATE epoch_sum SET rec = ? WHERE epoch = ? AND keyed = ${shape.keyed} AND page = 0`
-  )
+  const selectEnd = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
+  const putEnd = connection.prepare('UPDATE epoch_sum SET rec = ? WHERE id = ?')
 
   return (epoch, key) => {
     const removed = selectSum.get([epoch, ...key])?.sum
@@ -80,8 +77,8 @@ export function prepareUnlink(
       update.run([linked, epoch, ...(keyOf(shape, after) ?? [])])
       return
     }
-    const end = selectEnd.get([epoch])?.rec
-    if (end !== undefined) putEnd.run([addRowSums(readRowSum(end, 0), -sum), epoch])
+    const end = selectEnd.get([sumId(epoch, shape)])?.rec
+    if (end !== undefined) putEnd.run([addRowSums(readRowSum(end, 0), -sum), sumId(epoch, shape)])
   }
 }
 

@@ -4,7 +4,7 @@ import { beforeFirstRow, createRowHash, readRowSum, rowSum, rowSumLength } from 
 import type { SqliteConnection } from './driver.ts'
 import { proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
-import type { TableShape } from './tableShapes.ts'
+import { sumId, type TableShape } from './tableShapes.ts'
 
 /** Ids of one key in one epoch. */
 export interface EpochIds {
@@ -42,9 +42,7 @@ export function createLinkedRows(connection: SqliteConnection, shape: TableShape
         WHERE epoch = asked.value AND ${column} < ?2 ORDER BY ${column} DESC, ${number} DESC LIMIT 1) AS below
      FROM json_each(?1) AS asked`
   )
-  const selectEnd = connection.prepare<{ rec: Uint8Array }>(
-    `SELECT rec FROM epoch_sum WHERE epoch = ? AND keyed = ${keyed} AND page = 0`
-  )
+  const selectEnd = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
   const hashOf = (key: Uint8Array, id: number) => bind(hashRow(key, 0, keyLength, id))
   const refuse = (detail: string): never => {
     throw new IndexDamagedError({ part }, detail)
@@ -64,7 +62,7 @@ export function createLinkedRows(connection: SqliteConnection, shape: TableShape
     // What the sum of the row above says of the row below it.
     let expected: number
     if (above === null) {
-      const end = selectEnd.get([epoch])?.rec
+      const end = selectEnd.get([sumId(epoch, shape)])?.rec
       expected = end === undefined ? -1 : readRowSum(end, 0)
     } else {
       const id = readNumber(above, keyLength + rowSumLength).value

@@ -203,15 +203,13 @@ test('a page of row checksums that is lost shows as rows that nobody has written
   await writer.close()
   const reader = await openReader()
   const { page } = findChecksum(alice)
-  onFile(file =>
-    file.exec(`UPDATE epoch_sum SET rec = substr(rec, 1, 100) WHERE keyed = 0 AND page = ${page}`)
-  )
+  onFile(file => file.exec(`UPDATE epoch_sum SET rec = substr(rec, 1, 100) WHERE id = ${page - 256}`))
   await expect(recount(reader)).rejects.toThrow(StoreError)
   const again = await openWriter()
   await expect(commitChain(again, buildChain([[]], { parent: buildChain(plans)[5]!.ref }))).rejects.toThrow(
     /row checksums/
   )
-  onFile(file => file.exec(`DELETE FROM epoch_sum WHERE keyed = 0 AND page = ${page}`))
+  onFile(file => file.exec(`DELETE FROM epoch_sum WHERE id = ${page - 256}`))
   expect(await recount(reader)).toEqual({ isComplete: true, missing: [], unresolved: 12 })
 })
 

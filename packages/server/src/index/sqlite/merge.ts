@@ -1,5 +1,6 @@
 import { newestDroppableUndo, type UndoLayout } from '../shared/blocks.ts'
 import { inTransaction, type SqliteConnection } from './driver.ts'
+import { createEpochList } from './epochList.ts'
 import { type Proof, proofs } from './epochSums.ts'
 import { chooseEpochs, chooseUnlinked, createEpochTable, type MergeLayout } from './epochs.ts'
 import { createKeyedTables } from './keyedTables.ts'
@@ -25,6 +26,7 @@ interface Merge {
 export class EpochMerger {
   readonly #connection: SqliteConnection
   readonly #layout: MergerLayout
+  readonly #list: ReturnType<typeof createEpochList>
   readonly #epochs: ReturnType<typeof createEpochTable>
   readonly #cursor: ReturnType<typeof createCursor>
   readonly #tables: ReturnType<typeof createKeyedTables>
@@ -33,6 +35,7 @@ export class EpochMerger {
   constructor(connection: SqliteConnection, layout: MergerLayout) {
     this.#connection = connection
     this.#layout = layout
+    this.#list = createEpochList(connection)
     this.#epochs = createEpochTable(connection)
     this.#cursor = createCursor(connection)
     this.#tables = createKeyedTables(connection, this.#cursor.meta().identity.chainId)
@@ -61,7 +64,11 @@ export class EpochMerger {
   }
 
   #do(work: () => void): true {
-    inTransaction(this.#connection, work)
+    inTransaction(this.#connection, () => {
+      this.#list.read()
+      work()
+      this.#list.stamp()
+    })
     return true
   }
 
@@ -78,7 +85,8 @@ export class EpochMerger {
     for (const table of this.#tables) {
       if (table.remove(epoch, this.#layout.mergeRows)) return
     }
-    for (const statement of this.#statements.forgetDropped) statement.run([epoch])
+    this.#statements.forgetSums.run([epoch])
+    this.#statements.forgetDropped.run([epoch])
   }
 
   #copy({ target, tablesDone }: Merge): void {
@@ -129,9 +137,8 @@ function endMerge(connection: SqliteConnection): void {
 function prepare(connection: SqliteConnection) {
   return {
     dropped: connection.prepare<{ id: number }>('SELECT id FROM dropped_epoch LIMIT 1'),
-    forgetDropped: ['epoch_sum WHERE epoch', 'dropped_epoch WHERE id'].map(which =>
-      connection.prepare(`DELETE FROM ${which} = ?`)
-    ),
+    forgetSums: connection.prepare('DELETE FROM epoch_sum WHERE id >= 256 * ?1 AND id < 256 * (?1 + 1)'),
+    forgetDropped: connection.prepare('DELETE FROM dropped_epoch WHERE id = ?'),
     merge: connection.prepare<Merge>('SELECT target, tables_done AS tablesDone FROM merge'),
     sources: connection.prepare<{ epoch: number; proof: Proof; holdingProof: Proof }>(
       `SELECT merge_source.epoch AS epoch, epoch.proof AS proof, coalesce(holding_epoch.proof, epoch.proof) AS holdingProof

@@ -12,12 +12,15 @@ import {
   toStoredBlock
 } from '../shared/rows.ts'
 import type { SqliteConnection } from './driver.ts'
-import { proofs } from './epochSums.ts'
+import { createEpochList, type EpochList } from './epochList.ts'
 import { sealMeta } from './sealOldRows.ts'
 
 /** Reads of a chain's own rows that writer and readers share; each sees what its connection's transaction sees. */
 export interface Cursor {
+  /** @throws {IndexDamagedError} the list of epochs, which says from which block on rows are proven, is damaged. */
   meta(): ChainMeta
+  /** The epochs. */
+  epochs(): EpochList
   head(): BlockRef | undefined
   block(number: number): StoredBlock | undefined
   /** Absent while nothing is indexed. */
@@ -28,28 +31,22 @@ interface SealedBlock extends BlockColumns {
   readonly sum: number | null
 }
 
-/** The row of `meta` as this engine has it, with what follows from the epochs. */
-interface StoredMeta extends MetaColumns {
+/** The row of `meta` as this engine has it. */
+interface StoredMeta extends Omit<MetaColumns, 'tallied_from'> {
   readonly head: number | null
   readonly sum: number | null
 }
 
 /** Its reads throw an `IndexDamagedError` where a row is not what was written, or is missing. */
 export function createCursor(connection: SqliteConnection): Cursor {
-  const selectMeta = connection.prepare<StoredMeta>(
-    `SELECT meta.*, (
-       SELECT min(first_block) FROM epoch WHERE first_block >
-         coalesce((SELECT max(first_block) FROM epoch WHERE proof = ${proofs.none}), -1)
-     ) AS tallied_from FROM meta`
-  )
+  const selectMeta = connection.prepare<StoredMeta>('SELECT * FROM meta')
+  const list = createEpochList(connection)
   const selectBlock = connection.prepare<SealedBlock>('SELECT * FROM block WHERE number = ?')
 
   const readMeta = () => {
     const row = selectMeta.get([])
     if (row === undefined) return undefined
-    const { tallied_from, ...stored } = row
-    checkRow(row.chain_id, 'meta', stored, { part: 'meta' })
-    return row
+    return checkRow(row.chain_id, 'meta', row, { part: 'meta' })
   }
 
   const readBlock = (number: number) => {
@@ -70,7 +67,11 @@ export function createCursor(connection: SqliteConnection): Cursor {
   }
 
   return {
-    meta: () => toMeta(readMeta()),
+    meta() {
+      const row = readMeta()
+      return toMeta(row && { ...row, tallied_from: list.read().provenFrom ?? null })
+    },
+    epochs: list.read,
     head() {
       const row = readHead()
       return row && toRef(row)

@@ -1,7 +1,7 @@
 import { partCount, placeOfPart, readHashSum } from '../record/rowChecksums.ts'
 import type { SqliteConnection } from './driver.ts'
 import { hashOfRow, type KeyedRows, prepareRows } from './keyedRows.ts'
-import { columnsOf, type TableShape } from './tableShapes.ts'
+import { columnsOf, sumId, type TableShape } from './tableShapes.ts'
 
 /** Sums of the rows of parts of an epoch. */
 export interface PartSumsReader {
@@ -13,11 +13,9 @@ export interface PartSumsReader {
 
 /** Prepares the reads of the parts of one table. */
 export function createPartSums(connection: SqliteConnection, shape: TableShape): PartSumsReader {
-  const { keyed, fixed } = shape
+  const { fixed } = shape
   const [first] = fixed
-  const selectPage = connection.prepare<{ rec: Uint8Array }>(
-    `SELECT rec FROM epoch_sum WHERE epoch = ? AND keyed = ${keyed} AND page = ?`
-  )
+  const selectPage = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
   const readPart = prepareRows(
     connection,
     shape,
@@ -29,7 +27,7 @@ export function createPartSums(connection: SqliteConnection, shape: TableShape):
       let read: { readonly page: number; readonly rec: Uint8Array | undefined } | undefined
       return part => {
         const { page, offset } = placeOfPart(part, shape.rows)
-        if (read?.page !== page) read = { page, rec: selectPage.get([epoch, page])?.rec }
+        if (read?.page !== page) read = { page, rec: selectPage.get([sumId(epoch, shape, page)])?.rec }
         return read.rec === undefined ? 0 : readHashSum(read.rec, offset, shape.rows)
       }
     },

@@ -16,14 +16,24 @@ export interface IdCursor {
   next(count: number): readonly number[]
 }
 
+/** The epochs as one snapshot sees them. */
+export interface EpochView {
+  /** All of them, oldest first. */
+  readonly epochs: readonly Epoch[]
+  readonly rollbacks: number
+  readonly counted: CountedParts
+}
+
 /** Prepares the reads of one table of ids: the address index, or that of hashes. */
 export function createProvenIds(connection: SqliteConnection, shape: TableShape, chainId: number) {
   const linkedRows = createLinkedRows(connection, shape, chainId)
   const partSums = createPartSums(connection, shape)
 
   /** Ids of one epoch that blocks are appended to. */
-  const openIds = (counted: CountedParts, epoch: number, key: Uint8Array, before: number, limit: number) => {
-    const rows = counted.rowsAround(partSums, shape, epoch, key)
+  const openIds = (view: EpochView, epoch: Epoch, key: Uint8Array, before: number, limit: number) => {
+    // Rows are only added along with transactions, and only removed by a rollback.
+    const version = `${epoch.txCount} ${view.rollbacks}`
+    const rows = view.counted.rowsAround(partSums, shape, epoch.id, key, version)
     const { start, end } = findRows(shape, rows, key)
     const ids: number[] = []
     for (let row = end - 1; row >= start && ids.length < limit; row--) {
@@ -33,16 +43,9 @@ export function createProvenIds(connection: SqliteConnection, shape: TableShape,
     return ids
   }
 
-  /**
-   * @param epochs - all of them, oldest first.
-   * @param before - all ids are below this one.
-   */
-  return (
-    epochs: readonly Epoch[],
-    counted: CountedParts,
-    key: Uint8Array,
-    before = Number.MAX_SAFE_INTEGER
-  ): IdCursor => {
+  /** @param before - all ids are below this one. */
+  return (view: EpochView, key: Uint8Array, before = Number.MAX_SAFE_INTEGER): IdCursor => {
+    const { epochs } = view
     let below = before
     let left = epochs.findLastIndex(({ firstBlock }) => firstTransactionId(firstBlock) < before) + 1
     /** Epochs are read so many at once: each statement costs as much as looking into a few of them. */
@@ -51,7 +54,7 @@ export function createProvenIds(connection: SqliteConnection, shape: TableShape,
     const readNext = (limit: number): readonly number[] => {
       const epoch = epochs[left - 1] as Epoch
       if (epoch.proof === proofs.parts) {
-        const ids = openIds(counted, epoch.id, key, below, limit)
+        const ids = openIds(view, epoch, key, below, limit)
         if (ids.length < limit) left--
         return ids
       }

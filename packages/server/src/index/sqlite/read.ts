@@ -5,20 +5,14 @@ import { hashOfRecord, recordHeadLength } from '../record/record.ts'
 import { checkRecord, type SumRule } from '../record/recordSums.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
 import { refuseNewerSchema } from '../shared/checkMigrations.ts'
-import {
-  type ChainMeta,
-  checkChain,
-  type HoldingColumns,
-  missingRecord,
-  type ReportColumns
-} from '../shared/rows.ts'
+import { type ChainMeta, checkChain, missingRecord, type ReportColumns } from '../shared/rows.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
-import { createEpochTable } from './epochs.ts'
 import { createLinkedRows } from './linkedRows.ts'
 import { createCursor } from './meta.ts'
 import { schemaVersion } from './migrate.ts'
 import { type ChainFiles, openForReading } from './open.ts'
 import type { PoolRow } from './poolRow.ts'
+import { createProvenHoldings } from './provenHoldings.ts'
 import { createProvenIds } from './provenIds.ts'
 import { prepareFindReorged } from './reorged.ts'
 import { migrations } from './schema.ts'
@@ -83,8 +77,6 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
     lookUp: createTransactionLookup(connection),
     report: connection.prepare<ReportColumns & Sealed>('SELECT * FROM writer_report'),
     version: connection.prepare<{ version: number }>('SELECT max(version) AS version FROM migration'),
-    /** Oldest first. */
-    epochs: createEpochTable(connection).all,
     idsOfAddress: createProvenIds(connection, addressTable, chainId),
     idsOfHash: createProvenIds(connection, hashTable, chainId),
     /**
@@ -136,9 +128,7 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
        FROM (SELECT address, tx_id FROM address_tx
          WHERE epoch = ? AND (address, tx_id) > (?, ?) AND address < ? ORDER BY address, tx_id LIMIT ?)`
     ),
-    checksumPage: connection.prepare<{ rec: Uint8Array }>(
-      `SELECT rec FROM epoch_sum WHERE epoch = ? AND keyed = ${addressTable.keyed} AND page = ?`
-    ),
+    checksumPage: connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?'),
     accountEvents: connection.prepare<{ block: number; rec: Uint8Array } & Sealed>(
       'SELECT * FROM account_event WHERE address = ? AND block > ? ORDER BY block LIMIT ?'
     ),
@@ -146,12 +136,7 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
     pending: connection.prepare<PoolRow>(
       `SELECT pool.* FROM pool_address LEFT JOIN pool ON pool.id = pool_address.pool_id WHERE pool_address.address = ?`
     ),
-    holdingEpochs: connection.prepare<{ id: number }>('SELECT id FROM holding_epoch'),
-    holdings: connection.prepare<HoldingColumns>(
-      `SELECT contract, token_id AS tokenId, standard FROM holding
-       WHERE epoch = ? AND owner = ? AND (contract, token_id, standard) > (?, ?, ?)
-       ORDER BY contract, token_id, standard LIMIT ?`
-    )
+    holdings: createProvenHoldings(connection, chainId)
   }
 }
 

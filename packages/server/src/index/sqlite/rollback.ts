@@ -11,10 +11,12 @@ import { prepareUnlink } from './linkedEdits.ts'
 import { forgetMerge } from './merge.ts'
 import { hashAt } from './read.ts'
 import { prepareReorged } from './reorged.ts'
-import { addressTable, hashTable, shortHashLength, type TableShape } from './tableShapes.ts'
+import { addressTable, hashTable, holdingTable, shortHashLength, type TableShape } from './tableShapes.ts'
 
 /** One statement removes the keys of so many blocks: sorted, and bounded in memory. */
 const blocksAtOnce = 64
+/** Sums of the tables of transaction ids. */
+const ofIds = `(id >> 6) & 3 <> ${holdingTable.keyed}`
 /** Rows that are found without undo data are removed so many at once. */
 const scannedAtOnce = 10_000
 
@@ -68,7 +70,7 @@ export function rollbackAll(connection: SqliteConnection): void {
     connection.exec(`DELETE FROM ${table}`)
   }
   // Candidates stay, with their sums.
-  connection.exec('DELETE FROM epoch_sum WHERE keyed < 2')
+  connection.exec(`DELETE FROM epoch_sum WHERE ${ofIds}`)
   forgetMerge(connection)
   connection.exec('UPDATE meta SET indexed_from = NULL, backfilled = 0')
 }
@@ -106,7 +108,7 @@ function dropEpochs(connection: SqliteConnection, ancestor: BlockRef): CutEpoch 
   }
   // Candidates stay, with their sums.
   connection
-    .prepare(`DELETE FROM epoch_sum WHERE keyed < 2 AND epoch IN (SELECT id ${dropped})`)
+    .prepare(`DELETE FROM epoch_sum WHERE ${ofIds} AND id >> 8 IN (SELECT id ${dropped})`)
     .run([ancestor.number])
   connection.prepare(`DELETE ${dropped}`).run([ancestor.number])
   const epoch = createEpochTable(connection).newest()

@@ -229,15 +229,12 @@ export const migrations: readonly Migration[] = [
       ALTER TABLE tx_hash ADD COLUMN sum BLOB;
       ALTER TABLE holding ADD COLUMN sum BLOB;
 
-      -- What was written into the tables of an epoch (0: address_tx, 1: tx_hash, 2: holding). Where proof is 1: a page of the
-      -- sums of its parts; where it is 2: one row, the hash of the last row
-      CREATE TABLE epoch_sum (
-        epoch INTEGER NOT NULL,
-        keyed INTEGER NOT NULL,
-        page INTEGER NOT NULL,
-        rec BLOB NOT NULL,
-        PRIMARY KEY (epoch, keyed, page)
-      ) STRICT, WITHOUT ROWID;
+      -- What was written into a table of an epoch (0: address_tx, 1: tx_hash, 2: holding), by (epoch * 4 + table) * 64 + page.
+      -- Where proof is 1: a page of the sums of its parts; where it is 2: one page, the hash of the last row
+      CREATE TABLE epoch_sum (id INTEGER PRIMARY KEY, rec BLOB NOT NULL) STRICT;
+
+      -- CRC-32 of the tables that say which epochs there are. None: an older program wrote them
+      CREATE TABLE epoch_check (id INTEGER PRIMARY KEY CHECK (id = 1), sum INTEGER NOT NULL) STRICT;
 
       -- A merge under way has written rows without sums: it begins anew
       INSERT INTO dropped_epoch SELECT target FROM merge;

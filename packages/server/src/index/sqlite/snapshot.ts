@@ -28,10 +28,13 @@ import {
 } from '../shared/rows.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { CountedParts } from './countedParts.ts'
+import type { EpochList, HoldingEpoch } from './epochList.ts'
 import { proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
 import { checkPoolRow } from './poolRow.ts'
+import type { EpochView } from './provenIds.ts'
 import type { ReadConnection } from './read.ts'
+import { addressTable, sumId } from './tableShapes.ts'
 
 /**
  * A page of the usual size is one chunk. Larger chunks would be no quicker, but would be collected late as garbage, and make
@@ -53,8 +56,7 @@ export class SqliteSnapshot extends IndexSnapshot {
   readonly #reads: ReadConnection
   readonly #lease: SnapshotLease
   readonly #counted: CountedParts
-  /** Oldest first. */
-  readonly #epochs: readonly Epoch[]
+  readonly #list: EpochList
   protected readonly meta: ChainMeta
 
   constructor(reads: ReadConnection, lease: SnapshotLease, counted: CountedParts) {
@@ -63,7 +65,7 @@ export class SqliteSnapshot extends IndexSnapshot {
     this.#lease = lease
     this.#counted = counted
     this.meta = reads.begin()
-    this.#epochs = reads.epochs()
+    this.#list = reads.cursor.epochs()
   }
 
   async indexedRange(): Promise<IndexedRange | undefined> {
@@ -76,7 +78,7 @@ export class SqliteSnapshot extends IndexSnapshot {
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {
     const before = olderThan === undefined ? undefined : toTransactionId(olderThan)
-    const cursor = this.#open().idsOfAddress(this.#epochs, this.#counted, addressBytes(address), before)
+    const cursor = this.#open().idsOfAddress(this.#view(), addressBytes(address), before)
     let left = limit ?? Number.MAX_SAFE_INTEGER
     let wanted = chunkRecords
     while (left > 0) {
@@ -94,7 +96,7 @@ export class SqliteSnapshot extends IndexSnapshot {
   }
 
   async countHistory(address: Address, atMost: number): Promise<number> {
-    const cursor = this.#open().idsOfAddress(this.#epochs, this.#counted, addressBytes(address))
+    const cursor = this.#open().idsOfAddress(this.#view(), addressBytes(address))
     let count = 0
     for (; count < atMost; await breathe()) {
       this.#open()
@@ -155,13 +157,13 @@ export class SqliteSnapshot extends IndexSnapshot {
     const found = new RowSums()
     let unresolved = 0
     const { page, offset } = findChecksum(address)
-    for (const epoch of this.#epochs) {
+    for (const epoch of this.#list.epochs) {
       if (epoch.proof === proofs.parts) {
         for await (const { ids, addresses } of this.#readPart(epoch.id, address)) {
           if (!budget.take(ids.length)) return undefined
           for (const [row, id] of ids.entries()) found.add(addresses, row * addressLength, id)
         }
-        const rec = this.#open().checksumPage.get([epoch.id, page])?.rec
+        const rec = this.#open().checksumPage.get([sumId(epoch.id, addressTable, page)])?.rec
         if (rec !== undefined) written.addAll(readPartChecksum(checkChecksumPage(rec), offset))
       }
       if (epoch.proof === proofs.rows) {
@@ -208,7 +210,7 @@ export class SqliteSnapshot extends IndexSnapshot {
 
   /** @throws {IndexDamagedError} the index of hashes is not what was written where this one would be. */
   #proveUnknown(hash: Hash): void {
-    const cursor = this.#open().idsOfHash(this.#epochs, this.#counted, hashKey(hash))
+    const cursor = this.#open().idsOfHash(this.#view(), hashKey(hash))
     for (const id of cursor.next(Number.MAX_SAFE_INTEGER)) {
       const { missing = null } = this.#open().recordsOf.get([JSON.stringify([id])]) ?? {}
       if (missing !== null) throw missingRecord(missing)
@@ -219,13 +221,17 @@ export class SqliteSnapshot extends IndexSnapshot {
    * Every epoch has its own ordered list, in which a candidate may appear again. All lists are read side by side; what lies
    * at or below the last row of every list that goes on is complete.
    */
-  protected async *readHoldings(owner: Uint8Array): AsyncGenerator<readonly HoldingColumns[]> {
-    const readList = (epoch: number, { contract, tokenId, standard }: HoldingColumns): EpochList => {
-      const rows = this.#open().holdings.all([epoch, owner, contract, tokenId, standard, holdingsAtOnce])
+  protected async *readHoldings(
+    owner: Uint8Array,
+    isAudit: boolean
+  ): AsyncGenerator<readonly HoldingColumns[]> {
+    const readList = (epoch: HoldingEpoch, after: HoldingColumns): CandidateList => {
+      const rows = this.#open().holdings(epoch, this.#counted, owner, after, holdingsAtOnce)
       return { epoch, rows, goesOn: rows.length === holdingsAtOnce }
     }
-    const epochs = this.#open().holdingEpochs.all([])
-    let lists = epochs.map(({ id }) => readList(id, beforeHoldings))
+    let lists = this.#list.holdings.map(({ id, proof }) =>
+      readList({ id, proof: isAudit ? proofs.none : proof }, beforeHoldings)
+    )
     let complete: HoldingColumns[] = []
     while (lists.length > 0) {
       const ends = lists.flatMap(({ rows, goesOn }) => (goesOn ? rows.slice(-1) : []))
@@ -248,6 +254,10 @@ export class SqliteSnapshot extends IndexSnapshot {
     return sumRuleOf(this.meta)
   }
 
+  #view(): EpochView {
+    return { epochs: this.#list.epochs, rollbacks: this.meta.rollbacks, counted: this.#counted }
+  }
+
   #open(): ReadConnection {
     this.#lease.check()
     return this.#reads
@@ -255,8 +265,8 @@ export class SqliteSnapshot extends IndexSnapshot {
 }
 
 /** Candidates of one epoch that were read and not given yet. */
-interface EpochList {
-  readonly epoch: number
+interface CandidateList {
+  readonly epoch: HoldingEpoch
   readonly rows: readonly HoldingColumns[]
   /** The epoch may have more. */
   readonly goesOn: boolean

@@ -81,3 +81,20 @@ export function columnsOf({ fixed, variable, number }: TableShape): readonly str
 export function holdingNumber(tokenId: Uint8Array, standard: number): number {
   return (tokenId.length === 0 ? 0 : crc32(tokenId)) * 256 + standard
 }
+
+/** Key of a page of the sums of a table's rows in one epoch. */
+export function sumId(epoch: number, { keyed }: TableShape, page = 0): number {
+  return (epoch * 4 + keyed) * 64 + page
+}
+
+export function compareKeys(a: RowKey, b: RowKey): number {
+  for (const [i, left] of a.entries()) {
+    const right = b[i]
+    const order =
+      left instanceof Uint8Array && right instanceof Uint8Array
+        ? Buffer.compare(left, right)
+        : Number(left) - Number(right)
+    if (order !== 0) return order
+  }
+  return 0
+}

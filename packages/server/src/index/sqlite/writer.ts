@@ -12,6 +12,7 @@ import { type ChainMeta, reportColumns, reportValues } from '../shared/rows.ts'
 import { type AppendLayout, createBlockAppender } from './commit.ts'
 import { takeDamageFile } from './damageFile.ts'
 import { inTransaction, type SqliteConnection, type SqliteStatement } from './driver.ts'
+import { createEpochList } from './epochList.ts'
 import { EpochSums, proofs } from './epochSums.ts'
 import { linkBlock } from './linkedEdits.ts'
 import type { WriterLock } from './lock.ts'
@@ -58,6 +59,7 @@ export class SqliteWriter implements WriterEngine {
   readonly #lock: WriterLock
   readonly #layout: Layout
   readonly #cursor: ReturnType<typeof createCursor>
+  readonly #list: ReturnType<typeof createEpochList>
   readonly #sums: EpochSums
   readonly #appender: ReturnType<typeof createBlockAppender>
   readonly #changePool: ReturnType<typeof createPoolWriter>
@@ -84,6 +86,7 @@ export class SqliteWriter implements WriterEngine {
     this.#lock = lock
     this.#layout = layout
     this.#cursor = createCursor(connection)
+    this.#list = createEpochList(connection)
     this.#sums = new EpochSums(connection)
     this.#appender = createBlockAppender(connection, chainId, layout, this.#sums)
     this.pool = createPoolRows(connection, chainId)
@@ -240,6 +243,7 @@ export class SqliteWriter implements WriterEngine {
         this.#cursor.meta()
         work()
         sealMeta(this.#connection)
+        this.#list.stamp()
       })
     } catch (error) {
       this.#sums.forget()

@@ -1,0 +1,107 @@
+import { IndexDamagedError } from '../../platform/errors.ts'
+import { beforeFirstRow, createRowHash, readRowSum, rowSum } from '../record/rowSum.ts'
+import type { HoldingColumns } from '../shared/rows.ts'
+import { type CountedParts, findRows } from './countedParts.ts'
+import type { SqliteConnection } from './driver.ts'
+import type { HoldingEpoch } from './epochList.ts'
+import { proofs } from './epochSums.ts'
+import { hashOfKey, type KeyedRows, keyOf, variableOf } from './keyedRows.ts'
+import { createPartSums } from './partSums.ts'
+import { columnsOf, compareKeys, holdingTable, type RowKey, sumId } from './tableShapes.ts'
+
+interface LinkedHolding extends HoldingColumns {
+  readonly sum: Uint8Array | null
+}
+
+/**
+ * Prepares reading the candidates of an owner in one epoch, in order, after one of them.
+ * @throws {IndexDamagedError} they are not what was written.
+ */
+export function createProvenHoldings(connection: SqliteConnection, chainId: number) {
+  const list = columnsOf(holdingTable).join(', ')
+  const descending = columnsOf(holdingTable)
+    .map(column => `${column} DESC`)
+    .join(', ')
+  const bind = createRowHash(chainId, holdingTable.keyed)
+  const partSums = createPartSums(connection, holdingTable)
+  const select = connection.prepare<LinkedHolding>(
+    `SELECT contract, token_id AS tokenId, standard, sum FROM holding
+     WHERE epoch = ? AND owner = ? AND (contract, token_id, standard) > (?, ?, ?)
+     ORDER BY contract, token_id, standard LIMIT ?`
+  )
+  const selectBefore = connection.prepare(
+    `SELECT ${list} FROM holding WHERE epoch = ? AND (${list}) <= (?, ?, ?, ?) ORDER BY ${descending} LIMIT 1`
+  )
+  const selectAfter = connection.prepare(
+    `SELECT ${list}, sum FROM holding WHERE epoch = ? AND owner > ? ORDER BY ${list} LIMIT 1`
+  )
+  const selectEnd = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
+
+  const hashAt = (key: RowKey | undefined) =>
+    key === undefined ? beforeFirstRow : bind(hashOfKey(holdingTable, key))
+  const refuse = () => {
+    throw new IndexDamagedError({ part: 'candidate' }, 'a row does not follow the one before it')
+  }
+
+  const checkLinked = (
+    epoch: number,
+    owner: Uint8Array,
+    after: RowKey,
+    rows: readonly LinkedHolding[],
+    isAll: boolean
+  ) => {
+    const start = [owner, ...after]
+    let before = keyOf(holdingTable, selectBefore.get([epoch, ...start]))
+    if (before !== undefined && compareKeys(before, start) > 0) refuse()
+    for (const { contract, tokenId, standard, sum } of rows) {
+      const key = [owner, contract, tokenId, standard]
+      if (before !== undefined && compareKeys(before, key) >= 0) refuse()
+      if (sum === null || readRowSum(sum, 0) !== rowSum(hashAt(key), hashAt(before))) refuse()
+      before = key
+    }
+    if (!isAll) return
+    const row = selectAfter.get([epoch, owner])
+    const next = keyOf(holdingTable, row)
+    if (row === undefined || next === undefined) {
+      const end = selectEnd.get([sumId(epoch, holdingTable)])?.rec
+      if (end === undefined || readRowSum(end, 0) !== hashAt(before)) refuse()
+      return
+    }
+    if (Buffer.compare(next[0] as Uint8Array, owner) <= 0) refuse()
+    if (!(row.sum instanceof Uint8Array) || readRowSum(row.sum, 0) !== rowSum(hashAt(next), hashAt(before)))
+      refuse()
+  }
+
+  return (
+    { id, proof }: HoldingEpoch,
+    counted: CountedParts,
+    owner: Uint8Array,
+    { contract, tokenId, standard }: HoldingColumns,
+    limit: number
+  ): readonly HoldingColumns[] => {
+    const after = [contract, tokenId, standard]
+    if (proof === proofs.parts) {
+      const rows = counted.rowsAround(partSums, holdingTable, id, owner)
+      const { start, end } = findRows(holdingTable, rows, owner)
+      const found: HoldingColumns[] = []
+      for (let row = start; row < end && found.length < limit; row++) {
+        const each = holdingAt(rows, row)
+        if (compareKeys([each.contract, each.tokenId, each.standard], after) > 0) found.push(each)
+      }
+      return found
+    }
+    const rows = select.all([id, owner, ...after, limit])
+    if (proof === proofs.rows) checkLinked(id, owner, after, rows, rows.length < limit)
+    return rows
+  }
+}
+
+function holdingAt(rows: KeyedRows, row: number): HoldingColumns {
+  const width = holdingTable.rows.keyLength / 2
+  const at = row * 2 * width
+  return {
+    contract: rows.fixed.subarray(at + width, at + 2 * width),
+    tokenId: variableOf(rows, row),
+    standard: rows.numbers[row] ?? 0
+  }
+}
