@@ -1,5 +1,5 @@
+import { nativeChange, nativeChangeOfEvents, nativeMoves } from '../evm/blocks/nativeChange.ts'
 import type { Audit, CheckVerdict } from './Audit.ts'
-import { nativeChange, nativeChangeOfEvents, nativeMoves } from './changes.ts'
 import { eventsOf } from './examineBlock.ts'
 import { type FollowedChange, followDifference } from './followDifference.ts'
 import type { NativeSums } from './sumHistory.ts'

@@ -1,3 +1,4 @@
+import { type KnownTransaction, sumOf } from '../evm/blocks/nativeChange.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { firstTransactionId, toPosition } from '../index/record/transactionId.ts'
 import type {
@@ -7,7 +8,7 @@ import type {
   IndexedBlock,
   IndexedTransaction
 } from '../model/evm.ts'
-import { creationsIn, type KnownTransaction, sumOf } from './changes.ts'
+import { creationsIn } from './changes.ts'
 import type { CertificateFinding } from './Findings.ts'
 import type { AuditedRows } from './joinOlder.ts'
 

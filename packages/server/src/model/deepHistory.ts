@@ -30,6 +30,18 @@ export const deepReasons = {
   'other-fees': 'fees of its transactions are not computed as on Ethereum'
 } as const
 
+/** The progress of a reading: `isDone`, or to be asked for again; what lies from `reachedBlock` upwards is known. */
+export interface DeepProgress {
+  readonly isDone: boolean
+  readonly reachedBlock: number
+  /** How much of what was asked for is read, from 0 to below 100; absent: the blocks passed tell. */
+  readonly percent?: number
+  /** Time that the rest is expected to take; absent: not known yet. */
+  readonly expectedMs?: number
+  /** Why reading on is of no use, as a sentence. */
+  readonly problem?: string
+}
+
 /** How far down the part of an account's history is known that lies below an index. */
 export interface DeepKnowledge {
   /** Its transactions are known from this block up to the index; the index's first block: none yet. */

@@ -25,40 +25,34 @@ async function pay(rpc: JsonRpc, times: number): Promise<void> {
   }
 }
 
-it('on hardhat, which has no index of addresses, histories begin at the index, and it says so', async () => {
+it('on hardhat, which has no index of addresses, histories are found from state, and begin at the index where it proves nothing', async () => {
   const node = await startHardhat()
   cleanUps.push(() => node.stop())
   const rpc = createJsonRpc(node.rpcUrl)
   await pay(rpc, 9)
   const head = Number(await rpc('eth_blockNumber'))
+  const [sender = ''] = (await rpc('eth_accounts')) as string[]
   const store = await engines[0].create()
   cleanUps.push(store.remove)
-  let warnings = ''
-  const onWarning = (line: string) => {
-    warnings += line
-  }
   const open = async (): Promise<DeepService> => {
-    const service = await startDeepService({ nodeUrl: node.rpcUrl, store: store.url, chain, onWarning })
+    const service = await startDeepService({ nodeUrl: node.rpcUrl, store: store.url, chain })
     cleanUps.push(service.close)
     return service
   }
+  const heightsOf = async (service: DeepService, address: string) =>
+    (await service.history(address)).map(record => 'blockNumber' in record && record.blockNumber)
   const first = await open()
   expect(first.indexedFrom()).toBe(head - 3)
-  await eventually('it is said that no node can', () =>
-    warnings.includes('no node lists the transactions of an address')
-  )
-  const history = await first.history(payee)
-  expect(history.map(record => 'blockNumber' in record && record.blockNumber)).toEqual([
-    head,
-    head - 1,
-    head - 2,
-    head - 3
-  ])
-  const { coverage } = await first.ask('svc_getTransactionsByAddress', [payee])
-  expect(coverage).toContain(`31337;from=${head - 3};to=${head}`)
-  expect(coverage).toContain('deep=none')
+  const all = Array.from({ length: 9 }, (_, position) => head - position)
+  expect(await heightsOf(first, sender)).toEqual(all)
+  expect(await heightsOf(first, payee)).toEqual(all.slice(0, 4))
+  const coverageOf = async (address: string) =>
+    (await first.ask('svc_getTransactionsByAddress', [address])).coverage
+  expect(await coverageOf(payee)).toContain(`31337;from=${head - 3};to=${head}`)
+  expect(await coverageOf(payee)).toContain('deep=none;reason=no-key')
+  expect(await coverageOf(sender)).toContain('deep=state;lacks=zero-value-receipts')
   expect((await first.ask('svc_getSyncStatus', [])).result).toMatchObject({
-    ...{ indexedFrom: head - 3, deepHistory: 'none' }
+    ...{ indexedFrom: head - 3, deepHistory: 'state' }
   })
   expect(await first.holdings(payee)).toMatchObject({ native: '9', tokens: [], nfts: [] })
   await first.close()
@@ -68,4 +62,5 @@ it('on hardhat, which has no index of addresses, histories begin at the index, a
   const second = await open()
   await eventually('the later blocks are indexed', async () => (await second.history(payee)).length === 9)
   expect(second.indexedFrom()).toBe(head - 3)
+  expect(await second.history(sender)).toHaveLength(14)
 })

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
-import { addressLength, type BlockRows, hashLength } from '../../index/record/encodeBlock.ts'
-import { addressBytes } from '../../index/record/hexBytes.ts'
-import { firstTransactionId } from '../../index/record/transactionId.ts'
+import { toHex } from '../../index/record/hexBytes.ts'
 import type { DeepHistoryCache, DeepRecord } from '../../model/deepHistory.ts'
-import type { Address, BlockRef, Hash } from '../../model/evm.ts'
+import type { BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
-import type { FoundBlock } from './DownwardSearch.ts'
-import { hashesIn, type Searches } from './searches.ts'
+import type { FoundBlock } from './search/DownwardSearch.ts'
+import { recordsOf } from './search/recordsOf.ts'
+import { callsPerBlock, hashesIn, type Searches } from './searches.ts'
 
 /** The rule by which a transaction is associated with an account; another rule makes what was kept before useless. */
 const associationRule = 2
@@ -44,9 +43,18 @@ export function createAccountReader({
   readonly source: Pick<EvmSource, 'block'>
   readonly cache: Pick<DeepHistoryCache, 'save'>
 }) {
-  /** Advances the search that has come less far where nothing found is left, and keeps some of what was found. */
-  async function step(searches: Searches, signal: AbortSignal): Promise<void> {
-    searches.found ??= await look(searches, signal)
+  /**
+   * Advances the search that has come less far where nothing found is left, and keeps some of what was found.
+   * @param wanted - how many records are searched for.
+   */
+  async function step(searches: Searches, signal: AbortSignal, wanted: number): Promise<void> {
+    try {
+      searches.found ??= await look(searches, signal, wanted)
+    } catch (error) {
+      // Some of what was read is wrong, and it is not known what: all of it is read again.
+      if (error instanceof NodeContradictionError) searches.below = Number.NaN
+      throw error
+    }
     if (searches.found === undefined) return
     try {
       await keepSome(searches, searches.found, signal)
@@ -66,46 +74,59 @@ export function createAccountReader({
     const portion = direct === undefined ? blocks : blocks.slice(0, blocksAtOnce)
     const left = blocks.slice(portion.length)
     const from = left.length === 0 ? bottom : (portion.at(-1)?.number ?? bottom)
-    const records = direct && (await Promise.all(portion.map(block => readBlock(block, address, signal))))
+    const records = direct && (await Promise.all(portion.map(block => readBlock(block, searches, signal))))
     await cache.save(address, anchor, {
       ...{ from, below, candidates: portion.flatMap(({ candidates }) => candidates) },
-      ...(records && { records: records.flat() })
+      ...(records && { records: records.flat() }),
+      isFromState: searches.source === 'state'
     })
+    searches.kept += records?.flat().length ?? 0
     searches.below = from
     searches.found = left.length === 0 ? undefined : { bottom, blocks: left }
   }
 
   /** @returns `undefined`: the searches have not been through any blocks together yet. */
-  async function look({ logs, direct, below }: Searches, signal: AbortSignal): Promise<Searches['found']> {
+  async function look(
+    { logs, direct, below }: Searches,
+    signal: AbortSignal,
+    wanted: number
+  ): Promise<Searches['found']> {
     const isLogs = direct === undefined || logs.from >= direct.from
-    const isDirect = direct !== undefined && direct.from >= logs.from
-    await Promise.all([isLogs && logs.advance(signal), isDirect && direct.advance(signal)])
+    const isDirect = direct !== undefined && direct.end === undefined && direct.from >= logs.from
+    await Promise.all([isLogs && logs.advance(signal, wanted), isDirect && direct.advance(signal, wanted)])
     const bottom = Math.max(logs.from, direct?.from ?? 0)
     if (bottom >= below) return undefined
     return { bottom, blocks: merge(logs.take(bottom), direct?.take(bottom) ?? []) }
   }
 
   async function readBlock(
-    { number, hashes }: FoundBlock,
-    address: Address,
+    { number, hashes, records }: FoundBlock,
+    searches: Searches,
     signal: AbortSignal
   ): Promise<readonly DeepRecord[]> {
+    if (records !== undefined) {
+      requireNamed(
+        number,
+        hashes,
+        records.map(({ hash }) => toHex(hash))
+      )
+      return records
+    }
     if (hashes.length === 0) return []
+    searches.calls += callsPerBlock
     const rows = await source.block(number, signal)
-    requireNamed(rows, hashes)
-    return recordsOf(rows, address)
+    requireNamed(number, hashes, hashesIn(rows))
+    return recordsOf(rows, searches.address)
   }
 
   return { step }
 }
 
-/** @throws {NodeContradictionError} a transaction was named that is not in its block. */
-function requireNamed(rows: BlockRows, named: readonly Hash[]): void {
-  const there = new Set(hashesIn(rows))
-  const strange = named.find(hash => !there.has(hash))
+/** @throws {NodeContradictionError} a transaction was named that is not there. */
+function requireNamed(number: number, named: readonly Hash[], there: readonly Hash[]): void {
+  const strange = named.find(hash => !there.includes(hash))
   if (strange === undefined) return
-  const { number } = rows.ref
-  const problem = `block ${number}: it has no transaction ${strange}, which the node names there`
+  const problem = `block ${number}: it has no transaction ${strange} of this account, which the node names there`
   throw new NodeContradictionError(problem, { number })
 }
 
@@ -115,34 +136,11 @@ function merge(one: readonly FoundBlock[], other: readonly FoundBlock[]): readon
   for (const block of [...one, ...other]) {
     const known = blocks.get(block.number)
     blocks.set(block.number, {
-      number: block.number,
+      ...known,
+      ...block,
       hashes: [...(known?.hashes ?? []), ...block.hashes],
       candidates: [...(known?.candidates ?? []), ...block.candidates]
     })
   }
   return [...blocks.values()].sort((a, b) => b.number - a.number)
-}
-
-/** The transactions of a block that an account is a party of, as an index keeps them. */
-function recordsOf(rows: BlockRows, address: Address): readonly DeepRecord[] {
-  const wanted = addressBytes(address)
-  const first = firstTransactionId(rows.ref.number)
-  const found: DeepRecord[] = []
-  for (const [place, index] of rows.indexes.entries()) {
-    if (!isParty(rows, place, wanted)) continue
-    found.push({
-      id: first + index,
-      hash: rows.hashes.subarray(place * hashLength, (place + 1) * hashLength),
-      bytes: rows.records.subarray(rows.recordEnds[place - 1] ?? 0, rows.recordEnds[place])
-    })
-  }
-  return found
-}
-
-function isParty({ parties, partyEnds }: BlockRows, place: number, wanted: Buffer): boolean {
-  for (let party = partyEnds[place - 1] ?? 0; party < (partyEnds[place] ?? 0); party++) {
-    const start = party * addressLength
-    if (wanted.equals(parties.subarray(start, start + addressLength))) return true
-  }
-  return false
 }

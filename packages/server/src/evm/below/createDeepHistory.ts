@@ -1,16 +1,19 @@
 import { firstTransactionId } from '../../index/record/transactionId.ts'
-import type { DeepCoverage, DeepHistoryCache, DeepSource } from '../../model/deepHistory.ts'
+import type { DeepCoverage, DeepHistoryCache, DeepProgress, DeepSource } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { isAbsent, readCount, readObject } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
-import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
+import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { createSharedWork, DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
-import { NodeContradictionError } from '../../platform/errors.ts'
+import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
+import { chooseSource, findOffers, type Offers } from './chooseSource.ts'
 import { cacheOfMode, createAccountReader } from './createAccountReader.ts'
-import { createSearches, findAddressIndex, hashesIn, type Searches } from './searches.ts'
+import { createMeter } from './createMeter.ts'
+import type { SearchEnd } from './search/DownwardSearch.ts'
+import { createSearches, hashesIn, type Searches } from './searches.ts'
 
 /** The account to read, and how long it may take. */
 interface DeepRequest {
@@ -20,16 +23,6 @@ interface DeepRequest {
   readonly signal: AbortSignal
   /** `Date.now()` by which there has to be an answer. */
   readonly deadlineMs: number
-}
-
-/** The progress of a reading: `isDone`, or to be asked for again; what lies from `reachedBlock` upwards is known. */
-export interface DeepProgress {
-  readonly isDone: boolean
-  readonly reachedBlock: number
-  /** How much of what was asked for is read, from 0 to below 100; absent: the blocks passed tell. */
-  readonly percent?: number
-  /** Time that the rest is expected to take; absent: not known yet. */
-  readonly expectedMs?: number
 }
 
 /**
@@ -45,10 +38,11 @@ export interface DeepHistory {
    */
   findOut(signal: AbortSignal): Promise<DeepSource>
   /**
-   * Reads transactions of the account until `isEnough`, newest first, or down to the beginning.
+   * Reads transactions of the account until `isEnough`, newest first, or down to where its history can be proven.
+   * @param wanted - how many there have to be more; absent: all.
    * @throws {NodeUnavailableError} and {NodeContradictionError}: what was read before stays known.
    */
-  readRecords(request: DeepRequest, isEnough: () => Promise<boolean>): Promise<DeepProgress>
+  readRecords(request: DeepRequest, isEnough: () => Promise<boolean>, wanted?: number): Promise<DeepProgress>
   /** Returns how much of the account's history is answered, as far as the last reads have shown it. */
   coverage(address: Address, anchor: BlockRef): Promise<DeepCoverage>
   /** Reads on until it is known of all blocks what the account may hold. Needs no index of addresses. */
@@ -60,11 +54,13 @@ export interface DeepHistory {
 }
 
 export interface DeepHistoryOptions {
-  readonly rpc: Pick<EvmRpc, 'request'>
+  readonly rpc: Pick<EvmRpc, 'request' | 'batch'>
   /** Reads blocks as the indexer does. */
   readonly source: Pick<EvmSource, 'block' | 'blockRef'>
   readonly cache: DeepHistoryCache
   readonly traces: TraceMode
+  /** Maximum of calls to nodes in one reading, about; default: no bound. */
+  readonly maxCalls?: number
   /** `Date.now`, replaced in tests. */
   readonly now?: () => number
 }
@@ -73,42 +69,63 @@ export interface DeepHistoryOptions {
 const forgetAfterMs = 10 * 60_000
 /** Searches under way that are remembered between two calls, so that nothing is asked twice. */
 const rememberedSearches = 256
+/** Accounts are remembered whose history cannot be proven; code may be given or taken after this time. */
+const rememberedEnds = 4_096
 /** The part of a call's time that is left for the answer itself. */
 const reserveMs = 500
 
 export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
-  const { rpc, source, traces, now = Date.now } = options
+  const { rpc, source, traces, maxCalls = Number.POSITIVE_INFINITY, now = Date.now } = options
+  const payments = traces !== 'off'
   const cache = cacheOfMode(options.cache, traces)
   const share = createSharedWork()
-  const searchesOf = createSearches({ rpc, source, traces })
+  const { begin, isCapped } = createSearches({ rpc, source, traces })
   const begun = new BoundedMap<string, Searches>(rememberedSearches)
+  const ends = new BoundedMap<string, { readonly end: SearchEnd; readonly atMs: number }>(rememberedEnds)
   const reader = createAccountReader({ source, cache })
-  let found: { readonly index: DeepSource; readonly atMs: number } | undefined
+  let found: { readonly offers: Offers; readonly atMs: number } | undefined
+  /** Blocks older than the index, as far as is known. */
+  let olderBlocks = 0
 
-  async function addressIndex(signal: AbortSignal): Promise<DeepSource> {
-    if (found !== undefined && (found.index !== 'none' || now() - found.atMs < forgetAfterMs))
-      return found.index
-    await share('address index', signal, async within => {
-      found = { index: await findAddressIndex(rpc, traces !== 'off', within), atMs: now() }
+  const choose = (offers: Offers, blocks: number, isProvable: boolean) =>
+    chooseSource(offers, { payments, isCapped: isCapped(blocks), isProvable })
+  const answeredBy = () => found && choose(found.offers, olderBlocks, true)
+
+  async function findOut(signal: AbortSignal): Promise<DeepSource> {
+    const known = answeredBy()
+    const isOld = now() - (found?.atMs ?? 0) >= forgetAfterMs
+    if (known !== undefined && (known !== 'none' || !isOld)) return known
+    await share('offers of nodes', signal, async within => {
+      found = { offers: await findOffers(rpc, payments, within), atMs: now() }
     })
-    return found?.index ?? 'none'
+    return answeredBy() ?? 'none'
+  }
+
+  const endName = (address: Address, anchor: BlockRef) => `${address} ${anchor.hash}`
+  function endOf(address: Address, anchor: BlockRef): SearchEnd | undefined {
+    const known = ends.get(endName(address, anchor))
+    return known !== undefined && now() - known.atMs < forgetAfterMs ? known.end : undefined
+  }
+
+  /** What answers for the account's blocks before one that is known. */
+  async function sourceOf(address: Address, anchor: BlockRef, below: number, signal: AbortSignal) {
+    olderBlocks = anchor.number
+    await findOut(signal)
+    if (found === undefined) return 'none'
+    const end = endOf(address, anchor)
+    return choose(found.offers, below, end === undefined || end.from < below)
   }
 
   /**
    * The searches of an account from where it is known; those of the last call, where they stand there. They belong to one
    * step at a time: one that was called off may still be at work on its own when the next one begins.
    */
-  function takeUp(
-    name: string,
-    address: Address,
-    below: number,
-    index: DeepSource,
-    anchor: BlockRef
-  ): Searches {
+  async function takeUp(name: string, wanted: Parameters<typeof begin>[0]): Promise<Searches> {
     const known = begun.get(name)
     begun.delete(name)
-    if (known !== undefined && known.below === below && known.anchor.hash === anchor.hash) return known
-    return searchesOf({ address, below, index, anchor })
+    const { below, index, anchor } = wanted
+    const isSame = known?.source === index && known.below === below && known.anchor.hash === anchor.hash
+    return isSame ? known : begin(wanted)
   }
 
   /** Checks that older blocks belong to the index's chain; else nothing is read. */
@@ -124,62 +141,84 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
   async function read(
     { address, anchor, signal, deadlineMs }: DeepRequest,
     lane: 'records' | 'candidates',
-    isEnough: () => Promise<boolean>
+    isEnough: () => Promise<boolean>,
+    wanted: number
   ): Promise<DeepProgress> {
-    const lowest = async () => {
-      const { recordsFrom, candidatesFrom } = await cache.known(address, anchor)
-      return lane === 'records' ? recordsFrom : candidatesFrom
-    }
+    const known = () => cache.known(address, anchor)
+    const lowest = async () => (await known())[lane === 'records' ? 'recordsFrom' : 'candidatesFrom']
+    const meter = createMeter(await lowest())
     const isDone = async (below: number) => below === 0 || (await isEnough())
-    let below = await lowest()
+    let below = meter.began
     if (await isDone(below)) return { isDone: true, reachedBlock: below }
-    const index = lane === 'records' ? await addressIndex(signal) : 'none'
-    // Without one, histories begin at the index.
-    if (lane === 'records' && index === 'none') return { isDone: true, reachedBlock: below }
     const timeoutMs = Math.max(1, deadlineMs - reserveMs - Date.now())
     const name = `${lane} ${address}`
     try {
-      await withDeadline({ timeoutMs, signal }, async within => {
+      return await withDeadline({ timeoutMs, signal }, async within => {
         while (!(await isDone(below))) {
+          const index = lane === 'records' ? await sourceOf(address, anchor, below, within) : 'none'
+          // Without one, histories begin at the index, or where they can be proven.
+          if (lane === 'records' && index === 'none') break
+          let searches: Searches | undefined
           await share(name, within, async stepSignal => {
-            const searches = takeUp(name, address, await lowest(), index, anchor)
+            const { [lane === 'records' ? 'recordsFrom' : 'candidatesFrom']: from, isFromState } =
+              await known()
+            const offers = found?.offers ?? {}
+            // What was found from state was found because the account has a key.
+            const hasKey = isFromState === true
+            searches = await takeUp(name, { address, below: from, index, anchor, offers, hasKey })
+            meter.begin(searches)
             try {
               if (!searches.isOfBranch) await requireBranch(anchor, stepSignal)
               searches.isOfBranch = true
-              await reader.step(searches, stepSignal)
+              await reader.step(searches, stepSignal, Math.max(1, wanted - meter.kept))
             } finally {
               begun.set(name, searches)
+              noteEnd(searches)
             }
           })
           below = await lowest()
+          if (searches === undefined) continue
+          const { problem } = searches.direct ?? {}
+          if (searches.found === undefined && problem !== undefined)
+            return { isDone: false, reachedBlock: below, problem }
+          if (meter.calls >= maxCalls) return meter.progress(below, searches)
         }
+        return { isDone: true, reachedBlock: below }
       })
-      return { isDone: true, reachedBlock: below }
     } catch (error) {
       // The node was exchanged for another one, perhaps: the next call finds out what that one has.
-      if (lane === 'records' && isMethodMissing(error)) {
+      if (lane === 'records' && (isMethodMissing(error) || isStateMissing(error))) {
         found = undefined
         begun.delete(name)
       }
       if (signal.aborted || !(error instanceof DeadlineError)) throw error
-      return { isDone: false, reachedBlock: await lowest() }
+      return meter.progress(await lowest(), begun.get(name))
     }
   }
 
+  function noteEnd({ address, anchor, direct, below }: Searches): void {
+    const end = direct?.end
+    if (end !== undefined && below <= end.from) ends.set(endName(address, anchor), { end, atMs: now() })
+  }
+
   return {
-    cache,
-    answeredBy: () => found?.index,
-    findOut: addressIndex,
+    ...{ cache, answeredBy, findOut },
     async coverage(address, anchor) {
-      const source = found?.index ?? 'none'
-      const { isFromState } = await cache.known(address, anchor)
-      return {
-        ...{ source, from: source === 'none' ? anchor.number : 0 },
-        ...(isFromState || source === 'state' ? { lacks: 'zero-value-receipts' } : {})
-      }
+      const { isFromState, recordsFrom } = await cache.known(address, anchor)
+      const end = endOf(address, anchor)
+      const isEnded = end !== undefined && end.from >= recordsFrom
+      const next = found ? choose(found.offers, anchor.number, !isEnded) : 'none'
+      const isState = isFromState === true || next === 'state' || (isEnded && end.from < anchor.number)
+      const lacks = { lacks: 'zero-value-receipts' } as const
+      if (next !== 'none') return { source: isState ? 'state' : next, from: 0, ...(isState && lacks) }
+      const reason = isEnded ? { reason: end.reason } : {}
+      if (isState && recordsFrom < anchor.number)
+        return { source: 'state', from: recordsFrom, ...lacks, ...reason }
+      return { source: 'none', from: anchor.number, ...reason }
     },
-    readRecords: (request, isEnough) => read(request, 'records', isEnough),
-    readCandidates: request => read(request, 'candidates', async () => false),
+    readRecords: (request, isEnough, wanted = Number.POSITIVE_INFINITY) =>
+      read(request, 'records', isEnough, wanted),
+    readCandidates: request => read(request, 'candidates', async () => false, Number.POSITIVE_INFINITY),
     async lookUpHash(hash, anchor, signal) {
       const kept = await cache.lookUpHash(hash, anchor)
       if (kept !== undefined) return kept
@@ -199,4 +238,8 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
       return firstTransactionId(number) + (rows.indexes[place] ?? 0)
     }
   }
+}
+
+function isStateMissing(error: unknown): boolean {
+  return error instanceof NodeRpcError && messageKindOf(error) === 'missingData'
 }

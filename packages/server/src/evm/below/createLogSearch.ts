@@ -12,7 +12,7 @@ import {
 } from '../blocks/readLogs.ts'
 import { userOperationTopic } from '../blocks/readOperation.ts'
 import { askForSpan, createSpanSearch, type SpanSize } from './createSpanSearch.ts'
-import type { DownwardSearch, FoundBlocks, Wanted } from './DownwardSearch.ts'
+import type { DownwardSearch, FoundBlocks, Wanted } from './search/DownwardSearch.ts'
 
 export interface LogSearchOptions {
   readonly rpc: Pick<EvmRpc, 'request'>

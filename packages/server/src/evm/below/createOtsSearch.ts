@@ -9,8 +9,8 @@ import {
 } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import type { DownwardSearch, Wanted } from './DownwardSearch.ts'
-import { FoundBlocks } from './DownwardSearch.ts'
+import type { DownwardSearch, Wanted } from './search/DownwardSearch.ts'
+import { FoundBlocks } from './search/DownwardSearch.ts'
 
 /** The longest page that nodes with this method give by default. */
 const pageSize = 25

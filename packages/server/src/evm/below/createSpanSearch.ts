@@ -2,8 +2,8 @@ import { type RawObject, readCount, readList, readObject, toQuantity } from '../
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { NodeContradictionError, NodeRpcError, NodeUnavailableError } from '../../platform/errors.ts'
-import type { DownwardSearch } from './DownwardSearch.ts'
-import { FoundBlocks } from './DownwardSearch.ts'
+import type { DownwardSearch } from './search/DownwardSearch.ts'
+import { FoundBlocks } from './search/DownwardSearch.ts'
 
 /** Blocks `from` to `to`, both included. */
 export interface Span {
@@ -119,6 +119,11 @@ export class SpanSize {
 
   get blocks(): number {
     return this.#blocks
+  }
+
+  /** A node has refused a number of blocks, and none has answered about so many since. */
+  get isRefused(): boolean {
+    return Number.isFinite(this.#refused)
   }
 
   answered(entries: number): void {

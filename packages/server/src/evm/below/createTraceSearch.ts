@@ -8,7 +8,7 @@ import {
 } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { askForSpan, createSpanSearch, type SpanSize } from './createSpanSearch.ts'
-import type { DownwardSearch, Wanted } from './DownwardSearch.ts'
+import type { DownwardSearch, Wanted } from './search/DownwardSearch.ts'
 
 export const traceMethod = 'trace_filter'
 

@@ -46,7 +46,7 @@ export async function findOperations(
       throw new Error(`the node does not give the logs of block ${number}`)
     }
   })
-  while (search.from > from) await search.advance(signal)
+  while (search.from > from) await search.advance(signal, Number.POSITIVE_INFINITY)
   return operations.filter(
     ({ blockNumber, operation }) => blockNumber >= from && operation.sender === account
   )

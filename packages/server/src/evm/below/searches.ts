@@ -5,13 +5,17 @@ import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
-import { NodeRpcError } from '../../platform/errors.ts'
+import { createBatchSize } from '../../nodes/upstreams/limits.ts'
+import { systemClock } from '../../platform/clock.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
+import type { Offers } from './chooseSource.ts'
 import { createLogSearch } from './createLogSearch.ts'
-import { createOtsSearch, otsMethod } from './createOtsSearch.ts'
+import { createOtsSearch } from './createOtsSearch.ts'
 import { SpanSize } from './createSpanSearch.ts'
-import { createTraceSearch, traceMethod } from './createTraceSearch.ts'
-import type { DownwardSearch, FoundBlock } from './DownwardSearch.ts'
+import { createTraceSearch } from './createTraceSearch.ts'
+import type { DownwardSearch, FoundBlock } from './search/DownwardSearch.ts'
+import { createOldState } from './state/createOldState.ts'
+import { StateSearch } from './state/StateSearch.ts'
 
 /** The searches for one account before one block. */
 export interface Searches {
@@ -25,8 +29,13 @@ export interface Searches {
   readonly logs: DownwardSearch
   /** Everything else; absent: only what may be held is searched for. */
   readonly direct?: DownwardSearch
+  readonly source: DeepSource
   /** The node was seen to have the index's first block. */
   isOfBranch: boolean
+  /** Calls to nodes so far. */
+  calls: number
+  /** Records that were kept so far. */
+  kept: number
 }
 
 /**
@@ -37,21 +46,23 @@ const thoroughBlocks = 10_000
 
 /** Begins searches of a chain; what nodes refuse is learnt for all of them together. */
 export function createSearches(options: {
-  readonly rpc: Pick<EvmRpc, 'request'>
+  readonly rpc: Pick<EvmRpc, 'request' | 'batch'>
   readonly source: Pick<EvmSource, 'block'>
   readonly traces: TraceMode
 }) {
-  const { rpc, source, traces } = options
+  const { source, traces } = options
   const withCalls = traces !== 'off'
   const logSpans = new SpanSize()
   const thoroughLogSpans = new SpanSize()
   const traceSpans = new SpanSize()
 
+  const stateSize = createBatchSize(maxStateCalls, systemClock)
+
   const hashesOfBlock = async (number: number, signal: AbortSignal) =>
     hashesIn(await source.block(number, signal))
 
   /** For a block with more logs than the node gives at once. */
-  async function logsOfBlock(number: number, signal: AbortSignal) {
+  async function logsOfBlock(rpc: Pick<EvmRpc, 'request'>, number: number, signal: AbortSignal) {
     const receipts = await Promise.all(
       (await hashesOfBlock(number, signal)).map(hash =>
         rpc.request({ method: 'eth_getTransactionReceipt', params: [hash] }, { signal, height: number })
@@ -65,27 +76,72 @@ export function createSearches(options: {
     )
   }
 
-  return ({
-    address,
-    below,
-    index,
-    anchor
-  }: {
-    readonly address: Address
-    readonly below: number
-    readonly index: DeepSource
-    readonly anchor: BlockRef
-  }): Searches => {
+  function begin({ address, below, index, anchor, offers, hasKey }: Begun): Searches {
     const wanted = { address, below }
     const isThorough = anchor.number <= thoroughBlocks
     const size = isThorough ? thoroughLogSpans : logSpans
-    return {
-      ...{ address, anchor, below, isOfBranch: false },
-      logs: createLogSearch({ rpc, size, isThorough, logsOfBlock }, wanted),
-      ...(index === 'ots' ? { direct: createOtsSearch({ rpc, withCalls }, wanted) } : {}),
-      ...(index === 'trace_filter'
-        ? { direct: createTraceSearch({ rpc, size: traceSpans, withCalls, hashesOfBlock }, wanted) }
-        : {})
+    const searches = { address, anchor, below, source: index, isOfBranch: false, calls: 0, kept: 0 }
+    const rpc = countCalls(options.rpc, calls => {
+      searches.calls += calls
+    })
+    const block = (number: number, signal: AbortSignal) => {
+      searches.calls += callsPerBlock
+      return source.block(number, signal)
+    }
+    const logs = createLogSearch(
+      { rpc, size, isThorough, logsOfBlock: (number, signal) => logsOfBlock(rpc, number, signal) },
+      wanted
+    )
+    const directs: Readonly<Record<DeepSource, () => DownwardSearch | undefined>> = {
+      ots: () => createOtsSearch({ rpc, withCalls }, wanted),
+      trace_filter: () => createTraceSearch({ rpc, size: traceSpans, withCalls, hashesOfBlock }, wanted),
+      state: () => {
+        const state = createOldState(rpc, address, { size: stateSize, nonceMethod: offers.nonceMethod })
+        return new StateSearch({ state, block, hasKey }, wanted)
+      },
+      none: () => undefined
+    }
+    const direct = directs[index]()
+    return Object.assign(searches, { logs, ...(direct && { direct }) })
+  }
+
+  return {
+    begin,
+    /** Reports whether `trace_filter` takes so few blocks at once that it costs more than state. */
+    isCapped: (blocks: number) => traceSpans.isRefused && blocks / traceSpans.blocks > maxTraceCalls
+  }
+}
+
+/** What a search is to find, and from what. */
+interface Begun {
+  readonly address: Address
+  readonly below: number
+  readonly index: DeepSource
+  readonly anchor: BlockRef
+  readonly offers: Pick<Offers, 'nonceMethod'>
+  /** It is known that the account has a key. */
+  readonly hasKey: boolean
+}
+
+/** Calls of state in one batch; a node may take fewer. */
+const maxStateCalls = 100
+/** A whole history from state takes some twenty exchanges, mostly. */
+const maxTraceCalls = 40
+/** The block and its receipts. */
+export const callsPerBlock = 2
+
+function countCalls(
+  rpc: Pick<EvmRpc, 'request' | 'batch'>,
+  count: (calls: number) => void
+): Pick<EvmRpc, 'request' | 'batch'> {
+  return {
+    request(call, options) {
+      count(1)
+      return rpc.request(call, options)
+    },
+    batch(calls, options) {
+      count(calls.length)
+      return rpc.batch(calls, options)
     }
   }
 }
@@ -95,43 +151,4 @@ export function hashesIn({ hashes, transactionCount }: BlockRows): readonly Hash
   return Array.from({ length: transactionCount }, (_, index) =>
     toHex(hashes.subarray(index * hashLength, (index + 1) * hashLength))
   )
-}
-
-/** The index by which a node lists the transactions of an address. */
-export type AddressIndex = Exclude<DeepSource, 'state'>
-
-const nobody = '0x0000000000000000000000000000000000000001'
-
-/**
- * Finds the index of addresses that a node has, with calls that ask for as little as possible.
- *
- * Where contracts that pay count, `trace_filter` is the better one: pages of some nodes leave out whom a destroyed contract
- * pays. Else a page costs less, wherever the transactions are.
- *
- * @throws {NodeUnavailableError} no upstream answers, so that it is not known.
- */
-export async function findAddressIndex(
-  rpc: Pick<EvmRpc, 'request'>,
-  withCalls: boolean,
-  signal: AbortSignal
-): Promise<AddressIndex> {
-  const isThere = async (method: string, params: readonly unknown[]) => {
-    try {
-      await rpc.request({ method, params }, { signal })
-      return true
-    } catch (error) {
-      // A node that refuses so little has no such method, in whatever words.
-      if (error instanceof NodeRpcError) return false
-      throw error
-    }
-  }
-  const filter = { fromBlock: '0x1', toBlock: '0x1', fromAddress: [nobody] }
-  const methods: readonly (readonly [AddressIndex, () => Promise<boolean>])[] = [
-    ['ots', () => isThere(otsMethod, [nobody, 1, 1])],
-    ['trace_filter', () => isThere(traceMethod, [filter])]
-  ]
-  for (const [index, isOffered] of withCalls ? methods.toReversed() : methods) {
-    if (await isOffered()) return index
-  }
-  return 'none'
 }

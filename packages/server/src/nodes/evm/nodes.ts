@@ -7,8 +7,9 @@ import { UpstreamError } from '../upstreams/upstreamError.ts'
 import { errorMessageOf, idOf, readAnswer, readOutcome } from './jsonRpc.ts'
 import type { EvmNode, NodeCall, NodeOutcome } from './nodeCall.ts'
 
-/** HTTP requests that one batch keeps under way. */
+/** HTTP requests that one batch keeps under way, at least; more where a node takes few calls in one, or only one. */
 const parallelRequests = 4
+const parallelCalls = 64
 
 interface Entry {
   readonly index: number
@@ -112,7 +113,8 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
       const missing = calls.map((call, index) => ({ call, index })).filter(({ index }) => !outcomes[index])
       if (missing.length === 0) break
       roundSize = Math.max(1, Math.min(roundSize, batchSize.current()))
-      await mapConcurrently(chunk(missing, roundSize), parallelRequests, async entries => {
+      const atOnce = Math.max(parallelRequests, Math.floor(parallelCalls / roundSize))
+      await mapConcurrently(chunk(missing, roundSize), atOnce, async entries => {
         const only = entries[0]
         if (entries.length === 1 && only !== undefined) await sendSingle(only, outcomes, signal)
         else await sendBatch(entries, outcomes, signal)

@@ -1,4 +1,4 @@
-import { findAddressIndex } from '../../evm/below/searches.ts'
+import { chooseSource, findOffers } from '../../evm/below/chooseSource.ts'
 import { findOldestBlock } from '../../evm/blocks/findOldestBlock.ts'
 import { toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
@@ -40,13 +40,15 @@ export async function checkAddressIndex(
   { traces }: Pick<EvmChain, 'traces'>,
   timeoutMs: number
 ): Promise<{ readonly finding: Finding; readonly hasAddressIndex: boolean }> {
-  const index = await findAddressIndex(rpc, traces !== 'off', AbortSignal.timeout(timeoutMs))
-  const method = { ots: 'ots_searchTransactionsBefore', trace_filter: 'trace_filter', none: undefined }[index]
-  const found =
-    method === undefined
-      ? 'it does not list the transactions of an address'
-      : `transactions of an address are listed by ${method}`
-  return { finding: ok('addresses', found), hasAddressIndex: method !== undefined }
+  const payments = traces !== 'off'
+  const offers = await findOffers(rpc, payments, AbortSignal.timeout(timeoutMs))
+  const found = {
+    ots: 'transactions of an address are listed by ots_searchTransactionsBefore',
+    trace_filter: 'transactions of an address are listed by trace_filter',
+    state: 'it does not list the transactions of an address, and has the state of old blocks',
+    none: 'it does not list the transactions of an address'
+  }[chooseSource(offers, { payments, isCapped: false, isProvable: true })]
+  return { finding: ok('addresses', found), hasAddressIndex: offers.ots || offers.traceFilter }
 }
 
 /** Says that no node gives the history that `deepHistory` asks for. Tokens are found by logs, which all nodes give. */

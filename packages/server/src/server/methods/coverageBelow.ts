@@ -1,6 +1,10 @@
-import type { DeepProgress } from '../../evm/below/createDeepHistory.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
-import { type DeepCoverage, type DeepSource, deepReasons } from '../../model/deepHistory.ts'
+import {
+  type DeepCoverage,
+  type DeepProgress,
+  type DeepSource,
+  deepReasons
+} from '../../model/deepHistory.ts'
 import type { BlockRef } from '../../model/evm.ts'
 import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
@@ -24,7 +28,7 @@ export async function coverageBelow(
   const { from, lacks, reason } = await below.coverage()
   if (from >= below.anchor.number) return { deepHistory: 'none', ...present({ reason }) }
   return {
-    deepHistory: source === 'state' || lacks !== undefined ? 'state' : 'node',
+    deepHistory: lacks === undefined ? 'node' : 'state',
     ...present({ lacks, reason }),
     ...(from > 0 && { deepFrom: from })
   }
@@ -46,6 +50,16 @@ export function requireComplete(
   const why = from === 0 ? unseen : reason === undefined ? unknown : deepReasons[reason]
   const message = `History before block ${from || indexedFrom} of chain ${chainId} cannot be proven complete: ${why}.`
   throw new Refusal('HISTORY_UNPROVABLE', message, {})
+}
+
+/** Makes the refusal of a history that is as long as the chain, because blocks pay the account. */
+export function endless(
+  chainId: number,
+  indexedFrom: number,
+  problem: string
+): Refusal<'HISTORY_UNPROVABLE'> {
+  const message = `History before block ${indexedFrom} of chain ${chainId} cannot be searched for: ${problem} Begin the index lower (startBlock), or use a node with trace_filter or ots_searchTransactionsBefore.`
+  return new Refusal('HISTORY_UNPROVABLE', message, {})
 }
 
 /** The `retryAfterMs` of an unfinished read. */

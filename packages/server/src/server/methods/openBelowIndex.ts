@@ -1,4 +1,4 @@
-import type { DeepHistory, DeepProgress } from '../../evm/below/createDeepHistory.ts'
+import type { DeepHistory } from '../../evm/below/createDeepHistory.ts'
 import { hasLeft } from '../../index/caches/createDeepHistoryCache.ts'
 import type { HistoryPart } from '../../index/port/history.ts'
 import type { StatusReader } from '../../index/port/status.ts'
@@ -9,13 +9,13 @@ import {
   toPosition,
   toTransactionId
 } from '../../index/record/transactionId.ts'
-import type { DeepCoverage, DeepSource } from '../../model/deepHistory.ts'
+import type { DeepCoverage, DeepProgress, DeepSource } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash, HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import { requireComplete, retryAfterMs, stillReading } from './coverageBelow.ts'
+import { endless, requireComplete, retryAfterMs, stillReading } from './coverageBelow.ts'
 import type { HistoryView } from './createPageTexts.ts'
 import type { MethodContext } from './MethodContext.ts'
 
@@ -75,6 +75,7 @@ export async function openBelowIndex(
     throw new Refusal('UPSTREAM_UNAVAILABLE', message, { retryAfterMs })
   }
   const requireDone = (progress: DeepProgress) => {
+    if (progress.problem !== undefined) throw endless(chainId, range.from, progress.problem)
     if (!progress.isDone) throw stillReading(chainId, range.from, progress)
   }
   const coverage = () => deep.coverage(address, anchor)
@@ -118,7 +119,8 @@ export async function openBelowIndex(
         requireComplete(chainId, anchor.number, await coverage())
       const { recordsFrom } = await deep.cache.known(address, anchor)
       if (recordsFrom <= (await lowest()) || (await isEnough())) return undefined
-      return { read: async () => requireDone(await deep.readRecords(request, isEnough)) }
+      const wanted = atMost - (Number.isFinite(atMost) ? await count(olderThan, atMost) : 0)
+      return { read: async () => requireDone(await deep.readRecords(request, isEnough, wanted)) }
     },
     async lookUpHash(hash) {
       requireFinal()

@@ -1,4 +1,5 @@
 import type { JsonRpc } from '../../../../devnet/src/platform/jsonRpc.ts'
+import { readAuthorizations } from '../../../src/evm/blocks/authorizations.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -88,13 +89,13 @@ export async function recordBlocks(rpc: JsonRpc): Promise<ChainRecorder> {
 }
 
 function touchedBy({ block, receipts, traces }: RecordedBlock): ReadonlySet<string> {
-  const lists = block.transactions.flatMap(({ authorizationList }) => (authorizationList ?? []) as Json[])
+  const signed = readAuthorizations(block.transactions.map(raw => ({ hash: raw.hash as `0x${string}`, raw })))
   const named = [
     block.miner,
     ...block.transactions.flatMap(({ from, to }) => [from, to]),
     ...receipts.map(({ contractAddress }) => contractAddress),
     ...traces.flatMap(partiesOf),
-    ...lists.map(({ authority }) => authority)
+    ...[...signed.values()].flat().map(({ authority }) => authority)
   ]
   return new Set(named.filter(isAddress).map(address => address.toLowerCase()))
 }

@@ -1,4 +1,5 @@
-import type { Address, Hash, HoldingCandidate } from '../../model/evm.ts'
+import type { DeepReason, DeepRecord } from '../../../model/deepHistory.ts'
+import type { Address, Hash, HoldingCandidate } from '../../../model/evm.ts'
 
 /** The finds of a search in one block. */
 export interface FoundBlock {
@@ -6,17 +7,34 @@ export interface FoundBlock {
   /** Transactions that may be associated with the account; the block has all of them, or the node contradicts itself. */
   readonly hashes: readonly Hash[]
   readonly candidates: readonly HoldingCandidate[]
+  /** The account's records of this block, where it was read in the search; absent: it is still to be read. */
+  readonly records?: readonly DeepRecord[]
+}
+
+/** Where a search ends above block 0. */
+export interface SearchEnd {
+  /** Everything in this block and later ones has been found. */
+  readonly from: number
+  /** Why nothing older is searched for. */
+  readonly reason: DeepReason
 }
 
 /** Searches older and older blocks for what concerns one account. */
 export interface DownwardSearch {
   /** All that there is from here on upwards, to where it began, has been found. */
   readonly from: number
+  /** Where this search ends; absent: at block 0, as far as is known. */
+  readonly end?: SearchEnd | undefined
+  /** Why it should not go on, as a sentence; absent: it may. */
+  readonly problem?: string | undefined
+  /** About how many calls it takes to find what is wanted; absent: not known. */
+  readonly callsLeft?: number | undefined
   /**
    * Searches further down; `from` is lower afterwards, or the next call will be easier.
+   * @param wanted - how many records are searched for, about.
    * @throws what the node's trouble is; what was found before stays found.
    */
-  advance(signal: AbortSignal): Promise<void>
+  advance(signal: AbortSignal, wanted: number): Promise<void>
   /** Takes what was found from `from` upwards and not taken before; newest first. */
   take(from: number): readonly FoundBlock[]
 }

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { createRandom } from '../../../../../devnet/src/platform/createRandom.ts'
+import type { NodeCall } from '../../../nodes/evm/nodeCall.ts'
+import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
+import { createBatchSize } from '../../../nodes/upstreams/limits.ts'
+import { systemClock } from '../../../platform/clock.ts'
+import { NodeContradictionError } from '../../../platform/errors.ts'
+import { account, type Deed, scriptAccount, scriptRpc } from '../test/scriptAccount.ts'
+import { createOldState, type NonceMethod } from './createOldState.ts'
+import { StateSearch } from './StateSearch.ts'
+
+const height = 23_000_000
+const seed = Number(process.env.STATE_SEED ?? 20)
+
+/** So many deeds at random heights, each kind in its turn. */
+function deedsOf(kinds: readonly Deed['kind'][], count: number, name: string, blocks = height): Deed[] {
+  const random = createRandom(seed + name.length)
+  return Array.from({ length: count }, (_, position) => ({
+    height: 1 + random.below(blocks - 2),
+    kind: kinds[position % kinds.length] as Deed['kind'],
+    value: BigInt(1 + random.below(1_000))
+  }))
+}
+
+interface Run {
+  readonly wanted?: number
+  readonly nonceMethod?: NonceMethod
+  readonly answer?: (call: NodeCall) => unknown
+  readonly blocks?: number
+}
+
+async function search(script: ReturnType<typeof scriptAccount>, run: Run = {}) {
+  const { wanted = Number.POSITIVE_INFINITY, nonceMethod, answer = script.answer, blocks = height } = run
+  const rpc = scriptRpc(answer)
+  const state = createOldState(rpc as unknown as EvmRpc, account, {
+    size: createBatchSize(100, systemClock),
+    nonceMethod
+  })
+  const found: number[] = []
+  const { block } = script
+  const searched = new StateSearch({ state, block, hasKey: false }, { address: account, below: blocks })
+  let turns = 0
+  while (searched.from > 0 && searched.end === undefined && searched.problem === undefined) {
+    if (found.length >= wanted) break
+    await searched.advance(new AbortController().signal, wanted - found.length)
+    turns++
+    found.push(...searched.take(searched.from).map(({ number }) => number))
+  }
+  const { from, end, problem } = searched
+  return { found, turns, calls: rpc.calls, from, ...(end && { end }), ...(problem && { problem }) }
+}
+
+const accounts: Readonly<Record<string, readonly Deed[]>> = {
+  busy: deedsOf(['sends'], 1_600, 'busy'),
+  quiet: deedsOf(['sends', 'receives'], 120, 'quiet'),
+  mixed: deedsOf(['sends', 'receives', 'fails', 'internal'], 300, 'mixed'),
+  paid: deedsOf([...Array(40).fill('receives'), 'sends'], 400, 'paid'),
+  authorizing: deedsOf(['sends', 'receives', 'authorizes'], 90, 'authorizing'),
+  crowded: deedsOf(['sends', 'receives', 'internal', 'fails'], 300, 'crowded', 400)
+}
+
+describe(`a search from state at ${height} blocks (STATE_SEED=${seed})`, () => {
+  it.each(Object.entries(accounts))('finds all of an account that is %s', async (name, deeds) => {
+    const blocks = name === 'crowded' ? 400 : height
+    for (const isTraced of [false, true]) {
+      const script = scriptAccount(deeds, { isTraced })
+      for (const nonceMethod of [undefined, 'eth_getTransactionBySenderAndNonce'] as const) {
+        const options = { blocks, ...(nonceMethod && { nonceMethod }) }
+        const whole = await search(script, options)
+        expect(whole.found).toEqual(script.expected())
+        expect(whole.from).toBe(0)
+        const page = await search(script, { ...options, wanted: 25 })
+        expect(page.found).toEqual(script.expected().slice(0, page.found.length))
+        expect(page.found.length).toBeGreaterThanOrEqual(25)
+      }
+    }
+  })
+
+  it('keeps to its bounds of calls and exchanges', async () => {
+    const [busy, quiet] = ['busy', 'quiet'].map(name => scriptAccount(accounts[name] ?? []))
+    if (busy === undefined || quiet === undefined) throw new Error('both are there')
+    const page = await search(busy, { wanted: 25 })
+    expect(page.calls).toBeLessThanOrEqual(1_100)
+    expect(page.turns).toBeLessThanOrEqual(20)
+    const named = await search(busy, { wanted: 25, nonceMethod: 'eth_getTransactionBySenderAndNonce' })
+    expect(named.calls).toBeLessThanOrEqual(150)
+    expect((await search(busy)).calls / 1_600).toBeLessThanOrEqual(15)
+    expect((await search(quiet)).calls / 120).toBeLessThanOrEqual(20)
+  })
+
+  it.each([
+    ['contract', [{ height: 9, kind: 'creates' }], () => '0x6001'],
+    ['contract', [{ height: 900, kind: 'creates' }], () => '0x'],
+    ['no-key', [{ height: 900, kind: 'receives' }], () => '0x'],
+    ['delegated', [{ height: 900, kind: 'sends' }], () => `0xef0100${'c0'.repeat(20)}`]
+  ] as [string, Deed[], () => string][])('proves nothing of an account (%s)', async (reason, deeds, code) => {
+    const { found, end, calls } = await search(scriptAccount(deeds, { code }))
+    expect({ found, end }).toEqual({ found: [], end: { from: height, reason } })
+    expect(calls).toBeLessThan(150)
+  })
+
+  it('ends where the account ran the code of a contract', async () => {
+    const deeds: Deed[] = [5, 700, 800_000].map(at => ({ height: at, kind: 'sends' }))
+    deeds.push({ height: 600_000, kind: 'authorizes' }, { height: 400_000, kind: 'authorizes' })
+    const code = (at: number) => (at >= 400_000 && at < 600_000 ? `0xef0100${'c0'.repeat(20)}` : '0x')
+    const { found, end } = await search(scriptAccount(deeds, { code }))
+    expect({ found, end }).toEqual({ found: [800_000, 600_000], end: { from: 600_000, reason: 'delegated' } })
+  })
+
+  it('ends where fees follow other rules', async () => {
+    const deeds: Deed[] = [7, 90_000, 3_000_000].map(at => ({ height: at, kind: 'sends' }))
+    deeds.push({ height: 90_000, kind: 'loses' })
+    const { found, end } = await search(scriptAccount(deeds))
+    expect({ found, end }).toEqual({
+      found: [3_000_000, 90_000],
+      end: { from: 90_000, reason: 'other-fees' }
+    })
+  })
+
+  it('gives up on an account that blocks pay', async () => {
+    const deeds: Deed[] = Array.from({ length: 10_000 }, (_, at) => ({ height: 100 + at, kind: 'withdraws' }))
+    deeds.push({ height: 50, kind: 'sends' })
+    const { found, problem, calls } = await search(scriptAccount(deeds), { wanted: 25, blocks: 20_000 })
+    expect(found).toEqual([])
+    expect(problem).toMatch(/without a transaction, as that of a fee recipient or of a withdrawal address/)
+    expect(calls).toBeLessThanOrEqual(1_000)
+  })
+
+  it('keeps nothing of answers that are of another height now and then', async () => {
+    const random = createRandom(seed)
+    let [refused, wrong] = [0, 0]
+    for (let run = 0; run < 400; run++) {
+      const isTraced = run % 2 === 0
+      const script = scriptAccount(deedsOf(['sends', 'receives', 'sends', 'internal'], 40, 'stale', 20_000), {
+        isTraced
+      })
+      const answer = script.stale(0.001, () => random.below(2 ** 30) / 2 ** 30, 20_000)
+      try {
+        const { found } = await search(script, { answer, blocks: 20_000 })
+        if (JSON.stringify(found) !== JSON.stringify(script.expected())) wrong++
+      } catch (error) {
+        if (!(error instanceof NodeContradictionError)) throw error
+        refused++
+      }
+    }
+    expect(wrong, `refused ${refused}`).toBeLessThanOrEqual(1)
+    expect(refused).toBeLessThan(40)
+  })
+})
