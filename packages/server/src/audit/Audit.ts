@@ -2,6 +2,7 @@ import type { Recount } from '../index/port/audit.ts'
 import type { IndexCoverage } from '../index/port/status.ts'
 import type { Snapshot } from '../index/port/store.ts'
 import type { Address } from '../model/evm.ts'
+import type { IndexDamagedError } from '../platform/errors.ts'
 import type { AccountAt, AccountState, TokenName } from './accountState.ts'
 import { type Examination, examineBlock, type KnownOfBlock } from './examineBlock.ts'
 import { Findings } from './Findings.ts'
@@ -25,6 +26,8 @@ export interface IndexedAccount {
   readonly older?: OlderHistory
   readonly sums: HistorySums
   readonly recount: Recount
+  /** Rows that do not agree with their checksums, besides those that `sums.missing` names. */
+  readonly damages: readonly IndexDamagedError[]
   /** Tokens that should be among the candidates for holdings, and are not; keys of `candidateKey`. */
   readonly missingHoldings: readonly string[]
   /** Tokens among the candidates that no record of the history names. */

@@ -14,17 +14,27 @@ const maxNamed = 16
 
 /** Checks that everything that was once written about the account is still there. */
 export async function checkIndex(audit: Audit): Promise<IndexResult> {
-  const { sums, recount, missingHoldings } = audit.indexed
+  const { sums, recount, missingHoldings, damages } = audit.indexed
   const { findings } = audit
   const naming = new Set<number>()
   for (const position of recount.missing) {
     await nameMissing(audit, position, naming, 'transaction')
   }
   for (const { part, position } of sums.missing) {
+    const { blockNumber, index } = position
     if (part === 'block') {
-      const { blockNumber } = position
       findings.add({ kind: 'MISSING_BLOCK', message: `The index lacks block ${blockNumber}.`, blockNumber })
+    } else if (part === 'alteredBlock') {
+      const message = `The row of block ${blockNumber} does not agree with its checksum.`
+      findings.add({ kind: 'INDEX_DAMAGED', message, blockNumber })
+    } else if (part === 'alteredRecord') {
+      const message = `The record of transaction ${index} of block ${blockNumber} does not agree with its checksum.`
+      findings.add({ kind: 'INDEX_DAMAGED', message, blockNumber, transactionIndex: index })
     } else await nameMissing(audit, position, naming, part)
+  }
+  for (const { message, damage } of damages) {
+    const { block: blockNumber } = damage
+    findings.add({ kind: 'INDEX_DAMAGED', message, ...(blockNumber !== undefined && { blockNumber }) })
   }
   for (const key of missingHoldings) findings.add(missingHolding(key))
   const unresolved = recount.unresolved + (await countUnfit(audit))
@@ -34,7 +44,8 @@ export async function checkIndex(audit: Audit): Promise<IndexResult> {
       message: `Rows of the index are lost or too many, at least ${unresolved} among this account and those that are counted with it.`
     })
   }
-  const isDamaged = recount.missing.length + sums.missing.length + missingHoldings.length + unresolved > 0
+  const named = [recount.missing, sums.missing, missingHoldings, damages]
+  const isDamaged = named.some(list => list.length > 0) || unresolved > 0
   return {
     verdict: isDamaged ? 'failed' : isCounted(audit) ? 'proven' : 'unprovable',
     transactions: sums.transactions

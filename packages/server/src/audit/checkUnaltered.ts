@@ -1,5 +1,7 @@
+import type { MissingPart } from '../index/port/audit.ts'
 import { type RootPart, rootParts } from '../model/rootParts.ts'
-import type { Audit, CheckVerdict } from './Audit.ts'
+import { IndexDamagedError } from '../platform/errors.ts'
+import type { Audit, CheckVerdict, IndexedAccount } from './Audit.ts'
 import { checkHeaders, type VerifiedBlocks } from './checkHeaders.ts'
 
 export interface UnalteredResult {
@@ -34,9 +36,10 @@ export async function checkUnaltered(
   { parts, unknownEncoding, blocks }: HeaderChecking
 ): Promise<UnalteredResult> {
   const { heights } = audit.indexed.sums
-  const { rootsFrom } = audit.indexed.coverage
-  const checkedFrom: number | undefined = undefined
-  const checksums = heights.countFrom(checkedFrom)
+  const { rootsFrom, checkedFrom } = audit.indexed.coverage
+  const damages = damagesOf(audit.indexed)
+  const damaged = new Set(damages.map(({ damage }) => damage.block))
+  const checksums = Math.max(0, heights.countFrom(checkedFrom) - damaged.size)
   const atStoring = heights.countFrom(
     rootsFrom === undefined || checkedFrom === undefined ? undefined : Math.max(rootsFrom, checkedFrom)
   )
@@ -46,6 +49,8 @@ export async function checkUnaltered(
     ...(rootsFrom !== undefined && { rootsFrom }),
     unknownParts: rootParts.filter(part => !parts.includes(part))
   }
+  // What is read again would end at the same row.
+  if (damages.length > 0) return { verdict: 'failed', ...base, roots: Math.min(atStoring, checksums) }
   if (blocks === undefined) {
     const isShown = checksums === heights.size
     if (!isShown) checksumsUnknown(audit, heights.size - checksums)
@@ -58,9 +63,26 @@ export async function checkUnaltered(
     })
     return { verdict: 'unprovable', ...base, roots: atStoring }
   }
-  const { agreeing, isAltered, isComplete } = await checkHeaders(audit, blocks)
-  const verdict = isAltered ? 'failed' : isComplete ? 'proven' : 'unprovable'
-  return { verdict, ...base, roots: isAltered ? agreeing : Math.max(agreeing, atStoring) }
+  const found = await checkHeaders(audit, blocks)
+  const verdict = found.isAltered ? 'failed' : found.isComplete ? 'proven' : 'unprovable'
+  return { verdict, ...base, roots: found.isAltered ? found.agreeing : Math.max(found.agreeing, atStoring) }
+}
+
+/** Lists everything that does not agree with its checksum. */
+export function damagesOf({ sums, damages }: IndexedAccount): readonly IndexDamagedError[] {
+  const altered = sums.missing.flatMap(({ part, position }) => {
+    if (!isAlteredPart(part)) return []
+    const damage = {
+      part: part === 'alteredBlock' ? 'block' : 'record',
+      block: position.blockNumber
+    } as const
+    return [new IndexDamagedError(damage, 'its checksum differs')]
+  })
+  return [...altered, ...damages]
+}
+
+function isAlteredPart(part: MissingPart['part']): boolean {
+  return part === 'alteredRecord' || part === 'alteredBlock'
 }
 
 function checksumsUnknown({ findings }: Audit, count: number): void {

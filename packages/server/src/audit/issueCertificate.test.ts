@@ -282,7 +282,7 @@ function payments(
   )
 }
 
-const untraced = { detailedFrom: 0, countedFrom: 0, operationsFrom: 0 }
+const untraced = { detailedFrom: 0, countedFrom: 0, operationsFrom: 0, checkedFrom: 0 }
 
 describe('without traces', () => {
   test('an account that sends for itself and runs no code is proven by its balance', async () => {

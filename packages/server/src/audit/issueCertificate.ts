@@ -1,7 +1,8 @@
-import type { AuditReader } from '../index/port/audit.ts'
+import type { AuditReader, Recount } from '../index/port/audit.ts'
 import type { HoldingsReader } from '../index/port/holdings.ts'
 import type { IndexedRange, StatusReader } from '../index/port/status.ts'
 import type { Address } from '../model/evm.ts'
+import { IndexDamagedError } from '../platform/errors.ts'
 import { Audit, type AuditOptions, type CheckVerdict, type IndexedAccount, worstOf } from './Audit.ts'
 import type { TokenName } from './accountState.ts'
 import { tokenKey, tokenOf } from './changes.ts'
@@ -20,7 +21,7 @@ export interface Certificate {
   readonly verdict: CheckVerdict
   /** Nothing is missing. */
   readonly complete: CheckVerdict
-  readonly unaltered?: UnalteredResult
+  readonly unaltered: UnalteredResult
   readonly index: IndexResult
   readonly sent: SentResult
   readonly operations: OperationsResult
@@ -62,14 +63,25 @@ export async function readIndexedAccount(
     signal.throwIfAborted()
     onBlock(blockNumber)
   })
+  const damages = [...sums.damages]
+  const read = async <T>(reading: Promise<T>, otherwise: T) =>
+    reading.catch((error: unknown) => {
+      if (!(error instanceof IndexDamagedError)) throw error
+      damages.push(error)
+      return otherwise
+    })
   return {
     ...{ account, from: first, openingHeight, sums, ...(older && { older }) },
     to: to.number,
     coverage: await snapshot.coverage(),
-    recount: await snapshot.recount(account, { signal }),
-    ...(await readCandidates(rows, account, sums))
+    recount: await read(snapshot.recount(account, { signal }), notCounted),
+    ...(await read(readCandidates(rows, account, sums), noCandidates)),
+    damages
   }
 }
+
+const notCounted: Recount = { isComplete: false, missing: [], unresolved: 0 }
+const noCandidates = { missingHoldings: [], hintedTokens: [], isHintedMore: false }
 
 /** Compares the candidates with the history: they are rows of their own, so each shows what the other has lost. */
 async function readCandidates(
@@ -108,12 +120,12 @@ export async function issueCertificate(options: AuditOptions, headers: HeaderChe
   const operations = await checkOperations(audit)
   const native = await checkNative(audit, sent.verdict)
   const tokens = await checkTokens(audit, index.verdict)
-  const unaltered = headers.blocks && (await checkUnaltered(audit, headers))
+  const unaltered = await checkUnaltered(audit, headers)
   const complete = worstOf([index, sent, operations, native, ...tokens].map(({ verdict }) => verdict))
   return {
-    verdict: worstOf([complete, unaltered?.verdict ?? 'proven']),
+    verdict: worstOf([complete, unaltered.verdict]),
     complete,
-    ...(unaltered && { unaltered }),
+    unaltered,
     index,
     sent,
     operations,

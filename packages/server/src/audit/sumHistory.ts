@@ -3,6 +3,7 @@ import type { MissingPart } from '../index/port/audit.ts'
 import { decodeDetailed } from '../index/record/details.ts'
 import { toPosition } from '../index/record/transactionId.ts'
 import type { AccountEvent, Address, Hash, TokenTransfer, UserOperation } from '../model/evm.ts'
+import { IndexDamagedError } from '../platform/errors.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { TokenName } from './accountState.ts'
 import { movedBy, tokenKey, tokenOf } from './changes.ts'
@@ -46,6 +47,8 @@ export interface HistorySums {
   /** All transactions that the address index names, also up to that height. */
   readonly transactions: number
   readonly missing: readonly MissingPart[]
+  /** Damage that ended a reading: what comes after it is not added up. */
+  readonly damages: readonly IndexDamagedError[]
   /** More than `missing` lists. */
   readonly isMissingMore: boolean
   readonly sent: number
@@ -104,8 +107,23 @@ export async function sumHistory(
   onBlock: (blockNumber: number) => void
 ): Promise<HistorySums> {
   const sums = new Sums(account)
+  await sums.takeDamage(() => sumRecords(sums, snapshot, account, { above, indexedFrom }, onBlock))
+  await sums.takeDamage(() => sumEvents(sums, snapshot, account, above))
+  return sums
+}
+
+async function sumRecords(
+  sums: Sums,
+  snapshot: AuditedRows,
+  account: Address,
+  { above, indexedFrom }: { readonly above: number; readonly indexedFrom: number },
+  onBlock: (blockNumber: number) => void
+): Promise<void> {
   for await (const chunk of snapshot.auditedRecords(account)) {
     sums.addMissing(chunk.missing)
+    for (const { part, position } of chunk.missing) {
+      if (part === 'alteredRecord') sums.heights.add(position.blockNumber)
+    }
     for (const known of decodeDetailed(chunk)) {
       if (known.transaction.blockNumber > above)
         sums.add({ transaction: known.transaction, ...known.details })
@@ -118,13 +136,15 @@ export async function sumHistory(
     const oldest = chunk.ids.at(-1)
     if (oldest !== undefined) onBlock(toPosition(oldest).blockNumber)
   }
+}
+
+async function sumEvents(sums: Sums, snapshot: AuditedRows, account: Address, above: number): Promise<void> {
   for await (const blocks of snapshot.accountEvents(account)) {
     for (const { blockNumber, events } of blocks) {
       sums.heights.add(blockNumber)
       if (blockNumber > above) sums.addEvents(blockNumber, events)
     }
   }
-  return sums
 }
 
 class Sums implements HistorySums {
@@ -133,6 +153,7 @@ class Sums implements HistorySums {
   hasOddNonces = false
   creations = 0n
   readonly heights = new HeightSet()
+  readonly damages: IndexDamagedError[] = []
   isMissingMore = false
   isWantedMore = false
   hasMoreOperations = false
@@ -153,6 +174,16 @@ class Sums implements HistorySums {
 
   constructor(account: Address) {
     this.#account = account
+  }
+
+  /** Keeps damage that a reading met, in place of failing. */
+  async takeDamage(read: () => Promise<void>): Promise<void> {
+    try {
+      await read()
+    } catch (error) {
+      if (!(error instanceof IndexDamagedError)) throw error
+      this.damages.push(error)
+    }
   }
 
   addMissing(parts: readonly MissingPart[]): void {

@@ -1,5 +1,5 @@
 import { startAnvil } from '@chain-data/devnet'
-import type { Finding } from '@chain-data/protocol'
+import type { CertificateOptions, Finding } from '@chain-data/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import { decodeAccountEvents } from '../../src/index/record/accountEvents.ts'
@@ -82,32 +82,43 @@ describe.each(engines)('in $name', engine => {
     }
   })
 
-  it('against the headers, no altered or swapped record, block or row is called proven, and what is whole agrees with them', async () => {
+  it('no altered or swapped record, block or row is called proven, and what is whole agrees with its checksums and headers', async () => {
     const all = [...(await everyAddress(world, true))]
     for (let left = bystanders; left > 0; left--) {
       const address = all[random.below(all.length)] ?? ''
       const { verdict, complete, unaltered, findings } = await certifier.verify(address, { verify: 'roots' })
       expect({ verdict, complete, findings, address }).toMatchObject({ verdict: 'proven', findings: [] })
       expect(unaltered).toMatchObject({ verdict: 'proven', unknownParts: ['transactions', 'senders'] })
-      expect(unaltered?.roots).toBe(unaltered?.blocks)
+      expect([unaltered?.roots, unaltered?.checksums]).toEqual([unaltered?.blocks, unaltered?.blocks])
     }
+    const seen = new Set<string>()
     const alterations = await chooseAlterations(rows, random)
     expect(new Set(alterations.map(({ table }) => table)).size, `seed ${seed}`).toBeGreaterThan(4)
     for (const { what, affected, alter, putBack } of alterations) {
       await alter()
       const address = affected[random.below(affected.length)] ?? ''
-      expect(await verdictOf(certifier, address), `seed ${seed}: ${what}, ${address}`).not.toBe('proven')
+      for (const options of [undefined, { verify: 'roots' }] as const) {
+        const found = await verdictOf(certifier, address, options)
+        expect(found, `seed ${seed}: ${what}, ${address} ${options?.verify}`).not.toBe('proven')
+        for (const kind of found.split(' ')) seen.add(kind)
+      }
       await putBack()
     }
+    expect([...seen], `seed ${seed}`).toEqual(expect.arrayContaining(['failed', 'INDEX_DAMAGED']))
     const [someone = ''] = alterations.flatMap(({ affected }) => affected)
-    expect(await verdictOf(certifier, someone), `seed ${seed}: ${someone} put back`).toBe('proven')
+    expect(await verdictOf(certifier, someone, undefined), `seed ${seed}: ${someone} put back`).toBe('proven')
   })
 })
 
 /** A refusal calls nothing proven either. */
-async function verdictOf(certifier: Certifier, address: string): Promise<string> {
+async function verdictOf(
+  certifier: Certifier,
+  address: string,
+  options: CertificateOptions | undefined
+): Promise<string> {
   try {
-    return (await certifier.verify(address, { verify: 'roots' })).verdict
+    const { verdict, findings } = await certifier.verify(address, options)
+    return [verdict, ...findings.map(({ kind }) => kind)].join(' ')
   } catch (error) {
     if (error instanceof Refusal) return error.reason
     if (error instanceof StoreError) return error.name

@@ -3,19 +3,19 @@ import type { RecordChunk } from '../record/record.ts'
 import type { ChecksumDifference } from '../record/rowChecksums.ts'
 import type { TransactionPosition } from '../record/transactionId.ts'
 
-/** Chunk of a history that is read even if rows are missing. */
+/** Chunk of a history that is read even if rows are missing or altered. */
 export interface AuditedChunk extends RecordChunk {
   readonly missing: readonly MissingPart[]
 }
 
-/** A row that the store must have for a transaction of the address index, and lacks. */
+/** A row that the store must have for a transaction of the address index, and lacks or has altered. */
 export interface MissingPart {
   readonly position: TransactionPosition
   /**
    * Its record; the row by which it is found by its hash, of which nothing is known where the record is missing, or the engine
-   * keeps no such rows; its block.
+   * keeps no such rows; its block; a record or a block that is there and does not agree with its checksum.
    */
-  readonly part: 'record' | 'hash' | 'block'
+  readonly part: 'record' | 'hash' | 'block' | 'alteredRecord' | 'alteredBlock'
 }
 
 /** Result of counting the rows of the address index again, for one address. */
@@ -34,7 +34,7 @@ export interface BlockEvents {
 export interface AuditReader {
   /**
    * The whole history, newest first, like `records`, but each missing part is named instead of an error. `ids` and `bytes`
-   * leave out transactions without a record; a chunk may have no record at all. For each transaction its hash and its block
+   * leave out transactions without a record, or with an altered one; a chunk may have no record at all. For each transaction its hash and its block
    * are looked up too.
    */
   auditedRecords(address: Address): AsyncIterable<AuditedChunk>

@@ -1,5 +1,5 @@
 import type { AuditedChunk, MissingPart } from '../port/audit.ts'
-import { checkRecords, type SumRule } from '../record/recordSums.ts'
+import { checkRecords, type SumRule, splitAltered } from '../record/recordSums.ts'
 import { toPosition } from '../record/transactionId.ts'
 import { missingRecord } from '../shared/rows.ts'
 import type { ReadConnection, Row } from './connection.ts'
@@ -169,21 +169,29 @@ export function toStretch(
  */
 export function toAuditedStretch(
   rule: SumRule,
-  { ids, bytes, lengths, withoutRecord, withoutBlock }: Row = {}
+  { ids, bytes, lengths, withoutRecord, withoutBlock, inAlteredBlock }: Row = {}
 ): Stretch | undefined {
   const named = toNumbers(ids)
   const lastId = named.at(-1)
   if (lastId === undefined) return undefined
   const [recordless, blockless] = [new Set(toNumbers(withoutRecord)), new Set(toNumbers(withoutBlock))]
-  const missing = named.flatMap((id): MissingPart[] => [
-    ...(recordless.has(id) ? [{ position: toPosition(id), part: 'record' as const }] : []),
-    ...(blockless.has(id) ? [{ position: toPosition(id), part: 'block' as const }] : [])
-  ])
   const found = named.filter(id => !recordless.has(id))
   const records = Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0)
-  checkRecords(rule, found, records, toLengths(lengths))
+  const sound = splitAltered(rule, found, records, toLengths(lengths))
+  const altered = new Set(sound.altered)
+  const inAltered = new Set(toNumbers(inAlteredBlock))
+  const missing = named.flatMap((id): MissingPart[] =>
+    (
+      [
+        [recordless, 'record'],
+        [blockless, 'block'],
+        [altered, 'alteredRecord'],
+        [inAltered, 'alteredBlock']
+      ] as const
+    ).flatMap(([ids, part]) => (ids.has(id) ? [{ position: toPosition(id), part }] : []))
+  )
   return {
-    chunk: { ids: found, bytes: records, missing },
+    chunk: { ids: sound.ids, bytes: sound.bytes, missing },
     rows: named.length,
     lastId
   }

@@ -143,14 +143,16 @@ export function createReadStatements(
       `SELECT string_agg(int8send(id), '') AS ids, string_agg(rec, '') AS bytes,
          string_agg(int4send(octet_length(rec)), '') AS lengths,
          string_agg(int8send(id), '') FILTER (WHERE rec IS NULL) AS "withoutRecord",
-         string_agg(int8send(id), '') FILTER (WHERE block IS NULL) AS "withoutBlock"
+         string_agg(int8send(id), '') FILTER (WHERE block IS NULL) AS "withoutBlock",
+         string_agg(int8send(id), '') FILTER (WHERE NOT "isSound" OR "isSound" IS NULL AND block >= $5) AS "inAlteredBlock"
        FROM (
-         SELECT a.tx_id AS id, t.rec, b.number AS block FROM ${schema}.address_tx a
+         SELECT a.tx_id AS id, t.rec, b.number AS block, b."isSound" FROM ${schema}.address_tx a
          LEFT JOIN LATERAL (
            SELECT rec FROM ${schema}.tx WHERE tx.id = a.tx_id AND tx.id >= $2 AND tx.id < $3 OFFSET 0
          ) t ON true
          LEFT JOIN LATERAL (
-           SELECT number FROM ${schema}.block WHERE block.number = a.tx_id >> 16 OFFSET 0
+           SELECT number, ${isSound('block')} AS "isSound" FROM ${schema}.block
+           WHERE block.number = a.tx_id >> 16 OFFSET 0
          ) b ON true
          WHERE a.address = $1 AND a.tx_id >= $2 AND a.tx_id < $3
          ORDER BY a.tx_id DESC LIMIT $4

@@ -150,8 +150,12 @@ export class PostgresSnapshot extends IndexSnapshot {
 
   async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
     const key = addressBytes(address)
+    const { checkedFrom = Number.MAX_SAFE_INTEGER } = this.#rule
     const cursor = new HistoryCursor(await this.#windows(), async ({ from, end, isWide }, count) =>
-      toAuditedStretch(this.#rule, (await this.#rows('audited', [key, from, end, count], isWide))[0])
+      toAuditedStretch(
+        this.#rule,
+        (await this.#rows('audited', [key, from, end, count, checkedFrom], isWide))[0]
+      )
     )
     for await (const { chunk } of this.#pullAll(cursor)) yield chunk
   }

@@ -57,6 +57,34 @@ export function checkRecords(
   }
 }
 
+/** Leaves out the records whose sums differ. @returns those that agree, and the ids of the others. */
+export function splitAltered(
+  rule: SumRule,
+  ids: readonly number[],
+  bytes: Uint8Array,
+  lengths: ArrayLike<number>
+): { readonly ids: readonly number[]; readonly bytes: Uint8Array; readonly altered: readonly number[] } {
+  const sound: number[] = []
+  const altered: number[] = []
+  const records: Uint8Array[] = []
+  let start = 0
+  for (const [row, id] of ids.entries()) {
+    const end = start + (lengths[row] ?? 0)
+    try {
+      checkOne(rule, id, bytes, start, end)
+      sound.push(id)
+      records.push(bytes.subarray(start, end))
+    } catch (error) {
+      if (!(error instanceof IndexDamagedError)) throw error
+      altered.push(id)
+    }
+    start = end
+  }
+  return altered.length === 0
+    ? { ids, bytes, altered }
+    : { ids: sound, bytes: Buffer.concat(records), altered }
+}
+
 /** Checks the sum of one record. @throws {IndexDamagedError} as `checkRecords`. */
 export function checkRecord(rule: SumRule, id: number, record: Uint8Array): void {
   checkOne(rule, id, record, 0, record.length)

@@ -1,13 +1,13 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Address, Hash } from '../../model/evm.ts'
 import { IndexDamagedError } from '../../platform/errors.ts'
-import type { AuditedChunk } from '../port/audit.ts'
+import type { AuditedChunk, MissingPart } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type { IndexedRange, StoredBlock } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashKey } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
-import { checkRecords, type SumRule } from '../record/recordSums.ts'
+import { checkRecords, type SumRule, splitAltered } from '../record/recordSums.ts'
 import {
   afterAllAddresses,
   findChecksum,
@@ -122,11 +122,21 @@ export class SqliteSnapshot extends IndexSnapshot {
     for (let wanted = chunkRecords; ; await breathe()) {
       const row = this.#open().audited.get([...newestBefore(before, key), wanted])
       if (row?.last == null) return
-      const chunk = toAuditedChunk(this.#rule, row)
+      const chunk = toAuditedChunk(this.#rule, row, number => this.#isBlockAltered(number))
       yield chunk
       if (row.n < wanted) return
       before = row.last
       wanted = nextChunkSize(chunk.ids.length, chunk.bytes.length, chunkRecords)
+    }
+  }
+
+  #isBlockAltered(number: number): boolean {
+    try {
+      this.#open().cursor.block(number)
+      return false
+    } catch (error) {
+      if (error instanceof IndexDamagedError) return true
+      throw error
     }
   }
 
@@ -318,14 +328,30 @@ function toChunk(
 
 function toAuditedChunk(
   rule: SumRule,
-  row: NonNullable<ReturnType<ReadConnection['audited']['get']>>
+  row: NonNullable<ReturnType<ReadConnection['audited']['get']>>,
+  isBlockAltered: (number: number) => boolean
 ): AuditedChunk {
-  const missing = (['record', 'hash', 'block'] as const).flatMap(part =>
-    toIds(row[part]).map(id => ({ id, part }))
+  const named = (list: readonly number[], part: MissingPart['part']) => list.map(id => ({ id, part }))
+  const found = toIds(row.ids)
+  const { ids, bytes, altered } = splitAltered(
+    rule,
+    found,
+    row.bytes ?? new Uint8Array(0),
+    toIds(row.lengths)
   )
-  const ids = toIds(row.ids)
-  const bytes = row.bytes ?? new Uint8Array(0)
-  checkRecords(rule, ids, bytes, toIds(row.lengths))
+  const blockless = new Set(toIds(row.block))
+  let last = -1
+  const inAlteredBlock = found.filter(id => {
+    const { blockNumber } = toPosition(id)
+    const isFirst = blockNumber !== last
+    last = blockNumber
+    return isFirst && !blockless.has(id) && isBlockAltered(blockNumber)
+  })
+  const missing = [
+    ...(['record', 'hash', 'block'] as const).flatMap(part => named(toIds(row[part]), part)),
+    ...named(altered, 'alteredRecord'),
+    ...named(inAlteredBlock, 'alteredBlock')
+  ]
   return {
     ...{ ids, bytes },
     missing: missing.sort((a, b) => b.id - a.id).map(({ id, part }) => ({ position: toPosition(id), part }))

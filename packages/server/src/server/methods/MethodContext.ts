@@ -1,5 +1,6 @@
 import type { MethodHandlers } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
+import type { IndexDamagedError } from '../../platform/errors.ts'
 
 /** The context of a call; its params are already checked against the spec. */
 export interface MethodContext {
@@ -11,6 +12,8 @@ export interface MethodContext {
   readonly deadlineMs: number
   /** Called with what the answer covers, before its first byte; the response has it in a header. */
   readonly onCoverage?: (coverage: AnswerCoverage) => void
+  /** Called with damage of the index that the answer names in place of failing. */
+  readonly onDamage?: (damage: IndexDamagedError) => void
 }
 
 /** The server's implementation of the methods of the spec; `rpc.discover` needs none. */

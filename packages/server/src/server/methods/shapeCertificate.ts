@@ -28,7 +28,7 @@ export function shapeCertificate(
     asOf: { blockNumber: at.number, blockHash: at.hash, timestamp: at.timestampSeconds },
     verdict,
     complete,
-    ...(unaltered && { unaltered: shapeUnaltered(unaltered) }),
+    unaltered: shapeUnaltered(unaltered),
     covers: { from, to, ...knownFrom(coverage) },
     index,
     sent: shapeSent(sent),

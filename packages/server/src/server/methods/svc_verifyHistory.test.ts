@@ -49,7 +49,13 @@ function startVerify(
       marks: async () => ({ backfilled: true, settled: true, degraded: false }),
       indexedRange: async () => ({ from: 0, to: { number: view.height, hash }, toTimestampSeconds: 1 }),
       rollbacks: async () => view.rollbacks,
-      coverage: async () => ({ detailedFrom: 0, tracedFrom: 0, countedFrom: 0, operationsFrom: 0 }),
+      coverage: async () => ({
+        detailedFrom: 0,
+        tracedFrom: 0,
+        countedFrom: 0,
+        operationsFrom: 0,
+        checkedFrom: 0
+      }),
       async *auditedRecords() {
         onRead()
         yield { ids: [toTransactionId({ blockNumber: 7, index: 0 })], bytes: received, missing: [] }

@@ -1,6 +1,6 @@
 import type { IndexedAccount } from '../../audit/Audit.ts'
 import type { AccountStates } from '../../audit/accountStates.ts'
-import type { HeaderChecking } from '../../audit/checkUnaltered.ts'
+import { damagesOf, type HeaderChecking } from '../../audit/checkUnaltered.ts'
 import { issueCertificate, readIndexedAccount } from '../../audit/issueCertificate.ts'
 import type { OlderHistory } from '../../audit/joinOlder.ts'
 import { type BlockAt, BlockLostError } from '../../evm/state/pinBlock.ts'
@@ -75,6 +75,8 @@ export function createVerifyHistory({
     const older = await readOlder(chain, account, context)
     const { indexed, at, branch, tookMs } = await readIndex(chain, account, older, untilMs, context)
     const { sums } = indexed
+    const damages = damagesOf(indexed)
+    for (const damage of damages) context.onDamage?.(damage)
     const size = sums.transactions + sums.tokens.size
     const request = { address: account, at, size, signal, deadlineMs }
     const { block, ...known } = chain.headers
@@ -83,7 +85,9 @@ export function createVerifyHistory({
       issueCertificate(
         {
           ...{ indexed, state, openSnapshot: () => reopen(chain.reader, at, branch, signal) },
-          followUntilMs: Math.min(untilMs, deadlineMs - passesPerDifference * tookMs),
+          // What is damaged explains them: they are not worth the time.
+          followUntilMs:
+            damages.length > 0 ? 0 : Math.min(untilMs, deadlineMs - passesPerDifference * tookMs),
           untilMs,
           now: () => clock.now()
         },

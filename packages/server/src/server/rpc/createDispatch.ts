@@ -152,7 +152,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         deadlineMs: Date.now() + requestDeadlineMs,
         onCoverage: reported => {
           coverage = reported
-        }
+        },
+        onDamage: damage => reportDamage(damage, chainId)
       })
       const result = await watchDamage(answering)
       if (!(result instanceof ResultStream)) return wholeAnswer(exactJson(result), head)
