@@ -123,6 +123,7 @@ describe('GET /metrics', () => {
     expect(sampleOf(page, 'chain_data_store_commit_duration_seconds_count')).toBeGreaterThan(1)
     expect(sampleOf(page, 'chain_data_reorg_depth_blocks_count')).toBe(1)
     expect(sampleOf(page, 'chain_data_store_size_bytes')).toBeGreaterThan(10_000)
+    expect(sampleOf(page, 'chain_data_store_free_bytes')).toBeGreaterThan(1_000_000)
     expect(sampleOf(page, 'chain_data_pool_transactions')).toBe(0)
     expect(sampleOf(page, 'chain_data_build_info')).toBe(1)
     expect(sampleOf(page, 'nodejs_heap_size_used_bytes')).toBeGreaterThan(0)

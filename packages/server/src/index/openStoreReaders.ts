@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import type { StoreLocation } from './parseStoreUrl.ts'
 import type { StoreReader } from './port/store.ts'
 import { chainFiles } from './sqlite/open.ts'
@@ -78,6 +78,20 @@ export function storeBytes(location: StoreLocation, chainId: number): number | u
   const { database } = chainFiles(location.folder, chainId)
   const main = sizeOf(database)
   return main === undefined ? undefined : main + (sizeOf(`${database}-wal`) ?? 0)
+}
+
+/**
+ * Returns the bytes that are free for an index on this machine's disk.
+ * @returns absent where the folder cannot be looked at, and for PostgreSQL.
+ */
+export function freeBytes(location: StoreLocation): number | undefined {
+  if (location.kind !== 'sqlite') return undefined
+  try {
+    const { bavail, bsize } = statfsSync(location.folder)
+    return bavail * bsize
+  } catch {
+    return undefined
+  }
 }
 
 function sizeOf(file: string): number | undefined {

@@ -36,6 +36,9 @@ export const depthBounds = [1, 2, 3, 5, 8, 16, 32, 64, 128, 512] as const
 /** Upper bounds, in seconds, of the time that an upstream takes for its work. */
 export const upstreamBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25] as const
 
+/** Less free space on the disk of an index is worth a warning: each transaction takes some 300 bytes. */
+export const lowSpaceBytes = 5 * 1024 ** 3
+
 /** What the indexer of one chain has done: plain data, out of its thread. Counts run from the start of the thread. */
 export interface IndexFigures {
   readonly chainId: number
@@ -53,6 +56,8 @@ export interface IndexFigures {
   readonly poolTransactions?: number
   /** Size of the index on the disk, its write-ahead log included; absent where it is not known. */
   readonly storeBytes?: number
+  /** Free space on that disk; absent where it is not known. */
+  readonly freeBytes?: number
 }
 
 /**

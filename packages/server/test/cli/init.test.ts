@@ -120,7 +120,7 @@ describe.concurrent('chain-data init', () => {
   it('on anvil writes what starts, and prints a call that is answered for an account that was active', async context => {
     const { folder, writtenChain, startAndAsk } = await openPlace(context)
     const { stdout, result, address } = await startAndAsk(anvil.rpcUrl)
-    expect(stdout).toMatch(/development chain 31337\n/)
+    expect(stdout).toMatch(/: Chain 31337\n/)
     expect(stdout).toMatch(/blocks +it has all blocks, and their state \(an archive node\)/)
     expect(stdout).toMatch(/addresses +transactions of an address are listed by trace_filter/)
     expect(stdout).toMatch(/traces +block \d+ with \d+ transactions is traced by trace_block/)
@@ -147,6 +147,18 @@ describe.concurrent('chain-data init', () => {
         serverKeys: [{ key: expect.stringMatching(/^hmac-sha256:/), createdAt: expect.any(String) }]
       }
     ])
+  })
+
+  it('on a copy of a public chain, as anvil --fork-url makes, sets dev and says why', async context => {
+    const { writtenChain, startAndAsk } = await openPlace(context)
+    const node = await startAnvil({ chainId: 137 })
+    context.onTestFinished(() => node.stop())
+    const { stdout, result } = await startAndAsk(node.rpcUrl)
+    expect(stdout).toMatch(
+      /Polygon \(137\): the node is a developer's, and copies this chain under its id\. "dev": true is set/
+    )
+    expect(await writtenChain()).toMatchObject({ chainId: 137, dev: true })
+    expect(result).toEqual([])
   })
 
   it('on hardhat, which has no traces and no index of addresses', async context => {
@@ -231,7 +243,7 @@ describe.concurrent('chain-data init', () => {
     [
       'a node of another chain',
       async () => ['polygon', anvil.rpcUrl],
-      /: it serves development chain 31337, expected Polygon \(137\)/
+      /: it serves Chain 31337, expected Polygon \(137\)/
     ],
     [
       'a chain and no URL',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startAnvil } from '@chain-data/devnet'
 import { afterEach, expect, it } from 'vitest'
 import { createServer } from '../../src/index.ts'
-import { silentLogger } from '../../src/platform/logger.ts'
+import { createLogger } from '../../src/platform/logger.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
 
 const cleanUps: (() => unknown)[] = []
@@ -46,13 +46,14 @@ it('a full disk is named as the cause, and the index goes on once there is space
     }
   }
   await rpc('anvil_mine', '0x5')
+  const messages: string[] = []
   const server = await createServer(
     {
       store: `sqlite:${join(disk, 'store')}`,
       projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
       chains: { evm: [{ chainId: anvil.chainId, rpcUrls: [anvil.rpcUrl] }] }
     },
-    { logger: silentLogger }
+    { logger: createLogger({ level: 'warn', write: line => messages.push(JSON.parse(line).msg) }) }
   )
   cleanUps.push(() => server.close())
   const address = `0x${'ca'.repeat(20)}`
@@ -68,6 +69,8 @@ it('a full disk is named as the cause, and the index goes on once there is space
   }
   await eventually('the chain is followed', () => server.status()[0]?.phase === 'following')
   expect(await ask()).toMatchObject({ result: [] })
+  const isWarned = () => messages.includes('little space is left on the disk of the index')
+  await eventually('little space is warned of', isWarned)
 
   const ballast = join(disk, 'ballast')
   fill(ballast)

@@ -40,6 +40,11 @@ describe('the line on top says', () => {
     ],
     ['degraded', 'Chain 1 is degraded: final blocks were replaced', ['Degraded']],
     ['byAnother', 'Chain 1 is in sync', ['another server on the same store', 'not known']],
+    [
+      'littleSpace',
+      'Chain 1 is in sync, and little space is left on its disk: 3 GB',
+      ['Little space', 'Free on it']
+    ],
     ['onlyAnswers', 'Chain 1 is in sync', ['another server; this one only answers']],
     ['notHeardOf', 'Chain 1 waits for a word of the server that indexes it', ['only answers']],
     ['goingBack', 'Chain 1 was reorganised and goes back to block 19,426,560', ['Going back']],

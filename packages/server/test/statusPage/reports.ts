@@ -142,6 +142,7 @@ export const states: Readonly<Record<string, StatusReport>> = {
   ]),
   degraded: reportOf([chainWith({ degraded: true })]),
   byAnother: reportOf([chainWith({ waiting: true, transactionsPerSecond: undefined })]),
+  littleSpace: reportOf([chainWith({ freeBytes: 3 * 2 ** 30 })]),
   onlyAnswers: reportOf([chainWith({ waiting: true, indexing: false, transactionsPerSecond: undefined })]),
   notHeardOf: reportOf([chainWith({ waiting: true, indexing: false, phase: 'starting' })]),
   goingBack: reportOf([chainWith({ rollingBackTo: 19_426_560, phase: 'following' })]),

@@ -1,4 +1,4 @@
-import { systemClock } from '../../platform/clock.ts'
+import { steadyClock } from '../../platform/clock.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { createUpstreamPool } from '../upstreams/pool.ts'
 import type { EvmNode } from './nodeCall.ts'
@@ -21,11 +21,11 @@ export async function readChainId(url: string, timeoutMs: number): Promise<numbe
     maxResponseBytes: 1024 * 1024,
     maxAttempts: 2,
     firstPauseMs: 100,
-    clock: systemClock
+    clock: steadyClock
   })
   try {
     const ask = (node: EvmNode) => node.request({ method, params: [] })
-    const limits = { deadlineMs: systemClock.now() + timeoutMs }
+    const limits = { deadlineMs: steadyClock.now() + timeoutMs }
     const chainId = Number(readQuantity(await pool.run({ what: method, kind: method, ask }, limits), method))
     if (Number.isSafeInteger(chainId) && chainId > 0) return chainId
     throw new NodeContradictionError(`it answered ${method} with ${chainId}`)

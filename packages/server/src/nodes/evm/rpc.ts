@@ -1,5 +1,5 @@
 import type { Hash } from '../../model/evm.ts'
-import { type Clock, systemClock } from '../../platform/clock.ts'
+import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { ConfigError, NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { UpstreamFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -83,6 +83,7 @@ export interface EvmRpcOptions {
   readonly maxBatchCalls?: number
   /** Attempts of one exchange at each upstream; 4. */
   readonly maxAttempts?: number
+  /** Measures time limits and pauses; must not jump. */
   readonly clock?: Clock
 }
 
@@ -98,7 +99,7 @@ const longestPollMs = 10_000
  *   there are calls.
  */
 export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
-  const { chainId, rpcUrls, logger, clock = systemClock, role = 'query' } = options
+  const { chainId, rpcUrls, logger, clock = steadyClock, role = 'query' } = options
   const defaultTimeoutMs = options.timeoutMs ?? 20_000
   const pollTimeoutMs = Math.min(defaultTimeoutMs, longestPollMs)
   if (rpcUrls.length === 0) throw new ConfigError(`chain ${chainId} has no rpcUrls; expected at least one`)

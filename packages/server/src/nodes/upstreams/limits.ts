@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
+import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { createPermits } from '../../platform/concurrency/permits.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { isMethodMissing } from './errorWords.ts'
@@ -101,7 +101,7 @@ export function createCapabilities(name: string) {
   function lacks(method: string): boolean {
     const since = missingSince.get(method)
     const forgetMs = known.has(method) ? forgetKnownAfterMs : forgetAfterMs
-    return since !== undefined && Date.now() - since < forgetMs
+    return since !== undefined && steadyClock.now() - since < forgetMs
   }
 
   /** Runs `ask`, which calls `method`, and remembers whether the upstream has it. @throws what `ask` throws. */
@@ -112,7 +112,7 @@ export function createCapabilities(name: string) {
       known.add(method)
       return value
     } catch (error) {
-      if (isMethodMissing(error)) missingSince.set(method, Date.now())
+      if (isMethodMissing(error)) missingSince.set(method, steadyClock.now())
       throw error
     }
   }

@@ -2,13 +2,13 @@ import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createPoolReader } from '../../evm/pool/pool.ts'
 import { findStrategies } from '../../evm/state/findStrategies.ts'
 import { pinBlock, readLatestBlock } from '../../evm/state/pinBlock.ts'
+import { labelChain } from '../../model/labelChain.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { displayText } from '../../platform/displayText.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { silentLogger } from '../../platform/logger.ts'
-import { labelChain } from '../config/applyPresets.ts'
 import { chooseRoots } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
 import { checkAddressIndex, checkBlocks, checkRate } from './checkOffers.ts'
@@ -75,7 +75,7 @@ export async function checkEvmNode(
       readSample(rpc, chain, { oldest: offers.oldestBlock ?? 0, head: newest, timeoutMs, onBlock })
     )
     const [client, ...others] = await Promise.all([
-      tryNode('chain', 'error', () => checkClient(rpc, chain, genesisHash)),
+      tryNode('chain', 'error', async () => note(await checkClient(rpc, chain, genesisHash))),
       tryNode('receipts', 'error', async () => (await reading).finding),
       ...blocks,
       tryNode('state', 'error', () => checkState(rpc)),
@@ -102,7 +102,14 @@ export async function checkEvmNode(
   }
 }
 
-function checkClient(rpc: EvmUpstreams, chain: EvmChain, genesisHash: string): Promise<Finding> {
+/** As anvil, which `anvil --fork-url` is too, and hardhat call themselves. */
+const devClients = /^(anvil|hardhatnetwork)\b/i
+
+function checkClient(
+  rpc: EvmUpstreams,
+  chain: EvmChain,
+  genesisHash: string
+): Promise<{ readonly finding: Finding; readonly isDevNode: boolean }> {
   return rpc.onOneNode('client', async node => {
     const sentMs = performance.now()
     await node.request({ method: 'eth_blockNumber', params: [] })
@@ -114,11 +121,14 @@ function checkClient(rpc: EvmUpstreams, chain: EvmChain, genesisHash: string): P
     const name =
       version?.ok && typeof version.value === 'string' ? displayText(version.value).slice(0, 60) : ''
     const client = name === '' ? '' : `, ${name}`
-    const found = `${labelChain(chain)}, genesis ${genesisHash.slice(0, 10)}…${client}, answers in ${tookMs} ms`
+    const found = `${labelChain(chain.chainId, chain.name)}, genesis ${genesisHash.slice(0, 10)}…${client}, answers in ${tookMs} ms`
     // `false` when it is level; an object, or whatever a client shows instead, while it is not.
-    if (!syncing?.ok || !syncing.value) return ok('chain', found)
+    const isLevel = !syncing?.ok || !syncing.value
     const advice = 'wait until it has caught up, or serve from another node meanwhile'
-    return warning('chain', `${found}, still syncing`, advice)
+    return {
+      finding: isLevel ? ok('chain', found) : warning('chain', `${found}, still syncing`, advice),
+      isDevNode: devClients.test(name)
+    }
   })
 }
 

@@ -1,19 +1,18 @@
 import { constants, existsSync } from 'node:fs'
-import { access, stat, statfs } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { freeBytes } from '../../index/openStoreReaders.ts'
 import { parseStoreUrl } from '../../index/parseStoreUrl.ts'
 import { StoreInUseError } from '../../index/port/writer.ts'
 import { loadSqliteDriver } from '../../index/sqlite/loadDriver.ts'
 import { acquireWriterLock } from '../../index/sqlite/lock.ts'
 import { chainFiles } from '../../index/sqlite/open.ts'
 import { StoreError } from '../../platform/errors.ts'
+import { lowSpaceBytes } from '../../platform/figures.ts'
 import type { Config } from '../config/config.ts'
 import { checkPostgres } from './checkPostgres.ts'
 import { type Finding, failure, ok, warning, warnUnless } from './findings.ts'
 import { readStores } from './readStores.ts'
-
-/** An index takes some 300 bytes for each transaction, so this is not much. */
-const littleSpaceBytes = 5 * 1024 ** 3
 
 /**
  * Checks that the store's folder can be written and has room, or its database suits, and that each chain's index there can
@@ -61,11 +60,10 @@ async function checkFolder(folder: string): Promise<Finding> {
     const advice = 'give the server a folder that it may write, or run it as the user who owns this one'
     return failure('folder', 'cannot be written', advice)
   }
-  const { bavail, bsize } = await statfs(existing)
-  const freeBytes = bavail * bsize
-  const found = `${existing === path ? 'can be written' : 'will be made at the first start'}, ${formatBytes(freeBytes)} free`
+  const free = freeBytes({ kind: 'sqlite', folder: existing }) ?? 0
+  const found = `${existing === path ? 'can be written' : 'will be made at the first start'}, ${formatBytes(free)} free`
   const advice = 'make room: an index takes some 300 bytes for each transaction'
-  return warnUnless(freeBytes >= littleSpaceBytes, 'folder', found, advice)
+  return warnUnless(free >= lowSpaceBytes, 'folder', found, advice)
 }
 
 function nearestExisting(path: string): string {

@@ -68,6 +68,8 @@ export interface NodeOffers {
   readonly oldestBlock?: number
   /** It lists the transactions of an address, which `deepHistory` needs. */
   readonly hasAddressIndex?: boolean
+  /** It is a developer's node, which may copy a public chain. */
+  readonly isDevNode?: boolean
 }
 
 /** The findings about one node, and what the nodes of a chain are compared by. */

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { devChainIds } from '../../model/chainPresets.ts'
+import { labelChain } from '../../model/labelChain.ts'
 import type { ConfigInput } from '../config/config.ts'
 import { chooseStart, type Start } from './chooseStart.ts'
 import { type Asker, createAsker } from './createAsker.ts'
 import { createServerKey } from './createServerKey.ts'
 import { type FirstCall, formatCurl, formatProgram } from './formatFirstCall.ts'
-import { InitError, nameOfChain, readTargets } from './readTargets.ts'
+import { InitError, readTargets } from './readTargets.ts'
 import { serve } from './serve.ts'
 import { groupByChain, type SeenChain, surveyChain } from './surveyChain.ts'
 import { choosePort, writeConfigFile } from './writeConfigFile.ts'
@@ -90,7 +92,7 @@ async function requireUnused(file: string, { force }: InitOptions, asker: Asker)
 }
 
 async function askForUrl(chainIds: readonly number[], asker: Asker): Promise<string> {
-  const names = chainIds.map(nameOfChain).join(' or ')
+  const names = chainIds.map(chainId => labelChain(chainId)).join(' or ')
   const what = names === '' ? 'a node' : `a node of ${names}`
   const answer = await asker.question(`URL of ${what}, such as https://host/key:`)
   const [url] = answer === undefined ? [] : readTargets([answer]).urls
@@ -116,6 +118,13 @@ async function settle(chain: SeenChain, options: InitOptions, asker: Asker) {
   const isWhole =
     whole !== undefined &&
     (await asker.confirm(`Index from block ${whole.startBlock} on all the same?`, false))
+  // Its own blocks are none of the public chain, and may begin anew at any time.
+  const isCopy = !devChainIds.has(chainId) && offers.some(each => each?.isDevNode === true)
+  if (isCopy) {
+    print(
+      `${name}: the node is a developer's, and copies this chain under its id. "dev": true is set, so that its blocks are not held against their headers like those of the public chain, and the index follows wherever the node goes.\n`
+    )
+  }
   const isTraced = nodes.some(({ report }) =>
     report.findings.some(({ check, state }) => check === 'traces' && state === 'ok')
   )
@@ -123,6 +132,7 @@ async function settle(chain: SeenChain, options: InitOptions, asker: Asker) {
     chainId,
     rpcUrls: nodes.map(({ url }) => url),
     ...(isWhole ? { startBlock: whole.startBlock } : start.settings),
+    ...(isCopy ? { dev: true } : {}),
     ...(isTraced ? { traces: 'auto' as const } : {}),
     ...(waivers.length > 0 ? { waivers } : {})
   }

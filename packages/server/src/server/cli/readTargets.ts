@@ -1,4 +1,5 @@
-import { chainPresets, devChainIds } from '../../model/chainPresets.ts'
+import { chainPresets } from '../../model/chainPresets.ts'
+import { labelChain, solanaChains } from '../../model/labelChain.ts'
 import { ChainDataError } from '../../platform/errors.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 
@@ -16,12 +17,6 @@ const otherNames: Readonly<Record<string, number>> = {
   arbitrum: 42_161,
   avalanche: 43_114
 }
-
-const solanaChains: readonly { readonly chainId: number; readonly name: string }[] = [
-  { chainId: 101, name: 'Solana' },
-  { chainId: 102, name: 'Solana Testnet' },
-  { chainId: 103, name: 'Solana Devnet' }
-]
 
 /**
  * Reads the arguments of `chain-data init`: URLs of nodes, and names or ids of chains, in any order.
@@ -58,7 +53,7 @@ function findChain(text: string): number {
   const [only, ...more] = similar
   if (only !== undefined && more.length === 0) return only.chainId
   if (only !== undefined) {
-    const list = similar.map(each => nameOfChain(each.chainId)).join(', ')
+    const list = similar.map(each => labelChain(each.chainId)).join(', ')
     throw new InitError(`"${shown}" may be one of several chains: ${list}; expected the id of one of them`)
   }
   throw new InitError(
@@ -69,11 +64,4 @@ function findChain(text: string): number {
 /** Compares names without case, blanks and hyphens. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '')
-}
-
-/** Words a chain for a person: its name and id, or its id alone. */
-export function nameOfChain(chainId: number): string {
-  const known = chainPresets.get(chainId) ?? solanaChains.find(chain => chain.chainId === chainId)
-  if (known !== undefined) return `${known.name} (${chainId})`
-  return `${devChainIds.has(chainId) ? 'development chain' : 'chain'} ${chainId}`
 }

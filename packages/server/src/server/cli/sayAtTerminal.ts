@@ -1,6 +1,6 @@
+import { labelChain } from '../../model/labelChain.ts'
 import { identifyNode } from '../check/identifyNode.ts'
 import type { Config } from '../config/config.ts'
-import { nameOfChain } from './readTargets.ts'
 import { hostOf } from './surveyChain.ts'
 import type { ChainWords } from './terminal.ts'
 
@@ -13,7 +13,7 @@ export function wordChains({ chains }: Config): ReadonlyMap<number, ChainWords> 
       ({ chainId, name, rpcUrls }) => [chainId, { name, hosts: rpcUrls.map(hostOf) }] as const
     ),
     ...chains.solana.map(
-      ({ chainId, rpcUrls }) => [chainId, { name: nameOfChain(chainId), hosts: rpcUrls.map(hostOf) }] as const
+      ({ chainId, rpcUrls }) => [chainId, { name: labelChain(chainId), hosts: rpcUrls.map(hostOf) }] as const
     )
   ])
 }
@@ -32,12 +32,12 @@ export function reportUselessNodes(
   const command = `chain-data check${file === undefined ? '' : ` --config ${file}`}`
   const look = async (url: string, chainId: number) => {
     const identity = await identifyNode(url, nodeTimeoutMs)
-    const where = `${hostOf(url)}, node of ${nameOfChain(chainId)}`
+    const where = `${hostOf(url)}, node of ${labelChain(chainId)}`
     if (identity.kind === 'unusable') {
       say(`${where}: ${identity.found}. Next: ${identity.advice}. More: ${command}`)
     } else if ((identity.chainId ?? chainId) !== chainId) {
       say(
-        `${where}: it serves ${nameOfChain(identity.chainId ?? 0)}. Next: mend chainId or the URL. More: ${command}`
+        `${where}: it serves ${labelChain(identity.chainId ?? 0)}. Next: mend chainId or the URL. More: ${command}`
       )
     }
   }

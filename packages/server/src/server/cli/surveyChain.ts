@@ -1,3 +1,4 @@
+import { labelChain } from '../../model/labelChain.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 import { checkEvmNode } from '../check/checkEvmNode.ts'
@@ -7,7 +8,7 @@ import { identifyNode, type NodeIdentity } from '../check/identifyNode.ts'
 import { compareSamples } from '../check/judgeSample.ts'
 import { type Activity, readEvmActivity, readSolanaActivity } from '../check/readActivity.ts'
 import { type ConfigInput, parseConfig } from '../config/config.ts'
-import { InitError, nameOfChain } from './readTargets.ts'
+import { InitError } from './readTargets.ts'
 
 /** A chain with the nodes that serve it, and what they offer. */
 export interface SeenChain {
@@ -63,9 +64,9 @@ export async function groupByChain(
         `${host}: it serves a Solana cluster that is not well known. Name its chain id, such as: chain-data init 103 <url>`
       )
     } else if (chainIds.length > 0 && !chainIds.includes(chainId)) {
-      const meant = chainIds.map(nameOfChain).join(' or ')
+      const meant = chainIds.map(chainId => labelChain(chainId)).join(' or ')
       problems.push(
-        `${host}: it serves ${nameOfChain(chainId)}, expected ${meant}. Take the URL of a node of that chain`
+        `${host}: it serves ${labelChain(chainId)}, expected ${meant}. Take the URL of a node of that chain`
       )
     } else {
       const group = groups.get(chainId) ?? { kind: identity.kind, chainId, urls: [] }
@@ -75,7 +76,7 @@ export async function groupByChain(
   }
   for (const chainId of chainIds) {
     if (problems.length === 0 && !groups.has(chainId))
-      problems.push(`No URL is of a node of ${nameOfChain(chainId)}; expected one`)
+      problems.push(`No URL is of a node of ${labelChain(chainId)}; expected one`)
   }
   if (problems.length > 0) throw new InitError(problems.join('\n'))
   return [...groups.values()]
@@ -98,7 +99,7 @@ export async function surveyChain(
   const config = parseConfig({ chains }, { mayLackProjects: true })
   const [evm] = config.chains.evm
   const [solana] = config.chains.solana
-  const name = nameOfChain(chainId)
+  const name = labelChain(chainId)
   const nodes = await Promise.all(
     urls.map(async (url): Promise<SeenNode> => {
       if (solana !== undefined) {

@@ -1,4 +1,5 @@
 import { chainPresets, devChainIds } from '../../model/chainPresets.ts'
+import { nameless } from '../../model/labelChain.ts'
 import type { RootVerification } from '../../model/rootParts.ts'
 import { chooseRoots } from './chooseRoots.ts'
 import type { ParsedConfig } from './schema.ts'
@@ -44,15 +45,6 @@ function isSame(one: Waiver): (other: Waiver) => boolean {
     other.fromBlock === one.fromBlock &&
     other.toBlock === one.toBlock &&
     other.source === one.source
-}
-
-/** Names a chain for people: `Polygon (137)`, or `Chain 31337` where only the id is known. */
-export function labelChain({ chainId, name }: EvmChain): string {
-  return name === nameless(chainId) ? name : `${name} (${chainId})`
-}
-
-function nameless(chainId: number): string {
-  return `Chain ${chainId}`
 }
 
 /** Describes a chain for the log: its name, its preset, what is verified, and each check that its blocks may break. */

@@ -3,11 +3,12 @@
  * so it is a bundle entry of its own.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { openStoreReader, storeBytes } from '../../index/openStoreReaders.ts'
+import { freeBytes, openStoreReader, storeBytes } from '../../index/openStoreReaders.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { SyncStatus } from '../../model/sync.ts'
-import type { NodeFigures } from '../../platform/figures.ts'
+import { lowSpaceBytes, type NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'
+import { present } from '../../platform/present.ts'
 import { runIndexer } from './runIndexer.ts'
 import { packError } from './sentErrors.ts'
 import type { FromThread, LogSeverity, ThreadData, ToThread } from './startIndexer.ts'
@@ -52,11 +53,28 @@ async function peek(): Promise<StoredProgress | undefined> {
   return readProgress(reader)
 }
 
-/** Adds the size of the index where it is known. */
-function withStoreSize(figures: NodeFigures): NodeFigures {
-  const bytes = storeBytes(store, config.chainId)
-  if (figures.index === undefined || bytes === undefined) return figures
-  return { ...figures, index: { ...figures.index, storeBytes: bytes } }
+/** Adds the size of the index and the free space next to it, where they are known. */
+function withDisk(figures: NodeFigures): NodeFigures {
+  if (figures.index === undefined) return figures
+  const free = freeBytes(store)
+  warnOfSpace(free)
+  const disk = present({ storeBytes: storeBytes(store, config.chainId), freeBytes: free })
+  return { ...figures, index: { ...figures.index, ...disk } }
+}
+
+let isSpaceLow = false
+
+/** Logs little space once, until there is clearly more. */
+function warnOfSpace(free: number | undefined): void {
+  if (free === undefined) return
+  if (!isSpaceLow && free < lowSpaceBytes) {
+    const problem = `${Math.floor(free / 1024 ** 2)} MiB are free; expected ${lowSpaceBytes / 1024 ** 3} GiB or more`
+    forwardingLogger({ component: 'indexer', chainId: config.chainId }).warn(
+      'little space is left on the disk of the index',
+      { problem }
+    )
+  }
+  isSpaceLow = free < (isSpaceLow ? 1.25 * lowSpaceBytes : lowSpaceBytes)
 }
 
 port.on('message', ({ kind }: ToThread) => {
@@ -80,7 +98,7 @@ try {
     signal: stopping.signal,
     onStatus: send,
     onGenesis: genesisHash => tell({ kind: 'genesis', genesisHash }),
-    onFigures: figures => tell({ kind: 'figures', figures: withStoreSize(figures) })
+    onFigures: figures => tell({ kind: 'figures', figures: withDisk(figures) })
   })
 } catch (error) {
   tellFailure(error)

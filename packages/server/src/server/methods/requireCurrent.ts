@@ -3,7 +3,7 @@ import type { IndexCoverage, StatusReader } from '../../index/port/status.ts'
 import type { Snapshot, StoreReader } from '../../index/port/store.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { type ReadinessRules, type SyncStatus, whyNotReady } from '../../model/sync.ts'
-import type { Clock } from '../../platform/clock.ts'
+import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { CoverageBelow } from './coverageBelow.ts'
 
@@ -46,8 +46,8 @@ export async function openUsable({ reader, status }: IndexedChain): Promise<Open
  */
 export async function openSettled(
   chain: IndexedChain,
-  clock: Clock,
-  signal: AbortSignal
+  signal: AbortSignal,
+  clock: Clock = steadyClock
 ): Promise<OpenedIndex> {
   const { status: readStatus } = chain
   const lastMoment = clock.now() + startWaitMs
@@ -155,15 +155,15 @@ const movePauseMs = 200
  * @throws the last failure, after some seconds, and any other failure at once.
  */
 export async function retryWhileMoving<T>(
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  signal: AbortSignal,
   isMoving: (error: unknown) => boolean,
   work: () => Promise<T>
 ): Promise<T> {
-  for (const lastMoment = clock.now() + moveWaitMs; ; ) {
+  for (const lastMoment = steadyClock.now() + moveWaitMs; ; ) {
     try {
       return await work()
     } catch (error) {
-      if (!isMoving(error) || clock.now() >= lastMoment) throw error
+      if (!isMoving(error) || steadyClock.now() >= lastMoment) throw error
       await sleep(movePauseMs, undefined, { signal })
     }
   }

@@ -6,7 +6,6 @@ import { BlockLostError } from '../../evm/state/pinBlock.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { Address, HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
-import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { roundRobin } from '../../platform/roundRobin.ts'
 import type { MetadataService, TokenMetadata } from '../metadata/metadataService.ts'
@@ -37,12 +36,11 @@ export interface EvmHoldingsMethodOptions {
   readonly metadataWaitMs: number
   /** Answer from what is indexed while the first backfill still runs. */
   readonly serveWhileSyncing: boolean
-  readonly clock: Clock
 }
 
 /** Answers ERC-20 tokens, NFTs and native balance: the index names candidates, the node's state at one block decides. */
 export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handlers['svc_getTokensAndNFTs'] {
-  const { chains, metadata, metadataWaitMs, serveWhileSyncing, clock } = options
+  const { chains, metadata, metadataWaitMs, serveWhileSyncing } = options
 
   return async ([anyCaseAddress, tokenAddresses = []], context) => {
     const chain = chainOf(chains, context)
@@ -69,7 +67,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     const { address, signal } = request
     const older = await readOlder(chain, address, context)
     return await retryWhileMoving(
-      { clock, signal },
+      signal,
       error => error instanceof BlockLostError,
       async () =>
         chain.holdings.readHoldings({
@@ -86,7 +84,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     context: MethodContext
   ): Promise<OlderCandidates | undefined> {
     if (chain.deep === undefined) return undefined
-    const { snapshot, status } = await openSettled(chain, clock, context.signal)
+    const { snapshot, status } = await openSettled(chain, context.signal)
     let below: BelowIndex | undefined
     try {
       if (!(await snapshot.marks()).backfilled && !serveWhileSyncing)
@@ -105,7 +103,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     older: OlderCandidates | undefined,
     context: MethodContext
   ): Promise<Pick<HoldingsRequest, 'candidates' | 'at' | 'branch'>> {
-    const { snapshot, status } = await openSettled(chain, clock, context.signal)
+    const { snapshot, status } = await openSettled(chain, context.signal)
     try {
       const { backfilled: isBackfilled } = await snapshot.marks()
       if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)

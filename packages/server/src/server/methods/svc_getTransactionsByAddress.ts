@@ -77,7 +77,7 @@ export function createGetTransactionsByAddress(
     const { chainId, deep } = chain
     const isFirstPage = page.before === undefined
     const { snapshot, status } = isFirstPage
-      ? await openSettled(chain, clock, context.signal)
+      ? await openSettled(chain, context.signal)
       : await openUsable(chain)
     let isOpen = false
     try {

@@ -64,7 +64,7 @@ export function createVerifyHistory({
     const chain = chainOf(chains, context)
     const account = anyCaseAddress.toLowerCase() as Address
     const isMoving = (error: unknown) => error instanceof BlockLostError || error instanceof IndexMovedError
-    return retryWhileMoving({ clock, signal: context.signal }, isMoving, () =>
+    return retryWhileMoving(context.signal, isMoving, () =>
       verify(chain, account, options?.verify === 'roots', context)
     )
   }
@@ -108,7 +108,7 @@ export function createVerifyHistory({
     signal: AbortSignal
   ) {
     const isBehind = (error: unknown) => error instanceof IndexMovedError && error.isBehind
-    return retryWhileMoving({ clock, signal }, isBehind, async () => {
+    return retryWhileMoving(signal, isBehind, async () => {
       const snapshot = await reader.openSnapshot()
       try {
         if ((await snapshot.rollbacks()) !== branch) throw new IndexMovedError(at)
@@ -165,7 +165,7 @@ export function createVerifyHistory({
     untilMs: number,
     { signal, onCoverage }: MethodContext
   ): Promise<IndexRead> {
-    const { snapshot, status } = await openSettled(chain, clock, signal)
+    const { snapshot, status } = await openSettled(chain, signal)
     try {
       if (!(await snapshot.marks()).backfilled) throw await notBackfilled(snapshot, status)
       requireFollowing(status)

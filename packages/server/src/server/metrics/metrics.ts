@@ -121,6 +121,7 @@ function addIndexMetrics(page: MetricsPage, read: () => readonly NodeFigures[]):
   gauge('pool_transactions', 'Pending transactions at the last look at the pool.', f => f.poolTransactions)
   const sizeHelp = 'Size of the index on the disk, its write-ahead log included.'
   gauge('store_size_bytes', sizeHelp, f => f.storeBytes)
+  gauge('store_free_bytes', 'Free space on that disk.', f => f.freeBytes)
 }
 
 /** Adds how the nodes of each chain fare. */

@@ -4,6 +4,7 @@ import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createEvmHoldings } from '../../evm/holdings/holdings.ts'
 import { createSpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
 import { chainPresets } from '../../model/chainPresets.ts'
+import { labelChain } from '../../model/labelChain.ts'
 import { toChainState } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
@@ -15,7 +16,7 @@ import type { Logger } from '../../platform/logger.ts'
 import { createSolanaHoldings, type SolanaHoldingsReader } from '../../solana/holdings/holdings.ts'
 import { createNftSources } from '../../solana/nftSources/createNftSources.ts'
 import { createSlotWatch, type SlotWatch } from '../../solana/slotWatch.ts'
-import { type EvmChain, labelChain } from '../config/applyPresets.ts'
+import type { EvmChain } from '../config/applyPresets.ts'
 import { recomputableParts } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
 import type { Indexer } from '../indexer/startIndexer.ts'
@@ -136,7 +137,7 @@ export async function startParts(
       })
     }
   })
-  const labels = new Map(config.chains.evm.map(chain => [chain.chainId, labelChain(chain)]))
+  const names = new Map(config.chains.evm.map(({ chainId, name }) => [chainId, name]))
   const solanaChains = clusters.map(({ chainId, holdings, currentSlot }) => {
     const watch = createSlotWatch({ chainId, currentSlot, clock: systemClock })
     return { chainId, watch, state: watch.state, holdings: checkAfterFailure(holdings, watch) }
@@ -160,8 +161,7 @@ export async function startParts(
         chains: evmById,
         metadata,
         metadataWaitMs,
-        serveWhileSyncing,
-        clock: systemClock
+        serveWhileSyncing
       }),
       enhancedGetTokensAndNFTs: createEnhancedGetTokensAndNFTs({
         chains: solanaById,
@@ -186,7 +186,7 @@ export async function startParts(
       solanaStates: () => solanaChains.map(({ state }) => state()),
       nodeFigures: () => evmChains.map(chain => chain.figures()),
       metadataFigures: metadata.figures,
-      chainLabel: chainId => labels.get(chainId) ?? String(chainId)
+      chainLabel: chainId => labelChain(chainId, names.get(chainId))
     },
     reportDamage(chainId, damage) {
       const reported = evmById.get(chainId)?.reader.reportDamage(damage)

@@ -1,6 +1,7 @@
-import { concat, keccak256, toBeHex, toUtf8Bytes } from 'ethers'
+import { hashBytes, toHex } from '../../../index/record/hexBytes.ts'
 import type { BlockRef, Hash } from '../../../model/evm.ts'
 import { smallQuantity } from '../../../nodes/evm/rawFields.ts'
+import { keccak256 } from '../../../platform/keccak256.ts'
 import type { BlockChecks } from './blockChecks.ts'
 import type { SystemTransactionKind, VerifiedHeaderTransaction } from './verifiedBlock.ts'
 
@@ -36,5 +37,7 @@ export function findSystemTransactions(
  * @see https://github.com/0xPolygon/Polygon-Improvement-Proposals/blob/main/PIPs/PIP-74.md
  */
 function stateSyncHash({ number, hash }: BlockRef): Hash {
-  return keccak256(concat([toUtf8Bytes('matic-bor-receipt-'), toBeHex(number, 8), hash])) as Hash
+  const height = Buffer.alloc(8)
+  height.writeBigUInt64BE(BigInt(number))
+  return toHex(keccak256(Buffer.concat([Buffer.from('matic-bor-receipt-'), height, hashBytes(hash)])))
 }

@@ -73,6 +73,8 @@ export interface EvmChainStatus extends EvmChainHealth {
   readonly poolTransactions?: number
   /** Size of the index on the disk. */
   readonly storeBytes?: number
+  /** Free space on that disk. */
+  readonly freeBytes?: number
   readonly nodes?: { readonly total: number; readonly inService: number }
   readonly webSockets?: { readonly total: number; readonly connected: number }
 }

@@ -87,6 +87,7 @@ export function createChainHistory(maxSamples: number): ChainHistory {
           },
           poolTransactions: figures?.index?.poolTransactions,
           storeBytes: figures?.index?.storeBytes,
+          freeBytes: figures?.index?.freeBytes,
           ...countNodes(figures)
         })
       }

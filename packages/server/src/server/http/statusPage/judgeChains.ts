@@ -1,4 +1,5 @@
-import { clock, count, decimal, duration, type Html, html, number } from './html.ts'
+import { lowSpaceBytes } from '../../../platform/figures.ts'
+import { bytes, clock, count, decimal, duration, type Html, html, number } from './html.ts'
 import type { EvmChainStatus, StatusReport } from './StatusReport.ts'
 
 /** Also the name of an icon and of a colour; each is said in a word beside it. */
@@ -21,7 +22,8 @@ const usualLagBlocks = 5
 /** Judges one EVM chain by what is most pressing. */
 export function judgeEvmChain(chain: EvmChainStatus): Verdict {
   const name = chain.label
-  const { phase, rollingBackTo, lagBlocks, stalledSinceSeconds, percent, etaSeconds, problem } = chain
+  const { phase, rollingBackTo, lagBlocks, stalledSinceSeconds, percent, etaSeconds, problem, freeBytes } =
+    chain
   const left = etaSeconds !== undefined && `, about ${duration(etaSeconds)} left`
   if (rollingBackTo !== undefined) {
     const target = rollingBackTo < 0 ? 'before its first block' : html`to block ${number(rollingBackTo)}`
@@ -51,6 +53,10 @@ export function judgeEvmChain(chain: EvmChainStatus): Verdict {
     return verdict('waiting', 'Behind', html`${name} is catching up${behind}${left}`)
   }
   if (!chain.ready) return verdict('bad', 'Refusing', html`${name} refuses histories`, problem)
+  if (freeBytes !== undefined && freeBytes < lowSpaceBytes) {
+    const left = html`little space is left on its disk: ${bytes(freeBytes)}`
+    return verdict('waiting', 'Little space', html`${name} is in sync, and ${left}`)
+  }
   return verdict('good', 'In sync', html`${name} is in sync`)
 }
 

@@ -72,7 +72,8 @@ function renderAnswer(report: StatusReport): Html {
 }
 
 function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
-  const { indexedTo, indexedFrom, nodes, webSockets, storeBytes, lastReorg, percent, etaSeconds } = chain
+  const { indexedTo, indexedFrom, nodes, webSockets, storeBytes, freeBytes, lastReorg, percent, etaSeconds } =
+    chain
   const facts = [
     fact('Newest block', numberOf(chain.head)),
     fact('Age of it', ageOf(chain.headAgeSeconds)),
@@ -86,6 +87,7 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
     webSockets && fact('WebSockets', `${webSockets.connected} of ${webSockets.total} connected`),
     chain.waiting && fact('Indexed by', indexedBy(chain)),
     storeBytes !== undefined && fact('Index on disk', bytes(storeBytes)),
+    freeBytes !== undefined && fact('Free on it', bytes(freeBytes)),
     lastReorg &&
       fact('Last reorg', html`${count(lastReorg.blocks, 'block')} at ${clock(lastReorg.atSeconds)}`),
     (indexedFrom ?? 0) > 0 && fact('Indexed from', numberOf(indexedFrom))
