@@ -507,7 +507,7 @@ describe('the store', () => {
     await writeFile(join(folder, 'store/evm-31337.lock'), 'no database '.repeat(1_000))
     expect((await checkStore(storeOf(), nobody)).at(-1)).toMatchObject({
       state: 'error',
-      found: 'the lock cannot be looked at (SQLite refused: file is not a database)'
+      found: 'the lock cannot be looked at (the lock file is damaged; remove it while no server runs)'
     })
   })
 

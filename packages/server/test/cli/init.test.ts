@@ -291,7 +291,7 @@ describe.concurrent('chain-data init', () => {
     const { code, stderr } = await initAndEnd(url)
     expect(code).toBe(1)
     expect(stderr).toMatch(
-      /^Blocks of chain 987654 break these checks on every node given: logsBloom\n {2}\{"check":"logsBloom"/
+      /^Blocks of Chain 987654 break these checks on every node given: logsBloom\n {2}\{"check":"logsBloom"/
     )
     expect(stderr).toContain('allow it by --waive')
     await expect(stat(file)).rejects.toThrow('ENOENT')

@@ -42,7 +42,7 @@ describe('the line on top says', () => {
     ['byAnother', 'Chain 1 is in sync', ['another server on the same store', 'not known']],
     [
       'littleSpace',
-      'Chain 1 is in sync, and little space is left on its disk: 3 GB',
+      'Chain 1 is in sync, and little space is left on its disk: 3 GiB',
       ['Little space', 'Free on it']
     ],
     ['onlyAnswers', 'Chain 1 is in sync', ['another server; this one only answers']],

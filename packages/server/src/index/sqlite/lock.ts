@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import { StoreInUseError } from '../port/writer.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import { isBusy } from './driver.ts'
@@ -58,6 +59,10 @@ function tryLock(connection: SqliteConnection): boolean {
     return true
   } catch (error) {
     if (isBusy(error)) return false
+    // What is stored of the chain is in another file.
+    if (error instanceof IndexDamagedError) {
+      throw new StoreError('the lock file is damaged; remove it while no server runs', {}, { cause: error })
+    }
     throw error
   }
 }

@@ -97,8 +97,7 @@ async function start(
     chains: new Map([[1, chain]]),
     metadata,
     metadataWaitMs: 3_000,
-    serveWhileSyncing,
-    clock: { now: Date.now }
+    serveWhileSyncing
   })
   return { method, asked, wanted, chain, lastBlock: blocks[0]! }
 }
