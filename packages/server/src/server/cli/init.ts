@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { devChainIds } from '../../model/chainPresets.ts'
+import { chainPresets, devChainIds } from '../../model/chainPresets.ts'
 import { labelChain } from '../../model/labelChain.ts'
 import type { ConfigInput } from '../config/config.ts'
 import { chooseStart, type Start } from './chooseStart.ts'
@@ -119,7 +119,8 @@ async function settle(chain: SeenChain, options: InitOptions, asker: Asker) {
     whole !== undefined &&
     (await asker.confirm(`Index from block ${whole.startBlock} on all the same?`, false))
   // Its own blocks are none of the public chain, and may begin anew at any time.
-  const isCopy = !devChainIds.has(chainId) && offers.some(each => each?.isDevNode === true)
+  const isCopy =
+    chainPresets.has(chainId) && !devChainIds.has(chainId) && offers.some(each => each?.isDevNode === true)
   if (isCopy) {
     print(
       `${name}: the node is a developer's, and copies this chain under its id. "dev": true is set, so that its blocks are not held against their headers like those of the public chain, and the index follows wherever the node goes.\n`
