@@ -131,7 +131,7 @@ export function createVerifyHistory({
     const { deep, traces } = chain
     if (deep === undefined) return { covered: { deepHistory: 'none' } }
     for (;;) {
-      const { snapshot, status } = await openSettled(chain, clock, context.signal)
+      const { snapshot, status } = await openSettled(chain, context.signal)
       let below: BelowIndex | undefined
       let missing: MissingBelow | undefined
       let source: DeepSource | undefined
