@@ -119,6 +119,11 @@ export const configSchema = z
         'bytes of pages (answers with `limit`) kept in memory for who asks again: 0 to 1099511627776'
       )
     }),
+    deepHistory: group('history older than an index: { maxCalls }', {
+      maxCalls: bound(
+        'most calls to nodes that one request makes for history older than an index, about: an integer from 1, or null for no bound'
+      )
+    }),
     metadata: group('off-chain metadata: { ipfsGateways, arweaveGateways, allowHosts, tokenLists, ... }', {
       ipfsGateways: gateways('ipfs:// URIs', 'https://ipfs.io'),
       arweaveGateways: gateways('ar:// URIs', 'https://arweave.net'),

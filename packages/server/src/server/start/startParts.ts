@@ -96,7 +96,10 @@ export async function startParts(
     const source = createEvmSource({ rpc, finality, waivers, traces })
     const deep =
       deepHistory !== 'off'
-        ? createDeepHistory({ rpc, source, traces, cache: stores.openDeepHistoryCache(chainId) })
+        ? createDeepHistory({
+            ...{ rpc, source, traces, cache: stores.openDeepHistoryCache(chainId) },
+            maxCalls: config.deepHistory.maxCalls ?? Number.POSITIVE_INFINITY
+          })
         : undefined
     const indexer = indexing.chains[index]
     if (indexer === undefined) throw new Error(`nothing indexes chain ${chainId}`)

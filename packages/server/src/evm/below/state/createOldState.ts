@@ -64,9 +64,11 @@ export function createOldState(
       const outcomes = await rpc.batch(calls, { signal })
       for (const [position, read] of part.entries()) onValue(read, readValue(read, outcomes[position]))
     } catch (error) {
+      if (!(error instanceof NodeUnavailableError)) throw error
       // Too many at once, perhaps, or too slow: the next ones are fewer.
-      if (error instanceof NodeUnavailableError) size.refused(part.length)
-      throw error
+      size.refused(part.length)
+      if (part.length === 1 || error.context.fault !== 'throttled') throw error
+      for (const half of chunk(part, Math.ceil(part.length / 2))) await readPart(half, signal, onValue)
     }
   }
 
