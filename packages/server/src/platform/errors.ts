@@ -1,5 +1,3 @@
-import type { Address } from '../model/evm.ts'
-
 /** Facts for the log and for `error.data`; never a secret, a URL, SQL or a stack. */
 export type ErrorContext = Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>
 
@@ -74,8 +72,10 @@ export interface Damage {
   readonly part: keyof typeof damageableParts
   /** The block that it belongs to; absent where it names none. */
   readonly block?: number
-  /** The address under which a row of that block was met, which may be the wrong one. */
-  readonly address?: Address
+  /** The key under which rows were met, in hex without 0x: an address, or the first bytes of a hash. It may be a wrong one. */
+  readonly key?: string
+  /** The epoch of SQLite that these rows are in. */
+  readonly epoch?: number
 }
 
 /** Parts of an index that have checksums, and what the log calls them. */

@@ -1,28 +1,46 @@
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import { connect } from '../../src/index/postgres/driver.ts'
 import { chainSchema } from '../../src/index/postgres/schema.ts'
+import type { SqliteConnection } from '../../src/index/sqlite/driver.ts'
 import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
 import { chainFiles } from '../../src/index/sqlite/open.ts'
 
 const chainId = 31_337
 
-/** Changes the index past its writer, by one statement of SQL. */
+/** Changes the index past its writer, by one statement of SQL. Triggers, which would write checksums anew, do not run. */
 export async function damageIndex(location: StoreLocation, sql: string): Promise<void> {
   if (location.kind === 'postgres') {
-    const client = await connect(location.url, 'check')
-    try {
-      await client.query(`SET search_path TO ${chainSchema(chainId)}; ${sql}`)
-    } finally {
-      await client.end()
-    }
+    await askPostgres(location.url, `SET session_replication_role = replica; ${sql}`)
     return
   }
-  const connection = loadSqliteDriver().open(chainFiles(location.folder, chainId).database, {
-    busyTimeoutMs: 5000
-  })
+  onFile(location.folder, connection => connection.exec(sql))
+}
+
+/** Returns the column `n` of what a statement selects. */
+export async function countRows(location: StoreLocation, sql: string): Promise<number> {
+  if (location.kind === 'sqlite') {
+    return onFile(location.folder, connection => connection.prepare<{ n: number }>(sql).get([])?.n ?? 0)
+  }
+  return Number((await askPostgres(location.url, sql))[0]?.n)
+}
+
+function onFile<T>(folder: string, work: (connection: SqliteConnection) => T): T {
+  const connection = loadSqliteDriver().open(chainFiles(folder, chainId).database, { busyTimeoutMs: 5000 })
   try {
-    connection.exec(sql)
+    return work(connection)
   } finally {
     connection.close()
+  }
+}
+
+async function askPostgres(url: string, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const client = await connect(url, 'check')
+  try {
+    await client.query(`SET search_path TO ${chainSchema(chainId)}`)
+    const results: unknown = await client.query(sql)
+    const [last] = [results].flat().slice(-1) as { rows: Record<string, unknown>[] }[]
+    return last?.rows ?? []
+  } finally {
+    await client.end()
   }
 }

@@ -1,71 +1,141 @@
 import { startAnvil } from '@chain-data/devnet'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CertifiedWorld, startCertifiedWorld } from '../certificate/startCertifiedWorld.ts'
 import { eventually } from '../support/indexHarness.ts'
 import { type FaultProxy, startFaultProxy } from '../support/startFaultProxy.ts'
 import { engines, type TestStore } from '../support/testStores.ts'
-import { damageIndex } from './damageIndex.ts'
+import { countRows, damageIndex } from './damageIndex.ts'
+import { createPaidChain, type PaidChain, startHealing } from './startHealing.ts'
 
-type Answer = { readonly result?: unknown; readonly error?: { readonly data: { readonly reason: string } } }
+let anvil: Awaited<ReturnType<typeof startAnvil>>
+let node: FaultProxy
+let chain: PaidChain
+let paid: Awaited<ReturnType<PaidChain['pay']>>[]
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  node = await startFaultProxy(anvil.rpcUrl)
+  chain = await createPaidChain(anvil.rpcUrl)
+  paid = []
+  for (let block = 0; block < 12; block++) paid.push(await chain.pay())
+})
+afterAll(async () => {
+  await node.close()
+  await anvil.stop()
+})
 
 describe.each(engines)('an index in $name that is damaged', engine => {
-  let anvil: Awaited<ReturnType<typeof startAnvil>>
-  let node: FaultProxy
   let store: TestStore
-  let world: CertifiedWorld
-  let alice: string
-  let truth: Answer
+  let server: Awaited<ReturnType<typeof startHealing>>
+  let next = 0
 
   beforeAll(async () => {
-    anvil = await startAnvil()
-    node = await startFaultProxy(anvil.rpcUrl)
     store = await engine.create()
-    world = await startCertifiedWorld({ rpcUrl: anvil.rpcUrl, nodeUrl: node.url, store })
-    const [from = '', to = ''] = world.accounts
-    alice = to
-    for (let block = 0; block < 8; block++) {
-      await world.send({ from, to, value: '0x1' })
-      await world.mine()
-    }
-    await world.level()
-    truth = await history()
-    expect(truth.result).toHaveLength(8)
+    server = await startHealing(store, node.url)
+    await server.level(chain.rpc)
   })
   afterAll(async () => {
-    await world.close()
-    await node.close()
-    await anvil.stop()
+    await server.close()
+    await store.remove()
   })
 
-  async function history(): Promise<Answer> {
-    return (await (await world.ask('svc_getTransactionsByAddress', [alice])).json()) as Answer
+  /** A transaction that no test has damaged yet, and that nobody has asked for. */
+  function take() {
+    const taken = paid[next++]
+    if (taken === undefined) throw new Error('all transactions are used up')
+    return { ...taken, id: taken.block * 65_536 }
   }
 
-  async function healed(): Promise<void> {
-    await eventually(
-      'the damaged block is replaced',
-      async () => (await history()).result !== undefined,
+  /** Damages the index, has it refused, and waits until it answers what is true. */
+  async function expectHealed(
+    { address, hash, block }: ReturnType<typeof take>,
+    sql: string,
+    meanwhile = async () => {}
+  ) {
+    await damageIndex(store.location, sql)
+    const { data } = (await server.history(address)).error ?? {}
+    expect(data?.reason).toBe('INDEX_DAMAGED')
+    await meanwhile()
+    const answer = await eventually(
+      `block ${block} is replaced`,
+      async () => (await server.history(address)).result,
       10_000
     )
-    expect(await history()).toEqual(truth)
+    expect(answer.map(record => record.hash)).toEqual([hash])
   }
 
-  it.each([['a record that is gone', 'DELETE FROM tx WHERE id = 3 * 65536']])(
-    'is refused, and heals: %s',
-    async (_, sql) => {
-      await damageIndex(store.location, sql)
-      expect((await history()).error?.data.reason).toBe('INDEX_DAMAGED')
-      await healed()
+  it('is refused, and heals: a record that is gone', async () => {
+    const paid = take()
+    await expectHealed(paid, `DELETE FROM tx WHERE id = ${paid.id}`)
+  })
+
+  it.each([
+    [
+      'a record',
+      (id: number) =>
+        `UPDATE tx SET rec = ${engine.name === 'sqlite' ? "CAST(substr(rec, 1, 40) || x'ff' || substr(rec, 42) AS BLOB)" : 'set_byte(rec, 40, 255)'} WHERE id = ${id}`
+    ]
+  ] as const)('is refused, and heals: %s that was altered', async (_, toSql) => {
+    const paid = take()
+    await expectHealed(paid, toSql(paid.id))
+  })
+
+  // PostgreSQL has no sums by which a page shows that a row is lost: the check in the background finds it.
+  it.runIf(engine.name === 'sqlite')(
+    'is refused, and heals: a row of the address index that is gone',
+    async () => {
+      const paid = take()
+      await expectHealed(
+        paid,
+        `DELETE FROM address_tx WHERE tx_id = ${paid.id} AND address = x'${paid.address.slice(2)}'`
+      )
     }
   )
 
+  it('heals without being read: rows of the block, of the address index, of the hash index', async () => {
+    const [of, at, by] = [take(), take(), take()]
+    const tables = [
+      `block WHERE number = ${of.block}`,
+      `address_tx WHERE tx_id = ${at.id}`,
+      ...(engine.name === 'sqlite' ? [`tx_hash WHERE tx_id = ${by.id}`] : [])
+    ]
+    const count = async () => {
+      const counts = tables.map(rows => countRows(store.location, `SELECT count(*) AS n FROM ${rows}`))
+      return (await Promise.all(counts)).join()
+    }
+    const whole = await count()
+    for (const rows of tables) await damageIndex(store.location, `DELETE FROM ${rows}`)
+    await eventually('the rows are back', async () => (await count()) === whole, 10_000)
+    expect((await server.history(at.address)).result).toHaveLength(1)
+    await eventually('nothing is damaged', () => server.status()?.integrity?.damaged === 0)
+  })
+
+  it('heals without being read: the time of a block, and a record', async () => {
+    const [at, by] = [take(), take()]
+    const seconds = `SELECT timestamp_seconds AS n FROM block WHERE number = ${at.block}`
+    const status = async () =>
+      countRows(store.location, `SELECT length(rec) AS n FROM tx WHERE id = ${by.id}`)
+    const [time, length] = [await countRows(store.location, seconds), await status()]
+    await damageIndex(store.location, `UPDATE block SET timestamp_seconds = 7 WHERE number = ${at.block}`)
+    const empty = engine.name === 'sqlite' ? "x'80'" : "'\\x80'::bytea"
+    await damageIndex(store.location, `UPDATE tx SET rec = ${empty} WHERE id = ${by.id}`)
+    const isWhole = async () =>
+      (await countRows(store.location, seconds)) === time && (await status()) === length
+    await eventually('time and record are back', isWhole, 10_000)
+  })
+
   it('is refused as long as no node answers, and heals then', async () => {
-    await damageIndex(store.location, 'DELETE FROM tx WHERE id = 5 * 65536')
+    const paid = take()
+    const height = `0x${paid.block.toString(16)}`
     node.setFault(({ method, params }, result) =>
-      method === 'eth_getBlockByNumber' && params[0] === '0x5' ? null : result
+      method === 'eth_getBlockByNumber' && params[0] === height ? null : result
     )
-    expect((await history()).error?.data.reason).toBe('INDEX_DAMAGED')
-    node.setFault()
-    await healed()
+    await expectHealed(paid, `DELETE FROM tx WHERE id = ${paid.id}`, async () => {
+      await eventually('the status says so', () =>
+        server.status()?.integrity?.problem?.includes('does not have it')
+      )
+      expect((await server.history(paid.address)).error?.data.reason).toBe('INDEX_DAMAGED')
+      node.setFault()
+    })
+    await eventually('the chain is not held up', () => server.status()?.ready)
   })
 })

@@ -1,4 +1,5 @@
 import type { AccountEvent, Address } from '../../model/evm.ts'
+import type { Damage } from '../../platform/errors.ts'
 import type { RecordChunk } from '../record/record.ts'
 import type { ChecksumDifference } from '../record/rowChecksums.ts'
 import type { TransactionPosition } from '../record/transactionId.ts'
@@ -46,6 +47,16 @@ export interface AuditReader {
     address: Address,
     options?: { readonly maxRows?: number; readonly signal?: AbortSignal }
   ): Promise<Recount>
+  /**
+   * Checks all rows of the blocks `from` to `to` against their checksums and each other.
+   * @returns what is damaged or missing.
+   */
+  findDamage(from: number, to: number): Promise<readonly Damage[]>
+  /**
+   * Checks the rows that are found by key, of the parts from `firstPart` up to, but not including, `endPart` (of `partCount`),
+   * against their sums.
+   */
+  findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]>
   /** Block events of the account from a block on, by block ascending, in chunks; default from the first. */
   accountEvents(address: Address, fromBlock?: number): AsyncIterable<readonly BlockEvents[]>
 }

@@ -29,6 +29,16 @@ export interface WriterState extends IndexMarks {
  */
 export type ReplaceOutcome = 'replaced' | 'gone' | 'other'
 
+/** Blocks that damage may belong to. */
+export interface Suspects {
+  /** Damage as it is found now, whose rows may lie elsewhere than when it was met. */
+  readonly damage: Damage
+  /** The most likely ones. */
+  readonly likely: readonly number[]
+  /** All of them, both ends included; absent: nothing is known of it. */
+  readonly range?: { readonly from: number; readonly to: number }
+}
+
 /** The only way to change a chain's index. Used by one indexer at a time. */
 export interface StoreWriter {
   /** Reads the state of the store; it changes with every commit. */
@@ -49,6 +59,16 @@ export interface StoreWriter {
    * @throws {StoreError} `block` has fewer details than the stored one is known to have.
    */
   replaceBlock(block: PackedBlocks, damage: Damage): Promise<ReplaceOutcome>
+  /**
+   * Finds the blocks whose rows may be lost or altered where damage names no block.
+   * @returns absent where all is as it was written.
+   */
+  findSuspects(damage: Damage): Promise<Suspects | undefined>
+  /**
+   * Takes the rows around damage for what has to be there, once every block of `Suspects.range` has been replaced: what these
+   * blocks do not have is removed.
+   */
+  acceptRows(damage: Damage): Promise<void>
   /**
    * Removes all pool entries, damaged ones among them, with what is remembered of earlier ones. The index is not settled then:
    * until the pool has been read again, nothing is known of it.

@@ -22,6 +22,11 @@ export interface ReadStatements {
   readonly checksumPage: Statement
   readonly events: Statement
   readonly block: Statement
+  /** Blocks of a range, with what links them. */
+  readonly blocksBetween: Statement
+  readonly recordsBetween: Statement
+  readonly eventsBetween: Statement
+  readonly undoBetween: Statement
 }
 
 export interface Statement {
@@ -172,6 +177,24 @@ export function createReadStatements(
       `SELECT block, rec, ${isSound('account_event')} AS "isSound" FROM ${schema}.account_event
        WHERE address = $1 AND block > $2
        ORDER BY block LIMIT $3`
+    ),
+    blocksBetween: named(
+      'blocks_between',
+      `SELECT number, hash, parent_hash AS "parentHash", tx_count AS transactions, ${isSound('block')} AS "isSound" FROM ${schema}.block
+       WHERE number BETWEEN $1 AND $2 ORDER BY number`
+    ),
+    recordsBetween: named(
+      'records_between',
+      `SELECT id, rec FROM ${schema}.tx WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3`
+    ),
+    eventsBetween: named(
+      'events_between',
+      `SELECT block, ${isSound('account_event')} AS "isSound" FROM ${schema}.account_event
+       WHERE block + 0 >= $1 AND block + 0 <= $2`
+    ),
+    undoBetween: named(
+      'undo_between',
+      `SELECT block, ${isSound('undo')} AS "isSound" FROM ${schema}.undo WHERE block BETWEEN $1 AND $2`
     ),
     block: named(
       'block',

@@ -11,7 +11,7 @@ import { walkingIndexes } from './rollback.ts'
  */
 export function removeBlockStatements(
   { headers, ids, partyAddresses, partyIds }: PackedBlocks,
-  { address }: Damage
+  { part, key }: Damage
 ): readonly string[] {
   const number = headers[0]?.ref.number ?? 0
   const ofBlock = (column: string) =>
@@ -27,10 +27,10 @@ export function removeBlockStatements(
       `DELETE FROM account_event WHERE block + 0 = ${number}`,
       `DELETE FROM address_tx a USING unnest(${bytesArrayLiteral(addresses)}, ${bigintsLiteral([...partyIds])})
          AS put (address, tx_id) WHERE a.address = put.address AND a.tx_id = put.tx_id AND ${ofBlock('a.tx_id')}`,
-      ...(address === undefined
+      ...(part !== 'addressRow' || key === undefined
         ? []
         : [
-            `DELETE FROM address_tx WHERE address = ${bytesLiteral(Buffer.from(address.slice(2), 'hex'))} AND ${ofBlock('tx_id')}`
+            `DELETE FROM address_tx WHERE address = ${bytesLiteral(Buffer.from(key, 'hex'))} AND ${ofBlock('tx_id')}`
           ])
     ]),
     // They are counted again as they are put back.

@@ -1,21 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Address, Hash } from '../../model/evm.ts'
-import { IndexDamagedError, StoreUnavailableError } from '../../platform/errors.ts'
+import { type Damage, IndexDamagedError, StoreUnavailableError } from '../../platform/errors.ts'
 import type { AuditedChunk } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type { IndexedRange, StoredBlock } from '../port/status.ts'
 import { addressLength } from '../record/encodeBlock.ts'
-import { addressBytes, hashBytes } from '../record/hexBytes.ts'
+import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
 import { hashOfRecord, type RecordChunk } from '../record/record.ts'
 import { checkRecord, type SumRule } from '../record/recordSums.ts'
 import {
   afterAllAddresses,
+  compareChecksums,
   findChecksum,
+  firstOfPart,
   partBounds,
+  partCount,
+  RowChecksums,
   RowSums,
   readPartChecksum
 } from '../record/rowChecksums.ts'
 import { firstTransactionId, toPosition, toTransactionId } from '../record/transactionId.ts'
+import type { BlockRowsFound } from '../shared/findBlockDamage.ts'
 import {
   type CountedRows,
   type EventColumns,
@@ -55,6 +60,8 @@ const firstRecords = 128
 /** Longer histories are read so many at a time: each statement is planned anew, and chunks that others wait for are bounded. */
 const chunkRecords = 768
 const candidatesAtOnce = 500
+/** Records that are checked at once. */
+const checkedAtOnce = 1_000
 /** Rows of the address index that one statement of a recount reads, and bytes of each: the address and the id. */
 const recountedAtOnce = 8_192
 const partRowBytes = addressLength + 8
@@ -170,6 +177,46 @@ export class PostgresSnapshot extends IndexSnapshot {
     return rows.map(row => requireSound(this.#rule, row, { part: 'poolEntry' }))
   }
 
+  protected async readBlockRows(from: number, to: number): Promise<BlockRowsFound> {
+    const damage: Damage[] = []
+    const note = (check: () => unknown) => {
+      try {
+        check()
+      } catch (error) {
+        if (!(error instanceof IndexDamagedError)) throw error
+        damage.push(error.damage)
+      }
+    }
+    const blocks = await this.#rows<BlockRowsFound['blocks'][number] & Judged>('blocksBetween', [from, to])
+    for (const block of blocks) {
+      note(() => requireSound(this.#rule, block, { part: 'block', block: block.number }))
+    }
+    for (const [name, part] of [
+      ['eventsBetween', 'event'],
+      ['undoBetween', 'undo']
+    ] as const) {
+      for (const row of await this.#rows<{ block: number } & Judged>(name, [from, to])) {
+        note(() => requireSound(this.#rule, row, { part, block: row.block }))
+      }
+    }
+    const ids: number[] = []
+    const end = firstTransactionId(to + 1)
+    for (let after = firstTransactionId(from) - 1; ; ) {
+      const rows = await this.#rows<{ id: number; rec: Buffer }>('recordsBetween', [
+        after + 1,
+        end,
+        checkedAtOnce
+      ])
+      for (const { id, rec } of rows) {
+        ids.push(id)
+        note(() => checkRecord(this.#rule, id, rec))
+      }
+      if (rows.length < checkedAtOnce) break
+      after = rows.at(-1)?.id ?? end
+    }
+    return { blocks, ids, damage }
+  }
+
   protected async readEvents(address: Uint8Array, after: number, limit: number) {
     const rows = await this.#rows<EventColumns & Judged>('events', [address, after, limit])
     return rows.map(row => requireSound(this.#rule, row, { part: 'event', block: row.block }))
@@ -191,7 +238,7 @@ export class PostgresSnapshot extends IndexSnapshot {
   protected async countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined> {
     const { countedFrom = 0 } = this.meta.coverage
     const found = new RowSums()
-    for await (const rows of this.#readPart(address, firstTransactionId(countedFrom))) {
+    for await (const rows of this.#readPart(partBounds(address), firstTransactionId(countedFrom))) {
       if (!budget.take(rows.length / partRowBytes)) return undefined
       for (let at = 0; at < rows.length; at += partRowBytes) {
         found.add(rows, at, Number(rows.readBigInt64BE(at + addressLength)))
@@ -203,9 +250,42 @@ export class PostgresSnapshot extends IndexSnapshot {
     return { written, found: found.sums }
   }
 
-  /** Reads the rows of the part that an address is in, from an id on. */
-  async *#readPart(address: Address, firstId: number): AsyncGenerator<Buffer> {
-    const { first, end = afterAllAddresses } = partBounds(address)
+  async findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]> {
+    const { countedFrom } = this.meta.coverage
+    if (countedFrom === undefined) return []
+    const bounds = {
+      first: firstOfPart(firstPart),
+      end: endPart < partCount ? firstOfPart(endPart) : undefined
+    }
+    const found = new RowChecksums()
+    for await (const rows of this.#readPart(bounds, firstTransactionId(countedFrom))) {
+      for (let at = 0; at < rows.length; at += partRowBytes) {
+        found.add(rows, at, Number(rows.readBigInt64BE(at + addressLength)))
+      }
+    }
+    const pages = new Map<number, Buffer | undefined>()
+    const damage: Damage[] = []
+    for (let part = firstPart; part < endPart; part++) {
+      const address = toHex(firstOfPart(part))
+      const { page, offset } = findChecksum(address)
+      if (!pages.has(page))
+        pages.set(page, (await this.#rows<{ rec: Buffer }>('checksumPage', [page]))[0]?.rec)
+      const rec = pages.get(page)
+      const written = rec ? readPartChecksum(checkChecksumPage(rec), offset) : new RowSums().sums
+      const { missing, ofOther, unresolved } = compareChecksums(written, found.part(address), address)
+      for (const { blockNumber } of [...missing, ...(ofOther === undefined ? [] : [ofOther.position])]) {
+        damage.push({ part: 'addressRow', block: blockNumber })
+      }
+      if (unresolved > 0) damage.push({ part: 'addressRow', key: address.slice(2) })
+    }
+    return damage
+  }
+
+  /** Reads the rows of a part, from an id on. */
+  async *#readPart(
+    { first, end = afterAllAddresses }: { readonly first: Uint8Array; readonly end?: Uint8Array | undefined },
+    firstId: number
+  ): AsyncGenerator<Buffer> {
     for await (const window of this.#eachWindow()) {
       if (window.end <= firstId) return
       let after: readonly [Uint8Array, number] = [first, -1]

@@ -154,8 +154,8 @@ export const afterAllAddresses: Uint8Array = Buffer.alloc(addressLength + 1, 0xf
 /** First key of the part that an address is in, and the first key after it (absent for the last part). */
 export function partBounds(address: Address): { readonly first: Uint8Array; readonly end?: Uint8Array } {
   const part = partOf(addressBytes(address), 0)
-  const first = keyOf(part)
-  return part + 1 === partCount ? { first } : { first, end: keyOf(part + 1) }
+  const first = firstOfPart(part)
+  return part + 1 === partCount ? { first } : { first, end: firstOfPart(part + 1) }
 }
 
 /** A lost row as the sums describe it. Its address is unknown; `isRowOf` tests a candidate. */
@@ -230,7 +230,8 @@ export function readHashSum(page: Uint8Array, offset: number, { namesRows }: Sum
   return view.getUint32(offset + (namesRows ? 4 * (lanes - 1) : 0), true)
 }
 
-function keyOf(part: number): Uint8Array {
+/** Returns the first address of a part. */
+export function firstOfPart(part: number): Uint8Array {
   const key = new Uint8Array(addressLength)
   key[0] = part >> 4
   key[1] = (part & 15) << 4

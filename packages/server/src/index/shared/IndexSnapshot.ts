@@ -1,4 +1,5 @@
 import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
+import type { Damage } from '../../platform/errors.ts'
 import type { AuditedChunk, BlockEvents, Recount } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type {
@@ -14,6 +15,7 @@ import { decodeAccountEvents } from '../record/accountEvents.ts'
 import { addressBytes } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
 import { compareChecksums, type PartChecksum } from '../record/rowChecksums.ts'
+import { type BlockRowsFound, findBlockDamage } from './findBlockDamage.ts'
 import {
   type ChainMeta,
   type HoldingColumns,
@@ -62,6 +64,7 @@ export abstract class IndexSnapshot implements Snapshot {
   abstract countHistory(address: Address, atMost: number): Promise<number>
   abstract lookUpHash(hash: Hash): Promise<HashLookup>
   abstract auditedRecords(address: Address): AsyncIterable<AuditedChunk>
+  abstract findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]>
   abstract storedBlock(number: number): Promise<StoredBlock | undefined>
 
   protected abstract readonly meta: ChainMeta
@@ -72,6 +75,8 @@ export abstract class IndexSnapshot implements Snapshot {
     owner: Uint8Array,
     isAudit: boolean
   ): AsyncIterable<readonly HoldingColumns[]>
+  /** Reads the rows of the blocks `from` to `to`, and which of them differ from their checksums. */
+  protected abstract readBlockRows(from: number, to: number): Promise<BlockRowsFound>
   /** Reads the next events of an account after a block. */
   protected abstract readEvents(
     address: Uint8Array,
@@ -160,6 +165,11 @@ export abstract class IndexSnapshot implements Snapshot {
     }
   }
 
+  async findDamage(from: number, to: number): Promise<readonly Damage[]> {
+    this.#checkedMeta()
+    return findBlockDamage(await this.readBlockRows(from, to), from, to)
+  }
+
   async close(): Promise<void> {
     this.#lease.end('closed')
   }
@@ -184,6 +194,8 @@ export const emptySnapshot: Snapshot = {
   async *holdingCandidates() {},
   coverage: async () => ({}),
   async *auditedRecords() {},
+  findDamage: async () => [],
+  findRowDamage: async () => [],
   recount: async () => ({ isComplete: true, missing: [], unresolved: 0 }),
   async *accountEvents() {},
   blockRef: async () => undefined,

@@ -3,7 +3,7 @@ import type { BlockRef, Hash } from '../../model/evm.ts'
 import { type Damage, IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import type { PoolUpdate } from '../port/pool.ts'
 import type { IndexCoverage, WriterReport } from '../port/status.ts'
-import type { ReplaceOutcome, StoreWriter, WriterState } from '../port/writer.ts'
+import type { ReplaceOutcome, StoreWriter, Suspects, WriterState } from '../port/writer.ts'
 import { addressLength, type BlockHeader } from '../record/encodeBlock.ts'
 import { inStoreOrder } from '../record/inStoreOrder.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
@@ -75,6 +75,9 @@ export interface WriterEngine {
   /** @param head - absent in an empty store. */
   removeAll(head: number | undefined): Promise<void>
   setMark(mark: Mark): Promise<void>
+  /** As in the port. */
+  findSuspects(damage: Damage): Promise<Suspects | undefined>
+  acceptRows(damage: Damage): Promise<void>
   dropPool(): Promise<void>
   writePool(write: PoolWrite): Promise<void>
   report(report: Omit<WriterReport, 'beat'>): Promise<void>
@@ -169,6 +172,14 @@ export class IndexWriter implements StoreWriter {
       await this.#engine.dropPool()
       this.#pool.forget()
     })
+  }
+
+  findSuspects(damage: Damage): Promise<Suspects | undefined> {
+    return this.#inTurn(() => this.#engine.findSuspects(damage))
+  }
+
+  acceptRows(damage: Damage): Promise<void> {
+    return this.#inTurn(() => this.#write(() => this.#engine.acceptRows(damage)))
   }
 
   coversTraces(number: number): Promise<boolean> {

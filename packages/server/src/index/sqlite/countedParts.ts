@@ -46,7 +46,7 @@ export class CountedParts {
     const rows = reader.rows(epoch, part)
     if (sumOfRows(shape, rows) !== sum) {
       throw new IndexDamagedError(
-        { part: shape.part },
+        { part: shape.part, epoch, key: Buffer.from(key).toString('hex') },
         `rows of part ${part} of an epoch differ from their sum`
       )
     }

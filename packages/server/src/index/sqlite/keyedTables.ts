@@ -19,7 +19,7 @@ import {
   prepareRows,
   variableOf
 } from './keyedRows.ts'
-import { createPartSums, sumOfRows } from './partSums.ts'
+import { createPartSums, startOfPart, sumOfRows } from './partSums.ts'
 import { columnsOf, compareKeys, type RowKey, sumId, type TableShape, tableShapes } from './tableShapes.ts'
 
 /** An epoch that is merged, and how its rows of a table are proven. */
@@ -88,9 +88,12 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
   const lastUpTo = (epoch: number, end: RowKey) => keyOf(shape, selectUpTo.get([epoch, ...end]))
   const hashAt = (row: RowKey | undefined) =>
     row === undefined ? beforeFirstRow : bind(hashOfKey(shape, row))
-  const refuse = (detail: string) => {
-    throw new IndexDamagedError({ part }, detail)
+  const refuse = (epoch: number, key: Uint8Array, detail: string) => {
+    throw new IndexDamagedError({ part, epoch, key: Buffer.from(key).toString('hex') }, detail)
   }
+
+  const keyAt = ({ fixed }: KeyedRows, row: number) =>
+    fixed.subarray(Math.max(0, row) * shape.rows.keyLength, (Math.max(0, row) + 1) * shape.rows.keyLength)
 
   /** Compares the rows of a source with the sums of its rows. */
   const checkRows = (epoch: number, { rows, hashes, last, isLast }: Piece) => {
@@ -99,12 +102,12 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
       if (of !== epoch) continue
       const hash = bind(hashes[row] ?? 0)
       if (readRowSum(rows.sums, row * rowSumLength) !== rowSum(hash, before))
-        refuse('a row does not follow the one before it')
+        refuse(epoch, keyAt(rows, row), 'a row does not follow the one before it')
       before = hash
     }
     const end = isLast ? selectEnd.get([sumId(epoch, shape)])?.rec : undefined
     if (isLast && (end === undefined || readRowSum(end, 0) !== before))
-      refuse('the last row of an epoch is another one')
+      refuse(epoch, keyAt(rows, rows.count - 1), 'the last row of an epoch is another one')
   }
 
   /** Compares the parts of a source that are complete with their sums. */
@@ -119,7 +122,9 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
     for (let at = firstPart; at < endPart; at++) {
       // Some rows of the first one may have been copied before.
       const found = at === firstPart ? sumOfRows(shape, partSums.rows(epoch, at)) : (sums.get(at) ?? 0)
-      if (found !== written(at)) refuse(`rows of part ${at} of an epoch differ from their sum`)
+      if (found !== written(at)) {
+        refuse(epoch, startOfPart(at), `rows of part ${at} of an epoch differ from their sum`)
+      }
     }
   }
 

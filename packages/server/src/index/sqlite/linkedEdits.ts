@@ -88,7 +88,10 @@ function addRowSums(a: number, b: number): Uint8Array {
   return bytes
 }
 
-function linkRows(
+/**
+ * Gives rows their sums, in an epoch whose rows have sums. The rows after them keep theirs. Runs inside the caller's transaction.
+ */
+export function linkRows(
   connection: SqliteConnection,
   shape: TableShape,
   chainId: number,
@@ -113,4 +116,20 @@ function linkRows(
     writeRowSum(sum, 0, rowSum(bind(hashOfKey(shape, key)), hash))
     update.run([sum, epoch, ...key])
   }
+}
+
+/** Reads the hash of the last row of an epoch, with which the sums of its rows end. */
+export function readLastHash(
+  connection: SqliteConnection,
+  shape: TableShape,
+  chainId: number,
+  epoch: number
+): number {
+  const columns = columnsOf(shape)
+  const select = connection.prepare(
+    `SELECT ${columns.join(', ')} FROM ${shape.name} WHERE epoch = ?
+     ORDER BY ${columns.map(column => `${column} DESC`).join(', ')} LIMIT 1`
+  )
+  const last = keyOf(shape, select.get([epoch]))
+  return last === undefined ? beforeFirstRow : createRowHash(chainId, shape.keyed)(hashOfKey(shape, last))
 }

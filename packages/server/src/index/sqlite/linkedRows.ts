@@ -44,9 +44,6 @@ export function createLinkedRows(connection: SqliteConnection, shape: TableShape
   )
   const selectEnd = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
   const hashOf = (key: Uint8Array, id: number) => bind(hashRow(key, 0, keyLength, id))
-  const refuse = (detail: string): never => {
-    throw new IndexDamagedError({ part }, detail)
-  }
 
   /** @param before - all ids are below this one. */
   const check = (
@@ -58,6 +55,9 @@ export function createLinkedRows(connection: SqliteConnection, shape: TableShape
     limit: number
   ) => {
     const { above, below } = row
+    const refuse = (detail: string): never => {
+      throw new IndexDamagedError({ part, epoch, key: Buffer.from(key).toString('hex') }, detail)
+    }
     const { ids, sums } = own
     // What the sum of the row above says of the row below it.
     let expected: number

@@ -43,7 +43,7 @@ export function sumOfRows(shape: TableShape, rows: KeyedRows): number {
 }
 
 /** Sorts before the keys of a part, and after those of the one before. */
-function startOfPart(part: number): Uint8Array {
+export function startOfPart(part: number): Uint8Array {
   // After the last part.
   if (part >= partCount) return Buffer.alloc(33, 0xff)
   return Buffer.from([part >> 4, (part & 15) << 4])

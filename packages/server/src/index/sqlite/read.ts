@@ -1,11 +1,11 @@
 import type { Hash } from '../../model/evm.ts'
-import { hashLength } from '../record/encodeBlock.ts'
 import { hashKey } from '../record/hexBytes.ts'
-import { hashOfRecord, recordHeadLength } from '../record/record.ts'
+import { hashOfRecord } from '../record/record.ts'
 import { checkRecord, type SumRule } from '../record/recordSums.ts'
 import { maxTransactionsPerBlock } from '../record/transactionId.ts'
 import { refuseNewerSchema } from '../shared/checkMigrations.ts'
 import { type ChainMeta, checkChain, missingRecord, type ReportColumns } from '../shared/rows.ts'
+import { prepareBlockRows } from './blockRows.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import { createLinkedRows } from './linkedRows.ts'
 import { createCursor } from './meta.ts'
@@ -15,8 +15,9 @@ import type { PoolRow } from './poolRow.ts'
 import { createProvenHoldings } from './provenHoldings.ts'
 import { createProvenIds } from './provenIds.ts'
 import { prepareFindReorged } from './reorged.ts'
+import { prepareRowDamage } from './rowDamage.ts'
 import { migrations } from './schema.ts'
-import { addressTable, hashTable, shortHashLength } from './tableShapes.ts'
+import { addressTable, hashAt, hashTable, shortHashLength } from './tableShapes.ts'
 
 /** A row with its checksum. */
 interface Sealed {
@@ -136,6 +137,8 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
     pending: connection.prepare<PoolRow>(
       `SELECT pool.* FROM pool_address LEFT JOIN pool ON pool.id = pool_address.pool_id WHERE pool_address.address = ?`
     ),
+    blockRows: prepareBlockRows(connection),
+    rowDamage: prepareRowDamage(connection, chainId),
     holdings: createProvenHoldings(connection, chainId)
   }
 }
@@ -149,9 +152,6 @@ function rowsOfAddress(join = ''): string {
     CROSS JOIN address_tx a ON a.epoch = epoch.id AND a.address = ?2 AND a.tx_id < ?3 ${join}
     WHERE epoch.first_block <= ?1 ORDER BY epoch.first_block DESC, a.tx_id DESC LIMIT ?4`
 }
-
-/** Position in a record at which its hash begins, with which its head ends; SQLite counts from 1. */
-export const hashAt = 1 + recordHeadLength - hashLength
 
 /** Finds one transaction by its hash. */
 export type TransactionLookup = (rule: SumRule, hash: Hash) => number | undefined

@@ -5,17 +5,18 @@ import { firstTransactionId } from '../record/transactionId.ts'
 import type { SqliteConnection } from './driver.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
 import { forgetMergeOf } from './merge.ts'
+import { findSuspectRows, removeSuspects } from './suspectRows.ts'
 import { shortHashLength } from './tableShapes.ts'
 
 /**
- * Removes the rows of one stored block, by its height and by the keys of `block`, which is to be put in its place, and the rows
- * under the key at which damage was met. Candidates stay: they are hints. Runs inside the caller's transaction.
+ * Removes the rows of one stored block, by its height and by the keys of `block`, which is to be put in its place, and those
+ * of its rows that are around the damage that was met. Candidates stay: they are hints. Runs inside the caller's transaction.
  * @returns the epoch that the block lies in, and whether it had undo data.
  */
 export function removeBlock(
   connection: SqliteConnection,
   { headers, ids, hashes, partyAddresses, partyIds }: PackedBlocks,
-  { address }: Damage
+  damage: Damage
 ): { readonly epoch: Epoch; readonly hadUndo: boolean } {
   const number = headers[0]?.ref.number ?? 0
   const bounds = [firstTransactionId(number), firstTransactionId(number + 1)] as const
@@ -37,13 +38,7 @@ export function removeBlock(
        (SELECT substr(?, 1 + key * ${hashLength}, ${shortHashLength}), value FROM json_each(?))`,
     [epoch.id, hashes, JSON.stringify([...ids])]
   )
-  if (address !== undefined) {
-    const key = Buffer.from(address.slice(2), 'hex')
-    remove('address_tx WHERE epoch = ? AND address = ? AND tx_id >= ? AND tx_id < ?', [
-      epoch.id,
-      key,
-      ...bounds
-    ])
-  }
+  const suspects = findSuspectRows(connection, damage)
+  if (suspects !== undefined) removeSuspects(connection, suspects, ...bounds)
   return { epoch, hadUndo: remove('undo WHERE block = ?', [number]) > 0 }
 }

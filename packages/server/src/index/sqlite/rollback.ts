@@ -9,9 +9,15 @@ import { type EpochSums, type Proof, proofs } from './epochSums.ts'
 import { createEpochTable } from './epochs.ts'
 import { prepareUnlink } from './linkedEdits.ts'
 import { forgetMerge } from './merge.ts'
-import { hashAt } from './read.ts'
 import { prepareReorged } from './reorged.ts'
-import { addressTable, hashTable, holdingTable, shortHashLength, type TableShape } from './tableShapes.ts'
+import {
+  addressTable,
+  hashAt,
+  hashTable,
+  holdingTable,
+  shortHashLength,
+  type TableShape
+} from './tableShapes.ts'
 
 /** One statement removes the keys of so many blocks: sorted, and bounded in memory. */
 const blocksAtOnce = 64

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Address, Hash } from '../../model/evm.ts'
-import { IndexDamagedError } from '../../platform/errors.ts'
+import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import type { AuditedChunk, MissingPart } from '../port/audit.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type { IndexedRange, StoredBlock } from '../port/status.ts'
@@ -16,6 +16,7 @@ import {
   readPartChecksum
 } from '../record/rowChecksums.ts'
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
+import type { BlockRowsFound } from '../shared/findBlockDamage.ts'
 import { type CountedRows, IndexSnapshot, type RowBudget } from '../shared/IndexSnapshot.ts'
 import { checkRow } from '../shared/rowSums.ts'
 import {
@@ -149,6 +150,22 @@ export class SqliteSnapshot extends IndexSnapshot {
     return this.#open()
       .pending.all([address])
       .map(row => checkPoolRow(this.#rule.chainId, row, address))
+  }
+
+  async findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]> {
+    const found: Damage[] = []
+    for (const epoch of this.#list.epochs) {
+      for (const damage of this.#open().rowDamage(epoch, firstPart, endPart)) {
+        if (damage === undefined) await breathe()
+        else found.push(damage)
+        this.#open()
+      }
+    }
+    return found
+  }
+
+  protected async readBlockRows(from: number, to: number): Promise<BlockRowsFound> {
+    return this.#open().blockRows(this.#list.epochs, this.#rule, from, to)
   }
 
   protected async readEvents(address: Uint8Array, after: number, limit: number) {

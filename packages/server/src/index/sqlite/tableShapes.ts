@@ -1,11 +1,14 @@
 import { crc32 } from 'node:zlib'
 import type { Damage } from '../../platform/errors.ts'
-import { addressLength } from '../record/encodeBlock.ts'
+import { addressLength, hashLength } from '../record/encodeBlock.ts'
+import { recordHeadLength } from '../record/record.ts'
 import type { SummedRows } from '../record/rowChecksums.ts'
 import type { SqlValue } from './driver.ts'
 
 /** Of each hash, `tx_hash` keeps the first bytes. */
 export const shortHashLength = 8
+/** Position in a record at which its hash begins, with which its head ends; SQLite counts from 1. */
+export const hashAt = 1 + recordHeadLength - hashLength
 
 /** The columns of a row after the epoch, without its sum; all of them are its key. */
 export type RowKey = readonly SqlValue[]

@@ -2,6 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import type { BlockRef, Hash } from '../../model/evm.ts'
 import type { Damage } from '../../platform/errors.ts'
 import type { WriterReport } from '../port/status.ts'
+import type { Suspects } from '../port/writer.ts'
 import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { toPosition } from '../record/transactionId.ts'
@@ -24,6 +25,7 @@ import { removeBlock } from './removeBlock.ts'
 import { hasUndoAbove, rollbackAll, rollbackTo } from './rollback.ts'
 import { prepareSealed } from './sealedRows.ts'
 import { sealMeta } from './sealOldRows.ts'
+import { acceptRows, checkKey, claimedBlocks, endOfEpoch, findSuspectRows } from './suspectRows.ts'
 
 /** How the writer lays out what it stores; readers find it in the file. */
 export interface Layout extends AppendLayout, MergerLayout, UndoLayout {
@@ -156,6 +158,26 @@ export class SqliteWriter implements WriterEngine {
 
   takeDamage(): readonly Damage[] {
     return takeDamageFile(this.#files.damage)
+  }
+
+  async findSuspects(damage: Damage): Promise<Suspects | undefined> {
+    const found = checkKey(this.#connection, damage)
+    if (found === undefined) return undefined
+    const suspects = findSuspectRows(this.#connection, found)
+    if (suspects === undefined) return { damage: found, likely: [] }
+    const { firstBlock } = suspects.epoch
+    const range = { from: firstBlock, to: endOfEpoch(this.#connection, suspects.epoch) - 1 }
+    return { damage: found, likely: claimedBlocks(this.#connection, suspects), range }
+  }
+
+  async acceptRows(damage: Damage): Promise<void> {
+    const { chainId } = this.#cursor.meta().identity
+    this.#change(() => {
+      const suspects = findSuspectRows(this.#connection, damage)
+      if (suspects === undefined) return
+      this.#sums.forget()
+      acceptRows(this.#connection, chainId, suspects, endOfEpoch(this.#connection, suspects.epoch))
+    })
   }
 
   async replace(block: PackedBlocks, damage: Damage): Promise<void> {

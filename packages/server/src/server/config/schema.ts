@@ -71,6 +71,13 @@ export const configSchema = z
       1_000,
       'most connections that the queries of this process open to PostgreSQL and its replicas, all chains together: 1 to 1000'
     ),
+    // A week: a share of a disk's time that nobody feels, also with a large index.
+    storeCheckSeconds: integer(
+      604_800,
+      0,
+      31_536_000,
+      'seconds in which the whole index is read and checked against its checksums once, in the background: 0 (never) to 31536000'
+    ),
     indexing: flag(
       true,
       'index the chains, or wait to do so while another process does: true; or false for a process that only ' +

@@ -19,7 +19,10 @@ export interface Healer {
   healInto(store: HealedStore, signal: AbortSignal, onPoolLost: () => void): Promise<void>
 }
 
-type HealedStore = Pick<StoreWriter, 'coversTraces' | 'takeDamage' | 'replaceBlock' | 'dropPool'>
+type HealedStore = Pick<
+  StoreWriter,
+  'coversTraces' | 'takeDamage' | 'replaceBlock' | 'findSuspects' | 'acceptRows' | 'dropPool'
+>
 
 /** Damage that only an index made anew helps against. */
 class BeyondRepairError extends IndexDamagedError {}
@@ -80,7 +83,40 @@ export function createHealer(options: {
       onPoolLost()
       return
     }
-    if (number === undefined) throw new BeyondRepairError(damage, 'no block can be fetched in its place')
+    if (number !== undefined) await replace(number, damage, store, signal)
+    else if (part === 'addressRow' || part === 'hashRow') await searchRows(damage, store, signal)
+    else throw new BeyondRepairError(damage, 'no block can be fetched in its place')
+  }
+
+  /** Replaces the blocks that rows are likely to be of, then all that they may be of, until the rows are whole again. */
+  async function searchRows(damage: Damage, store: HealedStore, signal: AbortSignal): Promise<void> {
+    const tried = new Set<number>()
+    let suspects = await store.findSuspects(damage)
+    for (let next = suspects?.likely; next !== undefined && next.length > 0; ) {
+      for (const number of next) {
+        tried.add(number)
+        await replace(number, suspects?.damage ?? damage, store, signal)
+      }
+      suspects = await store.findSuspects(damage)
+      next = suspects?.likely.filter(number => !tried.has(number))
+    }
+    if (suspects?.range === undefined) {
+      if (suspects === undefined) return
+      throw new StoreError('rows of the address index are lost, and it is unknown of which blocks')
+    }
+    const { from, to } = suspects.range
+    for (let number = from; number <= to && !signal.aborted; number++) {
+      show(`looking for lost rows: block ${number} of ${from} to ${to}`)
+      await replace(number, suspects.damage, store, signal)
+    }
+    if ((await store.findSuspects(suspects.damage)) === undefined) return
+    await store.acceptRows(suspects.damage)
+    if ((await store.findSuspects(suspects.damage)) !== undefined) {
+      throw new BeyondRepairError(damage, 'fetching its blocks again did not help')
+    }
+  }
+
+  async function replace(number: number, damage: Damage, store: HealedStore, signal: AbortSignal) {
     const block = await fetchBlock(number, await store.coversTraces(number), signal)
     const outcome = await store.replaceBlock(packBlocks([block]), damage)
     if (outcome === 'other') {

@@ -45,6 +45,8 @@ function createGate(chain: readonly BlockRows[]) {
     },
     blockRef: async number => (stored.includes(number) ? chain[number]?.ref : undefined),
     replaceBlock: nobody,
+    findSuspects: nobody,
+    acceptRows: nobody,
     coversTraces: nobody,
     dropPool: nobody,
     takeDamage: nobody,

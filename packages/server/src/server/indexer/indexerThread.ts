@@ -14,7 +14,7 @@ import { packError } from './sentErrors.ts'
 import type { FromThread, LogSeverity, ThreadData, ToThread } from './startIndexer.ts'
 import { describeProblem, throttleStatus } from './status.ts'
 import { connectWriter } from './writerPort.ts'
-import { readProgress, type StoredProgress } from './writerView.ts'
+import { readProgress } from './writerView.ts'
 
 if (parentPort === null) throw new Error('indexerThread runs as a worker thread only')
 const port = parentPort
@@ -46,11 +46,11 @@ function forwardingLogger(bound: LogFields): Logger {
 
 let reader: StoreReader | undefined
 
-async function peek(): Promise<StoredProgress | undefined> {
+async function openReader(): Promise<StoreReader> {
   // A replica would tell late how the writer stands, and one look at a time needs one connection.
   const primary = store.kind === 'postgres' ? { ...store, replicaUrls: [] } : store
   reader ??= await openStoreReader(primary, config.chainId, { connections: 1 })
-  return readProgress(reader)
+  return reader
 }
 
 /** Adds the size of the index and the free space next to it, where they are known. */
@@ -93,7 +93,8 @@ try {
   await runIndexer({
     config,
     openWriter: (identity, wait) => writer.open(store, identity, { ...wait, signal: stopping.signal }),
-    peek,
+    peek: () => openReader().then(readProgress),
+    openReader,
     logger: forwardingLogger({}),
     signal: stopping.signal,
     onStatus: send,

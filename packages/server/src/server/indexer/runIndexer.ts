@@ -1,6 +1,7 @@
 import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createPoolReader } from '../../evm/pool/pool.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
+import type { StoreReader } from '../../index/port/store.ts'
 import { StoreInUseError } from '../../index/port/writer.ts'
 import { lowestStart } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
@@ -23,11 +24,14 @@ import { readIdentity } from './identity.ts'
 import { createIndexCounts, type IndexCounts } from './indexCounts.ts'
 import { type OpenedStore, type OpeningOptions, openInTurn } from './openInTurn.ts'
 import { createRetryPauses } from './retryPauses.ts'
+import { scrubIndex } from './scrubIndex.ts'
 import type { IndexerConfig } from './startIndexer.ts'
 import { createStatusBoard, describeProblem, reportStatus, type StatusBoard, stalledBy } from './status.ts'
 
 export interface RunIndexerOptions extends Pick<OpeningOptions, 'openWriter' | 'peek' | 'onGenesis'> {
   readonly config: IndexerConfig
+  /** Opens the index for the check in the background; absent: it is not checked. */
+  openReader?(): Promise<Pick<StoreReader, 'openSnapshot'>>
   readonly logger: Logger
   readonly signal: AbortSignal
   onStatus(status: SyncStatus): void
@@ -203,7 +207,7 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
   const healing = openAbortScope([signal])
   let stopReports = () => {}
   let endRound = () => {}
-  let healed: Promise<void> | undefined
+  let healed: Promise<unknown> | undefined
   try {
     rpc.expectGenesis(identity.genesisHash)
     onGenesis?.(identity.genesisHash)
@@ -221,7 +225,10 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
       everyMs: config.reportEveryMs ?? reportMs,
       logger: following.logger
     })
-    healed = healer.healInto(store, healing.signal, () => endRound())
+    healed = Promise.all([
+      healer.healInto(store, healing.signal, () => endRound()),
+      scrub(following, healing.signal)
+    ])
     while (!signal.aborted) {
       const round = openAbortScope([signal])
       endRound = round.end
@@ -247,6 +254,14 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
     await healed
   }
   await store.close()
+}
+
+/** Checks the index in the background, where the configuration wants that. */
+async function scrub({ options, board, healer }: Following, signal: AbortSignal): Promise<void> {
+  const { checkSeconds = 0 } = options.config
+  if (checkSeconds === 0 || options.openReader === undefined) return
+  const reader = await options.openReader()
+  await scrubIndex({ reader, passSeconds: checkSeconds, healer, board, signal })
 }
 
 /** Follows from where the store is. @returns when the signal is aborted. */

@@ -40,6 +40,8 @@ export interface IndexerConfig {
   readonly window?: number
   /** Bound on one exchange with the node, retries included. */
   readonly rpcTimeoutMs?: number
+  /** Time in which the whole index is checked once, in the background; 0 or absent: never. */
+  readonly checkSeconds?: number
   /** Interval of the writer's reports in the store, for standby servers; 1 s. */
   readonly reportEveryMs?: number
   /** Silence after which a writer elsewhere is shown as stalled; 5 s. */

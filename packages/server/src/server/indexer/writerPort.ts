@@ -106,6 +106,8 @@ export function connectWriter(port: MessagePort): WriterConnection {
       takeDamage: call('takeDamage'),
       dropPool: call('dropPool'),
       coversTraces: call('coversTraces'),
+      findSuspects: call('findSuspects'),
+      acceptRows: call('acceptRows'),
       blockRef: call('blockRef'),
       rollbackTo: call('rollbackTo'),
       rollbackAll: call('rollbackAll'),

@@ -34,6 +34,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const counts = createCounts()
   addCallerMetrics(page, counts, sources.inFlight)
   addSyncMetrics(page, sources.chainStates)
+  addIntegrityMetrics(page, sources.chainStates)
   addStateMetrics(page, () => [...sources.chainStates(), ...sources.solanaStates()])
   addUpstreamMetrics(page, sources.nodeFigures)
   addIndexMetrics(page, sources.nodeFigures)
@@ -103,6 +104,21 @@ function addSyncMetrics(page: MetricsPage, read: () => readonly ChainState[]): v
   gauge('waiting', '1 while another server on the same store indexes the chain.', s => s.waiting === true)
   const indexingHelp = '1 where this server indexes the chain or takes its turn to; 0 where it only answers.'
   gauge('indexing', indexingHelp, s => s.indexing !== false)
+}
+
+/** Adds how sound the index of each chain is, where this server writes it. Counts begin again with the thread of its indexer. */
+function addIntegrityMetrics(page: MetricsPage, read: () => readonly ChainState[]): void {
+  const found = () =>
+    read().flatMap(({ chainId, integrity }) => (integrity === undefined ? [] : { chainId, ...integrity }))
+  const { counter, gauge } = metricsOf(page, found, { prefix: 'index_', labels: chainLabel })
+  counter('checked_blocks', 'Blocks whose stored rows were checked in the background.', f => f.checkedBlocks)
+  gauge(
+    'check_progress',
+    'Share of the index that the current pass has checked, from 0 to 1.',
+    f => f.passDone
+  )
+  gauge('corrupt_parts', 'Damaged parts of the index that are not replaced yet.', f => f.damaged)
+  counter('replaced_blocks', 'Damaged blocks that were fetched again and replaced.', f => f.replacedBlocks)
 }
 
 /** Adds what each chain's indexer did. Counts begin again with its thread, which Prometheus takes for a restart. */

@@ -25,12 +25,12 @@ export function createDamageReport({
   const logged = new BoundedMap<string, number>(rememberedDamages)
   return (failure, chainId) => {
     if (!(failure instanceof IndexDamagedError) || chainId === undefined) return
-    const { part, block, address } = failure.damage
+    const { part, block, key } = failure.damage
     metrics.countDamage({ chainId, part })
-    const key = `${chainId} ${part} ${block} ${address}`
-    const passedOnMs = logged.get(key)
+    const name = `${chainId} ${part} ${block} ${key}`
+    const passedOnMs = logged.get(name)
     if (performance.now() - (passedOnMs ?? Number.NEGATIVE_INFINITY) < passOnEveryMs) return
-    logged.set(key, performance.now())
+    logged.set(name, performance.now())
     onDamage?.(chainId, failure.damage)
     if (passedOnMs !== undefined) return
     logger.error('the index is damaged', { chainId, ...present({ blockNumber: block }), error: failure })

@@ -27,7 +27,7 @@ export interface Indexing {
 /** Starts a thread for each chain, and some in which they write; none where this process is not to index. */
 export async function startIndexing(
   openChains: readonly OpenChain[],
-  isIndexing: boolean,
+  { indexing: isIndexing, storeCheckSeconds: checkSeconds }: Pick<Config, 'indexing' | 'storeCheckSeconds'>,
   stores: Stores,
   logger: Logger
 ): Promise<Indexing> {
@@ -37,7 +37,7 @@ export async function startIndexing(
     const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev } = chain
     return startIndexer({
       ...{ chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev },
-      ...{ store: stores.location, writers, logger, roots: chooseRoots(chain) },
+      ...{ store: stores.location, writers, logger, roots: chooseRoots(chain), checkSeconds },
       // State is read from nodes of the same chain as the index, or not at all.
       onGenesis: rpc.expectGenesis
     })

@@ -90,7 +90,7 @@ export async function startParts(
   tokenLists.start().catch((error: unknown) => logger.error('token lists failed', { error }))
 
   // Threads are started last: whatever is wrong with the configuration has been found by now.
-  const indexing = await startIndexing(openChains, config.indexing, stores, logger)
+  const indexing = await startIndexing(openChains, config, stores, logger)
   const evmChains = openChains.map(({ chain, reader, rpc }, index) => {
     const { chainId, finality, waivers, traces, deepHistory } = chain
     const source = createEvmSource({ rpc, finality, waivers, traces })

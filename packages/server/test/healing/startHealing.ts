@@ -1,0 +1,74 @@
+import { createJsonRpc, type JsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
+import { createServer } from '../../src/server/start/createServer.ts'
+import { eventually } from '../support/indexHarness.ts'
+import type { TestStore } from '../support/testStores.ts'
+
+/** The answer to a call. */
+export interface Answer {
+  readonly result?: readonly { readonly hash: string }[]
+  readonly error?: { readonly data: { readonly reason: string; readonly blockNumber?: number } }
+}
+
+/** Accounts that were paid by one transaction each. */
+export interface PaidChain {
+  readonly rpc: JsonRpc
+  /** Pays an account that nobody has heard of, in a block of its own. */
+  pay(): Promise<{ readonly address: string; readonly hash: string; readonly block: number }>
+}
+
+export async function createPaidChain(rpcUrl: string): Promise<PaidChain> {
+  const rpc = createJsonRpc(rpcUrl)
+  const [from] = (await rpc('eth_accounts')) as string[]
+  let paid = 0
+  return {
+    rpc,
+    async pay() {
+      // Spread over the parts of the address index.
+      const address = `0x${(++paid * 37).toString(16).padStart(3, '0')}${'5'.repeat(37)}`
+      const hash = (await rpc('eth_sendTransaction', { from, to: address, value: '0x1' })) as string
+      await rpc('evm_mine')
+      const { blockNumber } = (await rpc('eth_getTransactionReceipt', hash)) as { blockNumber: string }
+      return { address, hash, block: Number(blockNumber) }
+    }
+  }
+}
+
+/** A whole server over a store, which checks it in the background all the time. */
+export async function startHealing(store: TestStore, nodeUrl: string) {
+  const server = await createServer({
+    store: store.url,
+    storeCheckSeconds: 1,
+    projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
+    chains: { evm: [{ chainId: 31337, rpcUrls: [nodeUrl], pollIntervalMs: 50 }] },
+    rateLimit: false,
+    overload: false,
+    log: { level: 'silent' }
+  })
+  return {
+    status: () => server.status()[0],
+    async level(rpc: JsonRpc) {
+      const { hash } = (await rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
+      await eventually('the index is level with its node', () => {
+        const [status] = server.status()
+        return status?.phase === 'following' && status.indexedTo?.hash === hash
+      })
+    },
+    async history(address: string): Promise<Answer> {
+      const response = await server.fetch(
+        new Request('http://service/evm-chain', {
+          method: 'POST',
+          headers: {
+            authorization: `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`,
+            'content-type': 'application/json'
+          },
+          body: JSON.stringify({
+            ...{ jsonrpc: '2.0', id: 1, chainId: 31337 },
+            ...{ method: 'svc_getTransactionsByAddress', params: [address] }
+          })
+        })
+      )
+      return (await response.json()) as Answer
+    },
+    close: () => server.close()
+  }
+}
