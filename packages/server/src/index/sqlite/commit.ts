@@ -7,6 +7,7 @@ import type { AppendChange } from '../shared/IndexWriter.ts'
 import type { SqliteConnection } from './driver.ts'
 import { type EpochSums, proofs } from './epochSums.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
+import { prepareReorged } from './reorged.ts'
 import { prepareSealed } from './sealedRows.ts'
 import { holdingNumber, shortHashLength } from './tableShapes.ts'
 
@@ -72,7 +73,7 @@ export function createBlockAppender(
   const insertEvent = prepareSealed(connection, chainId, 'account_event', ['address', 'block', 'rec'])
   const insertUndo = prepareSealed(connection, chainId, 'undo', ['block', 'parties'])
   const deleteUndo = connection.prepare('DELETE FROM undo WHERE block <= ?')
-  const deleteReorged = connection.prepare('DELETE FROM reorged WHERE hash = ?')
+  const reorged = prepareReorged(connection, chainId)
   const setIndexedFrom = connection.prepare('UPDATE meta SET indexed_from = ? WHERE indexed_from IS NULL')
 
   const insertKeys = (packed: PackedBlocks, epoch: number, part: EpochPart) => {
@@ -132,7 +133,7 @@ export function createBlockAppender(
 
   /** What a reorg removed and a later block has again is confirmed again. */
   const forgetReorged = ({ ids, hashes }: PackedBlocks) => {
-    for (let row = 0; row < ids.length; row++) deleteReorged.run([slice(hashes, row, hashLength)])
+    for (let row = 0; row < ids.length; row++) reorged.forget(slice(hashes, row, hashLength))
   }
 
   /** Rows whose tables have no epochs. */

@@ -86,8 +86,8 @@ test('a look writes what has changed and nothing else, however large the pool', 
   expect(counts(/^UPDATE pool /)).toBe(10)
   expect(counts(/^DELETE FROM pool /)).toBe(10)
   expect(counts(/^INSERT INTO pool /)).toBe(5)
-  // Beside these: two addresses of each that came or went, and the first-seen seconds of those that went.
-  expect(written).toHaveLength(25 + 2 * 15 + 10)
+  // Beside these: two addresses of each that came or went, each with its count, and the first-seen seconds of those that went.
+  expect(written).toHaveLength(25 + 2 * 2 * 15 + 10)
 })
 
 test('a block that ends nothing writes nothing to the pool, however large it is', async () => {

@@ -5,6 +5,7 @@ import { checkRecord } from '../record/recordSums.ts'
 import { namedBy, type PoolRows, type PoolWrite } from '../shared/Pool.ts'
 import { checkRow, sumOfRow } from '../shared/rowSums.ts'
 import type { SqliteConnection } from './driver.ts'
+import { createKeyParts, poolAddresses } from './keyParts.ts'
 import { checkPoolRow, type PoolRow } from './poolRow.ts'
 import { createTransactionLookup } from './read.ts'
 import { prepareSealed } from './sealedRows.ts'
@@ -54,6 +55,7 @@ export function createPoolWriter(connection: SqliteConnection, chainId: number):
   const remove = connection.prepare('DELETE FROM pool WHERE id = ?')
   const insertAddress = connection.prepare('INSERT INTO pool_address VALUES (?, ?)')
   const removeAddress = connection.prepare('DELETE FROM pool_address WHERE address = ? AND pool_id = ?')
+  const parts = createKeyParts(connection, poolAddresses)
   const seen = ['hash', 'first_seen_seconds', 'left_at']
   const keepFirstSeen = prepareSealed(connection, chainId, 'first_seen', seen, 'INSERT OR REPLACE')
   const dropFirstSeen = connection.prepare('DELETE FROM first_seen WHERE hash = ?')
@@ -69,7 +71,9 @@ export function createPoolWriter(connection: SqliteConnection, chainId: number):
       const stored = selectEntry.get([id])
       if (stored === undefined) continue
       checkPoolRow(chainId, stored)
-      for (const address of namedBy(decodePending(stored.rec))) removeAddress.run([addressBytes(address), id])
+      for (const address of namedBy(decodePending(stored.rec))) {
+        if (removeAddress.run([addressBytes(address), id]) > 0) parts.change(addressBytes(address), id, -1)
+      }
       keepFirstSeen([hashBytes(hash), stored.first_seen_seconds, head])
       remove.run([id])
     }
@@ -82,7 +86,10 @@ export function createPoolWriter(connection: SqliteConnection, chainId: number):
     for (const { id, transaction, firstSeenSeconds } of added) {
       const { hash, status } = transaction
       insert([id, hashBytes(hash), status, firstSeenSeconds, encodePending(transaction)])
-      for (const address of namedBy(transaction)) insertAddress.run([addressBytes(address), id])
+      for (const address of namedBy(transaction)) {
+        insertAddress.run([addressBytes(address), id])
+        parts.change(addressBytes(address), id, 1)
+      }
     }
     for (const hash of returned) dropFirstSeen.run([hashBytes(hash)])
     if (maxFirstSeen !== undefined) boundFirstSeen.run([maxFirstSeen])

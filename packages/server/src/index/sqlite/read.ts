@@ -7,6 +7,7 @@ import { refuseNewerSchema } from '../shared/checkMigrations.ts'
 import { type ChainMeta, checkChain, missingRecord, type ReportColumns } from '../shared/rows.ts'
 import { prepareBlockRows } from './blockRows.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
+import { createKeyParts, poolAddresses } from './keyParts.ts'
 import { createLinkedRows } from './linkedRows.ts'
 import { createCursor } from './meta.ts'
 import { schemaVersion } from './migrate.ts'
@@ -134,6 +135,7 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
       'SELECT * FROM account_event WHERE address = ? AND block > ? ORDER BY block LIMIT ?'
     ),
     findReorged: prepareFindReorged(connection),
+    poolAddresses: createKeyParts(connection, poolAddresses),
     pending: connection.prepare<PoolRow>(
       `SELECT pool.* FROM pool_address LEFT JOIN pool ON pool.id = pool_address.pool_id WHERE pool_address.address = ?`
     ),

@@ -3,6 +3,7 @@ import { hashBytes } from '../record/hexBytes.ts'
 import { checkRow } from '../shared/rowSums.ts'
 import { toRef } from '../shared/rows.ts'
 import type { SqliteConnection } from './driver.ts'
+import { createKeyParts, reorgedHashes } from './keyParts.ts'
 import { prepareSealed } from './sealedRows.ts'
 
 interface ReorgedRow {
@@ -17,7 +18,9 @@ export function prepareFindReorged(
   connection: SqliteConnection
 ): (hash: Hash, chainId: number) => BlockRef | undefined {
   const select = connection.prepare<ReorgedRow>('SELECT * FROM reorged WHERE hash = ?')
+  const parts = createKeyParts(connection, reorgedHashes)
   return (hash, chainId) => {
+    parts.prove(hashBytes(hash))
     const row = select.get([hashBytes(hash)])
     if (row === undefined) return undefined
     const { ancestor_number: number, ancestor_hash } = checkRow(chainId, 'reorged', row, { part: 'undo' })
@@ -27,6 +30,9 @@ export function prepareFindReorged(
 
 /** Prepares remembering the transactions that reorgs remove. Every call runs inside the caller's transaction. */
 export function prepareReorged(connection: SqliteConnection, chainId: number) {
+  const parts = createKeyParts(connection, reorgedHashes)
+  const select = connection.prepare('SELECT 1 FROM reorged WHERE hash = ?')
+  const remove = connection.prepare('DELETE FROM reorged WHERE hash = ?')
   const above = connection.prepare<ReorgedRow>('SELECT * FROM reorged WHERE ancestor_number > ?')
   const put = prepareSealed(
     connection,
@@ -43,7 +49,18 @@ export function prepareReorged(connection: SqliteConnection, chainId: number) {
     },
     remember(hashes: readonly Uint8Array[], ancestor: BlockRef): void {
       const hash = hashBytes(ancestor.hash)
-      for (const each of hashes) put([each, ancestor.number, hash])
+      for (const each of hashes) {
+        if (select.get([each]) === undefined) parts.change(each, 0, 1)
+        put([each, ancestor.number, hash])
+      }
+    },
+    /** What a later block has again is confirmed again. */
+    forget(hash: Uint8Array): void {
+      if (remove.run([hash]) > 0) parts.change(hash, 0, -1)
+    },
+    forgetAll(): void {
+      connection.exec('DELETE FROM reorged')
+      parts.clear()
     }
   }
 }

@@ -71,12 +71,13 @@ export function rollbackTo(
 }
 
 /** Removes every block and all that is known of them. Runs inside the caller's transaction. */
-export function rollbackAll(connection: SqliteConnection): void {
-  for (const table of ['tx', 'block', 'address_tx', 'tx_hash', 'epoch', 'undo', 'reorged', 'account_event']) {
+export function rollbackAll(connection: SqliteConnection, chainId: number): void {
+  for (const table of ['tx', 'block', 'address_tx', 'tx_hash', 'epoch', 'undo', 'account_event']) {
     connection.exec(`DELETE FROM ${table}`)
   }
   // Candidates stay, with their sums.
   connection.exec(`DELETE FROM epoch_sum WHERE ${ofIds}`)
+  prepareReorged(connection, chainId).forgetAll()
   forgetMerge(connection)
   connection.exec('UPDATE meta SET indexed_from = NULL, backfilled = 0')
 }

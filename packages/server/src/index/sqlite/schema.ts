@@ -264,5 +264,19 @@ export const migrations: readonly Migration[] = [
       ALTER TABLE pool ADD COLUMN sum INTEGER;
       ALTER TABLE first_seen ADD COLUMN sum INTEGER;
     `
+  },
+  {
+    version: 12,
+    name: 'keys of the pool and of reorgs are counted',
+    sql: `
+      -- Keys of pool_address (0) and reorged (1) by their first 12 bits: how many, and the sum of their checksums
+      CREATE TABLE key_part (
+        keyed INTEGER NOT NULL,
+        part INTEGER NOT NULL,
+        rows INTEGER NOT NULL,
+        total INTEGER NOT NULL,
+        PRIMARY KEY (keyed, part)
+      ) STRICT, WITHOUT ROWID;
+    `
   }
 ]

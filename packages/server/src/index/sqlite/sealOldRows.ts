@@ -1,8 +1,11 @@
 import { sumOfRow } from '../shared/rowSums.ts'
 import type { SqliteConnection, SqlRow } from './driver.ts'
+import { createKeyParts, poolAddresses, reorgedHashes } from './keyParts.ts'
 
 /** The step of the schema that brought checksums. */
 export const sealedVersion = 11
+/** The step that brought counted keys. */
+const countedVersion = 12
 
 /** Tables whose rows are given checksums at once, and their keys: they are short. The large ones are worked through later. */
 const shortTables = { writer_report: 'id', undo: 'block', reorged: 'hash', pool: 'id', first_seen: 'hash' }
@@ -21,6 +24,16 @@ export function sealOldRows(connection: SqliteConnection, version: number): void
       for (const row of connection.prepare<SqlRow>(`SELECT * FROM ${table}`).all([])) {
         put.run([sumOfRow(chainId, table, row), row[key] ?? null])
       }
+    }
+  }
+  if (version === countedVersion) {
+    for (const table of [poolAddresses, reorgedHashes]) {
+      const parts = createKeyParts(connection, table)
+      const number = 'number' in table ? table.number : 0
+      const keys = connection.prepare<{ key: Uint8Array; number: number }>(
+        `SELECT ${table.key} AS key, ${number} AS number FROM ${table.name}`
+      )
+      for (const row of keys.all([])) parts.change(row.key, row.number, 1)
     }
   }
   sealMeta(connection)

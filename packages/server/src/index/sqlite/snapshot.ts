@@ -147,6 +147,7 @@ export class SqliteSnapshot extends IndexSnapshot {
   }
 
   protected async readPending(address: Uint8Array) {
+    this.#open().poolAddresses.prove(address)
     return this.#open()
       .pending.all([address])
       .map(row => checkPoolRow(this.#rule.chainId, row, address))

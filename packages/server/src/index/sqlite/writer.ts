@@ -15,6 +15,7 @@ import { takeDamageFile } from './damageFile.ts'
 import { inTransaction, type SqliteConnection, type SqliteStatement } from './driver.ts'
 import { createEpochList } from './epochList.ts'
 import { EpochSums, proofs } from './epochSums.ts'
+import { createKeyParts, poolAddresses } from './keyParts.ts'
 import { linkBlock } from './linkedEdits.ts'
 import type { WriterLock } from './lock.ts'
 import { createIdleWork, EpochMerger, type IdleWork, type MergerLayout } from './merge.ts'
@@ -215,7 +216,7 @@ export class SqliteWriter implements WriterEngine {
     this.#change(() => {
       this.#sums.forget()
       if (head !== undefined) this.#marks.leave(undefined, head)
-      rollbackAll(this.#connection)
+      rollbackAll(this.#connection, this.#chainId)
       this.#marks.setHead(undefined)
       this.#marks.setCoverage({})
     })
@@ -232,6 +233,7 @@ export class SqliteWriter implements WriterEngine {
     this.#change(() => {
       for (const table of ['pool', 'pool_address', 'first_seen'])
         this.#connection.exec(`DELETE FROM ${table}`)
+      createKeyParts(this.#connection, poolAddresses).clear()
       this.#connection.exec('UPDATE meta SET settled = 0')
     })
   }
