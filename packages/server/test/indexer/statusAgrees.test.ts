@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConfirmed, type SyncStatus, type TransactionRecord } from '@chain-data/protocol'
-import { expect, it, type TestContext } from 'vitest'
+import { describe, expect, it, type TestContext } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { createServer, type Server } from '../../src/server/start/createServer.ts'
@@ -93,38 +93,6 @@ function watch(server: Server) {
   }
 }
 
-// Waits for ten seconds, in which the others run.
-it.concurrent('a node that hangs is noticed when calls begin to fail, and the status says so from the first failed poll on', {
-  timeout: patient(60_000)
-}, async atEnd => {
-  const folder = await temporaryFolder()
-  atEnd.onTestFinished(folder.remove)
-  const chain = await startLargeChain({ blocks: 20, transactions: 2, account })
-  atEnd.onTestFinished(chain.close)
-  const server = await start(atEnd, `sqlite:${folder.path}`, chain.url, true)
-  await eventually('it is ready', async () => (await statusOf(server)).ready)
-  const stop = watch(server)
-  chain.hang(true)
-  const sinceMs = performance.now()
-  const isRefused = async () =>
-    (await ask(server, 'svc_getTransactionsByAddress', [account])).error?.data.reason ===
-    'UPSTREAM_UNAVAILABLE'
-  await eventually('histories are refused', isRefused)
-  // A poll waits 10 s for its answer; a call for a block would wait twice as long.
-  expect(performance.now() - sinceMs).toBeLessThan(patient(13_000))
-  expect(await statusOf(server)).toMatchObject({
-    ...{ ready: false, phase: 'stalled', degraded: true, lagBlocks: 0 },
-    problem: expect.stringContaining('did not answer in time')
-  })
-  expect(server.status()).toMatchObject([
-    { ready: false, phase: 'stalled', stalledSeconds: expect.any(Number) }
-  ])
-  chain.hang(false)
-  await eventually('it is ready again', async () => (await statusOf(server)).ready)
-  expect(server.status()[0]).not.toHaveProperty('stalledSeconds')
-  await stop()
-})
-
 async function start(
   { onTestFinished }: AtEnd,
   store: string,
@@ -142,44 +110,80 @@ async function start(
   return server
 }
 
-it.concurrent.for([
-  ['the server that indexes, over SQLite', 100, 'sqlite'],
-  ['a server that only answers, over PostgreSQL', 60, 'postgres']
-] as const)(
-  'status and history of %s never contradict each other: through a backfill, new blocks and a reorg',
-  { timeout: patient(120_000) },
-  async ([, blocks, engine], atEnd) => {
+// The first waits for ten seconds, in which the others run, one at a time: each of them keeps this thread busy.
+describe.concurrent('status and history', () => {
+  it('a node that hangs is noticed when calls begin to fail, and the status says so from the first failed poll on', {
+    timeout: patient(60_000)
+  }, async atEnd => {
     const folder = await temporaryFolder()
     atEnd.onTestFinished(folder.remove)
-    const chain = await startLargeChain({ blocks, transactions: 1_000, account })
+    const chain = await startLargeChain({ blocks: 20, transactions: 2, account })
     atEnd.onTestFinished(chain.close)
-    const store = engine === 'sqlite' ? `sqlite:${folder.path}` : await createTestDatabase()
-    const asked =
-      engine === 'sqlite'
-        ? await start(atEnd, store, chain.url, true)
-        : await start(atEnd, store, chain.url, false)
-    const stop = watch(asked)
-    if (engine === 'postgres') await start(atEnd, store, chain.url, true)
+    const server = await start(atEnd, `sqlite:${folder.path}`, chain.url, true)
+    await eventually('it is ready', async () => (await statusOf(server)).ready)
+    const stop = watch(server)
+    chain.hang(true)
+    const sinceMs = performance.now()
+    const isRefused = async () =>
+      (await ask(server, 'svc_getTransactionsByAddress', [account])).error?.data.reason ===
+      'UPSTREAM_UNAVAILABLE'
+    await eventually('histories are refused', isRefused)
+    // A poll waits 10 s for its answer; a call for a block would wait twice as long.
+    expect(performance.now() - sinceMs).toBeLessThan(patient(13_000))
+    expect(await statusOf(server)).toMatchObject({
+      ...{ ready: false, phase: 'stalled', degraded: true, lagBlocks: 0 },
+      problem: expect.stringContaining('did not answer in time')
+    })
+    expect(server.status()).toMatchObject([
+      { ready: false, phase: 'stalled', stalledSeconds: expect.any(Number) }
+    ])
+    chain.hang(false)
+    await eventually('it is ready again', async () => (await statusOf(server)).ready)
+    expect(server.status()[0]).not.toHaveProperty('stalledSeconds')
+    await stop()
+  })
 
-    const level = (what: string) =>
-      eventually(what, async () => (await statusOf(asked)).indexedTo === chain.head(), 90_000)
-    await level('the backfill is over')
-    for (let block = 0; block < 5; block++) {
-      chain.grow()
-      await level('a block is there')
-    }
-    for (const depth of [1, 3]) {
-      chain.reorganise(depth)
-      await eventually('the reorg is followed', async () => {
-        const { result = [] } = await ask<TransactionRecord[]>(asked, 'svc_getTransactionsByAddress', [
-          account,
-          { limit: 1 }
-        ])
-        return result[0]?.hash === chain.newestHash()
-      })
-    }
-    const outcomes = await stop()
-    expect(outcomes.get('NOT_SYNCED')).toBeGreaterThan(5)
-    expect(outcomes.get('answered')).toBeGreaterThan(5)
-  }
-)
+  describe('agree', () => {
+    it.for([
+      ['the server that indexes, over SQLite', 100, 'sqlite'],
+      ['a server that only answers, over PostgreSQL', 60, 'postgres']
+    ] as const)(
+      'status and history of %s never contradict each other: through a backfill, new blocks and a reorg',
+      { timeout: patient(120_000), concurrent: false },
+      async ([, blocks, engine], atEnd) => {
+        const folder = await temporaryFolder()
+        atEnd.onTestFinished(folder.remove)
+        const chain = await startLargeChain({ blocks, transactions: 1_000, account })
+        atEnd.onTestFinished(chain.close)
+        const store = engine === 'sqlite' ? `sqlite:${folder.path}` : await createTestDatabase()
+        const asked =
+          engine === 'sqlite'
+            ? await start(atEnd, store, chain.url, true)
+            : await start(atEnd, store, chain.url, false)
+        const stop = watch(asked)
+        if (engine === 'postgres') await start(atEnd, store, chain.url, true)
+
+        const level = (what: string) =>
+          eventually(what, async () => (await statusOf(asked)).indexedTo === chain.head(), 90_000)
+        await level('the backfill is over')
+        for (let block = 0; block < 5; block++) {
+          chain.grow()
+          await level('a block is there')
+        }
+        for (const depth of [1, 3]) {
+          chain.reorganise(depth)
+          await eventually('the reorg is followed', async () => {
+            const { result = [] } = await ask<TransactionRecord[]>(asked, 'svc_getTransactionsByAddress', [
+              account,
+              { limit: 1 }
+            ])
+            return result[0]?.hash === chain.newestHash()
+          })
+        }
+        const outcomes = await stop()
+        expect(outcomes.get('NOT_SYNCED')).toBeGreaterThan(5)
+        expect(outcomes.get('answered')).toBeGreaterThan(5)
+      }
+    )
+  })
+})
