@@ -5,6 +5,7 @@ import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { runCommand } from '../cli/runCommand.ts'
 import { eventually, temporaryFolder } from '../support/indexHarness.ts'
+import { startFaultProxy } from '../support/startFaultProxy.ts'
 import { type Engine, engines } from '../support/testStores.ts'
 import { type Call, expectRight } from './expectRight.ts'
 import { type DevNode, startDevNode } from './startDevNode.ts'
@@ -63,11 +64,15 @@ const messagesOf = ({ lines }: Running) => lines.map(({ msg }) => msg)
 const beganAnew = 'the development chain began anew, and so does its index'
 
 async function open(atEnd: AtEnd, engine: Engine, client: 'anvil' | 'hardhat') {
-  const node = await openNode(atEnd, client)
+  return serve(atEnd, engine, await openNode(atEnd, client))
+}
+
+/** Starts two servers over one store, of which one only answers. @param rpcUrl - where they reach the node. */
+async function serve(atEnd: AtEnd, engine: Engine, node: DevNode, { rpcUrl } = node) {
   const store = await engine.create()
   atEnd.onTestFinished(store.remove)
-  const writer = await start(atEnd, node, store.url)
-  const follower = await start(atEnd, node, store.url, false)
+  const writer = await start(atEnd, { ...node, rpcUrl }, store.url)
+  const follower = await start(atEnd, { ...node, rpcUrl }, store.url, false)
   const right = (event: string) => expectAllRight(event, node, writer, follower)
   await right('at the start')
   return { node, store, writer, right }
@@ -143,7 +148,10 @@ it.concurrent('an index follows the blocks that hardhat mines many of, without n
 })
 
 it.concurrent('an index goes back with anvil, rolled back or restarted from a dumped state, and cursors say so', async atEnd => {
-  const { node, writer, right } = await open(atEnd, engines[0], 'anvil')
+  const node = await openNode(atEnd, 'anvil')
+  const door = await startFaultProxy(node.rpcUrl)
+  atEnd.onTestFinished(door.close)
+  const { writer, right } = await serve(atEnd, engines[0], node, { rpcUrl: door.url })
   const state = await node.rpc('anvil_dumpState')
   const common = (await node.rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
   await node.live(40)
@@ -152,8 +160,11 @@ it.concurrent('an index goes back with anvil, rolled back or restarted from a du
   await node.rpc('anvil_rollback', 3)
   await right('rolled back')
   // Below what the node called final, which is 64 blocks deep.
+  // Nobody sees the empty chain in between.
+  door.setDown(true)
   await node.restart()
   await node.rpc('anvil_loadState', state)
+  door.setDown(false)
   await right('restarted from the dumped state')
   expect(
     await writer.call('svc_getTransactionsByAddress', node.account, { limit: 5, before: history[0]?.hash })
