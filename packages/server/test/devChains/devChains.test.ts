@@ -226,9 +226,10 @@ it.concurrent.for(engines)(
     })
     await first.server.close()
     const again = await start(atEnd, node, store.url)
-    await eventually('it is refused at a start too', () =>
-      again.server.status()[0]?.problem?.includes('or run `chain-data reset 31338`')
-    )
+    const isRefused = () => again.server.status()[0]?.problem?.includes('or run `chain-data reset 31338`')
+    await eventually('it is refused at a start too', isRefused).catch((error: Error) => {
+      throw new Error(`${error.message}; now ${JSON.stringify(again.server.status())}`)
+    })
     await again.server.close()
 
     const refused = await reset()
