@@ -68,7 +68,7 @@ async function open(atEnd: AtEnd, engine: Engine, client: 'anvil' | 'hardhat') {
 }
 
 /** Starts two servers over one store, of which one only answers. @param rpcUrl - where they reach the node. */
-async function serve(atEnd: AtEnd, engine: Engine, node: DevNode, { rpcUrl } = node) {
+async function serve(atEnd: AtEnd, engine: Engine, node: DevNode, rpcUrl = node.rpcUrl) {
   const store = await engine.create()
   atEnd.onTestFinished(store.remove)
   const writer = await start(atEnd, { ...node, rpcUrl }, store.url)
@@ -151,7 +151,7 @@ it.concurrent('an index goes back with anvil, rolled back or restarted from a du
   const node = await openNode(atEnd, 'anvil')
   const door = await startFaultProxy(node.rpcUrl)
   atEnd.onTestFinished(door.close)
-  const { writer, right } = await serve(atEnd, engines[0], node, { rpcUrl: door.url })
+  const { writer, right } = await serve(atEnd, engines[0], node, door.url)
   const state = await node.rpc('anvil_dumpState')
   const common = (await node.rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
   await node.live(40)
