@@ -28,16 +28,6 @@ export function sealRecords(chainId: number, { ids, records, recordEnds }: Packe
   }
 }
 
-/** Returns a record of an older version with its sum; one that has a sum is returned as it is. */
-export function withSum(chainId: number, id: number, record: Uint8Array): Uint8Array {
-  if (isSummed(record, 0)) return record
-  const summed = Buffer.alloc(record.length + sumLength)
-  summed.set(record)
-  summed[0] = (record[0] ?? 0) | sumFlag
-  summed.writeUInt32BE(sumOf(chainId, id, summed, 0, record.length), record.length)
-  return summed
-}
-
 /**
  * Checks the sums of concatenated records.
  * @param lengths - of each record.

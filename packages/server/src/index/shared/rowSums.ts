@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 
 /** A row by the names of its columns, in the order of the table. */
-export type SummedRow = Readonly<Record<string, string | number | Uint8Array | null>>
+type SummedRow = Readonly<Record<string, string | number | Uint8Array | null>>
 
 /**
  * Computes the checksum of a row: CRC-32 over its chain, its table, and the names and values of its columns, as a signed number

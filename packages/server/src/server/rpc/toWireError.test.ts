@@ -118,6 +118,15 @@ it.each([
   expect(error.data).toEqual({ reason, ...named, retryAfterMs: 10_000, extraMessage: expect.any(String) })
 })
 
+it.each([
+  ['SQLite', new StoreError('SQLite refused: database disk image is malformed', { sqliteCode: 267 })],
+  ['PostgreSQL', new StoreError('PostgreSQL refused: invalid page in block 3', { sqlState: 'XX001' })]
+])('a page that %s finds damaged is damage of the index', (_, failure) => {
+  const { reason, error } = toWireError(failure, call)
+  expect(reason).toBe('INDEX_DAMAGED')
+  expect(JSON.stringify(error)).not.toMatch(/malformed|invalid page/)
+})
+
 it('a store that refuses is a bug, not a moment to wait for', () => {
   expect(toWireError(new StoreError('the store is damaged'), call).reason).toBe('INTERNAL')
 })

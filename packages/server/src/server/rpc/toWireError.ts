@@ -21,7 +21,11 @@ export function toWireError(
   const { requestId, method, logger } = call
   const fields = { requestId, error: failure, ...(method === undefined ? {} : { method }) }
   if (failure instanceof Refusal) return refusalError(failure)
-  if (failure instanceof IndexDamagedError) return damageError(failure)
+  if (failure instanceof IndexDamagedError) return damageError(failure.damage.block)
+  if (isOfDamagedPage(failure)) {
+    logger.error('the index is damaged', fields)
+    return damageError(undefined)
+  }
   const extraMessage = describeCause(failure)
   if (extraMessage !== undefined && lacksDescriptors(failure)) {
     logger.warn('the server is out of file descriptors', fields)
@@ -46,11 +50,21 @@ export function toWireError(
   }
 }
 
+/** SQLITE_CORRUPT, SQLITE_NOTADB, and what PostgreSQL says of pages and indexes whose checksums or forms are wrong. */
+const damagedPageCodes: readonly unknown[] = [11, 26, 'XX001', 'XX002']
+
+/** Reports whether the database itself has found a page that is not what was written. */
+function isOfDamagedPage(failure: unknown): boolean {
+  if (!(failure instanceof StoreError)) return false
+  const { sqliteCode, sqlState } = failure.context
+  return damagedPageCodes.includes(typeof sqliteCode === 'number' ? sqliteCode & 0xff : sqlState)
+}
+
 /** Time within which a damaged block is replaced, as a rule. */
 const healingMs = 10_000
 
 /** Makes the error of a call that needs a damaged part of the index; whoever reads the index logs and counts it. */
-function damageError({ damage: { block } }: IndexDamagedError): WireError {
+function damageError(block: number | undefined): WireError {
   const where = block === undefined ? '' : ` at block ${block}`
   const extraMessage = `The chain's index is damaged${where}: nothing is answered from there until that is repaired. Try again.`
   const data = {
