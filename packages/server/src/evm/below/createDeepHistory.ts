@@ -179,7 +179,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
           below = await lowest()
           if (searches === undefined) continue
           const { problem } = searches.direct ?? {}
-          if (searches.found === undefined && problem !== undefined)
+          if (searches.found === undefined && problem !== undefined && !(await isDone(below)))
             return { isDone: false, reachedBlock: below, problem }
           if (meter.calls >= maxCalls) return meter.progress(below, searches)
         }

@@ -19,8 +19,10 @@ export interface StateSearchOptions {
 
 /** Records that are searched for together; more would keep a caller waiting for the first of them. */
 const maxWanted = 64
-/** An account that is paid so often without a transaction is one that blocks pay: a fee recipient, or one of withdrawals. */
-const maxFruitless = { blocks: 200, afterCalls: 900, fewBlocks: 50 }
+/** So many payments in a row without a transaction: to search on is of no use. */
+const maxFruitless = 200
+/** So many suffice where blocks themselves pay that often, as they pay a fee recipient or an address of withdrawals. */
+const dense = { payments: 20, blocksEach: 1_000 }
 /** Answers that contradict earlier ones; more of them, and the nodes are of no use. */
 const maxCorrections = 16
 const genesis = 0
@@ -54,7 +56,8 @@ export class StateSearch implements DownwardSearch {
   /** The ends of the whole past are settled. */
   #isOpen = false
   #corrections = 0
-  #fruitless = { blocks: 0, calls: 0 }
+  /** Blocks without a transaction since the last one with any, down from `above`; `paid`: those that paid the account themselves. */
+  #fruitless = { blocks: 0, paid: 0, above: 0 }
   #callsLeft: number | undefined
   /** The balance after this block was shown by the block above it. */
   #explainedBelow: number | undefined
@@ -83,7 +86,6 @@ export class StateSearch implements DownwardSearch {
     const { reads, blocks, nonces } = this.#plan(wanted)
     if (reads.length + blocks.length + nonces.length === 0)
       throw new Error(`nothing is left to ask about the account before block ${this.#from}`)
-    this.#fruitless.calls += reads.length + nonces.length
     const { state, block } = this.#options
     await Promise.all([
       state.read(reads, signal, ({ kind, height }, value) => {
@@ -221,22 +223,23 @@ export class StateSearch implements DownwardSearch {
     this.#from = from
     this.#known.nonce.conclude(from - 1, nonce)
     for (const { height, effect } of blocks) {
-      const { records } = effect
+      const { records, change } = effect
       this.#effects.delete(height)
       if (records.length > 0) this.#found.push({ number: height, hashes: [], candidates: [], records })
+      const { blocks: fruitless, paid, above } = this.#fruitless
+      const isPaid = change > 0n ? 1 : 0
       this.#fruitless =
         records.length > 0
-          ? { blocks: 0, calls: 0 }
-          : { ...this.#fruitless, blocks: this.#fruitless.blocks + 1 }
+          ? { blocks: 0, paid: 0, above: height }
+          : { blocks: fruitless + 1, paid: paid + isPaid, above: above || height }
     }
   }
 
   /** A block pays the account again and again, so that its past is as long as the chain's. */
   get problem(): string | undefined {
-    const { blocks, calls } = this.#fruitless
-    const isFruitless =
-      blocks >= maxFruitless.blocks || (blocks >= maxFruitless.fewBlocks && calls >= maxFruitless.afterCalls)
-    if (!isFruitless) return undefined
+    const { blocks, paid, above } = this.#fruitless
+    const isDense = paid >= dense.payments && above - this.#from < paid * dense.blocksEach
+    if (blocks < maxFruitless && !isDense) return undefined
     return `its balance grew in ${blocks} blocks down to ${this.#from} without a transaction, as that of a fee recipient or of a withdrawal address does.`
   }
 
