@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BlockRef, Hash } from '../../model/evm.ts'
-import type { Damage } from '../../platform/errors.ts'
+import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import type { WriterReport } from '../port/status.ts'
 import type { Suspects } from '../port/writer.ts'
 import { toHex } from '../record/hexBytes.ts'
@@ -71,6 +71,8 @@ export class SqliteWriter implements WriterEngine {
   readonly #putReport: ReturnType<typeof prepareSealed>
   readonly #merger: EpochMerger
   readonly #idleWork: IdleWork
+  #isMergeable = true
+  #metByMerging: Damage[] = []
   /** Why merging in a pause failed; thrown by the next commit. */
   #failure: unknown
   #isClosed = false
@@ -100,7 +102,7 @@ export class SqliteWriter implements WriterEngine {
     this.#putReport = prepareSealed(connection, chainId, 'writer_report', reported, 'INSERT OR REPLACE')
     this.#merger = new EpochMerger(connection, layout)
     this.#idleWork = createIdleWork(
-      () => this.#merger.step(),
+      () => this.#merge(),
       layout.mergeAfterMs,
       error => {
         this.#failure = error
@@ -158,7 +160,9 @@ export class SqliteWriter implements WriterEngine {
   }
 
   takeDamage(): readonly Damage[] {
-    return takeDamageFile(this.#files.damage)
+    const met = this.#metByMerging
+    this.#metByMerging = []
+    return [...met, ...takeDamageFile(this.#files.damage)]
   }
 
   async findSuspects(damage: Damage): Promise<Suspects | undefined> {
@@ -187,6 +191,8 @@ export class SqliteWriter implements WriterEngine {
       this.#appender.putBack(block, epoch, hadUndo)
       if (epoch.proof === proofs.rows) linkBlock(this.#connection, epoch.id, block)
     })
+    this.#isMergeable = true
+    this.#idleWork.postpone()
   }
 
   /** Merges epochs as long as there are too many. Reports have their turn in between. */
@@ -194,7 +200,7 @@ export class SqliteWriter implements WriterEngine {
     const { maxEpochs, mergeRows } = this.#layout
     let pieces = Math.ceil((rows * mergedPerAppended) / mergeRows)
     while (pieces-- > 0 && !this.#isClosed && this.#merger.countEpochs() > maxEpochs) {
-      if (!this.#merger.step()) break
+      if (!this.#merge()) break
       await breathe()
     }
     this.#idleWork.postpone()
@@ -272,6 +278,21 @@ export class SqliteWriter implements WriterEngine {
     } catch (error) {
       this.#sums.forget()
       throw error
+    }
+  }
+
+  /**
+   * Does a piece of the merging. Damage that it meets is reported, and ends it until a block is replaced: what is copied must be
+   * what was written.
+   */
+  #merge(): boolean {
+    try {
+      return this.#isMergeable && this.#merger.step()
+    } catch (error) {
+      if (!(error instanceof IndexDamagedError)) throw error
+      this.#isMergeable = false
+      this.#metByMerging.push(error.damage)
+      return false
     }
   }
 
