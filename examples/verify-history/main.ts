@@ -10,13 +10,17 @@ const client = createClient({
   timeoutMs: 60_000
 })
 
-// What the index says of the account, against the state of the chain at one block.
-const { verdict, asOf, index, native, tokens, findings } = await client.verifyHistory({ address })
+// What the index says of the account, against the state of the chain at one block, and against the headers of its blocks.
+const { verdict, asOf, index, native, tokens, unaltered, findings } = await client.verifyHistory({
+  address,
+  verify: 'roots'
+})
 console.log(`${address} is ${verdict} at block ${asOf.blockNumber}: ${index.transactions} transactions`)
 for (const [part, wei] of Object.entries(native.parts)) if (wei !== 0n) console.log(`  ${part}: ${wei} wei`)
 console.log(`  balance: ${native.balance} wei, difference ${native.difference}`)
 for (const token of tokens)
   console.log(`  token ${token.address}: ${token.transfers} transfers, ${token.verdict}`)
+console.log(`  unaltered: ${unaltered?.verdict}, ${unaltered?.roots} blocks agree with their headers`)
 for (const { kind, message } of findings) console.log(`  ${kind}: ${message}`)
 
 // Its latest transactions, each with what moved in it from or to the account.
