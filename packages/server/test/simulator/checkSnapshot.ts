@@ -3,6 +3,7 @@ import type { Snapshot, StoreReader } from '../../src/index/port/store.ts'
 import { expectedEvents, expectedHistory } from '../../src/index/test/expectedHistory.ts'
 import { gather, readHistory, readPages } from '../../src/index/test/readAll.ts'
 import type { Address, Hash, HoldingCandidate, IndexedBlock } from '../../src/model/evm.ts'
+import { IndexDamagedError } from '../../src/platform/errors.ts'
 import type { SimulatedChain } from './simulatedChain.ts'
 
 /**
@@ -10,6 +11,7 @@ import type { SimulatedChain } from './simulatedChain.ts'
  *
  * @param pauseBetween - runs before each read; the index may change meanwhile, and the snapshot must not.
  * @returns what is wrong; absent: nothing is.
+ * @throws {IndexDamagedError} the store calls something damaged.
  * @throws {StoreError} the snapshot has ended.
  */
 export async function checkSnapshot(
@@ -50,7 +52,10 @@ async function checkAccount(
   }
   await pauseBetween()
   const { isComplete, missing, unresolved, ofOther } = await snapshot.recount(address)
-  if (!isComplete || missing.length + unresolved > 0 || ofOther !== undefined) return 'rows are missing'
+  // A recount names what it misses, where other reads throw.
+  if (!isComplete || missing.length + unresolved > 0 || ofOther !== undefined) {
+    throw new IndexDamagedError({ part: 'counts' }, 'rows are missing')
+  }
   await pauseBetween()
   const found = new Set((await gather(snapshot.holdingCandidates(address))).map(keyOf))
   const lost = candidatesOf(blocks, address).filter(candidate => !found.has(keyOf(candidate)))

@@ -1,5 +1,6 @@
 import type { Address, Hash } from '../../src/model/evm.ts'
 import { openAbortScope } from '../../src/platform/concurrency/deadline.ts'
+import { IndexDamagedError } from '../../src/platform/errors.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
 import { type MethodContext, ResultStream } from '../../src/server/methods/MethodContext.ts'
 import type { Told, ToldRecord } from './checkAnswer.ts'
@@ -42,6 +43,7 @@ export async function readAnswer(
     return { kind: 'records', records, to }
   } catch (error) {
     if (scope.signal.aborted) return { kind: 'refused', reason: 'DEADLINE' }
+    if (error instanceof IndexDamagedError) return { kind: 'refused', reason: 'INDEX_DAMAGED' }
     if (!(error instanceof Refusal)) throw error
     const { reason, data } = error as unknown as {
       readonly reason: string

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import { people } from '../../src/index/test/buildChain.ts'
 import type { Address, Hash } from '../../src/model/evm.ts'
+import { IndexDamagedError } from '../../src/platform/errors.ts'
 import { type AnswerChecker, createAnswerChecker, type Told } from './checkAnswer.ts'
 import { checkSnapshot } from './checkSnapshot.ts'
 import { drawPlan } from './drawPlan.ts'
@@ -25,14 +26,14 @@ export interface Outcome {
   readonly counts: Readonly<Record<string, number>>
 }
 
-/**
- * Bits that are lost on the disk are served today: records have no checksums yet. While this is false no seed draws that fault,
- * which the disk can make already.
- */
-const alteredBytesAreNoticed = false
 const callFaults: readonly [CallFault, ...CallFault[]] = [
-  ...(['fails', 'unheard', 'slow', 'kills', 'kills'] as const),
-  ...(alteredBytesAreNoticed ? (['flips'] as const) : [])
+  'fails',
+  'unheard',
+  'slow',
+  'kills',
+  'kills',
+  'flips',
+  'flips'
 ]
 /** A poll of the pool counts for so long. */
 const poolFreshMs = 15_000
@@ -281,6 +282,7 @@ class Simulation {
     const page = { ...(limit === undefined ? {} : { limit }), ...(before === undefined ? {} : { before }) }
     const asked = { address, ...page, askedMs: this.#time.nowMs() }
     const answer = await readAnswer(history, address, page)
+    if (answer.kind === 'refused' && answer.reason === 'INDEX_DAMAGED') this.#requireFlip()
     const what = answer.kind === 'records' ? `${answer.records.length} up to ${answer.to}` : answer.reason
     this.#count(answer.kind === 'records' ? 'answers' : answer.reason)
     this.#note(`asked for ${address.slice(-4)} ${limit ?? ''} ${before?.slice(0, 8) ?? ''}: ${what}`)
@@ -316,8 +318,17 @@ class Simulation {
     } catch (error) {
       // Of a server that has ended meanwhile.
       if (life !== this.#life) return undefined
-      throw error
+      if (!(error instanceof IndexDamagedError)) throw error
+      this.#requireFlip()
+      this.#count('damaged snapshots')
+      this.#note(`snapshot of ${address.slice(-4)}: ${error.message}`)
+      return undefined
     }
+  }
+
+  /** Nothing but a lost bit is damage. */
+  #requireFlip(): void {
+    if (this.#disk.flips === 0) throw new Error('the index is called damaged, and no bit was lost')
   }
 
   /** No more faults: within some time everything is answered again, and right. */

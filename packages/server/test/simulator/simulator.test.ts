@@ -61,6 +61,8 @@ it(
       'unheard',
       'slow',
       'full',
+      'flips',
+      'INDEX_DAMAGED',
       'rollbacks'
     ]
     expect(rare.filter(name => !((counts[name] ?? 0) >= count / 100))).toEqual([])
