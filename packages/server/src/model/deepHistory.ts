@@ -43,7 +43,7 @@ export interface DeepProgress {
 }
 
 /** How far down the part of an account's history is known that lies below an index. */
-export interface DeepKnowledge {
+interface DeepKnowledge {
   /** Its transactions are known from this block up to the index; the index's first block: none yet. */
   readonly recordsFrom: number
   /** Likewise what it may hold. */
