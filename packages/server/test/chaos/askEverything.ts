@@ -32,6 +32,7 @@ export async function askEverything(reader: StoreReader, { hashes, blocks }: Que
       await ask(`page ${address}`, () => gather(mapChunks(snapshot.records(address, { limit: 5 }))))
       await ask(`count ${address}`, () => snapshot.countHistory(address, 1_000))
       await ask(`pending ${address}`, () => snapshot.pending(address))
+      await ask(`candidates ${address}`, () => gather(snapshot.holdingCandidates(address)))
     }
     for (const hash of hashes) await ask(`hash ${hash}`, () => snapshot.lookUpHash(hash))
     for (const number of blocks) await ask(`block ${number}`, () => snapshot.storedBlock(number))
