@@ -56,7 +56,7 @@ export interface SyncStatus {
 }
 
 /** Result of checking a chain's index against its checksums. Counts run from the start of the indexer's thread. */
-export interface IndexIntegrity {
+interface IndexIntegrity {
   /** Blocks whose stored rows were checked while nobody asked for them. */
   readonly checkedBlocks: number
   /** Share of the index that the current pass has checked, from 0 to 1; absent while the index is not checked. */
