@@ -23,7 +23,7 @@ import { createPartSums, startOfPart, sumOfRows } from './partSums.ts'
 import { columnsOf, compareKeys, type RowKey, sumId, type TableShape, tableShapes } from './tableShapes.ts'
 
 /** An epoch that is merged, and how its rows of a table are proven. */
-export interface Source {
+interface Source {
   readonly epoch: number
   readonly proof: Proof
 }
