@@ -23,7 +23,7 @@ export interface RecordedNode {
   readonly url: string
   /** Names of all calls since the last reset. */
   readonly calls: string[]
-  /** How often the node went from idle to busy since the last reset: turns, one after the other. */
+  /** How often requests for state began while none was under way, since the last reset: turns, one after the other. */
   turns(): number
   reset(): void
   setTraits(traits: NodeTraits & LineTraits): void
@@ -64,8 +64,7 @@ export async function startRecordedNode(
     return false
   }
 
-  function answer(body: string): { readonly status: number; readonly text: string } {
-    const request = JSON.parse(body) as RpcMessage | RpcMessage[]
+  function answer(request: RpcMessage | RpcMessage[]): { readonly status: number; readonly text: string } {
     const list = [request].flat()
     if (isOverRate(list.length)) return { status: 429, text: 'too many requests' }
     const { maxBatch = 1_000 } = traits
@@ -81,14 +80,13 @@ export async function startRecordedNode(
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))
     request.on('end', async () => {
-      if (underWay++ === 0) turns++
+      const asked = JSON.parse(Buffer.concat(chunks).toString()) as RpcMessage | RpcMessage[]
+      const isState = [asked].flat().some(({ method }) => stateMethods.includes(method))
+      if (isState && underWay++ === 0) turns++
       if (traits.latencyMs !== undefined) await sleep(traits.latencyMs)
-      try {
-        const { status, text } = answer(Buffer.concat(chunks).toString())
-        response.writeHead(status, { 'content-type': 'application/json' }).end(text)
-      } finally {
-        underWay--
-      }
+      const { status, text } = answer(asked)
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+      if (isState) underWay--
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -1,0 +1,224 @@
+import type { TransactionRecord } from '@chain-data/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
+import { isFull, report, seed } from '../../chaos/chaosSizes.ts'
+import { engines } from '../../support/testStores.ts'
+import { type DeepService, startDeepService } from '../startDeepService.ts'
+import type { NodeTraits } from './answerCall.ts'
+import { keyedKinds, otherKinds, type StateWorld } from './buildStateWorld.ts'
+import { openStateWorld } from './openStateWorld.ts'
+import { type LineTraits, type RecordedNode, startRecordedNode, stateMethods } from './startRecordedNode.ts'
+
+type Traits = NodeTraits & LineTraits
+const history = 'svc_getTransactionsByAddress'
+/** A node of nothing but old states. */
+const plain: Traits = { hasOts: false, traceFilter: false }
+const high = 23_000_000
+/** Head, finalized and pool are asked for by the indexer all the time. */
+const probes = ['ots_searchTransactionsBefore', 'trace_filter', ...stateMethods]
+const pageLimits = { calls: 1_100, turns: 20, withNonces: 150 }
+
+let world: StateWorld
+let full: DeepService
+const ends: (() => Promise<unknown>)[] = []
+beforeAll(async () => {
+  world = await openStateWorld(isFull ? 20_000 : 2_000)
+  full = (await serve({}, { startBlock: 0, deepHistory: 'off' })).service
+}, 900_000)
+afterAll(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+interface Served {
+  readonly service: DeepService
+  readonly node: RecordedNode
+}
+
+async function serve(traits: Traits, chain = {}, options = {}): Promise<Served> {
+  const node = await startRecordedNode(world.chain, traits)
+  ends.push(node.close)
+  const store = await engines[0].create()
+  ends.push(store.remove)
+  const service = await startDeepService({
+    ...{ nodeUrl: node.url, store: store.url, ...options },
+    chain: { verify: 'basic', startBlock: 'latest', deepHistory: 'node', ...chain }
+  })
+  ends.push(service.close)
+  node.reset()
+  return { service, node }
+}
+
+const personOf = (kind: string) => world.people[kind] ?? ''
+/** Records without what the stretch changes. */
+const unplaced = (records: readonly TransactionRecord[]) =>
+  records.map(({ hash, ...record }) => JSON.stringify({ hash, ...record, blockNumber: undefined }))
+const stateCalls = (node: RecordedNode) => node.calls.filter(method => stateMethods.includes(method)).length
+
+/** The transactions that are missing in an answer, without those that state is said not to find. */
+async function missed(kind: string, found: readonly TransactionRecord[]): Promise<readonly string[]> {
+  const account = personOf(kind)
+  const whole = await full.history(account)
+  const hashes = new Set(found.map(({ hash }) => hash))
+  const isUnseen = ({ from, value }: TransactionRecord) =>
+    from.toLowerCase() !== account && BigInt(value) === 0n
+  const expected = whole.filter(record => hashes.has(record.hash))
+  expect(unplaced(found)).toEqual(unplaced(expected))
+  return whole.filter(record => !hashes.has(record.hash) && !isUnseen(record)).map(({ hash }) => hash)
+}
+
+/** Asks until the history is read. */
+async function patiently(service: DeepService, account: string, page?: object) {
+  const percents: number[] = []
+  for (;;) {
+    const { result, error } = await service.ask<TransactionRecord[]>(
+      history,
+      page ? [account, page] : [account]
+    )
+    if (result !== undefined) return { result, percents }
+    expect(error?.data.reason, JSON.stringify(error)).toBe('STILL_READING')
+    percents.push(Number(Object(error?.data.progress).percent))
+    expect(percents.length).toBeLessThan(200)
+  }
+}
+
+describe(`history from old states (SEED=${seed})`, () => {
+  it.each([undefined, high])(
+    'misses nothing of accounts with a key, and calls no other complete, at %s blocks',
+    async head => {
+      const { service, node } = await serve({ ...plain, ...(head && { head }) })
+      for (const kind of keyedKinds) {
+        node.reset()
+        const { result } = await patiently(service, personOf(kind))
+        const { coverage } = await service.ask(history, [personOf(kind)])
+        expect([kind, await missed(kind, result)]).toEqual([kind, []])
+        expect(coverage).toMatch(/;deep=state;lacks=zero-value-receipts$/)
+        const perTransaction = stateCalls(node) / result.length
+        report('deepHistory/recorded', {
+          ...{ head: head ?? world.chain.head, kind, transactions: result.length, missed: 0 },
+          ...{ stateCalls: stateCalls(node), perTransaction: perTransaction.toFixed(1) }
+        })
+      }
+      for (const kind of otherKinds) {
+        const { result, coverage, error } = await service.ask<TransactionRecord[]>(history, [personOf(kind)])
+        const isCalledComplete = result !== undefined && !/deep=none|deep-from=/.test(coverage ?? '')
+        expect([kind, isCalledComplete]).toEqual([kind, false])
+        report('deepHistory/recorded', { kind, answer: error ? String(error.data.reason) : String(coverage) })
+      }
+    },
+    300_000
+  )
+
+  it('reads a page of 25 at 23 million blocks with few calls and turns', async () => {
+    for (const hasSenderAndNonce of [false, true]) {
+      for (const kind of ['busy', 'quiet'] as const) {
+        const { service, node } = await serve({ ...plain, head: high, hasSenderAndNonce })
+        await service.history(personOf(kind), { limit: 25 })
+        const [calls, turns] = [stateCalls(node), node.turns()]
+        const byNonce = node.calls.filter(method => method.endsWith('BySenderAndNonce')).length
+        report('deepHistory/recorded', {
+          page: kind,
+          hasSenderAndNonce: String(hasSenderAndNonce),
+          calls,
+          byNonce,
+          turns
+        })
+        if (kind === 'quiet') continue
+        expect(calls + byNonce).toBeLessThanOrEqual(
+          hasSenderAndNonce ? pageLimits.withNonces : pageLimits.calls
+        )
+        expect(turns).toBeLessThanOrEqual(pageLimits.turns)
+      }
+    }
+  }, 120_000)
+
+  it('does so in seconds where each answer takes 150 ms', async () => {
+    for (const [maxBatch, limitMs] of [
+      [100, 3_500],
+      [20, 4_000],
+      [1, 7_000]
+    ] as const) {
+      const { service } = await serve({ ...plain, head: high, latencyMs: 150, maxBatch })
+      const beganMs = performance.now()
+      const { percents } = await patiently(service, personOf('busy'), { limit: 25 })
+      const ms = Math.round(performance.now() - beganMs)
+      report('deepHistory/recorded', { latencyMs: 150, maxBatch, ms, limitMs, waits: percents.length })
+      if (isFull) expect(ms).toBeLessThanOrEqual(limitMs)
+    }
+  }, 120_000)
+
+  it('notices answers from another height', async () => {
+    const random = createRandom(seed)
+    const kinds = ['quiet', 'selfTransferring', 'inAndOut', 'zeroValue'] as const
+    const counts = { runs: 0, whole: 0, refused: 0, unnoticed: 0, stale: 0 }
+    const isStale = () => random.below(1_000) === 0
+    const head = world.chain.head
+    const staleHeight = (height: number) => {
+      if (!isStale()) return height
+      counts.stale++
+      return random.below(head)
+    }
+    const { service } = await serve({ ...plain, staleHeight }, {}, { history: { deepCacheBytes: 1 } })
+    while (counts.runs < (isFull ? 400 : 12)) {
+      const kind = random.pick(kinds)
+      const { result } = await service.ask<TransactionRecord[]>(history, [personOf(kind)])
+      counts.runs++
+      if (result === undefined) counts.refused++
+      else if ((await missed(kind, result)).length > 0) counts.unnoticed++
+      else counts.whole++
+    }
+    report('deepHistory/recorded', counts)
+    expect(counts.unnoticed).toBeLessThanOrEqual(1)
+  }, 600_000)
+
+  it('says none of a full node without old states, after three calls', async () => {
+    const { service, node } = await serve({ ...plain, keptStates: 128 })
+    node.reset()
+    const { coverage } = await service.ask(history, [personOf('quiet')])
+    expect(coverage).toMatch(/;deep=none$/)
+    expect((await service.ask('svc_getSyncStatus', [])).result).toMatchObject({ deepHistory: 'none' })
+    const calls = node.calls.filter(method => probes.includes(method)).length
+    report('deepHistory/recorded', { node: 'without old states', calls })
+    expect(calls).toBeLessThanOrEqual(3)
+  }, 60_000)
+
+  it('takes state where trace_filter takes 100 blocks at once', async () => {
+    const { service } = await serve({ hasOts: false, traceFilter: 100, head: high })
+    const beganMs = performance.now()
+    const { result } = await patiently(service, personOf('quiet'), { limit: 25 })
+    const ms = Math.round(performance.now() - beganMs)
+    const { coverage } = await service.ask(history, [personOf('quiet')])
+    report('deepHistory/recorded', { node: 'trace_filter of 100 blocks', ms, records: result.length })
+    expect(coverage).toContain('deep=state')
+    if (isFull) expect(ms).toBeLessThanOrEqual(5_000)
+  }, 120_000)
+
+  it('keeps its progress over calls where a provider allows 16 calls a second', async () => {
+    const limits = { requestDeadlineMs: isFull ? 25_000 : 6_000 }
+    const { service, node } = await serve({ ...plain, head: high }, {}, { limits })
+    node.setTraits({ ...plain, head: high, callsPerSecond: 16 })
+    const beganMs = performance.now()
+    const { result, percents } = await patiently(service, personOf('quiet'), { limit: isFull ? 25 : 2 })
+    const seconds = Math.round((performance.now() - beganMs) / 1_000)
+    report('deepHistory/recorded', {
+      callsPerSecond: 16,
+      seconds,
+      percents: percents.join(' '),
+      records: result.length
+    })
+    expect([...percents].sort((a, b) => a - b)).toEqual(percents)
+  }, 400_000)
+
+  it('gives up an account that every block pays by a withdrawal, with a reason', async () => {
+    const account = personOf('quiet')
+    const from = Math.max(1, world.chain.head - 64 - 10_000)
+    const { service, node } = await serve({ ...plain, withdrawals: { address: account, from } })
+    const { error } = await service.ask(history, [account])
+    report('deepHistory/recorded', {
+      withdrawals: 10_000,
+      calls: node.calls.length,
+      reason: String(error?.data.reason)
+    })
+    expect(error?.data).toMatchObject({ reason: 'HISTORY_UNPROVABLE' })
+    if (isFull) expect(node.calls.length).toBeLessThanOrEqual(1_000)
+  }, 120_000)
+})
