@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TransactionRecord } from '@chain-data/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
@@ -14,7 +15,6 @@ const history = 'svc_getTransactionsByAddress'
 /** A node of nothing but old states. */
 const plain: Traits = { hasOts: false, traceFilter: false }
 const high = 23_000_000
-/** Head, finalized and pool are asked for by the indexer all the time. */
 const probes = ['ots_searchTransactionsBefore', 'trace_filter', ...stateMethods]
 const pageLimits = { calls: 1_100, turns: 20, withNonces: 150 }
 
@@ -32,6 +32,8 @@ afterAll(async () => {
 interface Served {
   readonly service: DeepService
   readonly node: RecordedNode
+  /** Calls by which it was found out what the node offers. */
+  readonly probed: number
 }
 
 async function serve(traits: Traits, chain = {}, options = {}): Promise<Served> {
@@ -44,8 +46,9 @@ async function serve(traits: Traits, chain = {}, options = {}): Promise<Served> 
     chain: { verify: 'basic', startBlock: 'latest', deepHistory: 'node', ...chain }
   })
   ends.push(service.close)
+  const probed = node.calls.filter(method => probes.includes(method)).length
   node.reset()
-  return { service, node }
+  return { service, node, probed }
 }
 
 const personOf = (kind: string) => world.people[kind] ?? ''
@@ -67,17 +70,23 @@ async function missed(kind: string, found: readonly TransactionRecord[]): Promis
 }
 
 /** Asks until the history is read. */
-async function patiently(service: DeepService, account: string, page?: object) {
+async function patiently(service: DeepService, account: string, page?: object, isLimited = false) {
   const percents: number[] = []
+  let refusals = 0
   for (;;) {
     const { result, error } = await service.ask<TransactionRecord[]>(
       history,
       page ? [account, page] : [account]
     )
     if (result !== undefined) return { result, percents }
-    expect(error?.data.reason, JSON.stringify(error)).toBe('STILL_READING')
-    percents.push(Number(Object(error?.data.progress).percent))
-    expect(percents.length).toBeLessThan(200)
+    const reason = String(error?.data.reason)
+    // A node that refuses most calls may be rested for a moment.
+    if (isLimited && reason === 'UPSTREAM_UNAVAILABLE') await sleep(1_000)
+    else {
+      expect(reason, JSON.stringify(error)).toBe('STILL_READING')
+      percents.push(Number(Object(error?.data.progress).percent))
+    }
+    expect(++refusals).toBeLessThan(200)
   }
 }
 
@@ -93,6 +102,8 @@ describe(`history from old states (SEED=${seed})`, () => {
         expect([kind, await missed(kind, result)]).toEqual([kind, []])
         expect(coverage).toMatch(/;deep=state;lacks=zero-value-receipts$/)
         const perTransaction = stateCalls(node) / result.length
+        if (isFull && head && kind === 'busy') expect(perTransaction).toBeLessThanOrEqual(15)
+        if (isFull && head && kind === 'quiet') expect(perTransaction).toBeLessThanOrEqual(20)
         report('deepHistory/recorded', {
           ...{ head: head ?? world.chain.head, kind, transactions: result.length, missed: 0 },
           ...{ stateCalls: stateCalls(node), perTransaction: perTransaction.toFixed(1) }
@@ -150,7 +161,7 @@ describe(`history from old states (SEED=${seed})`, () => {
     const random = createRandom(seed)
     const kinds = ['quiet', 'selfTransferring', 'inAndOut', 'zeroValue'] as const
     const counts = { runs: 0, whole: 0, refused: 0, unnoticed: 0, stale: 0 }
-    const isStale = () => random.below(1_000) === 0
+    const isStale = () => random.below(1_000) < (isFull ? 1 : 10)
     const head = world.chain.head
     const staleHeight = (height: number) => {
       if (!isStale()) return height
@@ -171,12 +182,11 @@ describe(`history from old states (SEED=${seed})`, () => {
   }, 600_000)
 
   it('says none of a full node without old states, after three calls', async () => {
-    const { service, node } = await serve({ ...plain, keptStates: 128 })
-    node.reset()
+    const { service, node, probed } = await serve({ ...plain, keptStates: 32 })
     const { coverage } = await service.ask(history, [personOf('quiet')])
     expect(coverage).toMatch(/;deep=none$/)
     expect((await service.ask('svc_getSyncStatus', [])).result).toMatchObject({ deepHistory: 'none' })
-    const calls = node.calls.filter(method => probes.includes(method)).length
+    const calls = probed + node.calls.filter(method => probes.includes(method)).length
     report('deepHistory/recorded', { node: 'without old states', calls })
     expect(calls).toBeLessThanOrEqual(3)
   }, 60_000)
@@ -192,21 +202,25 @@ describe(`history from old states (SEED=${seed})`, () => {
     if (isFull) expect(ms).toBeLessThanOrEqual(5_000)
   }, 120_000)
 
-  it('keeps its progress over calls where a provider allows 16 calls a second', async () => {
-    const limits = { requestDeadlineMs: isFull ? 25_000 : 6_000 }
-    const { service, node } = await serve({ ...plain, head: high }, {}, { limits })
-    node.setTraits({ ...plain, head: high, callsPerSecond: 16 })
-    const beganMs = performance.now()
-    const { result, percents } = await patiently(service, personOf('quiet'), { limit: isFull ? 25 : 2 })
-    const seconds = Math.round((performance.now() - beganMs) / 1_000)
-    report('deepHistory/recorded', {
-      callsPerSecond: 16,
-      seconds,
-      percents: percents.join(' '),
-      records: result.length
-    })
-    expect([...percents].sort((a, b) => a - b)).toEqual(percents)
-  }, 400_000)
+  it.runIf(isFull)(
+    'keeps its progress over calls where a provider allows 16 calls a second',
+    async () => {
+      const limits = { requestDeadlineMs: 25_000 }
+      const { service, node } = await serve({ ...plain, head: high }, {}, { limits })
+      node.setTraits({ ...plain, head: high, callsPerSecond: 16 })
+      const beganMs = performance.now()
+      const { result, percents } = await patiently(service, personOf('quiet'), { limit: 25 }, true)
+      const seconds = Math.round((performance.now() - beganMs) / 1_000)
+      report('deepHistory/recorded', {
+        callsPerSecond: 16,
+        seconds,
+        percents: percents.join(' '),
+        records: result.length
+      })
+      expect([...percents].sort((a, b) => a - b)).toEqual(percents)
+    },
+    400_000
+  )
 
   it('gives up an account that every block pays by a withdrawal, with a reason', async () => {
     const account = personOf('quiet')

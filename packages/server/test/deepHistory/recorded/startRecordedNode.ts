@@ -15,13 +15,13 @@ export interface LineTraits {
   readonly latencyMs?: number
   /** Calls in one batch; 1: batches are refused. Default 1,000. */
   readonly maxBatch?: number
-  /** Calls that are answered in a second; the others get 429. */
+  /** Calls that are answered in a second; the others are refused, also within a batch. */
   readonly callsPerSecond?: number
 }
 
 export interface RecordedNode {
   readonly url: string
-  /** Names of all calls since the last reset. */
+  /** Names of all calls since the last reset, but for those by which the head and the pool are followed. */
   readonly calls: string[]
   /** How often requests for state began while none was under way, since the last reset: turns, one after the other. */
   turns(): number
@@ -31,6 +31,10 @@ export interface RecordedNode {
 }
 
 export const stateMethods = ['eth_getBalance', 'eth_getTransactionCount', 'eth_getCode']
+
+function refusal(id: unknown, { code, message }: Refusal): object {
+  return { jsonrpc: '2.0', id, error: { code, message } }
+}
 
 /** Serves a recorded chain like a node with these traits. */
 export async function startRecordedNode(
@@ -44,29 +48,28 @@ export async function startRecordedNode(
   let [second, inSecond] = [0, 0]
 
   function answerOne({ id, method, params }: RpcMessage): object {
-    calls.push(method)
+    const isPoll = method === 'txpool_content' || params[0] === 'latest' || params[0] === 'finalized'
+    if (!isPoll) calls.push(method)
+    if (!isPoll && isOverRate()) return refusal(id, new Refusal(-32005, 'rate limit exceeded'))
     try {
       return { jsonrpc: '2.0', id, result: answerCall(reader, traits, method, params) }
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } }
+      return refusal(id, error)
     }
   }
 
-  function isOverRate(count: number): boolean {
+  function isOverRate(): boolean {
     const { callsPerSecond } = traits
     if (callsPerSecond === undefined) return false
     const now = Math.floor(performance.now() / 1_000)
     if (now !== second) inSecond = 0
     second = now
-    if (inSecond + count > callsPerSecond) return true
-    inSecond += count
-    return false
+    return ++inSecond > callsPerSecond
   }
 
   function answer(request: RpcMessage | RpcMessage[]): { readonly status: number; readonly text: string } {
     const list = [request].flat()
-    if (isOverRate(list.length)) return { status: 429, text: 'too many requests' }
     const { maxBatch = 1_000 } = traits
     if (Array.isArray(request) && request.length > maxBatch) {
       const error = { code: -32600, message: `batches of more than ${maxBatch} calls are not supported` }
