@@ -1,5 +1,6 @@
 import { chooseSource, findOffers } from '../../evm/below/chooseSource.ts'
 import { findOldestBlock } from '../../evm/blocks/findOldestBlock.ts'
+import type { DeepSource } from '../../model/deepHistory.ts'
 import { toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { Config } from '../config/config.ts'
@@ -34,29 +35,31 @@ export async function checkBlocks(
   return { finding: failure(check, `${found}; startBlock is ${startBlock}`, advice), oldestBlock }
 }
 
-/** Finds out whether the node lists the transactions of an address, which `deepHistory` needs. */
+/** Finds out what the node answers for history older than an index. */
 export async function checkAddressIndex(
   rpc: EvmUpstreams,
   { traces }: Pick<EvmChain, 'traces'>,
   timeoutMs: number
-): Promise<{ readonly finding: Finding; readonly hasAddressIndex: boolean }> {
+): Promise<{ readonly finding: Finding; readonly olderHistory: DeepSource }> {
   const payments = traces !== 'off'
   const offers = await findOffers(rpc, payments, AbortSignal.timeout(timeoutMs))
+  const olderHistory = chooseSource(offers, { payments, isCapped: false, isProvable: true })
   const found = {
     ots: 'transactions of an address are listed by ots_searchTransactionsBefore',
     trace_filter: 'transactions of an address are listed by trace_filter',
-    state: 'it does not list the transactions of an address, and has the state of old blocks',
-    none: 'it does not list the transactions of an address'
-  }[chooseSource(offers, { payments, isCapped: false, isProvable: true })]
-  return { finding: ok('addresses', found), hasAddressIndex: offers.ots || offers.traceFilter }
+    state:
+      'transactions of an address are found from old states: of accounts with a key, all but receipts of no value that log nothing',
+    none: 'it does not list the transactions of an address, and has no old states'
+  }[olderHistory]
+  return { finding: ok('addresses', found), olderHistory }
 }
 
 /** Says that no node gives the history that `deepHistory` asks for. Tokens are found by logs, which all nodes give. */
 export function missingDeepHistory(): Finding {
   return warning(
     'deepHistory',
-    'no node can give older history: none lists the transactions of an address, so histories begin at the first indexed block',
-    'take a node with trace_filter or ots_searchTransactionsBefore (Erigon, Nethermind, Reth), or set an earlier startBlock; holdings are complete all the same'
+    'no node can give older history: none lists the transactions of an address or has old states, so histories begin at the first indexed block',
+    'take an archive node, or one with trace_filter or ots_searchTransactionsBefore (docs/deep-history.md), or set an earlier startBlock; holdings are complete all the same'
   )
 }
 

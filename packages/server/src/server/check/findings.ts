@@ -1,3 +1,4 @@
+import type { DeepSource } from '../../model/deepHistory.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { withDeadline } from '../../platform/concurrency/deadline.ts'
@@ -66,10 +67,10 @@ export async function tryNode(
 export interface NodeOffers {
   /** The oldest block that it still has with its receipts; 0: it has all. */
   readonly oldestBlock?: number
-  /** It lists the transactions of an address, which `deepHistory` needs. */
-  readonly hasAddressIndex?: boolean
   /** It is a developer's node, which may copy a public chain. */
   readonly isDevNode?: boolean
+  /** Its source of history older than an index, which `deepHistory` needs. */
+  readonly olderHistory?: DeepSource
 }
 
 /** The findings about one node, and what the nodes of a chain are compared by. */

@@ -105,7 +105,7 @@ function listNodes(
             ...finding
           }))
         )
-        const isMissing = all.every(({ offers }) => offers?.hasAddressIndex === false)
+        const isMissing = all.every(({ offers }) => offers?.olderHistory === 'none')
         const missing =
           deepHistory !== 'off' && deepHistory !== undefined && startBlock !== 0 && isMissing
             ? [missingDeepHistory()]

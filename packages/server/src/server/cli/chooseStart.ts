@@ -1,11 +1,13 @@
+import type { DeepSource } from '../../model/deepHistory.ts'
+
 /** What decides where the index of a chain begins. */
 interface StartFacts {
   /** The newest block. */
   readonly head: number
   /** The oldest block that the node has; 0: it has all; absent where that could not be found out. */
   readonly oldestBlock?: number
-  /** The node lists the transactions of an address. */
-  readonly hasAddressIndex: boolean
+  /** What answers for history older than the index. */
+  readonly olderHistory: DeepSource
   /** Milliseconds that one block takes to read; absent where it was not measured. */
   readonly blockMs?: number | undefined
 }
@@ -33,9 +35,9 @@ const usualBlockMs = 50
  * final one.
  */
 export function chooseStart(facts: StartFacts): Start {
-  const { head, oldestBlock, hasAddressIndex, blockMs = usualBlockMs } = facts
+  const { head, oldestBlock, olderHistory, blockMs = usualBlockMs } = facts
   // What a node has dropped it cannot give on demand either.
-  const isDeep = hasAddressIndex && oldestBlock === 0
+  const isDeep = olderHistory !== 'none' && oldestBlock === 0
   const newestOnly: Start['settings'] = { startBlock: 'latest', ...(isDeep ? { deepHistory: 'node' } : {}) }
   if (oldestBlock === undefined) {
     const why =
@@ -54,10 +56,10 @@ export function chooseStart(facts: StartFacts): Start {
   const newest = `The index begins at the newest final block, so that it is ready in minutes. From block ${oldestBlock} on it would read ${cost}.`
   const lost = 'Older history is not shown, nor tokens that were received before'
   const deep = isDeep
-    ? 'Older history is read from the node when it is asked for (deepHistory).'
-    : hasAddressIndex
+    ? `Older history is read from the node when it is asked for (deepHistory)${olderHistory === 'state' ? ', by its old states: of accounts with a key, all but receipts of no value that log nothing' : ''}.`
+    : olderHistory !== 'none'
       ? `${lost}.`
-      : `${lost}: this node does not list the transactions of an address. With "deepHistory": "node" tokens are found by their old logs, slowly.`
+      : `${lost}: this node does not list the transactions of an address, and has no old states. With "deepHistory": "node" tokens are found by their old logs, slowly.`
   return {
     settings: newestOnly,
     why: [newest, deep, ...(oldestBlock === 0 ? [] : [pruned])],

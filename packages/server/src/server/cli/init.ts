@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { chainPresets, devChainIds } from '../../model/chainPresets.ts'
 import { labelChain } from '../../model/labelChain.ts'
+import type { DeepSource } from '../../model/deepHistory.ts'
 import type { ConfigInput } from '../config/config.ts'
 import { chooseStart, type Start } from './chooseStart.ts'
 import { type Asker, createAsker } from './createAsker.ts'
@@ -100,6 +101,12 @@ async function askForUrl(chainIds: readonly number[], asker: Asker): Promise<str
   throw new InitError(`No URL of ${what} was given; expected one, such as: chain-data init https://your-node`)
 }
 
+/** Returns the source that answers for most accounts. */
+function bestOf(sources: readonly DeepSource[]): DeepSource {
+  const order: readonly DeepSource[] = ['ots', 'trace_filter', 'state']
+  return order.find(source => sources.includes(source)) ?? 'none'
+}
+
 /** Chooses the settings of a chain, and says why; a person may choose the whole of a large one. */
 async function settle(chain: SeenChain, options: InitOptions, asker: Asker) {
   const { chainId, name, nodes } = chain
@@ -110,7 +117,7 @@ async function settle(chain: SeenChain, options: InitOptions, asker: Asker) {
   const start: Start = chooseStart({
     head,
     ...(oldest.length > 0 ? { oldestBlock: Math.min(...oldest) } : {}),
-    hasAddressIndex: offers.some(each => each?.hasAddressIndex === true),
+    olderHistory: bestOf(offers.map(each => each?.olderHistory ?? 'none')),
     blockMs: nodes.find(({ blockMs }) => blockMs !== undefined)?.blockMs
   })
   print(`${name}: ${start.why.join(' ')}\n`)
