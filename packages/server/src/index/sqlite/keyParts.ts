@@ -1,5 +1,5 @@
-import { crc32 } from 'node:zlib'
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
+import { hashRow, partOf } from '../record/rowChecksums.ts'
 import type { SqliteConnection } from './driver.ts'
 
 /** A table whose keys are counted, so that a lost or altered one shows where it is looked for. */
@@ -39,11 +39,11 @@ export function createKeyParts(connection: SqliteConnection, { id, name, key, nu
   return {
     /** @param sign - 1: a row with this key is added; -1: it is removed. */
     change(bytes: Uint8Array, ofNumber: number, sign: 1 | -1): void {
-      add.run([partOf(bytes), sign, sign * sumOf(bytes, ofNumber)])
+      add.run([partOf(bytes, 0), sign, sign * sumOf(bytes, ofNumber)])
     },
     /** @throws {IndexDamagedError} a key that begins like this one is not what was written. */
     prove(bytes: Uint8Array): void {
-      const own = partOf(bytes)
+      const own = partOf(bytes, 0)
       const rows = found.all([firstKey(own), firstKey(own + 1)])
       const total = rows.reduce((sum, row) => (sum + sumOf(row.key, row.number)) % 2 ** 32, 0)
       const expected = written.get([own]) ?? { rows: 0, total: 0 }
@@ -60,11 +60,7 @@ export function createKeyParts(connection: SqliteConnection, { id, name, key, nu
 }
 
 function sumOf(key: Uint8Array, number: number): number {
-  return crc32(key, number)
-}
-
-function partOf(key: Uint8Array): number {
-  return ((key[0] ?? 0) << 4) | ((key[1] ?? 0) >> 4)
+  return hashRow(key, 0, key.length, number)
 }
 
 /** The smallest key of a part; sorts after every key where it is the part after the last one. */
