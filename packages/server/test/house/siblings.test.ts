@@ -16,9 +16,32 @@ const siblings: readonly Siblings[] = [
     alone: [
       {
         why: 'SQLite keeps random inserts in the cache by epochs, and merges them',
-        files: ['sqlite/epochs.ts', 'sqlite/merge.ts', 'sqlite/keyedTables.ts']
+        files: ['sqlite/epochs.ts', 'sqlite/merge.ts', 'sqlite/keyedTables.ts', 'sqlite/tableShapes.ts']
       },
-      { why: 'SQLite has two drivers, and files', files: ['sqlite/loadDriver.ts', 'sqlite/open.ts'] },
+      {
+        why: 'SQLite has no checksums of pages: sums of rows and of parts of an epoch prove what is read by key',
+        files: [
+          ...['countedParts', 'epochList', 'epochSums', 'keyParts', 'keyedRows', 'linkedEdits', 'linkedRows'],
+          ...['partSums', 'provenHoldings', 'provenIds', 'rowDamage', 'suspectRows']
+        ].map(name => `sqlite/${name}.ts`)
+      },
+      {
+        why: 'Rows of SQLite are compared with their checksums here, those of PostgreSQL by the database',
+        files: [
+          ...['blockRows', 'poolRow', 'reorged', 'sealOldRows', 'sealedRows'].map(
+            name => `sqlite/${name}.ts`
+          ),
+          'postgres/judged.ts'
+        ]
+      },
+      {
+        why: 'Readers tell the writer of damage through a file, or through a channel of the database',
+        files: ['sqlite/damageFile.ts', 'postgres/damageChannel.ts']
+      },
+      {
+        why: 'SQLite has two drivers, and files',
+        files: ['sqlite/loadDriver.ts', 'sqlite/open.ts', 'sqlite/openFiles.ts']
+      },
       {
         why: 'PostgreSQL cuts its tables into partitions, and reads histories by windows of them',
         files: ['postgres/partitions.ts', 'postgres/history.ts']
