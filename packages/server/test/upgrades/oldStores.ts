@@ -7,7 +7,6 @@ import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
 import { migrate } from '../../src/index/sqlite/migrate.ts'
 import { chainFiles } from '../../src/index/sqlite/open.ts'
 import { migrations as sqliteMigrations } from '../../src/index/sqlite/schema.ts'
-import { sealedVersion } from '../../src/index/sqlite/sealOldRows.ts'
 import { temporaryFolder } from '../support/indexHarness.ts'
 import { engines } from '../support/testStores.ts'
 
@@ -64,9 +63,12 @@ function copyIntoOld(from: string, to: string, chainId: number, version: number)
     if (columns === '') continue
     connection.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM made.${table}`)
   }
-  if (version < sealedVersion) takeSumsOff(connection)
+  if (version < checksumsSince) takeSumsOff(connection)
   connection.close()
 }
+
+/** The step of SQLite's schema that brought checksums. */
+const checksumsSince = 11
 
 /** Records of older versions have no checksums at their ends. */
 function takeSumsOff(connection: SqliteConnection): void {

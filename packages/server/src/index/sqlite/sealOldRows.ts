@@ -3,7 +3,7 @@ import type { SqliteConnection, SqlRow } from './driver.ts'
 import { createKeyParts, poolAddresses, reorgedHashes } from './keyParts.ts'
 
 /** The step of the schema that brought checksums. */
-export const sealedVersion = 11
+const sealedVersion = 11
 /** The step that brought counted keys. */
 const countedVersion = 12
 

@@ -10,8 +10,6 @@ export const keyedKinds = ['busy', 'quiet', 'mixed', 'selfTransferring', 'inAndO
 export const otherKinds = [
   ...['receiverOnly', 'internalOnly', 'tokenOnly', 'delegated', 'contract', 'swept']
 ] as const
-export type Kind = (typeof keyedKinds)[number] | (typeof otherKinds)[number]
-
 export interface StateWorld {
   readonly chain: RecordedChain
   /** Addresses in lower case. */

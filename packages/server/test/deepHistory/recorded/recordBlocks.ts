@@ -19,7 +19,7 @@ export type Trace = Json & {
 }
 
 /** An account after a block, until its next entry. */
-export type RecordedState = readonly [block: number, nonce: number, balance: string, code: string]
+type RecordedState = readonly [block: number, nonce: number, balance: string, code: string]
 
 /** A chain of a real node: all blocks with transactions, and the states of all accounts that they touch. */
 export interface RecordedChain {
