@@ -16,7 +16,13 @@ const siblings: readonly Siblings[] = [
     alone: [
       {
         why: 'SQLite keeps random inserts in the cache by epochs, and merges them',
-        files: ['sqlite/epochs.ts', 'sqlite/merge.ts', 'sqlite/keyedTables.ts', 'sqlite/tableShapes.ts']
+        files: [
+          'sqlite/epochs.ts',
+          'sqlite/merge.ts',
+          'sqlite/idleWork.ts',
+          'sqlite/keyedTables.ts',
+          'sqlite/tableShapes.ts'
+        ]
       },
       {
         why: 'SQLite has no checksums of pages: sums of rows and of parts of an epoch prove what is read by key',

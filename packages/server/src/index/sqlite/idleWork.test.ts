@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createIdleWork } from './merge.ts'
+import { createIdleWork } from './idleWork.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
