@@ -6,6 +6,8 @@ import { partCount } from './record/rowChecksums.ts'
 /** Result of checking a small piece of an index. */
 export interface CheckedPiece {
   readonly blocks: number
+  /** Number of blocks of the whole index. */
+  readonly allBlocks: number
   readonly damage: readonly Damage[]
   /** Share of the index that is checked by now, from 0 to 1. */
   readonly done: number
@@ -29,13 +31,13 @@ export async function* walkIndex(
 ): AsyncGenerator<CheckedPiece, void, undefined> {
   const range = await inSnapshot(reader, snapshot => snapshot.indexedRange())
   if (!('value' in range)) {
-    yield { blocks: 0, damage: range.damage, done: 0 }
+    yield { blocks: 0, allBlocks: 0, damage: range.damage, done: 0 }
     return
   }
   if (range.value === undefined) return
   const { from, to } = range.value
-  const all = to.number - from + 1
-  const first = from + Math.floor(Math.min(0.999, startAt) * all)
+  const allBlocks = to.number - from + 1
+  const first = from + Math.floor(Math.min(0.999, startAt) * allBlocks)
   let checked = 0
   let size = 16
   for (const [start, end] of [
@@ -45,11 +47,15 @@ export async function* walkIndex(
     for (let number = start; number <= end; ) {
       const last = Math.min(end, number + size - 1)
       const startedMs = performance.now()
-      const found = await inSnapshot(reader, snapshot => snapshot.findDamage(number, last))
+      const found = await inSnapshot(reader, async snapshot => {
+        // A reorg may have removed blocks since the walk began.
+        const head = (await snapshot.indexedRange())?.to.number ?? -1
+        return head < number ? [] : snapshot.findDamage(number, Math.min(last, head))
+      })
       checked += last - number + 1
       const damage = 'value' in found ? found.value : found.damage
       size = nextSize(size, startedMs)
-      yield { blocks: last - number + 1, damage, done: (blockShare * checked) / all }
+      yield { blocks: last - number + 1, allBlocks, damage, done: (blockShare * checked) / allBlocks }
       number = last + 1
       await breathe()
     }
@@ -61,7 +67,7 @@ export async function* walkIndex(
     const found = await inSnapshot(reader, snapshot => snapshot.findRowDamage(part, end))
     const damage = 'value' in found ? found.value : found.damage
     size = nextSize(size, startedMs)
-    yield { blocks: 0, damage, done: blockShare + ((1 - blockShare) * end) / partCount }
+    yield { blocks: 0, allBlocks, damage, done: blockShare + ((1 - blockShare) * end) / partCount }
     part = end
     await breathe()
   }

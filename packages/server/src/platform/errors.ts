@@ -95,6 +95,11 @@ const damageableParts = {
   file: 'the file'
 }
 
+/** Words damage by its part and its block, such as `a record of block 7`. */
+export function describeDamage({ part, block }: Damage): string {
+  return block === undefined ? damageableParts[part] : `${damageableParts[part]} of block ${block}`
+}
+
 /** A read met {@link Damage}: nothing is answered from it. The same call may succeed once the block is replaced. */
 export class IndexDamagedError extends StoreError {
   override readonly retryable = true
@@ -102,8 +107,7 @@ export class IndexDamagedError extends StoreError {
 
   /** @param detail - what is wrong with the part, for the log. */
   constructor(damage: Damage, detail: string) {
-    const where = damage.block === undefined ? '' : ` of block ${damage.block}`
-    super(`the index is damaged: ${damageableParts[damage.part]}${where}: ${detail}`, { ...damage })
+    super(`the index is damaged: ${describeDamage(damage)}: ${detail}`, { ...damage })
     this.damage = damage
   }
 }

@@ -6,6 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openStoreReader } from '../../src/index/openStoreReaders.ts'
+import { openStoreWriter } from '../../src/index/openStoreWriter.ts'
+import { chainFiles } from '../../src/index/sqlite/open.ts'
+import { buildChain, hashOf, people } from '../../src/index/test/buildChain.ts'
+import { commitChain } from '../../src/index/test/commitChain.ts'
+import { walkIndex } from '../../src/index/walkIndex.ts'
+import { checkDeep } from '../../src/server/check/checkDeep.ts'
 import {
   checkListen,
   checkNodeVersion,
@@ -17,12 +24,15 @@ import { checkStore } from '../../src/server/check/checkStore.ts'
 import { runLooks } from '../../src/server/check/findings.ts'
 import { listLooks } from '../../src/server/check/listLooks.ts'
 import { sampleHeights } from '../../src/server/check/sampleBlocks.ts'
+import { createDeepProgress } from '../../src/server/cli/deepProgress.ts'
 import { type Config, type ConfigInput, parseConfig } from '../../src/server/config/config.ts'
 import { address, emptyRoot, type RawBlock, rawBlock } from '../blocks/rawBlock.ts'
 import { startScriptedChain } from '../blocks/startScriptedChain.ts'
+import { damageIndex } from '../healing/damageIndex.ts'
 import { startScriptedNode } from '../solana/startScriptedNode.ts'
-import { runTestIndexer } from '../support/indexHarness.ts'
+import { eventually, runTestIndexer } from '../support/indexHarness.ts'
 import { type Fault, Refusal, startFaultProxy } from '../support/startFaultProxy.ts'
+import { engines } from '../support/testStores.ts'
 import { runCommand } from './runCommand.ts'
 
 let anvil: AnvilNode
@@ -521,6 +531,96 @@ describe('the store', () => {
     ])
     return Object.fromEntries(await Promise.all(hashes))
   }
+})
+
+describe.each(engines)('a whole index in $name', ({ name, create }) => {
+  it('is compared with its checksums next to its writer, which is reported what is damaged, and without one', async () => {
+    const store = await create()
+    cleanUps.push(store.remove)
+    const identity = { chainId: 31337, genesisHash: hashOf('genesis') }
+    const config = configure({ store: store.url })
+    const lookDeep = () => checkDeep(parseConfig(config), () => {})
+    const finding = { place: 'store', check: 'damage 31337' }
+    expect(await lookDeep()).toEqual([{ ...finding, state: 'ok', found: 'nothing is indexed yet' }])
+
+    const writer = await openStoreWriter(store.location, identity)
+    cleanUps.push(() => writer.close())
+    const parties = people.slice(0, 3)
+    const plans = Array.from({ length: 40 }, (_, number) => [{ name: `tx ${number}`, parties }])
+    const blocks = buildChain(plans)
+    await commitChain(writer, blocks)
+    expect(await lookDeep()).toEqual([{ ...finding, state: 'ok', found: '40 blocks checked, no damage' }])
+    const file = join(folder, 'config.json')
+    await writeFile(file, JSON.stringify(config))
+    const sound = runCommand(['check', '--deep', '--config', file])
+    expect(await sound.ended).toBe(0)
+    expect(sound.stdout()).toMatch(/^ok +store +damage 31337 +40 blocks checked, no damage$/m)
+    expect(sound.stderr()).toBe('chain 31337: 100 % checked, 40 of 40 blocks\n')
+
+    const reader = await openStoreReader(store.location, 31337)
+    cleanUps.push(() => reader.close())
+    let pieces = 0
+    for await (const piece of walkIndex(reader)) {
+      // What a reorg removes meanwhile is not damaged.
+      if (pieces++ === 0) await writer.rollbackTo({ number: 30, hash: blocks[30]?.ref.hash ?? '0x' })
+      expect(piece.damage).toEqual([])
+    }
+    expect(pieces).toBeGreaterThan(2)
+
+    const altered =
+      name === 'sqlite'
+        ? "CAST(substr(rec, 1, 40) || x'ff' || substr(rec, 42) AS BLOB)"
+        : 'set_byte(rec, 40, 255)'
+    await damageIndex(store.location, `UPDATE tx SET rec = ${altered} WHERE id = ${7 * 65_536}`)
+    await damageIndex(store.location, 'UPDATE block SET timestamp_seconds = 7 WHERE number = 12')
+    const damage = [
+      { part: 'record', block: 7 },
+      { part: 'block', block: 12 }
+    ]
+    expect(await lookDeep()).toEqual([
+      {
+        ...{ ...finding, state: 'error', damage },
+        found: '2 parts are damaged: a record of block 7, the row of block 12',
+        advice: expect.stringMatching(/^a server that indexes the chain fetches the blocks again/)
+      }
+    ])
+    const reported: unknown[] = []
+    await eventually(
+      'both are reported',
+      async () => reported.push(...(await writer.takeDamage())) >= damage.length
+    )
+    expect(reported).toEqual(expect.arrayContaining(damage))
+    await writer.close()
+
+    await damageIndex(store.location, `DELETE FROM address_tx WHERE tx_id = ${20 * 65_536}`)
+    const damaged = runCommand(['check', '--deep', '--json', '--config', file])
+    expect(await damaged.ended).toBe(1)
+    const { findings } = JSON.parse(damaged.stdout()) as {
+      findings: { check: string; damage?: { part: string }[] }[]
+    }
+    const parts = findings.find(({ check }) => check === finding.check)?.damage
+    expect(parts).toEqual(expect.arrayContaining(damage))
+    expect(parts?.filter(({ part }) => part === 'addressRow').length).toBeGreaterThan(0)
+
+    if (store.location.kind === 'postgres') return
+    await writeFile(chainFiles(store.location.folder, 31337).database, 'no database '.repeat(1_000))
+    expect(await lookDeep()).toMatchObject([{ ...finding, state: 'error' }])
+  })
+})
+
+it('how far the check of a whole index is shows in one line of a terminal', () => {
+  const written: string[] = []
+  let ms = 0
+  const write = (text: string) => written.push(text) > 0
+  const show = createDeepProgress({ isTTY: true, write }, () => ms)
+  for (const done of [0.1, 0.2, 0.3]) {
+    show(1, { blocks: 50, allBlocks: 350, damage: [], done })
+    ms += 1_000
+  }
+  expect(written).toEqual([
+    '\rchain 1: 20 % checked, 100 of 350 blocks, 50.0 blocks/s, 8s left\u001b[K',
+    '\rchain 1: 30 % checked, 150 of 350 blocks, 50.0 blocks/s, 7s left\u001b[K'
+  ])
 })
 
 describe('the settings', () => {

@@ -17,6 +17,7 @@ let sound: Postgres
 
 beforeAll(async () => {
   sound = await startPostgres({
+    dataChecksums: true,
     settings: { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', max_connections: '40' }
   })
 })
@@ -57,7 +58,7 @@ describe('a PostgreSQL for the store', () => {
         found: expect.stringMatching(/^PostgreSQL \d+[\d.]*.*, encoding UTF8$/)
       },
       { check: 'rights', state: 'ok', found: 'the user may make and write the schemas' },
-      { check: 'durability', state: 'ok', found: 'fsync and full_page_writes are on' },
+      { check: 'durability', state: 'ok', found: 'fsync, full_page_writes and data_checksums are on' },
       {
         check: 'connections',
         state: 'ok',
@@ -74,12 +75,16 @@ describe('a PostgreSQL for the store', () => {
   })
 
   it('with settings that risk the index is warned of, each with what to do', async () => {
-    const findings = await checkPostgres(configure('sqlite:x'), await createTestDatabase())
+    const url = await createTestDatabase()
+    // From version 18 on they are on by default.
+    const [pages] = await queryOnce(url, 'SHOW data_checksums')
+    const findings = await checkPostgres(configure('sqlite:x'), url)
     const risks = findings.filter(({ check }) => check === 'durability')
     expect(risks.map(({ state, found }) => [state, found.split(' ')[0]])).toEqual([
       ['warning', 'fsync'],
       ['warning', 'full_page_writes'],
-      ['warning', 'synchronous_commit']
+      ['warning', 'synchronous_commit'],
+      ...(pages?.data_checksums === 'off' ? [['warning', 'data_checksums']] : [])
     ])
     expect(risks.every(({ advice }) => advice)).toBe(true)
   })

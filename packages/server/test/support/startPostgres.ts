@@ -33,6 +33,8 @@ export interface StartPostgresOptions {
   readonly programs?: PostgresPrograms
   /** In place of the ones that are safe only where everything may be lost. */
   readonly settings?: PostgresSettings
+  /** Its pages have checksums. Absent: as is the default of its version. */
+  readonly dataChecksums?: true
 }
 
 /** Safe to lose: what a crash would cost is thrown away anyway. */
@@ -68,12 +70,13 @@ const initdbFlags = [
  */
 export async function startPostgres({
   programs = findPostgres(),
-  settings = {}
+  settings = {},
+  dataChecksums
 }: StartPostgresOptions = {}): Promise<Postgres> {
   const user = unprivilegedUser()
   const folder = await mkdtemp(join(tmpdir(), 'chain-data-pg-'))
   if (user !== undefined) await chown(folder, user.uid, user.gid)
-  await makeCluster(programs, folder, user)
+  await makeCluster(programs, folder, user, dataChecksums ? ['--data-checksums'] : [])
   return runPostgres(programs, folder, { ...defaultSettings, ...settings })
 }
 
@@ -86,21 +89,23 @@ let clusters = 0
 async function makeCluster(
   programs: PostgresPrograms,
   folder: string,
-  user: SystemUser | undefined
+  user: SystemUser | undefined,
+  extraFlags: readonly string[]
 ): Promise<void> {
+  const flags = [...initdbFlags, ...extraFlags]
   const data = join(folder, 'data')
   const env = { PATH: process.env.PATH ?? '', LC_ALL: 'C' }
   const run = (program: string, ...args: readonly string[]) =>
     promisify(execFile)(program, args, { ...user, env, cwd: folder })
   const { size, mtimeMs } = await stat(programs.postgres)
-  const made = [programs.initdb, size, mtimeMs, user?.uid ?? process.getuid?.(), ...initdbFlags]
+  const made = [programs.initdb, size, mtimeMs, user?.uid ?? process.getuid?.(), ...flags]
   const key = createHash('sha256').update(made.join()).digest('hex').slice(0, 16)
   const shared = join(tmpdir(), `chain-data-cluster-${key}`)
   if (clusters++ === 0 && existsSync(shared)) {
     await run('cp', '-R', shared, data)
     return
   }
-  await run(programs.initdb, '-D', data, ...initdbFlags)
+  await run(programs.initdb, '-D', data, ...flags)
   if (existsSync(shared)) return
   const unfinished = await mkdtemp(`${shared}-`)
   if (user !== undefined) await chown(unfinished, user.uid, user.gid)

@@ -21,6 +21,7 @@ export interface ServerFacts {
   readonly fsync: string
   readonly fullPageWrites: string
   readonly synchronousCommit: string
+  readonly dataChecksums: string
   /** Connections that ordinary users may have, and how many are taken now. */
   readonly mostConnections: number
   readonly takenConnections: number
@@ -76,6 +77,7 @@ const factsQuery = `
         AND relkind IN ('r', 'p') AND NOT relispartition AND NOT has_table_privilege(pg_class.oid, 'SELECT')))) AS "notReadable",
     current_setting('fsync') AS fsync, current_setting('full_page_writes') AS "fullPageWrites",
     current_setting('synchronous_commit') AS "synchronousCommit",
+    current_setting('data_checksums') AS "dataChecksums",
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS "mostConnections",
     (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS "takenConnections",
     pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN coalesce(pg_last_wal_replay_lsn(), '0/0') ELSE pg_current_wal_lsn() END,

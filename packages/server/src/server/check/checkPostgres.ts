@@ -112,9 +112,15 @@ function durabilityFindings(facts: ServerFacts): readonly Finding[] {
         check,
         'synchronous_commit is off: a crash costs the newest blocks, which are fetched again',
         'nothing where that is meant; callers may see the index go back once'
+      ),
+    facts.dataChecksums !== 'on' &&
+      warning(
+        check,
+        'data_checksums is off: PostgreSQL does not notice a damaged page',
+        'stop the database and run pg_checksums --enable'
       )
   ].filter(risk => risk !== false)
-  return risks.length > 0 ? risks : [ok(check, 'fsync and full_page_writes are on')]
+  return risks.length > 0 ? risks : [ok(check, 'fsync, full_page_writes and data_checksums are on')]
 }
 
 function wantedConnections({ storeConnections, indexing, chains }: Config): number {

@@ -2,6 +2,7 @@ import type { DeepSource } from '../../model/deepHistory.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { withDeadline } from '../../platform/concurrency/deadline.ts'
+import type { Damage } from '../../platform/errors.ts'
 import { scrubText } from '../../platform/scrubText.ts'
 import type { SampledBlock } from './sampleBlocks.ts'
 
@@ -17,6 +18,8 @@ export interface Finding {
   readonly advice?: string
   /** Waivers that the chain needs, as the configuration takes them. */
   readonly waivers?: readonly Waiver[]
+  /** Every damaged part of an index that was met. */
+  readonly damage?: readonly Damage[]
 }
 
 /** A finding and which part of the configuration it is about. */

@@ -1,7 +1,9 @@
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
+import { checkDeep } from '../check/checkDeep.ts'
 import { type PlacedFinding, runLooks } from '../check/findings.ts'
 import { listLooks } from '../check/listLooks.ts'
-import { alignColumns, oneLine, readConfig } from './terminal.ts'
+import { createDeepProgress } from './deepProgress.ts'
+import { alignColumns, clearRest, oneLine, readConfig } from './terminal.ts'
 
 const failedExit = 1
 /** Bounds on one call, on the sample of one node, and on everything together. */
@@ -10,22 +12,27 @@ const wholeTimeoutMs = 30_000
 
 /**
  * `chain-data check`: everything that the configuration names is looked at as the server would use it. Nothing is
- * written. Exit code 0 when all is well (there may be warnings), 1 when something failed, 2 for a wrong configuration.
+ * written; with `deep` damage is reported to the server that indexes. Exit code 0 when all is well (there may be warnings), 1 when something failed, 2 for a wrong configuration.
  */
 export async function check({
   config: file,
+  deep,
   json
 }: {
   readonly config?: string
+  readonly deep?: boolean
   readonly json?: boolean
 }): Promise<void> {
   const config = await readConfig(file)
   if (config === undefined) return
   const progress = createProgress()
-  const findings = await runLooks(listLooks(config, nodeTimeoutMs, progress.onBlock), {
+  const looked = await runLooks(listLooks(config, nodeTimeoutMs, progress.onBlock), {
     timeoutMs: wholeTimeoutMs,
     onProgress: progress.onLook
   })
+  const found = deep ? await checkDeep(config, createDeepProgress(process.stderr)) : []
+  const findings = [...looked, ...found]
+  if (deep && process.stderr.isTTY) process.stderr.write(`\r${clearRest}`)
   const hasFailed = findings.some(({ state }) => state === 'error')
   const { version } = packageFile
   const text = json
@@ -43,7 +50,7 @@ function createProgress() {
     if (!process.stderr.isTTY) return
     const read = blocks === 0 ? '' : `, ${blocks} blocks read`
     process.stderr.write(
-      `\r${all > 0 && done === all ? '' : `checked ${done} of ${all || '…'}${read}`}\u001b[K`
+      `\r${all > 0 && done === all ? '' : `checked ${done} of ${all || '…'}${read}`}${clearRest}`
     )
   }
   return {

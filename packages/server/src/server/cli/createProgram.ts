@@ -71,10 +71,11 @@ Exit code: 0 when it is done, 1 when it cannot be done.`
     .command('check')
     .description('look at everything that the configuration names: nodes, store, addresses, gateways, keys')
     .option('-c, --config <file>', 'the configuration of the server')
+    .option('--deep', 'read the whole index of every chain and compare it with its checksums')
     .option('--json', 'print one JSON object instead of a table')
     .addHelpText(
       'after',
-      '\nNothing is written. Exit code: 0 when all is well, warnings allowed; 1 when something failed; 2 for a wrong configuration.'
+      '\nNothing is written; damage that --deep finds is reported to the server that indexes. Exit code: 0 when all is well, warnings allowed; 1 when something failed; 2 for a wrong configuration.'
     )
     .action(check)
 

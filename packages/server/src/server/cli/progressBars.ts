@@ -1,7 +1,7 @@
 import { MultiBar, type SingleBar } from 'cli-progress'
 import type { SyncStatus } from '../../model/sync.ts'
 import { createRate } from './rate.ts'
-import { type ChainWords, nameNodes, oneLine } from './terminal.ts'
+import { type ChainWords, formatDuration, nameNodes, oneLine } from './terminal.ts'
 
 /** Bars on a terminal, one for each chain that is not followed yet. They go when there is nothing left to show. */
 export interface ProgressBars {
@@ -115,17 +115,10 @@ function describe(
     return `connecting to ${words?.hosts.join(', ') ?? 'the node'}`
   const place = indexedTo === undefined ? `0 of ${head}` : `${indexedTo.number} of ${head}`
   if (blocksPerSecond === undefined || blocksPerSecond <= 0) return place
-  return `${place} ${blocksPerSecond.toFixed(1)} blocks/s ETA ${duration(left / blocksPerSecond)}`
+  return `${place} ${blocksPerSecond.toFixed(1)} blocks/s ETA ${formatDuration(left / blocksPerSecond)}`
 }
 
 function cut(text: string): string {
   const plain = oneLine(text)
   return plain.length <= longestText ? plain : `${plain.slice(0, longestText)}…`
-}
-
-function duration(seconds: number): string {
-  const whole = Math.ceil(seconds)
-  if (whole < 60) return `${whole}s`
-  if (whole < 3_600) return `${Math.floor(whole / 60)}m${whole % 60}s`
-  return `${Math.floor(whole / 3_600)}h${Math.floor((whole % 3_600) / 60)}m`
 }

@@ -49,6 +49,17 @@ export function oneLine(value: string): string {
   return value.replace(/\p{Cc}+/gu, ' ')
 }
 
+/** Clears a line of a terminal from the cursor on. */
+export const clearRest = '\u001b[K'
+
+/** Words a span of time, such as `1m30s`. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.ceil(seconds)
+  if (whole < 60) return `${whole}s`
+  if (whole < 3_600) return `${Math.floor(whole / 60)}m${whole % 60}s`
+  return `${Math.floor(whole / 3_600)}h${Math.floor((whole % 3_600) / 60)}m`
+}
+
 /** A chain as a person at the terminal knows it. */
 export interface ChainWords {
   readonly name: string
