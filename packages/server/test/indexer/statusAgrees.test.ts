@@ -110,8 +110,8 @@ async function start(
   return server
 }
 
-// The first waits for ten seconds, in which the others run, one at a time: each of them keeps this thread busy.
-describe.concurrent('status and history', () => {
+// One at a time: each keeps this thread busy, and the first measures how soon it sees a node that hangs.
+describe('status and history', () => {
   it('a node that hangs is noticed when calls begin to fail, and the status says so from the first failed poll on', {
     timeout: patient(60_000)
   }, async atEnd => {
@@ -149,7 +149,7 @@ describe.concurrent('status and history', () => {
       ['a server that only answers, over PostgreSQL', 60, 'postgres']
     ] as const)(
       'status and history of %s never contradict each other: through a backfill, new blocks and a reorg',
-      { timeout: patient(120_000), concurrent: false },
+      { timeout: patient(120_000) },
       async ([, blocks, engine], atEnd) => {
         const folder = await temporaryFolder()
         atEnd.onTestFinished(folder.remove)
