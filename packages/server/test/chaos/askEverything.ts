@@ -1,4 +1,4 @@
-import type { StoreReader } from '../../src/index/port/store.ts'
+import type { Snapshot, StoreReader } from '../../src/index/port/store.ts'
 import { people } from '../../src/index/test/buildChain.ts'
 import { decodeRecords, gather } from '../../src/index/test/readAll.ts'
 import type { Hash } from '../../src/model/evm.ts'
@@ -12,37 +12,49 @@ export interface Questions {
   readonly blocks: readonly number[]
 }
 
-/** Asks an index for every history, pool, event, candidate, hash and block, and how it stands. */
+/**
+ * Asks an index for every history, pool, event, candidate, hash and block, and how it stands. After a refusal it goes on with
+ * a snapshot of its own, as the next call of a server would: one refusal hides no other answer.
+ */
 export async function askEverything(reader: StoreReader, { hashes, blocks }: Questions): Promise<Answers> {
   const answers = new Map<string, string | undefined>()
-  const snapshot = await reader.openSnapshot().catch(() => undefined)
-  const ask = async (question: string, read: () => Promise<unknown>) => {
-    answers.set(question, snapshot && (await read().then(toText, () => undefined)))
+  let snapshot = await openReadable(reader)
+  const ask = async (question: string, read: (snapshot: Snapshot) => Promise<unknown>) => {
+    const answer = snapshot && (await read(snapshot).then(toText, () => undefined))
+    answers.set(question, answer)
+    if (answer !== undefined || snapshot === undefined) return
+    await snapshot.close()
+    snapshot = await openReadable(reader)
   }
-  if (snapshot === undefined) return answers
   try {
-    // A server answers nothing from an index that does not say how far it reaches.
-    if ((await snapshot.indexedRange().catch(() => undefined)) === undefined) return answers
-    await ask('range', () => snapshot.indexedRange())
-    await ask('marks', () => snapshot.marks())
-    await ask('identity', () => snapshot.identity())
-    await ask('report', () => snapshot.writerReport())
+    await ask('range', each => each.indexedRange())
+    await ask('marks', each => each.marks())
+    await ask('identity', each => each.identity())
+    await ask('report', each => each.writerReport())
     for (const address of people) {
-      await ask(`history ${address}`, () => gather(mapChunks(snapshot.records(address))))
-      await ask(`page ${address}`, () => gather(mapChunks(snapshot.records(address, { limit: 5 }))))
-      await ask(`count ${address}`, () => snapshot.countHistory(address, 1_000))
-      await ask(`pending ${address}`, () => snapshot.pending(address))
-      await ask(`candidates ${address}`, () => gather(snapshot.holdingCandidates(address)))
+      await ask(`history ${address}`, each => gather(mapChunks(each.records(address))))
+      await ask(`page ${address}`, each => gather(mapChunks(each.records(address, { limit: 5 }))))
+      await ask(`count ${address}`, each => each.countHistory(address, 1_000))
+      await ask(`pending ${address}`, each => each.pending(address))
+      await ask(`candidates ${address}`, each => gather(each.holdingCandidates(address)))
     }
-    for (const hash of hashes) await ask(`hash ${hash}`, () => snapshot.lookUpHash(hash))
-    for (const number of blocks) await ask(`block ${number}`, () => snapshot.storedBlock(number))
+    for (const hash of hashes) await ask(`hash ${hash}`, each => each.lookUpHash(hash))
+    for (const number of blocks) await ask(`block ${number}`, each => each.storedBlock(number))
     return answers
   } finally {
-    await snapshot.close()
+    await snapshot?.close()
   }
 }
 
-async function* mapChunks(chunks: ReturnType<Awaited<ReturnType<StoreReader['openSnapshot']>>['records']>) {
+/** A server answers nothing from an index that cannot be opened or does not say how far it reaches. */
+async function openReadable(reader: StoreReader): Promise<Snapshot | undefined> {
+  const snapshot = await reader.openSnapshot().catch(() => undefined)
+  if ((await snapshot?.indexedRange().catch(() => undefined)) !== undefined) return snapshot
+  await snapshot?.close()
+  return undefined
+}
+
+async function* mapChunks(chunks: ReturnType<Snapshot['records']>) {
   for await (const chunk of chunks) yield decodeRecords(chunk)
 }
 

@@ -58,6 +58,7 @@ const initdbFlags = [
   '-E',
   'UTF8',
   '--locale=C',
+  '--data-checksums',
   '--no-sync',
   '--no-instructions'
 ]
