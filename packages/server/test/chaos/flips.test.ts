@@ -71,7 +71,7 @@ async function fillSqlite(): Promise<IndexInFiles> {
 
 /** The server is started for each flip: nothing is left in its memory, and all that it reads comes from its files. */
 async function fillPostgres(): Promise<IndexInFiles> {
-  const server = await startPostgres()
+  const server = await startPostgres({ dataChecksums: true })
   removals.push(() => server.stop())
   const url = await server.createDatabase()
   expect(await queryOnce(url, 'SHOW data_checksums')).toEqual([{ data_checksums: 'on' }])

@@ -58,7 +58,6 @@ const initdbFlags = [
   '-E',
   'UTF8',
   '--locale=C',
-  '--data-checksums',
   '--no-sync',
   '--no-instructions'
 ]
