@@ -25,4 +25,14 @@ describe('a proof in words', () => {
       text: 'Something is missing: block 9 has a transaction that is not listed'
     })
   })
+
+  it('tells what was altered from what is missing', () => {
+    const findings = [
+      { kind: 'INDEX_DAMAGED', message: 'the record of a transaction of block 9 was altered' }
+    ]
+    expect(proofWords({ ...proven, verdict: 'failed', complete: 'proven', findings })).toEqual({
+      tone: 'bad',
+      text: 'Something was altered: the record of a transaction of block 9 was altered'
+    })
+  })
 })

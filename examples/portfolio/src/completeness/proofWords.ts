@@ -19,7 +19,7 @@ const unknowns: Readonly<Record<string, string>> = {
 }
 
 /** The verdict in words, with the block up to which it holds. */
-export function proofWords({ verdict, asOf, covers, findings }: HistoryCertificate): ProofWords {
+export function proofWords({ verdict, complete, asOf, covers, findings }: HistoryCertificate): ProofWords {
   const block = shownInteger(asOf.blockNumber)
   if (verdict === 'proven' || verdict === 'explained') {
     const from = covers.from > 0 ? ` from block ${shownInteger(covers.from)}` : ''
@@ -27,7 +27,10 @@ export function proofWords({ verdict, asOf, covers, findings }: HistoryCertifica
   }
   const [finding] = findings
   const why = finding === undefined ? 'the proof does not say why' : findingWords(finding)
-  if (verdict === 'failed') return { tone: 'bad', text: `Something is missing: ${why}` }
+  if (verdict === 'failed') {
+    const what = (complete ?? verdict) === 'failed' ? 'Something is missing' : 'Something was altered'
+    return { tone: 'bad', text: `${what}: ${why}` }
+  }
   return { tone: 'waiting', text: `Not proven: ${why}` }
 }
 
