@@ -34,8 +34,12 @@ it('on hardhat, which has no index of addresses, histories are found from state,
   const [sender = ''] = (await rpc('eth_accounts')) as string[]
   const store = await engines[0].create()
   cleanUps.push(store.remove)
-  const open = async (): Promise<DeepService> => {
-    const service = await startDeepService({ nodeUrl: node.rpcUrl, store: store.url, chain })
+  const open = async (changes = {}): Promise<DeepService> => {
+    const service = await startDeepService({
+      nodeUrl: node.rpcUrl,
+      store: store.url,
+      chain: { ...chain, ...changes }
+    })
     cleanUps.push(service.close)
     return service
   }
@@ -63,4 +67,13 @@ it('on hardhat, which has no index of addresses, histories are found from state,
   await eventually('the later blocks are indexed', async () => (await second.history(payee)).length === 9)
   expect(second.indexedFrom()).toBe(head - 3)
   expect(await second.history(sender)).toHaveLength(14)
+  await second.close()
+
+  // Strictness refuses what may lack anything, and answers what the index has.
+  const strict = await open({ deepHistory: 'strict' })
+  const ask = (...params: readonly unknown[]) => strict.ask('svc_getTransactionsByAddress', params)
+  for (const account of [sender, payee]) {
+    expect((await ask(account)).error?.data).toMatchObject({ reason: 'HISTORY_UNPROVABLE' })
+    expect((await ask(account, { limit: 9 })).result).toHaveLength(9)
+  }
 })
