@@ -12,8 +12,11 @@ type ReadPage = Client<ChainOptional>['svc_getTransactionsByAddress']
 const mostStanding = 10
 const mostPauseMs = 10_000
 
-/** Reads a page; waits for as long as the host is still reading the older history that belongs to it. */
-async function patiently(readPage: () => Promise<TransactionHistory>): Promise<TransactionHistory> {
+/** Reads a page; waits for as long as the host is still reading the older history that belongs to it, or until `signal`. */
+async function patiently(
+  readPage: () => Promise<TransactionHistory>,
+  signal: IterateArguments['signal']
+): Promise<TransactionHistory> {
   let last: unknown
   for (let standing = 0; ; ) {
     try {
@@ -24,7 +27,15 @@ async function patiently(readPage: () => Promise<TransactionHistory>): Promise<T
       standing = progress === last ? standing + 1 : 0
       if (standing >= mostStanding) throw error
       last = progress
-      await new Promise(resolve => setTimeout(resolve, Math.min(mostPauseMs, error.retryAfterMs ?? 1_000)))
+      await new Promise<void>(resolve => {
+        const end = () => {
+          clearTimeout(pause)
+          signal?.removeEventListener('abort', end)
+          resolve()
+        }
+        const pause = setTimeout(end, Math.min(mostPauseMs, error.retryAfterMs ?? 1_000))
+        signal?.addEventListener('abort', end)
+      })
     }
   }
 }
@@ -42,7 +53,10 @@ export async function* iterateTransactions(
   let limit: number | undefined = pageLimit
   for (let before = start; ; ) {
     const cursor = before
-    const page: TransactionHistory = await patiently(() => readPage({ ...call, limit, before: cursor }))
+    const page: TransactionHistory = await patiently(
+      () => readPage({ ...call, limit, before: cursor }),
+      call.signal
+    )
     if (!Array.isArray(page)) throw protocolError('NOT_A_LIST', 'svc_getTransactionsByAddress')
     const oldest: string | undefined = page.filter(isConfirmed).at(-1)?.hash
     // Without a limit no page is full: nothing is at least `undefined`.

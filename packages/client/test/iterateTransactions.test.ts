@@ -135,6 +135,18 @@ describe.each(transports)('over %s', (_transport, create) => {
     expect(await caught(pages.next())).toMatchObject({ code: 'ABORTED' })
   })
 
+  test('its signal ends it while the host is still reading', async () => {
+    const controller = new AbortController()
+    service.answerWith(({ body }) => {
+      setTimeout(() => controller.abort(), 10)
+      const { data, ...error } = stillReading(1)
+      const late = { ...error, data: { ...data, retryAfterMs: 600_000 } }
+      return HttpResponse.json({ jsonrpc: '2.0', id: body.id, error: late } as never)
+    })
+    const pages = client.iterateTransactions({ address, signal: controller.signal })
+    expect(await caught(pages.next())).toMatchObject({ code: 'ABORTED' })
+  })
+
   const stillReading = (percent: number) => ({
     code: -32002,
     message: 'History is still being read',
