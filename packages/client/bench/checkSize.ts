@@ -62,14 +62,14 @@ const sizes: readonly Measured[] = [
   {
     what: '@chain-data/client/fetch with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client/fetch')),
-    limit: 5_080,
+    limit: 5_300,
     goal: 4_000
   },
   { what: 'axios alone, gzip', bytes: axiosAlone },
   {
     what: '@chain-data/client with one method, gzip',
     bytes: await gzippedBytes(oneMethod('@chain-data/client')),
-    limit: axiosAlone + 4_600,
+    limit: axiosAlone + 4_800,
     goal: axiosAlone + 3_500
   },
   {
