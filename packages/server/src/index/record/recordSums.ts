@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { IndexDamagedError } from '../../platform/errors.ts'
 import type { PackedBlocks } from './packBlocks.ts'
 import { sumFlag, sumLength } from './RecordParts.ts'
-import { toPosition } from './transactionId.ts'
+import { maxTransactionsPerBlock, toPosition } from './transactionId.ts'
 
 /*
  * The last four bytes of a record are its sum: CRC-32 over the bytes before, begun with a number that follows from the chain
@@ -107,7 +107,7 @@ function isSummed(bytes: Uint8Array, start: number): boolean {
 }
 
 function sumOf(chainId: number, id: number, bytes: Uint8Array, start: number, end: number): number {
-  const block = Math.floor(id / 65_536)
+  const block = Math.floor(id / maxTransactionsPerBlock)
   // Multiplied by odd numbers, so that neighbouring ids and chains begin with different numbers.
   const begun = Math.imul(id, 0x9e3779b1) ^ Math.imul(block, 0x85ebca6b) ^ Math.imul(chainId, 0xc2b2ae35)
   return crc32(bytes.subarray(start, end), begun >>> 0)

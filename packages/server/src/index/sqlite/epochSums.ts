@@ -1,4 +1,5 @@
 import { RowChecksums } from '../record/rowChecksums.ts'
+import { readRowSum, rowSumLength, writeRowSum } from '../record/rowSum.ts'
 import { checkChecksumPage } from '../shared/rows.ts'
 import type { SqliteConnection } from './driver.ts'
 import { addressTable, hashTable, holdingTable, sumId, type TableShape, tableShapes } from './tableShapes.ts'
@@ -65,4 +66,22 @@ export class EpochSums {
 
 function tablesOf({ addresses, hashes, holdings }: PartSums): readonly RowChecksums[] {
   return [addresses, hashes, holdings]
+}
+
+/** Prepares the hashes of the last rows of epochs: with them the sums of rows end, where rows have sums. */
+export function createEpochEnds(connection: SqliteConnection, shape: TableShape) {
+  const select = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
+  const replace = connection.prepare('INSERT OR REPLACE INTO epoch_sum VALUES (?, ?)')
+  return {
+    /** Absent: the epoch has none, or it is lost. */
+    read(epoch: number): number | undefined {
+      const rec = select.get([sumId(epoch, shape)])?.rec
+      return rec && readRowSum(rec, 0)
+    },
+    put(epoch: number, hash: number): void {
+      const rec = new Uint8Array(rowSumLength)
+      writeRowSum(rec, 0, hash)
+      replace.run([sumId(epoch, shape), rec])
+    }
+  }
 }

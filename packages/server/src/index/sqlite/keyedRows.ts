@@ -1,6 +1,6 @@
 import { IndexDamagedError } from '../../platform/errors.ts'
 import { hashRow } from '../record/rowChecksums.ts'
-import { rowSumLength } from '../record/rowSum.ts'
+import { beforeFirstRow, createRowHash, rowSumLength } from '../record/rowSum.ts'
 import type { SqliteConnection, SqliteStatement, SqlRow, SqlValue } from './driver.ts'
 import { columnsOf, holdingNumber, type RowKey, type TableShape } from './tableShapes.ts'
 
@@ -74,8 +74,14 @@ export function hashOfRow({ rows, variable }: TableShape, found: KeyedRows, row:
   )
 }
 
+/** Makes the function that hashes a row by its key, bound to its chain and table; absent: there is no row before the first one. */
+export function createKeyHash(shape: TableShape, chainId: number): (key: RowKey | undefined) => number {
+  const bind = createRowHash(chainId, shape.keyed)
+  return key => (key === undefined ? beforeFirstRow : bind(hashOfKey(shape, key)))
+}
+
 /** The hash of a row that is given by its key. */
-export function hashOfKey({ rows, fixed, variable }: TableShape, key: RowKey): number {
+function hashOfKey({ rows, fixed, variable }: TableShape, key: RowKey): number {
   const bytes = Buffer.concat(key.slice(0, fixed.length) as Uint8Array[])
   const number = Number(key.at(-1))
   // A damaged key may be longer or shorter: its hash then differs.

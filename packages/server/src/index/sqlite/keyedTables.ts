@@ -1,17 +1,10 @@
 import { IndexDamagedError } from '../../platform/errors.ts'
 import { partCount, partOf } from '../record/rowChecksums.ts'
-import {
-  beforeFirstRow,
-  createRowHash,
-  readRowSum,
-  rowSum,
-  rowSumLength,
-  writeRowSum
-} from '../record/rowSum.ts'
+import { createRowHash, readRowSum, rowSum, rowSumLength, writeRowSum } from '../record/rowSum.ts'
 import type { SqliteConnection } from './driver.ts'
-import { type Proof, proofs } from './epochSums.ts'
+import { createEpochEnds, type Proof, proofs } from './epochSums.ts'
 import {
-  hashOfKey,
+  createKeyHash,
   hashOfRow,
   type KeyedRows,
   keyOf,
@@ -20,7 +13,7 @@ import {
   variableOf
 } from './keyedRows.ts'
 import { createPartSums, startOfPart, sumOfRows } from './partSums.ts'
-import { columnsOf, compareKeys, type RowKey, sumId, type TableShape, tableShapes } from './tableShapes.ts'
+import { columnsOf, compareKeys, type RowKey, type TableShape, tableShapes } from './tableShapes.ts'
 
 /** An epoch that is merged, and how its rows of a table are proven. */
 interface Source {
@@ -82,12 +75,10 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
   const insert = prepareInsert(connection, shape)
   const removeRange = connection.prepare(`DELETE FROM ${name} WHERE epoch = ? AND ${key} <= ${values}`)
   const partSums = createPartSums(connection, shape)
-  const selectEnd = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
-  const putEnd = connection.prepare('INSERT OR REPLACE INTO epoch_sum VALUES (?, ?)')
+  const ends = createEpochEnds(connection, shape)
+  const hashAt = createKeyHash(shape, chainId)
 
   const lastUpTo = (epoch: number, end: RowKey) => keyOf(shape, selectUpTo.get([epoch, ...end]))
-  const hashAt = (row: RowKey | undefined) =>
-    row === undefined ? beforeFirstRow : bind(hashOfKey(shape, row))
   const refuse = (epoch: number, key: Uint8Array, detail: string) => {
     throw new IndexDamagedError({ part, epoch, key: Buffer.from(key).toString('hex') }, detail)
   }
@@ -105,8 +96,7 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
         refuse(epoch, keyAt(rows, row), 'a row does not follow the one before it')
       before = hash
     }
-    const end = isLast ? selectEnd.get([sumId(epoch, shape)])?.rec : undefined
-    if (isLast && (end === undefined || readRowSum(end, 0) !== before))
+    if (isLast && ends.read(epoch) !== before)
       refuse(epoch, keyAt(rows, rows.count - 1), 'the last row of an epoch is another one')
   }
 
@@ -148,11 +138,11 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
       const after = last ?? lowest
       // Each source has at most so many rows up to the lowest of these keys.
       const each = Math.max(1, Math.floor(share / sources.length))
-      const ends = sources.flatMap(({ epoch }) => {
+      const bounds = sources.flatMap(({ epoch }) => {
         const end = keyOf(shape, selectNth.get([epoch, ...after, each - 1]))
         return end === undefined ? [] : [end]
       })
-      const end = ends.sort(compareKeys)[0]
+      const end = bounds.sort(compareKeys)[0]
       const rows = readRange([...after, ...(end ?? highest)])
       const piece: Piece = {
         rows,
@@ -168,9 +158,7 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
       }
       link(target, piece)
       if (end !== undefined) return true
-      const sum = new Uint8Array(rowSumLength)
-      writeRowSum(sum, 0, hashAt(lastUpTo(target, highest)))
-      putEnd.run([sumId(target, shape), sum])
+      ends.put(target, hashAt(lastUpTo(target, highest)))
       return false
     },
     remove(epoch, rows) {

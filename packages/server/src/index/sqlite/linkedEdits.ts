@@ -1,15 +1,9 @@
 import { addressLength, hashLength } from '../record/encodeBlock.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
-import {
-  beforeFirstRow,
-  createRowHash,
-  readRowSum,
-  rowSum,
-  rowSumLength,
-  writeRowSum
-} from '../record/rowSum.ts'
+import { readRowSum, rowSum, rowSumLength, writeRowSum } from '../record/rowSum.ts'
 import type { SqliteConnection, SqlRow } from './driver.ts'
-import { hashOfKey, keyOf } from './keyedRows.ts'
+import { createEpochEnds } from './epochSums.ts'
+import { createKeyHash, keyOf } from './keyedRows.ts'
 import { createCursor } from './meta.ts'
 import {
   addressTable,
@@ -17,7 +11,6 @@ import {
   hashTable,
   type RowKey,
   shortHashLength,
-  sumId,
   type TableShape
 } from './tableShapes.ts'
 
@@ -63,8 +56,7 @@ export function prepareUnlink(
     `SELECT ${list}, sum FROM ${shape.name} WHERE epoch = ? AND (${list}) > (${values}) ORDER BY ${list} LIMIT 1`
   )
   const update = connection.prepare(`UPDATE ${shape.name} SET sum = ? WHERE ${own}`)
-  const selectEnd = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
-  const putEnd = connection.prepare('UPDATE epoch_sum SET rec = ? WHERE id = ?')
+  const ends = createEpochEnds(connection, shape)
 
   return (epoch, key) => {
     const removed = selectSum.get([epoch, ...key])?.sum
@@ -73,19 +65,14 @@ export function prepareUnlink(
     const sum = readRowSum(removed, 0)
     const after = selectAfter.get([epoch, ...key])
     if (after !== undefined) {
-      const linked = addRowSums(readRowSum(after.sum as Uint8Array, 0), sum)
+      const linked = new Uint8Array(rowSumLength)
+      writeRowSum(linked, 0, rowSum(readRowSum(after.sum as Uint8Array, 0), -sum))
       update.run([linked, epoch, ...(keyOf(shape, after) ?? [])])
       return
     }
-    const end = selectEnd.get([sumId(epoch, shape)])?.rec
-    if (end !== undefined) putEnd.run([addRowSums(readRowSum(end, 0), -sum), sumId(epoch, shape)])
+    const end = ends.read(epoch)
+    if (end !== undefined) ends.put(epoch, rowSum(end, sum))
   }
-}
-
-function addRowSums(a: number, b: number): Uint8Array {
-  const bytes = new Uint8Array(rowSumLength)
-  writeRowSum(bytes, 0, rowSum(a, -b))
-  return bytes
 }
 
 /**
@@ -102,7 +89,7 @@ export function linkRows(
   const list = columns.join(', ')
   const descending = columns.map(column => `${column} DESC`).join(', ')
   const values = columns.map(() => '?').join(', ')
-  const bind = createRowHash(chainId, shape.keyed)
+  const hashAt = createKeyHash(shape, chainId)
   const selectBefore = connection.prepare(
     `SELECT ${list} FROM ${shape.name} WHERE epoch = ? AND (${list}) < (${values}) ORDER BY ${descending} LIMIT 1`
   )
@@ -112,8 +99,7 @@ export function linkRows(
   for (const key of keys) {
     const before = keyOf(shape, selectBefore.get([epoch, ...key]))
     const sum = new Uint8Array(rowSumLength)
-    const hash = before === undefined ? beforeFirstRow : bind(hashOfKey(shape, before))
-    writeRowSum(sum, 0, rowSum(bind(hashOfKey(shape, key)), hash))
+    writeRowSum(sum, 0, rowSum(hashAt(key), hashAt(before)))
     update.run([sum, epoch, ...key])
   }
 }
@@ -130,6 +116,5 @@ export function readLastHash(
     `SELECT ${columns.join(', ')} FROM ${shape.name} WHERE epoch = ?
      ORDER BY ${columns.map(column => `${column} DESC`).join(', ')} LIMIT 1`
   )
-  const last = keyOf(shape, select.get([epoch]))
-  return last === undefined ? beforeFirstRow : createRowHash(chainId, shape.keyed)(hashOfKey(shape, last))
+  return createKeyHash(shape, chainId)(keyOf(shape, select.get([epoch])))
 }

@@ -2,9 +2,9 @@ import { IndexDamagedError } from '../../platform/errors.ts'
 import { hashRow } from '../record/rowChecksums.ts'
 import { beforeFirstRow, createRowHash, readRowSum, rowSum, rowSumLength } from '../record/rowSum.ts'
 import type { SqliteConnection } from './driver.ts'
-import { proofs } from './epochSums.ts'
+import { createEpochEnds, proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
-import { sumId, type TableShape } from './tableShapes.ts'
+import type { TableShape } from './tableShapes.ts'
 
 /** Ids of one key in one epoch. */
 export interface EpochIds {
@@ -42,7 +42,7 @@ export function createLinkedRows(connection: SqliteConnection, shape: TableShape
         WHERE epoch = asked.value AND ${column} < ?2 ORDER BY ${column} DESC, ${number} DESC LIMIT 1) AS below
      FROM json_each(?1) AS asked`
   )
-  const selectEnd = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
+  const ends = createEpochEnds(connection, shape)
   const hashOf = (key: Uint8Array, id: number) => bind(hashRow(key, 0, keyLength, id))
 
   /** @param before - all ids are below this one. */
@@ -62,8 +62,7 @@ export function createLinkedRows(connection: SqliteConnection, shape: TableShape
     // What the sum of the row above says of the row below it.
     let expected: number
     if (above === null) {
-      const end = selectEnd.get([sumId(epoch, shape)])?.rec
-      expected = end === undefined ? -1 : readRowSum(end, 0)
+      expected = ends.read(epoch) ?? -1
     } else {
       const id = readNumber(above, keyLength + rowSumLength).value
       const order = Buffer.compare(above.subarray(0, keyLength), key)

@@ -1,13 +1,13 @@
 import { IndexDamagedError } from '../../platform/errors.ts'
-import { beforeFirstRow, createRowHash, readRowSum, rowSum } from '../record/rowSum.ts'
+import { readRowSum, rowSum } from '../record/rowSum.ts'
 import type { HoldingColumns } from '../shared/rows.ts'
 import { type CountedParts, findRows } from './countedParts.ts'
 import type { SqliteConnection } from './driver.ts'
 import type { HoldingEpoch } from './epochList.ts'
-import { proofs } from './epochSums.ts'
-import { hashOfKey, type KeyedRows, keyOf, variableOf } from './keyedRows.ts'
+import { createEpochEnds, proofs } from './epochSums.ts'
+import { createKeyHash, type KeyedRows, keyOf, variableOf } from './keyedRows.ts'
 import { createPartSums } from './partSums.ts'
-import { columnsOf, compareKeys, holdingTable, type RowKey, sumId } from './tableShapes.ts'
+import { columnsOf, compareKeys, holdingTable, type RowKey } from './tableShapes.ts'
 
 interface LinkedHolding extends HoldingColumns {
   readonly sum: Uint8Array | null
@@ -22,7 +22,6 @@ export function createProvenHoldings(connection: SqliteConnection, chainId: numb
   const descending = columnsOf(holdingTable)
     .map(column => `${column} DESC`)
     .join(', ')
-  const bind = createRowHash(chainId, holdingTable.keyed)
   const partSums = createPartSums(connection, holdingTable)
   const select = connection.prepare<LinkedHolding>(
     `SELECT contract, token_id AS tokenId, standard, sum FROM holding
@@ -35,10 +34,8 @@ export function createProvenHoldings(connection: SqliteConnection, chainId: numb
   const selectAfter = connection.prepare(
     `SELECT ${list}, sum FROM holding WHERE epoch = ? AND owner > ? ORDER BY ${list} LIMIT 1`
   )
-  const selectEnd = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
-
-  const hashAt = (key: RowKey | undefined) =>
-    key === undefined ? beforeFirstRow : bind(hashOfKey(holdingTable, key))
+  const ends = createEpochEnds(connection, holdingTable)
+  const hashAt = createKeyHash(holdingTable, chainId)
   const refuse = () => {
     throw new IndexDamagedError({ part: 'candidate' }, 'a row does not follow the one before it')
   }
@@ -63,8 +60,7 @@ export function createProvenHoldings(connection: SqliteConnection, chainId: numb
     const row = selectAfter.get([epoch, owner])
     const next = keyOf(holdingTable, row)
     if (row === undefined || next === undefined) {
-      const end = selectEnd.get([sumId(epoch, holdingTable)])?.rec
-      if (end === undefined || readRowSum(end, 0) !== hashAt(before)) refuse()
+      if (ends.read(epoch) !== hashAt(before)) refuse()
       return
     }
     if (Buffer.compare(next[0] as Uint8Array, owner) <= 0) refuse()

@@ -1,12 +1,12 @@
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import { partCount, partOf } from '../record/rowChecksums.ts'
-import { beforeFirstRow, createRowHash, readRowSum, rowSum, rowSumLength } from '../record/rowSum.ts'
+import { createRowHash, readRowSum, rowSum, rowSumLength } from '../record/rowSum.ts'
 import type { SqliteConnection, SqlValue } from './driver.ts'
-import { proofs } from './epochSums.ts'
+import { createEpochEnds, proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
-import { hashOfKey, hashOfRow, keyOf, prepareRows } from './keyedRows.ts'
+import { createKeyHash, hashOfRow, keyOf, prepareRows } from './keyedRows.ts'
 import { createPartSums, startOfPart } from './partSums.ts'
-import { addressTable, columnsOf, hashTable, sumId, type TableShape } from './tableShapes.ts'
+import { addressTable, columnsOf, hashTable, type TableShape } from './tableShapes.ts'
 
 /** Rows that are read at once. */
 const rowsAtOnce = 4_000
@@ -39,7 +39,8 @@ function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: 
     `SELECT ${columnsOf(shape).join(', ')} FROM ${name} WHERE epoch = ? AND ${column} < ?
      ORDER BY ${column} DESC, ${number} DESC LIMIT 1`
   )
-  const selectEnd = connection.prepare<{ rec: Uint8Array }>('SELECT rec FROM epoch_sum WHERE id = ?')
+  const ends = createEpochEnds(connection, shape)
+  const hashAt = createKeyHash(shape, chainId)
 
   return function* (epoch: Epoch, firstPart: number, endPart: number): Generator<Damage | undefined> {
     const isLinked = epoch.proof === proofs.rows
@@ -51,7 +52,7 @@ function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: 
     const found = new Map<number, number>()
     let after: readonly SqlValue[] = [startOfPart(firstPart), -1]
     const first = isLinked ? keyOf(shape, selectBefore.get([epoch.id, after[0] ?? null])) : undefined
-    let before = first === undefined ? beforeFirstRow : bind(hashOfKey(shape, first))
+    let before = hashAt(first)
     for (let isFull = true; isFull; yield undefined) {
       let rows: ReturnType<typeof readRows>
       try {
@@ -78,8 +79,7 @@ function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: 
       after = [rows.fixed.slice(-keyLength), rows.numbers.at(-1) ?? 0]
     }
     if (isLinked) {
-      const last = endPart === partCount ? selectEnd.get([sumId(epoch.id, shape)])?.rec : undefined
-      if (endPart === partCount && (last === undefined || readRowSum(last, 0) !== before)) {
+      if (endPart === partCount && ends.read(epoch.id) !== before) {
         yield damageAt(Buffer.alloc(keyLength, 0xff))
       }
       return

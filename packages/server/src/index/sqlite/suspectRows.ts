@@ -7,11 +7,10 @@ import {
   RowSums,
   readPartChecksum
 } from '../record/rowChecksums.ts'
-import { rowSumLength, writeRowSum } from '../record/rowSum.ts'
 import { firstTransactionId, maxTransactionsPerBlock } from '../record/transactionId.ts'
 import { CountedParts } from './countedParts.ts'
 import type { SqliteConnection } from './driver.ts'
-import { proofs } from './epochSums.ts'
+import { createEpochEnds, proofs } from './epochSums.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
 import type { KeyedRows } from './keyedRows.ts'
 import { linkRows, readLastHash } from './linkedEdits.ts'
@@ -161,9 +160,7 @@ export function acceptRows(
     const keys = [...rows, ...(next === undefined ? [] : [next])].map(({ key, id }): RowKey => [key, id])
     linkRows(connection, shape, chainId, epoch.id, keys)
     if (next !== undefined) return
-    const end = new Uint8Array(rowSumLength)
-    writeRowSum(end, 0, readLastHash(connection, shape, chainId, epoch.id))
-    putSum(connection).run([sumId(epoch.id, shape), end])
+    createEpochEnds(connection, shape).put(epoch.id, readLastHash(connection, shape, chainId, epoch.id))
     return
   }
   const part = partOf(first, 0)
