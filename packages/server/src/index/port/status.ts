@@ -49,7 +49,7 @@ export interface IndexCoverage {
   readonly operationsFrom?: number
   /** Rows of the address index were counted when they were written, so that a lost row is noticed. */
   readonly countedFrom?: number
-  /** Records, blocks and account events have checksums. Older ones of an earlier version get theirs bit by bit. */
+  /** Records, blocks and account events have checksums. What an earlier version stored below has none. */
   readonly checkedFrom?: number
   /** Blocks were held against their headers when they were stored, as far as the encoding of the chain is known. */
   readonly rootsFrom?: number

@@ -47,7 +47,7 @@ export function prepareBlockRows(connection: SqliteConnection) {
       }
     }
     const checkSealed = (table: string, row: Sealed, part: Damage['part'], block: number) => {
-      // Rows of an older version get their checksums bit by bit.
+      // What an earlier version stored has no checksum.
       if (row.sum === null && block < checkedFrom) return
       note(() => checkRow(chainId, table, row, { part, block }))
     }

@@ -7,7 +7,7 @@ const sealedVersion = 11
 /** The step that brought counted keys. */
 const countedVersion = 12
 
-/** Tables whose rows are given checksums at once, and their keys: they are short. The large ones are worked through later. */
+/** Tables whose rows are given checksums at once, and their keys: they are short. The large ones stay as they are. */
 const shortTables = { writer_report: 'id', undo: 'block', reorged: 'hash', pool: 'id', first_seen: 'hash' }
 
 /**

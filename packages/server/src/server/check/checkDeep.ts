@@ -49,7 +49,8 @@ async function checkIndex(
       if (met.size === 0) {
         const snapshot = await reader.openSnapshot()
         const from = (await snapshot.indexedRange())?.from
-        findings.push(judgeSound(check, blocks, from, (await snapshot.coverage()).checkedFrom))
+        const { checkedFrom } = await snapshot.coverage()
+        findings.push(judgeSound(check, chainId, { blocks, from, checkedFrom }))
       }
     } finally {
       await reader.close()
@@ -72,21 +73,25 @@ function blockOf({ block = Number.MAX_SAFE_INTEGER }: Damage): number {
   return block
 }
 
-/** @param from - first block of the index; absent while it is empty. */
+/** @param found.from - first block of the index; absent while it is empty. */
 function judgeSound(
   check: string,
-  blocks: number,
-  from: number | undefined,
-  checkedFrom: number | undefined
+  chainId: number,
+  found: {
+    readonly blocks: number
+    readonly from: number | undefined
+    readonly checkedFrom: number | undefined
+  }
 ): Finding {
+  const { blocks, from, checkedFrom } = found
   if (from === undefined) return ok(check, 'nothing is indexed yet')
   const counted = `${blocks} ${blocks === 1 ? 'block' : 'blocks'} checked, no damage`
   if (checkedFrom !== undefined && checkedFrom <= from) return ok(check, counted)
   const which = checkedFrom === undefined ? '' : ` of blocks before ${checkedFrom}`
   return warning(
     check,
-    `${counted}; records${which} have no checksums yet`,
-    'they get them bit by bit while a server indexes the chain'
+    `${counted}; records${which} have no checksums: an earlier version stored them`,
+    `run "chain-data reset ${chainId}" to index the chain anew with checksums`
   )
 }
 
