@@ -72,7 +72,7 @@ export function describeHost({ name, folder, command, basePath, echoPath, exitCo
       })
 
     it('answers the client below its path, a long history as a stream', async () => {
-      const history = await clientWith('demo-server-key').svc_getTransactionsByAddress({ address })
+      const history = await clientWith('demo-server-key').getTransactionsByAddress({ address })
       expect(history).toHaveLength(calls)
       const response = await askHistory()
       expect(response.headers.get('content-length')).toBeNull()
@@ -80,7 +80,7 @@ export function describeHost({ name, folder, command, basePath, echoPath, exitCo
     })
 
     it('refuses a wrong key', async () => {
-      const refused = clientWith('wrong').svc_getTokensAndNFTs({ address })
+      const refused = clientWith('wrong').getTokensAndNFTs({ address })
       await expect(refused).rejects.toMatchObject({ status: 401, reason: 'UNAUTHENTICATED' })
     })
 

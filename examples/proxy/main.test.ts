@@ -35,13 +35,13 @@ const ownPage = () => ({ 'Sec-Fetch-Site': 'same-origin' })
 
 it('answers the client without a key', async () => {
   const client = createClient({ baseUrl: `${host.url}/api/chain-data`, auth: ownPage, chainId })
-  expect(await client.svc_getSyncStatus({})).toMatchObject({ chainId })
+  expect(await client.getSyncStatus({})).toMatchObject({ chainId })
 })
 
 it('answers no page of another site, and nothing but the methods', async () => {
   const ask = (auth: false | typeof ownPage) =>
     createClient({ baseUrl: `${host.url}/api/chain-data`, auth, chainId, retries: 0 })
-  await expect(ask(false).svc_getSyncStatus({})).rejects.toMatchObject({ reason: 'FORBIDDEN_ORIGIN' })
+  await expect(ask(false).getSyncStatus({})).rejects.toMatchObject({ reason: 'FORBIDDEN_ORIGIN' })
   const init = { method: 'POST', headers: { 'content-type': 'application/json', ...ownPage() } }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'rpc.discover', params: [] })
   const response = await fetch(`${host.url}/api/chain-data/evm-chain`, { ...init, body })
@@ -69,7 +69,7 @@ it.skipIf(chromium === undefined)('a page in Chromium asks by itself and through
     })
     await page.addScriptTag({ content: outputFiles[0]?.text ?? '' })
     const answer = await page.evaluate(
-      `chainDataClient.createClient({ baseUrl: '/api/chain-data', auth: false, chainId: ${chainId} }).svc_getSyncStatus({})`
+      `chainDataClient.createClient({ baseUrl: '/api/chain-data', auth: false, chainId: ${chainId} }).getSyncStatus({})`
     )
     expect(answer).toMatchObject({ chainId })
     expect(sent).toHaveLength(2)

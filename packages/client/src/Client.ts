@@ -26,7 +26,7 @@ export interface ChainOptional {
   readonly chainId?: number | undefined
 }
 
-/** Arguments of {@link Client.svc_getTransactionsByAddress}, beside the chain. */
+/** Arguments of {@link Client.getTransactionsByAddress}, beside the chain. */
 export interface TransactionsArguments extends CallOptions {
   /** 20 bytes as 0x-hex, any case. */
   readonly address: string
@@ -47,7 +47,7 @@ export interface IterateArguments extends TransactionsArguments {
   readonly limit?: number | undefined
 }
 
-/** Arguments of {@link Client.svc_getTokensAndNFTs}, beside the chain. */
+/** Arguments of {@link Client.getTokensAndNFTs}, beside the chain. */
 export interface TokensAndNFTsArguments extends CallOptions {
   /** 20 bytes as 0x-hex, any case. */
   readonly address: string
@@ -72,13 +72,13 @@ export type EnhancedTokensAndNFTsArguments = CallOptions & {
       }
   )
 
-/** Arguments of {@link Client.svc_getSyncStatus}, beside the chain. */
+/** Arguments of {@link Client.getSyncStatus}, beside the chain. */
 export interface SyncStatusArguments extends CallOptions {
   /** Which family the chain belongs to: the id alone does not tell. Default `/evm-chain`. */
   readonly endpoint?: EndpointPath | undefined
 }
 
-/** Arguments of {@link Client.svc_verifyHistory}, beside the chain. */
+/** Arguments of {@link Client.verifyHistory}, beside the chain. */
 export interface VerifyHistoryArguments extends CallOptions {
   /** 20 bytes as 0x-hex, any case. */
   readonly address: string
@@ -149,11 +149,11 @@ export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 = numb
    *   Amounts are 0x-hex in wei, `timestamp` is in seconds.
    * @see spec/openrpc.json svc_getTransactionsByAddress
    */
-  readonly svc_getTransactionsByAddress: (call: TransactionsArguments & Chain) => Promise<TransactionHistory>
+  readonly getTransactionsByAddress: (call: TransactionsArguments & Chain) => Promise<TransactionHistory>
   /**
    * The same history page by page, until it ends.
    *
-   * @returns Pages as `svc_getTransactionsByAddress` gives them, never an empty one. Nothing is sent before the
+   * @returns Pages as `getTransactionsByAddress` gives them, never an empty one. Nothing is sent before the
    *   first is asked for.
    * @throws {RpcError} `CURSOR_REORGED`: a reorg removed the last record of the page before; `data` names the
    *   last common block.
@@ -167,7 +167,7 @@ export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 = numb
    * @returns `native`, `amount` and `tokenBalance` are decimal digits in base units, always exact.
    * @see spec/openrpc.json svc_getTokensAndNFTs
    */
-  readonly svc_getTokensAndNFTs: (call: TokensAndNFTsArguments & Chain) => Promise<EvmHoldings>
+  readonly getTokensAndNFTs: (call: TokensAndNFTsArguments & Chain) => Promise<EvmHoldings>
   /**
    * What a Solana account owns, read at one commitment.
    *
@@ -182,7 +182,7 @@ export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 = numb
    *
    * @see spec/openrpc.json svc_getSyncStatus
    */
-  readonly svc_getSyncStatus: (call: SyncStatusArguments & Chain) => Promise<SyncStatus>
+  readonly getSyncStatus: (call: SyncStatusArguments & Chain) => Promise<SyncStatus>
   /**
    * A certificate of the history of an EVM address: that it is complete, by the state of the chain at one block, and that what
    * is stored is unaltered. An extension: not every host has it.
@@ -192,21 +192,13 @@ export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 = numb
    * @remarks Takes calls to the node; where something differs, many. Give it a longer `timeoutMs` than other calls.
    * @see spec/openrpc.json svc_verifyHistory
    */
-  readonly svc_verifyHistory: (call: VerifyHistoryArguments & Chain) => Promise<HistoryCertificate>
+  readonly verifyHistory: (call: VerifyHistoryArguments & Chain) => Promise<HistoryCertificate>
   /**
    * The host's OpenRPC document. An extension: not every host has it.
    *
    * @see spec/openrpc.json rpc.discover
    */
   readonly discover: (call?: SyncStatusArguments & ChainOptional) => Promise<OpenRpcDocument>
-  /** Short for `svc_getTransactionsByAddress`. */
-  readonly getTransactionsByAddress: (call: TransactionsArguments & Chain) => Promise<TransactionHistory>
-  /** Short for `svc_getTokensAndNFTs`. */
-  readonly getTokensAndNFTs: (call: TokensAndNFTsArguments & Chain) => Promise<EvmHoldings>
-  /** Short for `svc_getSyncStatus`. */
-  readonly getSyncStatus: (call: SyncStatusArguments & Chain) => Promise<SyncStatus>
-  /** Short for `svc_verifyHistory`. */
-  readonly verifyHistory: (call: VerifyHistoryArguments & Chain) => Promise<HistoryCertificate>
   /**
    * One JSON-RPC call, as it is on the wire.
    *

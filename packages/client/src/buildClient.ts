@@ -119,14 +119,14 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
   const client: Record<string, unknown> = { request, batch }
   for (const [method, paramsOf] of Object.entries(toParams)) {
     const name = method.replace(/^(svc_|rpc\.)/, '')
-    client[method] = client[name] = async (call: never) => {
-      if (name !== 'discover') needObject(method, call)
+    client[name] = async (call: never) => {
+      if (name !== 'discover') needObject(name, call)
       return request({ ...(call as object), method, params: paramsOf(call) })
     }
   }
   client.iterateTransactions = (call: never) => {
     needObject('iterateTransactions', call)
-    return iterateTransactions((client as unknown as AnyClient).svc_getTransactionsByAddress, call)
+    return iterateTransactions((client as unknown as AnyClient).getTransactionsByAddress, call)
   }
   return Object.freeze(client) as unknown as AnyClient
 }

@@ -144,7 +144,7 @@ export async function exactIntegersAreTyped(): Promise<void> {
   const big = createClient({ ...credentials, int64: 'bigint' })
   const holdings = await big.request({ method: 'enhancedGetTokensAndNFTs', params: [address], chainId: 101 })
   const sum: bigint = holdings.lamports + (holdings.tokens[0]?.amount ?? 0n)
-  const [record] = await big.svc_getTransactionsByAddress({ address, chainId: 1 })
+  const [record] = await big.getTransactionsByAddress({ address, chainId: 1 })
   // Gas limit and nonce stay numbers; where one was rounded, its digits stand beside it.
   const gas: number | undefined = record?.gasLimit
   const text: string | undefined = record?.gasLimitString ?? String(sum ?? gas)

@@ -10,7 +10,7 @@ import type { ClientOptions, Int64Form, Int64Of } from './ClientOptions.ts'
  * @throws {ConfigurationError} An option cannot work; the message names it.
  * @example
  * const client = createClient({ baseUrl: 'https://rpc.example.com', projectId, serverKey, chainId: 1 })
- * const history = await client.svc_getTransactionsByAddress({ address, limit: 100 })
+ * const history = await client.getTransactionsByAddress({ address, limit: 100 })
  */
 export function createClient<Form extends Int64Form = 'number'>(
   options: ClientOptions<Form> & { readonly chainId: number }

@@ -6,7 +6,7 @@ import { hasReason } from './hasReason.ts'
 /** Most records of one page; the document's limit `pageRecords`. */
 export const largestPage = 1000
 
-type ReadPage = Client<ChainOptional>['svc_getTransactionsByAddress']
+type ReadPage = Client<ChainOptional>['getTransactionsByAddress']
 
 /** So many answers without any progress mean that waiting is of no use. */
 const mostStanding = 10

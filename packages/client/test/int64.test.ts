@@ -75,7 +75,7 @@ test.each(['null', '[]', '7', '"x"', '{"tokens":null}', '{"tokens":[null]}', '[n
   async result => {
     service.answerWith(answerTexts(`{"jsonrpc":"2.0","id":1,"result":${result}}`))
     await expect(createClient(options).enhancedGetTokensAndNFTs(call)).resolves.toEqual(JSON.parse(result))
-    await expect(createClient(options).svc_getTransactionsByAddress({ address })).resolves.toEqual(
+    await expect(createClient(options).getTransactionsByAddress({ address })).resolves.toEqual(
       JSON.parse(result)
     )
   }
@@ -92,7 +92,7 @@ describe('gas limit and nonce', () => {
     ['decimal digits', '"21000"', '"7"']
   ])('are read from %s, also with a chainId on the answer', async (_form, gasLimit, nonce) => {
     service.answerWith(answerTexts(history(gasLimit, nonce)))
-    await expect(stubClient().svc_getTransactionsByAddress({ address })).resolves.toEqual([
+    await expect(stubClient().getTransactionsByAddress({ address })).resolves.toEqual([
       { gasLimit: 21000, nonce: 7 }
     ])
   })
@@ -101,7 +101,7 @@ describe('gas limit and nonce', () => {
     '%s is rounded, and its digits stand beside it',
     async gasLimit => {
       service.answerWith(answerTexts(history(gasLimit, '1')))
-      await expect(stubClient().svc_getTransactionsByAddress({ address })).resolves.toEqual([
+      await expect(stubClient().getTransactionsByAddress({ address })).resolves.toEqual([
         { gasLimit: Number(u64), gasLimitString: u64, nonce: 1 }
       ])
     }

@@ -171,7 +171,7 @@ describe.each(transports)('over %s', (_transport, create) => {
     service.answerWith(({ body }) =>
       HttpResponse.json({ jsonrpc: '2.0', id: body.id, error: stillReading(7) } as never)
     )
-    const single = await caught(client.svc_getTransactionsByAddress({ address }))
+    const single = await caught(client.getTransactionsByAddress({ address }))
     expect(hasReason(single, 'STILL_READING') && single.data.progress).toEqual({
       ...{ reachedBlock: 993, percent: 7, expectedMs: 5_000 }
     })

@@ -227,7 +227,7 @@ describe.each(transports)('what auth gives, over %s, is not in', (_transport, cr
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     try {
-      return await caught(createClient({ baseUrl, auth, chainId: 1 }).svc_getTokensAndNFTs({ address }))
+      return await caught(createClient({ baseUrl, auth, chainId: 1 }).getTokensAndNFTs({ address }))
     } finally {
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))

@@ -1,4 +1,4 @@
-import type { MethodName } from '@chain-data/protocol'
+import type { Client } from '../Client.ts'
 import type { CallOptions } from '../ClientOptions.ts'
 import type { AbortSignalLike } from '../withDeadline.ts'
 
@@ -6,9 +6,9 @@ import type { AbortSignalLike } from '../withDeadline.ts'
  * Names one answer in a cache: plain JSON, the same in every process, without the credentials and without the options
  * that do not change the answer. EVM addresses are in lower case.
  *
- * A beginning of it names many: `['chain-data', 'svc_getTokensAndNFTs']` every holdings answer.
+ * A beginning of it names many: `['chain-data', 'getTokensAndNFTs']` every holdings answer.
  */
-export type ChainDataKey = readonly ['chain-data', MethodName | 'pages', Readonly<Record<string, unknown>>]
+export type ChainDataKey = readonly ['chain-data', keyof Client | 'pages', Readonly<Record<string, unknown>>]
 
 /** What TanStack Query's `useQuery`, `fetchQuery` and their kin take, of version 5. */
 export interface ChainDataQuery<Data> {

@@ -21,26 +21,26 @@ import type { ChainDataQuery, QueryArgumentsOf } from './QueryOptions.ts'
  * useQuery(getTransactionsByAddressQuery(client, { address, chainId: 1, limit: 25 }))
  */
 export function getTransactionsByAddressQuery(
-  client: Pick<Client, 'svc_getTransactionsByAddress'>,
+  client: Pick<Client, 'getTransactionsByAddress'>,
   args: QueryArgumentsOf<TransactionsArguments>
 ): ChainDataQuery<TransactionHistory> {
   const { scope, timeoutMs, retries, ...asked } = args
   return {
-    queryKey: createKey('svc_getTransactionsByAddress', { ...asked, scope }),
-    queryFn: ({ signal }) => client.svc_getTransactionsByAddress({ ...asked, timeoutMs, retries, signal }),
+    queryKey: createKey('getTransactionsByAddress', { ...asked, scope }),
+    queryFn: ({ signal }) => client.getTransactionsByAddress({ ...asked, timeoutMs, retries, signal }),
     retry: false
   }
 }
 
 /** What an EVM account owns, as a query. */
 export function getTokensAndNFTsQuery(
-  client: Pick<Client, 'svc_getTokensAndNFTs'>,
+  client: Pick<Client, 'getTokensAndNFTs'>,
   args: QueryArgumentsOf<TokensAndNFTsArguments>
 ): ChainDataQuery<EvmHoldings> {
   const { scope, timeoutMs, retries, ...asked } = args
   return {
-    queryKey: createKey('svc_getTokensAndNFTs', { ...asked, scope }),
-    queryFn: ({ signal }) => client.svc_getTokensAndNFTs({ ...asked, timeoutMs, retries, signal }),
+    queryKey: createKey('getTokensAndNFTs', { ...asked, scope }),
+    queryFn: ({ signal }) => client.getTokensAndNFTs({ ...asked, timeoutMs, retries, signal }),
     retry: false
   }
 }
@@ -76,13 +76,13 @@ export function enhancedGetTokensAndNFTsQuery<Holdings>(
  * useQuery({ ...getSyncStatusQuery(client, { chainId: 1 }), refetchInterval: 10_000 })
  */
 export function getSyncStatusQuery(
-  client: Pick<Client, 'svc_getSyncStatus'>,
+  client: Pick<Client, 'getSyncStatus'>,
   args: QueryArgumentsOf<SyncStatusArguments>
 ): ChainDataQuery<SyncStatus> {
   const { scope, timeoutMs, retries, ...asked } = args
   return {
-    queryKey: createKey('svc_getSyncStatus', { ...asked, scope }),
-    queryFn: ({ signal }) => client.svc_getSyncStatus({ ...asked, timeoutMs, retries, signal }),
+    queryKey: createKey('getSyncStatus', { ...asked, scope }),
+    queryFn: ({ signal }) => client.getSyncStatus({ ...asked, timeoutMs, retries, signal }),
     retry: false
   }
 }
@@ -95,13 +95,13 @@ export function getSyncStatusQuery(
  * useQuery({ ...verifyHistoryQuery(client, { address, chainId: 1, timeoutMs: 60_000 }), staleTime: Infinity })
  */
 export function verifyHistoryQuery(
-  client: Pick<Client, 'svc_verifyHistory'>,
+  client: Pick<Client, 'verifyHistory'>,
   args: QueryArgumentsOf<VerifyHistoryArguments>
 ): ChainDataQuery<HistoryCertificate> {
   const { scope, timeoutMs, retries, ...asked } = args
   return {
-    queryKey: createKey('svc_verifyHistory', { ...asked, scope }),
-    queryFn: ({ signal }) => client.svc_verifyHistory({ ...asked, timeoutMs, retries, signal }),
+    queryKey: createKey('verifyHistory', { ...asked, scope }),
+    queryFn: ({ signal }) => client.verifyHistory({ ...asked, timeoutMs, retries, signal }),
     retry: false
   }
 }

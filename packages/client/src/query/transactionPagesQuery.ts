@@ -9,7 +9,7 @@ const defaultLimit = 100
  * The history of an EVM address page by page, as an infinite query.
  *
  * @param args - `limit` is the length of a page, 100 by default; `before` is where the first page begins.
- * @returns Pages as `svc_getTransactionsByAddress` gives them; `[]` for an address without transactions, and for a
+ * @returns Pages as `getTransactionsByAddress` gives them; `[]` for an address without transactions, and for a
  *   page after the last when the one before was just full.
  * @remarks A reorg that removed the cursor fails the next page with `CURSOR_REORGED`; a refetch reads all pages again
  *   from the first and recovers.

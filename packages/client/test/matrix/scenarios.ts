@@ -206,10 +206,10 @@ export async function runScenario({ run }: Scenario, context: MatrixContext): Pr
   })
 }
 
-type Extra = Parameters<Client<ChainOptional>['svc_getTransactionsByAddress']>[0]
+type Extra = Parameters<Client<ChainOptional>['getTransactionsByAddress']>[0]
 
 function read(client: Client<ChainOptional>, extra: Omit<Extra, 'address'> = {}): Promise<unknown> {
-  return client.svc_getTransactionsByAddress({ address, ...extra })
+  return client.getTransactionsByAddress({ address, ...extra })
 }
 
 /** Aborts while the call hangs; the outcome must be there before the next turn of the event loop. */

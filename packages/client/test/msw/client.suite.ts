@@ -49,15 +49,15 @@ export function describeClient<S extends Server>(server: S, listen: (server: S) 
 
     test('is let in and gets its answer', async () => {
       serve()
-      expect(await client.svc_getTokensAndNFTs({ address })).toEqual(tokens)
+      expect(await client.getTokensAndNFTs({ address })).toEqual(tokens)
       const stranger = createClient({ ...options, serverKey: 'another key' })
-      const error = await caught(stranger.svc_getTokensAndNFTs({ address }))
+      const error = await caught(stranger.getTokensAndNFTs({ address }))
       expect(error).toMatchObject({ reason: 'UNAUTHENTICATED', status: 401, rpcCode: 40102 })
     })
 
     test.each(Object.keys(errors) as ErrorReason[])('meets %s as an error of that reason', async reason => {
       serve({ methods: { svc_getTokensAndNFTs: rpcFault(reason) } })
-      const error = await caught(client.svc_getTokensAndNFTs({ address }))
+      const error = await caught(client.getTokensAndNFTs({ address }))
       const { code: rpcCode, httpStatus: status, retryable } = errors[reason]
       expect(error).toMatchObject({ name: 'RpcError', reason, rpcCode, status, retryable })
     })
@@ -65,8 +65,8 @@ export function describeClient<S extends Server>(server: S, listen: (server: S) 
     test('sends again after 503, 502 and a connection that fails, and no more than twice', async () => {
       const faults = [httpFault(503), networkFault(), httpFault(502)]
       serve({ fault: () => faults.shift() })
-      expect(await caught(patient.svc_getTokensAndNFTs({ address }))).toMatchObject({ status: 502 })
-      expect(await patient.svc_getTokensAndNFTs({ address })).toEqual(tokens)
+      expect(await caught(patient.getTokensAndNFTs({ address }))).toMatchObject({ status: 502 })
+      expect(await patient.getTokensAndNFTs({ address })).toEqual(tokens)
     })
 
     test('asks again when a used-up quota is promised soon, and not when it takes long', async () => {
@@ -74,15 +74,15 @@ export function describeClient<S extends Server>(server: S, listen: (server: S) 
         return ({ count }) => (count === 1 ? rpcFault('RATE_LIMITED', { retryAfterMs }) : undefined)
       }
       serve({ fault: fault(5) })
-      expect(await patient.svc_getTokensAndNFTs({ address })).toEqual(tokens)
+      expect(await patient.getTokensAndNFTs({ address })).toEqual(tokens)
       serve({ fault: fault(60_000) })
-      const error = await caught(patient.svc_getTokensAndNFTs({ address }))
+      const error = await caught(patient.getTokensAndNFTs({ address }))
       expect(error).toMatchObject({ reason: 'RATE_LIMITED', retryAfterMs: 60_000 })
     })
 
     test('gives up at its deadline when no answer comes', async () => {
       serve({ fault: delayFault(Number.POSITIVE_INFINITY) })
-      const error = await caught(client.svc_getTokensAndNFTs({ address, timeoutMs: 30 }))
+      const error = await caught(client.getTokensAndNFTs({ address, timeoutMs: 30 }))
       expect(error).toMatchObject({ code: 'TIMEOUT' })
     })
 
@@ -104,7 +104,7 @@ export function describeClient<S extends Server>(server: S, listen: (server: S) 
           return malformedFault(malformation)
         }
       })
-      const error = await caught(patient.svc_getTokensAndNFTs({ address }))
+      const error = await caught(patient.getTokensAndNFTs({ address }))
       expect(error).toMatchObject({ name: 'ProtocolError', status: 200, retryable: false })
       expect(count).toBe(1)
     })

@@ -8,9 +8,9 @@ export const client: Client<ChainPerCall> = createClient(options)
 export const small = createFetchClient({ ...options, chainId: 1, int64: 'bigint' })
 
 export async function use(address: string): Promise<string> {
-  const { native } = await client.svc_getTokensAndNFTs({ address, chainId: 1 })
+  const { native } = await client.getTokensAndNFTs({ address, chainId: 1 })
   // @ts-expect-error: without a default chain every call names its own.
-  await client.svc_getTokensAndNFTs({ address })
+  await client.getTokensAndNFTs({ address })
   const { lamports } = await small.enhancedGetTokensAndNFTs({ accountAddress: address, chainId: 103 })
   const exact: bigint = lamports
   // @ts-expect-error: no `any` on the way.

@@ -28,7 +28,7 @@ async function errorsOf({ createClient }) {
       return new Response(answer, { headers: { 'Content-Type': 'application/json' } })
     }
     const client = createClient({ baseUrl: 'https://rpc.example.com', auth: false, chainId: 1, retries: 0 })
-    const call = client.svc_getTokensAndNFTs({ address: `0x${'00'.repeat(20)}` })
+    const call = client.getTokensAndNFTs({ address: `0x${'00'.repeat(20)}` })
     caught.push([classes[index], await call.catch(error => error)])
   }
   return caught

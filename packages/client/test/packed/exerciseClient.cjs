@@ -22,14 +22,14 @@ exports.exerciseClient = async ({ main, fetch, query, msw, setupServer }) => {
   try {
     for (const { createClient, RpcError, isConfirmed } of [main, fetch]) {
       const client = createClient({ baseUrl, ...credentials, chainId: 1, int64: 'bigint' })
-      const holdings = await client.svc_getTokensAndNFTs({ address })
+      const holdings = await client.getTokensAndNFTs({ address })
       assert.match(holdings.native, /^\d+$/)
       const solana = await client.enhancedGetTokensAndNFTs({ accountAddress: solanaAddress, chainId: 103 })
       assert.equal(typeof solana.lamports, 'bigint')
       const seen = []
       for await (const page of client.iterateTransactions({ address, limit: 3 })) seen.push(...page)
       assert.ok(seen.some(record => isConfirmed(record)))
-      const error = await client.svc_getTransactionsByAddress({ address, chainId: 5 }).catch(caught => caught)
+      const error = await client.getTransactionsByAddress({ address, chainId: 5 }).catch(caught => caught)
       assert.ok(error instanceof RpcError)
       assert.equal(error.reason, 'TOO_MANY_RESULTS')
       const options = query.getTokensAndNFTsQuery(client, { address, chainId: 1 })

@@ -120,9 +120,9 @@ describe.each([
     using cache = createCache()
     const query = getTokensAndNFTsQuery(client, { address, chainId: 1 })
     await cache.fetchQuery(query)
-    await cache.invalidateQueries({ queryKey: ['chain-data', 'svc_getTransactionsByAddress'] })
+    await cache.invalidateQueries({ queryKey: ['chain-data', 'getTransactionsByAddress'] })
     expect(cache.getQueryState(query.queryKey)?.isInvalidated).toBe(false)
-    await cache.invalidateQueries({ queryKey: ['chain-data', 'svc_getTokensAndNFTs', { chainId: 1 }] })
+    await cache.invalidateQueries({ queryKey: ['chain-data', 'getTokensAndNFTs', { chainId: 1 }] })
     expect(cache.getQueryState(query.queryKey)?.isInvalidated).toBe(true)
   })
 

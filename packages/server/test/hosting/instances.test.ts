@@ -126,10 +126,10 @@ function startLoad(
   const client = clientOf(baseUrl, retries)
   const load = { answered: 0, isOver: false }
   const calls = [
-    async () => check(hashesOf(await client.svc_getTransactionsByAddress({ address }))),
-    async () => check(hashesOf(await client.svc_getTransactionsByAddress({ address, limit: 1_000 }))),
-    async () => expect(await client.svc_getTokensAndNFTs({ address })).toHaveProperty('asOf'),
-    async () => expect(await client.svc_getSyncStatus({})).toMatchObject({ chainId, degraded: false })
+    async () => check(hashesOf(await client.getTransactionsByAddress({ address }))),
+    async () => check(hashesOf(await client.getTransactionsByAddress({ address, limit: 1_000 }))),
+    async () => expect(await client.getTokensAndNFTs({ address })).toHaveProperty('asOf'),
+    async () => expect(await client.getSyncStatus({})).toMatchObject({ chainId, degraded: false })
   ]
   const done = Promise.all(
     Array.from({ length: callers }, async (_, caller) => {
@@ -201,12 +201,12 @@ describe('three servers over one store behind one address', () => {
     const answersOf = async ({ url }: RunningServer) => {
       const client = clientOf(url)
       return {
-        whole: await client.svc_getTransactionsByAddress({ address }),
-        first: await client.svc_getTransactionsByAddress({ address, limit: 7 }),
-        later: await client.svc_getTransactionsByAddress({ address, limit: 7, before: sent[3] ?? '' }),
-        holdings: await client.svc_getTokensAndNFTs({ address }),
+        whole: await client.getTransactionsByAddress({ address }),
+        first: await client.getTransactionsByAddress({ address, limit: 7 }),
+        later: await client.getTransactionsByAddress({ address, limit: 7, before: sent[3] ?? '' }),
+        holdings: await client.getTokensAndNFTs({ address }),
         // A second may pass between two servers' answers.
-        status: { ...(await client.svc_getSyncStatus({})), headAgeSeconds: expect.any(Number) }
+        status: { ...(await client.getSyncStatus({})), headAgeSeconds: expect.any(Number) }
       }
     }
     const answers = await answersOf(writer)
@@ -243,7 +243,7 @@ describe('three servers over one store behind one address', () => {
     const hash = await send()
     for (const { url } of [writer, ...waiting]) {
       await eventually('it is pending', async () => {
-        const [newest] = await clientOf(url).svc_getTransactionsByAddress({ address, limit: 1 })
+        const [newest] = await clientOf(url).getTransactionsByAddress({ address, limit: 1 })
         return newest?.hash === hash && newest.status === 1
       })
     }
@@ -255,7 +255,7 @@ describe('three servers over one store behind one address', () => {
     await load.more(10)
     await load.end()
     for (const { url } of [writer, ...waiting]) {
-      const page = await clientOf(url).svc_getTransactionsByAddress({ address, limit: 2 })
+      const page = await clientOf(url).getTransactionsByAddress({ address, limit: 2 })
       expect(page.map(({ status }) => status)).toEqual([3, 3])
     }
     await ask('evm_setAutomine', true)
@@ -280,7 +280,7 @@ describe('three servers over one store behind one address', () => {
     // One branch or the other: nothing in between is an answer.
     expect(seen).toEqual(new Set(branches.map(String)))
     for (const { url } of [writer, ...waiting]) {
-      expect(hashesOf(await clientOf(url).svc_getTransactionsByAddress({ address }))).toEqual(sent)
+      expect(hashesOf(await clientOf(url).getTransactionsByAddress({ address }))).toEqual(sent)
     }
   })
 
@@ -288,7 +288,7 @@ describe('three servers over one store behind one address', () => {
     const [second] = waiting
     if (second === undefined) throw new Error('nobody waits')
     const client = clientOf(second.url)
-    const page = () => client.svc_getTransactionsByAddress({ address, limit: 2, before: sent[0] ?? '' })
+    const page = () => client.getTransactionsByAddress({ address, limit: 2, before: sent[0] ?? '' })
     writer.command.child.kill('SIGSTOP')
     const hung = await eventually('it is noticed', async () => {
       expect(hashesOf(await page())).toEqual(sent.slice(1, 3))
@@ -297,15 +297,15 @@ describe('three servers over one store behind one address', () => {
     })
     expect(hung).toMatchObject({ waiting: true, degraded: true, ready: false, backfilled: true })
     expect(hung.problem).toMatch(/holds the writer's lock of this chain/)
-    expect(await client.svc_getSyncStatus({})).toMatchObject({ degraded: true, ready: false })
+    expect(await client.getSyncStatus({})).toMatchObject({ degraded: true, ready: false })
     const refused = { reason: 'UPSTREAM_UNAVAILABLE', retryable: true }
-    await expect(client.svc_getTransactionsByAddress({ address })).rejects.toMatchObject(refused)
-    await expect(client.svc_getTransactionsByAddress({ address, limit: 1 })).rejects.toMatchObject(refused)
-    await expect(client.svc_getTokensAndNFTs({ address })).rejects.toMatchObject(refused)
+    await expect(client.getTransactionsByAddress({ address })).rejects.toMatchObject(refused)
+    await expect(client.getTransactionsByAddress({ address, limit: 1 })).rejects.toMatchObject(refused)
+    await expect(client.getTokensAndNFTs({ address })).rejects.toMatchObject(refused)
     expect(hashesOf(await page())).toEqual(sent.slice(1, 3))
     writer.command.child.kill('SIGCONT')
     await level(writer, ...waiting)
-    expect(hashesOf(await client.svc_getTransactionsByAddress({ address }))).toEqual(sent)
+    expect(hashesOf(await client.getTransactionsByAddress({ address }))).toEqual(sent)
   })
 
   const indexes = ({ command }: RunningServer) =>
