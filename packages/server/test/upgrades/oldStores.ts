@@ -94,14 +94,34 @@ function columnsOf(connection: SqliteConnection, place: 'main' | 'made', table: 
   return columns.all([]).map(({ name }) => name)
 }
 
+const sealedTables = [
+  'meta',
+  'writer_report',
+  'block',
+  'account_event',
+  'undo',
+  'reorged',
+  'pool',
+  'first_seen'
+]
+
 /** Takes the checksums of PostgreSQL back, those at the ends of records too. */
 export const unsealed = `DROP FUNCTION seal_row CASCADE; DROP FUNCTION row_sum;
-  ALTER TABLE meta DROP COLUMN checked_from;
-  ${['meta', 'writer_report', 'block', 'account_event', 'undo', 'reorged', 'pool', 'first_seen']
-    .map(table => `ALTER TABLE ${table} DROP COLUMN sum;`)
-    .join(' ')}
+  ALTER TABLE meta DROP COLUMN checked_from, DROP COLUMN IF EXISTS head;
+  ${sealedTables.map(table => `ALTER TABLE ${table} DROP COLUMN sum;`).join(' ')}
   UPDATE tx SET rec = set_byte(substr(rec, 1, octet_length(rec) - 4), 0, get_byte(rec, 0) & 127) WHERE get_byte(rec, 0) >= 128;
-  DELETE FROM migration WHERE version = 5`
+  DELETE FROM migration WHERE version >= 5`
+
+/** Gives PostgreSQL the checksums that were not bound to a chain yet. */
+const sealedFreely = `DROP FUNCTION seal_row CASCADE; DROP FUNCTION row_sum;
+  CREATE TEMP TABLE kept AS SELECT checked_from FROM meta;
+  ALTER TABLE meta DROP COLUMN checked_from, DROP COLUMN head;
+  ${sealedTables.map(table => `ALTER TABLE ${table} DROP COLUMN sum;`).join(' ')}
+  ${postgresMigrations[4]?.sql}
+  UPDATE block SET sum = NULL;
+  UPDATE account_event SET sum = NULL;
+  UPDATE meta SET checked_from = (SELECT checked_from FROM kept);
+  DELETE FROM migration WHERE version = 6`
 
 /** What takes each step back, the first one first. */
 const undone = [
@@ -114,7 +134,8 @@ const undone = [
     DELETE FROM migration WHERE version = 3`,
   (schema: string) => `SET search_path = ${schema}; ALTER TABLE meta DROP COLUMN roots_from;
     DELETE FROM migration WHERE version = 4`,
-  (schema: string) => `SET search_path = ${schema}; ${unsealed}`
+  (schema: string) => `SET search_path = ${schema}; ${unsealed}`,
+  (schema: string) => `SET search_path = ${schema}; ${sealedFreely}`
 ]
 
 async function undoSteps(url: string, chainId: number, version: number): Promise<void> {

@@ -45,7 +45,7 @@ export function appendScript(
           ]
         : []),
       `UPDATE meta SET indexed_from = coalesce(indexed_from, ${headers[0]?.ref.number ?? 0}),
-         transactions = transactions + ${ids.length}`
+         head = greatest(head, ${headers.at(-1)?.ref.number ?? 0}), transactions = transactions + ${ids.length}`
     ],
     rows: tables.map(([, rows]) => rows)
   }

@@ -50,7 +50,7 @@ const loseRow = (blockNumber: number) =>
 
 /** As the version before this one left it. */
 async function downgrade(): Promise<void> {
-  expect(migrations).toHaveLength(5)
+  expect(migrations).toHaveLength(6)
   await other.query(`${unsealed}; DROP TABLE account_event, tally; DELETE FROM migration WHERE version >= 2;
     ALTER TABLE meta DROP COLUMN detailed_from, DROP COLUMN traced_from, DROP COLUMN tallied_from, DROP COLUMN operations_from,
       DROP COLUMN roots_from;

@@ -12,6 +12,7 @@ import { testIdentity } from '../test/store.contract.ts'
 import { connect } from './driver.ts'
 import { openPostgresReader, type PostgresReaderOptions } from './openReader.ts'
 import { openPostgresWriter } from './openWriter.ts'
+import { writingChain } from './schema.ts'
 import { createPostgresPool, type PostgresPoolOptions } from './servers.ts'
 
 const { chainId } = testIdentity
@@ -204,6 +205,7 @@ describe('on a server that stays', () => {
     await query(
       url,
       `UPDATE ${schema}.tx SET rec = set_byte(substr(rec, 1, octet_length(rec) - 4), 0, get_byte(rec, 0) & 127);
+       SELECT set_config('${writingChain}', '${chainId}', true);
        UPDATE ${schema}.meta SET checked_from = NULL`
     )
     const found = await withSnapshot(await open(), snapshot => snapshot.lookUpHash(hash))

@@ -74,7 +74,7 @@ export async function openPostgresWriter(
     await migrate(client, chainSchema(chainId), migrations)
     if (keepsOtherAside && (await isOfOtherGenesis(client, identity))) await beginAnew(client, chainId)
     const term = await beginTerm(client)
-    const session = new WriterSession(client, term, silentMs / heartbeatsInSilence)
+    const session = new WriterSession(client, chainId, term, silentMs / heartbeatsInSilence)
     return await openIndex(client, session, identity, { ...defaultLayout, ...layout })
   } catch (error) {
     drop(client)
@@ -94,7 +94,10 @@ async function openIndex(
   checkIdentity(toMeta(stored).identity, identity, asideSchema(identity.chainId))
   const partitions = await session.use(() => Partitions.load(client))
   const takeDamage = await session.use(() => listenForDamage(client, identity.chainId))
-  return new IndexWriter(new PostgresWriter(session, partitions, takeDamage, layout), layout)
+  return new IndexWriter(
+    new PostgresWriter(session, identity.chainId, partitions, takeDamage, layout),
+    layout
+  )
 }
 
 async function isOfOtherGenesis(client: Client, { chainId, genesisHash }: ChainIdentity): Promise<boolean> {

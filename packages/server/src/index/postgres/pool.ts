@@ -1,44 +1,62 @@
 import type { Hash } from '../../model/evm.ts'
 import { addressLength, hashLength } from '../record/encodeBlock.ts'
 import { addressBytes, hashBytes, toHex } from '../record/hexBytes.ts'
-import { encodePending } from '../record/record.ts'
+import { encodePending, hashOfRecord } from '../record/record.ts'
+import { checkRecord } from '../record/recordSums.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { type AddedEntry, namedBy, type PoolRows, type PoolWrite, type StoredEntry } from '../shared/Pool.ts'
 import type { Script } from './commit.ts'
 import { CopyBuffer } from './copyBuffer.ts'
+import { isSound, type Judged, requireSound } from './judged.ts'
 import { bigintsLiteral, bytesArrayLiteral, hashKeyNumber } from './literals.ts'
 import type { WriterSession } from './session.ts'
 
 const rowsAtOnce = 2_000
 
-/** @param recentFrom - first block of those in which a transaction is looked for. */
-export function createPoolRows(session: WriterSession, recentFrom: (head: number) => number): PoolRows {
+/**
+ * Reads that throw an `IndexDamagedError` where a row is not what was written.
+ * @param recentFrom - first block of those in which a transaction is looked for.
+ */
+export function createPoolRows(
+  session: WriterSession,
+  chainId: number,
+  recentFrom: (head: number) => number
+): PoolRows {
+  const sound = <T extends Judged>(row: T) => requireSound({}, row, { part: 'poolEntry' })
   return {
-    entriesAfter: id =>
-      session.read<StoredEntry>(
-        `SELECT id, hash, status, rec FROM pool WHERE id > $1 ORDER BY id LIMIT ${rowsAtOnce}`,
+    async entriesAfter(id) {
+      const rows = await session.read<StoredEntry & Judged>(
+        `SELECT id, hash, status, rec, ${isSound(chainId, 'pool')} AS "isSound"
+         FROM pool WHERE id > $1 ORDER BY id LIMIT ${rowsAtOnce}`,
         [id]
-      ),
-    recordsBetween: (first, end) =>
-      session.read(`SELECT id, rec FROM tx WHERE id >= $1 AND id < $2 ORDER BY id LIMIT ${rowsAtOnce}`, [
-        first,
-        end
-      ]),
+      )
+      return rows.map(sound)
+    },
+    async recordsBetween(first, end) {
+      const rows = await session.read<{ id: number; rec: Buffer }>(
+        `SELECT id, rec FROM tx WHERE id >= $1 AND id < $2 ORDER BY id LIMIT ${rowsAtOnce}`,
+        [first, end]
+      )
+      for (const { id, rec } of rows) checkRecord({ chainId }, id, rec)
+      return rows
+    },
     // The index keeps a part of each hash; the record says whether it is this one.
     async confirmedOf(hashes, head) {
-      const rows = await session.read<{ hash: Buffer }>(
-        `SELECT substring(rec from 2 for 32) AS hash FROM tx
+      const rows = await session.read<{ id: number; rec: Buffer }>(
+        `SELECT id, rec FROM tx
          WHERE hash_key(rec) = ANY ($1::bigint[]) AND id >= $2`,
         [hashes.map(hashKeyNumber), firstTransactionId(recentFrom(head))]
       )
-      return new Set(rows.map(({ hash }) => toHex(hash)))
+      for (const { id, rec } of rows) checkRecord({ chainId }, id, rec)
+      return new Set(rows.map(({ rec }) => hashOfRecord(rec)))
     },
     async firstSeenOf(hashes) {
-      const rows = await session.read<{ hash: Buffer; seconds: number }>(
-        'SELECT hash, first_seen_seconds AS seconds FROM first_seen WHERE hash = ANY ($1)',
+      const rows = await session.read<{ hash: Buffer; seconds: number } & Judged>(
+        `SELECT hash, first_seen_seconds AS seconds, ${isSound(chainId, 'first_seen')} AS "isSound"
+         FROM first_seen WHERE hash = ANY ($1)`,
         [hashes.map(hashBytes)]
       )
-      return new Map(rows.map(({ hash, seconds }): [Hash, number] => [toHex(hash), seconds]))
+      return new Map(rows.map(sound).map(({ hash, seconds }): [Hash, number] => [toHex(hash), seconds]))
     }
   }
 }

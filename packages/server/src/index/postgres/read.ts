@@ -1,3 +1,4 @@
+import { isSound } from './judged.ts'
 import { chainSchema } from './schema.ts'
 
 /** Statements of the reader that are prepared once for each connection, under these names. */
@@ -69,8 +70,8 @@ export function createReadStatements(
     statement_timeout: String(limits.answerMs),
     idle_in_transaction_session_timeout: String(limits.idleMs)
   })
-  /** Whether the checksum of a row is right; null where it has none. */
-  const isSound = (row: string) => `${row}.sum = ${schema}.row_sum(to_jsonb(${row}))`
+  const sound = (table: Parameters<typeof isSound>[1], alias?: string) =>
+    isSound(chainId, table, alias, `${schema}.`)
   const setLocal = local.map(([name, value]) => `set_config('${name}', '${value}', true)`)
 
   return {
@@ -82,13 +83,13 @@ export function createReadStatements(
       SELECT version, pg_is_in_recovery() AS "isReplica",
         extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs", chain_id, genesis_hash, indexed_from, backfilled, settled,
         finalized, degraded_until, transactions, rollbacks, detailed_from, traced_from, tallied_from, operations_from, roots_from,
-        checked_from, ${isSound('meta')} AS "isMetaSound", number, hash, timestamp_seconds, "isSound"
+        checked_from, head, ${sound('meta')} AS "isMetaSound", number, hash, timestamp_seconds, "isSound"
       FROM (SELECT max(version) AS version FROM ${schema}.migration) migrated
         LEFT JOIN ${schema}.meta ON true
         LEFT JOIN LATERAL (
-          SELECT number, hash, timestamp_seconds, ${isSound('block')} AS "isSound"
-          FROM ${schema}.block ORDER BY number DESC LIMIT 1
-        ) head ON true`,
+          SELECT number, hash, timestamp_seconds, ${sound('block')} AS "isSound"
+          FROM ${schema}.block WHERE number = meta.head
+        ) newest ON true`,
     partitions: named(
       'partitions',
       `SELECT pg_get_expr(part.relpartbound, part.oid) AS bound FROM pg_inherits
@@ -125,12 +126,12 @@ export function createReadStatements(
     ),
     reorged: named(
       'reorged',
-      `SELECT ancestor_number AS number, ancestor_hash AS hash, ${isSound('reorged')} AS "isSound"
+      `SELECT ancestor_number AS number, ancestor_hash AS hash, ${sound('reorged')} AS "isSound"
        FROM ${schema}.reorged WHERE hash = $1`
     ),
     pending: named(
       'pending',
-      `SELECT p.status, p.first_seen_seconds AS seconds, p.rec, ${isSound('p')} AS "isSound"
+      `SELECT p.status, p.first_seen_seconds AS seconds, p.rec, ${sound('pool', 'p')} AS "isSound"
        FROM ${schema}.pool_address a LEFT JOIN ${schema}.pool p ON p.id = a.pool_id WHERE a.address = $1`
     ),
     holdings: named(
@@ -139,10 +140,7 @@ export function createReadStatements(
        WHERE owner = $1 AND (contract, token_id, standard) > ($2, $3, $4)
        ORDER BY contract, token_id, standard LIMIT $5`
     ),
-    report: named(
-      'report',
-      `SELECT *, ${isSound('writer_report')} AS "isSound" FROM ${schema}.writer_report`
-    ),
+    report: named('report', `SELECT *, ${sound('writer_report')} AS "isSound" FROM ${schema}.writer_report`),
     audited: named(
       'audited',
       `SELECT string_agg(int8send(id), '') AS ids, string_agg(rec, '') AS bytes,
@@ -156,7 +154,7 @@ export function createReadStatements(
            SELECT rec FROM ${schema}.tx WHERE tx.id = a.tx_id AND tx.id >= $2 AND tx.id < $3 OFFSET 0
          ) t ON true
          LEFT JOIN LATERAL (
-           SELECT number, ${isSound('block')} AS "isSound" FROM ${schema}.block
+           SELECT number, ${sound('block')} AS "isSound" FROM ${schema}.block
            WHERE block.number = a.tx_id >> 16 OFFSET 0
          ) b ON true
          WHERE a.address = $1 AND a.tx_id >= $2 AND a.tx_id < $3
@@ -174,13 +172,13 @@ export function createReadStatements(
     checksumPage: named('checksumPage', `SELECT rec FROM ${schema}.tally WHERE page = $1`),
     events: named(
       'events',
-      `SELECT block, rec, ${isSound('account_event')} AS "isSound" FROM ${schema}.account_event
+      `SELECT block, rec, ${sound('account_event')} AS "isSound" FROM ${schema}.account_event
        WHERE address = $1 AND block > $2
        ORDER BY block LIMIT $3`
     ),
     blocksBetween: named(
       'blocks_between',
-      `SELECT number, hash, parent_hash AS "parentHash", tx_count AS transactions, ${isSound('block')} AS "isSound" FROM ${schema}.block
+      `SELECT number, hash, parent_hash AS "parentHash", tx_count AS transactions, ${sound('block')} AS "isSound" FROM ${schema}.block
        WHERE number BETWEEN $1 AND $2 ORDER BY number`
     ),
     recordsBetween: named(
@@ -189,16 +187,16 @@ export function createReadStatements(
     ),
     eventsBetween: named(
       'events_between',
-      `SELECT block, ${isSound('account_event')} AS "isSound" FROM ${schema}.account_event
+      `SELECT block, ${sound('account_event')} AS "isSound" FROM ${schema}.account_event
        WHERE block + 0 >= $1 AND block + 0 <= $2`
     ),
     undoBetween: named(
       'undo_between',
-      `SELECT block, ${isSound('undo')} AS "isSound" FROM ${schema}.undo WHERE block BETWEEN $1 AND $2`
+      `SELECT block, ${sound('undo')} AS "isSound" FROM ${schema}.undo WHERE block BETWEEN $1 AND $2`
     ),
     block: named(
       'block',
-      `SELECT number, hash, parent_hash, timestamp_seconds, tx_count, ${isSound('block')} AS "isSound"
+      `SELECT number, hash, parent_hash, timestamp_seconds, tx_count, ${sound('block')} AS "isSound"
        FROM ${schema}.block WHERE number = $1`
     )
   }

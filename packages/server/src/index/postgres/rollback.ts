@@ -23,7 +23,7 @@ export function rollbackStatements(ancestor: BlockRef, hasUndo: boolean): readon
     ...(hasUndo ? deletePartiesByKey(number, firstId) : [`DELETE FROM address_tx WHERE tx_id >= ${firstId}`]),
     `DELETE FROM tx WHERE id >= ${firstId}`,
     ...walkingIndexes([`DELETE FROM account_event WHERE block + 0 > ${number}`]),
-    `UPDATE meta SET transactions = transactions -
+    `UPDATE meta SET head = ${number}, transactions = transactions -
        (SELECT coalesce(sum(tx_count), 0) FROM block WHERE number > ${number})`,
     `DELETE FROM block WHERE number > ${number}`,
     `DELETE FROM undo WHERE block > ${number}`
@@ -34,7 +34,7 @@ export function rollbackStatements(ancestor: BlockRef, hasUndo: boolean): readon
 export const rollbackAllStatements: readonly string[] = [
   ...['tx', 'address_tx', 'block', 'undo', 'reorged', 'account_event'].map(table => `DELETE FROM ${table}`),
   "UPDATE tally SET rec = decode(repeat('00', octet_length(rec)), 'hex')",
-  'UPDATE meta SET indexed_from = NULL, transactions = 0, backfilled = false'
+  'UPDATE meta SET indexed_from = NULL, head = NULL, transactions = 0, backfilled = false'
 ]
 
 function deletePartiesByKey(number: number, firstId: number): readonly string[] {

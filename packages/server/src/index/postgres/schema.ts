@@ -21,8 +21,15 @@ export function partitionIds(bound: string): { readonly from: number; readonly e
 }
 
 /** Written where it is needed: a trigger finds no function of its schema by itself. */
-const rowSum = (whole: string) =>
-  `('x' || substr(md5(jsonb_strip_nulls(${whole} - 'sum')::text), 1, 8))::bit(32)::integer`
+const rowSum = (whole: string, prefix = '') =>
+  `('x' || substr(md5(${prefix}jsonb_strip_nulls(${whole} - 'sum')::text), 1, 8))::bit(32)::integer`
+
+/** The same of a row of one table of one chain, so that a row of another one differs. */
+const boundSum = (chain: string, table: string, whole: string) =>
+  rowSum(whole, `${chain} || ' ' || ${table} || ' ' || `)
+
+/** Name of the setting by which the trigger knows the writer's transactions: the id of the chain. */
+export const writingChain = 'chain_data.chain'
 
 /**
  * Every step from an empty schema to today's, in order. Forward only: to change a table, append a step. Names are without
@@ -241,6 +248,50 @@ export const migrations: readonly Migration[] = [
       UPDATE reorged SET sum = NULL;
       UPDATE pool SET sum = NULL;
       UPDATE first_seen SET sum = NULL;
+    `
+  },
+  {
+    version: 6,
+    name: 'checksums of one chain, by its writer alone',
+    sql: `
+      -- Newest stored block, so that one that is lost shows
+      ALTER TABLE meta ADD COLUMN head bigint;
+
+      CREATE FUNCTION row_sum(chain text, name text, whole jsonb) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
+        RETURN ${boundSum('chain', 'name', 'whole')};
+      -- Seals what the writer changes, which names its chain, and refuses to seal what is damaged; the report is written anew
+      -- each time. A row that is changed without the writer keeps its checksum, or has none.
+      CREATE OR REPLACE FUNCTION seal_row() RETURNS trigger LANGUAGE plpgsql SET bytea_output = 'hex' AS $$
+      DECLARE
+        chain text := current_setting('${writingChain}', true);
+      BEGIN
+        IF coalesce(chain, '') = '' THEN
+          RETURN NEW;
+        END IF;
+        IF TG_OP = 'UPDATE' AND TG_TABLE_NAME <> 'writer_report'
+          AND OLD.sum IS DISTINCT FROM ${boundSum('chain', 'TG_TABLE_NAME', 'to_jsonb(OLD)')}
+          AND NOT (OLD.sum IS NULL AND TG_TABLE_NAME IN ('block', 'account_event')) THEN
+          RAISE EXCEPTION 'a row of % is not what was written', TG_TABLE_NAME USING ERRCODE = 'CD002', DETAIL = TG_TABLE_NAME;
+        END IF;
+        NEW.sum := ${boundSum('chain', 'TG_TABLE_NAME', 'to_jsonb(NEW)')};
+        RETURN NEW;
+      END
+      $$;
+      SET LOCAL bytea_output = 'hex';
+      DO $$
+      DECLARE
+        chain text := (SELECT chain_id FROM meta);
+        name text;
+      BEGIN
+        FOREACH name IN ARRAY ARRAY['meta', 'writer_report', 'block', 'account_event', 'undo', 'reorged', 'pool', 'first_seen'] LOOP
+          EXECUTE format('UPDATE %1$I SET sum = row_sum(%2$L, %1$L, to_jsonb(%1$I)) WHERE sum = row_sum(to_jsonb(%1$I))', name, chain);
+        END LOOP;
+        PERFORM set_config('${writingChain}', coalesce(chain, ''), true);
+        UPDATE meta SET head = (SELECT max(number) FROM block);
+        PERFORM set_config('${writingChain}', '', true);
+      END
+      $$;
+      DROP FUNCTION row_sum(jsonb);
     `
   }
 ]

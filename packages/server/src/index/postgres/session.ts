@@ -1,6 +1,8 @@
 import { type StoreError, StoreLostError, StoreUnavailableError } from '../../platform/errors.ts'
 import { StoreInUseError } from '../port/writer.ts'
 import { type Client, drop, isTermOver, sqlStateOf, toStoreError, type Wire } from './driver.ts'
+import { damageOf } from './judged.ts'
+import { writingChain } from './schema.ts'
 
 /** Writing a few thousand rows, or a read, does not take so long: the server is out of reach. */
 const longestAnswerMs = 60_000
@@ -25,6 +27,7 @@ export function lostSchema(cause?: unknown): StoreLostError {
  */
 export class WriterSession {
   readonly #client: Client
+  readonly #chainId: number
   /** Every transaction that writes checks it. */
   readonly term: number
   readonly #heart: NodeJS.Timeout
@@ -33,11 +36,13 @@ export class WriterSession {
 
   /**
    * @param client - belongs to the session from now on.
+   * @param chainId - what the checksums of rows are bound to.
    * @param heartbeatMs - a living writer is heard at least so often, also when nothing happens on its chain
    *   (see `createSilenceCheck`).
    */
-  constructor(client: Client, term: number, heartbeatMs: number) {
+  constructor(client: Client, chainId: number, term: number, heartbeatMs: number) {
     this.#client = client
+    this.#chainId = chainId
     this.term = term
     client.once('end', () => {
       clearInterval(this.#heart)
@@ -50,7 +55,12 @@ export class WriterSession {
 
   /** What every transaction that writes begins with. */
   get begin(): string {
-    return `BEGIN; SELECT check_term(${this.term})`
+    return `BEGIN; SELECT ${this.mayWrite}`
+  }
+
+  /** SQL expressions: the term is this session's, and rows that are changed from now on get their checksums. */
+  get mayWrite(): string {
+    return `check_term(${this.term}), set_config('${writingChain}', '${this.#chainId}', true)`
   }
 
   /**
@@ -93,7 +103,7 @@ export class WriterSession {
         this.#ended = new StoreInUseError('another writer of this chain has taken over', {}, { cause: error })
         throw this.#ended
       }
-      const failure = toStoreError(error)
+      const failure = damageOf(error) ?? toStoreError(error)
       throw goneStates.includes(sqlStateOf(failure)) ? lostSchema(failure) : failure
     } finally {
       this.#underWay--

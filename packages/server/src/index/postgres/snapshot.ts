@@ -50,7 +50,7 @@ import {
   toAuditedStretch,
   toStretch
 } from './history.ts'
-import { type Judged, requireSound } from './judged.ts'
+import { type Judged, requireBlock, requireSound } from './judged.ts'
 import { hashKeyNumber } from './literals.ts'
 import type { ReadStatements, Statement } from './read.ts'
 import { endOfNewest, type ViewFacts } from './view.ts'
@@ -119,11 +119,9 @@ export class PostgresSnapshot extends IndexSnapshot {
 
   async storedBlock(number: number): Promise<StoredBlock | undefined> {
     const { range } = this.meta
+    if (range === undefined || number < range.from || number > range.to.number) return undefined
     const [row] = await this.#rows<BlockColumns & Judged>('block', [number])
-    const damage = { part: 'block', block: number } as const
-    const isIndexed = range !== undefined && number >= range.from && number <= range.to.number
-    if (row === undefined && isIndexed) throw new IndexDamagedError(damage, 'it is missing')
-    return row && toStoredBlock(requireSound(this.#rule, row, damage))
+    return toStoredBlock(requireBlock(this.#rule, row, number))
   }
 
   async *records(address: Address, { olderThan, limit }: HistoryPart = {}): AsyncGenerator<RecordChunk> {

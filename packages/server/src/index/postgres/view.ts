@@ -5,7 +5,7 @@ import { refuseNewerSchema } from '../shared/checkMigrations.ts'
 import { type ChainMeta, checkChain, type MetaColumns, sumRuleOf, toMeta, toRef } from '../shared/rows.ts'
 import type { ReadConnection } from './connection.ts'
 import { sqlStateOf } from './driver.ts'
-import { requireSound } from './judged.ts'
+import { requireBlock, requireSound } from './judged.ts'
 import type { ReadStatements } from './read.ts'
 import { migrations } from './schema.ts'
 
@@ -32,11 +32,12 @@ interface ViewColumns extends MetaColumns {
   readonly version: number
   readonly isReplica: boolean
   readonly lagMs: number | null
-  /** Of the newest block; null while nothing is indexed. */
+  /** Number of the newest block; null while nothing is indexed. */
+  readonly head: number | null
+  /** Of its row; null where that is missing. */
   readonly number: number | null
   readonly hash: Buffer
   readonly timestamp_seconds: number
-  /** Of that block's row. */
   readonly isSound: boolean | null
   readonly isMetaSound: boolean | null
 }
@@ -90,11 +91,10 @@ function toFacts(row: ViewColumns | undefined, chainId: number): ViewFacts | und
   // The writer has made the tables, and not yet said for which chain.
   if (row === undefined || row.rollbacks === null) return undefined
   refuseNewerSchema(row.version, migrations, 'database', chainId)
-  const rule = { chainId }
-  requireSound(rule, { isSound: row.isMetaSound }, { part: 'meta' })
   const meta = toMeta(row)
   checkChain(meta, chainId)
-  if (row.number !== null) requireSound(sumRuleOf(meta), row, { part: 'block', block: row.number })
+  requireSound({}, { isSound: row.isMetaSound }, { part: 'meta' })
+  if (row.head !== null) requireBlock(sumRuleOf(meta), row, row.head)
   const { isReplica, lagMs } = row
   return {
     ...{ ...meta, range: toRange(meta.indexedFrom, row), isReplica },

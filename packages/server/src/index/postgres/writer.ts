@@ -1,5 +1,5 @@
 import type { BlockRef, Hash } from '../../model/evm.ts'
-import type { Damage } from '../../platform/errors.ts'
+import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import type { IndexCoverage, WriterReport } from '../port/status.ts'
 import type { Suspects } from '../port/writer.ts'
 import { addressLength } from '../record/encodeBlock.ts'
@@ -15,10 +15,12 @@ import {
   type RefColumns,
   replaceReport,
   reportValues,
+  sumRuleOf,
   toMeta,
   toRef
 } from '../shared/rows.ts'
 import { appendScript } from './commit.ts'
+import { isSound, type Judged, requireBlock, requireSound } from './judged.ts'
 import { bytesArrayLiteral } from './literals.ts'
 import { leaveStatements, markFinalStatements } from './meta.ts'
 import { type Partitions, partitionBlocks } from './partitions.ts'
@@ -42,10 +44,11 @@ const undoAtOnce = 32
 /** A row of the address index as it is read here: address, then transaction id. */
 const rowLength = addressLength + 8
 
-/** Writes over the connection that has the term. */
+/** Writes over the connection that has the term. Its reads compare checksums as those of readers do. */
 export class PostgresWriter implements WriterEngine {
   readonly pool: PoolRows
   readonly #session: WriterSession
+  readonly #chainId: number
   readonly #partitions: Partitions
   readonly takeDamage: () => readonly Damage[]
   readonly #layout: Layout
@@ -53,34 +56,37 @@ export class PostgresWriter implements WriterEngine {
   /** Owns the session from now on. */
   constructor(
     session: WriterSession,
+    chainId: number,
     partitions: Partitions,
     takeDamage: () => readonly Damage[],
     layout: Layout
   ) {
     this.#session = session
+    this.#chainId = chainId
     this.#partitions = partitions
     this.takeDamage = takeDamage
     this.#layout = layout
-    this.pool = createPoolRows(session, head => partitions.recentFrom(head))
+    this.pool = createPoolRows(session, chainId, head => partitions.recentFrom(head))
   }
 
   async meta(): Promise<ChainMeta> {
-    const [row] = await this.#session.read<MetaColumns>('SELECT * FROM meta')
-    return toMeta(row)
+    return toMeta(await this.#metaRow())
   }
 
   async head(): Promise<BlockRef | undefined> {
-    const [row] = await this.#session.read<RefColumns>(
-      'SELECT number, hash FROM block ORDER BY number DESC LIMIT 1'
-    )
-    return row && toRef(row)
+    const { head } = await this.#metaRow()
+    return head === null ? undefined : this.block(head)
   }
 
   async block(number: number): Promise<BlockRef | undefined> {
-    const [row] = await this.#session.read<RefColumns>('SELECT number, hash FROM block WHERE number = $1', [
-      number
-    ])
-    return row && toRef(row)
+    const meta = await this.#metaRow()
+    const { indexed_from: from, head } = meta
+    if (from === null || head === null || number < from || number > head) return undefined
+    const [row] = await this.#session.read<RefColumns & Judged>(
+      `SELECT number, hash, ${isSound(this.#chainId, 'block')} AS "isSound" FROM block WHERE number = $1`,
+      [number]
+    )
+    return toRef(requireBlock(sumRuleOf(toMeta(meta)), row, number))
   }
 
   async parentHash(number: number): Promise<Hash | undefined> {
@@ -109,7 +115,7 @@ export class PostgresWriter implements WriterEngine {
   async hasUndoAbove(number: number): Promise<boolean> {
     const missing = await this.#session.read(
       `SELECT FROM block LEFT JOIN undo ON undo.block = block.number
-       WHERE block.number > $1 AND tx_count > 0 AND undo.block IS NULL LIMIT 1`,
+       WHERE block.number > $1 AND tx_count > 0 AND ${isSound(this.#chainId, 'undo')} IS NOT TRUE LIMIT 1`,
       [number]
     )
     return missing.length === 0
@@ -185,13 +191,21 @@ export class PostgresWriter implements WriterEngine {
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {
     // A transaction of its own, which begins by checking the term.
     await this.#session.read(
-      `INSERT INTO writer_report SELECT 1, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM check_term($1) ${replaceReport}`,
-      [this.#session.term, ...reportValues(report)]
+      `INSERT INTO writer_report SELECT 1, 1, $1, $2, $3, $4, $5, $6, $7, $8, $9 FROM (SELECT ${this.#session.mayWrite} OFFSET 0) AS writing ${replaceReport}`,
+      reportValues(report)
     )
   }
 
   close(): Promise<void> {
     return this.#session.close()
+  }
+
+  async #metaRow(): Promise<StoredMeta> {
+    const [row] = await this.#session.read<StoredMeta>(
+      `SELECT *, ${isSound(this.#chainId, 'meta')} AS "isSound" FROM meta`
+    )
+    if (row === undefined) throw new IndexDamagedError({ part: 'meta' }, 'it is missing')
+    return requireSound({}, row, { part: 'meta' })
   }
 
   async #countOutAbove(number: number, countOut: NonNullable<Rollback['countOut']>): Promise<void> {
@@ -248,6 +262,12 @@ export class PostgresWriter implements WriterEngine {
     const density = (stored.newestTransactions + transactions) / Math.max(1, stored.newestBlocks + blocks)
     return partitionBlocks({ ...stored, density }, { smallest, largest })
   }
+}
+
+/** The row of `meta` as this engine has it. */
+interface StoredMeta extends MetaColumns, Judged {
+  /** Number of the newest block; null while there is none. */
+  readonly head: number | null
 }
 
 interface StoredAmounts {
