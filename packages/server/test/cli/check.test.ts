@@ -510,8 +510,18 @@ describe('the store', () => {
   })
 
   it('is an error where it cannot be a folder, and a warning where it is memory', async () => {
-    const [wrong] = await checkStore(storeOf({ store: 'sqlite:/dev/null/store' }), nobody)
-    expect(wrong).toMatchObject({ check: 'folder', state: 'error' })
+    const file = join(folder, 'evm-1.sqlite')
+    await writeFile(file, '')
+    const advice = 'set store to another folder, or move the file away'
+    const wrong = { check: 'folder', state: 'error', advice }
+    expect((await checkStore(storeOf({ store: `sqlite:${file}` }), nobody))[0]).toEqual({
+      ...wrong,
+      found: 'is a file'
+    })
+    expect((await checkStore(storeOf({ store: `sqlite:${file}/store` }), nobody))[0]).toEqual({
+      ...wrong,
+      found: `cannot be made, because ${file} is a file`
+    })
     const [memory] = await checkStore(storeOf({ store: 'sqlite::memory:' }), nobody)
     expect(memory).toMatchObject({ check: 'folder', state: 'warning' })
   })

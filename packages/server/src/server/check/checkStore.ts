@@ -54,11 +54,16 @@ async function checkFolder(folder: string): Promise<Finding> {
   const path = resolve(folder)
   const existing = nearestExisting(path)
   try {
-    if (!(await stat(existing)).isDirectory()) throw new Error('not a folder')
+    if (!(await stat(existing)).isDirectory()) {
+      const found = existing === path ? 'is a file' : `cannot be made, because ${existing} is a file`
+      return failure('folder', found, 'set store to another folder, or move the file away')
+    }
     await access(existing, constants.W_OK | constants.X_OK)
-  } catch {
+  } catch (error) {
     const advice = 'give the server a folder that it may write, or run it as the user who owns this one'
-    return failure('folder', 'cannot be written', advice)
+    const code = error instanceof Error ? reasonOf(error) : String(error)
+    const found = existing === path ? `cannot be written (${code})` : `cannot be made in ${existing} (${code})`
+    return failure('folder', found, advice)
   }
   const free = freeBytes({ kind: 'sqlite', folder: existing }) ?? 0
   const found = `${existing === path ? 'can be written' : 'will be made at the first start'}, ${formatBytes(free)} free`
