@@ -172,7 +172,7 @@ describe('GET /metrics', () => {
           ? 'no base unit'
           : '',
         /(counter|gauge|histogram)/.test(name) ? 'its type in its name' : '',
-        /(duration|delay|age|latency)/.test(name) && !/_seconds(_|$)/.test(name)
+        /(duration|delay|latency|(^|_)age)(_|$)/.test(name) && !/_seconds(_|$)/.test(name)
           ? 'a time without its unit'
           : '',
         /_(size|sent|fetched)_(?!total)/.test(name) && !/_bytes(_|$)/.test(name)

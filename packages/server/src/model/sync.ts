@@ -55,20 +55,43 @@ export interface SyncStatus {
   readonly integrity?: IndexIntegrity
 }
 
-/** Result of checking a chain's index against its checksums. Counts run from the start of the indexer's thread. */
-interface IndexIntegrity {
+/** Result of checking a chain's index against its checksums, by its writer. Counts run from the start of the indexer's thread. */
+interface IndexIntegrity extends Omit<Integrity, 'passEndedAt'> {
   /** Blocks whose stored rows were checked while nobody asked for them. */
   readonly checkedBlocks: number
-  /** Share of the index that the current pass has checked, from 0 to 1; absent while the index is not checked. */
-  readonly passDone?: number
   /** `Date.now()` at the end of the last pass over the whole index. */
   readonly passEndedAtMs?: number
-  /** Damaged parts that are to be replaced. */
   readonly damaged: number
-  /** Blocks that were fetched again and replaced. */
-  readonly replacedBlocks: number
-  /** Why damage is not replaced yet. Never holds a URL. */
+  readonly healed: number
+}
+
+/** Integrity of an index as the wire and all pages show it. What is not known is absent. */
+export interface Integrity {
+  /** First block from which on everything that is stored has checksums. */
+  readonly checkedFrom?: number
+  /** Share of the index that the current pass of the background check has read, from 0 to 1. */
+  readonly passDone?: number
+  /** Unix second at which the last pass over the whole index ended. */
+  readonly passEndedAt?: number
+  /** Damaged parts that are not healed yet. */
+  readonly damaged?: number
+  /** Damaged parts that were healed. */
+  readonly healed?: number
+  /** Why damage is not healed yet. Never holds a URL. */
   readonly problem?: string
+}
+
+/** Shows the integrity of an index. @param checkedFrom - as a snapshot has it, where there is one. */
+export function showIntegrity(
+  { checkedBlocks: _, passDone, passEndedAtMs, ...found }: Partial<IndexIntegrity> = {},
+  checkedFrom = found.checkedFrom
+): Integrity {
+  return {
+    ...found,
+    ...(checkedFrom !== undefined && { checkedFrom }),
+    ...(passDone !== undefined && { passDone: Math.floor(passDone * 1_000) / 1_000 }),
+    ...(passEndedAtMs !== undefined && { passEndedAt: Math.floor(passEndedAtMs / 1_000) })
+  }
 }
 
 /**

@@ -129,10 +129,17 @@ describe.concurrent('chain-data status', () => {
     const { code, stdout } = await ask(file)
     expect(code).toBe(0)
     const [head, evm, solana] = stdout.split('\n').map(line => line.split(/ {2,}/))
-    expect(head).toEqual('CHAIN PHASE INDEXED HEAD AGE LAG FINALIZED DEGRADED POOL PROBLEM'.split(' '))
+    expect(head).toEqual(
+      'CHAIN PHASE INDEXED HEAD AGE LAG FINALIZED DEGRADED POOL CHECKED PROBLEM'.split(' ')
+    )
     expect(evm?.slice(0, 4)).toEqual(['evm 31337', 'following', `0-${newest()}`, String(newest())])
     expect(evm?.slice(4, 6)).toEqual([expect.stringMatching(/^\d+s$/), '0'])
-    expect(evm?.slice(7)).toEqual(['no', expect.stringMatching(/^\d+s ago$/), '-'])
+    expect(evm?.slice(7)).toEqual([
+      'no',
+      expect.stringMatching(/^\d+s ago$/),
+      expect.stringMatching(/^\d+%$/),
+      '-'
+    ])
     expect(solana?.slice(0, 4)).toEqual(['solana 103', 'following', '-', '77'])
     expect(solana?.slice(4, 6)).toEqual([expect.stringMatching(/^\d+s$/), '-'])
     const json = JSON.parse((await ask(file, '--json')).stdout)
@@ -264,7 +271,7 @@ describe('two servers over one store', () => {
     const waiting = await ask(other)
     expect(waiting.code).toBe(0)
     expect(waiting.stdout).toMatch(
-      new RegExp(`^evm 31337 +following, waiting +0-${newest()} .*s ago +-$`, 'm')
+      new RegExp(`^evm 31337 +following, waiting +0-${newest()} .*s ago +- +-$`, 'm')
     )
     expect(second.logLines().map(({ msg }) => msg)).not.toContain('indexing starts')
     expect(firstPort).not.toBe(port())

@@ -30,7 +30,7 @@ describe.each(engines)('an index in $name that is damaged', engine => {
 
   beforeAll(async () => {
     store = await engine.create()
-    server = await startHealing(store, node.url)
+    server = await startHealing(store, [node.url])
     await server.level(chain.rpc)
   })
   afterAll(async () => {
@@ -106,7 +106,13 @@ describe.each(engines)('an index in $name that is damaged', engine => {
     for (const rows of tables) await damageIndex(store.location, `DELETE FROM ${rows}`)
     await eventually('the rows are back', async () => (await count()) === whole, 10_000)
     expect((await server.history(at.address)).result).toHaveLength(1)
-    await eventually('nothing is damaged', () => server.status()?.integrity?.damaged === 0)
+    const { healed, passDone, checkedFrom } = await eventually('nothing is damaged', async () => {
+      const { integrity } = await server.syncStatus()
+      return integrity?.damaged === 0 && integrity
+    })
+    expect(healed).toBeGreaterThanOrEqual(tables.length)
+    expect(passDone).toBeGreaterThan(0)
+    expect(checkedFrom).toBe(0)
   })
 
   it('heals without being read: the time of a block, and a record', async () => {

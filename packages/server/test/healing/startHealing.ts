@@ -1,4 +1,6 @@
+import type { SyncStatus } from '@chain-data/protocol'
 import { createJsonRpc, type JsonRpc } from '../../../devnet/src/platform/jsonRpc.ts'
+import type { HealthReport } from '../../src/server/http/operatorPages.ts'
 import { createServer } from '../../src/server/start/createServer.ts'
 import { eventually } from '../support/indexHarness.ts'
 import type { TestStore } from '../support/testStores.ts'
@@ -33,19 +35,37 @@ export async function createPaidChain(rpcUrl: string): Promise<PaidChain> {
   }
 }
 
-/** A whole server over a store, which checks it in the background all the time. */
-export async function startHealing(store: TestStore, nodeUrl: string) {
+/**
+ * A whole server over a store, which checks it in the background all the time.
+ * @param nodeUrls - of chain 31337, and of those with the next numbers.
+ */
+export async function startHealing(store: TestStore, nodeUrls: readonly string[]) {
   const server = await createServer({
     store: store.url,
     storeCheckSeconds: 1,
     projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
-    chains: { evm: [{ chainId: 31337, rpcUrls: [nodeUrl], pollIntervalMs: 50 }] },
+    chains: {
+      evm: nodeUrls.map((url, i) => ({ chainId: 31_337 + i, rpcUrls: [url], pollIntervalMs: 50 }))
+    },
     rateLimit: false,
     overload: false,
     log: { level: 'silent' }
   })
+  const authorization = `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`
+
+  async function call(method: string, params: readonly unknown[], chainId = 31_337): Promise<unknown> {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, chainId, method, params })
+    const request = new Request('http://service/evm-chain', { method: 'POST', headers, body })
+    return (await server.fetch(request)).json()
+  }
+
   return {
-    status: () => server.status()[0],
+    status: (chain = 0) => server.status()[chain],
+    async health() {
+      const response = await server.fetch(new Request('http://service/health/ready'))
+      return { httpStatus: response.status, ...((await response.json()) as HealthReport) }
+    },
     async level(rpc: JsonRpc) {
       const { hash } = (await rpc('eth_getBlockByNumber', 'latest', false)) as { hash: string }
       await eventually('the index is level with its node', () => {
@@ -53,21 +73,11 @@ export async function startHealing(store: TestStore, nodeUrl: string) {
         return status?.phase === 'following' && status.indexedTo?.hash === hash
       })
     },
-    async history(address: string): Promise<Answer> {
-      const response = await server.fetch(
-        new Request('http://service/evm-chain', {
-          method: 'POST',
-          headers: {
-            authorization: `Basic ${Buffer.from('demo:demo-server-key').toString('base64')}`,
-            'content-type': 'application/json'
-          },
-          body: JSON.stringify({
-            ...{ jsonrpc: '2.0', id: 1, chainId: 31337 },
-            ...{ method: 'svc_getTransactionsByAddress', params: [address] }
-          })
-        })
-      )
-      return (await response.json()) as Answer
+    async history(address: string, chainId = 31_337): Promise<Answer> {
+      return (await call('svc_getTransactionsByAddress', [address], chainId)) as Answer
+    },
+    async syncStatus(): Promise<SyncStatus> {
+      return ((await call('svc_getSyncStatus', [])) as { readonly result: SyncStatus }).result
     },
     close: () => server.close()
   }

@@ -59,7 +59,7 @@ function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: 
         rows = readRows([epoch.id, ...after, end])
       } catch (error) {
         if (!(error instanceof IndexDamagedError)) throw error
-        yield damageAt(after[0] as Uint8Array)
+        yield error.damage.part === part ? damageAt(after[0] as Uint8Array) : error.damage
         return
       }
       for (let row = 0; row < rows.count; row++) {

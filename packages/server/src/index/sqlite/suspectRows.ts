@@ -63,7 +63,11 @@ export function findSuspectRows(connection: SqliteConnection, damage: Damage): S
   }
 }
 
-/** Reads all rows of a damaged key again. @returns the damage as it is now; absent: the rows are what was written. */
+/**
+ * Reads all rows of a damaged key again.
+ * @returns the damage as it is now; absent: the rows are what was written.
+ * @throws {IndexDamagedError} worse damage, such as that of the file.
+ */
 export function checkKey(connection: SqliteConnection, damage: Damage): Damage | undefined {
   const shape = [addressTable, hashTable].find(({ part }) => part === damage.part)
   if (shape === undefined || damage.key === undefined) return damage
@@ -78,7 +82,7 @@ export function checkKey(connection: SqliteConnection, damage: Damage): Damage |
     while (cursor.next(idsAtOnce).length === idsAtOnce);
     return undefined
   } catch (error) {
-    if (error instanceof IndexDamagedError) return error.damage
+    if (error instanceof IndexDamagedError && error.damage.part === shape.part) return error.damage
     throw error
   }
 }

@@ -62,7 +62,8 @@ async function checkFolder(folder: string): Promise<Finding> {
   } catch (error) {
     const advice = 'give the server a folder that it may write, or run it as the user who owns this one'
     const code = error instanceof Error ? reasonOf(error) : String(error)
-    const found = existing === path ? `cannot be written (${code})` : `cannot be made in ${existing} (${code})`
+    const found =
+      existing === path ? `cannot be written (${code})` : `cannot be made in ${existing} (${code})`
     return failure('folder', found, advice)
   }
   const free = freeBytes({ kind: 'sqlite', folder: existing }) ?? 0

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Integrity } from '../../model/sync.ts'
 import { askServer } from '../check/askServer.ts'
 import { type ChainRow, readStores } from '../check/readStores.ts'
 import type { Config } from '../config/config.ts'
@@ -70,6 +71,7 @@ const columns: readonly Column<ChainRow>[] = [
   ['FINALIZED', ({ finalized }) => text(finalized)],
   ['DEGRADED', ({ degraded }) => (degraded === undefined ? '-' : degraded ? 'yes' : 'no')],
   ['POOL', row => pool(row)],
+  ['CHECKED', ({ integrity }) => checked(integrity)],
   // Last, because it may be long.
   ['PROBLEM', ({ problem }) => oneLine(problem ?? '-')]
 ]
@@ -86,6 +88,16 @@ function phase(row: ChainRow): string {
 /** Words a server that does not index the chain itself. */
 function place({ waiting, indexing }: ChainRow): string {
   return indexing === false ? ', only answers' : waiting ? ', waiting' : ''
+}
+
+/** Words how far the current pass of the background check is, and what it found. */
+function checked({ passDone, damaged = 0, healed = 0 }: Integrity = {}): string {
+  const parts = [
+    passDone !== undefined && `${Math.floor(passDone * 100)}%`,
+    damaged > 0 && `${damaged} damaged`,
+    healed > 0 && `${healed} healed`
+  ]
+  return parts.filter(part => part !== false).join(', ') || '-'
 }
 
 function text(value: number | undefined): string {

@@ -27,16 +27,26 @@ type HealedStore = Pick<
 /** Damage that only an index made anew helps against. */
 class BeyondRepairError extends IndexDamagedError {}
 
+/** The store cannot be opened because it is damaged. */
+export class UnusableIndexError extends StoreError {}
+
 const lookEveryMs = 500
 /** More would only be met again. */
 const maxKept = 10_000
 /** Attempts in a row at a block that no node has, or has otherwise, until it counts as lost. */
 const patience = 5
 
+/** Parts without a block that are healed in another way than by fetching one. */
+const otherwiseHealed: readonly Damage['part'][] = ['report', 'poolEntry', 'addressRow', 'hashRow']
+
+function isHealable({ part, block }: Damage): boolean {
+  return block !== undefined || otherwiseHealed.includes(part)
+}
+
 /** Adds the next step to the error of a store that cannot be opened because it is damaged; others are returned as they are. */
 export function adviseReset(error: unknown, chainId: number): unknown {
   if (!(error instanceof IndexDamagedError)) return error
-  return new StoreError(error.message + resetAdvice(chainId), error.context, { cause: error })
+  return new UnusableIndexError(error.message + resetAdvice(chainId), error.context, { cause: error })
 }
 
 function resetAdvice(chainId: number): string {
@@ -52,23 +62,38 @@ export function createHealer(options: {
 }): Healer {
   const { chainId, fetchBlock, board, logger } = options
   const kept = new Map<string, { readonly damage: Damage; failures: number }>()
-  /** Keys of what cannot be healed. */
+  /** Keys of what cannot be healed, or not at the moment. */
   const lost = new Set<string>()
-  let replacedBlocks = 0
+  /** Number of damages that are not even tried to heal. */
+  let unhealable = 0
+  let healed = 0
 
   function report(damage: Damage): void {
     const key = JSON.stringify(damage)
-    if (kept.has(key) || kept.size >= maxKept) return
-    kept.set(key, { damage, failures: 0 })
+    if (kept.has(key) || lost.has(key) || kept.size >= maxKept) return
+    if (isHealable(damage)) kept.set(key, { damage, failures: 0 })
+    else {
+      unhealable++
+      giveUp(key, new BeyondRepairError(damage, 'no block can be fetched in its place'))
+    }
     show()
+  }
+
+  /** Damage that no attempt can heal makes the index unusable at once. */
+  function giveUp(key: string, error: unknown, block?: number): void {
+    const problem = describeProblem(error, block)
+    lost.add(key)
+    board.holdUnusable(problem + resetAdvice(chainId))
+    logger.error('the index cannot be healed', { problem })
   }
 
   function show(problem = board.read().integrity?.problem): void {
     const { checkedBlocks = 0, problem: _, ...checked } = board.read().integrity ?? {}
     const isKnown = problem !== undefined && kept.size > 0
+    const damaged = kept.size + unhealable
     board.change({
       integrity: {
-        ...{ ...checked, checkedBlocks, damaged: kept.size, replacedBlocks },
+        ...{ ...checked, checkedBlocks, damaged, healed },
         ...(isKnown ? { problem } : {})
       }
     })
@@ -84,8 +109,7 @@ export function createHealer(options: {
       return
     }
     if (number !== undefined) await replace(number, damage, store, signal)
-    else if (part === 'addressRow' || part === 'hashRow') await searchRows(damage, store, signal)
-    else throw new BeyondRepairError(damage, 'no block can be fetched in its place')
+    else await searchRows(damage, store, signal)
   }
 
   /** Replaces the blocks that rows are likely to be of, then all that they may be of, until the rows are whole again. */
@@ -124,13 +148,12 @@ export function createHealer(options: {
       throw new NodeContradictionError(problem, { blockNumber: number, isMissing: true })
     }
     if (outcome === 'gone') return
-    replacedBlocks++
     logger.warn('a damaged block was replaced', { blockNumber: number })
   }
 
   function forget(key: string): void {
     kept.delete(key)
-    if (lost.delete(key) && lost.size === 0) board.holdStalled()
+    if (lost.delete(key) && lost.size === 0) board.holdUnusable()
     show()
   }
 
@@ -141,14 +164,11 @@ export function createHealer(options: {
     // The others come first.
     kept.delete(key)
     kept.set(key, failed)
-    const problem = describeProblem(error, failed.damage.block)
+    // What healing meets may be worse than what was to be healed.
+    if (error instanceof IndexDamagedError) report(error.damage)
     const isLost = error instanceof BeyondRepairError || (lacksBlock(error) && failed.failures >= patience)
-    if (isLost && !lost.has(key)) {
-      lost.add(key)
-      board.holdStalled(problem + resetAdvice(chainId))
-      logger.error('the index cannot be healed', { problem })
-    }
-    show(problem)
+    if (isLost && !lost.has(key)) giveUp(key, error, failed.damage.block)
+    show(describeProblem(error, failed.damage.block))
   }
 
   return {
@@ -166,6 +186,7 @@ export function createHealer(options: {
         const [key, { damage }] = next
         try {
           await heal(damage, store, signal, onPoolLost)
+          healed++
           forget(key)
           pauses.reset()
         } catch (error) {

@@ -9,6 +9,7 @@ import type { SyncStatus } from '../../model/sync.ts'
 import { lowSpaceBytes, type NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
+import { UnusableIndexError } from './createHealer.ts'
 import { runIndexer } from './runIndexer.ts'
 import { packError } from './sentErrors.ts'
 import type { FromThread, LogSeverity, ThreadData, ToThread } from './startIndexer.ts'
@@ -83,7 +84,8 @@ port.on('message', ({ kind }: ToThread) => {
 
 function tellFailure(error: unknown): void {
   forwardingLogger({ component: 'indexer', chainId: config.chainId }).error('indexing failed', { error })
-  tell({ kind: 'failed', problem: describeProblem(error) })
+  const unusable = error instanceof UnusableIndexError ? { indexUnusable: true as const } : {}
+  tell({ kind: 'failed', reason: { problem: describeProblem(error), ...unusable } })
 }
 
 // An uncaught error ends the thread; afterwards its class would not be known any more.

@@ -2,6 +2,7 @@ import type { StoreReader } from '../../index/port/store.ts'
 import { walkIndex } from '../../index/walkIndex.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
 import { StoreError } from '../../platform/errors.ts'
+import { present } from '../../platform/present.ts'
 import type { Healer } from './createHealer.ts'
 import type { StatusBoard } from './status.ts'
 
@@ -37,7 +38,7 @@ export async function scrubIndex(options: {
       checkedBlocks += blocks
       const nowMs = performance.now()
       if (nowMs - shownMs > showEveryMs) {
-        show({ checkedBlocks, passDone: done })
+        await show({ passDone: done })
         shownMs = nowMs
       }
       const dueMs = startedMs + done * passSeconds * 1_000
@@ -48,22 +49,29 @@ export async function scrubIndex(options: {
     return true
   }
 
-  function show(progress: {
-    readonly checkedBlocks: number
-    readonly passDone: number
-    readonly passEndedAtMs?: number
-  }): void {
-    const { damaged = 0, replacedBlocks = 0, ...rest } = board.read().integrity ?? {}
-    board.change({ integrity: { damaged, replacedBlocks, ...rest, ...progress } })
+  async function show(progress: { readonly passDone: number; readonly passEndedAtMs?: number }) {
+    const checkedFrom = await readCheckedFrom(reader)
+    const { damaged = 0, healed = 0, checkedFrom: _, ...rest } = board.read().integrity ?? {}
+    const found = { damaged, healed, checkedBlocks, ...present({ checkedFrom }) }
+    board.change({ integrity: { ...rest, ...found, ...progress } })
   }
 
   while (!signal.aborted) {
     try {
-      if (await pass()) show({ checkedBlocks, passDone: 1, passEndedAtMs: Date.now() })
+      if (await pass()) await show({ passDone: 1, passEndedAtMs: Date.now() })
     } catch (error) {
       // A store that is lost is opened again by others, who say so.
       if (!(error instanceof StoreError)) throw error
     }
     await pause(restMs, signal)
+  }
+}
+
+async function readCheckedFrom(reader: Pick<StoreReader, 'openSnapshot'>): Promise<number | undefined> {
+  const snapshot = await reader.openSnapshot()
+  try {
+    return (await snapshot.coverage()).checkedFrom
+  } finally {
+    await snapshot.close()
   }
 }

@@ -85,8 +85,11 @@ export type FromThread =
   | { readonly kind: 'genesis'; readonly genesisHash: Hash }
   /** About once a second. */
   | { readonly kind: 'figures'; readonly figures: NodeFigures }
-  /** The thread ends now because of `problem`. */
-  | { readonly kind: 'failed'; readonly problem: string }
+  /** The thread ends now. */
+  | { readonly kind: 'failed'; readonly reason: EndReason }
+
+/** Why a thread has ended, for the status of its chain. */
+type EndReason = { readonly problem: string } & Pick<SyncStatus, 'indexUnusable'>
 
 /** Messages to the thread. */
 export type ToThread = { readonly kind: 'stop' }
@@ -130,7 +133,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
   let restart: NodeJS.Timeout | undefined
   let crashes = 0
   /** Why the last thread ended, until the next one has come further than its start. */
-  let endedBecause: string | undefined
+  let endedBecause: EndReason | undefined
   let thread = run()
 
   function report(next: SyncStatus) {
@@ -141,7 +144,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
   /** A thread that starts again after a crash is still in trouble until it has shown otherwise. */
   function reportFromThread(next: SyncStatus) {
     if (next.phase !== 'starting') endedBecause = undefined
-    report(endedBecause === undefined ? next : { ...next, phase: 'stalled', problem: endedBecause })
+    report(endedBecause === undefined ? next : { ...next, phase: 'stalled', ...endedBecause })
   }
 
   function run(): { worker: Worker; ended: Promise<void> } {
@@ -151,7 +154,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
     const worker = new Worker(entry, {
       ...{ workerData, transferList: [writer.port], name: `indexer-${config.chainId}` }
     })
-    let problem = 'the indexer ended unexpectedly'
+    let reason: EndReason = { problem: 'the indexer ended unexpectedly' }
     worker.on('message', (message: FromThread) => {
       if (message.kind === 'status') reportFromThread(message.status)
       else if (message.kind === 'figures') figures = message.figures
@@ -162,7 +165,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
           message.message,
           error === undefined ? fields : { ...fields, error: unpackError(error) }
         )
-      } else problem = message.problem
+      } else reason = message.reason
     })
     worker.on('error', error => {
       logger.error('the indexer crashed', { component: 'indexer', chainId: config.chainId, error })
@@ -172,12 +175,12 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
         if (stopped === undefined) {
           if (performance.now() - startedMs > soundAfterMs) crashes = 0
           const waitMs = backOffMs(restarts, ++crashes)
-          endedBecause = problem
-          report({ ...status, phase: 'stalled', problem })
+          endedBecause = reason
+          report({ ...status, phase: 'stalled', ...reason })
           logger.error('the indexer is started again', {
             component: 'indexer',
             chainId: config.chainId,
-            problem,
+            problem: reason.problem,
             attempt: crashes,
             waitMs
           })

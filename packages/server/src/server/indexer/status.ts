@@ -14,8 +14,11 @@ type SyncChange = { readonly [Name in keyof SyncStatus]?: SyncStatus[Name] | und
 export interface StatusBoard {
   read(): SyncStatus
   change(change: SyncChange): void
-  /** Shows the chain as stalled for this reason, whatever is changed meanwhile, until it is called without one. */
-  holdStalled(problem?: string): void
+  /**
+   * Shows the index as one that cannot be used, and the chain as stalled for this reason, whatever is changed meanwhile, until
+   * it is called without one.
+   */
+  holdUnusable(problem?: string): void
   /**
    * Calls `onChange` after every change that changed something, with the whole status.
    * @returns ends that.
@@ -34,7 +37,9 @@ export function createStatusBoard(initial: SyncStatus): StatusBoard {
     const entries = Object.entries({ ...changed, ...change }).filter(([, value]) => value !== undefined)
     changed = dateStall(Object.fromEntries(entries) as unknown as SyncStatus, changed)
     const next =
-      held === undefined ? changed : dateStall({ ...changed, phase: 'stalled', problem: held }, current)
+      held === undefined
+        ? changed
+        : dateStall({ ...changed, phase: 'stalled', indexUnusable: true, problem: held }, current)
     if (JSON.stringify(next) === JSON.stringify(current)) return
     current = next
     for (const onChange of watchers) onChange(next)
@@ -43,7 +48,7 @@ export function createStatusBoard(initial: SyncStatus): StatusBoard {
   return {
     read: () => current,
     change,
-    holdStalled(problem) {
+    holdUnusable(problem) {
       held = problem
       change({})
     },

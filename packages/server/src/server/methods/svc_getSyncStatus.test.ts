@@ -102,6 +102,21 @@ describe('what a status says of the coverage', () => {
   })
 })
 
+describe('what a status says of the integrity of the index', () => {
+  it('is what the check of the index has found, from the blocks on that have checksums', async () => {
+    const integrity = { checkedBlocks: 7, passDone: 0.12345, passEndedAtMs: 1_718_900_000_999, damaged: 1 }
+    const status = { integrity: { ...integrity, healed: 2, checkedFrom: 9, problem: 'no node has block 3' } }
+    expect((await ask({ coverage: { checkedFrom: 5 }, status })).integrity).toEqual({
+      ...{ checkedFrom: 5, passDone: 0.123, passEndedAt: 1_718_900_000, damaged: 1, healed: 2 },
+      problem: 'no node has block 3'
+    })
+  })
+
+  it('is only that where another server indexes the chain', async () => {
+    expect((await ask({ coverage: { checkedFrom: 5 } })).integrity).toEqual({ checkedFrom: 5 })
+  })
+})
+
 describe('what a status says of the chain', () => {
   it('is ready, with the age of its head, while histories are answered', async () => {
     expect(await ask()).toMatchObject({

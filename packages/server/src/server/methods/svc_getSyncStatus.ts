@@ -6,6 +6,7 @@ import {
   type ReadinessRules,
   type SolanaState,
   type SyncStatus,
+  showIntegrity,
   toChainState,
   withIndex
 } from '../../model/sync.ts'
@@ -114,6 +115,7 @@ function toWireStatus(
       ...{ transfers: true, internal: coversAll(tracedFrom) },
       ...{ operations: coversAll(operationsFrom), pool: poolCovered }
     },
-    ...knownFrom(view?.coverage ?? {})
+    ...knownFrom(view?.coverage ?? {}),
+    ...(view && { integrity: showIntegrity(state.integrity, view.coverage.checkedFrom) })
   }
 }

@@ -117,8 +117,8 @@ function addIntegrityMetrics(page: MetricsPage, read: () => readonly ChainState[
     'Share of the index that the current pass has checked, from 0 to 1.',
     f => f.passDone
   )
-  gauge('corrupt_parts', 'Damaged parts of the index that are not replaced yet.', f => f.damaged)
-  counter('replaced_blocks', 'Damaged blocks that were fetched again and replaced.', f => f.replacedBlocks)
+  gauge('damaged_parts', 'Damaged parts of the index that are not healed yet.', f => f.damaged)
+  counter('healed_parts', 'Damaged parts of the index that were healed.', f => f.healed)
 }
 
 /** Adds what each chain's indexer did. Counts begin again with its thread, which Prometheus takes for a restart. */

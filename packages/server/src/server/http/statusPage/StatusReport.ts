@@ -1,4 +1,10 @@
-import type { ChainState, SolanaState, SyncStatus } from '../../../model/sync.ts'
+import {
+  type ChainState,
+  type Integrity,
+  type SolanaState,
+  type SyncStatus,
+  showIntegrity
+} from '../../../model/sync.ts'
 import { present } from '../../../platform/present.ts'
 
 /**
@@ -126,13 +132,15 @@ export interface EvmChainHealth {
   /** This server only answers: it never takes the place of the one that indexes. */
   readonly indexing?: false
   readonly problem?: string
+  /** Result of checking the index against its checksums; absent where another server indexes the chain. */
+  readonly integrity?: Integrity
 }
 
 /** @param nowMs - `Date.now()`, which the age of the pool is counted to. */
 export function toChainHealth(state: ChainState, nowMs: number): EvmChainHealth {
   const { chainId, phase, ready, backfilled, degraded, poolCovered, poolSeenAtMs } = state
   const { head, headAgeSeconds, finalized, indexedFrom, indexedTo, lagBlocks, headBelowIndexBlocks } = state
-  const { stalledSeconds, rollingBackTo, waiting, indexing, problem } = state
+  const { stalledSeconds, rollingBackTo, waiting, indexing, problem, integrity } = state
   return {
     ...{ chainId, phase, ready, backfilled },
     ...present({
@@ -146,7 +154,8 @@ export function toChainHealth(state: ChainState, nowMs: number): EvmChainHealth 
       stalledSeconds,
       poolAgeSeconds:
         poolSeenAtMs === undefined ? undefined : Math.max(0, Math.round((nowMs - poolSeenAtMs) / 1_000)),
-      ...{ rollingBackTo, waiting, indexing, problem }
+      ...{ rollingBackTo, waiting, indexing, problem },
+      integrity: integrity && showIntegrity(integrity)
     })
   }
 }

@@ -1,3 +1,4 @@
+import type { Integrity } from '../../../model/sync.ts'
 import {
   bytes,
   clock,
@@ -83,6 +84,7 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
     fact('Blocks', rate(chain.blocksPerSecond)),
     fact('Transactions', rate(chain.transactionsPerSecond)),
     fact('Pool', pool(chain)),
+    chain.integrity && fact('Checked', checked(chain.integrity)),
     fact('Nodes', nodes && `${nodes.inService} of ${nodes.total} in service`),
     webSockets && fact('WebSockets', `${webSockets.connected} of ${webSockets.total} connected`),
     chain.waiting && fact('Indexed by', indexedBy(chain)),
@@ -181,6 +183,16 @@ function pool({ poolCovered, poolAgeSeconds, poolTransactions }: EvmChainStatus)
     poolAgeSeconds > oldPoolSeconds && `seen ${duration(poolAgeSeconds)} ago`
   ].filter(part => part !== false)
   return parts.length === 0 ? 'seen just now' : parts.map((part, index) => [index > 0 && ', ', part])
+}
+
+function checked({ passDone, passEndedAt, damaged = 0, healed = 0, problem }: Integrity): HtmlPart {
+  const parts = [
+    passDone !== undefined && `${Math.floor(passDone * 100)} %`,
+    passEndedAt !== undefined && html`last pass ended at ${clock(passEndedAt)}`,
+    damaged > 0 && html`${number(damaged)} damaged${problem !== undefined && `: ${problem}`}`,
+    healed > 0 && html`${number(healed)} healed`
+  ].filter(part => part !== false)
+  return parts.map((part, index) => [index > 0 && ', ', part])
 }
 
 function icon(tone: Tone): Html {
