@@ -24,5 +24,10 @@ export interface StoreReader {
 
 /** A frozen view of one chain's index. All reads of one answer come from one snapshot. */
 export interface Snapshot extends StatusReader, HistoryReader, HoldingsReader, PoolReader, AuditReader {
+  /**
+   * Snapshots of one reader with the same version hold the same: nothing was committed in between. Absent where that is not
+   * known, as in the first snapshot after a commit, and in PostgreSQL.
+   */
+  readonly version: number | undefined
   close(): Promise<void>
 }

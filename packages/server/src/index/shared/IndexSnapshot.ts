@@ -59,6 +59,7 @@ export abstract class IndexSnapshot implements Snapshot {
     this.#lease = lease
   }
 
+  readonly version: number | undefined = undefined
   abstract indexedRange(): Promise<IndexedRange | undefined>
   abstract records(address: Address, part?: HistoryPart): AsyncIterable<RecordChunk>
   abstract countHistory(address: Address, atMost: number): Promise<number>
@@ -182,6 +183,7 @@ export abstract class IndexSnapshot implements Snapshot {
 
 /** View of a chain that has no index yet. */
 export const emptySnapshot: Snapshot = {
+  version: undefined,
   indexedRange: async () => undefined,
   marks: async () => ({ backfilled: false, settled: true, degraded: false }),
   rollbacks: async () => 0,

@@ -6,10 +6,11 @@ import { CountedParts } from './countedParts.ts'
 import { appendDamage } from './damageFile.ts'
 import type { SqliteDriver } from './driver.ts'
 import { loadSqliteDriver } from './loadDriver.ts'
-import { type ChainFiles, chainFiles } from './open.ts'
+import { type ChainFiles, chainFiles, openForReading } from './open.ts'
 import { fileId, hasContent, lostIndex } from './openFiles.ts'
-import { openReadConnection, type ReadConnection } from './read.ts'
+import { openReadConnection, type ReadConnection, type SnapshotFacts } from './read.ts'
 import { SqliteSnapshot } from './snapshot.ts'
+import { type CommitWatch, watchCommits } from './watchCommits.ts'
 
 export interface SqliteReaderOptions {
   readonly driver?: SqliteDriver
@@ -44,7 +45,8 @@ export async function openSqliteReader(
   const { idleMs = 2_000, maxAgeMs = 15 * 60_000 } = options
   const files = chainFiles(folder, chainId)
   const connect = () => openReadConnection(driver, files, chainId)
-  const source = new SqliteSnapshots(files, connect, { maxIdle, maxAgeMs })
+  const commits = watchCommits(() => openForReading(driver, files.database))
+  const source = new SqliteSnapshots(files, connect, commits, { maxIdle, maxAgeMs })
   try {
     source.connectFirst()
   } catch (error) {
@@ -70,18 +72,27 @@ class SqliteSnapshots implements SnapshotSource {
   readonly #files: ChainFiles
   readonly #options: Kept
   readonly #connect: () => ReadConnection | undefined
+  readonly #commits: CommitWatch
   readonly #idle: ReadConnection[] = []
   readonly #counted = new CountedParts()
   /** The file that idle connections have open, as the file system numbers it; absent: there has been none. */
   #file: string | undefined
   /** The files that snapshots were opened of. One of them may be put back. */
   readonly #own = new Set<string>()
+  /** The facts of the newest version. */
+  #newest: { readonly version: number; facts?: SnapshotFacts } | undefined
   #checkedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
-  constructor(files: ChainFiles, connect: () => ReadConnection | undefined, options: Kept) {
+  constructor(
+    files: ChainFiles,
+    connect: () => ReadConnection | undefined,
+    commits: CommitWatch,
+    options: Kept
+  ) {
     this.#files = files
     this.#connect = connect
+    this.#commits = commits
     this.#options = options
   }
 
@@ -97,13 +108,26 @@ class SqliteSnapshots implements SnapshotSource {
     const file = this.#file
     if (file !== undefined) this.#own.add(file)
     try {
-      const snapshot = new SqliteSnapshot(reads, lease, this.#counted)
+      const snapshot = this.#begin(reads, lease)
       lease.begin(this.#options.maxAgeMs, async () => this.#putBack(reads, file))
       return snapshot
     } catch (error) {
       reads.connection.close()
       throw error
     }
+  }
+
+  #begin(reads: ReadConnection, lease: SnapshotLease): Snapshot {
+    reads.begin()
+    const version = this.#commits.version()
+    const newest = this.#newest
+    if (newest?.version !== version) {
+      // The commit may have come before this transaction began or after it.
+      this.#newest = { version }
+      return new SqliteSnapshot(reads, lease, this.#counted, reads.facts(), undefined)
+    }
+    newest.facts ??= reads.facts()
+    return new SqliteSnapshot(reads, lease, this.#counted, newest.facts, version)
   }
 
   reportDamage(damage: Damage): Promise<void> {
@@ -143,6 +167,7 @@ class SqliteSnapshots implements SnapshotSource {
   }
 
   #closeIdle(): void {
+    this.#commits.close()
     for (const { connection } of this.#idle.splice(0)) connection.close()
   }
 

@@ -1,4 +1,5 @@
 import type { Hash } from '../../model/evm.ts'
+import type { IndexedRange } from '../port/status.ts'
 import { hashKey } from '../record/hexBytes.ts'
 import { hashOfRecord } from '../record/record.ts'
 import { checkRecord, type SumRule } from '../record/recordSums.ts'
@@ -7,6 +8,7 @@ import { refuseNewerSchema } from '../shared/checkMigrations.ts'
 import { type ChainMeta, checkChain, missingRecord, type ReportColumns } from '../shared/rows.ts'
 import { prepareBlockRows } from './blockRows.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
+import type { EpochList } from './epochList.ts'
 import { createKeyParts, poolAddresses } from './keyParts.ts'
 import { createLinkedRows } from './linkedRows.ts'
 import { createCursor } from './meta.ts'
@@ -28,12 +30,22 @@ interface Sealed {
 /** One connection of the reader with everything a snapshot asks, prepared. Used by one snapshot at a time. */
 export type ReadConnection = ReturnType<typeof prepareReads> & {
   readonly connection: SqliteConnection
+  /** Starts a read transaction, so that all reads until `end` see the same state. */
+  begin(): void
   /**
-   * Starts a read transaction, so that all reads until `end` see the same state.
+   * Reads what every snapshot needs to know.
    * @throws {StoreError} a newer program has changed the schema meanwhile.
    */
-  begin(): ChainMeta
+  facts(): SnapshotFacts
   end(): void
+}
+
+/** The state of an index as a whole, as one transaction sees it. */
+export interface SnapshotFacts {
+  readonly meta: ChainMeta
+  readonly list: EpochList
+  /** Absent until it is read for the first time. */
+  range?: { readonly found: IndexedRange | undefined }
 }
 
 /**
@@ -62,8 +74,12 @@ export function openReadConnection(
       begin: () => {
         connection.exec('BEGIN')
         // The first read, not BEGIN, fixes what this transaction sees.
+        statements.dataVersion.get([])
+      },
+      facts: () => {
         refuseNewerSchema(statements.version.get([])?.version ?? 0, migrations, 'folder', chainId)
-        return statements.cursor.meta()
+        const { cursor } = statements
+        return { meta: cursor.meta(), list: cursor.epochs() }
       },
       end: () => connection.exec('ROLLBACK')
     }
@@ -78,6 +94,7 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
     cursor: createCursor(connection),
     lookUp: createTransactionLookup(connection),
     report: connection.prepare<ReportColumns & Sealed>('SELECT * FROM writer_report'),
+    dataVersion: connection.prepare('PRAGMA data_version'),
     version: connection.prepare<{ version: number }>('SELECT max(version) AS version FROM migration'),
     idsOfAddress: createProvenIds(connection, addressTable, chainId),
     idsOfHash: createProvenIds(connection, hashTable, chainId),

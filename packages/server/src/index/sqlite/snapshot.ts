@@ -34,7 +34,7 @@ import { proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
 import { checkPoolRow } from './poolRow.ts'
 import type { EpochView } from './provenIds.ts'
-import type { ReadConnection } from './read.ts'
+import type { ReadConnection, SnapshotFacts } from './read.ts'
 import { addressTable, sumId } from './tableShapes.ts'
 
 /**
@@ -57,20 +57,36 @@ export class SqliteSnapshot extends IndexSnapshot {
   readonly #reads: ReadConnection
   readonly #lease: SnapshotLease
   readonly #counted: CountedParts
+  readonly #facts: SnapshotFacts
   readonly #list: EpochList
   protected readonly meta: ChainMeta
+  override readonly version: number | undefined
 
-  constructor(reads: ReadConnection, lease: SnapshotLease, counted: CountedParts) {
+  /**
+   * @param reads - with a transaction begun.
+   * @param facts - of that transaction.
+   */
+  constructor(
+    reads: ReadConnection,
+    lease: SnapshotLease,
+    counted: CountedParts,
+    facts: SnapshotFacts,
+    version: number | undefined
+  ) {
     super(lease)
     this.#reads = reads
     this.#lease = lease
     this.#counted = counted
-    this.meta = reads.begin()
-    this.#list = reads.cursor.epochs()
+    this.#facts = facts
+    this.meta = facts.meta
+    this.#list = facts.list
+    this.version = version
   }
 
   async indexedRange(): Promise<IndexedRange | undefined> {
-    return this.#open().cursor.range()
+    const { cursor } = this.#open()
+    this.#facts.range ??= { found: cursor.range() }
+    return this.#facts.range.found
   }
 
   async storedBlock(number: number): Promise<StoredBlock | undefined> {

@@ -4,6 +4,7 @@ import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
+import { byteLengthOf, isStream } from '../rpc/answerBody.ts'
 import { answerCalls, type TakenQuota } from '../rpc/answerCalls.ts'
 import type { Dispatch } from '../rpc/createDispatch.ts'
 import { failureText } from '../rpc/envelope.ts'
@@ -30,8 +31,8 @@ export function countAnswers(
       durationMs: Math.round(performance.now() - startedMs)
     })
     metrics.countAnswer(status)
-    if (typeof body === 'string') {
-      if (request.method !== 'HEAD') metrics.countSent(Buffer.byteLength(body))
+    if (!isStream(body)) {
+      if (request.method !== 'HEAD') metrics.countSent(byteLengthOf(body))
       return answer
     }
     metrics.beginStream()

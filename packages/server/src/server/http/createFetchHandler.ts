@@ -1,4 +1,4 @@
-import type { PieceStream } from '../rpc/resultPieces.ts'
+import { isStream, type PieceStream, textOf } from '../rpc/answerBody.ts'
 import {
   BodyReadByHostError,
   bodyTooLarge,
@@ -34,7 +34,7 @@ export function createFetchHandler(handle: HttpHandler, streamIdleMs: number): F
   return async (request, origin) => {
     const { status, headers, body } = await handle(toHttpRequest(request, reportedAddress(origin)))
     const hasBody = !bodilessStatuses.has(status) && request.method !== 'HEAD'
-    const payload = typeof body === 'string' ? body : toReadableStream(body, streamIdleMs)
+    const payload = isStream(body) ? toReadableStream(body, streamIdleMs) : textOf(body)
     // `connection` belongs to the host's HTTP, not to a Response.
     const { connection: _, ...kept } = headers
     return new Response(hasBody ? payload : null, { status, headers: kept })

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../platform/refusal.ts'
-import type { PieceStream } from '../rpc/resultPieces.ts'
+import type { AnswerBody } from '../rpc/answerBody.ts'
 
 /** A request body did not fit into the allowed number of bytes. */
 export const bodyTooLarge = Symbol('body too large')
@@ -41,7 +41,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | PieceStream
+  readonly body: AnswerBody
 }
 
 /** Answers any request. Never rejects. */

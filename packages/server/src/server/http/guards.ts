@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { PieceStream } from '../rpc/resultPieces.ts'
+import { isStream, type PieceStream } from '../rpc/answerBody.ts'
 import type { HttpAnswer, HttpHandler, HttpRequest } from './exchange.ts'
 
 /** A request as it arrives, before any guard has checked it. */
@@ -62,14 +62,14 @@ function listOf<Known extends object>(steps: readonly Step[]): GuardList<Known> 
 
 /** Runs `end` once: when the answer is sent or dropped, or when there is none. */
 export async function holdUntilEnd(answering: Promise<HttpAnswer>, end: () => void): Promise<HttpAnswer> {
-  let isStream = false
+  let isLasting = false
   try {
     const answer = await answering
-    if (typeof answer.body === 'string') return answer
-    isStream = true
+    if (!isStream(answer.body)) return answer
+    isLasting = true
     return { ...answer, body: watchBody(answer.body, { ended: end }) }
   } finally {
-    if (!isStream) end()
+    if (!isLasting) end()
   }
 }
 

@@ -1,7 +1,7 @@
 import { createKeyedPermits } from '../../platform/concurrency/permits.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
-import type { PieceStream } from '../rpc/resultPieces.ts'
+import { isStream, type PieceStream } from '../rpc/answerBody.ts'
 import type { Arrival, Guard } from './guards.ts'
 import { holdUntilEnd, watchBody } from './guards.ts'
 
@@ -59,7 +59,7 @@ export function shareRequests(
 
   async function answerBounded(call: Identified, answering: ReturnType<Parameters<Guard>[1]>) {
     const answer = await answering
-    if (typeof answer.body === 'string') return answer
+    if (!isStream(answer.body)) return answer
     const room = answers(call)
     if (room === undefined) {
       await answer.body.return()

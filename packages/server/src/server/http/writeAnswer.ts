@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { PieceStream } from '../rpc/resultPieces.ts'
+import { byteLengthOf, isStream, type PieceStream } from '../rpc/answerBody.ts'
 import type { HttpAnswer } from './exchange.ts'
 
 /** Time to read the answer to a request that is still being sent, before its connection is cut. */
@@ -25,23 +25,28 @@ export async function writeAnswer(
 ): Promise<void> {
   // A host may have answered meanwhile, as those do that set a time for every answer.
   if (options.gone.aborted || response.destroyed || response.headersSent) {
-    if (typeof body !== 'string') await body.return()
+    if (isStream(body)) await body.return()
     return
   }
   const sent = request.httpVersionMajor > 1 ? withoutConnection(headers) : headers
   const watch = watchTaking(response, options.streamIdleMs)
-  if (typeof body !== 'string') {
+  if (isStream(body)) {
     response.writeHead(status, sent)
     const pieces = Readable.from(inSteps(body, watch), { objectMode: true, highWaterMark: 1 })
     await pipeline(pieces, response, { signal: options.gone })
     return
   }
-  const bytes = Buffer.byteLength(body)
+  const bytes = byteLengthOf(body)
   response.writeHead(status, { ...sent, ...(status === 204 ? {} : { 'content-length': bytes }) })
   // Refused without reading its body: what still comes is thrown away by node:http, though not for ever.
   if (!request.complete) response.once('finish', () => cutWhenStillSending(request))
-  // Histories are ASCII, which needs no encoding: the fewer passes over them the better.
-  response.end(body, bytes === body.length ? 'latin1' : 'utf8')
+  if (typeof body === 'string') {
+    // Histories are ASCII, which needs no encoding: the fewer passes over them the better.
+    response.end(body, bytes === body.length ? 'latin1' : 'utf8')
+  } else {
+    for (const part of body) response.write(typeof part === 'string' ? part : part.bytes)
+    response.end()
+  }
   watch.given()
 }
 

@@ -17,7 +17,7 @@ export interface MethodContext {
 }
 
 /** The server's implementation of the methods of the spec; `rpc.discover` needs none. */
-export type Handlers = Omit<MethodHandlers<MethodContext, ResultStream>, 'rpc.discover'>
+export type Handlers = Omit<MethodHandlers<MethodContext, ResultStream | ResultText>, 'rpc.discover'>
 
 /**
  * The parts of the chain that a call is about.
@@ -62,5 +62,14 @@ export class ResultStream {
   close(): Promise<void> {
     this.#released ??= this.#release()
     return this.#released
+  }
+}
+
+/** A result that is kept: the JSON text of the elements of an array, with commas between them, in ASCII. */
+export class ResultText {
+  readonly bytes: Buffer
+
+  constructor(text: string) {
+    this.bytes = Buffer.from(text, 'latin1')
   }
 }

@@ -1,18 +1,24 @@
 import type { HistoryReader } from '../../index/port/history.ts'
 import type { StatusReader } from '../../index/port/status.ts'
+import type { Snapshot } from '../../index/port/store.ts'
 import type { TransactionPosition } from '../../index/record/transactionId.ts'
 import { toTransactionId } from '../../index/record/transactionId.ts'
-import type { Address } from '../../model/evm.ts'
+import type { Address, Hash } from '../../model/evm.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import type { Attached, WriteRecords } from './createRecordWriter.ts'
+import { ResultText } from './MethodContext.ts'
 
 /** A page of confirmed transactions of an address, newest first, at most `limit`. */
 export interface ConfirmedPage {
   readonly chainId: number
   readonly address: Address
   readonly limit: number
-  /** Absent: from the newest one on. */
+  /** Hash of the transaction that the page comes after, in lower case; absent: from the newest one on. */
+  readonly before?: Hash | undefined
+  /** Position of that transaction. */
   readonly olderThan: TransactionPosition | undefined
+  /** Nothing pending comes before it, so that the page is the whole answer. */
+  readonly isWhole: boolean
   /** Details that are written into the records of `address`; absent: none. */
   readonly attached?: Attached | undefined
   /** The view includes history older than the index; absent: it does not. */
@@ -20,71 +26,111 @@ export interface ConfirmedPage {
 }
 
 /** The source of pages: a snapshot, with or without history older than the index. */
-export type HistoryView = Pick<HistoryReader, 'records'> & Pick<StatusReader, 'rollbacks'>
+export type HistoryView = Pick<HistoryReader, 'records'> &
+  Pick<StatusReader, 'rollbacks'> &
+  Pick<Snapshot, 'version'>
 
-/** The JSON texts of confirmed transactions, with commas between them, in one or more pieces. */
-export type ReadPageTexts = (view: HistoryView, page: ConfirmedPage) => AsyncIterable<string>
+/** Pages as they are asked for. */
+export interface PageTexts {
+  /**
+   * Returns a kept page that is a whole answer in the version of this view, without reading anything.
+   * @param page - `isWhole` need not be known yet.
+   */
+  unchanged(view: HistoryView, page: Omit<ConfirmedPage, 'olderThan' | 'isWhole'>): ResultText | undefined
+  /** Returns a kept page that still holds. Costs one index read. */
+  find(view: HistoryView, page: ConfirmedPage): Promise<ResultText | undefined>
+  /** Reads a page: the texts of its records, with commas between them, in one or more pieces. Keeps it once it is read to its end. */
+  read(view: HistoryView, page: ConfirmedPage): AsyncIterable<string>
+}
 
 /** Maximum length of a kept text. A page of the usual size has a quarter of it. */
 const longestText = 262_144
 /** Memory of an entry beside its text. */
-const entryBytes = 400
+const entryBytes = 500
 
 interface KeptPage {
   readonly rollbacks: number
-  /** Newest transaction that the page could begin with. */
-  readonly newestId: number
-  readonly text: string
+  /** Newest transaction that the page could begin with; absent: the address has none. */
+  readonly newestId: number | undefined
+  readonly text: ResultText
+  /** Last version in which the page was a whole answer; absent where that is not known. */
+  version: number | undefined
 }
 
 /**
- * Reads pages, and keeps the text of those asked for last: programs that show an account ask for its first page again and
+ * Keeps the text of the pages that were asked for last: programs that show an account ask for its first page again and
  * again, and most of the time nothing has come.
  *
- * Confirmed history changes in two ways only: newer transactions of the address come, or blocks are rolled back. So a
- * kept page is used when the snapshot has the same newest transaction of the address, and as many rollbacks, as the
- * one that it was read from.
+ * As long as nothing at all is committed to the index, a kept page is given out without a read. Otherwise it is judged by what
+ * can change it: newer transactions of the address, and blocks that are rolled back. So it still holds when the snapshot has the same
+ * newest transaction of the address, and as many rollbacks, as the one that it was read from.
  *
  * @param options.bytes - of all texts together; 0 keeps none.
- * @remarks Checking whether a kept page still holds costs one index read.
  */
 export function createPageTexts(options: {
   readonly write: WriteRecords
   readonly bytes: number
-}): ReadPageTexts {
+}): PageTexts {
   const { write, bytes } = options
   const kept = new BoundedMap<string, KeptPage>(bytes)
 
-  return async function* read(view, { chainId, address, limit, olderThan, attached, isDeep = false }) {
-    const newestId = olderThan === undefined ? await newestOf(view, address) : toTransactionId(olderThan)
-    if (newestId === undefined) return
-    const rollbacks = await view.rollbacks()
-    const from = olderThan === undefined ? 'newest' : newestId
-    const key = `${chainId} ${address} ${limit} ${from} ${nameOf(attached)} ${isDeep}`
-    const known = kept.get(key)
-    if (known !== undefined && known.rollbacks === rollbacks && known.newestId === newestId) {
-      yield known.text
-      return
+  return {
+    unchanged({ version }, page) {
+      if (version === undefined) return undefined
+      const known = kept.get(nameOf(page))
+      return known?.version === version ? known.text : undefined
+    },
+
+    async find(view, page) {
+      const known = kept.get(nameOf(page))
+      if (known === undefined) return undefined
+      const { rollbacks, newestId, text } = known
+      if (rollbacks !== (await view.rollbacks()) || newestId !== (await newestOf(view, page)))
+        return undefined
+      if (page.isWhole) known.version = view.version
+      return text
+    },
+
+    async *read(view, page) {
+      const { address, limit, olderThan, attached } = page
+      let newestId = olderThan && toTransactionId(olderThan)
+      let text: string | undefined = ''
+      const records = view.records(address, { limit, ...(olderThan === undefined ? {} : { olderThan }) })
+      for await (const chunk of records) {
+        newestId ??= chunk.ids[0]
+        const piece = write(chunk, attached)
+        if (text !== undefined) text = text === '' ? piece : `${text},${piece}`
+        if (text !== undefined && text.length > longestText) text = undefined
+        yield piece
+      }
+      // Only a page read to its end is whole.
+      if (text === undefined || bytes === 0) return
+      const rollbacks = await view.rollbacks()
+      const version = page.isWhole ? view.version : undefined
+      const entry = { rollbacks, newestId, text: new ResultText(text), version }
+      kept.set(nameOf(page), entry, entryBytes + text.length)
     }
-    let text: string | undefined = ''
-    const records = view.records(address, { limit, ...(olderThan === undefined ? {} : { olderThan }) })
-    for await (const chunk of records) {
-      const piece = write(chunk, attached)
-      if (text !== undefined) text = text === '' ? piece : `${text},${piece}`
-      if (text !== undefined && text.length > longestText) text = undefined
-      yield piece
-    }
-    // Only a page read to its end is whole.
-    if (text !== undefined) kept.set(key, { rollbacks, newestId, text }, entryBytes + text.length)
   }
 }
 
-/** Names each choice of what is attached. */
-function nameOf(attached: Attached | undefined): string {
-  return `${attached?.transfers ? 't' : ''}${attached?.internal ? 'i' : ''}${attached?.operations ? 'o' : ''}`
+/** Names a page and the choice of what is attached to it. */
+function nameOf({
+  chainId,
+  address,
+  limit,
+  before,
+  attached,
+  isDeep = false
+}: Omit<ConfirmedPage, 'olderThan' | 'isWhole'>): string {
+  const details = `${attached?.transfers ? 't' : ''}${attached?.internal ? 'i' : ''}${attached?.operations ? 'o' : ''}`
+  return `${chainId} ${address} ${limit} ${before ?? 'newest'} ${details} ${isDeep}`
 }
 
-async function newestOf(view: HistoryView, address: Address): Promise<number | undefined> {
+async function newestOf(
+  view: HistoryView,
+  { address, olderThan }: ConfirmedPage
+): Promise<number | undefined> {
+  if (olderThan !== undefined) return toTransactionId(olderThan)
   for await (const { ids } of view.records(address, { limit: 1 })) return ids[0]
   return undefined
 }

@@ -140,6 +140,8 @@ export async function openBelowIndex(
 /** Joins a snapshot and the history older than it: same order, nothing twice. */
 export function joinBelow(snapshot: HistoryView, below: BelowIndex): HistoryView {
   return {
+    // What is read from nodes may grow in between.
+    version: undefined,
     rollbacks: () => snapshot.rollbacks(),
     async *records(address, part = {}) {
       let left = part.limit ?? Number.POSITIVE_INFINITY

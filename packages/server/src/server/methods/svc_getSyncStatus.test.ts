@@ -6,7 +6,7 @@ import { emptySnapshot } from '../../index/shared/IndexSnapshot.ts'
 import type { DeepSource } from '../../model/deepHistory.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
-import { ResultStream } from './MethodContext.ts'
+import { ResultStream, ResultText } from './MethodContext.ts'
 import { createGetSyncStatus } from './svc_getSyncStatus.ts'
 
 const chainId = 31337
@@ -61,7 +61,7 @@ async function ask(asked: Asked = {}) {
   })
   const signal = new AbortController().signal
   const result = await answer([], { chainId, signal, deadlineMs: nowMs + 5_000 })
-  if (result instanceof ResultStream) throw new Error('a status is no stream')
+  if (result instanceof ResultStream || result instanceof ResultText) throw new Error('a status is a value')
   expect(open).toBe(0)
   expect(checkResult('svc_getSyncStatus', result)).toBe(undefined)
   return result

@@ -16,7 +16,8 @@ import {
   type Handlers,
   type MethodContext,
   type ResultChunk,
-  ResultStream
+  ResultStream,
+  ResultText
 } from './MethodContext.ts'
 import {
   type BelowIndex,
@@ -62,7 +63,7 @@ export function createGetTransactionsByAddress(
     const address = anyCaseAddress.toLowerCase() as Address
     for (;;) {
       const opened = await openHistory(chain, address, page, context)
-      if (opened instanceof ResultStream) return opened
+      if (opened instanceof ResultStream || opened instanceof ResultText) return opened
       await opened.read()
     }
   }
@@ -73,7 +74,7 @@ export function createGetTransactionsByAddress(
     address: Address,
     page: HistoryPage,
     context: MethodContext
-  ): Promise<ResultStream | MissingBelow> {
+  ): Promise<ResultStream | ResultText | MissingBelow> {
     const { chainId, deep } = chain
     const isFirstPage = page.before === undefined
     const { snapshot, status } = isFirstPage
@@ -86,16 +87,25 @@ export function createGetTransactionsByAddress(
       const source = deep ? await whoAnswersBelow(deep, snapshot, context.signal) : 'none'
       const isAnswered = source !== 'none' || chain.isStrict === true
       const below = isAnswered ? await openBelowIndex(chain, snapshot, address, status, context) : undefined
-      const asked = {
-        ...{ chainId, address, limit: page.limit, attached: attachedTo(address, page) },
-        ...(await openPage(snapshot, below, address, page, chainId)),
-        isDeep: below !== undefined
+      const view = below === undefined ? snapshot : joinBelow(snapshot, below)
+      const named = {
+        ...{ chainId, address, limit: page.limit, before: page.before?.toLowerCase() as Hash | undefined },
+        ...{ attached: attachedTo(address, page), isDeep: below !== undefined }
       }
+      const reportCoverage = async () =>
+        context.onCoverage?.(await coverageOf(chainId, snapshot, await coverageBelow(source, below)))
+      const unchanged = hasLimit(named) ? pageTexts.unchanged(view, named) : undefined
+      if (unchanged !== undefined) {
+        await reportCoverage()
+        return unchanged
+      }
+      const asked = { ...named, ...(await openPage(snapshot, below, address, named.before, chainId)) }
       const missing = await requireWhole(snapshot, below, asked, maxUnpaged)
       if (missing !== undefined) return missing
-      context.onCoverage?.(await coverageOf(chainId, snapshot, await coverageBelow(source, below)))
+      await reportCoverage()
+      const kept = asked.isWhole && hasLimit(asked) ? await pageTexts.find(view, asked) : undefined
+      if (kept !== undefined) return kept
       isOpen = true
-      const view = below === undefined ? snapshot : joinBelow(snapshot, below)
       return new ResultStream(readPage(view, asked), () => snapshot.close())
     } finally {
       if (!isOpen) await snapshot.close()
@@ -113,19 +123,24 @@ export function createGetTransactionsByAddress(
       const all = view.records(address, olderThan === undefined ? {} : { olderThan })
       for await (const chunk of all) yield writeRecords(chunk, attached)
     } else if (limit > shown.length) {
-      yield* pageTexts(view, { ...page, limit: limit - shown.length })
+      yield* pageTexts.read(view, { ...page, limit: limit - shown.length })
     }
   }
 }
 
-interface Page {
+interface Page extends Pick<ConfirmedPage, 'olderThan' | 'isWhole'> {
   readonly pending: readonly PendingTransaction[]
-  readonly olderThan: TransactionPosition | undefined
 }
 
 interface AskedPage extends Page, Omit<ConfirmedPage, 'limit'> {
   /** Absent: no bound. */
   readonly limit: number | undefined
+}
+
+function hasLimit<Asked extends { readonly limit: number | undefined }>(
+  asked: Asked
+): asked is Asked & { readonly limit: number } {
+  return asked.limit !== undefined
 }
 
 function attachedTo(address: Address, { include = [] }: HistoryPage): Attached | undefined {
@@ -143,14 +158,17 @@ async function openPage(
   snapshot: HistoryReader & PoolReader,
   below: BelowIndex | undefined,
   address: Address,
-  { before }: HistoryPage,
+  before: Hash | undefined,
   chainId: number
 ): Promise<Page> {
-  if (before === undefined) return { pending: await snapshot.pending(address), olderThan: undefined }
-  const found = await snapshot.lookUpHash(before.toLowerCase() as Hash)
+  if (before === undefined) {
+    const pending = await snapshot.pending(address)
+    return { pending, olderThan: undefined, isWhole: pending.length === 0 }
+  }
+  const found = await snapshot.lookUpHash(before)
   switch (found.kind) {
     case 'confirmed':
-      return { pending: [], olderThan: found.position }
+      return { pending: [], olderThan: found.position, isWhole: true }
     case 'reorged': {
       const { number: blockNumber, hash: blockHash } = found.commonAncestor
       throw new Refusal(
@@ -162,8 +180,8 @@ async function openPage(
       )
     }
     case 'unknown': {
-      const olderThan = await below?.lookUpHash(before.toLowerCase() as Hash)
-      if (olderThan !== undefined) return { pending: [], olderThan }
+      const olderThan = await below?.lookUpHash(before)
+      if (olderThan !== undefined) return { pending: [], olderThan, isWhole: true }
       throw new Refusal('INVALID_PARAMS', '/params/1/before must be the hash of a confirmed transaction.', {
         path: '/params/1/before'
       })

@@ -5,7 +5,8 @@ import { type EndpointPath, transport } from '@chain-data/protocol'
 import { Refusal } from '../../platform/refusal.ts'
 import { callerGone, type HttpAnswer } from '../http/exchange.ts'
 import { isJsonMediaType } from '../http/requestForm.ts'
-import { gather, type PieceStream } from '../rpc/resultPieces.ts'
+import type { PieceStream } from '../rpc/answerBody.ts'
+import { gather } from '../rpc/resultPieces.ts'
 import type { ProxySettings } from './readProxyOptions.ts'
 
 /** A request to the service. */

@@ -1,10 +1,11 @@
 import { createErrorObject, type ErrorReason, errors } from '@chain-data/protocol'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import { type AnswerBody, isStream, type PieceStream, textOf } from './answerBody.ts'
 import type { Answer, Dispatch } from './createDispatch.ts'
 import { answerHead, type CallOrigin, failureText, type RawRequest } from './envelope.ts'
 import type { RequestBody } from './readBody.ts'
-import { discard, gather, type PieceStream } from './resultPieces.ts'
+import { discard, gather } from './resultPieces.ts'
 
 /** The outcome of taking calls from a quota. */
 export interface TakenQuota {
@@ -21,7 +22,7 @@ export interface TakenQuota {
 /** The answer to one request body. */
 export interface BodyAnswer {
   readonly status: number
-  readonly body: string | PieceStream
+  readonly body: AnswerBody
   /** The coverage that the methods reported; empty where they reported none, or not every result is known yet. */
   readonly coverage: readonly AnswerCoverage[]
 }
@@ -98,8 +99,8 @@ async function* inOrder(
     let lead = '['
     for (let current = started.shift(); current !== undefined; current = started.shift()) {
       const { body } = await current
-      if (typeof body === 'string') {
-        yield lead + body
+      if (!isStream(body)) {
+        yield lead + textOf(body)
       } else {
         open = body
         yield lead

@@ -15,8 +15,9 @@ import type { Damage } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import { type Handlers, type MethodContext, ResultStream } from '../methods/MethodContext.ts'
+import { type Handlers, type MethodContext, ResultStream, ResultText } from '../methods/MethodContext.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { type AnswerBody, byteLengthOf, isStream, type WholeBody } from './answerBody.ts'
 import { createDamageReport } from './createDamageReport.ts'
 import {
   type AnswerHead,
@@ -29,12 +30,12 @@ import {
   successPrefix,
   successSuffix
 } from './envelope.ts'
-import { gather, type PieceStream, tooLarge, writePieces } from './resultPieces.ts'
+import { gather, tooLarge, writePieces } from './resultPieces.ts'
 import { toWireError } from './toWireError.ts'
 
 /** The answer to one call; a stream has begun without failing, but is not known to end well. */
 export interface Answer {
-  readonly body: string | PieceStream
+  readonly body: AnswerBody
   /** Absent on success. */
   readonly reason?: ErrorReason
   /** The coverage that the method reported; absent: none. */
@@ -66,7 +67,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const { onDamage } = options
   const reportDamage = createDamageReport({ logger, metrics, ...present({ onDamage }) })
   const document = documentWithPrefix(methodPrefix)
-  const handlers: MethodHandlers<MethodContext, ResultStream> = {
+  const handlers: MethodHandlers<MethodContext, ResultStream | ResultText> = {
     ...options.handlers,
     'rpc.discover': async () => document
   }
@@ -143,7 +144,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         reportDamage(failure, chainId)
         throw failure
       })
-    const work = async (signal: AbortSignal): Promise<string | PieceStream> => {
+    const work = async (signal: AbortSignal): Promise<AnswerBody> => {
       // The params were checked against this very method's schema, which the type system cannot follow.
       const handler = handlers[method] as (params: unknown, context: MethodContext) => Promise<unknown>
       const answering = handler(params, {
@@ -156,13 +157,18 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         onDamage: damage => reportDamage(damage, chainId)
       })
       const result = await watchDamage(answering)
-      if (!(result instanceof ResultStream)) return wholeAnswer(exactJson(result), head)
+      if (result instanceof ResultText) {
+        return bounded([`${successPrefix(head)}[`, result, `]${successSuffix}`])
+      }
+      if (!(result instanceof ResultStream)) {
+        return bounded(successPrefix(head) + exactJson(result) + successSuffix)
+      }
       const bounds = { idleMs: streamIdleMs, largestBytes: responseBytes }
       const pieces = writePieces(result, successPrefix(head), successSuffix, bounds)
       // Also once the answer has begun, when a failure only cuts the connection.
       const body = await gather({ next: () => watchDamage(pieces.next()), return: () => pieces.return() })
       // A stream that comes too late is not read any more.
-      if (signal.aborted && typeof body !== 'string') await body.return()
+      if (signal.aborted && isStream(body)) await body.return()
       return body
     }
     const deadline = {
@@ -179,12 +185,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
   }
 
-  function wholeAnswer(result: string, head: AnswerHead): string {
-    const text = successPrefix(head) + result + successSuffix
-    if (limits.responseBytes !== null && Buffer.byteLength(text) > limits.responseBytes) {
+  function bounded(body: WholeBody): WholeBody {
+    if (limits.responseBytes !== null && byteLengthOf(body) > limits.responseBytes) {
       throw tooLarge(limits.responseBytes)
     }
-    return text
+    return body
   }
 }
 

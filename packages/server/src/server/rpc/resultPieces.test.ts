@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ResultChunk, ResultStream } from '../methods/MethodContext.ts'
-import { gather, type PieceStream, writePieces } from './resultPieces.ts'
+import type { PieceStream } from './answerBody.ts'
+import { gather, writePieces } from './resultPieces.ts'
 
 const loose = { idleMs: 60_000, largestBytes: null }
 

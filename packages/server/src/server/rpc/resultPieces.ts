@@ -1,14 +1,10 @@
 import { Refusal } from '../../platform/refusal.ts'
 import type { ResultStream } from '../methods/MethodContext.ts'
+import { type AnswerBody, isStream, type PieceStream } from './answerBody.ts'
 import { exactJson } from './envelope.ts'
 
 /** Answers up to this many characters are sent whole, with their length; longer ones as they are read. */
 const maxWholeChars = 262_144
-
-/** An answer in pieces. Its holder reads it to its end or calls `return`, so that the store is released. */
-export interface PieceStream extends AsyncIterator<string, undefined> {
-  return(): Promise<IteratorResult<string, undefined>>
-}
 
 /** Bounds that end a stream: the connection is cut, so that no well-formed wrong answer exists. */
 export interface PieceBounds {
@@ -133,10 +129,10 @@ function withFirst(first: string, rest: PieceStream): PieceStream {
 }
 
 /** Releases an answer that will not be read, whenever it comes. */
-export function discard(answering: Promise<string | PieceStream>): void {
+export function discard(answering: Promise<AnswerBody>): void {
   answering
     .then(async body => {
-      if (typeof body !== 'string') await body.return()
+      if (isStream(body)) await body.return()
     })
     .catch(() => {})
 }
