@@ -57,6 +57,7 @@ export async function openStoreReader(
     const reader = await readers.open(chainId)
     return {
       openSnapshot: () => reader.openSnapshot(),
+      unchangedState: () => reader.unchangedState(),
       reportDamage: damage => reader.reportDamage(damage),
       async close() {
         await reader.close()

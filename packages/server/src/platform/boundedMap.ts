@@ -1,9 +1,16 @@
+interface Entry<V> {
+  readonly value: V
+  readonly weight: number
+  /** Read since it was put where it is. */
+  isUsed: boolean
+}
+
 /**
- * A map that forgets what was used longest ago once its contents outweigh `maxWeight`; the caller says what each
+ * A map that forgets first what was not used for long (the CLOCK order), once its contents outweigh `maxWeight`; the caller says what each
  * entry weighs (1 to count entries, bytes to bound memory). An entry heavier than the whole is not kept.
  */
 export class BoundedMap<K, V> {
-  readonly #entries = new Map<K, { readonly value: V; readonly weight: number }>()
+  readonly #entries = new Map<K, Entry<V>>()
   readonly #maxWeight: number
   #weight = 0
   /** Stands before the entry unused for longest: it gives out only what is then forgotten, and new ones come last. */
@@ -22,23 +29,34 @@ export class BoundedMap<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    // A Map iterates in insertion order, so the first one is always the one unused for longest.
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    // Moved only when it would be forgotten: most reads then cost one look-up.
+    entry.isUsed = true
     return entry.value
   }
 
   set(key: K, value: V, weight = 1): void {
     this.delete(key)
     if (weight > this.#maxWeight) return
-    this.#entries.set(key, { value, weight })
+    this.#entries.set(key, { value, weight, isUsed: false })
     this.#weight += weight
     while (this.#weight > this.#maxWeight) {
       // Not a new iterator each time: it would step over all that has been forgotten before.
-      const { value, done } = this.#oldest.next()
+      const { value: oldest, done } = this.#oldest.next()
       if (done) this.#oldest = this.#entries.keys()
-      else this.delete(value)
+      else this.#forgetUnlessUsed(oldest)
     }
+  }
+
+  #forgetUnlessUsed(key: K): void {
+    const entry = this.#entries.get(key)
+    if (!entry?.isUsed) {
+      this.delete(key)
+      return
+    }
+    entry.isUsed = false
+    // A Map iterates in insertion order, so it comes last now.
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
   }
 
   delete(key: K): void {

@@ -3,7 +3,7 @@ import type { AuditReader } from './audit.ts'
 import type { HistoryReader } from './history.ts'
 import type { HoldingsReader } from './holdings.ts'
 import type { PoolReader } from './pool.ts'
-import type { StatusReader } from './status.ts'
+import type { IndexCoverage, IndexedRange, IndexMarks, StatusReader } from './status.ts'
 
 /**
  * Reads one chain's index. Readers and the one writer (`StoreWriter`, in the indexer's thread) share nothing but the data.
@@ -16,10 +16,24 @@ export interface StoreReader {
    * @remarks Close it, also after an error: an open view keeps old pages alive.
    */
   openSnapshot(): Promise<Snapshot>
+  /**
+   * Returns the state of the index, if nothing was committed since a snapshot last read it: then everything that was read from
+   * snapshots of its version still holds. Absent where that is not known, as always in PostgreSQL.
+   */
+  unchangedState(): IndexState | undefined
   /** Reports damage that a snapshot met to the writer of the index, whichever process that is in. */
   reportDamage(damage: Damage): Promise<void>
   /** Also ends every open snapshot: its next read throws. */
   close(): Promise<void>
+}
+
+/** The state of an index as a whole. */
+export interface IndexState {
+  /** That of the snapshots that hold the same. */
+  readonly version: number
+  readonly marks: IndexMarks
+  readonly range: IndexedRange | undefined
+  readonly coverage: IndexCoverage
 }
 
 /** A frozen view of one chain's index. All reads of one answer come from one snapshot. */

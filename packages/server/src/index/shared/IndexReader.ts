@@ -1,5 +1,5 @@
 import { type Damage, StoreError } from '../../platform/errors.ts'
-import type { Snapshot, StoreReader } from '../port/store.ts'
+import type { IndexState, Snapshot, StoreReader } from '../port/store.ts'
 import { emptySnapshot } from './IndexSnapshot.ts'
 import type { SnapshotLease, SnapshotLeases } from './SnapshotLeases.ts'
 
@@ -10,6 +10,8 @@ export interface SnapshotSource {
    * @returns absent while the index does not exist.
    */
   open(lease: SnapshotLease): Promise<Snapshot | undefined>
+  /** As in the port; absent: never known. */
+  unchangedState?(): IndexState | undefined
   /** As in the port. */
   reportDamage(damage: Damage): Promise<void>
   /** Called when the reader closes, before its snapshots end: breaks off what is being read. */
@@ -44,6 +46,11 @@ export class IndexReader implements StoreReader {
       lease.end('not open')
       throw error
     }
+  }
+
+  unchangedState(): IndexState | undefined {
+    this.#checkOpen()
+    return this.#source.unchangedState?.()
   }
 
   async reportDamage(damage: Damage): Promise<void> {

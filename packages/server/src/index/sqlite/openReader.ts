@@ -1,5 +1,5 @@
 import { type Damage, StoreError, StoreLostError } from '../../platform/errors.ts'
-import type { Snapshot, StoreReader } from '../port/store.ts'
+import type { IndexState, Snapshot, StoreReader } from '../port/store.ts'
 import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
 import { type SnapshotLease, SnapshotLeases } from '../shared/SnapshotLeases.ts'
 import { CountedParts } from './countedParts.ts'
@@ -79,8 +79,8 @@ class SqliteSnapshots implements SnapshotSource {
   #file: string | undefined
   /** The files that snapshots were opened of. One of them may be put back. */
   readonly #own = new Set<string>()
-  /** The facts of the newest version. */
-  #newest: { readonly version: number; facts?: SnapshotFacts } | undefined
+  /** The newest version, once a snapshot has shown it, and what is known of it. */
+  #newest: { readonly version: number; facts?: SnapshotFacts; state?: IndexState } | undefined
   #checkedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
@@ -130,6 +130,18 @@ class SqliteSnapshots implements SnapshotSource {
     return new SqliteSnapshot(reads, lease, this.#counted, newest.facts, version)
   }
 
+  unchangedState(): IndexState | undefined {
+    this.#checkFileLately()
+    const newest = this.#newest
+    // No snapshot has read it since the last commit.
+    if (newest?.facts?.range === undefined || this.#file === undefined) return undefined
+    const { version, facts } = newest
+    if (this.#commits.version() !== version) return undefined
+    const { marks, coverage } = facts.meta
+    newest.state ??= { version, marks, coverage, range: newest.facts.range.found }
+    return newest.state
+  }
+
   reportDamage(damage: Damage): Promise<void> {
     return appendDamage(this.#files.damage, damage)
   }
@@ -141,9 +153,14 @@ class SqliteSnapshots implements SnapshotSource {
 
   /** @returns absent while there is no index. */
   #take(): ReadConnection | undefined {
-    if (performance.now() - this.#checkedMs > checkEveryMs || this.#idle.length === 0) this.#checkFile()
+    if (this.#idle.length === 0) this.#checkFile()
+    else this.#checkFileLately()
     // Opening would create the file, which is the writer's to do.
     return this.#file === undefined ? undefined : (this.#idle.pop() ?? this.#connect())
+  }
+
+  #checkFileLately(): void {
+    if (performance.now() - this.#checkedMs > checkEveryMs) this.#checkFile()
   }
 
   /** Called before a connection is opened: a file that is renamed in between shows at the next check. */

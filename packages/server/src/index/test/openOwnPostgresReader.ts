@@ -16,6 +16,7 @@ export async function openOwnPostgresReader(
     const reader = await openPostgresReader(pool, chainId, options)
     return {
       openSnapshot: () => reader.openSnapshot(),
+      unchangedState: () => reader.unchangedState(),
       reportDamage: damage => reader.reportDamage(damage),
       async close() {
         await reader.close()

@@ -54,7 +54,9 @@ async function textOf(
 
 /** Asks in the order of the method. */
 async function pageOf(pages: PageTexts, snapshot: Snapshot, page: ConfirmedPage): Promise<string> {
-  const kept = pages.unchanged(snapshot, page) ?? (await pages.find(snapshot, page))
+  const kept =
+    (snapshot.version === undefined ? undefined : pages.unchanged(snapshot.version, page)) ??
+    (await pages.find(snapshot, page))
   if (kept !== undefined) return kept.bytes.toString()
   const pieces: string[] = []
   for await (const piece of pages.read(snapshot, page)) pieces.push(piece)
@@ -174,4 +176,54 @@ it('keeps a page for each choice of what is attached, and hands the choice on', 
     expect([round, asked.mock.calls.length]).toEqual([round, choices.length])
   }
   await snapshot.close()
+})
+
+it('gives a page out without a read as long as nothing is committed, and reads again after any commit', async () => {
+  const { writer, reader } = await startStore()
+  const [alice = '0x', bob = '0x', carol = '0x'] = accounts
+  const first = buildChain([[{ name: 'a', parties: [alice, bob] }]])
+  await commitChain(writer, first)
+  const pages = keeping(2 ** 20)
+  const page = { chainId, address: alice, limit: 5, olderThan: undefined, isWhole: true }
+  const ask = async () => {
+    const snapshot = await reader.openSnapshot()
+    await snapshot.indexedRange()
+    await pageOf(pages, snapshot, page)
+    await snapshot.close()
+  }
+  const isUnchanged = () => {
+    const version = reader.unchangedState()?.version
+    return version !== undefined && pages.unchanged(version, page) !== undefined
+  }
+  // The first snapshot cannot know whether a commit came before it or after it.
+  await ask()
+  expect(isUnchanged()).toBe(false)
+  await ask()
+  await ask()
+  expect([isUnchanged(), isUnchanged()]).toEqual([true, true])
+  await commitChain(
+    writer,
+    buildChain([[{ name: 'b', parties: [bob, carol] }]], first[0] && { parent: first[0].ref })
+  )
+  expect(reader.unchangedState()).toBe(undefined)
+  await ask()
+  await ask()
+  expect([isUnchanged(), reader.unchangedState()?.range?.to.number]).toEqual([true, 1])
+})
+
+it('gives no page out without a read that something pending came before', async () => {
+  const { writer, reader } = await startStore()
+  const [alice = '0x', bob = '0x'] = accounts
+  await commitChain(writer, buildChain([[{ name: 'a', parties: [alice, bob] }]]))
+  const pages = keeping(2 ** 20)
+  const page = { chainId, address: alice, limit: 5, olderThan: undefined, isWhole: false }
+  for (let i = 0; i < 3; i++) {
+    const snapshot = await reader.openSnapshot()
+    await snapshot.indexedRange()
+    for await (const _ of pages.read(snapshot, page)) void _
+    await snapshot.close()
+  }
+  const version = reader.unchangedState()?.version
+  expect(version).toBeDefined()
+  expect(pages.unchanged(version ?? 0, page)).toBe(undefined)
 })

@@ -25,6 +25,9 @@ export interface ConfirmedPage {
   readonly isDeep?: boolean
 }
 
+/** Everything that distinguishes a page from others. */
+type PageName = Omit<ConfirmedPage, 'olderThan' | 'isWhole'>
+
 /** The source of pages: a snapshot, with or without history older than the index. */
 export type HistoryView = Pick<HistoryReader, 'records'> &
   Pick<StatusReader, 'rollbacks'> &
@@ -32,11 +35,8 @@ export type HistoryView = Pick<HistoryReader, 'records'> &
 
 /** Pages as they are asked for. */
 export interface PageTexts {
-  /**
-   * Returns a kept page that is a whole answer in the version of this view, without reading anything.
-   * @param page - `isWhole` need not be known yet.
-   */
-  unchanged(view: HistoryView, page: Omit<ConfirmedPage, 'olderThan' | 'isWhole'>): ResultText | undefined
+  /** Returns a kept page that is a whole answer in this version of the index, without reading anything. */
+  unchanged(version: number, page: PageName): ResultText | undefined
   /** Returns a kept page that still holds. Costs one index read. */
   find(view: HistoryView, page: ConfirmedPage): Promise<ResultText | undefined>
   /** Reads a page: the texts of its records, with commas between them, in one or more pieces. Keeps it once it is read to its end. */
@@ -75,8 +75,7 @@ export function createPageTexts(options: {
   const kept = new BoundedMap<string, KeptPage>(bytes)
 
   return {
-    unchanged({ version }, page) {
-      if (version === undefined) return undefined
+    unchanged(version, page) {
       const known = kept.get(nameOf(page))
       return known?.version === version ? known.text : undefined
     },
@@ -114,16 +113,9 @@ export function createPageTexts(options: {
 }
 
 /** Names a page and the choice of what is attached to it. */
-function nameOf({
-  chainId,
-  address,
-  limit,
-  before,
-  attached,
-  isDeep = false
-}: Omit<ConfirmedPage, 'olderThan' | 'isWhole'>): string {
+function nameOf({ chainId, address, limit, before, attached, isDeep = false }: PageName): string {
   const details = `${attached?.transfers ? 't' : ''}${attached?.internal ? 'i' : ''}${attached?.operations ? 'o' : ''}`
-  return `${chainId} ${address} ${limit} ${before ?? 'newest'} ${details} ${isDeep}`
+  return `${address}${chainId} ${limit}${before ?? ''}${details}${isDeep ? ' deep' : ''}`
 }
 
 async function newestOf(

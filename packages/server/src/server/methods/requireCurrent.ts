@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { IndexCoverage, StatusReader } from '../../index/port/status.ts'
-import type { Snapshot, StoreReader } from '../../index/port/store.ts'
+import type { IndexCoverage, IndexMarks, StatusReader } from '../../index/port/status.ts'
+import type { IndexState, Snapshot, StoreReader } from '../../index/port/store.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { type ReadinessRules, type SyncStatus, whyNotReady } from '../../model/sync.ts'
 import { type Clock, steadyClock } from '../../platform/clock.ts'
@@ -54,19 +54,37 @@ export async function openSettled(
   for (;;) {
     while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
     const { snapshot } = await openUsable(chain)
-    const { settled, backfilled } = await snapshot.marks()
+    const marks = await snapshot.marks()
     const status = readStatus()
     const isOver = clock.now() >= lastMoment
     // A first backfill has gaps by its nature, and says so; level with the node, it is complete within a moment. Otherwise a
     // status that is not there yet may be older than the view: from before a reorg, or from before the end of the first backfill.
-    const isKnown = backfilled
-      ? settled && (isOver || !isOnItsWay(status))
+    const isKnown = marks.backfilled
+      ? isSettled(marks, status, isOver)
       : isOver || !(await isLevel(snapshot, status))
     if (isKnown) return { snapshot, status }
     await snapshot.close()
-    if (backfilled && !settled && (status.phase === 'stalled' || isOver)) throw notHeard(status)
+    if (marks.backfilled && !marks.settled && (status.phase === 'stalled' || isOver)) throw notHeard(status)
     await sleep(pollMs, undefined, { signal })
   }
+}
+
+function isSettled({ settled }: IndexMarks, status: SyncStatus, isOver: boolean): boolean {
+  return settled && (isOver || !isOnItsWay(status))
+}
+
+/**
+ * Returns whether a history that was read in this state of the index may be answered now, by the rules of `openSettled` and
+ * `requireReady`. Where it may not, these say why, or wait.
+ */
+export function isCurrent(
+  { marks }: IndexState,
+  status: SyncStatus,
+  { isFirstPage, ...rules }: ReadinessRules & { readonly isFirstPage: boolean }
+): boolean {
+  if (status.indexUnusable || !marks.backfilled) return false
+  if (!isFirstPage) return true
+  return isSettled(marks, status, false) && whyNotReady({ ...status, backfilled: true }, rules) === undefined
 }
 
 /**
@@ -176,10 +194,19 @@ export async function coverageOf(
   below: CoverageBelow
 ): Promise<AnswerCoverage> {
   const range = await snapshot.indexedRange()
+  return coverageIn(chainId, { range, coverage: await snapshot.coverage() }, below)
+}
+
+/** Returns what an answer covers that is read from an index in this state. */
+export function coverageIn(
+  chainId: number,
+  { range, coverage }: Pick<IndexState, 'range' | 'coverage'>,
+  below: CoverageBelow
+): AnswerCoverage {
   if (range === undefined) return { chainId }
   return {
     ...{ chainId, from: range.from, to: range.to.number },
-    ...knownFrom(await snapshot.coverage()),
+    ...knownFrom(coverage),
     ...(range.from === 0 ? {} : below)
   }
 }

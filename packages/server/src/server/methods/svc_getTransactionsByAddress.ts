@@ -27,11 +27,11 @@ import {
   openBelowIndex,
   whoAnswersBelow
 } from './openBelowIndex.ts'
-import { coverageOf, openSettled, openUsable, requireReady } from './requireCurrent.ts'
+import { coverageIn, coverageOf, isCurrent, openSettled, openUsable, requireReady } from './requireCurrent.ts'
 
 /** The sources of one chain's transaction history. */
 interface HistoryChain extends DeepChain {
-  readonly reader: Pick<StoreReader, 'openSnapshot'>
+  readonly reader: Pick<StoreReader, 'openSnapshot' | 'unchangedState'>
   status(): SyncStatus
 }
 
@@ -61,11 +61,32 @@ export function createGetTransactionsByAddress(
   return async ([anyCaseAddress, page = {}], context) => {
     const chain = chainOf(chains, context)
     const address = anyCaseAddress.toLowerCase() as Address
+    const unchanged = findUnchanged(chain, address, page, context)
+    if (unchanged !== undefined) return unchanged
     for (;;) {
       const opened = await openHistory(chain, address, page, context)
       if (opened instanceof ResultStream || opened instanceof ResultText) return opened
       await opened.read()
     }
+  }
+
+  /** @returns a kept page, if nothing at all was committed to the index since it was read. */
+  function findUnchanged(
+    chain: HistoryChain,
+    address: Address,
+    page: HistoryPage,
+    context: MethodContext
+  ): ResultText | undefined {
+    const asked = namePage(chain.chainId, address, page)
+    const state = hasLimit(asked) ? chain.reader.unchangedState() : undefined
+    if (state === undefined || !hasLimit(asked)) return undefined
+    // What is older than the index comes from nodes.
+    if (chain.deep !== undefined && state.range?.from !== 0) return undefined
+    const kept = pageTexts.unchanged(state.version, asked)
+    const rules = { isFirstPage: page.before === undefined, serveWhileSyncing, nowMs: clock.now() }
+    if (kept === undefined || !isCurrent(state, chain.status(), rules)) return undefined
+    context.onCoverage?.(coverageIn(chain.chainId, state, { deepHistory: 'none' }))
+    return kept
   }
 
   /** @returns the read that is needed first, where history older than the index is missing. */
@@ -87,22 +108,14 @@ export function createGetTransactionsByAddress(
       const source = deep ? await whoAnswersBelow(deep, snapshot, context.signal) : 'none'
       const isAnswered = source !== 'none' || chain.isStrict === true
       const below = isAnswered ? await openBelowIndex(chain, snapshot, address, status, context) : undefined
-      const view = below === undefined ? snapshot : joinBelow(snapshot, below)
-      const named = {
-        ...{ chainId, address, limit: page.limit, before: page.before?.toLowerCase() as Hash | undefined },
-        ...{ attached: attachedTo(address, page), isDeep: below !== undefined }
+      const asked = {
+        ...{ ...namePage(chainId, address, page), isDeep: below !== undefined },
+        ...(await openPage(snapshot, below, address, page, chainId))
       }
-      const reportCoverage = async () =>
-        context.onCoverage?.(await coverageOf(chainId, snapshot, await coverageBelow(source, below)))
-      const unchanged = hasLimit(named) ? pageTexts.unchanged(view, named) : undefined
-      if (unchanged !== undefined) {
-        await reportCoverage()
-        return unchanged
-      }
-      const asked = { ...named, ...(await openPage(snapshot, below, address, named.before, chainId)) }
       const missing = await requireWhole(snapshot, below, asked, maxUnpaged)
       if (missing !== undefined) return missing
-      await reportCoverage()
+      context.onCoverage?.(await coverageOf(chainId, snapshot, await coverageBelow(source, below)))
+      const view = below === undefined ? snapshot : joinBelow(snapshot, below)
       const kept = asked.isWhole && hasLimit(asked) ? await pageTexts.find(view, asked) : undefined
       if (kept !== undefined) return kept
       isOpen = true
@@ -126,6 +139,11 @@ export function createGetTransactionsByAddress(
       yield* pageTexts.read(view, { ...page, limit: limit - shown.length })
     }
   }
+}
+
+function namePage(chainId: number, address: Address, page: HistoryPage) {
+  const before = page.before?.toLowerCase() as Hash | undefined
+  return { chainId, address, limit: page.limit, before, attached: attachedTo(address, page) }
 }
 
 interface Page extends Pick<ConfirmedPage, 'olderThan' | 'isWhole'> {
@@ -158,14 +176,14 @@ async function openPage(
   snapshot: HistoryReader & PoolReader,
   below: BelowIndex | undefined,
   address: Address,
-  before: Hash | undefined,
+  { before }: HistoryPage,
   chainId: number
 ): Promise<Page> {
   if (before === undefined) {
     const pending = await snapshot.pending(address)
     return { pending, olderThan: undefined, isWhole: pending.length === 0 }
   }
-  const found = await snapshot.lookUpHash(before)
+  const found = await snapshot.lookUpHash(before.toLowerCase() as Hash)
   switch (found.kind) {
     case 'confirmed':
       return { pending: [], olderThan: found.position, isWhole: true }
@@ -180,7 +198,7 @@ async function openPage(
       )
     }
     case 'unknown': {
-      const olderThan = await below?.lookUpHash(before)
+      const olderThan = await below?.lookUpHash(before.toLowerCase() as Hash)
       if (olderThan !== undefined) return { pending: [], olderThan, isWhole: true }
       throw new Refusal('INVALID_PARAMS', '/params/1/before must be the hash of a confirmed transaction.', {
         path: '/params/1/before'
