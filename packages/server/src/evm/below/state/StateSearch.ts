@@ -19,6 +19,8 @@ export interface StateSearchOptions {
 
 /** Records that are searched for together; more would keep a caller waiting for the first of them. */
 const maxWanted = 64
+/** Until the first of them is found: before, the account may be one that blocks themselves pay. */
+const firstWanted = 16
 /** So many payments in a row without a transaction: to search on is of no use. */
 const maxFruitless = 200
 /** So many suffice where blocks themselves pay that often, as they pay a fee recipient or an address of withdrawals. */
@@ -53,6 +55,8 @@ export class StateSearch implements DownwardSearch {
   #again: StateRead[] = []
   #from: number
   #hasKey: boolean
+  /** A transaction was found. */
+  #isFruitful = false
   /** The ends of the whole past are settled. */
   #isOpen = false
   #corrections = 0
@@ -93,7 +97,7 @@ export class StateSearch implements DownwardSearch {
       }),
       nonces.length > 0 && this.#lookUp(nonces, signal),
       ...blocks.map(async number => {
-        this.#effects.set(number, explainBlock(await block(number, signal), this.#address))
+        this.#learn(number, explainBlock(await block(number, signal), this.#address))
       })
     ])
     this.#again = []
@@ -117,14 +121,16 @@ export class StateSearch implements DownwardSearch {
 
   #plan(wanted: number) {
     const ends = this.#isOpen ? [] : this.#ends()
-    const plan = planTurn(this.#parts(), {
-      wanted: Math.min(wanted, maxWanted),
-      isThrifty: wanted > maxWanted,
+    const isThrifty = wanted > maxWanted
+    let plan = planTurn(this.#isUnprovable() ? [] : this.#parts(), {
+      wanted: Math.min(wanted, isThrifty && !this.#isFruitful ? firstWanted : maxWanted),
+      isThrifty,
       hasKey: this.#hasKey,
       effects: this.#effects,
       mayLookUp: nonce => this.#options.state.lookUp !== undefined && !this.#asked.has(nonce)
     })
     this.#callsLeft = plan.callsLeft
+    if (!this.#isOpen && !isThrifty) plan = { ...plan, reads: [...this.#ladder(), ...plan.reads] }
     const unread = plan.reads.filter(({ kind, height }) => (this.#known[kind].at(height)?.times ?? 0) === 0)
     const reads = new Map(
       [...ends, ...this.#again, ...unread].map(read => [`${read.kind} ${read.height}`, read])
@@ -137,6 +143,28 @@ export class StateSearch implements DownwardSearch {
     const at = (height: number, ...kinds: readonly StateKind[]) => kinds.map(kind => ({ kind, height }))
     const ends = [...at(genesis, 'nonce', 'balance'), ...at(this.#from - 1, 'nonce', 'balance', 'code')]
     return ends.filter(({ kind, height }) => !this.#known[kind].isSettled(height))
+  }
+
+  /** Steps down from the top, each twice as long: they show how dense the account's past is, wherever it is. */
+  #ladder(): readonly StateRead[] {
+    const top = this.#from - 1
+    if (this.#options.state.lookUp !== undefined || this.#isUnprovable()) return []
+    const heights = []
+    for (let below = 1; below < top; below *= 2) heights.push(top - below)
+    return heights.flatMap(
+      height =>
+        [
+          { kind: 'nonce', height },
+          { kind: 'balance', height }
+        ] as const
+    )
+  }
+
+  /** Reports whether what was read so far, if it is true, keeps the account's past from being proven. */
+  #isUnprovable(): boolean {
+    const { code, nonce } = this.#known
+    const top = this.#from - 1
+    return (code.at(top)?.value ?? 0n) !== 0n || (!this.#hasKey && nonce.at(top)?.value === 0n)
   }
 
   #open(): boolean {
@@ -152,6 +180,18 @@ export class StateSearch implements DownwardSearch {
 
   #stop(reason: DeepReason): void {
     this.end = { from: this.#from, reason }
+  }
+
+  /** Learns from a block what it did, and which nonces were used before and after it. */
+  #learn(number: number, effect: BlockEffect): void {
+    this.#effects.set(number, effect)
+    const { nonces, authorizations, hasOddNonces } = effect
+    const sorted = [...nonces].sort((a, b) => Number(a - b))
+    const [first, last] = [sorted[0], sorted.at(-1)]
+    const isPlain = authorizations.length === 0 && !hasOddNonces
+    if (first === undefined || last === undefined || !isPlain || number >= this.#from) return
+    this.#known.nonce.conclude(number - 1, first)
+    this.#known.nonce.conclude(number, last + 1n)
   }
 
   async #lookUp(nonces: readonly bigint[], signal: AbortSignal): Promise<void> {
@@ -181,11 +221,13 @@ export class StateSearch implements DownwardSearch {
     /** Blocks that explain themselves, where the balance does not tell yet that nothing came in between. */
     let sound: SoundBlock[] = []
     let isNext = true
+    /** The balance after this block is the upper end of what follows. */
+    let upper = top
     for (const part of this.#parts()) {
       if (part.kind === 'falling') this.#judgeFall(part, isNext)
       if (part.kind === 'falling' || this.end !== undefined) break
       if (part.kind === 'bottom') {
-        const open = [part.height, top].filter(height => !this.#isSure(height))
+        const open = [part.height, upper].filter(height => !this.#isSure(height))
         this.#again.push(...open.map(height => ({ kind: 'balance', height }) as const))
         isNext &&= open.length === 0
         if (isNext) this.#keep(sound, part.height === genesis ? genesis : part.height + 1, nonce)
@@ -206,7 +248,7 @@ export class StateSearch implements DownwardSearch {
       if (!isUneven && part.height !== this.#from - 1) continue
       this.#keep(sound, part.height, nonce)
       sound = []
-      if (isUneven) this.#explainedBelow = part.height - 1
+      if (isUneven) upper = this.#explainedBelow = part.height - 1
       if (verdict?.kind === 'unprovable') this.#stop(verdict.reason)
       if (!isUneven) break
     }
@@ -225,6 +267,7 @@ export class StateSearch implements DownwardSearch {
     for (const { height, effect } of blocks) {
       const { records, change } = effect
       this.#effects.delete(height)
+      this.#isFruitful ||= records.length > 0
       if (records.length > 0) this.#found.push({ number: height, hashes: [], candidates: [], records })
       const { blocks: fruitless, paid, above } = this.#fruitless
       const isPaid = change > 0n ? 1 : 0

@@ -48,24 +48,21 @@ export function judgeBlock(
     if (unread !== undefined) return unread
     if (known.code.at(height - 1)?.value !== 0n) return { kind: 'unprovable', reason: 'delegated' }
   }
-  return isEven(part)
-    ? { kind: 'sound' }
-    : (open('balance', height - 1, height) ?? judgeChange(height, effect, known))
+  const unexplained = isEven(part) ? 0n : unexplainedBy(effect, height, known)
+  // What a block explains to the wei needs no second answer.
+  if (unexplained === 0n) return { kind: 'sound' }
+  const mayBePaid = unexplained > 0n && !effect.isTraced
+  const verdict: BlockVerdict = mayBePaid ? { kind: 'sound' } : { kind: 'unprovable', reason: 'other-fees' }
+  return open('balance', height - 1, height) ?? verdict
 }
 
 function isEven(part: OwnPart | { readonly kind: 'paid' }): boolean {
   return part.kind === 'own' && part.isUneven === undefined
 }
 
-function judgeChange(
-  height: number,
-  { change, isTraced }: BlockEffect,
-  { balance }: KnownState
-): BlockVerdict {
+function unexplainedBy({ change }: BlockEffect, height: number, { balance }: KnownState): bigint {
   const [before = 0n, after = 0n] = [height - 1, height].map(side => balance.at(side)?.value)
-  const unexplained = after - before - change
-  if (unexplained === 0n || (unexplained > 0n && !isTraced)) return { kind: 'sound' }
-  return { kind: 'unprovable', reason: 'other-fees' }
+  return after - before - change
 }
 
 /** Reports whether the nonces are those of the block's transactions and authorizations. */

@@ -13,15 +13,32 @@ export interface OwnPart {
   readonly isUneven?: true
 }
 
+/** Blocks after `low`, up to `high`. */
+export interface Stretch {
+  readonly low: number
+  readonly high: number
+}
+
+/** Nonces were used somewhere in a stretch. */
+export interface OpenNoncePart {
+  readonly kind: 'openNonce'
+  readonly low: Reading
+  readonly high: Reading
+  /** Where in it the balance changed, newest first; absent: its balance is not known at both ends. */
+  readonly changes: readonly Stretch[] | undefined
+}
+
 /** A part of an account's past, between readings of its nonce and its balance. */
 export type Part =
   | OwnPart
   /** The account used nonces somewhere in the blocks after `low`, up to `high`. */
-  | { readonly kind: 'openNonce'; readonly low: Reading; readonly high: Reading }
+  | OpenNoncePart
   /** The account was paid somewhere in the blocks after `low`, up to `high`. */
   | { readonly kind: 'openBalance'; readonly low: number; readonly high: number }
   /** The balance changed in this block, in which no nonce was used. */
   | { readonly kind: 'paid'; readonly height: number }
+  /** The balance changed in this block, which is older than a part that is still open. */
+  | { readonly kind: 'changed'; readonly height: number }
   /** A later nonce is lower than an earlier one, which cannot be. */
   | { readonly kind: 'falling'; readonly low: Reading; readonly high: Reading }
   /** Balances that are needed to tell whether the account was paid in between. */
@@ -51,6 +68,7 @@ export function* walkDown({ nonces, balances, effects, top }: WalkOptions): Gene
     const low = lowestEqual(nonces, high)
     const next = nonces.before(low.height)
     const part = next === undefined ? undefined : ownPart(nonces, next, low)
+    if (!isExplained) yield* changedParts(balances, { low: low.height, high: high.height })
     if (isExplained && (part === undefined || !isPlain(effects.get(low.height)))) {
       isExplained = false
       yield* walkBalances(balances, effects, explained, { top, bottom: low.height })
@@ -61,7 +79,7 @@ export function* walkDown({ nonces, balances, effects, top }: WalkOptions): Gene
       return
     }
     if (isExplained && part !== undefined) explained.push(part)
-    else yield part ?? { kind: 'openNonce', low: next, high: low }
+    else yield part ?? openNoncePart(balances, next, low)
     high = next
   }
 }
@@ -76,6 +94,36 @@ function ownPart(nonces: Readings, next: Reading, { height, value }: Reading): O
   return { kind: 'own', height, first: next.value, end: value, quietTo: lowestEqual(nonces, next).height }
 }
 
+function openNoncePart(balances: Readings, low: Reading, high: Reading): OpenNoncePart {
+  return {
+    kind: 'openNonce',
+    low,
+    high,
+    changes: changesIn(balances, { low: low.height, high: high.height })
+  }
+}
+
+/** Where the balance changed in a stretch without own transactions. */
+function* changedParts(balances: Readings, stretch: Stretch): Generator<Part> {
+  for (const { low, high } of changesIn(balances, stretch) ?? [])
+    yield high - low === 1 ? { kind: 'changed', height: high } : { kind: 'openBalance', low, high }
+}
+
+/** Returns the stretches between adjacent balances that differ; `undefined`: it is not known at both ends. */
+function changesIn(balances: Readings, { low, high }: Stretch): readonly Stretch[] | undefined {
+  if (balances.at(low) === undefined) return undefined
+  const changes: Stretch[] = []
+  let upper = balances.at(high)
+  if (upper === undefined) return undefined
+  while (upper.height > low) {
+    const lower = balances.before(upper.height)
+    if (lower === undefined) break
+    if (lower.value !== upper.value) changes.push({ low: lower.height, high: upper.height })
+    upper = lower
+  }
+  return changes
+}
+
 /** Walks down blocks whose own transactions are known. */
 function* walkBalances(
   balances: Readings,
@@ -84,16 +132,12 @@ function* walkBalances(
   { top, bottom }: { readonly top: number; readonly bottom: number }
 ): Generator<Part> {
   const missing = [bottom, top].filter(height => balances.at(height) === undefined)
-  if (missing.length > 0) {
-    yield { kind: 'ends', heights: missing }
-    yield* own
-    return
-  }
+  if (missing.length > 0) yield { kind: 'ends', heights: missing }
   const left = [...own]
   let high = balances.at(top)
   while (high !== undefined && high.height > bottom) {
     const low = balances.before(high.height)
-    if (low === undefined) return
+    if (low === undefined || low.height < bottom) break
     const between: OwnPart[] = []
     while ((left[0]?.height ?? 0) > low.height) between.push(...left.splice(0, 1))
     const change = between.reduce((sum, { height }) => sum + (effects.get(height)?.change ?? 0n), 0n)
@@ -107,7 +151,8 @@ function* walkBalances(
     }
     high = low
   }
-  yield { kind: 'bottom', height: bottom }
+  if (missing.length > 0) yield* left
+  else yield { kind: 'bottom', height: bottom }
 }
 
 /** Returns the lowest of the adjacent readings with the same value. */
