@@ -46,6 +46,8 @@ export interface DeepHistoryCachesOptions {
   /** Approximate maximum of bytes of each chain; one account may have more. */
   readonly bound: number
   readonly logger: Logger
+  /** Called for what differs from its checksums: it counts as unknown. */
+  onDamage?(): void
   /** `Date.now`, replaced in tests. */
   readonly now?: () => number
   /** Of SQLite; replaced in tests. */
@@ -59,10 +61,11 @@ export interface DeepHistoryCachesOptions {
  */
 export function openDeepHistoryCaches(
   location: StoreLocation,
-  { bound, logger, now = Date.now, driver }: DeepHistoryCachesOptions
+  { bound, logger, now = Date.now, driver, onDamage = () => {} }: DeepHistoryCachesOptions
 ): DeepHistoryCaches {
+  const common = { bound, now, onDamage }
   const openFile = (path: string) =>
-    createDeepHistoryCache(sqlite.openCacheDatabase(path, sqlite.deepHistorySchema, driver), { bound, now })
+    createDeepHistoryCache(sqlite.openCacheDatabase(path, sqlite.deepHistorySchema, driver), common)
   const { open, end } = openEngine()
   const opened: DeepHistoryCache[] = []
   return {
@@ -97,7 +100,7 @@ export function openDeepHistoryCaches(
     const database = postgres.openCacheDatabase(location.url, postgres.deepHistorySchema)
     const shared = { ...database, close: async () => {} }
     return {
-      open: (chainId: number) => createDeepHistoryCache(shared, { bound, now, chainId }),
+      open: (chainId: number) => createDeepHistoryCache(shared, { ...common, chainId }),
       end: database.close
     }
   }

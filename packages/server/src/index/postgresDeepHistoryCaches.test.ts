@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createTestDatabase } from '../../test/support/startPostgres.ts'
+import { createTestDatabase, queryOnce } from '../../test/support/startPostgres.ts'
 import { silentLogger } from '../platform/logger.ts'
 import { describeDeepHistoryCache } from './caches/deepHistoryCache.contract.ts'
 import { type DeepHistoryCaches, openDeepHistoryCaches } from './openCaches.ts'
@@ -11,8 +11,11 @@ const closeAll = async () => {
 }
 afterEach(closeAll)
 
-function open(url: string, bound: number, now = Date.now): DeepHistoryCaches {
-  const caches = openDeepHistoryCaches({ kind: 'postgres', url }, { bound, now, logger: silentLogger })
+function open(url: string, bound: number, now = Date.now, onDamage = () => {}): DeepHistoryCaches {
+  const caches = openDeepHistoryCaches(
+    { kind: 'postgres', url },
+    { bound, now, onDamage, logger: silentLogger }
+  )
   opened.push(caches)
   return caches
 }
@@ -20,8 +23,19 @@ function open(url: string, bound: number, now = Date.now): DeepHistoryCaches {
 describeDeepHistoryCache('postgres', async () => {
   const url = await createTestDatabase()
   let nowMs = 1_700_000_000_000
+  let damages = 0
   return {
-    open: async (bound = 1e9) => open(url, bound, () => nowMs).ofChain(1),
+    open: async (bound = 1e9) =>
+      open(
+        url,
+        bound,
+        () => nowMs,
+        () => damages++
+      ).ofChain(1),
+    changeByHand: async sql => {
+      await queryOnce(url, `SET search_path = chain_data_deep; ${sql}`)
+    },
+    damages: () => damages,
     advance: ms => {
       nowMs += ms
     },

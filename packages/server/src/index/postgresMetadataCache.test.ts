@@ -36,6 +36,7 @@ function open(url: string, options: { bytes?: number; now?: () => number } = {})
 describeMetadataCache('postgres', async () => {
   const url = await createTestDatabase()
   let nowMs = 1_700_000_000_000
+  let damages = 0
   return {
     open: async ({ content = 1e9, url: urlBytes = 1e9 } = {}) => {
       const cache = openMetadataCache(
@@ -43,12 +44,17 @@ describeMetadataCache('postgres', async () => {
         {
           bounds: { content, url: urlBytes },
           logger: createLogger({ level: 'silent' }),
-          now: () => nowMs
+          now: () => nowMs,
+          onDamage: () => damages++
         }
       )
       opened.push(cache)
       return cache
     },
+    changeByHand: async sql => {
+      await queryOnce(url, `SET search_path = chain_data_metadata; ${sql}`)
+    },
+    damages: () => damages,
     advance: ms => {
       nowMs += ms
     },

@@ -28,14 +28,21 @@ for (const driver of availableSqliteDrivers()) {
   describeDeepHistoryCache(`sqlite over ${driver.name}`, async () => {
     const folder = makeFolder()
     let nowMs = 1_700_000_000_000
+    let damages = 0
     return {
       open: async (bound = 1e9) => {
         const cache = openOne(folder, {
-          ...{ bound, logger: silentLogger, driver, now: () => nowMs }
+          ...{ bound, logger: silentLogger, driver, now: () => nowMs, onDamage: () => damages++ }
         })
         opened.push(cache)
         return cache
       },
+      changeByHand: async sql => {
+        const file = driver.open(join(folder, 'evm-1.deep.sqlite'), { busyTimeoutMs: 1_000 })
+        file.exec(sql)
+        file.close()
+      },
+      damages: () => damages,
       advance: ms => {
         nowMs += ms
       },

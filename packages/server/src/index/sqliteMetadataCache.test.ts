@@ -28,6 +28,7 @@ function describeDriver(driver: SqliteDriver): void {
   describeMetadataCache(`sqlite over ${driver.name}`, async () => {
     const folder = makeFolder()
     let nowMs = 1_700_000_000_000
+    let damages = 0
     return {
       open: async ({ content = 1e9, url = 1e9 } = {}) => {
         const bounds = { content, url }
@@ -37,12 +38,19 @@ function describeDriver(driver: SqliteDriver): void {
             bounds,
             logger: silentLogger,
             driver,
-            now: () => nowMs
+            now: () => nowMs,
+            onDamage: () => damages++
           }
         )
         opened.push(cache)
         return cache
       },
+      changeByHand: async sql => {
+        const file = driver.open(join(folder, 'metadata.sqlite'), { busyTimeoutMs: 1_000 })
+        file.exec(sql)
+        file.close()
+      },
+      damages: () => damages,
       advance: ms => {
         nowMs += ms
       },

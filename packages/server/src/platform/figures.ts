@@ -150,6 +150,8 @@ export interface ServerFigures {
   /** The nodes and the indexer of each EVM chain, in the order of `chainStates`. */
   readonly nodeFigures: () => readonly NodeFigures[]
   readonly metadataFigures: () => MetadataFigures | undefined
+  /** Number of times that something stored in a cache differed from its checksum, by cache. */
+  readonly cacheDamages: () => ReadonlyMap<string, number>
   /** Names an EVM chain for people: `Polygon (137)`, or `Chain 31337` where only the id is known. */
   readonly chainLabel: (chainId: number) => string
 }

@@ -67,6 +67,7 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       solanaStates,
       nodeFigures: () => [],
       metadataFigures: () => undefined,
+      cacheDamages: () => new Map(),
       chainLabel: chainId => `Chain ${chainId}`
     },
     keyRing,

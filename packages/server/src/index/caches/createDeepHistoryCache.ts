@@ -1,9 +1,11 @@
+import { crc32 } from 'node:zlib'
 import type { DeepHistoryCache, DeepStretch } from '../../model/deepHistory.ts'
-import type { Address, BlockRef, HoldingCandidate } from '../../model/evm.ts'
+import type { Address, BlockRef, Hash, HoldingCandidate } from '../../model/evm.ts'
 import { chunk } from '../../platform/concurrency/permits.ts'
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import { addressBytes, hashBytes } from '../record/hexBytes.ts'
 import { standardNumber, standardOf, tokenIdsKey, tokenIdsOf } from '../record/tokenKey.ts'
+import { sumOfRow } from '../shared/rowSums.ts'
 import { ask, type CacheDatabase, type CacheValue, type Steps } from './cacheDatabase.ts'
 
 const chunkRecords = 256
@@ -25,6 +27,18 @@ interface AccountRow {
   readonly candidates_from: number
   readonly from_state: number
   readonly used_at: number
+  /** Lowest transaction that is known; null: none. */
+  readonly oldest_tx: number | null
+  /** Of all candidates. */
+  readonly held_sum: number
+  readonly sum: number | null
+}
+
+interface RecordRow {
+  readonly tx: number
+  readonly hash: Uint8Array
+  readonly rec: Uint8Array
+  readonly sum: number | null
 }
 
 export interface DeepHistoryCacheOptions {
@@ -34,12 +48,14 @@ export interface DeepHistoryCacheOptions {
   readonly now: () => number
   /** Chain of the cache, where the tables hold several; absent: they hold one. */
   readonly chainId?: number
+  /** Called for what differs from its checksums: its account counts as unknown, and is read from the nodes again. */
+  onDamage?(): void
 }
 
 /** Creates the cache of what is older than one chain's index, over the tables of an engine's `cacheDatabase.ts`. */
 export function createDeepHistoryCache(
   database: CacheDatabase,
-  { bound, now, chainId }: DeepHistoryCacheOptions
+  { bound, now, chainId, onDamage }: DeepHistoryCacheOptions
 ): DeepHistoryCache {
   const [account, record, candidate, dropped, usage] = [
     'account',
@@ -52,23 +68,50 @@ export function createDeepHistoryCache(
   const keyOf = (address: Address, anchor: BlockRef) =>
     [addressBytes(address), anchor.number, hashBytes(anchor.hash)] as const
 
+  const columns = 'id, records_from, candidates_from, from_state, used_at, oldest_tx, held_sum, sum'
+
+  /** Of what is known of an account; not of when it was used. */
+  function sumOfAccount(
+    address: Address,
+    anchor: BlockRef,
+    row: Omit<AccountRow, 'sum' | 'used_at'>
+  ): number {
+    const { id, records_from, candidates_from, from_state, oldest_tx, held_sum } = row
+    const [key, number, hash] = keyOf(address, anchor)
+    const known = { id, records_from, candidates_from, from_state, oldest_tx, held_sum }
+    return sumOfRow(chainId ?? 0, 'account', { key, number, hash, ...known })
+  }
+
+  /** @param newer - the next newer record of the account; null: it is the newest. */
+  function sumOfRecord(id: number, { tx, hash, rec }: Omit<RecordRow, 'sum'>, newer: number | null): number {
+    return sumOfRow(chainId ?? 0, 'record', { id, tx, hash, rec, newer })
+  }
+
   function* find(address: Address, anchor: BlockRef): Steps<AccountRow | undefined> {
     const [row] = yield* ask<AccountRow>(
-      `SELECT id, records_from, candidates_from, from_state, used_at FROM ${account}
+      `SELECT ${columns} FROM ${account}
        WHERE ${ofChain} address = $1 AND anchor_number = $2 AND anchor_hash = $3`,
       ...keyOf(address, anchor)
     )
-    return row
+    if (row === undefined || row.sum === sumOfAccount(address, anchor, row)) return row
+    yield* forget(row.id)
+    return undefined
+  }
+
+  /** Removes an account of which something is not what was written. */
+  function* forget(id: number): Steps<void> {
+    onDamage?.()
+    yield* ask(`DELETE FROM ${account} WHERE id = $1`, id)
   }
 
   function* make(address: Address, anchor: BlockRef): Steps<AccountRow> {
     // What was kept of it is older than another block.
     yield* ask(`DELETE FROM ${account} WHERE ${ofChain} address = $1`, addressBytes(address))
-    const [columns, values] = chainId === undefined ? ['', ''] : ['chain, ', `${chainId}, `]
+    const [chainColumn, values] = chainId === undefined ? ['', ''] : ['chain, ', `${chainId}, `]
     const [made] = yield* ask<AccountRow>(
       `INSERT INTO ${account}
-         (${columns}address, anchor_number, anchor_hash, records_from, candidates_from, used_at, weight)
-       VALUES (${values}$1, $2, $3, $2, $2, $4, $5) RETURNING id, records_from, candidates_from, from_state, used_at`,
+         (${chainColumn}address, anchor_number, anchor_hash, records_from, candidates_from, used_at, weight)
+       VALUES (${values}$1, $2, $3, $2, $2, $4, $5) RETURNING ${columns}`,
       ...keyOf(address, anchor),
       now(),
       accountOverheadBytes
@@ -77,35 +120,58 @@ export function createDeepHistoryCache(
     return made
   }
 
-  function* insert(table: string, rows: readonly (readonly CacheValue[])[]): Steps<void> {
+  /** @returns the values of `returned` of the rows that were not there yet. */
+  function* insert<Row extends object>(
+    table: string,
+    rows: readonly (readonly CacheValue[])[],
+    returned: keyof Row & string
+  ): Steps<readonly Row[]> {
+    const inserted: Row[] = []
     for (const some of chunk(rows, database.maxRows)) {
       let n = 0
       const tuples = some.map(values => `(${values.map(() => `$${++n}`).join(', ')})`)
-      yield* ask(`INSERT INTO ${table} VALUES ${tuples.join(', ')} ON CONFLICT DO NOTHING`, ...some.flat())
+      const text = `INSERT INTO ${table} VALUES ${tuples.join(', ')} ON CONFLICT DO NOTHING RETURNING ${returned}`
+      inserted.push(...(yield* ask<Row>(text, ...some.flat())))
     }
+    return inserted
   }
 
   function* save(address: Address, anchor: BlockRef, stretch: DeepStretch): Steps<void> {
-    const { id, records_from, candidates_from, from_state } =
-      (yield* find(address, anchor)) ?? (yield* make(address, anchor))
+    const known = (yield* find(address, anchor)) ?? (yield* make(address, anchor))
+    const { id, records_from, candidates_from } = known
     const { from, below } = stretch
-    const joins = (known: number) => below >= known && from < known
+    const joins = (knownFrom: number) => below >= knownFrom && from < knownFrom
     const records = joins(records_from) ? stretch.records : undefined
     const candidates = joins(candidates_from) ? stretch.candidates : undefined
-    yield* insert(
-      `${record} (account, tx, hash, rec)`,
-      (records ?? []).map(({ id: tx, hash, bytes }) => [id, tx, hash, bytes])
-    )
-    yield* insert(
+    let newest = known.oldest_tx
+    // What lies above is stored already.
+    const older = (records ?? [])
+      .filter(({ id: tx }) => newest === null || tx < newest)
+      .sort((a, b) => b.id - a.id)
+      .map(({ id: tx, hash, bytes: rec }) => {
+        const sum = sumOfRecord(id, { tx, hash, rec }, newest)
+        newest = tx
+        return [id, tx, hash, rec, sum]
+      })
+    yield* insert<RecordRow>(`${record} (account, tx, hash, rec, sum)`, older, 'tx')
+    const held = yield* insert<{ held: Uint8Array }>(
       `${candidate} (account, held)`,
-      (candidates ?? []).map(each => [id, encodeHeld(each)])
+      (candidates ?? []).map(each => [id, encodeHeld(each)]),
+      'held'
     )
+    const after = {
+      id,
+      records_from: records === undefined ? records_from : from,
+      candidates_from: candidates === undefined ? candidates_from : from,
+      from_state: records !== undefined && stretch.isFromState === true ? 1 : known.from_state,
+      oldest_tx: newest,
+      held_sum: (known.held_sum + sumOfHeld(held)) % 2 ** 32
+    }
     yield* ask(
-      `UPDATE ${account}
-       SET records_from = $2, candidates_from = $3, used_at = $4, weight = weight + $5, from_state = $6 WHERE id = $1`,
-      ...[id, records === undefined ? records_from : from, candidates === undefined ? candidates_from : from],
-      ...[now(), weigh(records ?? [], candidates ?? [])],
-      records !== undefined && stretch.isFromState === true ? 1 : from_state
+      `UPDATE ${account} SET records_from = $2, candidates_from = $3, used_at = $4, weight = weight + $5,
+         from_state = $6, oldest_tx = $7, held_sum = $8, sum = $9 WHERE id = $1`,
+      ...[id, after.records_from, after.candidates_from, now(), weigh(records ?? [], candidates ?? [])],
+      ...[after.from_state, after.oldest_tx, after.held_sum, sumOfAccount(address, anchor, after)]
     )
     yield* evict(id)
     yield* sweep()
@@ -163,32 +229,67 @@ export function createDeepHistoryCache(
     }
   }
 
-  function* readChunk(address: Address, anchor: BlockRef, id: number, below: number, limit: number) {
-    const rows = yield* ask<{ tx: number; rec: Uint8Array }>(
-      `SELECT tx, rec FROM ${record} WHERE account = $1 AND tx < $2 ORDER BY tx DESC LIMIT $3`,
+  /** @param before - the account as it was before. */
+  function* readChunk(address: Address, anchor: BlockRef, before: AccountRow, below: number, limit: number) {
+    const { id, oldest_tx } = before
+    const rows = yield* ask<RecordRow>(
+      `SELECT tx, hash, rec, sum FROM ${record} WHERE account = $1 AND tx < $2 ORDER BY tx DESC LIMIT $3`,
       ...[id, below, limit]
+    )
+    const [above] = yield* ask<{ tx: number | null }>(
+      `SELECT min(tx) AS tx FROM ${record} WHERE account = $1 AND tx >= $2`,
+      ...[id, below]
     )
     // Still there afterwards, so it was there with all its records before.
     if ((yield* find(address, anchor))?.id !== id) throw hasLeft()
-    return rows
+    let newer = above?.tx ?? null
+    const isSound = rows.every(row => {
+      const isWritten = row.sum === sumOfRecord(id, row, newer)
+      newer = row.tx
+      return isWritten
+    })
+    const reached = rows.at(-1)?.tx ?? below
+    const isWhole = rows.length === limit || oldest_tx === null || reached <= oldest_tx
+    if (isSound && isWhole) return rows
+    yield* forget(id)
+    throw hasLeft()
   }
 
   function* candidates(address: Address, anchor: BlockRef): Steps<readonly HoldingCandidate[]> {
     const row = yield* find(address, anchor)
     if (row === undefined) return []
     const held = yield* ask<{ held: Uint8Array }>(`SELECT held FROM ${candidate} WHERE account = $1`, row.id)
+    if (sumOfHeld(held) !== row.held_sum) {
+      const after = yield* find(address, anchor)
+      // Unless another server has added some meanwhile.
+      if (after?.id === row.id && after.held_sum === row.held_sum) yield* forget(row.id)
+      throw hasLeft()
+    }
     return held.map(each => decodeHeld(address, each.held))
+  }
+
+  function* lookUp(hash: Hash, anchor: BlockRef): Steps<number | undefined> {
+    const [found] = yield* ask<RecordRow & { account: number; newer: number | null }>(
+      `SELECT r.account, r.tx, r.hash, r.rec, r.sum,
+         (SELECT min(n.tx) FROM ${record} n WHERE n.account = r.account AND n.tx > r.tx) AS newer
+       FROM ${record} r JOIN ${account} AS a ON a.id = r.account
+       WHERE r.hash = $1 AND ${ofChain} a.anchor_number = $2 AND a.anchor_hash = $3 LIMIT 1`,
+      ...[hashBytes(hash), anchor.number, hashBytes(anchor.hash)]
+    )
+    if (found === undefined || found.sum === sumOfRecord(found.account, found, found.newer)) return found?.tx
+    yield* forget(found.account)
+    return undefined
   }
 
   return {
     known: (address, anchor) => database.run(known(address, anchor)),
     async *records(address, anchor, { belowId, limit = Number.POSITIVE_INFINITY }) {
-      const id = (await database.run(find(address, anchor)))?.id
-      if (id === undefined) return
+      const found = await database.run(find(address, anchor))
+      if (found === undefined) return
       let below = belowId
       for (let left = limit; left > 0; ) {
         const wanted = Math.min(left, chunkRecords)
-        const rows = await database.run(readChunk(address, anchor, id, below, wanted))
+        const rows = await database.run(readChunk(address, anchor, found, below, wanted))
         const last = rows.at(-1)
         if (last === undefined) return
         yield { ids: rows.map(({ tx }) => tx), bytes: Buffer.concat(rows.map(({ rec }) => rec)) }
@@ -197,16 +298,7 @@ export function createDeepHistoryCache(
       }
     },
     candidates: (address, anchor) => database.run(candidates(address, anchor)),
-    async lookUpHash(hash, anchor) {
-      const [found] = await database.run(
-        ask<{ tx: number }>(
-          `SELECT tx FROM ${record} JOIN ${account} AS a ON a.id = account
-           WHERE hash = $1 AND ${ofChain} anchor_number = $2 AND anchor_hash = $3 LIMIT 1`,
-          ...[hashBytes(hash), anchor.number, hashBytes(anchor.hash)]
-        )
-      )
-      return found?.tx
-    },
+    lookUpHash: (hash, anchor) => database.run(lookUp(hash, anchor)),
     save: (address, anchor, stretch) => database.transaction(String(chainId), save(address, anchor, stretch)),
     close: () => database.close()
   }
@@ -220,6 +312,10 @@ function encodeHeld(candidate: HoldingCandidate): Buffer {
     Buffer.from([standardNumber(standard)]),
     tokenIdsKey(candidate)
   ])
+}
+
+function sumOfHeld(rows: readonly { readonly held: Uint8Array }[]): number {
+  return rows.reduce((sum, { held }) => (sum + crc32(held)) % 2 ** 32, 0)
 }
 
 /** @throws {StoreError} the bytes are damaged. */

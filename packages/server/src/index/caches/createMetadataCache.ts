@@ -3,6 +3,7 @@ import type { MetadataCache, MetadataKind, MetadataRecord } from '../../model/me
 import { chunk } from '../../platform/concurrency/permits.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { sumOfRow } from '../shared/rowSums.ts'
 import { ask, type CacheDatabase, type Steps } from './cacheDatabase.ts'
 import { type MetadataChange, PendingChanges, type PendingEntry } from './pendingChanges.ts'
 
@@ -10,6 +11,8 @@ export interface MetadataCacheOptions {
   /** Maximum of bytes of each kind; least recently used documents are removed first. */
   readonly bounds: Readonly<Record<MetadataKind, number>>
   readonly logger: Logger
+  /** Called for each row that differs from its checksum: what it held counts as unknown, and is fetched again. */
+  onDamage?(): void
   /** Default: `Date.now`; replaced in tests. */
   readonly now?: () => number
 }
@@ -22,6 +25,8 @@ interface DocumentRow {
   readonly failures: number
   readonly failed_at: number | null
   readonly body: Uint8Array | null
+  readonly document_sum: number | null
+  readonly failure_sum: number | null
 }
 
 /** How the two kinds are stored. */
@@ -39,7 +44,7 @@ const awayPauseMs = 5_000
 /** Creates the cache of documents over the tables of an engine's `cacheDatabase.ts`. */
 export function createMetadataCache(
   database: CacheDatabase,
-  { bounds, logger, now = Date.now }: MetadataCacheOptions
+  { bounds, logger, onDamage, now = Date.now }: MetadataCacheOptions
 ): MetadataCache {
   const document = `${database.prefix}document`
   const usage = `${database.prefix}usage`
@@ -98,7 +103,9 @@ export function createMetadataCache(
       const rows = await attempt(() => database.run(selectDocuments(document, digests)))
       for (const row of rows ?? []) {
         const key = byDigest.get(Buffer.from(row.key).toString('hex'))
-        if (key !== undefined) found.set(key, row)
+        if (key === undefined) continue
+        found.set(key, row)
+        if (!isDocumentSound(row) || !isFailureSound(row)) onDamage?.()
       }
     }
     return found
@@ -166,20 +173,24 @@ export function createMetadataCache(
     } else if (change.is === 'failure') {
       const { count, atMs } = change.failure
       yield* ask(
-        `INSERT INTO ${document} (key, kind, used_at, weight, is_proven, failures, failed_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)
-         ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, failures = excluded.failures, failed_at = excluded.failed_at`,
-        ...[digest, kindNumbers[change.kind], nowMs, rowOverheadBytes, 0, count, atMs]
+        `INSERT INTO ${document} (key, kind, used_at, weight, is_proven, failures, failed_at, failure_sum)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, failures = excluded.failures,
+           failed_at = excluded.failed_at, failure_sum = excluded.failure_sum`,
+        ...[digest, kindNumbers[change.kind], nowMs, rowOverheadBytes, 0, count, atMs],
+        sumOfFailure({ key: digest, failures: count, failed_at: atMs })
       )
     } else {
       const { body, fetchedAtMs, isProven } = change.document
       const weight = rowOverheadBytes + body.length
       yield* ask(
-        `INSERT INTO ${document} (key, kind, used_at, weight, fetched_at, is_proven, failures, body)
-         VALUES ($1, $2, $3, $4, $5, $6, 0, $7)
+        `INSERT INTO ${document} (key, kind, used_at, weight, fetched_at, is_proven, failures, body, document_sum)
+         VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8)
          ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, weight = excluded.weight,
-           fetched_at = excluded.fetched_at, is_proven = excluded.is_proven, failures = 0, failed_at = NULL, body = excluded.body`,
-        ...[digest, kindNumbers[change.kind], nowMs, weight, fetchedAtMs, Number(isProven), body]
+           fetched_at = excluded.fetched_at, is_proven = excluded.is_proven, failures = 0, failed_at = NULL, body = excluded.body,
+           document_sum = excluded.document_sum, failure_sum = NULL`,
+        ...[digest, kindNumbers[change.kind], nowMs, weight, fetchedAtMs, Number(isProven), body],
+        sumOfDocument({ key: digest, fetched_at: fetchedAtMs, is_proven: isProven, body })
       )
     }
   }
@@ -214,7 +225,7 @@ export function createMetadataCache(
 
 function* selectDocuments(table: string, digests: readonly string[]): Steps<readonly DocumentRow[]> {
   return yield* ask<DocumentRow>(
-    `SELECT key, used_at, fetched_at, is_proven, failures, failed_at, body FROM ${table}
+    `SELECT key, used_at, fetched_at, is_proven, failures, failed_at, body, document_sum, failure_sum FROM ${table}
      WHERE key IN (${digests.map((_, at) => `$${at + 1}`).join(', ')})`,
     ...digests.map(digest => Buffer.from(digest, 'hex'))
   )
@@ -225,12 +236,43 @@ function digestOf(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }
 
+/** Leaves out what differs from its checksum. */
 function toMetadataRecord(row: DocumentRow): MetadataRecord {
   const { fetched_at, is_proven, failures, failed_at, body } = row
   return {
-    ...(body === null || fetched_at === null
+    ...(body === null || fetched_at === null || !isDocumentSound(row)
       ? {}
       : { document: { body, fetchedAtMs: fetched_at, isProven: Boolean(is_proven) } }),
-    ...(failed_at === null ? {} : { failure: { count: failures, atMs: failed_at } })
+    ...(failed_at === null || !isFailureSound(row) ? {} : { failure: { count: failures, atMs: failed_at } })
   }
+}
+
+function isDocumentSound(row: DocumentRow): boolean {
+  return row.document_sum === null
+    ? row.body === null && row.fetched_at === null
+    : row.document_sum === sumOfDocument(row)
+}
+
+function isFailureSound(row: DocumentRow): boolean {
+  return row.failure_sum === null ? row.failed_at === null : row.failure_sum === sumOfFailure(row)
+}
+
+/** Documents belong to no chain. */
+const noChain = 0
+
+function sumOfDocument({
+  key,
+  fetched_at,
+  is_proven,
+  body
+}: Pick<DocumentRow, 'key' | 'fetched_at' | 'is_proven' | 'body'>): number {
+  return sumOfRow(noChain, 'document', { key, fetched_at, is_proven: Number(is_proven), body })
+}
+
+function sumOfFailure({
+  key,
+  failures,
+  failed_at
+}: Pick<DocumentRow, 'key' | 'failures' | 'failed_at'>): number {
+  return sumOfRow(noChain, 'failure', { key, failures, failed_at })
 }

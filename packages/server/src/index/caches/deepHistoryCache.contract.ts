@@ -7,6 +7,10 @@ import { StoreUnavailableError } from '../../platform/errors.ts'
 export interface DeepHistoryCacheUnderTest {
   /** As a server opens it; several may be open at once. */
   open(bound?: number): Promise<DeepHistoryCache>
+  /** Changes the tables past the cache, by SQL that every engine understands. */
+  changeByHand(sql: string): Promise<void>
+  /** Number of times that a cache has met something damaged. */
+  damages(): number
   /** Moves the clock of every cache that is open, or opened later. */
   advance(ms: number): void
   /** Closes what is still open. */
@@ -178,6 +182,54 @@ export function describeDeepHistoryCache(
       await cache.save(person(2), anchor, { from: 0, below: 1_000, records })
       await cache.save(person(1), anchor, { from: 0, below: 1_000, records })
       await expect(reading.next()).rejects.toThrow(StoreUnavailableError)
+    })
+
+    it.each([
+      ['UPDATE record SET rec = hash WHERE tx = 40'],
+      ['UPDATE record SET tx = 41 WHERE tx = 40'],
+      ['DELETE FROM record WHERE tx = 50'],
+      ['DELETE FROM record WHERE tx = 40'],
+      ['DELETE FROM record WHERE tx = 30'],
+      ['DELETE FROM record'],
+      ['UPDATE account SET records_from = 0'],
+      ['UPDATE account SET oldest_tx = 40'],
+      ['DELETE FROM candidate'],
+      [
+        'UPDATE candidate SET held = account_address FROM (SELECT address AS account_address FROM account) AS a'
+      ]
+    ])('takes an account for unknown of which something was changed: %s', async sql => {
+      const cache = await place.open()
+      const own = person(1)
+      const candidates: HoldingCandidate[] = [
+        { owner: own, contract: person(90), standard: 'erc721', tokenId: 5n }
+      ]
+      const stretches = [
+        { from: 800, below: 1_000, records: [recordAt(50), recordAt(40)], candidates },
+        { from: 500, below: 800, records: [recordAt(30)], candidates }
+      ]
+      const readAll = async () => [
+        (await cache.known(own, anchor)).recordsFrom,
+        await idsOf(cache, own),
+        await cache.candidates(own, anchor)
+      ]
+      for (const stretch of stretches) await cache.save(own, anchor, stretch)
+      expect(await readAll()).toEqual([500, [50, 40, 30], candidates])
+      await place.changeByHand(sql)
+      const answered = await readAll().catch((error: unknown) => error)
+      if (!(answered instanceof StoreUnavailableError)) expect(answered).toEqual([1_000, [], []])
+      expect(place.damages()).toBe(1)
+      expect(await readAll()).toEqual([1_000, [], []])
+      for (const stretch of stretches) await cache.save(own, anchor, stretch)
+      expect(await readAll()).toEqual([500, [50, 40, 30], candidates])
+    })
+
+    it('does not find a transaction by its hash whose record was changed', async () => {
+      const cache = await place.open()
+      await cache.save(person(1), anchor, { from: 0, below: 1_000, records: [recordAt(9), recordAt(8)] })
+      await place.changeByHand('UPDATE record SET tx = 7 WHERE tx = 8')
+      expect(await cache.lookUpHash(hashOfId(9), anchor)).toBe(9)
+      expect(await cache.lookUpHash(hashOfId(8), anchor)).toBeUndefined()
+      expect(place.damages()).toBe(1)
     })
 
     it('is shared by two servers that read the same account', async () => {

@@ -5,6 +5,10 @@ import type { CachedDocument, MetadataCache, MetadataRecord } from '../../model/
 export interface MetadataCacheUnderTest {
   /** As a server opens it; several may be open at once. */
   open(bounds?: { readonly content?: number; readonly url?: number }): Promise<MetadataCache>
+  /** Changes the table past the cache, by SQL that every engine understands. */
+  changeByHand(sql: string): Promise<void>
+  /** Number of rows that a cache has found damaged. */
+  damages(): number
   /** Moves the clock of every cache that is open, or opened later. */
   advance(ms: number): void
   /** Closes what is still open and removes everything. */
@@ -77,6 +81,25 @@ export function describeMetadataCache(name: string, create: () => Promise<Metada
       cache.saveDocument('url', 'a', documentOf('{"n":2}'))
       expect(await readOne(cache, 'a')).toEqual({ document: documentOf('{"n":2}') })
       expect(await readOne(await reopen(cache), 'a')).toEqual({ document: documentOf('{"n":2}') })
+    })
+
+    it.each([
+      ['UPDATE document SET body = key', { failure: { count: 1, atMs: 9 } }],
+      ['UPDATE document SET fetched_at = fetched_at + 1', { failure: { count: 1, atMs: 9 } }],
+      ['UPDATE document SET body = NULL, fetched_at = NULL', { failure: { count: 1, atMs: 9 } }],
+      ['UPDATE document SET failures = 2', { document: documentOf('{"n":1}') }],
+      ['UPDATE document SET failed_at = NULL', { document: documentOf('{"n":1}') }]
+    ])('leaves out what was changed: %s', async (sql, left) => {
+      let cache = await place.open()
+      cache.saveDocument('url', 'a', documentOf('{"n":1}'))
+      cache.saveFailure('url', 'a', { count: 1, atMs: 9 })
+      cache = await reopen(cache)
+      await place.changeByHand(sql)
+      expect(await readOne(cache, 'a')).toEqual(left)
+      expect(place.damages()).toBe(1)
+      cache.saveDocument('url', 'a', documentOf('{"n":2}'))
+      expect(await readOne(await reopen(cache), 'a')).toEqual({ document: documentOf('{"n":2}') })
+      expect(place.damages()).toBe(1)
     })
 
     it('tells long addresses apart by their last character, and takes any text', async () => {

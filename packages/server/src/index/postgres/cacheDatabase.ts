@@ -144,6 +144,15 @@ export const metadataSchema: CacheSchema = {
       CREATE TRIGGER document_weighed AFTER INSERT OR DELETE OR UPDATE OF weight, kind ON document
         FOR EACH ROW EXECUTE FUNCTION weigh_document();
     `
+    },
+    {
+      version: 2,
+      name: 'checksums of documents',
+      sql: `
+      -- CRC-32 of the document and of its failures, each with the key. A document of an older program has none: it is fetched again.
+      ALTER TABLE document ADD COLUMN document_sum integer;
+      ALTER TABLE document ADD COLUMN failure_sum integer;
+    `
     }
   ]
 }
@@ -207,6 +216,20 @@ export const deepHistorySchema: CacheSchema = {
       sql: `
       -- 1: some of the account's records were found from state, so that receipts of no value may be missing.
       ALTER TABLE account ADD COLUMN from_state smallint NOT NULL DEFAULT 0;
+    `
+    },
+    {
+      version: 3,
+      name: 'checksums of accounts and records',
+      sql: `
+      -- What an older program kept has none: it is read again.
+      DELETE FROM account;
+      -- Lowest transaction that is known, NULL: none; CRC-32 of all candidates, added up.
+      ALTER TABLE account ADD COLUMN oldest_tx bigint;
+      ALTER TABLE account ADD COLUMN held_sum bigint NOT NULL DEFAULT 0;
+      -- CRC-32 of the row; that of a record also names the next newer one, so that a lost one shows.
+      ALTER TABLE account ADD COLUMN sum integer;
+      ALTER TABLE record ADD COLUMN sum integer;
     `
     }
   ]

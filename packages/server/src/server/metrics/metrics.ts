@@ -38,6 +38,8 @@ export function createMetrics(sources: MetricSources): Metrics {
   addStateMetrics(page, () => [...sources.chainStates(), ...sources.solanaStates()])
   addUpstreamMetrics(page, sources.nodeFigures)
   addIndexMetrics(page, sources.nodeFigures)
+  const corruptHelp = 'Rows of caches that were not what was written: they are fetched again.'
+  page.counter('cache_corruptions', corruptHelp, () => rowsBy('cache', sources.cacheDamages()))
   addMetadataMetrics(page, () => [sources.metadataFigures() ?? []].flat())
   addLimitMetrics(page, sources.limitFigures)
   if (sources.ownsProcess) collectDefaultMetrics({ register: page.registry })

@@ -24,6 +24,8 @@ export interface Stores {
   openMetadataCache(): MetadataCache
   /** Ends with `close`. */
   openDeepHistoryCache(chainId: number): DeepHistoryCache
+  /** Number of times that something stored in a cache differed from its checksum, by cache. */
+  cacheDamages(): ReadonlyMap<string, number>
   /** Closes the stores, once readers, caches and writers have ended. */
   close(): Promise<void>
 }
@@ -57,13 +59,23 @@ async function createStores(
 ): Promise<Stores> {
   const bounds = { content: metadata.cacheBytes, url: metadata.urlCacheBytes }
   const readers = await openStoreReaders(location, { connections: storeConnections })
-  const deep = openDeepHistoryCaches(location, { bound: history.deepCacheBytes, logger })
+  const damages = new Map([
+    ['metadata', 0],
+    ['deep_history', 0]
+  ])
+  const countDamage = (cache: string) => () => damages.set(cache, (damages.get(cache) ?? 0) + 1)
+  const onDeepDamage = countDamage('deep_history')
+  const deep = openDeepHistoryCaches(location, {
+    ...{ bound: history.deepCacheBytes, logger, onDamage: onDeepDamage }
+  })
   return {
     location,
     answersAtOnce: location.kind === 'postgres' ? storeConnections : sqliteAnswersAtOnce,
     openReader: readers.open,
-    openMetadataCache: () => openMetadataCache(location, { bounds, logger }),
+    openMetadataCache: () =>
+      openMetadataCache(location, { bounds, logger, onDamage: countDamage('metadata') }),
     openDeepHistoryCache: deep.ofChain,
+    cacheDamages: () => damages,
     async close() {
       await deep.close()
       await readers.close()

@@ -189,6 +189,7 @@ export async function startParts(
       solanaStates: () => solanaChains.map(({ state }) => state()),
       nodeFigures: () => evmChains.map(chain => chain.figures()),
       metadataFigures: metadata.figures,
+      cacheDamages: stores.cacheDamages,
       chainLabel: chainId => labelChain(chainId, names.get(chainId))
     },
     reportDamage(chainId, damage) {
