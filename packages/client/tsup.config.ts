@@ -6,6 +6,7 @@ export default defineConfig({
     native: 'src/native.ts',
     fetch: 'src/fetch.ts',
     query: 'src/query/index.ts',
+    history: 'src/history/index.ts',
     msw: 'src/msw/index.ts'
   },
   format: ['esm', 'cjs'],

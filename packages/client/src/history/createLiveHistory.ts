@@ -1,0 +1,254 @@
+import type { IncludedPart } from '@chain-data/protocol'
+import { hasReason } from '../hasReason.ts'
+import { createReader, type HistoryClient } from './createReader.ts'
+import { nothingHeld } from './HeldHistory.ts'
+import { createPolling, type HistoryFeed } from './HistoryFeed.ts'
+import type { FailedRead, HistorySnapshot, ReadingProgress } from './HistorySnapshot.ts'
+import { pageVisibility, type Visibility } from './Visibility.ts'
+
+/** Which history is held, and how it is kept up to date. */
+export interface LiveHistoryOptions {
+  /** The chain, also for a client that has a default one. */
+  readonly chainId: number
+  /** 20 bytes as 0x-hex, any case. */
+  readonly address: string
+  /** Records of the first page and of each older one, 1 to 1000. Default 25. */
+  readonly pageSize?: number | undefined
+  /** What to attach to the records; left out by itself for a host that does not know it. */
+  readonly include?: readonly IncludedPart[] | undefined
+  /** When the newest records are read again. Default: polling every 4 seconds, half as often while no block comes. */
+  readonly feed?: HistoryFeed | undefined
+  /** Nothing is read by itself while this is not visible. Default: the page's own visibility, where there is a page. */
+  readonly visibility?: Visibility | undefined
+}
+
+/**
+ * The history of one address as a store that is kept up to date, for any framework.
+ *
+ * @example
+ * const snapshot = useSyncExternalStore(history.subscribe, history.getSnapshot)
+ */
+export interface LiveHistory {
+  /**
+   * Calls the listener after each change of the snapshot. The first subscriber starts the reading, and after the last has left
+   * nothing is read any more; what was read is kept.
+   *
+   * @returns Removes the listener.
+   */
+  readonly subscribe: (listener: () => void) => () => void
+  /** The history as it is known now: the same object until something changes. */
+  readonly getSnapshot: () => HistorySnapshot
+  /**
+   * Reads the next older page. While that is under way, further calls only wait for it.
+   *
+   * @returns Resolves when it has ended, also when it failed: `olderError` then says why.
+   * @remarks While the host is still reading older history, it is asked again as long as somebody is subscribed.
+   */
+  readonly loadOlder: () => Promise<void>
+  /** Reads the newest records at once, also after an error that nothing is read again after by itself. */
+  readonly refresh: () => Promise<void>
+  /** Ends everything for good: calls under way are aborted and the listeners forgotten. The snapshot stays. */
+  readonly close: () => void
+}
+
+const defaultPollMs = 4_000
+const firstBackoffMs = 1_000
+const longestBackoffMs = 30_000
+/** Timers cannot wait longer; they would fire at once. */
+const longestTimerMs = 2 ** 31 - 1
+
+/**
+ * Creates a live history. Nothing is sent before somebody subscribes.
+ *
+ * The list is always one answer of the service, as long as it was loaded: records of two branches of the chain never stand in it
+ * together. An error leaves it as it was.
+ *
+ * @param client - A client, or anything with its `getTransactionsByAddress` and `getSyncStatus`.
+ */
+export function createLiveHistory(client: HistoryClient, options: LiveHistoryOptions): LiveHistory {
+  const { feed = createPolling(defaultPollMs), visibility = pageVisibility, pageSize = 25 } = options
+  const ending = new AbortController()
+  const reader = createReader(client, { ...options, pageSize, signal: ending.signal })
+  const listeners = new Set<() => void>()
+
+  let snapshot: HistorySnapshot = { state: 'loading', hasOlder: true, isLoadingOlder: false, reorgs: 0 }
+  let readAtMs: number | undefined
+  let failed: FailedRead | undefined
+  let failures = 0
+  let progress: ReadingProgress | undefined
+  let olderError: Error | undefined
+
+  let inTurn: Promise<unknown> = Promise.resolve()
+  let reading: Promise<void> | undefined
+  let loadingOlder: Promise<void> | undefined
+  /** When the newest records are read again. */
+  let dueMs = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let endPause = () => {}
+  let stopWatching: (() => void) | undefined
+
+  /** The readers run one after the other. */
+  function takeTurn(read: () => Promise<void>): Promise<void> {
+    const turn = inTurn.then(() => (ending.signal.aborted ? undefined : read()))
+    inTurn = turn.catch(() => {})
+    return turn
+  }
+
+  function publish(): void {
+    const next = currentSnapshot()
+    if (ending.signal.aborted || isSameSnapshot(snapshot, next)) return
+    snapshot = next
+    for (const listener of [...listeners]) listener()
+  }
+
+  function currentSnapshot(): HistorySnapshot {
+    const { records, hasOlder, reorgs } = reader.held()
+    const coverage = reader.coverage()
+    const facts = {
+      ...{ hasOlder, reorgs, isLoadingOlder: loadingOlder !== undefined },
+      ...(olderError && { olderError }),
+      ...(coverage && { coverage })
+    }
+    const read = readAtMs === undefined ? undefined : { ...facts, records }
+    const newestProgress = hasReason(failed?.error, 'STILL_READING') ? failed.error.data.progress : undefined
+    if (failed && !newestProgress) {
+      return read && readAtMs !== undefined
+        ? { state: 'stale', readAtMs, ...failed, ...read }
+        : { state: 'failed', ...failed, ...facts }
+    }
+    const known = newestProgress ?? progress
+    if (known) return { state: 'reading', progress: known, ...(read ?? facts) }
+    return read ? { state: 'ready', ...read } : { state: 'loading', ...facts }
+  }
+
+  async function readNewest(): Promise<void> {
+    const { held, coverage } = reader
+    const before = held().records
+    const blockBefore = coverage()?.to
+    let waitMs = Number.POSITIVE_INFINITY
+    dueMs = waitMs
+    try {
+      await takeTurn(reader.readNewest)
+      ;[readAtMs, failed, failures] = [Date.now(), undefined, 0]
+      const block = coverage()?.to
+      const hasNewBlock = block === undefined || blockBefore === undefined ? undefined : block !== blockBefore
+      waitMs = feed.waitMs({ hasChanged: before !== held().records, hasNewBlock })
+    } catch (caught) {
+      const error = caught as Error & { readonly retryable?: boolean; readonly retryAfterMs?: number }
+      if (error.retryable) {
+        const backoffMs = Math.min(firstBackoffMs * 2 ** failures, longestBackoffMs)
+        waitMs = Math.max(error.retryAfterMs ?? 0, backoffMs)
+        // That is no failure: the answer is on its way.
+        if (!hasReason(error, 'STILL_READING')) failures++
+      }
+      failed = { error, ...(waitMs < longestTimerMs && { retryAtMs: Date.now() + waitMs }) }
+    }
+    // The feed may have reported a change meanwhile.
+    dueMs = failed ? Date.now() + waitMs : Math.min(dueMs, Date.now() + waitMs)
+    reading = undefined
+    publish()
+    plan()
+  }
+
+  function refresh(): Promise<void> {
+    if (ending.signal.aborted) return Promise.resolve()
+    clearTimeout(timer)
+    reading ??= readNewest()
+    return reading
+  }
+
+  /** Sets the timer for the next reading, where somebody sees the list. */
+  function plan(): void {
+    clearTimeout(timer)
+    if (reading || !listeners.size || dueMs === Number.POSITIVE_INFINITY) return
+    // What was never read is, so that a page that was opened in the background is there when it is looked at.
+    if (readAtMs !== undefined && !visibility.isVisible()) return
+    timer = setTimeout(refresh, Math.min(Math.max(0, dueMs - Date.now()), longestTimerMs))
+  }
+
+  function changed(): void {
+    // After an error the wait is the service's word.
+    if (!failed) dueMs = 0
+    plan()
+  }
+
+  async function readOlder(): Promise<void> {
+    for (;;) {
+      try {
+        await takeTurn(reader.readOlder)
+        if (reader.held() !== nothingHeld) readAtMs ??= Date.now()
+        return
+      } catch (error) {
+        olderError = error as Error
+        if (!hasReason(error, 'STILL_READING') || !listeners.size) return
+        olderError = undefined
+        progress = error.data.progress
+        publish()
+        const waitMs = error.retryAfterMs ?? firstBackoffMs
+        await new Promise<void>(resolve => {
+          const pause = setTimeout(resolve, waitMs)
+          endPause = () => {
+            clearTimeout(pause)
+            resolve()
+          }
+        })
+      }
+    }
+  }
+
+  function loadOlder(): Promise<void> {
+    if (ending.signal.aborted) return Promise.resolve()
+    if (!loadingOlder) {
+      olderError = undefined
+      loadingOlder = readOlder().finally(() => {
+        loadingOlder = progress = undefined
+        publish()
+      })
+      publish()
+    }
+    return loadingOlder
+  }
+
+  function stop(): void {
+    clearTimeout(timer)
+    stopWatching?.()
+    stopWatching = undefined
+  }
+
+  return {
+    subscribe(listener) {
+      if (ending.signal.aborted) return () => {}
+      // The same function may subscribe twice.
+      const own = () => listener()
+      listeners.add(own)
+      if (!stopWatching) {
+        // What was reported meanwhile is not known.
+        if (!reading && dueMs === Number.POSITIVE_INFINITY) dueMs = 0
+        const ends = [feed.start(changed), visibility.subscribe(plan)]
+        stopWatching = () => {
+          for (const end of ends) end()
+        }
+        plan()
+      }
+      return () => {
+        listeners.delete(own)
+        if (!listeners.size) stop()
+      }
+    },
+    getSnapshot: () => snapshot,
+    loadOlder,
+    refresh,
+    close() {
+      ending.abort()
+      listeners.clear()
+      stop()
+      endPause()
+    }
+  }
+}
+
+/** Whether nothing that a snapshot says differs. */
+function isSameSnapshot(one: HistorySnapshot, other: HistorySnapshot): boolean {
+  const names = Object.keys({ ...one, ...other }) as (keyof HistorySnapshot)[]
+  return names.every(name => one[name] === other[name])
+}

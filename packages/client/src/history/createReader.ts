@@ -1,0 +1,147 @@
+import { type IncludedPart, isConfirmed } from '@chain-data/protocol'
+import type { Client, TransactionRecord } from '../Client.ts'
+import { hasReason } from '../hasReason.ts'
+import { type Coverage, parseCoverage } from '../parseCoverage.ts'
+import type { AbortSignalLike } from '../withDeadline.ts'
+import { blockOf, cursorOf, type HeldHistory, isFinal, joinNewest, nothingHeld } from './HeldHistory.ts'
+
+/** The calls that a list needs. Every client has them. */
+export type HistoryClient = Pick<Client, 'getTransactionsByAddress' | 'getSyncStatus'>
+
+/** What is read. */
+export interface ReaderOptions {
+  readonly chainId: number
+  readonly address: string
+  readonly pageSize: number
+  readonly include?: readonly IncludedPart[] | undefined
+  readonly signal: AbortSignalLike
+}
+
+/** Reads the history of one address and holds it. One of its functions may run at a time. */
+export interface Reader {
+  readonly held: () => HeldHistory
+  /** Of the last answer; absent where the host does not report it. */
+  readonly coverage: () => Coverage | undefined
+  /** Reads the newest records and all that may still change. */
+  readonly readNewest: () => Promise<void>
+  /** Reads the next older page, or everything anew where what is held may still change. */
+  readonly readOlder: () => Promise<void>
+}
+
+/** Most records of one call; the document's limit `pageRecords`. */
+const largestPage = 1000
+/** So many more records than may have changed are read, to meet the held ones. */
+const overlap = 5
+/** What is final moves on rarely. */
+const finalityEveryMs = 10_000
+/** How deep reorgs may go where the host does not report what is final. */
+const usualDepth = 64
+/** Reorgs in a row that one call of `readOlder` endures. */
+const mostAttempts = 3
+
+export function createReader(
+  client: HistoryClient,
+  { chainId, address, pageSize, signal, ...options }: ReaderOptions
+): Reader {
+  let { include } = options
+  let held = nothingHeld
+  let coverage: Coverage | undefined
+  /** Of an answer that is not held yet. */
+  let answered: Coverage | undefined
+  let finalized: number | undefined
+  let reportsFinality = true
+  let finalityReadMs = 0
+
+  async function read(limit: number, before?: string): Promise<readonly TransactionRecord[]> {
+    try {
+      return await client.getTransactionsByAddress({
+        ...{ chainId, address, limit, before, include, signal },
+        onAnswer: ({ header }) => {
+          answered = parseCoverage(header('x-chain-data-coverage'))[0]
+        }
+      })
+    } catch (error) {
+      // A host of the plain document does not know `include`.
+      if (include === undefined || !hasReason(error, 'INVALID_PARAMS')) throw error
+      include = undefined
+      return await read(limit, before)
+    }
+  }
+
+  /** Has to end before records are read: what was final before cannot change afterwards. */
+  async function readFinality(): Promise<void> {
+    const nowMs = Date.now()
+    // The first page is not held up: it may be read again.
+    if (held === nothingHeld || !reportsFinality || nowMs - finalityReadMs < finalityEveryMs) return
+    if (held.records.every(record => isFinal(record, held.finalTo))) return
+    try {
+      const status = await client.getSyncStatus({ chainId, signal })
+      finalized = status.finalized
+      reportsFinality = finalized !== undefined
+    } catch (error) {
+      // What was reported before stays final.
+      reportsFinality = !hasReason(error, 'METHOD_NOT_FOUND')
+    }
+    finalityReadMs = nowMs
+  }
+
+  function hold(next: HeldHistory, covers: Coverage | undefined): void {
+    held = next
+    if (JSON.stringify(covers) !== JSON.stringify(coverage)) coverage = covers
+  }
+
+  function finalBlock(records: readonly TransactionRecord[]): number {
+    if (reportsFinality) return finalized ?? -1
+    const newest = records.find(record => isConfirmed(record))
+    return (answered?.to ?? (newest ? blockOf(newest) : 0)) - usualDepth
+  }
+
+  /** @param length - How long the list becomes at least, if the account has as many records. */
+  async function readNewest(length = 0): Promise<void> {
+    await readFinality()
+    const open = held.records.filter(record => !isFinal(record, held.finalTo)).length
+    const least = open + (cursorOf(held.records) === undefined ? pageSize : overlap)
+    // Each longer page replaces the one before, so that what is not final is always one answer of the service.
+    for (let limit = Math.max(length, least); ; limit *= 4) {
+      const isLargest = limit >= largestPage
+      if (isLargest) limit = largestPage
+      const records = await read(limit)
+      const joined = joinNewest(held, { records, limit, length, isLargest, finalTo: finalBlock(records) })
+      if (joined !== undefined) return hold(joined, answered)
+    }
+  }
+
+  async function readOlder(): Promise<void> {
+    for (let attempt = 1; held.hasOlder && attempt <= mostAttempts; attempt++) {
+      const cursor = cursorOf(held.records)
+      const length = held.records.length + pageSize
+      // Older records go below one that no reorg moves; without such a one all are read anew.
+      if (cursor === undefined || (!isFinal(cursor, held.finalTo) && length <= largestPage)) {
+        return await readNewest(length)
+      }
+      try {
+        const older = await read(pageSize, cursor.hash)
+        const known = new Set(held.records.map(({ hash }) => hash))
+        if (older.every(({ hash }) => !known.has(hash))) {
+          const records = [...held.records, ...older]
+          // The newest records are still those of the answer before.
+          const covers = answered && coverage?.to ? { ...answered, to: coverage.to } : answered
+          return hold({ ...held, records, hasOlder: older.length === pageSize }, covers)
+        }
+        // A host that knows no `before` answers its newest records again: it has returned everything.
+        if (isFinal(cursor, held.finalTo)) {
+          held = { ...held, hasOlder: false }
+          return
+        }
+        await readNewest()
+      } catch (error) {
+        if (attempt === mostAttempts || !hasReason(error, 'CURSOR_REORGED')) throw error
+        // The chain replaced blocks that it had called final.
+        held = { ...held, finalTo: Math.min(held.finalTo, error.data.lastCommonBlock.blockNumber) }
+        await readNewest()
+      }
+    }
+  }
+
+  return { held: () => held, coverage: () => coverage, readNewest: () => readNewest(), readOlder }
+}
