@@ -57,6 +57,18 @@ interface Measured {
   readonly goal?: number
 }
 
+/** A program that has a client already, with and without a live list. */
+const withClient = `
+  import { createClient, hasReason } from '@chain-data/client/fetch'
+  const client = createClient({ baseUrl: location.origin, auth: false })
+  client.getTransactionsByAddress({ chainId: 1, address: location.hash }).then(alert, hasReason)
+`
+const withHistory = `${withClient}
+  import { createLiveHistory } from '@chain-data/client/history'
+  const list = createLiveHistory(client, { chainId: 1, address: location.hash })
+  list.subscribe(() => alert(list.getSnapshot()))
+`
+
 const axiosAlone = await gzippedBytes(`import axios from 'axios'; axios.post(location.hash).then(alert)`)
 const sizes: readonly Measured[] = [
   {
@@ -79,6 +91,11 @@ const sizes: readonly Measured[] = [
        alert(transactionPagesQuery(window.client, { address: location.hash, chainId: 1 }))`
     ),
     limit: 1_000
+  },
+  {
+    what: '@chain-data/client/history above the client, gzip',
+    bytes: (await gzippedBytes(withHistory)) - (await gzippedBytes(withClient)),
+    limit: 3_000
   },
   { what: '@chain-data/client, unpacked', bytes: unpackedBytes('client'), limit: 320_000 },
   { what: '@chain-data/protocol, unpacked', bytes: unpackedBytes('protocol') }

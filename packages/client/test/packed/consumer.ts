@@ -1,6 +1,7 @@
 // Compiled against the packed declarations, with and without DOM types: it uses what a program of theirs would name.
 import { type Client, type ClientOptions, createClient, parseCoverage, RpcError } from '@chain-data/client'
 import { type ChainPerCall, createClient as createFetchClient } from '@chain-data/client/fetch'
+import { createLiveHistory, type HistorySnapshot } from '@chain-data/client/history'
 import { getTokensAndNFTsQuery, transactionPagesQuery, verifyHistoryQuery } from '@chain-data/client/query'
 
 const options = { baseUrl: 'https://rpc.example.com', projectId: 'p', serverKey: 'k' } satisfies ClientOptions
@@ -24,7 +25,22 @@ export async function use(address: string): Promise<string> {
   const proof = verifyHistoryQuery(small, { address, chainId: 1 })
   const query = getTokensAndNFTsQuery(small, { address, chainId: 1 })
   const pages = transactionPagesQuery(client, { address, chainId: 1 })
-  return [query.queryKey, pages.initialPageParam, exact, wrong, sum, rounded, covered, proof.queryKey].join()
+  const list = createLiveHistory(small, { address, chainId: 1 })
+  const snapshot: HistorySnapshot = list.getSnapshot()
+  // @ts-expect-error: what was not read is not known.
+  const count: number = snapshot.records.length
+  if (snapshot.state === 'ready') list.close()
+  return [
+    count,
+    query.queryKey,
+    pages.initialPageParam,
+    exact,
+    wrong,
+    sum,
+    rounded,
+    covered,
+    proof.queryKey
+  ].join()
 }
 
 export function isOurs(error: unknown): error is RpcError {

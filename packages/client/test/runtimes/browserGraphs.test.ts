@@ -2,7 +2,12 @@ import { isBuiltin } from 'node:module'
 import { describe, expect, test } from 'vitest'
 import { bundle, sourceConditions } from './bundle.ts'
 
-const entries = ['@chain-data/client', '@chain-data/client/fetch', '@chain-data/client/query']
+const entries = [
+  '@chain-data/client',
+  '@chain-data/client/fetch',
+  '@chain-data/client/query',
+  '@chain-data/client/history'
+]
 
 const targets = [
   { name: 'a browser', conditions: ['browser'], mainFields: ['browser', 'module', 'main'] },
