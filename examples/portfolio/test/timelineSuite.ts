@@ -109,6 +109,29 @@ export function timelineSuite(portfolio: () => Portfolio): void {
       await close()
     })
 
+    test(
+      'says how far the service is with reading older history, and goes on when it is read',
+      limit,
+      async () => {
+        const { stack } = portfolio()
+        const { page, close } = await openAccount(scrolled, { height: 600 })
+        await expect.poll(async () => (await hashesOf(page)).length, patience).toBe(25)
+        const progress = { reachedBlock: 14_500_000, percent: 30, expectedMs: 50_000 }
+        const data = { reason: 'STILL_READING', extraMessage: 'Still reading.', retryAfterMs: 200, progress }
+        await answerInstead(page, stack.serviceUrl, 'svc_getTransactionsByAddress', {
+          error: { code: -32002, message: 'History is still being read', data }
+        })
+        await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+        await page.locator('.end').getByText('Older history is being read: 30 %, about 50 s left').waitFor()
+        expect(await hashesOf(page)).toHaveLength(25)
+        await page.unrouteAll({ behavior: 'ignoreErrors' })
+        await readAll(page)
+        expect(await hashesOf(page)).toHaveLength(longHistory)
+        expect(await page.getByText('Older history is being read').count()).toBe(0)
+        await close()
+      }
+    )
+
     test('keeps its place when something new comes, and says so', limit, async () => {
       const { driver } = portfolio().evm
       const { page, close } = await openAccount(scrolled, { height: 600 })

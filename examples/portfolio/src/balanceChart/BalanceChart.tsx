@@ -1,7 +1,7 @@
-import { isConfirmed } from '@chain-data/client/fetch'
+import { isConfirmed, type TransactionRecord } from '@chain-data/client/fetch'
 import { getSyncStatusQuery, getTokensAndNFTsQuery } from '@chain-data/client/query'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { useCertificate } from '../completeness/useCertificate.ts'
 import { type ChainSettings, chainById } from '../config.ts'
 import { useClient } from '../shared/ClientProvider.tsx'
@@ -9,10 +9,13 @@ import { Notice } from '../shared/Notice.tsx'
 import { plural } from '../shared/plural.ts'
 import type { AccountRoute } from '../shared/route.ts'
 import { useHistory } from '../timeline/useHistory.ts'
+import { anchorOf, type KnownAnchor, tieTo } from './Anchor.ts'
 import { type BalanceSeries, balanceSeries, type Obstacle, type UnlistedPart } from './balanceSeries.ts'
 import { chartTitle } from './chartTitle.ts'
 import { StepChart } from './StepChart.tsx'
 import './balanceChart.css'
+
+const noRecords: readonly TransactionRecord[] = []
 
 /** The native balance over the history that is loaded; why it cannot be told where that is so; nothing on Solana. */
 export function BalanceChart(route: AccountRoute) {
@@ -22,22 +25,23 @@ export function BalanceChart(route: AccountRoute) {
 function EvmBalanceChart({ chainId, address }: AccountRoute) {
   const client = useClient()
   const chain = chainById(chainId)
-  const live = useHistory({ chainId, address })
-  const { history, isRead, refresh } = live
-  const { certificate } = useCertificate({ chainId, address }, live)
+  const { snapshot } = useHistory({ chainId, address })
+  const { certificate } = useCertificate({ chainId, address }, snapshot)
   const { data: status } = useQuery(getSyncStatusQuery(client, { chainId }))
-  const holdings = useQuery(getTokensAndNFTsQuery(client, { chainId, address }))
-  // Transactions that were read before the first balance do not lead up to it.
-  const lacksAnchor = isRead && holdings.data?.asOf !== undefined && history.anchor === undefined
-  useEffect(() => {
-    if (lacksAnchor) refresh()
-  }, [lacksAnchor, refresh])
+  const holdings = useQuery(getTokensAndNFTsQuery(client, { chainId, address })).data
+  const balance = useMemo(() => holdings && anchorOf(holdings), [holdings])
+  const [known, setKnown] = useState<KnownAnchor>({ reorgs: snapshot.reorgs })
+  const tied = tieTo(known, snapshot, balance)
+  // While rendering, as React allows for what follows from the last render.
+  if (tied !== known) setKnown(tied)
 
-  const series = useMemo(
-    () => balanceSeries(history, address, { internalFrom: status?.internalFrom, certificate }),
-    [history, address, status?.internalFrom, certificate]
-  )
-  if (series === undefined || history.records.length === 0) return null
+  const { records = noRecords, hasOlder } = snapshot
+  const { anchor } = tied
+  const series = useMemo(() => {
+    const history = { records, isComplete: !hasOlder, anchor }
+    return balanceSeries(history, address, { internalFrom: status?.internalFrom, certificate })
+  }, [records, hasOlder, anchor, address, status?.internalFrom, certificate])
+  if (series === undefined || records.length === 0) return null
   if ('kind' in series) {
     return (
       <section className="card" aria-labelledby="balance">
@@ -54,9 +58,7 @@ function EvmBalanceChart({ chainId, address }: AccountRoute) {
     <section className="card balanceChart" aria-labelledby="balance">
       <h2 id="balance">{chartTitle(series, chain)}</h2>
       <StepChart series={series} currency={chain} />
-      <p className="quiet tiny">
-        {caption(series, history.records.filter(record => isConfirmed(record)).length)}
-      </p>
+      <p className="quiet tiny">{caption(series, records.filter(record => isConfirmed(record)).length)}</p>
     </section>
   )
 }

@@ -1,9 +1,8 @@
 import type { ConfirmedTransaction, HistoryCertificate } from '@chain-data/client/fetch'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { emptyHistory, type History } from '../timeline/History.ts'
 import { axisTicks } from './axisTicks.ts'
-import { type BalanceSeries, balanceSeries } from './balanceSeries.ts'
+import { type BalanceSeries, balanceSeries, type KnownHistory } from './balanceSeries.ts'
 
 const me = `0x${'a'.repeat(40)}`
 const friend = `0x${'b'.repeat(40)}`
@@ -52,10 +51,10 @@ const toOf = (kind: Step['kind']) =>
 
 function historyOf(
   { records, balance, block }: ReturnType<typeof playLedger>,
-  over: Partial<History> = {}
-): History {
+  over: Partial<KnownHistory> = {}
+): KnownHistory {
   const anchor = { balanceWei: balance, blockNumber: block, blockHash: '0x', timestampSeconds: block * 12 }
-  return { ...emptyHistory, records, isComplete: true, anchor, ...over }
+  return { records, isComplete: true, anchor, ...over }
 }
 
 const noParts = {

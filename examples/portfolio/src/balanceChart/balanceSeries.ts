@@ -1,5 +1,11 @@
-import { type ConfirmedTransaction, type HistoryCertificate, isConfirmed } from '@chain-data/client/fetch'
-import { type Anchor, blockOf, type History } from '../timeline/History.ts'
+import {
+  type ConfirmedTransaction,
+  type HistoryCertificate,
+  isConfirmed,
+  type TransactionRecord
+} from '@chain-data/client/fetch'
+import { blockOf } from '../timeline/ListChanges.ts'
+import type { Anchor } from './Anchor.ts'
 
 /** The native balance at the end of a block in which it may have changed. */
 export interface BalancePoint {
@@ -37,6 +43,16 @@ export interface BalanceSeries {
   readonly trust: 'proven' | 'assumed'
 }
 
+/** The records that are counted back over. */
+export interface KnownHistory {
+  /** Newest first, without gaps. */
+  readonly records: readonly TransactionRecord[]
+  /** Whether the last record is the account's first. */
+  readonly isComplete: boolean
+  /** Absent while there is none. */
+  readonly anchor?: Anchor | undefined
+}
+
 /** What is known beside the history itself. */
 export interface Evidence {
   /** First block from which on payments by contracts are known of every transaction. */
@@ -50,7 +66,7 @@ export interface Evidence {
  * @returns An obstacle in place of balances that would be wrong; nothing while there is no balance to count from.
  */
 export function balanceSeries(
-  { records, isComplete, anchor }: History,
+  { records, isComplete, anchor }: KnownHistory,
   account: string,
   { internalFrom, certificate }: Evidence
 ): BalanceSeries | Obstacle | undefined {

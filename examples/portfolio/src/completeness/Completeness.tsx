@@ -27,13 +27,13 @@ export function Completeness(route: AccountRoute) {
 
 function EvmCompleteness({ chainId, address }: AccountRoute) {
   const client = useClient()
-  const history = useHistory({ chainId, address })
-  const proof = useCertificate({ chainId, address }, history)
+  const { snapshot } = useHistory({ chainId, address })
+  const proof = useCertificate({ chainId, address }, snapshot)
   const status = useQuery(getSyncStatusQuery(client, { chainId }))
   const [isOpen, setOpen] = useState(false)
   const { certificate, error, isProving, isUnknown, prove } = proof
   // A host without the one has not the other either: then there is nothing to press.
-  if (isUnknown || hasReason(status.error, 'METHOD_NOT_FOUND') || !history.isRead) return null
+  if (isUnknown || hasReason(status.error, 'METHOD_NOT_FOUND') || snapshot.records === undefined) return null
 
   if (certificate !== undefined) {
     const { tone, text } = proofWords(certificate)

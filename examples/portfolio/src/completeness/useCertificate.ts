@@ -1,9 +1,9 @@
 import { type HistoryCertificate, hasReason, isConfirmed } from '@chain-data/client/fetch'
+import type { HistorySnapshot } from '@chain-data/client/history'
 import { verifyHistoryQuery } from '@chain-data/client/query'
 import { useQuery } from '@tanstack/react-query'
 import { useClient } from '../shared/ClientProvider.tsx'
 import type { AccountRoute } from '../shared/route.ts'
-import type { LiveHistory } from '../timeline/useHistory.ts'
 
 /** Up to so many transactions a proof costs the service little, and is asked for without being pressed for. */
 const cheap = 200
@@ -24,16 +24,18 @@ export interface Proof {
 }
 
 /** The proof for an account; everybody who asks shares it. Of a long history it is made only when `prove` is called. */
-export function useCertificate({ chainId, address }: AccountRoute, { history, isRead }: LiveHistory): Proof {
+export function useCertificate(
+  { chainId, address }: AccountRoute,
+  { records, hasOlder, reorgs }: HistorySnapshot
+): Proof {
   const client = useClient()
-  const { records, isComplete } = history
-  const isCheap = isRead && isComplete && records.length <= cheap
-  const newest = records.find(record => isConfirmed(record))
+  const isCheap = records !== undefined && !hasOlder && records.length <= cheap
+  const newest = records?.find(record => isConfirmed(record))
   const { queryKey, ...query } = verifyHistoryQuery(client, { chainId, address, timeoutMs })
   const proof = useQuery({
     ...query,
     // One of before a reorg speaks of blocks that are gone.
-    queryKey: [...queryKey, history.reorgs],
+    queryKey: [...queryKey, reorgs],
     enabled: isCheap,
     staleTime: Number.POSITIVE_INFINITY,
     // Its amounts are integers of any size, which cannot be compared as JSON.

@@ -1,4 +1,5 @@
-import { explainError } from './explainError.ts'
+import type { ReadingProgress } from '@chain-data/client/history'
+import { explainError, readingWords } from './explainError.ts'
 import { Notice } from './Notice.tsx'
 import { When } from './When.tsx'
 
@@ -22,6 +23,16 @@ export function FailedNotice({
   }
   return (
     <Notice state="failed" title={title} action={{ label: 'Try again', onPress: onRetry }}>
+      {text}
+    </Notice>
+  )
+}
+
+/** Says how far the service is with reading older history; it is asked again by itself. */
+export function ReadingNotice({ progress }: { progress: ReadingProgress }) {
+  const { title, text } = readingWords(progress)
+  return (
+    <Notice state="loading" title={title}>
       {text}
     </Notice>
   )

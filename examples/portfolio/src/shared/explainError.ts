@@ -1,4 +1,5 @@
 import { ChainDataClientError, hasReason, TransportError } from '@chain-data/client/fetch'
+import type { ReadingProgress } from '@chain-data/client/history'
 import { chainById } from '../config.ts'
 import { shownInteger } from './formatAmount.ts'
 
@@ -43,11 +44,8 @@ export function explainError(error: unknown, chainId: number): Explanation {
     }
   }
   if (hasReason(error, 'STILL_READING')) {
-    const { percent, reachedBlock, expectedMs } = error.data.progress
-    const left = expectedMs === undefined ? '' : `, ${shownTime(expectedMs)} left`
     return {
-      title: `Older history is being read: ${percent} %${left}`,
-      text: `Everything from block ${shownInteger(reachedBlock)} on is known. This page goes on by itself.`,
+      ...readingWords(error.data.progress),
       passes: true,
       concernsAll: false,
       isReading: true
@@ -140,6 +138,15 @@ export function explainError(error: unknown, chainId: number): Explanation {
     text: `${known && error.code === 'PROTOCOL' ? 'What answered is not this service.' : 'The service could not answer.'}${id}`,
     passes: known && error.retryable,
     concernsAll: false
+  }
+}
+
+/** Says how far the service is with reading older history. */
+export function readingWords({ percent, reachedBlock, expectedMs }: ReadingProgress) {
+  const left = expectedMs === undefined ? '' : `, ${shownTime(expectedMs)} left`
+  return {
+    title: `Older history is being read: ${percent} %${left}`,
+    text: `Everything from block ${shownInteger(reachedBlock)} on is known. This page goes on by itself.`
   }
 }
 

@@ -1,10 +1,10 @@
 import { isConfirmed, type TransactionRecord } from '@chain-data/client/fetch'
 import { getSyncStatusQuery } from '@chain-data/client/query'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { chainById, settings } from '../config.ts'
 import { useClient } from '../shared/ClientProvider.tsx'
-import { FailedNotice, retryEvery, StaleNotice } from '../shared/FailedNotice.tsx'
+import { FailedNotice, ReadingNotice, retryEvery, StaleNotice } from '../shared/FailedNotice.tsx'
 import { shownInteger } from '../shared/formatAmount.ts'
 import { Notice } from '../shared/Notice.tsx'
 import { plural } from '../shared/plural.ts'
@@ -14,12 +14,11 @@ import { useNow } from '../shared/useNow.ts'
 import { useSteadyError } from '../shared/useSteadyError.ts'
 import { When } from '../shared/When.tsx'
 import { dayOf, underDays } from './days.ts'
-import { emptyHistory, type History } from './History.ts'
+import type { ListChanges } from './ListChanges.ts'
 import { RecordRow } from './RecordRow.tsx'
 import { RowBlock, useOldRows } from './RowBlock.tsx'
-import { readOlder } from './readHistory.ts'
-import { tellChanges } from './tellChanges.ts'
-import { type LiveHistory, useHistory } from './useHistory.ts'
+import { type ShownList, tellChanges } from './tellChanges.ts'
+import { type AccountHistory, useHistory } from './useHistory.ts'
 import { useTokens } from './useTokens.ts'
 import './timeline.css'
 
@@ -43,35 +42,41 @@ export function Timeline({ chainId, address }: AccountRoute) {
 }
 
 function EvmTimeline({ chainId, address }: AccountRoute) {
-  const live = useHistory({ chainId, address })
-  const { history, isRead, error } = live
-  const { records, isComplete, gone } = history
-  const hasRows = records.length + gone.length > 0
+  const history = useHistory({ chainId, address })
+  const { snapshot, changes, list } = history
+  const { state, records, hasOlder } = snapshot
+  const hasRows = (records?.length ?? 0) + changes.gone.length > 0
   const said = useChangesSaid(history)
+  const retry = () => void list.refresh()
   return (
     <>
       <h2 id="transactions">
         Transactions{' '}
-        {isRead && (
+        {records !== undefined && (
           <span className="quiet">
             {shownInteger(records.length)}
-            {!isComplete && ' newest'}
+            {hasOlder && ' newest'}
           </span>
         )}
       </h2>
       <p className="unseen" role="status">
         {said}
       </p>
-      {error !== null && !hasRows && <FailedNotice {...{ error, chainId }} onRetry={live.refresh} />}
-      {error !== null && hasRows && (
-        <StaleNotice {...{ error, chainId }} readAtSeconds={live.readAtMs / 1000} onRetry={live.refresh} />
+      {state === 'failed' && <FailedNotice {...{ error: snapshot.error, chainId }} onRetry={retry} />}
+      {state === 'stale' && (
+        <StaleNotice
+          {...{ error: snapshot.error, chainId }}
+          readAtSeconds={snapshot.readAtMs / 1000}
+          onRetry={retry}
+        />
       )}
-      {!isRead && error === null && !hasRows && <Skeleton rows={4} />}
-      {isRead && !hasRows && <NoTransactions chainId={chainId} />}
-      {hasRows && (
+      {state === 'reading' && !snapshot.isLoadingOlder && <ReadingNotice progress={snapshot.progress} />}
+      {state === 'loading' && <Skeleton rows={4} />}
+      {records !== undefined && !hasRows && !hasOlder && <NoTransactions chainId={chainId} />}
+      {records !== undefined && (hasRows || hasOlder) && (
         <>
-          <Rows {...{ chainId, address, history }} />
-          <End {...{ chainId, live }} />
+          <Rows {...{ chainId, address, records, changes }} />
+          <End {...{ chainId, history }} />
         </>
       )}
     </>
@@ -91,8 +96,12 @@ function NoTransactions({ chainId }: { chainId: number }) {
   )
 }
 
-function Rows({ chainId, address, history }: AccountRoute & { history: History }) {
-  const { records, gone, returned, arrived } = history
+interface RowsProps extends AccountRoute {
+  records: readonly TransactionRecord[]
+  changes: ListChanges
+}
+
+function Rows({ chainId, address, records, changes: { gone, returned, arrived } }: RowsProps) {
   const currency = chainById(chainId)
   const tokens = useTokens({ chainId, address }, records)
   const today = dayOf(useNow() / 1000)
@@ -143,43 +152,37 @@ function whyGone(record: TransactionRecord, records: readonly TransactionRecord[
 }
 
 /** Reads on when the reader comes to the end; by a button for those who do not scroll. */
-function End({ chainId, live: { history, source } }: { chainId: number; live: LiveHistory }) {
-  const older = useMutation({ mutationFn: () => readOlder(source) })
+function End({ chainId, history: { snapshot, list } }: { chainId: number; history: AccountHistory }) {
+  const { records = [], hasOlder, isLoadingOlder, olderError } = snapshot
   const end = useRef<HTMLDivElement>(null)
-  const { isComplete, records } = history
-  const canRead = !isComplete && older.isIdle
-  const { mutate, reset } = older
+  const canRead = hasOlder && !isLoadingOlder && olderError === undefined
+  const readOn = useCallback(() => void list.loadOlder(), [list])
 
-  // Asked again as soon as it is done, in case that the end is still in sight.
-  useEffect(() => {
-    if (older.isSuccess) reset()
-  }, [older.isSuccess, reset])
-
-  const error = useSteadyError(older)
-  const againMs = older.isError && retryEvery(older.error, chainId, settings.pollMs)
+  const error = useSteadyError({ error: olderError ?? null, isPending: isLoadingOlder })
+  const againMs = olderError !== undefined && retryEvery(olderError, chainId, settings.pollMs)
   useEffect(() => {
     if (againMs === false) return
-    const timer = setTimeout(mutate, againMs)
+    const timer = setTimeout(readOn, againMs)
     return () => clearTimeout(timer)
-  }, [againMs, mutate])
+  }, [againMs, readOn])
 
   useEffect(() => {
     if (end.current === null || !canRead) return
     const read: IntersectionObserverCallback = entries => {
       // On a busy machine several may come at once.
-      if (entries.some(({ isIntersecting }) => isIntersecting)) mutate()
+      if (entries.some(({ isIntersecting }) => isIntersecting)) readOn()
     }
     const observer = new IntersectionObserver(read, { rootMargin: '600px' })
     observer.observe(end.current)
     return () => observer.disconnect()
-  }, [canRead, mutate])
+  }, [canRead, readOn])
 
   // Where the index begins later than the chain, older transactions are not known.
   const from = useQuery(getSyncStatusQuery(useClient(), { chainId })).data?.indexedFrom ?? 0
   const first = records.findLast(record => isConfirmed(record))
   return (
     <div className="end" ref={end}>
-      {isComplete && (
+      {!hasOlder && (
         <p className="quiet">
           That is all{from > 0 && ` since block ${shownInteger(from)}, where the index begins`}:{' '}
           {plural(records.length, 'transaction', 'transactions')}
@@ -191,29 +194,30 @@ function End({ chainId, live: { history, source } }: { chainId: number; live: Li
           .
         </p>
       )}
-      {error !== null && <FailedNotice {...{ error, chainId }} onRetry={() => older.mutate()} />}
-      {!isComplete && error === null && (
+      {error !== null && <FailedNotice {...{ error, chainId }} onRetry={readOn} />}
+      {snapshot.state === 'reading' && isLoadingOlder && <ReadingNotice progress={snapshot.progress} />}
+      {hasOlder && error === null && (
         <button
           type="button"
           className="button"
           // Not `disabled`: that would take the focus from whoever pressed it.
-          aria-disabled={older.isPending}
-          onClick={() => older.isPending || older.mutate()}
+          aria-disabled={isLoadingOlder}
+          onClick={readOn}
         >
-          {older.isPending ? 'Loading older ones …' : 'Load older'}
+          {isLoadingOlder ? 'Loading older ones …' : 'Load older'}
         </button>
       )}
     </div>
   )
 }
 
-function useChangesSaid(history: History): string {
-  const before = useRef<History>(emptyHistory)
+function useChangesSaid({ snapshot: { records }, changes }: AccountHistory): string {
+  const before = useRef<ShownList>({ changes })
   const [said, setSaid] = useState('')
   useEffect(() => {
-    const text = tellChanges(before.current, history)
-    before.current = history
+    const text = tellChanges(before.current, { records, changes })
+    before.current = { records, changes }
     if (text !== '') setSaid(text)
-  }, [history])
+  }, [records, changes])
   return said
 }
