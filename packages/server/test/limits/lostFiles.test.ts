@@ -1,13 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import {
+  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
-  writeFileSync
+  writeFileSync,
+  writeSync
 } from 'node:fs'
 import { join } from 'node:path'
 import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain-data/devnet'
@@ -15,6 +20,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
 import { openDeepHistoryCaches, openMetadataCache } from '../../src/index/openCaches.ts'
+import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
 import { chainFiles } from '../../src/index/sqlite/open.ts'
 import { createServer, type Server } from '../../src/index.ts'
 import { createLogger } from '../../src/platform/logger.ts'
@@ -186,10 +192,38 @@ it('an index whose files are moved, replaced or read-only is not answered from, 
   // A part of what was overwritten may be in memory.
   const sinceMs = performance.now()
   truncateSync(database)
-  await isLost(running, /was overwritten while in use: .* begin anew with chain-data reset/, sinceMs)
+  await isLost(running, /was overwritten while in use: stop the server, .* or run chain-data reset/, sinceMs)
   await running.server.close()
   rmSync(folder, { recursive: true })
   await level(await start(folder), await mine(1))
+})
+
+it('an older copy that is written over the index is noticed, and a checkpoint by another program is none', async () => {
+  const folder = await newFolder()
+  const running = await start(folder)
+  await level(running, await mine(1))
+  const { database } = chainFiles(folder, anvil.chainId)
+  const other = loadSqliteDriver().open(database, { busyTimeoutMs: 5_000 })
+  cleanUps.push(() => other.close())
+  const beat = () => other.prepare<{ beat: number }>('SELECT beat FROM writer_report').get([])?.beat ?? 0
+  const checkpoint = async () => {
+    other.prepare('PRAGMA wal_checkpoint(RESTART)').get([])
+    // The writer checks its files with every report.
+    const before = beat()
+    await eventually('the writer has reported twice', () => beat() > before + 1)
+  }
+  await checkpoint()
+  const copy = readFileSync(database)
+  await level(running, await mine(3))
+  await checkpoint()
+  expect(await running.health()).toMatchObject({ httpStatus: 200 })
+  expect(statSync(database).size).toBe(copy.length)
+
+  const file = openSync(database, 'r+')
+  const sinceMs = performance.now()
+  writeSync(file, copy)
+  closeSync(file)
+  await isLost(running, /was overwritten while in use: stop the server, .* or run chain-data reset/, sinceMs)
 })
 
 it('an index that was deleted is not made anew before a restart, which no other server disturbs', async () => {

@@ -18,11 +18,13 @@ export function hasContent(path: string): boolean {
  * Remembers the files that a writer has just opened. A file that is deleted or replaced stays open as it was, so that SQLite
  * would go on writing where nobody reads; and whoever makes another lock file writes beside the writer that holds this one.
  *
+ * @param isOwn - says whether the file of the index still holds what was stored there; called when it has changed.
  * @returns a check that the paths still lead to these files, and that they may be written. It throws {StoreLostError} where
  *   they do not, {StoreInUseError} where only the lock is another one.
- * @remarks Some microseconds. Files are not opened: closing one would end the locks of the whole process on it.
+ * @remarks Some microseconds, unless the file has changed. Files are not opened here: closing one would end the locks of the whole
+ *   process on it.
  */
-export function trackFiles({ database, lock }: ChainFiles): () => void {
+export function trackFiles({ database, lock }: ChainFiles, isOwn: () => boolean): () => void {
   const named = [
     { what: "the file of the chain's index", path: database },
     { what: "the write-ahead log of the chain's index", path: `${database}-wal` },
@@ -30,7 +32,8 @@ export function trackFiles({ database, lock }: ChainFiles): () => void {
   ]
   const parts = named.map(part => ({ ...part, id: fileId(part.path) }))
   const lockId = fileId(lock)
-  let bytes = 0
+  let bytes = 0n
+  let changedNs = 0n
   /** Part of the file may be cached: only a new connection sees what is there now. */
   let isOverwritten = false
   return () => {
@@ -46,13 +49,14 @@ export function trackFiles({ database, lock }: ChainFiles): () => void {
       }
       requireWritable(what, path)
     }
+    const { size, ctimeNs } = statSync(database, { bigint: true })
     // An index never shrinks: its space is used again.
-    const { size } = statSync(database)
-    isOverwritten ||= size < bytes
+    isOverwritten ||= size < bytes || (ctimeNs !== changedNs && !isOwn())
     bytes = size
+    changedNs = ctimeNs
     if (isOverwritten) {
       throw new StoreLostError(
-        "the file of the chain's index was overwritten while in use: restart the server if a whole index is there now, else begin anew with chain-data reset"
+        "the file of the chain's index was overwritten while in use: stop the server, then put a whole index there without -wal and -shm files, or run chain-data reset"
       )
     }
     if (fileId(lock) !== lockId) {

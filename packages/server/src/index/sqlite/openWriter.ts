@@ -5,6 +5,7 @@ import type { ChainIdentity } from '../port/status.ts'
 import type { StoreWriter } from '../port/writer.ts'
 import { IndexWriter } from '../shared/IndexWriter.ts'
 import { checkIdentity } from '../shared/rows.ts'
+import { createFileCheck } from './checkpointedFile.ts'
 import type { SqliteDriver } from './driver.ts'
 import { inTransaction } from './driver.ts'
 import { keepAside, removeDatabase } from './keepAside.ts'
@@ -70,7 +71,8 @@ export async function openSqliteWriter(
       const { identity: stored } = inTransaction(connection, () => createCursor(connection).meta())
       checkIdentity(stored, identity, files.aside)
       const whole = { ...defaultLayout, ...layout }
-      const guarded = { ...connection, guard: trackFiles(files) }
+      const isOwn = createFileCheck(driver, connection, files.database)
+      const guarded = { ...connection, guard: trackFiles(files, isOwn) }
       return new IndexWriter(new SqliteWriter(guarded, stored.chainId, files, lock, whole), whole)
     } catch (error) {
       connection.close()
