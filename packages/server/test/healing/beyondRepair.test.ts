@@ -74,6 +74,6 @@ it.each([
     })
     const { error } = await server.history(address)
     expect(error?.data).toMatchObject({ reason: 'UPSTREAM_UNAVAILABLE', extraMessage: advice })
-    expect((await server.history(address, 31_338)).result).toEqual([])
+    expect((await server.history(address, { chainId: 31_338 })).result).toEqual([])
   }
 )

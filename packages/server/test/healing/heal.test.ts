@@ -144,4 +144,54 @@ describe.each(engines)('an index in $name that is damaged', engine => {
     })
     await eventually('the chain is not held up', () => server.status()?.ready)
   })
+
+  const bytes = (hex: string) => (engine.name === 'sqlite' ? `x'${hex}'` : `'\\x${hex}'::bytea`)
+
+  it('heals without being read: account events that were altered', async () => {
+    const events = (where: string) =>
+      countRows(store.location, `SELECT count(*) AS n FROM account_event ${where}`)
+    const { block } = take()
+    const altered = `WHERE block = ${block} AND rec = ${bytes('00')}`
+    const whole = await events(`WHERE block = ${block}`)
+    expect(whole).toBeGreaterThan(0)
+    await damageIndex(store.location, `UPDATE account_event SET rec = ${bytes('00')} WHERE block = ${block}`)
+    expect(await events(altered)).toBe(whole)
+    await eventually('they are replaced', async () => (await events(altered)) === 0, 10_000)
+    expect(await events(`WHERE block = ${block}`)).toBe(whole)
+  })
+
+  it('is refused, and heals: an altered entry of the pool', async () => {
+    const to = `0x${engine.name === 'sqlite' ? '71' : '72'}${'7'.repeat(38)}`
+    const [from] = (await chain.rpc('eth_accounts')) as string[]
+    const hash = await chain.rpc('eth_sendTransaction', { from, to, value: '0x1' })
+    const pending = () => countRows(store.location, 'SELECT count(*) AS n FROM pool')
+    await eventually('it is in the pool', async () => (await pending()) === 1)
+    await damageIndex(store.location, `UPDATE pool SET rec = ${bytes('00')}`)
+    expect((await server.history(to)).error?.data.reason).toBe('INDEX_DAMAGED')
+    const answer = await eventually('the pool was read again', async () => (await server.history(to)).result)
+    expect(answer.map(record => record.hash)).toEqual([hash])
+    await chain.rpc('evm_mine')
+  })
+
+  it('heals when a reorg meets the damage: undo data, and the hashes that it removes', async () => {
+    const [kept, removed] = [await chain.pay(), await chain.pay()]
+    await server.level(chain.rpc)
+    const altered = engine.name === 'sqlite' ? `parties = ${bytes('00')}` : "tx_ids = '{}'"
+    await damageIndex(store.location, `UPDATE undo SET ${altered} WHERE block = ${removed.block}`)
+    await chain.rpc('anvil_reorg', 1, [])
+    await server.level(chain.rpc)
+    const { result } = await eventually('histories are answered', async () => {
+      const answer = await server.history(removed.address)
+      return answer.result && answer
+    })
+    expect(result).toEqual([])
+    expect((await server.history(kept.address)).result?.map(({ hash }) => hash)).toEqual([kept.hash])
+
+    const next = async () => (await server.history(kept.address, { before: removed.hash })).error?.data.reason
+    expect(await next()).toBe('CURSOR_REORGED')
+    await damageIndex(store.location, 'UPDATE reorged SET ancestor_number = ancestor_number - 1')
+    expect(await next()).toBe('INDEX_DAMAGED')
+    await eventually('it is forgotten', async () => (await next()) === 'INVALID_PARAMS', 10_000)
+    expect(server.status()).toMatchObject({ phase: 'following', ready: true })
+  })
 })

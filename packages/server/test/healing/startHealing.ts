@@ -11,6 +11,13 @@ export interface Answer {
   readonly error?: { readonly data: { readonly reason: string; readonly blockNumber?: number } }
 }
 
+/** What is asked for besides an account. */
+interface Asked {
+  /** 31337 by default. */
+  readonly chainId?: number
+  readonly before?: string
+}
+
 /** Accounts that were paid by one transaction each. */
 export interface PaidChain {
   readonly rpc: JsonRpc
@@ -73,8 +80,9 @@ export async function startHealing(store: TestStore, nodeUrls: readonly string[]
         return status?.phase === 'following' && status.indexedTo?.hash === hash
       })
     },
-    async history(address: string, chainId = 31_337): Promise<Answer> {
-      return (await call('svc_getTransactionsByAddress', [address], chainId)) as Answer
+    async history(address: string, { chainId, before }: Asked = {}): Promise<Answer> {
+      const page = before === undefined ? [] : [{ before }]
+      return (await call('svc_getTransactionsByAddress', [address, ...page], chainId)) as Answer
     },
     async syncStatus(): Promise<SyncStatus> {
       return ((await call('svc_getSyncStatus', [])) as { readonly result: SyncStatus }).result

@@ -66,7 +66,7 @@ export interface StoreWriter {
   findSuspects(damage: Damage): Promise<Suspects | undefined>
   /**
    * Takes the rows around damage for what has to be there, once every block of `Suspects.range` has been replaced: what these
-   * blocks do not have is removed.
+   * blocks do not have is removed. Damaged hashes that reorgs removed (`undo` without a block) are forgotten, the others stay.
    */
   acceptRows(damage: Damage): Promise<void>
   /**

@@ -143,7 +143,13 @@ export class PostgresWriter implements WriterEngine {
     return { damage, likely: [] }
   }
 
-  async acceptRows(): Promise<void> {}
+  async acceptRows({ part }: Damage): Promise<void> {
+    if (part !== 'undo') return
+    await this.#session.write(
+      [`DELETE FROM reorged WHERE ${isSound(this.#chainId, 'reorged')} IS NOT TRUE`],
+      []
+    )
+  }
 
   async replace(block: PackedBlocks, damage: Damage): Promise<void> {
     const number = block.headers[0]?.ref.number ?? 0

@@ -1,6 +1,6 @@
 import type { BlockRef, Hash } from '../../model/evm.ts'
 import { hashBytes } from '../record/hexBytes.ts'
-import { checkRow } from '../shared/rowSums.ts'
+import { checkRow, sumOfRow } from '../shared/rowSums.ts'
 import { toRef } from '../shared/rows.ts'
 import type { SqliteConnection } from './driver.ts'
 import { createKeyParts, reorgedHashes } from './keyParts.ts'
@@ -33,6 +33,7 @@ export function prepareReorged(connection: SqliteConnection, chainId: number) {
   const parts = createKeyParts(connection, reorgedHashes)
   const select = connection.prepare('SELECT 1 FROM reorged WHERE hash = ?')
   const remove = connection.prepare('DELETE FROM reorged WHERE hash = ?')
+  const every = connection.prepare<ReorgedRow>('SELECT * FROM reorged')
   const above = connection.prepare<ReorgedRow>('SELECT * FROM reorged WHERE ancestor_number > ?')
   const put = prepareSealed(
     connection,
@@ -57,6 +58,15 @@ export function prepareReorged(connection: SqliteConnection, chainId: number) {
     /** What a later block has again is confirmed again. */
     forget(hash: Uint8Array): void {
       if (remove.run([hash]) > 0) parts.change(hash, 0, -1)
+    },
+    /** Keeps what is as it was written: a cursor of one that is forgotten is taken for no transaction. */
+    forgetDamaged(): void {
+      const sound = every.all([]).filter(row => row.sum === sumOfRow(chainId, 'reorged', row))
+      // Rows whose keys were altered may not be found by them.
+      this.forgetAll()
+      for (const { hash, ancestor_number: number, ancestor_hash } of sound) {
+        this.remember([hash], toRef({ number, hash: ancestor_hash }))
+      }
     },
     forgetAll(): void {
       connection.exec('DELETE FROM reorged')

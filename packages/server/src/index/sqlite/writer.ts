@@ -24,6 +24,7 @@ import { createCursor, createMarkWriter } from './meta.ts'
 import type { ChainFiles } from './open.ts'
 import { createPoolRows, createPoolWriter } from './pool.ts'
 import { removeBlock } from './removeBlock.ts'
+import { prepareReorged } from './reorged.ts'
 import { hasUndoAbove, rollbackAll, rollbackTo } from './rollback.ts'
 import { prepareSealed } from './sealedRows.ts'
 import { sealMeta } from './sealOldRows.ts'
@@ -179,6 +180,7 @@ export class SqliteWriter implements WriterEngine {
   async acceptRows(damage: Damage): Promise<void> {
     const { chainId } = this.#cursor.meta().identity
     this.#change(() => {
+      if (damage.part === 'undo') return prepareReorged(this.#connection, chainId).forgetDamaged()
       const suspects = findSuspectRows(this.#connection, damage)
       if (suspects === undefined) return
       this.#sums.forget()

@@ -37,7 +37,7 @@ const maxKept = 10_000
 const patience = 5
 
 /** Parts without a block that are healed in another way than by fetching one. */
-const otherwiseHealed: readonly Damage['part'][] = ['report', 'poolEntry', 'addressRow', 'hashRow']
+const otherwiseHealed: readonly Damage['part'][] = ['report', 'poolEntry', 'undo', 'addressRow', 'hashRow']
 
 function isHealable({ part, block }: Damage): boolean {
   return block !== undefined || otherwiseHealed.includes(part)
@@ -109,6 +109,8 @@ export function createHealer(options: {
       return
     }
     if (number !== undefined) await replace(number, damage, store, signal)
+    // Hashes that a reorg removed: no node has them any more.
+    else if (part === 'undo') await store.acceptRows(damage)
     else await searchRows(damage, store, signal)
   }
 
