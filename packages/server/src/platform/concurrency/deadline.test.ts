@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { DeadlineError, openAbortScope, unlessAborted, withDeadline } from './deadline.ts'
+import { DeadlineError, openAbortScope, unlessAborted, withDeadline, withinDeadline } from './deadline.ts'
 
 const never = <T>() => new Promise<T>(() => {})
 
@@ -79,4 +79,54 @@ describe('work with a deadline', () => {
 test('a promise that loses against an abort is not reported as unhandled', async () => {
   const failing = Promise.reject(new Error('later'))
   await expect(unlessAborted(failing, AbortSignal.abort(new Error('before')))).rejects.toThrow('before')
+})
+
+describe('work whose signal is made when it is asked for', () => {
+  const createError = () => new Error('late')
+  const parent = () => new AbortController()
+
+  test('asks for no signal by itself, and gives its result', async () => {
+    const signal = () => {
+      throw new Error('not to be called')
+    }
+    const deadline = { timeoutMs: 60_000, signal, createError }
+    expect(await withinDeadline(deadline, async () => 'done')).toBe('done')
+    await expect(withinDeadline(deadline, () => Promise.reject(new Error('failed')))).rejects.toThrow(
+      'failed'
+    )
+  })
+
+  test('rejects at the deadline, with or without a signal', async () => {
+    const deadline = { timeoutMs: 1, signal: () => parent().signal, createError }
+    await expect(withinDeadline(deadline, never)).rejects.toThrow('late')
+    let seen: AbortSignal | undefined
+    const late = withinDeadline(deadline, getSignal => {
+      seen = getSignal()
+      return never()
+    })
+    await expect(late).rejects.toThrow('late')
+    expect(seen?.reason).toMatchObject({ message: 'late' })
+  })
+
+  test('rejects when the signal that it asked for aborts, before and after', async () => {
+    const caller = parent()
+    const deadline = { timeoutMs: 60_000, signal: () => caller.signal, createError }
+    const work = (getSignal: () => AbortSignal) => {
+      getSignal()
+      return never()
+    }
+    const under = withinDeadline(deadline, work)
+    caller.abort(new Error('gone'))
+    await expect(under).rejects.toThrow('gone')
+    await expect(withinDeadline(deadline, work)).rejects.toThrow('gone')
+  })
+
+  test('leaves its signal open after a result, and forgets the parent', async () => {
+    const caller = parent()
+    let seen: AbortSignal | undefined
+    await withinDeadline({ timeoutMs: 60_000, signal: () => caller.signal, createError }, async getSignal => {
+      seen = getSignal()
+    })
+    expect([seen?.aborted, getEventListeners(caller.signal, 'abort').length]).toEqual([false, 0])
+  })
 })

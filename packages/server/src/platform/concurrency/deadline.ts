@@ -88,6 +88,45 @@ export async function withDeadline<T>(
   }
 }
 
+/**
+ * Runs `work` until its deadline, as `withDeadline`, but makes its signal only when it is asked for: most work ends before.
+ *
+ * @param deadline.signal - read when the signal is made. Until then its abort stops nothing.
+ * @throws the reason of the signal, or what `work` throws; the signal is aborted in both cases.
+ */
+export function withinDeadline<T>(
+  deadline: {
+    readonly timeoutMs: number
+    readonly signal: () => AbortSignal
+    readonly createError: () => Error
+  },
+  work: (getSignal: () => AbortSignal) => Promise<T>
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let scope: AbortScope | undefined
+    const fail = (reason: unknown) => {
+      clearTimeout(timer)
+      scope?.end(reason instanceof Error ? reason : undefined)
+      reject(reason)
+    }
+    const timer = setTimeout(() => fail(deadline.createError()), deadline.timeoutMs)
+    const getSignal = () => {
+      if (scope !== undefined) return scope.signal
+      scope = openAbortScope([deadline.signal()])
+      const { signal } = scope
+      if (signal.aborted) fail(signal.reason)
+      else signal.addEventListener('abort', () => fail(signal.reason), { once: true })
+      return signal
+    }
+    const succeed = (result: T) => {
+      clearTimeout(timer)
+      scope?.release()
+      resolve(result)
+    }
+    work(getSignal).then(succeed, fail)
+  })
+}
+
 /** Settles like `promise`, or rejects with the signal's reason if that comes first. The promise itself goes on. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -84,16 +84,20 @@ export function answerBody(
   dispatch: Dispatch,
   metrics: Pick<Metrics, 'countRefusal'>
 ): (call: ReadRequest) => Promise<HttpAnswer> {
-  return async ({ request: { signal }, requestId, endpoint, urlChainId, caller, body, quota }) => {
-    const origin = { endpoint, urlChainId, requestId, projectId: caller.projectId, signal }
-    const { coverage, ...answer } = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
-    const headers = { 'content-type': transport.responseContentType }
-    return {
-      ...answer,
-      headers: coverage.length === 0 ? headers : { ...headers, ...coverageHeader(coverage) }
+  return async ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
+    const origin = {
+      ...{ endpoint, urlChainId, requestId, projectId: caller.projectId },
+      get signal() {
+        return request.signal
+      }
     }
+    const { coverage, ...answer } = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
+    const headers = coverage.length === 0 ? plainHeaders : { ...plainHeaders, ...coverageHeader(coverage) }
+    return { ...answer, headers }
   }
 }
+
+const plainHeaders = { 'content-type': transport.responseContentType }
 
 /** Largest integer of a structured header (RFC 9651, section 3.3.1). */
 const largestInteger = 999_999_999_999_999
@@ -106,10 +110,19 @@ const largestInteger = 999_999_999_999_999
  * @returns no header where nothing was reported. A chain whose numbers do not fit into such a header is left out of it.
  */
 function coverageHeader(reported: readonly AnswerCoverage[]): Record<string, string> {
-  const members = narrowestCoverage(reported)
-    .map(toMember)
+  const parts = narrowestCoverage(reported)
+    .map(knownMember)
     .filter(member => member !== undefined)
-  return members.length === 0 ? {} : { 'x-chain-data-coverage': members.join(', ') }
+  return parts.length === 0 ? {} : { 'x-chain-data-coverage': parts.join(', ') }
+}
+
+/** Text of coverage that was reported before; a chain's stays the same object until its index changes. */
+const members = new WeakMap<AnswerCoverage, string>()
+
+function knownMember(coverage: AnswerCoverage): string | undefined {
+  const text = members.get(coverage) ?? toMember(coverage)
+  if (text !== undefined) members.set(coverage, text)
+  return text
 }
 
 function toMember(coverage: AnswerCoverage): string | undefined {
@@ -130,6 +143,7 @@ function toMember(coverage: AnswerCoverage): string | undefined {
  * of its index; then the result says no more than both cover.
  */
 function narrowestCoverage(reported: readonly AnswerCoverage[]): readonly AnswerCoverage[] {
+  if (reported.length === 1) return reported
   const byChain = new Map<number, AnswerCoverage>()
   for (const coverage of reported) {
     const known = byChain.get(coverage.chainId)

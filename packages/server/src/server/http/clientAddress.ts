@@ -1,4 +1,5 @@
 import { type AddressRange, parseAddress, parseAddressRange } from '../../platform/addressRange.ts'
+import { BoundedMap } from '../../platform/boundedMap.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Arrival, Guard } from './guards.ts'
 
@@ -21,11 +22,21 @@ export function findClientAddress(
 ): Guard<Arrival, { readonly address: string | undefined }> {
   let hasWarned = false
   const ranges = trustedProxies.map(text => parseAddressRange(text)).filter(range => range !== undefined)
+  const known = new BoundedMap<string, string>(maxKnown)
+  const countedPeer = (text: string, peer: Address) => {
+    const address = counted(peer)
+    known.set(text, address)
+    return address
+  }
   return ({ request }, next) => {
-    const peer = request.peerAddress === undefined ? undefined : parseAddress(request.peerAddress)
-    if (peer === undefined) return next({ address: undefined })
+    const { peerAddress } = request
+    if (peerAddress === undefined) return next({ address: undefined })
     const forwarded = request.header('x-forwarded-for')
-    if (forwarded === undefined) return next({ address: counted(peer) })
+    const before = forwarded === undefined ? known.get(peerAddress) : undefined
+    if (before !== undefined) return next({ address: before })
+    const peer = parseAddress(peerAddress)
+    if (peer === undefined) return next({ address: undefined })
+    if (forwarded === undefined) return next({ address: countedPeer(peerAddress, peer) })
     if (isTrusted(peer, ranges)) return next({ address: counted(walkBack(forwarded, peer, ranges)) })
     if (!hasWarned && privateRanges.has(peer.range())) {
       hasWarned = true
@@ -36,6 +47,9 @@ export function findClientAddress(
     return next({ address: counted(peer) })
   }
 }
+
+/** Maximum of peers whose address is remembered as it is counted. */
+const maxKnown = 10_000
 
 const privateRanges: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'linkLocal'])
 

@@ -7,7 +7,7 @@ import {
   type HttpHandler,
   type HttpRequest
 } from './exchange.ts'
-import { writeAnswer } from './writeAnswer.ts'
+import { type CallerWatch, writeAnswer } from './writeAnswer.ts'
 
 /** The service as a listener of node:http, and of every framework that hands on its `req` and `res`. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
@@ -21,14 +21,9 @@ export type NodeHandler = (request: IncomingMessage, response: ServerResponse) =
  */
 export function createNodeHandler(handle: HttpHandler, streamIdleMs: number): NodeHandler {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const gone = new AbortController()
-    const forget = whenGone(request.socket, () => gone.abort())
-    response.once('finish', forget).once('close', () => {
-      forget()
-      if (!response.writableFinished) gone.abort()
-    })
-    const answered = await handle(toHttpRequest(request, gone.signal))
-    await writeAnswer(request, response, answered, { streamIdleMs, gone: gone.signal })
+    const caller = watchCaller(request, response)
+    const answered = await handle(toHttpRequest(request, caller))
+    await writeAnswer(request, response, answered, { streamIdleMs, caller })
   }
 
   return (request, response) => {
@@ -36,6 +31,30 @@ export function createNodeHandler(handle: HttpHandler, streamIdleMs: number): No
       // The caller is gone, or the answer failed after it began: no correct ending exists.
       response.destroy()
     })
+  }
+}
+
+/** Watches for the end of the connection that an answer is for. */
+function watchCaller(request: IncomingMessage, response: ServerResponse): CallerWatch {
+  // Most answers are written before anything asks for the signal.
+  let gone: AbortController | undefined
+  let isGone = false
+  const end = () => {
+    isGone = true
+    gone?.abort()
+  }
+  const forget = whenGone(request.socket, end)
+  response.once('finish', forget).once('close', () => {
+    forget()
+    if (!response.writableFinished) end()
+  })
+  return {
+    isGone: () => isGone,
+    get signal() {
+      gone ??= new AbortController()
+      if (isGone) gone.abort()
+      return gone.signal
+    }
   }
 }
 
@@ -66,6 +85,9 @@ function whenGone(connection: Duplex, listener: () => void): () => void {
   return () => known.delete(listener)
 }
 
+/** Nobody changes the query of a request. */
+const noQuery = new URLSearchParams()
+
 const targetPattern = /^(?:https?:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i
 
 /**
@@ -74,16 +96,18 @@ const targetPattern = /^(?:https?:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i
  * @remarks The path is not resolved the way a browser does (`..`, `//host`, `\`), or a gateway in front, which judges the
  *   text, and this server would see two different paths.
  */
-function toHttpRequest(request: IncomingMessage, signal: AbortSignal): HttpRequest {
+function toHttpRequest(request: IncomingMessage, caller: CallerWatch): HttpRequest {
   const [, path = '', query = ''] = targetPattern.exec(request.url ?? '/') ?? []
   return {
     method: request.method ?? '',
     path: path === '' ? '/' : path,
-    query: new URLSearchParams(query),
+    query: query === '' ? noQuery : new URLSearchParams(query),
     peerAddress: request.socket.remoteAddress,
     header: name => headerOf(request, name),
     readBody: largestBytes => readBody(request, largestBytes),
-    signal,
+    get signal() {
+      return caller.signal
+    },
     source: request
   }
 }

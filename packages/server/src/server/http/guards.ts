@@ -61,16 +61,18 @@ function listOf<Known extends object>(steps: readonly Step[]): GuardList<Known> 
 }
 
 /** Runs `end` once: when the answer is sent or dropped, or when there is none. */
-export async function holdUntilEnd(answering: Promise<HttpAnswer>, end: () => void): Promise<HttpAnswer> {
-  let isLasting = false
-  try {
-    const answer = await answering
-    if (!isStream(answer.body)) return answer
-    isLasting = true
-    return { ...answer, body: watchBody(answer.body, { ended: end }) }
-  } finally {
-    if (!isLasting) end()
-  }
+export function holdUntilEnd(answering: Promise<HttpAnswer>, end: () => void): Promise<HttpAnswer> {
+  return answering.then(
+    answer => {
+      if (isStream(answer.body)) return { ...answer, body: watchBody(answer.body, { ended: end }) }
+      end()
+      return answer
+    },
+    failure => {
+      end()
+      throw failure
+    }
+  )
 }
 
 /**

@@ -82,24 +82,29 @@ export function createOverload(options: {
   }
 
   return {
-    async guard(_call, next) {
+    guard(_call, next) {
       queue.arrived()
       const cause = causeToShed()
       if (cause !== undefined) {
         shed[cause]++
         onShed()
-        if (cause === 'closing') return closing
-        return refusals[cause][Math.floor(random() * differentWaits)] ?? closed
+        if (cause === 'closing') return Promise.resolve(closing)
+        return Promise.resolve(refusals[cause][Math.floor(random() * differentWaits)] ?? closed)
       }
       inFlight++
       const turn = queue.enter()
-      if (turn !== undefined) await turn
-      return holdUntilEnd(next({}), () => inFlight--)
+      const answering = turn === undefined ? next({}) : turn.then(() => next({}))
+      return holdUntilEnd(answering, () => inFlight--)
     },
-    endConnections: ({ answerHeaders }, next) =>
-      next({}).finally(() => {
+    endConnections({ answerHeaders }, next) {
+      const answering = next({})
+      // Asked for when the answer is there: draining may begin meanwhile.
+      const end = () => {
         if (isDraining) answerHeaders.connection = 'close'
-      }),
+      }
+      answering.then(end, end)
+      return answering
+    },
     inFlight: () => inFlight,
     beginDraining() {
       isDraining = true

@@ -2,6 +2,7 @@ import { createKeyedPermits } from '../../platform/concurrency/permits.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
 import { isStream, type PieceStream } from '../rpc/answerBody.ts'
+import type { HttpAnswer } from './exchange.ts'
 import type { Arrival, Guard } from './guards.ts'
 import { holdUntilEnd, watchBody } from './guards.ts'
 
@@ -42,7 +43,7 @@ export function shareRequests(
   const requests = createShares(limits.requestsInFlight)
   const answers = createShares(limits.answersAtOnce)
 
-  function boundLong(body: PieceStream, call: Identified): PieceStream {
+  function boundBody(body: PieceStream, call: Identified): PieceStream {
     const longAtMs = now() + longFromMs
     let giveBack: (() => void) | undefined
     return watchBody(body, {
@@ -57,22 +58,23 @@ export function shareRequests(
     })
   }
 
-  async function answerBounded(call: Identified, answering: ReturnType<Parameters<Guard>[1]>) {
-    const answer = await answering
-    if (!isStream(answer.body)) return answer
+  async function boundLong(call: Identified, answer: HttpAnswer, body: PieceStream): Promise<HttpAnswer> {
     const room = answers(call)
     if (room === undefined) {
-      await answer.body.return()
+      await body.return()
       throw tooMany('Too many long answers to this caller are being written.')
     }
     room()
-    return { ...answer, body: boundLong(answer.body, call) }
+    return { ...answer, body: boundBody(body, call) }
   }
 
-  return async (call, next) => {
+  return (call, next) => {
     const giveBack = requests(call)
     if (giveBack === undefined) throw tooMany('Too many requests of this caller are under way.')
-    return holdUntilEnd(answerBounded(call, next({})), giveBack)
+    const answering = next({}).then(answer =>
+      isStream(answer.body) ? boundLong(call, answer, answer.body) : answer
+    )
+    return holdUntilEnd(answering, giveBack)
   }
 }
 

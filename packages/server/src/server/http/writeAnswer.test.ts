@@ -11,16 +11,19 @@ afterEach(() => {
 })
 
 /** A response that is written in whole; its turn on the connection comes with the event `socket`. */
-async function write(socket: object | null = {}) {
+async function write(socket: object | null = {}, writableLength = 10) {
   const response = Object.assign(new EventEmitter(), {
-    socket,
+    ...{ socket, writableLength },
     destroy: vi.fn(),
     writeHead: vi.fn(),
     end: vi.fn()
   })
   const request = { httpVersionMajor: 1, complete: true } as unknown as IncomingMessage
   const answer = { status: 200, headers: {}, body: 'the answer' }
-  const options = { streamIdleMs: 100, gone: new AbortController().signal }
+  const options = {
+    streamIdleMs: 100,
+    caller: { isGone: () => false, signal: new AbortController().signal }
+  }
   await writeAnswer(request, response as unknown as ServerResponse, answer, options)
   expect(response.end).toHaveBeenCalledWith('the answer', 'latin1')
   return response
@@ -42,6 +45,13 @@ it('the time of an answer begins when its turn comes', async () => {
   response.emit('socket')
   vi.advanceTimersByTime(100)
   expect(response.destroy).toHaveBeenCalledOnce()
+})
+
+it('an answer that the system has taken at once is not watched', async () => {
+  const response = await write({}, 0)
+  expect(vi.getTimerCount()).toBe(0)
+  vi.advanceTimersByTime(1_000)
+  expect(response.destroy).not.toHaveBeenCalled()
 })
 
 it.each(['finish', 'close'])('nothing is watched any more after %s', async event => {

@@ -10,30 +10,37 @@ const unreadBodyMs = 2_000
 /** The part of a long answer that a caller has to take to make progress. */
 const stepBytes = 64 * 1024
 
+/** The caller of a request, as its connection shows it. */
+export interface CallerWatch {
+  /** The connection closed before the answer was complete. */
+  isGone(): boolean
+  /** Aborts then. */
+  readonly signal: AbortSignal
+}
+
 /**
  * Writes an answer to node:http.
  *
  * @param options.streamIdleMs - a caller that takes nothing of its answer for so long is cut off.
- * @param options.gone - aborts when the connection is closed.
  * @throws what a stream fails with after it began.
  */
 export async function writeAnswer(
   request: IncomingMessage,
   response: ServerResponse,
   { status, headers, body }: HttpAnswer,
-  options: { readonly streamIdleMs: number; readonly gone: AbortSignal }
+  options: { readonly streamIdleMs: number; readonly caller: CallerWatch }
 ): Promise<void> {
   // A host may have answered meanwhile, as those do that set a time for every answer.
-  if (options.gone.aborted || response.destroyed || response.headersSent) {
+  if (options.caller.isGone() || response.destroyed || response.headersSent) {
     if (isStream(body)) await body.return()
     return
   }
   const sent = request.httpVersionMajor > 1 ? withoutConnection(headers) : headers
-  const watch = watchTaking(response, options.streamIdleMs)
   if (isStream(body)) {
+    const watch = watchTaking(response, options.streamIdleMs)
     response.writeHead(status, sent)
     const pieces = Readable.from(inSteps(body, watch), { objectMode: true, highWaterMark: 1 })
-    await pipeline(pieces, response, { signal: options.gone })
+    await pipeline(pieces, response, { signal: options.caller.signal })
     return
   }
   const bytes = byteLengthOf(body)
@@ -47,7 +54,8 @@ export async function writeAnswer(
     for (const part of body) response.write(typeof part === 'string' ? part : part.bytes)
     response.end()
   }
-  watch.given()
+  // Nothing is left to watch where the system has taken all of it at once. HTTP/2 does not say so.
+  if (response.writableLength !== 0) watchTaking(response, options.streamIdleMs).given()
 }
 
 /** HTTP/2 has no `connection`: its host ends connections in its own way. */

@@ -1,8 +1,9 @@
 import type { HistoryPage } from '@chain-data/protocol'
 import type { HistoryReader } from '../../index/port/history.ts'
 import type { PoolReader } from '../../index/port/pool.ts'
-import type { StoreReader } from '../../index/port/store.ts'
+import type { IndexState, StoreReader } from '../../index/port/store.ts'
 import type { TransactionPosition } from '../../index/record/transactionId.ts'
+import type { AnswerCoverage } from '../../model/coverage.ts'
 import type { Address, Hash, PendingTransaction } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -57,6 +58,7 @@ export function createGetTransactionsByAddress(
   const { chains, maxUnpaged, serveWhileSyncing, cacheBytes = 0, formatAddress, clock } = options
   const writeRecords = createRecordWriter(formatAddress)
   const pageTexts = createPageTexts({ write: writeRecords, bytes: cacheBytes })
+  const coverages = new WeakMap<IndexState, AnswerCoverage>()
 
   return async ([anyCaseAddress, page = {}], context) => {
     const chain = chainOf(chains, context)
@@ -78,14 +80,18 @@ export function createGetTransactionsByAddress(
     context: MethodContext
   ): ResultText | undefined {
     const asked = namePage(chain.chainId, address, page)
-    const state = hasLimit(asked) ? chain.reader.unchangedState() : undefined
-    if (state === undefined || !hasLimit(asked)) return undefined
+    // The status says best why an index cannot be used.
+    if (!hasLimit(asked) || chain.status().indexUnusable) return undefined
+    const state = chain.reader.unchangedState()
+    if (state === undefined) return undefined
     // What is older than the index comes from nodes.
     if (chain.deep !== undefined && state.range?.from !== 0) return undefined
     const kept = pageTexts.unchanged(state.version, asked)
     const rules = { isFirstPage: page.before === undefined, serveWhileSyncing, nowMs: clock.now() }
     if (kept === undefined || !isCurrent(state, chain.status(), rules)) return undefined
-    context.onCoverage?.(coverageIn(chain.chainId, state, { deepHistory: 'none' }))
+    const coverage = coverages.get(state) ?? coverageIn(chain.chainId, state, { deepHistory: 'none' })
+    coverages.set(state, coverage)
+    context.onCoverage?.(coverage)
     return kept
   }
 

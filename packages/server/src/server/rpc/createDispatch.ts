@@ -10,7 +10,7 @@ import {
 import { documentWithPrefix } from '@chain-data/protocol/document'
 import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import type { AnswerCoverage } from '../../model/coverage.ts'
-import { withDeadline } from '../../platform/concurrency/deadline.ts'
+import { withinDeadline } from '../../platform/concurrency/deadline.ts'
 import type { Damage } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
@@ -135,28 +135,29 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     params: unknown,
     head: AnswerHead,
     chainId: number | undefined,
-    { signal: callerGone }: CallOrigin
+    origin: CallOrigin
   ): Promise<Answer> {
     const { requestDeadlineMs, streamIdleMs, responseBytes } = limits
     let coverage: AnswerCoverage | undefined
-    const watchDamage = <T>(reading: Promise<T>) =>
-      reading.catch((failure: unknown) => {
-        reportDamage(failure, chainId)
-        throw failure
-      })
-    const work = async (signal: AbortSignal): Promise<AnswerBody> => {
+    const reported = (failure: unknown) => {
+      reportDamage(failure, chainId)
+      throw failure
+    }
+    const work = async (getSignal: () => AbortSignal): Promise<AnswerBody> => {
       // The params were checked against this very method's schema, which the type system cannot follow.
       const handler = handlers[method] as (params: unknown, context: MethodContext) => Promise<unknown>
-      const answering = handler(params, {
+      const context: MethodContext = {
         ...(chainId === undefined || Number.isNaN(chainId) ? {} : { chainId }),
-        signal,
+        get signal() {
+          return getSignal()
+        },
         deadlineMs: Date.now() + requestDeadlineMs,
-        onCoverage: reported => {
-          coverage = reported
+        onCoverage: found => {
+          coverage = found
         },
         onDamage: damage => reportDamage(damage, chainId)
-      })
-      const result = await watchDamage(answering)
+      }
+      const result = await handler(params, context).catch(reported)
       if (result instanceof ResultText) {
         return bounded([`${successPrefix(head)}[`, result, `]${successSuffix}`])
       }
@@ -166,22 +167,23 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const bounds = { idleMs: streamIdleMs, largestBytes: responseBytes }
       const pieces = writePieces(result, successPrefix(head), successSuffix, bounds)
       // Also once the answer has begun, when a failure only cuts the connection.
-      const body = await gather({ next: () => watchDamage(pieces.next()), return: () => pieces.return() })
+      const next = () => pieces.next().catch(reported)
+      const body = await gather({ next, return: () => pieces.return() })
       // A stream that comes too late is not read any more.
-      if (signal.aborted && isStream(body)) await body.return()
+      if (isStream(body) && getSignal().aborted) await body.return()
       return body
     }
     const deadline = {
       timeoutMs: requestDeadlineMs,
-      signal: callerGone,
+      signal: () => origin.signal,
       createError: () =>
         new Refusal('UPSTREAM_UNAVAILABLE', `The answer was not ready within ${requestDeadlineMs} ms.`, {})
     }
     try {
-      const body = await withDeadline(deadline, work)
+      const body = await withinDeadline(deadline, work)
       return { body, ...(coverage === undefined ? {} : { coverage }) }
     } catch (failure) {
-      throw callerGone.aborted ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {}) : failure
+      throw origin.signal.aborted ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {}) : failure
     }
   }
 
