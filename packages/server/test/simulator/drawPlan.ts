@@ -16,7 +16,8 @@ export function drawPlan(random: Random): ServerPlan {
       maxEpochs: random.pick([2, 128]),
       mergeAfterMs: random.pick([250, 1_000]),
       minUndoBlocks,
-      maxUndoBlocks: minUndoBlocks * random.pick([2, 32])
+      maxUndoBlocks: minUndoBlocks * random.pick([2, 32]),
+      candidatesInMemoryFrom: random.pick([1, 1_000])
     }
   }
 }

@@ -15,7 +15,12 @@ import { holdingNumber, shortHashLength } from './tableShapes.ts'
 export interface AppendLayout {
   /** A block that finds so many transactions in its epoch begins the next one. */
   readonly epochTransactions: number
+  /** From so many candidates on, those of a commit are looked up in memory instead of in the table. */
+  readonly candidatesInMemoryFrom: number
 }
+
+/** Candidates of an epoch that are kept in memory at most; they take some 30 MB. */
+const maxCandidatesInMemory = 300_000
 
 /** What a batch adds to one epoch: transactions with ids from `firstId` up to, but not including, `endId`. */
 interface EpochPart {
@@ -99,24 +104,33 @@ export function createBlockAppender(
     return epoch.id
   }
 
+  const storedRows = (candidates: Uint8Array, shapes: Float64Array, epoch: number): ReadonlySet<number> => {
+    const { rows } = selectKnownHoldings.get([epoch, candidates, jsonArray(shapes)]) ?? {}
+    return new Set(rows?.split(',').map(Number))
+  }
+
   /** They outlive their blocks, so that their epoch is no more than where they lie. */
-  const appendCandidates = ({ candidates, candidateEnds }: PackedBlocks, epoch: number) => {
+  const appendCandidates = (packed: PackedBlocks, epoch: number) => {
+    const { candidates, candidateEnds } = packed
     const startOf = (row: number) => candidateEnds[row - 1] ?? 0
     const shapes = Float64Array.from(candidateEnds, (end, row) => {
       const length = end - startOf(row) - candidateHeadLength
       return startOf(row) * 65_536 + length * 256 + (candidates[startOf(row) + 2 * addressLength] ?? 0)
     })
     if (shapes.length === 0) return
-    const { rows } = selectKnownHoldings.get([epoch, candidates, jsonArray(shapes)]) ?? {}
-    const known = new Set(rows?.split(',').map(Number))
+    const kept = sums.of(epoch)
+    const inMemory = (kept.candidates?.size ?? 0) + shapes.length
+    if (shapes.length < layout.candidatesInMemoryFrom || inMemory > maxCandidatesInMemory) {
+      kept.candidates = undefined
+    }
+    const known = knownRows(packed, kept.candidates) ?? storedRows(candidates, shapes, epoch)
     const added = shapes.filter((_, row) => !known.has(row))
     if (added.length > 0) insertHoldings.run([epoch, candidates, jsonArray(added)])
-    const { holdings } = sums.of(epoch)
     for (const [row, end] of candidateEnds.entries()) {
       if (known.has(row)) continue
       const tokenId = candidates.subarray(startOf(row) + candidateHeadLength, end)
       const standard = candidates[startOf(row) + 2 * addressLength] ?? 0
-      holdings.add(candidates, startOf(row), holdingNumber(tokenId, standard))
+      kept.holdings.add(candidates, startOf(row), holdingNumber(tokenId, standard))
     }
     showHoldings.run([epoch])
   }
@@ -222,10 +236,35 @@ function cutIntoEpochs(
   return parts
 }
 
+/**
+ * Finds the rows of candidates that the epoch has already, by the bytes of those that it has, and adds the others to these.
+ * @returns absent: the epoch does not have all of them in memory.
+ */
+function knownRows(
+  { candidates: bytes, candidateEnds: ends }: PackedBlocks,
+  candidates: Set<string> | undefined
+): ReadonlySet<number> | undefined {
+  if (candidates === undefined) return undefined
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const known = new Set<number>()
+  let start = 0
+  for (const [row, end] of ends.entries()) {
+    const before = candidates.size
+    if (candidates.add(text.latin1Slice(start, end)).size === before) known.add(row)
+    start = end
+  }
+  return known
+}
+
 /** Those of one epoch, in their order; nearly always that is all of them. */
-function addressRows({ partyIds, partyAddresses }: PackedBlocks, { firstId, endId }: EpochPart): KeyedRows {
+function addressRows(
+  { ids, partyIds, partyAddresses }: PackedBlocks,
+  { firstId, endId }: EpochPart
+): KeyedRows {
   const isInside = (id: number) => id >= firstId && id < endId
-  if (partyIds.every(isInside)) return { keys: partyAddresses, ids: partyIds }
+  if (isInside(ids[0] ?? firstId) && isInside(ids.at(-1) ?? firstId)) {
+    return { keys: partyAddresses, ids: partyIds }
+  }
   const rows = [...partyIds.keys()].filter(row => isInside(partyIds[row] ?? -1))
   return {
     keys: Buffer.concat(rows.map(row => slice(partyAddresses, row, addressLength))),

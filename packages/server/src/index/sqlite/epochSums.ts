@@ -9,17 +9,23 @@ export const proofs = { none: 0, parts: 1, rows: 2 } as const
 export type Proof = (typeof proofs)[keyof typeof proofs]
 
 /** The sums of one epoch's parts, by table. */
-export interface PartSums {
+interface PartSums {
   readonly addresses: RowChecksums
   readonly hashes: RowChecksums
   readonly holdings: RowChecksums
+}
+
+/** What the writer keeps in memory of the epoch that rows are added to. */
+interface KeptEpoch extends PartSums {
+  /** Every stored candidate, its bytes as Latin-1 text; absent: they are in the table alone. */
+  candidates: Set<string> | undefined
 }
 
 /** Keeps the sums of the parts of the epoch that rows are added to. Every call runs inside the caller's transaction. */
 export class EpochSums {
   readonly #select
   readonly #put
-  #kept: { readonly epoch: number; readonly sums: PartSums } | undefined
+  #kept: { readonly epoch: number; readonly sums: KeptEpoch } | undefined
 
   constructor(connection: SqliteConnection) {
     this.#select = connection.prepare<{ id: number; rec: Uint8Array }>(
@@ -29,13 +35,14 @@ export class EpochSums {
   }
 
   /** The sums of an epoch, to be changed and saved. Those of another one are saved before. */
-  of(epoch: number): PartSums {
+  of(epoch: number): KeptEpoch {
     if (this.#kept?.epoch === epoch) return this.#kept.sums
     this.save()
-    const sums = {
+    const sums: KeptEpoch = {
       addresses: new RowChecksums(addressTable.rows),
       hashes: new RowChecksums(hashTable.rows),
-      holdings: new RowChecksums(holdingTable.rows)
+      holdings: new RowChecksums(holdingTable.rows),
+      candidates: new Set()
     }
     for (const [keyed, table] of tablesOf(sums).entries()) {
       const shape = tableShapes[keyed] as TableShape
@@ -43,6 +50,7 @@ export class EpochSums {
       for (const { id, rec } of this.#select.all([first, sumId(epoch, shape, 64)])) {
         if (shape.rows.namesRows) checkChecksumPage(rec)
         table.load(id - first, rec)
+        if (table === sums.holdings) sums.candidates = undefined
       }
     }
     this.#kept = { epoch, sums }

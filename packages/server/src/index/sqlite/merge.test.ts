@@ -298,6 +298,27 @@ test('a new epoch takes no rows of a merged one whose removal is under way', asy
   }
 })
 
+test('an epoch is merged alone once the backfill is complete, not in a pause within it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'chain-data-merge-'))
+  const layout = { ...defaultLayout, epochTransactions: 1, minUndoBlocks: 0, mergeAfterMs: null }
+  const writer = await openSqliteWriter(folder, testIdentity, layout)
+  const connection = openForWriting(loadSqliteDriver(), chainFiles(folder, testIdentity.chainId).database)
+  try {
+    const plans = ['a', 'b', 'c'].map(name => [{ name, parties: people.slice(0, 2) }])
+    await commitChain(writer, buildChain(plans), { finalized: 2 })
+    const merger = new EpochMerger(connection, layout)
+    expect(merger.step()).toBe(false)
+    await writer.markBackfilled()
+    expect(merger.step()).toBe(true)
+    while (merger.step()) {}
+    expect(merger.countEpochs()).toBe(3)
+  } finally {
+    connection.close()
+    await writer.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
 test('a writer merges in a pause, and a failure there is told by the next commit', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'chain-data-merge-'))
   const { driver, failAt, hasFailed } = failingDriver(loadSqliteDriver())

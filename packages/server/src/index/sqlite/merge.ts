@@ -75,9 +75,12 @@ export class EpochMerger {
   #chosen() {
     const head = this.#cursor.head()
     if (head === undefined) return undefined
-    const safeBlock = newestDroppableUndo(head.number, this.#cursor.meta().marks.finalized, this.#layout)
+    const { finalized, backfilled } = this.#cursor.meta().marks
+    const safeBlock = newestDroppableUndo(head.number, finalized, this.#layout)
     const epochs = this.#epochs.all()
-    return chooseEpochs(epochs, safeBlock, this.#layout) ?? chooseUnlinked(epochs, safeBlock)
+    const chosen = chooseEpochs(epochs, safeBlock, this.#layout)
+    // A pause within a backfill is no time to copy rows that are copied again once there are enough epochs to merge.
+    return chosen ?? (backfilled ? chooseUnlinked(epochs, safeBlock) : undefined)
   }
 
   /** Removes rows before the next merge begins, which reuses their pages. */

@@ -64,7 +64,18 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
   // Two indexes that were made at the same moment count rollbacks from the same number on.
   beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
   afterAll(() => void vi.useRealTimers())
-  const blocks = buildChain(plans)
+  // Each pair of blocks has the same candidates, some of them in one epoch.
+  const blocks = buildChain(
+    plans.map((block, number) =>
+      block.map(plan => ({
+        ...plan,
+        candidates: [
+          { owner: alice, contract: bob, standard: 'erc20' },
+          { owner: bob, contract: alice, standard: 'erc721', tokenId: BigInt(number >> 1) }
+        ]
+      }))
+    )
+  )
   const everything = () => ({
     dump: dumpStore(folder, chainId, { driver: real }).text,
     pool: rowsOf('pool'),
@@ -76,7 +87,7 @@ describe.each(availableSqliteDrivers())('whichever statement fails, over $name',
     coverage: rowsOf('meta')
   })
   const prepare = async (driver: SqliteDriver) => {
-    const writer = await openWriter({ driver, epochTransactions: 3 })
+    const writer = await openWriter({ driver, epochTransactions: 3, candidatesInMemoryFrom: 1 })
     await commitChain(writer, blocks.slice(0, 3))
     const entries = ['tx 3', 'tx 4', 'left'].map(name => poolTransaction(name, [alice]))
     await writer.updatePool({ present: entries, seenAtSeconds: 1, headAfter: 2 })

@@ -47,7 +47,14 @@ for (const driver of availableSqliteDrivers())
 
 // Every commit merges what it can, in pieces so small that most merges are never complete.
 describe('store sqlite while epochs are merged all the time', () => {
-  const merging = { mergeAfterMs: null, maxEpochs: 0, mergeFanOut: 2, mergeRows: 3, minUndoBlocks: 1 }
+  const merging = {
+    candidatesInMemoryFrom: 1,
+    mergeAfterMs: null,
+    maxEpochs: 0,
+    mergeFanOut: 2,
+    mergeRows: 3,
+    minUndoBlocks: 1
+  }
   const open = openStoreWith(loadSqliteDriver(), merging)
   describe('blocks and history', () => describeBlocks(open))
   describe('reorgs', () => describeReorgs(open))

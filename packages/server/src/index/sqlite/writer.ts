@@ -41,6 +41,7 @@ export interface Layout extends AppendLayout, MergerLayout, UndoLayout {
 /** Default of a server; docs/decisions/0056-epochs-are-merged.md says how the figures of epochs were found. */
 export const defaultLayout: Layout = {
   epochTransactions: 100_000,
+  candidatesInMemoryFrom: 1_000,
   mergeFanOut: 8,
   mergeRows: 4_000,
   maxEpochs: 128,
