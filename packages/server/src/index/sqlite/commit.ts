@@ -250,7 +250,7 @@ function knownRows(
   let start = 0
   for (const [row, end] of ends.entries()) {
     const before = candidates.size
-    if (candidates.add(text.latin1Slice(start, end)).size === before) known.add(row)
+    if (candidates.add(text.toString('latin1', start, end)).size === before) known.add(row)
     start = end
   }
   return known

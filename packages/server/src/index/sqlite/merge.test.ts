@@ -34,7 +34,8 @@ const arbitraryLayout: fc.Arbitrary<Layout> = fc.record({
   maxEpochs: fc.constantFrom(0, 3, 1_000),
   mergeAfterMs: fc.constant(null),
   minUndoBlocks: fc.integer({ min: 0, max: 3 }),
-  maxUndoBlocks: fc.constantFrom(3, 5, 100)
+  maxUndoBlocks: fc.constantFrom(3, 5, 100),
+  candidatesInMemoryFrom: fc.constantFrom(1, 1_000)
 })
 
 const arbitraryGrowth = fc.record({
