@@ -151,13 +151,14 @@ export class PostgresWriter implements WriterEngine {
     )
   }
 
-  async replace(block: PackedBlocks, damage: Damage): Promise<void> {
+  async replace(block: PackedBlocks, damage: Damage, coverage: IndexCoverage | undefined): Promise<void> {
     const number = block.headers[0]?.ref.number ?? 0
     const undo = await this.#session.read('SELECT FROM undo WHERE block = $1', [number])
     const { statements, rows } = appendScript(block, {
       ...{ droppable: -1, undoAbove: undo.length > 0 ? number - 1 : number, mayHaveReorged: false }
     })
-    await this.#session.write([...removeBlockStatements(block, damage), ...statements], rows)
+    const known = coverage === undefined ? [] : [coverageStatement(coverage)]
+    await this.#session.write([...removeBlockStatements(block, damage), ...statements, ...known], rows)
   }
 
   async removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void> {

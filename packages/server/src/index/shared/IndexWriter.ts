@@ -9,7 +9,14 @@ import { inStoreOrder } from '../record/inStoreOrder.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { sealRecords } from '../record/recordSums.ts'
 import { RowChecksums } from '../record/rowChecksums.ts'
-import { checkBlocks, coverageUpTo, coverageWith, newestDroppableUndo, type UndoLayout } from './blocks.ts'
+import {
+  checkBlocks,
+  coverageUpTo,
+  coverageWith,
+  coverageWithRewritten,
+  newestDroppableUndo,
+  type UndoLayout
+} from './blocks.ts'
 import { Pool, type PoolRows, type PoolWrite } from './Pool.ts'
 import { type ChainMeta, checkChecksumPage } from './rows.ts'
 
@@ -69,8 +76,12 @@ export interface WriterEngine {
   append(blocks: PackedBlocks, change: AppendChange): Promise<void>
   /** As in the port. */
   takeDamage(): readonly Damage[]
-  /** Replaces the rows of one block; undo data only where the store has some. @param block - in the order in which it is stored. */
-  replace(block: PackedBlocks, damage: Damage): Promise<void>
+  /**
+   * Replaces the rows of one block; undo data only where the store has some.
+   * @param block - in the order in which it is stored.
+   * @param coverage - afterwards; absent: unchanged.
+   */
+  replace(block: PackedBlocks, damage: Damage, coverage: IndexCoverage | undefined): Promise<void>
   removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void>
   /** @param head - absent in an empty store. */
   removeAll(head: number | undefined): Promise<void>
@@ -118,11 +129,13 @@ export class IndexWriter implements StoreWriter {
 
   state(): Promise<WriterState> {
     return this.#inTurn(async () => {
-      const { indexedFrom, marks } = await this.#engine.meta()
+      const { indexedFrom, marks, coverage } = await this.#engine.meta()
+      const { checkedFrom } = coverage
       const head = await this.#readHead()
       return {
         ...(head !== null && { head }),
         ...(indexedFrom !== undefined && { indexedFrom }),
+        ...(checkedFrom !== undefined && { checkedFrom }),
         ...marks
       }
     })
@@ -161,8 +174,12 @@ export class IndexWriter implements StoreWriter {
         )
       }
       const rows = await this.#toStored(block)
-      await this.#write(() => this.#engine.replace(rows, damage))
+      const { coverage: before, checksums } = await this.#readKnown()
+      const coverage = coverageWithRewritten(before, header, await this.#engine.newestStored())
+      const isSame = isDeepStrictEqual(coverage, before)
+      await this.#write(() => this.#engine.replace(rows, damage, isSame ? undefined : coverage))
       this.#head = undefined
+      this.#known = { coverage, checksums }
       return outcome
     })
   }

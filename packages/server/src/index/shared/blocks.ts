@@ -41,6 +41,26 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
 }
 
 /**
+ * Computes the coverage once a stored block has been written anew. It grows by a block that lies right below it. Rows of the
+ * address index are not counted again, and a block that was not covered by traces is not traced.
+ * @param head - number of the newest block.
+ */
+export function coverageWithRewritten(
+  before: IndexCoverage,
+  { ref: { number }, hasVerifiedRoots }: BlockHeader,
+  head: number
+): IndexCoverage {
+  const isBelow = (from = head + 1) => number === from - 1
+  return {
+    ...before,
+    ...(isBelow(before.detailedFrom) && { detailedFrom: number }),
+    ...(isBelow(before.operationsFrom) && { operationsFrom: number }),
+    ...(isBelow(before.rootsFrom) && hasVerifiedRoots && { rootsFrom: number }),
+    ...(isBelow(before.checkedFrom) && { checkedFrom: number })
+  }
+}
+
+/**
  * Computes the coverage once all blocks above `ancestor` are removed. A mark that covered only removed blocks begins anew with
  * the next appended block.
  */

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { BlockRef, Hash } from '../../model/evm.ts'
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
-import type { WriterReport } from '../port/status.ts'
+import type { IndexCoverage, WriterReport } from '../port/status.ts'
 import type { Suspects } from '../port/writer.ts'
 import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
@@ -189,11 +189,12 @@ export class SqliteWriter implements WriterEngine {
     })
   }
 
-  async replace(block: PackedBlocks, damage: Damage): Promise<void> {
+  async replace(block: PackedBlocks, damage: Damage, coverage: IndexCoverage | undefined): Promise<void> {
     this.#change(() => {
       const { epoch, hadUndo } = removeBlock(this.#connection, block, damage)
       this.#appender.putBack(block, epoch, hadUndo)
       if (epoch.proof === proofs.rows) linkBlock(this.#connection, epoch.id, block)
+      if (coverage !== undefined) this.#marks.setCoverage(coverage)
     })
     this.#isMergeable = true
     this.#idleWork.postpone()

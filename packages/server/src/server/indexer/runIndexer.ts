@@ -27,6 +27,7 @@ import { createRetryPauses } from './retryPauses.ts'
 import { scrubIndex } from './scrubIndex.ts'
 import type { IndexerConfig } from './startIndexer.ts'
 import { createStatusBoard, describeProblem, reportStatus, type StatusBoard, stalledBy } from './status.ts'
+import { upgradeIndex } from './upgradeIndex.ts'
 
 export interface RunIndexerOptions extends Pick<OpeningOptions, 'openWriter' | 'peek' | 'onGenesis'> {
   readonly config: IndexerConfig
@@ -111,12 +112,11 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
       pool: createPoolReader({ rpc, logger }),
       block: (number, blockSignal) => counts.fetching(plain.block(number, blockSignal))
     }
-    const healer = createHealer({
-      ...{ chainId, board, logger },
-      fetchBlock: (number, isTraced, blockSignal) => (isTraced ? plain : untraced).block(number, blockSignal)
-    })
+    const fetchBlock: Following['fetchBlock'] = (number, isTraced, blockSignal) =>
+      (isTraced ? plain : untraced).block(number, blockSignal)
+    const healer = createHealer({ chainId, board, logger, fetchBlock })
     const ownOptions = { ...options, peek, openWriter }
-    await keepFollowing({ options: ownOptions, board, rpc, source, logger, counts, healer })
+    await keepFollowing({ options: ownOptions, board, rpc, source, logger, counts, healer, fetchBlock })
   } finally {
     clearInterval(figuresTimer)
     tellFigures()
@@ -133,6 +133,7 @@ interface Following {
   readonly logger: Logger
   readonly counts: IndexCounts
   readonly healer: Healer
+  readonly fetchBlock: Parameters<typeof createHealer>[0]['fetchBlock']
 }
 
 /** Waits for the node, opens the store and follows into it, again and again where one of them is lost. */
@@ -227,7 +228,8 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
     })
     healed = Promise.all([
       healer.healInto(store, healing.signal, () => endRound()),
-      scrub(following, healing.signal)
+      scrub(following, healing.signal),
+      upgradeIndex({ ...following, store, signal: healing.signal })
     ])
     while (!signal.aborted) {
       const round = openAbortScope([signal])
