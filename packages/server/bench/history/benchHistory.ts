@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Listening } from '../http/messages.ts'
 import { formatSpread, type Spread, spread } from '../http/spread.ts'
 import { startChild } from '../http/startChild.ts'
-import { addressOf, busyAddress, chainFigures, planChain } from '../ingest/planChain.ts'
+import { addressOf, busyAddress, chainFigures, newAccount, planChain } from '../ingest/planChain.ts'
 import { playChain } from '../ingest/playChain.ts'
 import { prepareRecording } from '../ingest/prepareRecording.ts'
 import { readTransactions } from '../ingest/recording.ts'
@@ -131,7 +131,7 @@ async function findCold(ask: Asker): Promise<readonly string[]> {
   const cold: string[] = []
   for (let block = firstColdBlock; cold.length < accountsOfKind && block < lastBlock / 4; block++) {
     for (let place = 0; place < chainFigures.transactionsPerBlock; place++) {
-      const address = addressOf(`new ${block} ${place}`)
+      const address = addressOf(newAccount(block, place))
       if ((await ask(address, 2)).length === 1) cold.push(address)
     }
   }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { id } from 'ethers'
 import { type Postgres, startPostgres } from '../../test/support/startPostgres.ts'
 import type { Listening, Usage } from '../http/messages.ts'
 import { formatSpread, type Spread } from '../http/spread.ts'
@@ -117,14 +118,20 @@ async function onAnvil(setup: Setup, recording: string): Promise<Results> {
 type Order = Parameters<typeof createPonder>[1]
 
 async function orderOf({ ponderFolder, sendersFile }: Setup, { url }: Node, lastBlock: number) {
-  const transfers = await countLogs(url, lastBlock)
+  const transfers = await countTransfers(url, lastBlock)
   return { folder: ponderFolder, nodeUrl: url, lastBlock, sendersFile, transfers }
 }
 
-async function countLogs(url: string, lastBlock: number): Promise<number> {
-  const range = { fromBlock: '0x0', toBlock: `0x${lastBlock.toString(16)}` }
-  return ((await callNode(url, 'eth_getLogs', range)) as { readonly length: number }).length
+/** Counts the transfers of ERC-20, as Ponder does: those of ERC-721 have the same first topic and one topic more. */
+async function countTransfers(url: string, lastBlock: number): Promise<number> {
+  const range = { fromBlock: '0x0', toBlock: `0x${lastBlock.toString(16)}`, topics: [transferTopic] }
+  const logs = (await callNode(url, 'eth_getLogs', range)) as readonly {
+    readonly topics: readonly string[]
+  }[]
+  return logs.filter(({ topics }) => topics.length === 3).length
 }
+
+const transferTopic = id('Transfer(address,address,uint256)')
 
 function ponderOfTransfers({ postgres }: Setup, order: Omit<Order, 'subject'>): readonly Contestant[] {
   const transfers: Order = { ...order, subject: 'transfers' }
@@ -141,7 +148,7 @@ export async function describeNode(url: string): Promise<Node> {
     readonly hash: string
   }
   const lastBlock = Number(number)
-  return { url, lastBlock, lastHash: hash, transfers: await countLogs(url, lastBlock) }
+  return { url, lastBlock, lastHash: hash, transfers: await countTransfers(url, lastBlock) }
 }
 
 interface Comparison {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from '../http/startChild.ts'
 import type { Contestant, Outcome } from './compareRates.ts'
@@ -93,7 +93,9 @@ export function createOurs(
         const figures = (await child.first) as IngestFigures
         const { number, hash } = figures.indexedTo
         if (hash !== lastHash) throw new Error(`${name} is at ${number} ${hash}; expected ${lastHash}`)
-        return outcomeOf(figures, transactionsUpTo(lastBlock), transfers)
+        const outcome = outcomeOf(figures, transactionsUpTo(lastBlock), transfers)
+        const bytesPerTransaction = (await store.bytes()) / transactionsUpTo(lastBlock)
+        return { ...outcome, details: { ...outcome.details, bytesPerTransaction } }
       } finally {
         await child.stop()
         await store.drop()
@@ -106,7 +108,11 @@ export function createOurs(
 export function openFolder(parent: string): () => Promise<RunStore> {
   return async () => {
     const folder = mkdtempSync(join(parent, 'store-'))
-    return { url: `sqlite:${folder}`, drop: () => rmSync(folder, { recursive: true, force: true }) }
+    return {
+      url: `sqlite:${folder}`,
+      bytes: () => readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0),
+      drop: () => rmSync(folder, { recursive: true, force: true })
+    }
   }
 }
 
@@ -135,7 +141,7 @@ export function createPonder(
         return { transfersPerSecond: (events / ms) * 1000, details }
       }
       // It reads failed ones too and then keeps them from its indexing function; they count as done.
-      const transactions = transactionsUpTo(order.lastBlock) - chainFigures.tokens
+      const transactions = transactionsUpTo(order.lastBlock) - transactionsUpTo(1)
       if (events > transactions || events < transactions * 0.95) {
         throw new Error(
           `${name}: ${events} of ${transactions} transactions; expected all but those that failed`
@@ -147,7 +153,11 @@ export function createPonder(
 }
 
 function outcomeOf(figures: IngestFigures, transactions: number, transfers: number): Outcome {
-  const { backfillMs, wholeMs, cpuMs, loopDelayMs, peakRssBytes, firstRssBytes } = figures
+  const { backfillMs, wholeMs, cpuMs, threadCpuMs = {}, loopDelayMs, peakRssBytes, firstRssBytes } = figures
+  const byThread = Object.entries(threadCpuMs).map(([name, ms]) => [
+    `${name}MicrosPerTransaction`,
+    (ms * 1e3) / transactions
+  ])
   return {
     transactionsPerSecond: (transactions / backfillMs) * 1000,
     transfersPerSecond: (transfers / backfillMs) * 1000,
@@ -155,6 +165,7 @@ function outcomeOf(figures: IngestFigures, transactions: number, transfers: numb
       seconds: backfillMs / 1000,
       wholeSeconds: wholeMs / 1000,
       cpuMicrosPerTransaction: (cpuMs * 1e3) / transactions,
+      ...Object.fromEntries(byThread),
       loopDelayP99Ms: loopDelayMs.p99,
       loopDelayMostMs: loopDelayMs.most,
       peakRssMB: peakRssBytes / 1e6,

@@ -4,6 +4,8 @@ import type { Postgres } from '../../test/support/startPostgres.ts'
 /** A store or database of one run. */
 export interface RunStore {
   readonly url: string
+  /** Size of all that is stored, once the run is over. */
+  bytes(): Promise<number> | number
   drop(): Promise<void> | void
 }
 
@@ -14,21 +16,29 @@ export interface RunStore {
 export function createDatabases(postgres: Postgres): () => Promise<RunStore> {
   return async () => {
     const url = await postgres.createDatabase()
+    const name = new URL(url).pathname.slice(1)
     return {
       url,
+      bytes: async () => {
+        const { rows } = await query(url, 'SELECT pg_database_size(current_database())::float8 AS bytes')
+        return (rows[0] as { readonly bytes: number }).bytes
+      },
       async drop() {
         const target = new URL(url)
-        const name = target.pathname.slice(1)
         target.pathname = '/postgres'
-        const client = new pg.Client({ connectionString: target.href })
-        await client.connect()
-        try {
-          await client.query(`DROP DATABASE ${name} WITH (FORCE)`)
-          await client.query('CHECKPOINT')
-        } finally {
-          await client.end()
-        }
+        await query(target.href, `DROP DATABASE ${name} WITH (FORCE)`)
+        await query(target.href, 'CHECKPOINT')
       }
     }
+  }
+}
+
+async function query(connectionString: string, text: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    return await client.query(text)
+  } finally {
+    await client.end()
   }
 }

@@ -25,6 +25,8 @@ export interface IngestFigures {
   readonly wholeMs: number
   /** Processor time of all its threads during the backfill. */
   readonly cpuMs: number
+  /** The same by thread: the indexer's, the writer's, the main one, and all others (garbage collection, file system). Linux only. */
+  readonly threadCpuMs?: Readonly<Record<string, number>>
   /** Of its main thread during the backfill: how much later than due a timer came. */
   readonly loopDelayMs: { readonly p50: number; readonly p99: number; readonly most: number }
   /** Most of the process so far, and what it had when the backfill began. */

@@ -6,6 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer } from '../../src/server/start/createServer.ts'
 import type { IngestFigures } from './ingestMessages.ts'
+import { readThreadCpu } from './readThreadCpu.ts'
 
 const [, , rpcUrl = '', chainId = '', store = '', settings = '{}'] = process.argv
 const resolutionMs = 1
@@ -32,17 +33,21 @@ while (status()?.phase === 'starting') await sleep(2)
 const beganAtMs = performance.now()
 const firstRssBytes = process.memoryUsage().rss
 const usageBefore = process.cpuUsage()
+const threadsBefore = readThreadCpu()
 loop.enable()
 while (status()?.backfilled !== true) await sleep(2)
 const endedAtMs = performance.now()
 loop.disable()
 const { user, system } = process.cpuUsage(usageBefore)
+const threads = Object.entries(readThreadCpu() ?? {})
+const threadCpuMs = Object.fromEntries(threads.map(([name, ms]) => [name, ms - (threadsBefore?.[name] ?? 0)]))
 const indexedTo = status()?.indexedTo
 if (indexedTo === undefined) throw new Error('it is level with the node and has no block')
 process.send?.({
   backfillMs: endedAtMs - beganAtMs,
   wholeMs: endedAtMs - createdAtMs,
   cpuMs: (user + system) / 1000,
+  ...(threadsBefore && { threadCpuMs }),
   loopDelayMs: {
     p50: lateness(loop.percentile(50)),
     p99: lateness(loop.percentile(99)),

@@ -9,7 +9,7 @@ import {
   writeSync
 } from 'node:fs'
 import { callForBytes } from './callNode.ts'
-import { chainFigures, planChain } from './planChain.ts'
+import { chainFigures, planChain, transactionsUpTo } from './planChain.ts'
 import { playChain } from './playChain.ts'
 import { type RecordedPlace, recordingFolder } from './recording.ts'
 import { startBenchAnvil } from './startBenchAnvil.ts'
@@ -66,7 +66,8 @@ async function captureBlock(url: string, number: number) {
     readonly hash: string
     readonly transactions: readonly string[]
   }
-  const expected = number === 0 ? 0 : number === 1 ? chainFigures.tokens : chainFigures.transactionsPerBlock
+  const expected =
+    number === 0 ? 0 : transactionsUpTo(number) - (number === 1 ? 0 : transactionsUpTo(number - 1))
   if (transactions.length !== expected) {
     throw new Error(`block ${number} has ${transactions.length} transactions; expected ${expected}`)
   }
