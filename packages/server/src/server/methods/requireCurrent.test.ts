@@ -10,7 +10,7 @@ import { buildChain, hashOf, people } from '../../index/test/buildChain.ts'
 import { commitChain } from '../../index/test/commitChain.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import { openSettled } from './requireCurrent.ts'
+import { notBackfilled, openSettled } from './requireCurrent.ts'
 
 const plans = ['a', 'b', 'c'].map(name => [{ name, parties: people.slice(0, 2) }])
 const blocks = buildChain(plans)
@@ -105,5 +105,22 @@ it('where that lasts, the view is given with the status as it is', async () => {
   const chain = { reader, status: (): SyncStatus => ({ ...following, phase: 'backfilling' }) }
   const { snapshot, status } = await openSettled(chain, signal, steppingClock(1_000))
   expect(status.phase).toBe('backfilling')
+  await snapshot.close()
+})
+
+it('a first backfill that has stored more than was reported of it is level with its node: its end is waited for', async () => {
+  const early: SyncStatus = { ...following, phase: 'backfilling', backfilled: false, head: 1 }
+  const over = await openSettled({ reader, status: () => early }, signal, steppingClock(1_000))
+  // What a status would name as well: no lag, and not ready.
+  const refusal = await notBackfilled(over.snapshot, early)
+  expect(refusal.data).toEqual({ head: 2, indexedTo: 2 })
+  await over.snapshot.close()
+
+  let told = early
+  const waiting = openSettled({ reader, status: () => told }, signal, { now: () => 0 })
+  await writer.markBackfilled()
+  told = following
+  const { snapshot, status } = await waiting
+  expect(status).toBe(following)
   await snapshot.close()
 })

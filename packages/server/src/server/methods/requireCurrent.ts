@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { IndexCoverage, IndexMarks, StatusReader } from '../../index/port/status.ts'
+import type { IndexCoverage, IndexedRange, IndexMarks, StatusReader } from '../../index/port/status.ts'
 import type { IndexState, Snapshot, StoreReader } from '../../index/port/store.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
-import { type ReadinessRules, type SyncStatus, whyNotReady } from '../../model/sync.ts'
+import { newestHead, type ReadinessRules, type SyncStatus, whyNotReady } from '../../model/sync.ts'
 import { type Clock, steadyClock } from '../../platform/clock.ts'
+import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { CoverageBelow } from './coverageBelow.ts'
 
@@ -114,9 +115,15 @@ export async function requireReady(
   if (why !== undefined && isFirstPage) throw notHeard(status)
 }
 
-/** Reports whether a first backfill has stored the newest block that the node has named. */
-async function isLevel(snapshot: StatusReader, { head }: SyncStatus): Promise<boolean> {
-  return head !== undefined && (await snapshot.indexedRange())?.to.number === head
+/** Reports whether a first backfill has stored the newest block that is known of the node: a status names no lag then. */
+async function isLevel(snapshot: StatusReader, status: SyncStatus): Promise<boolean> {
+  const range = await snapshot.indexedRange()
+  return range !== undefined && headOf(status, range) === range.to.number
+}
+
+/** Returns the head as a status would name it that is read from this view: the indexer may have reported less. */
+function headOf({ head, indexedTo }: SyncStatus, range: IndexedRange | undefined): number | undefined {
+  return newestHead({ ...present({ head }), indexedTo: indexedTo?.number }, range).head
 }
 
 function isOnItsWay({ phase }: SyncStatus): boolean {
@@ -152,9 +159,11 @@ function sentenceOn(chainId: number, text: string): string {
  * none; UPSTREAM_UNAVAILABLE while its node has never answered.
  */
 export async function notBackfilled(snapshot: StatusReader, status: SyncStatus): Promise<Refusal> {
-  const { chainId, head, phase, problem } = status
+  const { chainId, phase, problem } = status
+  const range = await snapshot.indexedRange()
+  const head = headOf(status, range)
   if (head === undefined) return notHeard(status)
-  const indexedTo = (await snapshot.indexedRange())?.to.number
+  const indexedTo = range?.to.number
   const reached = indexedTo === undefined ? 'not indexed yet' : `indexed up to block ${indexedTo} of ${head}`
   const stalled = phase === 'stalled' && problem !== undefined ? ` It is stalled: ${problem}` : ''
   return new Refusal('NOT_SYNCED', `Chain ${chainId} is ${reached}.${stalled}`, {
