@@ -2,7 +2,7 @@ import type { Address, Hash } from '../../src/model/evm.ts'
 import { openAbortScope } from '../../src/platform/concurrency/deadline.ts'
 import { IndexDamagedError } from '../../src/platform/errors.ts'
 import { Refusal } from '../../src/platform/refusal.ts'
-import { type MethodContext, ResultStream } from '../../src/server/methods/MethodContext.ts'
+import { type MethodContext, ResultStream, ResultText } from '../../src/server/methods/MethodContext.ts'
 import type { Told, ToldRecord } from './checkAnswer.ts'
 import { chainId } from './simulatedNode.ts'
 import type { SimulatedServer } from './simulatedServer.ts'
@@ -31,6 +31,8 @@ export async function readAnswer(
   }
   try {
     const stream = await history([address, page], context)
+    if (stream instanceof ResultText)
+      return { kind: 'records', records: JSON.parse(`[${stream.bytes}]`) as ToldRecord[], to }
     if (!(stream instanceof ResultStream)) throw new Error('expected a stream')
     const records: ToldRecord[] = []
     try {
