@@ -17,6 +17,14 @@ test.each([
   expect(html.includes('Try again')).toBe(hasButton)
 })
 
+test('what the service asks to wait is waited', () => {
+  const limited = new RpcError('m', {
+    ...{ code: 'RPC', reason: 'RATE_LIMITED', retryable: true },
+    retryAfterMs: 45_000
+  })
+  expect(retryEvery(limited, 31337, 12_000)).toBe(45_000)
+})
+
 test('a history that is still being read says how far it is, and is no failure', () => {
   const progress = { reachedBlock: 14_500_000, percent: 30, expectedMs: 50_000 }
   const failure = new RpcError('m', {

@@ -62,5 +62,7 @@ export function StaleNotice({
 /** For `refetchInterval`: what may pass is asked for again sooner or later, what cannot is not. */
 export function retryEvery(error: unknown, chainId: number, pollMs: number): number | false {
   if (error === null || error === undefined) return pollMs
-  return explainError(error, chainId).passes ? Math.min(pollMs, 3000) : false
+  if (!explainError(error, chainId).passes) return false
+  const { retryAfterMs = 0 } = error as { retryAfterMs?: number }
+  return Math.max(Math.min(pollMs, 3000), retryAfterMs)
 }

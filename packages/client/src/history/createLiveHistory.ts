@@ -1,7 +1,6 @@
 import type { IncludedPart } from '@chain-data/protocol'
 import { hasReason } from '../hasReason.ts'
 import { createReader, type HistoryClient } from './createReader.ts'
-import { nothingHeld } from './HeldHistory.ts'
 import { createPolling, type HistoryFeed } from './HistoryFeed.ts'
 import type { FailedRead, HistorySnapshot, ReadingProgress } from './HistorySnapshot.ts'
 import { pageVisibility, type Visibility } from './Visibility.ts'
@@ -72,7 +71,6 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
   const listeners = new Set<() => void>()
 
   let snapshot: HistorySnapshot = { state: 'loading', hasOlder: true, isLoadingOlder: false, reorgs: 0 }
-  let readAtMs: number | undefined
   let failed: FailedRead | undefined
   let failures = 0
   let progress: ReadingProgress | undefined
@@ -104,6 +102,7 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
   function currentSnapshot(): HistorySnapshot {
     const { records, hasOlder, reorgs } = reader.held()
     const coverage = reader.coverage()
+    const readAtMs = reader.readAtMs()
     const facts = {
       ...{ hasOlder, reorgs, isLoadingOlder: loadingOlder !== undefined },
       ...(olderError && { olderError }),
@@ -129,7 +128,8 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
     dueMs = waitMs
     try {
       await takeTurn(reader.readNewest)
-      ;[readAtMs, failed, failures] = [Date.now(), undefined, 0]
+      failed = undefined
+      failures = 0
       const block = coverage()?.to
       const hasNewBlock = block === undefined || blockBefore === undefined ? undefined : block !== blockBefore
       waitMs = feed.waitMs({ hasChanged: before !== held().records, hasNewBlock })
@@ -146,8 +146,8 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
     // The feed may have reported a change meanwhile.
     dueMs = failed ? Date.now() + waitMs : Math.min(dueMs, Date.now() + waitMs)
     reading = undefined
-    publish()
     plan()
+    publish()
   }
 
   function refresh(): Promise<void> {
@@ -162,7 +162,7 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
     clearTimeout(timer)
     if (reading || !listeners.size || dueMs === Number.POSITIVE_INFINITY) return
     // What was never read is, so that a page that was opened in the background is there when it is looked at.
-    if (readAtMs !== undefined && !visibility.isVisible()) return
+    if (reader.readAtMs() !== undefined && !visibility.isVisible()) return
     timer = setTimeout(refresh, Math.min(Math.max(0, dueMs - Date.now()), longestTimerMs))
   }
 
@@ -175,9 +175,7 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
   async function readOlder(): Promise<void> {
     for (;;) {
       try {
-        await takeTurn(reader.readOlder)
-        if (reader.held() !== nothingHeld) readAtMs ??= Date.now()
-        return
+        return await takeTurn(reader.readOlder)
       } catch (error) {
         olderError = error as Error
         if (!hasReason(error, 'STILL_READING') || !listeners.size) return

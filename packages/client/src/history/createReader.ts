@@ -22,6 +22,8 @@ export interface Reader {
   readonly held: () => HeldHistory
   /** Of the last answer; absent where the host does not report it. */
   readonly coverage: () => Coverage | undefined
+  /** When the newest records were read, in milliseconds since 1970; absent before the first answer. */
+  readonly readAtMs: () => number | undefined
   /** Reads the newest records and all that may still change. */
   readonly readNewest: () => Promise<void>
   /** Reads the next older page, or everything anew where what is held may still change. */
@@ -51,6 +53,7 @@ export function createReader(
   let finalized: number | undefined
   let reportsFinality = true
   let finalityReadMs = 0
+  let readAtMs: number | undefined
 
   async function read(limit: number, before?: string): Promise<readonly TransactionRecord[]> {
     try {
@@ -75,7 +78,7 @@ export function createReader(
     if (held === nothingHeld || !reportsFinality || nowMs - finalityReadMs < finalityEveryMs) return
     if (held.records.every(record => isFinal(record, held.finalTo))) return
     try {
-      const status = await client.getSyncStatus({ chainId, signal })
+      const status = await client.getSyncStatus({ chainId, signal, retries: 0 })
       finalized = status.finalized
       reportsFinality = finalized !== undefined
     } catch (error) {
@@ -107,7 +110,9 @@ export function createReader(
       if (isLargest) limit = largestPage
       const records = await read(limit)
       const joined = joinNewest(held, { records, limit, length, isLargest, finalTo: finalBlock(records) })
-      if (joined !== undefined) return hold(joined, answered)
+      if (joined === undefined) continue
+      readAtMs = Date.now()
+      return hold(joined, answered)
     }
   }
 
@@ -143,5 +148,11 @@ export function createReader(
     }
   }
 
-  return { held: () => held, coverage: () => coverage, readNewest: () => readNewest(), readOlder }
+  return {
+    held: () => held,
+    coverage: () => coverage,
+    readAtMs: () => readAtMs,
+    readNewest: () => readNewest(),
+    readOlder
+  }
 }

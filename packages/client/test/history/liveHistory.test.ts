@@ -303,6 +303,20 @@ describe('older records', () => {
   })
 })
 
+test('a listener that throws does not end the reading', async () => {
+  const { chain, history, snapshot } = await watch()
+  const broken = new Error('a mistake of the page')
+  const end = history.subscribe(() => {
+    throw broken
+  })
+  chain.send(1)
+  await expect(history.refresh()).rejects.toBe(broken)
+  end()
+  chain.send(1)
+  await pass(2 * everyMs)
+  expect(hashes(snapshot()).slice(0, 2)).toEqual(['0x62', '0x61'])
+})
+
 describe('an error', () => {
   const down = rpcError('UPSTREAM_UNAVAILABLE', { retryable: true })
 
