@@ -33,8 +33,9 @@ export function createMeter(began: number) {
       if (searches !== undefined && callsLeft !== undefined) {
         const all = searches.calls + callsLeft
         const calls = done('calls')
+        searches.percent = Math.max(searches.percent, Math.min(99, Math.floor((100 * searches.calls) / all)))
         return {
-          ...{ isDone: false, reachedBlock, percent: Math.min(99, Math.floor((100 * searches.calls) / all)) },
+          ...{ isDone: false, reachedBlock, percent: searches.percent },
           ...(calls > 0 && { expectedMs: Math.ceil((callsLeft * tookMs) / calls) })
         }
       }

@@ -6,11 +6,12 @@ import type { TraceMode } from '../../model/traceMode.ts'
 import { readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { createBatchSize } from '../../nodes/upstreams/limits.ts'
-import { systemClock } from '../../platform/clock.ts'
+import { steadyClock, systemClock } from '../../platform/clock.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
 import type { Offers } from './chooseSource.ts'
 import { createLogSearch } from './createLogSearch.ts'
 import { createOtsSearch } from './createOtsSearch.ts'
+import { createPace, type Pace } from './createPace.ts'
 import { SpanSize } from './createSpanSearch.ts'
 import { createTraceSearch } from './createTraceSearch.ts'
 import type { DownwardSearch, FoundBlock } from './search/DownwardSearch.ts'
@@ -36,6 +37,8 @@ export interface Searches {
   calls: number
   /** Records that were kept so far. */
   kept: number
+  /** The highest share of them in percent that a caller was told is read; it does not fall when more is found than was expected. */
+  percent: number
 }
 
 /**
@@ -57,6 +60,7 @@ export function createSearches(options: {
   const traceSpans = new SpanSize()
 
   const stateSize = createBatchSize(maxStateCalls, systemClock)
+  const pace = createPace(steadyClock)
 
   const hashesOfBlock = async (number: number, signal: AbortSignal) =>
     hashesIn(await source.block(number, signal))
@@ -80,13 +84,22 @@ export function createSearches(options: {
     const wanted = { address, below }
     const isThorough = anchor.number <= thoroughBlocks
     const size = isThorough ? thoroughLogSpans : logSpans
-    const searches = { address, anchor, below, source: index, isOfBranch: false, calls: 0, kept: 0 }
-    const rpc = countCalls(options.rpc, calls => {
+    const searches = {
+      address,
+      anchor,
+      below,
+      source: index,
+      isOfBranch: false,
+      calls: 0,
+      kept: 0,
+      percent: 0
+    }
+    const rpc = paced(options.rpc, pace, calls => {
       searches.calls += calls
     })
     const block = (number: number, signal: AbortSignal) => {
       searches.calls += callsPerBlock
-      return source.block(number, signal)
+      return pace.run(callsPerBlock, signal, () => source.block(number, signal))
     }
     const logs = createLogSearch(
       { rpc, size, isThorough, logsOfBlock: (number, signal) => logsOfBlock(rpc, number, signal) },
@@ -96,7 +109,7 @@ export function createSearches(options: {
       ots: () => createOtsSearch({ rpc, withCalls }, wanted),
       trace_filter: () => createTraceSearch({ rpc, size: traceSpans, withCalls, hashesOfBlock }, wanted),
       state: () => {
-        const state = createOldState(rpc, address, { size: stateSize, nonceMethod: offers.nonceMethod })
+        const state = createOldState(rpc, address, { size: stateSize, pace, nonceMethod: offers.nonceMethod })
         return new StateSearch({ state, block, hasKey }, wanted)
       },
       none: () => undefined
@@ -130,18 +143,20 @@ const maxTraceCalls = 40
 /** The block and its receipts. */
 export const callsPerBlock = 2
 
-function countCalls(
+/** Asks as often as the nodes let it, and counts the calls. */
+function paced(
   rpc: Pick<EvmRpc, 'request' | 'batch'>,
+  pace: Pace,
   count: (calls: number) => void
 ): Pick<EvmRpc, 'request' | 'batch'> {
   return {
     request(call, options) {
       count(1)
-      return rpc.request(call, options)
+      return pace.run(1, options?.signal, () => rpc.request(call, options))
     },
     batch(calls, options) {
       count(calls.length)
-      return rpc.batch(calls, options)
+      return pace.run(calls.length, options?.signal, () => rpc.batch(calls, options))
     }
   }
 }

@@ -27,6 +27,8 @@ export interface DownwardSearch {
   readonly end?: SearchEnd | undefined
   /** Why it should not go on, as a sentence; absent: it may. */
   readonly problem?: string | undefined
+  /** Down to here it looks for what is wanted at the moment, so that other searches may go ahead; absent: not known. */
+  readonly reach?: number | undefined
   /** About how many calls it takes to find what is wanted; absent: not known. */
   readonly callsLeft?: number | undefined
   /**

@@ -50,6 +50,9 @@ export class StateSearch implements DownwardSearch {
   readonly #known: KnownState = { nonce: new Readings(), balance: new Readings(), code: new Readings() }
   readonly #effects = new Map<number, BlockEffect>()
   readonly #asked = new Set<bigint>()
+  /** Blocks that are being read. */
+  readonly #reading = new Map<number, Promise<void>>()
+  #reach: number | undefined
   #found: FoundBlock[] = []
   /** To be read once more. */
   #again: StateRead[] = []
@@ -83,23 +86,35 @@ export class StateSearch implements DownwardSearch {
     return this.#callsLeft
   }
 
+  get reach(): number | undefined {
+    return this.#reach
+  }
+
   async advance(signal: AbortSignal, wanted: number): Promise<void> {
     // Nothing happens in the genesis block.
     if (this.#from <= 1) this.#from = genesis
     if (this.#from === genesis) return
+    // Those of a call that was broken off end with it.
+    this.#reading.clear()
+    // While blocks are read, the next exchanges need not wait for them.
+    do await this.#exchange(signal, wanted)
+    while (this.#reading.size > 0 && this.end === undefined && this.#from > genesis)
+  }
+
+  async #exchange(signal: AbortSignal, wanted: number): Promise<void> {
     const { reads, blocks, nonces } = this.#plan(wanted)
-    if (reads.length + blocks.length + nonces.length === 0)
+    for (const number of blocks) this.#read(number, signal)
+    if (reads.length + nonces.length + this.#reading.size === 0)
       throw new Error(`nothing is left to ask about the account before block ${this.#from}`)
-    const { state, block } = this.#options
-    await Promise.all([
-      state.read(reads, signal, ({ kind, height }, value) => {
-        if (this.#known[kind].note(height, value)) this.#corrections++
-      }),
-      nonces.length > 0 && this.#lookUp(nonces, signal),
-      ...blocks.map(async number => {
-        this.#learn(number, explainBlock(await block(number, signal), this.#address))
-      })
-    ])
+    const { state } = this.#options
+    if (reads.length + nonces.length === 0) await Promise.all(this.#reading.values())
+    else
+      await Promise.all([
+        state.read(reads, signal, ({ kind, height }, value) => {
+          if (this.#known[kind].note(height, value)) this.#corrections++
+        }),
+        nonces.length > 0 && this.#lookUp(nonces, signal)
+      ])
     this.#again = []
     if (this.#corrections > maxCorrections)
       throw new NodeContradictionError('the nodes give other answers about the same old state each time')
@@ -135,7 +150,9 @@ export class StateSearch implements DownwardSearch {
     const reads = new Map(
       [...ends, ...this.#again, ...unread].map(read => [`${read.kind} ${read.height}`, read])
     )
-    return { ...plan, reads: [...reads.values()] }
+    const blocks = plan.blocks.filter(number => !this.#reading.has(number))
+    this.#reach = plan.reach
+    return { ...plan, blocks, reads: [...reads.values()] }
   }
 
   /** What is to be settled before anything else is believed. */
@@ -180,6 +197,18 @@ export class StateSearch implements DownwardSearch {
 
   #stop(reason: DeepReason): void {
     this.end = { from: this.#from, reason }
+  }
+
+  #read(number: number, signal: AbortSignal): void {
+    const reading = this.#options
+      .block(number, signal)
+      .then(rows => this.#learn(number, explainBlock(rows, this.#address)))
+      .finally(() => {
+        if (this.#reading.get(number) === reading) this.#reading.delete(number)
+      })
+    // It is awaited once nothing else can be asked; what has failed by then is read again.
+    reading.catch(() => undefined)
+    this.#reading.set(number, reading)
   }
 
   /** Learns from a block what it did, and which nonces were used before and after it. */

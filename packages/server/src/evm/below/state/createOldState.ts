@@ -5,6 +5,7 @@ import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
 import type { BatchSize } from '../../../nodes/upstreams/limits.ts'
 import { chunk, mapConcurrently } from '../../../platform/concurrency/permits.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../../../platform/errors.ts'
+import { isRateRefusal, type Pace } from '../createPace.ts'
 
 /** A number of an account after a block. Code as a number: 0 none, 1 of another account (EIP-7702), 2 its own. */
 export type StateKind = 'nonce' | 'balance' | 'code'
@@ -41,16 +42,29 @@ const methods: Readonly<Record<StateKind, string>> = {
   code: 'eth_getCode'
 }
 const batchesAtOnce = 4
+/** More batches than needed make nodes that take few calls in one answer sooner; smaller ones than this do not. */
+const minBatch = 20
 
 /**
+ * @param rpc - keeps to `pace`.
  * @param size - maximum of calls that are sent together; it learns from what fails.
  * @param nonceMethod - absent: no node has one.
  */
 export function createOldState(
   rpc: Pick<EvmRpc, 'batch'>,
   address: Address,
-  { size, nonceMethod }: { readonly size: BatchSize; readonly nonceMethod?: NonceMethod | undefined }
+  {
+    size,
+    pace,
+    nonceMethod
+  }: {
+    readonly size: BatchSize
+    readonly pace: Pick<Pace, 'maxCalls'>
+    readonly nonceMethod?: NonceMethod | undefined
+  }
 ): OldState {
+  const maxCalls = () => Math.min(size.current(), pace.maxCalls())
+
   async function readPart(
     part: readonly StateRead[],
     signal: AbortSignal,
@@ -65,10 +79,14 @@ export function createOldState(
       for (const [position, read] of part.entries()) onValue(read, readValue(read, outcomes[position]))
     } catch (error) {
       if (!(error instanceof NodeUnavailableError)) throw error
+      if (part.length > 1 && isRateRefusal(error)) {
+        for (const piece of chunk(part, Math.min(maxCalls(), Math.ceil(part.length / 2))))
+          await readPart(piece, signal, onValue)
+        return
+      }
       // Too many at once, perhaps, or too slow: the next ones are fewer.
       size.refused(part.length)
-      if (part.length === 1 || error.context.fault !== 'throttled') throw error
-      for (const half of chunk(part, Math.ceil(part.length / 2))) await readPart(half, signal, onValue)
+      throw error
     }
   }
 
@@ -92,11 +110,19 @@ export function createOldState(
 
   return {
     async read(reads, signal, onValue) {
-      await mapConcurrently(chunk(reads, size.current()), batchesAtOnce, part =>
+      const even = Math.max(minBatch, Math.ceil(reads.length / batchesAtOnce))
+      await mapConcurrently(chunk(reads, Math.min(even, maxCalls())), batchesAtOnce, part =>
         readPart(part, signal, onValue)
       )
     },
-    ...(nonceMethod && { lookUp: (nonces, signal) => lookUp(nonceMethod, nonces, signal) })
+    ...(nonceMethod && {
+      async lookUp(nonces, signal) {
+        const found: (number | undefined)[] = []
+        for (const piece of chunk(nonces, maxCalls()))
+          found.push(...(await lookUp(nonceMethod, piece, signal)))
+        return found
+      }
+    })
   }
 }
 

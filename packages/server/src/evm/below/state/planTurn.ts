@@ -11,6 +11,8 @@ export interface TurnPlan {
   readonly nonces: readonly bigint[]
   /** About how many calls it takes to find the wanted records. */
   readonly callsLeft: number
+  /** Down to here they are searched for; absent: nothing is open. */
+  readonly reach: number | undefined
 }
 
 interface PlanOptions extends SearchState {
@@ -38,7 +40,9 @@ export function planTurn(parts: Iterable<Part>, { isThrifty, ...state }: PlanOpt
     reads.push(...readsIn(stretch, probes))
     callsLeft += costOf(stretch, isThrifty ? 1 : minProbes)
   }
-  return { reads, blocks, nonces, callsLeft: Math.ceil(callsLeft) }
+  const lows = [...stretches.map(({ low }) => low), ...blocks]
+  const reach = lows.length > 0 ? Math.min(...lows) : undefined
+  return { reads, blocks, nonces, callsLeft: Math.ceil(callsLeft), reach }
 }
 
 function readsIn({ kind, low, high, isCut }: OpenStretch, probes: number): readonly StateRead[] {
