@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { buildStateWorld, type StateWorld } from './buildStateWorld.ts'
 
-/**
- * Opens the world of a length. It is built once and kept in the system's folder for temporary files, by the hash of the
- * files that build it.
- */
+/** Outlives a run of the tests, whose folder for temporary files does not. */
+const folder = fileURLToPath(new URL('../../../../../node_modules/.cache/test-worlds', import.meta.url))
+
+/** Opens the world of a length. It is built once and kept, by the hash of the files that build it. */
 export async function openStateWorld(blocks: number, seed = 20): Promise<StateWorld> {
   const sources = ['buildStateWorld.ts', 'recordBlocks.ts'].map(name =>
     readFileSync(new URL(name, import.meta.url), 'utf8')
   )
   const key = createHash('sha256').update(sources.join()).update(`${blocks} ${seed}`).digest('hex')
-  const folder = join(tmpdir(), 'chain-data-test-worlds')
   const kept = join(folder, `${key}.json`)
   if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'))
   const world = await buildStateWorld(blocks, seed)
