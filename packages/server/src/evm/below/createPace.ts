@@ -38,7 +38,7 @@ export function createPace(clock: Clock, wait: Pause = pause): Pace {
     if (Number.isFinite(perSecond)) {
       const startMs = Math.max(clock.now(), nextAtMs)
       nextAtMs = startMs + (calls * 1_000) / perSecond
-      await wait(startMs - clock.now(), signal)
+      await wait(Math.max(0, startMs - clock.now()), signal)
       signal?.throwIfAborted()
     }
     if (clock.now() - second.beganMs >= 1_000) second = { beganMs: clock.now(), calls: 0 }
