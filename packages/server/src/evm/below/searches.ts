@@ -11,11 +11,11 @@ import type { EvmSource } from '../blocks/evmSource.ts'
 import type { Offers } from './chooseSource.ts'
 import { createLogSearch } from './createLogSearch.ts'
 import { createOtsSearch } from './createOtsSearch.ts'
-import { createPace, type Pace } from './createPace.ts'
 import { SpanSize } from './createSpanSearch.ts'
 import { createTraceSearch } from './createTraceSearch.ts'
 import type { DownwardSearch, FoundBlock } from './search/DownwardSearch.ts'
 import { createOldState } from './state/createOldState.ts'
+import { createPace, type Pace } from './state/createPace.ts'
 import { StateSearch } from './state/StateSearch.ts'
 
 /** The searches for one account before one block. */

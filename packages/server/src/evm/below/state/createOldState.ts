@@ -5,7 +5,7 @@ import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
 import type { BatchSize } from '../../../nodes/upstreams/limits.ts'
 import { chunk, mapConcurrently } from '../../../platform/concurrency/permits.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../../../platform/errors.ts'
-import { isRateRefusal, type Pace } from '../createPace.ts'
+import { isRateRefusal, type Pace } from './createPace.ts'
 
 /** A number of an account after a block. Code as a number: 0 none, 1 of another account (EIP-7702), 2 its own. */
 export type StateKind = 'nonce' | 'balance' | 'code'

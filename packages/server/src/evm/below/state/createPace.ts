@@ -1,6 +1,6 @@
-import type { Clock } from '../../platform/clock.ts'
-import { type Pause, pause } from '../../platform/concurrency/pause.ts'
-import { NodeUnavailableError } from '../../platform/errors.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { type Pause, pause } from '../../../platform/concurrency/pause.ts'
+import { NodeUnavailableError } from '../../../platform/errors.ts'
 
 /** Bounds how many calls a second the nodes of one chain are asked for history, once they refuse because of their rate. */
 export interface Pace {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NodeUnavailableError } from '../../platform/errors.ts'
+import { NodeUnavailableError } from '../../../platform/errors.ts'
 import { createPace } from './createPace.ts'
 
 /** A node that answers so many calls in each second, and a clock that waiting moves. */
