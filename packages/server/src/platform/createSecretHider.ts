@@ -8,13 +8,21 @@ const shortestSecret = 8
  * segments of the path, values of the query. For words of a node that quote what it was sent.
  *
  * @param url - any; one that cannot be parsed hides nothing.
+ * @param headerValues - of headers that are sent too: hidden whole, and without a scheme such as `Bearer`.
  */
-export function createSecretHider(url: string): (text: string) => string {
+export function createSecretHider(
+  url: string,
+  headerValues: readonly string[] = []
+): (text: string) => string {
   const secrets = URL.canParse(url) ? secretsOf(new URL(url)) : []
+  secrets.push(...headerValues.flatMap(value => [value, ...value.split(/\s+/)]).filter(isSecret))
   // The longest first: one may be a part of another.
   secrets.sort((a, b) => b.length - a.length)
   return text => secrets.reduce((rest, secret) => rest.replaceAll(secret, '[removed]'), text)
 }
+
+/** A secret is one however short it is, but a single letter would take texts apart. */
+const isSecret = (part: string) => part.length > 2
 
 function secretsOf({ username, password, pathname, searchParams, search, hash }: URL): string[] {
   const [user, key] = [decoded(username), decoded(password)]
@@ -25,8 +33,7 @@ function secretsOf({ username, password, pathname, searchParams, search, hash }:
     ...searchParams.values(),
     hash.slice(1)
   ].filter(part => part.length >= shortestSecret)
-  // A password is one however short it is, but a single letter would take texts apart.
-  const credentials = [username, user, password, key].filter(part => part.length > 2)
+  const credentials = [username, user, password, key].filter(isSecret)
   return [...new Set([...credentials, ...(user + key === '' ? [] : [pair]), ...parts, ...parts.map(decoded)])]
 }
 

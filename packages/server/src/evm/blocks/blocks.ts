@@ -1,8 +1,9 @@
 import type { BlockRef, Hash } from '../../model/evm.ts'
-import type { EvmNode, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
+import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
 import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isAnswerTooLarge, isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
+import { AbsentAnswer } from '../../nodes/upstreams/work.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { BlockAuthorizations } from './authorizations.ts'
 import type { AuthorizationReader } from './createAuthorizationReader.ts'
@@ -12,48 +13,74 @@ import { contradiction, isEmptyRoot, type Waivers } from './verification/contrad
 import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
 import { verifyHeader, verifyReceipts } from './verify.ts'
 
+/** How a block is fetched. */
+export interface FetchOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly authorizationReader?: AuthorizationReader
+  /**
+   * No reorg replaces the block any more: it is asked for together with its receipts, by its height, of any node that has
+   * room. Otherwise its receipts are asked for by its hash, and the preferred node is asked first.
+   */
+  readonly isFinal?: boolean
+  /** Gets the size of each answer in bytes. */
+  onSize?(bytes: number): void
+  /** Gets the node that gave the block, before the block is returned. */
+  onGiver?(giver: EvmNode, header: VerifiedHeader): void
+}
+
 /**
- * Reads the block at a height and its receipts, and verifies that they belong together.
+ * Reads the block at a height and its receipts from one node, and verifies that they belong together.
  * @param read - turns the verified block into the result. Its NodeContradictionError counts like any other disagreement.
  * @throws {BrokenChecksError} the block breaks waivable checks on every upstream; it lists those of header and receipts.
  * @throws {NodeContradictionError} when the parts disagree on every upstream, or none has the block (yet).
- * @remarks Two calls; one for an empty block; a batch of one call per transaction on nodes without
- *   `eth_getBlockReceipts`. When the receipts of no upstream fit, the header may be wrong: the next attempt asks another
- *   upstream for it first.
+ * @remarks One request for a final block, else two, or one for an empty block; a batch of one call per transaction more on
+ *   nodes without `eth_getBlockReceipts`.
  */
 export async function fetchBlock<T>(
   rpc: EvmUpstreams,
   number: number,
   read: (block: VerifiedBlock, authorizations?: BlockAuthorizations) => T,
   { waivers, roots }: FetchChecks,
-  {
-    signal,
-    authorizationReader
-  }: { readonly signal?: AbortSignal | undefined; readonly authorizationReader?: AuthorizationReader } = {}
+  options: FetchOptions = {}
 ): Promise<T> {
-  const options = { height: number, ...(signal ? { signal } : {}) }
-  const { header, giver } = await fetchHeader(rpc, number, { waivers, roots }, options)
-  const verify = (receipts: unknown): VerifiedBlock => {
-    const block = verifyReceipts(header, receipts, waivers)
-    roots?.receipts(block)
-    return block
-  }
-  try {
-    if (header.transactions.length === 0 && isEmptyRoot(header.raw.transactionsRoot)) {
-      // The root proves that the block has no transactions.
-      return read(verify([]))
+  const { signal, authorizationReader, isFinal = false, onSize } = options
+  let broken: VerifiedHeader['broken'] = []
+
+  async function ask(node: EvmNode): Promise<T> {
+    const [raw, given] = isFinal
+      ? await fetchTogether(node, number, onSize)
+      : [await fetchRaw(node, number, onSize)]
+    if (raw === null) {
+      // Another node may have it.
+      throw new AbsentAnswer(() => {
+        throw contradiction(number, 'the node does not have it', true)
+      })
     }
+    const header = verifyHeader(raw, number, waivers)
+    if (header.broken.length === 0) roots?.header(header)
+    else if (broken.length === 0) broken = header.broken
+    const verify = (receipts: unknown): VerifiedBlock => {
+      const block = verifyReceipts(header, receipts, waivers)
+      roots?.receipts(block)
+      return block
+    }
+    // The root proves that the block has no transactions.
+    const isEmpty = header.transactions.length === 0 && isEmptyRoot(header.raw.transactionsRoot)
     // At the same time as the receipts, so that it takes no further exchange.
-    const authorizations = authorizationReader?.read(header, signal)
-    return await rpc.onOneNode(
-      'eth_getBlockReceipts',
-      async node => read(verify(await fetchReceipts(node, header)), await authorizations),
-      options
-    )
+    const authorizations = isEmpty ? undefined : authorizationReader?.read(header, signal)
+    const receipts = isEmpty ? [] : (given ?? (await fetchReceipts(node, header, onSize)))
+    const result = read(verify(receipts), await authorizations)
+    options.onGiver?.(node, header)
+    return result
+  }
+
+  try {
+    const limits = { height: number, isShared: isFinal, ...(signal ? { signal } : {}) }
+    return await rpc.onOneNode('block', ask, limits)
   } catch (error) {
-    if (error instanceof NodeContradictionError) giver.doubt(number)
     // Without receipts the list of broken checks stays as short as the header has made it.
-    else if (header.broken.length > 0) throw new BrokenChecksError(number, header.broken)
+    if (broken.length > 0 && !(error instanceof NodeContradictionError))
+      throw new BrokenChecksError(number, broken)
     throw error
   }
 }
@@ -71,46 +98,47 @@ export interface FetchChecks {
   readonly roots?: RootChecks | undefined
 }
 
-interface HeaderFrom {
-  readonly header: VerifiedHeader
-  readonly giver: EvmNode
-}
+/** Called with the size of each answer in bytes. */
+type OnSize = ((bytes: number) => void) | undefined
 
-/** Reads a header that breaks no check from any upstream; where none has such a header, the first one that breaks some. */
-async function fetchHeader(
-  rpc: EvmUpstreams,
+const blockCall = (number: number) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] })
+
+const fetchRaw = (node: EvmNode, number: number, onSize: OnSize) => node.request(blockCall(number), onSize)
+
+/**
+ * Reads a block and its receipts in one request.
+ * @returns no receipts where the node refused to give them this way, or had none.
+ */
+async function fetchTogether(
+  node: EvmNode,
   number: number,
-  { waivers, roots }: FetchChecks,
-  options: NodeCallOptions
-): Promise<HeaderFrom> {
-  let broken: HeaderFrom | undefined
-  const read = (raw: unknown, giver: EvmNode): HeaderFrom => {
-    if (raw === null) throw contradiction(number, 'the node does not have it', true)
-    const header = verifyHeader(raw, number, waivers)
-    if (header.broken.length === 0) {
-      roots?.header(header)
-      return { header, giver }
-    }
-    broken ??= { header, giver }
-    throw new BrokenChecksError(number, header.broken)
-  }
-  try {
-    const call = { method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }
-    return (await rpc.request(call, { ...options, read })) as HeaderFrom
-  } catch (error) {
-    if (broken === undefined || !(error instanceof BrokenChecksError)) throw error
-    return broken
-  }
+  onSize: OnSize
+): Promise<readonly [block: unknown, receipts?: unknown]> {
+  const method = 'eth_getBlockReceipts'
+  const calls = [blockCall(number), { method, params: [toQuantity(number)] }]
+  const outcomes = await node.attempt(method, async () => {
+    const [block, receipts] = await node.batch(calls, undefined, onSize)
+    if (receipts?.ok === false && isMethodMissing(receipts.error)) throw receipts.error
+    return { block, receipts }
+  })
+  if (outcomes === undefined) return [await fetchRaw(node, number, onSize)]
+  const { block, receipts } = outcomes
+  if (!block?.ok) throw block?.error
+  return receipts?.ok && receipts.value !== null ? [block.value, receipts.value] : [block.value]
 }
 
 /**
  * Reads receipts by block hash, since a height may name another block after a reorg; one by one where the node offers no more,
  * or all of them are too large for one answer.
  */
-async function fetchReceipts(node: EvmNode, { ref, transactions }: VerifiedHeader): Promise<unknown> {
+async function fetchReceipts(
+  node: EvmNode,
+  { ref, transactions }: VerifiedHeader,
+  onSize: OnSize
+): Promise<unknown> {
   const whole = await node.attempt('eth_getBlockReceipts', async () => {
     try {
-      return await node.request({ method: 'eth_getBlockReceipts', params: [ref.hash] })
+      return await node.request({ method: 'eth_getBlockReceipts', params: [ref.hash] }, onSize)
     } catch (error) {
       if (isAnswerTooLarge(error)) return undefined
       // Some nodes have the method but take heights only, which would not bind the receipts to this block.
@@ -121,9 +149,8 @@ async function fetchReceipts(node: EvmNode, { ref, transactions }: VerifiedHeade
     }
   })
   if (whole !== undefined) return whole
-  const outcomes = await node.batch(
-    transactions.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
-  )
+  const calls = transactions.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
+  const outcomes = await node.batch(calls, undefined, onSize)
   return outcomes.map(outcome => {
     if (outcome.ok) return outcome.value
     throw outcome.error

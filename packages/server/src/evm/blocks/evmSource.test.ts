@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { EvmNode, NodeCall, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing } from '../../nodes/upstreams/errorWords.ts'
+import { AbsentAnswer } from '../../nodes/upstreams/work.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import { createEvmSource } from './evmSource.ts'
@@ -27,6 +28,8 @@ function sourceOver(answer: (call: NodeCall) => unknown, finality: 'auto' | numb
       )
     )
   const node: EvmNode = {
+    name: 'upstream 1',
+    position: 1,
     request: ask,
     batch: askAll,
     async attempt(method, run) {
@@ -39,7 +42,7 @@ function sourceOver(answer: (call: NodeCall) => unknown, finality: 'auto' | numb
         return undefined
       }
     },
-    doubt: () => undefined,
+    putAside: () => undefined,
     within: (_, ask) => ask(node),
     memory: create => create(systemClock)
   }
@@ -48,7 +51,12 @@ function sourceOver(answer: (call: NodeCall) => unknown, finality: 'auto' | numb
   const rpc: EvmUpstreams = {
     request: async (call, options) => read(await ask(call), options),
     batch: async (calls, options) => read(await askAll(calls), options),
-    onOneNode: (_, work) => work(node),
+    onOneNode: (_, work) =>
+      work(node).catch(error => {
+        throw error instanceof AbsentAnswer ? error.read() : error
+      }),
+    onEachNode: async (_, work) => [await work(node)],
+    room: () => 16,
     identity: async () => ({ chainId: 2n ** 53n + 1n, genesisHash: hash('a') as `0x${string}` }),
     pollTimeoutMs: 10_000,
     expectGenesis: () => undefined,
@@ -157,6 +165,47 @@ describe('block', () => {
       throw new NodeRpcError('broken', method === 'eth_getBlockReceipts' ? -32601 : -32000, undefined)
     })
     await expect(source.block(5)).rejects.toThrow('broken')
+  })
+
+  it('asks for a final block and its receipts together, by height', async () => {
+    const { source, asked } = sourceOver(({ method, params }) => {
+      if (params[0] === 'latest') return headBlock(1_000)
+      if (params[0] === 'finalized') return headBlock(900)
+      return method === 'eth_getBlockByNumber' ? block([transaction]) : [receipt]
+    })
+    await source.head()
+    asked.length = 0
+    expect((await source.block(5)).transactionCount).toBe(1)
+    const found = asked.map(({ method, params }) => `${method} ${params[0]}`)
+    expect(found).toEqual(['eth_getBlockByNumber 0x5', 'eth_getBlockReceipts 0x5'])
+  })
+
+  it('refuses receipts of a height that are not of the block that came with them', async () => {
+    const { source } = sourceOver(({ method, params }) => {
+      if (params[0] === 'latest' || params[0] === 'finalized') return headBlock(1_000)
+      return method === 'eth_getBlockByNumber' ? block([transaction]) : [{ ...receipt, blockHash: hash('6') }]
+    })
+    await source.head()
+    await expect(source.block(5)).rejects.toThrow(NodeContradictionError)
+  })
+
+  it.each([
+    ['null', () => null],
+    [
+      'an error about their size',
+      () => {
+        throw new NodeRpcError('response too large', -32_000, undefined, { nodeMessage: 'answerTooLarge' })
+      }
+    ]
+  ])('asks for receipts by hash where those of the height are %s', async (_, answer) => {
+    const { source, asked } = sourceOver(({ method, params }) => {
+      if (params[0] === 'latest' || params[0] === 'finalized') return headBlock(1_000)
+      if (method === 'eth_getBlockByNumber') return block([transaction])
+      return params[0] === '0x5' ? answer() : [receipt]
+    })
+    await source.head()
+    expect((await source.block(5)).transactionCount).toBe(1)
+    expect(asked.at(-1)).toEqual({ method: 'eth_getBlockReceipts', params: [hash('5')] })
   })
 
   it('is an error, not an empty block, where the node has none', async () => {

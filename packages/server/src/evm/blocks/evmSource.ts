@@ -3,10 +3,11 @@ import type { BlockRef, Hash } from '../../model/evm.ts'
 import type { RootVerification } from '../../model/rootParts.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
-import type { NodeOutcome } from '../../nodes/evm/nodeCall.ts'
+import type { EvmNode, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
 import { isAbsent, readObject, smallQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { WebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
+import { BoundedMap } from '../../platform/boundedMap.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { BlockAuthorizations } from './authorizations.ts'
@@ -15,9 +16,10 @@ import { createAuthorizationReader } from './createAuthorizationReader.ts'
 import { findOldestBlock } from './findOldestBlock.ts'
 import { normalizeBlock } from './normalize.ts'
 import { createRootChecks, type RootChecks } from './roots/createRootChecks.ts'
+import { type GivenBlock, settleDispute } from './settleDispute.ts'
 import { createTracing } from './traces/createTracing.ts'
 import { createWaivers, isZeroHash } from './verification/contradiction.ts'
-import type { VerifiedBlock } from './verification/verifiedBlock.ts'
+import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
 
 /** Source of a chain's verified blocks, in the form that the indexer stores. */
 export interface EvmSource {
@@ -29,11 +31,20 @@ export interface EvmSource {
   /** Reads the node's newest block and the height of the newest final one. */
   head(signal?: AbortSignal): Promise<ChainHead>
   /**
-   * Reads and verifies the block at a height, as it is stored.
+   * Reads and verifies the block at a height, as it is stored. Final blocks come from all nodes, each at its own pace.
+   * @param onSize - gets the size of each answer of a node in bytes.
    * @throws {NodeContradictionError} when its parts disagree, or the node does not have it (yet).
    * @throws {StoreError} when one of its values cannot be stored.
    */
-  block(number: number, signal?: AbortSignal): Promise<BlockRows>
+  block(number: number, signal?: AbortSignal, onSize?: (bytes: number) => void): Promise<BlockRows>
+  /** Returns the final blocks that the nodes take at the same time; absent: any number. */
+  room?(): number
+  /**
+   * Finds out which nodes are wrong where a block does not fit to its parent, and puts them aside; absent: nobody asks.
+   * @param number - of the block whose parent is another one.
+   * @returns the lowest block that came from such a node and that no other node confirms; absent: none is wrong.
+   */
+  settleDispute?(number: number, signal?: AbortSignal): Promise<number | undefined>
   /** Reads the hash of the node's canonical block at a height; absent when it has none there. */
   blockRef(number: number, signal?: AbortSignal): Promise<BlockRef | undefined>
   /** Reports whether the node still has this block, canonical or not. */
@@ -67,6 +78,8 @@ export interface EvmSourceOptions {
   readonly logger?: Logger
 }
 
+/** More than are fetched ahead and gathered. */
+const maxGiven = 4_096
 /** Depth that `auto` assumes when a node names no final block: two epochs of Ethereum's proof of stake. */
 const assumedFinality = 64
 
@@ -93,6 +106,9 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
 
   /** The last answer of `head`. */
   let newest: ChainHead | undefined
+  const isFinal = (number: number) => newest?.finalized !== undefined && number <= newest.finalized
+  /** The latest final blocks, as they were given. */
+  const given = new BoundedMap<number, GivenBlock>(maxGiven)
   let rootChecks: Promise<RootChecks> | undefined
   const rootChecksOf = (number: number) => {
     if (roots === undefined || (roots.blocks === 'head' && !isNew(number, newest))) return undefined
@@ -122,10 +138,15 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
       return newest
     },
 
-    async block(number, signal) {
+    async block(number, signal, onSize) {
       const rootChecks = await rootChecksOf(number)
       const checks = { waivers: allowed, roots: rootChecks }
-      const options = { signal, authorizationReader }
+      const options = {
+        ...{ signal, authorizationReader, isFinal: isFinal(number) },
+        ...(onSize ? { onSize } : {}),
+        onGiver: (giver: EvmNode, { ref, parentHash }: VerifiedHeader) =>
+          given.set(number, { giver, hash: ref.hash, parentHash })
+      }
       const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, checks, options)
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
@@ -134,6 +155,20 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
         })
       const linked = await withParent({ ...block, hasVerifiedRoots: rootChecks !== undefined }, signal)
       return encodeBlock(addTraces === undefined ? linked : await addTraces(linked, mayReward, signal))
+    },
+
+    room: rpc.room,
+
+    async settleDispute(number, signal) {
+      // Before blocks are final, nodes may differ in good faith.
+      if (!isFinal(number)) return undefined
+      const [lower, upper] = [given.get(number - 1), given.get(number)]
+      const wrong = await settleDispute(rpc, number, { lower, upper }, signal)
+      const isFromWrong = (height: number) => wrong.has(given.get(height)?.giver.name ?? '')
+      if (wrong.size === 0) return undefined
+      let lowest = isFromWrong(number - 1) ? number - 1 : number
+      while (isFromWrong(lowest - 1)) lowest--
+      return lowest
     },
 
     blockRef: (number, signal) => fetchBlockRef(rpc, number, signal),

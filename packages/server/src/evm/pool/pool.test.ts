@@ -39,10 +39,12 @@ function nodeWith(
     return answer(...params)
   }
   const node: EvmNode = {
+    name: 'upstream 1',
+    position: 1,
     request,
     batch: calls => Promise.all(calls.map(async call => ({ ok: true, value: await request(call) }))),
     attempt,
-    doubt: () => undefined,
+    putAside: () => undefined,
     within: (_, ask) => ask(node),
     memory: create => create(systemClock)
   }

@@ -16,6 +16,8 @@ export interface NodeCallOptions {
    * taken from the params where they name a height.
    */
   readonly height?: number
+  /** Any node that has room may do it, see `Work`. */
+  readonly isShared?: boolean
   /**
    * Reads the answer (the outcomes of a batch); what it returns is returned. A NodeContradictionError from it counts as
    * the fault of `node`, and another one is asked.
@@ -30,6 +32,10 @@ export type NodeOutcome =
 
 /** One upstream, for the length of one piece of work. */
 export interface EvmNode {
+  /** `upstream 1`: the position in `rpcUrls`. */
+  readonly name: string
+  /** That position, counted from 1. */
+  readonly position: number
   /**
    * @param onSize - gets the size in bytes of an answer that is no error.
    * @throws {NodeRpcError} the node answered an error.
@@ -38,14 +44,19 @@ export interface EvmNode {
   request(call: NodeCall, onSize?: (bytes: number) => void): Promise<unknown>
   /**
    * @param known - outcomes of an earlier attempt at the same node that broke off; only its gaps are asked for, and filled.
+   * @param onSize - gets the size in bytes of each HTTP answer.
    * @returns one outcome per call, in order.
    * @throws {UpstreamError} like `request`; what has been answered by then stays in `known`.
    */
-  batch(calls: readonly NodeCall[], known?: (NodeOutcome | undefined)[]): Promise<readonly NodeOutcome[]>
+  batch(
+    calls: readonly NodeCall[],
+    known?: (NodeOutcome | undefined)[],
+    onSize?: (bytes: number) => void
+  ): Promise<readonly NodeOutcome[]>
   /** Runs `ask` unless this node lacks `method`; `undefined` when it does. */
   attempt<T>(method: string, ask: () => Promise<T>): Promise<T | undefined>
-  /** Notes that its answer about this height was wrong: for a minute others are asked about it first. */
-  doubt(height: number): void
+  /** Takes this node out of service for a while: it named a block that the others do not have. */
+  putAside(problem: string): void
   /**
    * Asks the same node with less time.
    * @returns `undefined` when that time was up before `ask` was done. It is not held against the node: what it was asked

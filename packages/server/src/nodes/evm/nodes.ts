@@ -16,6 +16,12 @@ interface Entry {
   readonly call: NodeCall
 }
 
+interface BatchRun {
+  readonly outcomes: (NodeOutcome | undefined)[]
+  readonly signal: AbortSignal
+  readonly onSize: ((bytes: number) => void) | undefined
+}
+
 /**
  * Speaks JSON-RPC 2.0 over one upstream: ids, batches, and the shapes real nodes answer with. No retries.
  *
@@ -40,25 +46,23 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
     return outcome.value
   }
 
-  async function sendSingle(entry: Entry, outcomes: (NodeOutcome | undefined)[], signal: AbortSignal) {
+  async function sendSingle(entry: Entry, { outcomes, signal, onSize }: BatchRun) {
     try {
-      outcomes[entry.index] = { ok: true, value: await send(entry.call, signal) }
+      outcomes[entry.index] = { ok: true, value: await send(entry.call, signal, onSize) }
     } catch (error) {
       if (!(error instanceof NodeRpcError)) throw error
       outcomes[entry.index] = { ok: false, error }
     }
   }
 
-  async function sendBatch(
-    entries: readonly Entry[],
-    outcomes: (NodeOutcome | undefined)[],
-    signal: AbortSignal
-  ) {
+  async function sendBatch(entries: readonly Entry[], { outcomes, signal, onSize }: BatchRun) {
     const byId = new Map(entries.map(entry => [nextId++, entry]))
     const body = [...byId].map(([id, { call }]) => ({ jsonrpc: '2.0', id, ...call }))
     let answers: unknown
     try {
-      answers = readAnswer(await link.post(JSON.stringify(body), signal), name)
+      const whole = await link.post(JSON.stringify(body), signal, entries.length)
+      onSize?.(whole.byteLength)
+      answers = readAnswer(whole, name)
     } catch (error) {
       if (!(error instanceof UpstreamError) || !isBatchRefusal(error)) throw error
       if (error.fault === 'refused') batchSize.refused(entries.length)
@@ -102,11 +106,8 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
   }
 
   /** Fills the gaps of `outcomes`, so that a repeated attempt asks only for what is missing. */
-  async function sendAll(
-    calls: readonly NodeCall[],
-    outcomes: (NodeOutcome | undefined)[],
-    signal: AbortSignal
-  ): Promise<readonly NodeOutcome[]> {
+  async function sendAll(calls: readonly NodeCall[], run: BatchRun): Promise<readonly NodeOutcome[]> {
+    const { outcomes } = run
     // Every round either fills gaps or makes the next round's batches smaller, down to single calls.
     let roundSize = batchSize.current()
     for (;;) {
@@ -116,8 +117,8 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
       const atOnce = Math.max(parallelRequests, Math.floor(parallelCalls / roundSize))
       await mapConcurrently(chunk(missing, roundSize), atOnce, async entries => {
         const only = entries[0]
-        if (entries.length === 1 && only !== undefined) await sendSingle(only, outcomes, signal)
-        else await sendBatch(entries, outcomes, signal)
+        if (entries.length === 1 && only !== undefined) await sendSingle(only, run)
+        else await sendBatch(entries, run)
       })
       roundSize = Math.floor(roundSize / 2)
     }
@@ -132,13 +133,15 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
   }
 
   const createNode = (signal: AbortSignal): EvmNode => ({
+    name,
+    position: link.position,
     async request(call, onSize) {
       const value = await link.track(signal, () => send(call, signal, onSize))
       noteHead(call, value)
       return value
     },
-    async batch(calls, known = new Array<NodeOutcome | undefined>(calls.length)) {
-      const outcomes = await link.track(signal, () => sendAll(calls, known, signal))
+    async batch(calls, known = new Array<NodeOutcome | undefined>(calls.length), onSize) {
+      const outcomes = await link.track(signal, () => sendAll(calls, { outcomes: known, signal, onSize }))
       for (const [index, call] of calls.entries()) {
         const outcome = outcomes[index]
         if (outcome?.ok) noteHead(call, outcome.value)
@@ -146,7 +149,7 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
       return outcomes
     },
     attempt: link.capabilities.attempt,
-    doubt: link.doubt,
+    putAside: link.putAside,
     async within(timeoutMs, ask) {
       const scope = openAbortScope([signal])
       // No AttemptTimeout, which would count as the upstream's failure.

@@ -1,4 +1,5 @@
 import type { Hash } from '../../model/evm.ts'
+import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { ConfigError, NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { UpstreamFigures } from '../../platform/figures.ts'
@@ -53,6 +54,17 @@ export interface EvmUpstreams extends EvmRpc {
    */
   onOneNode<T>(what: string, work: (node: EvmNode) => Promise<T>, options?: NodeCallOptions): Promise<T>
   /**
+   * Has the same work done by every upstream in service.
+   * @returns the results of those that did it, in no order that means anything.
+   */
+  onEachNode<T>(
+    what: string,
+    work: (node: EvmNode) => Promise<T>,
+    options?: NodeCallOptions
+  ): Promise<readonly T[]>
+  /** Returns the requests that all upstreams in service together take at the same time; 0 when none is. */
+  room(): number
+  /**
    * Asks anew what chain is served; every upstream has to show it again before its next answer counts.
    * @throws {ConfigError} every upstream serves another chain than expected.
    */
@@ -71,7 +83,7 @@ export interface EvmUpstreams extends EvmRpc {
 export interface EvmRpcOptions {
   readonly chainId: number
   /** In order of preference while nothing else speaks for one of them. */
-  readonly rpcUrls: readonly string[]
+  readonly rpcUrls: readonly NodeEndpoint[]
   readonly logger?: Logger
   /** For the figures; `query`. */
   readonly role?: UpstreamFigures['role']
@@ -144,9 +156,12 @@ export function createEvmRpc(options: EvmRpcOptions): EvmUpstreams {
       return pool.run(batchWork(calls, first, callOptions), limitsOf(callOptions))
     },
     async onOneNode(what, work, callOptions = {}) {
-      const { height } = callOptions
-      return pool.run({ what, kind: what, height, ask: work }, limitsOf(callOptions))
+      const { height, isShared = false } = callOptions
+      return pool.run({ what, kind: what, height, isShared, ask: work }, limitsOf(callOptions))
     },
+    onEachNode: (what, work, callOptions = {}) =>
+      pool.runOnEach({ what, kind: what, ask: work }, limitsOf(callOptions)),
+    room: pool.room,
     async identity(signal) {
       const shown = await pool.identify(limitsOf({ timeoutMs: pollTimeoutMs, ...(signal ? { signal } : {}) }))
       if (shown === undefined) throw new NodeContradictionError(`chain ${chainId}: no identity`)

@@ -1,3 +1,4 @@
+import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { type Logger, silentLogger } from '../../platform/logger.ts'
@@ -26,7 +27,7 @@ export interface SolanaCallOptions {
 
 export interface SolanaNodesOptions {
   /** In order of preference while nothing else speaks for one of them. */
-  readonly rpcUrls: readonly string[]
+  readonly rpcUrls: readonly NodeEndpoint[]
   /** Bound on one exchange with one node, from the first byte out to the last byte in. Default 10 s. */
   readonly timeoutMs?: number
   /** Attempts at each node before a call fails; five times as many where it is only behind. Default 3. */

@@ -15,8 +15,8 @@ interface Choice<N> {
 export type Attempts<N> = ReturnType<typeof createAttempts<N>>
 
 /**
- * Attempts at an upstream that is behind count a fifth: what one upstream has shown, others will know in some seconds,
- * and one URL may stand for several nodes.
+ * Attempts at an upstream that is behind or limits the rate of calls count a fifth: what one upstream has shown, others will
+ * know in some seconds, one URL may stand for several nodes, and a rate is found out by being refused.
  */
 const awaitFactor = 5
 
@@ -64,8 +64,8 @@ export function createAttempts<N>(
     return (a: Upstream<N, unknown>, b: Upstream<N, unknown>) =>
       lacks(a) - lacks(b) ||
       timesAsked(a) - timesAsked(b) ||
-      Number(a.isDoubted(height)) - Number(b.isDoubted(height)) ||
       isBehind(a) - isBehind(b) ||
+      (work.isShared === true ? a.window.load() - b.window.load() : 0) ||
       Number(b === preferred) - Number(a === preferred) ||
       b.health.score() - a.health.score() ||
       a.position - b.position
@@ -88,7 +88,7 @@ export function createAttempts<N>(
   return {
     /**
      * Chooses the next upstream: in service before others, one that was asked less often, one that has shown the height
-     * before one that has not, the preferred one before others, then by score.
+     * before one that has not, for shared work the one with most room, the preferred one before others, then by score.
      * @param beside - is being asked already.
      * @returns `undefined` when none is left.
      */
@@ -123,7 +123,8 @@ export function createAttempts<N>(
       pasts.set(upstream, past)
       count++
       past.asked++
-      past.spent += work.awaitsNewer === true && fault === 'behind' ? 1 : awaitFactor
+      const isPassing = fault === 'throttled' || (work.awaitsNewer === true && fault === 'behind')
+      past.spent += isPassing ? 1 : awaitFactor
       past.againAtMs = clock.now() + jittered(backOffMs(pauses, past.asked))
       past.isFruitless ||= kind !== 'failed' || fault === 'refused' || fault === 'tooLarge'
       past.isUnsound ||= kind === 'unsound'

@@ -95,7 +95,7 @@ describe('the health of an upstream', () => {
   it('backs off as long as the node asked for, and for a growing time when it did not say', () => {
     const { create, now, pass } = setUp()
     const health = create()
-    health.failed('throttled', 7_000)
+    health.failed('throttled', { retryAfterMs: 7_000 })
     expect(health.backOffUntilMs - now()).toBe(7_000)
     // A later answer that names no time does not shorten it.
     health.failed('throttled')
@@ -110,10 +110,28 @@ describe('the health of an upstream', () => {
     expect(unnamed.backOffUntilMs - now()).toBe(60_000)
   })
 
+  it('takes the refusals of requests that were under way together for one', () => {
+    const { create, now } = setUp()
+    const health = create()
+    for (let i = 0; i < 20; i++) health.failed('throttled', { startedMs: now() - 10 })
+    expect(health.backOffUntilMs - now()).toBe(50)
+  })
+
+  it('stays out of service for a minute after a block that others do not have, and longer each time', () => {
+    const { create, now, pass } = setUp()
+    const health = create()
+    health.putAside()
+    expect(health.backOffUntilMs - now()).toBe(60_000)
+    pass(60_000)
+    health.succeeded()
+    health.putAside()
+    expect(health.backOffUntilMs - now()).toBe(120_000)
+  })
+
   it('backs off for a minute at most, whatever a node asks for', () => {
     const { create, now } = setUp()
     const health = create()
-    health.failed('throttled', 86_400_000)
+    health.failed('throttled', { retryAfterMs: 86_400_000 })
     expect(health.backOffUntilMs - now()).toBe(60_000)
   })
 

@@ -18,6 +18,8 @@ const failuresToOpen = 4
 const open = { firstMs: 500, maxMs: 30_000 }
 const probe = { firstMs: 50, maxMs: 1_000 }
 const throttle = { firstMs: 50, maxMs: 30_000 }
+/** Time out of service after a block that others do not have; doubled each time. */
+const aside = { firstMs: 60_000, maxMs: 3_600_000 }
 /** An exhausted quota, and the longest back-off that a node can ask for. */
 const maxBackOffMs = 60_000
 /** Latency of a node that was not checked yet. */
@@ -29,12 +31,21 @@ const normalLagBlocks = 1
 /** More lag counts no more: a node that names a head which does not exist must not make all others worthless. */
 const maxLagBlocks = 8
 
+interface Failure {
+  /** The pause that the node asked for. */
+  readonly retryAfterMs?: number | undefined
+  /** When the request began. */
+  readonly startedMs?: number
+}
+
 export function createUpstreamHealth(clock: Clock) {
   let rate = 0
   let ratedAtMs = clock.now()
   let latencyMs: number | undefined
   let failures = 0
   let throttles = 0
+  let throttledAtMs = Number.NEGATIVE_INFINITY
+  let timesAside = 0
   let head: number | undefined
   let lagBlocks = 0
   let backOffUntilMs = 0
@@ -47,8 +58,12 @@ export function createUpstreamHealth(clock: Clock) {
     ratedAtMs = clock.now()
   }
 
-  function throttled(fault: UpstreamFault | 'unsound', askedMs: number | undefined): void {
-    throttles++
+  function throttled(fault: UpstreamFault | 'unsound', { retryAfterMs: askedMs, startedMs }: Failure): void {
+    // Requests that were under way at the first refusal are refused with it: that is one finding.
+    if (startedMs === undefined || startedMs >= throttledAtMs) {
+      throttles++
+      throttledAtMs = clock.now()
+    } else if (askedMs === undefined) return
     const ownMs = fault === 'exhausted' ? maxBackOffMs : jittered(backOffMs(throttle, throttles))
     backOffUntilMs = Math.max(backOffUntilMs, clock.now() + Math.min(maxBackOffMs, askedMs ?? ownMs))
   }
@@ -62,11 +77,10 @@ export function createUpstreamHealth(clock: Clock) {
       openUntilMs = 0
       probeAtMs = 0
     },
-    /** @param retryAfterMs - the pause that the node asked for. */
-    failed(fault: UpstreamFault | 'unsound', retryAfterMs?: number): void {
+    failed(fault: UpstreamFault | 'unsound', failure: Failure = {}): void {
       rateOutcome(1)
-      if (fault === 'throttled' || fault === 'exhausted' || retryAfterMs !== undefined) {
-        throttled(fault, retryAfterMs)
+      if (fault === 'throttled' || fault === 'exhausted' || failure.retryAfterMs !== undefined) {
+        throttled(fault, failure)
         return
       }
       if (fault === 'unsound') {
@@ -79,6 +93,10 @@ export function createUpstreamHealth(clock: Clock) {
       if (times < 1) return
       openUntilMs = clock.now() + jittered(backOffMs(open, times))
       probeAtMs = clock.now() + jittered(backOffMs(probe, times))
+    },
+    /** Takes it out of service for a while. */
+    putAside(): void {
+      backOffUntilMs = Math.max(backOffUntilMs, clock.now() + backOffMs(aside, ++timesAside))
     },
     /** Notes how long a check of its head took. */
     checked(durationMs: number): void {
@@ -106,7 +124,7 @@ export function createUpstreamHealth(clock: Clock) {
       if (failures < failuresToOpen) return 'closed'
       return clock.now() < openUntilMs ? 'open' : 'halfOpen'
     },
-    /** End of the back-off that the node asked for: until then it is not called at all. */
+    /** End of the back-off that the node asked for, or was put aside for: until then it is not called at all. */
     get backOffUntilMs() {
       return backOffUntilMs
     },

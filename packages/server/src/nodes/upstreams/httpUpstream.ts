@@ -38,6 +38,8 @@ export interface HttpUpstreamOptions {
   readonly url: string
   /** Counted from 1. */
   readonly position: number
+  /** Sent with every request; they win over the user information of the URL. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Bound on the decoded body. */
   readonly maxResponseBytes: number
 }
@@ -48,7 +50,8 @@ export interface HttpUpstreamOptions {
  *   wrapper of it at the same time, V8 may end the whole process. Redirects are not followed: they would carry the
  *   credentials to wherever they point.
  */
-export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpstreamOptions): HttpUpstream {
+export function createHttpUpstream(options: HttpUpstreamOptions): HttpUpstream {
+  const { url, position, maxResponseBytes } = options
   const name = `upstream ${position}`
   const { target, authorization } = readUrl(url, position)
   const headers: Record<string, string> = {
@@ -57,6 +60,7 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
     'accept-encoding': 'gzip, deflate, br'
   }
   if (authorization !== undefined) headers.authorization = authorization
+  for (const [header, value] of Object.entries(options.headers ?? {})) headers[header.toLowerCase()] = value
   const isHttps = target.startsWith('https:')
   const agent = isHttps ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
   const request = isHttps ? requestHttps : requestHttp
@@ -74,7 +78,7 @@ export function createHttpUpstream({ url, position, maxResponseBytes }: HttpUpst
 
   return {
     name,
-    hide: createSecretHider(url),
+    hide: createSecretHider(url, Object.values(options.headers ?? {})),
     async post(body, signal) {
       let response: IncomingMessage
       try {

@@ -1,53 +1,6 @@
 import { type Clock, steadyClock } from '../../platform/clock.ts'
-import { createPermits } from '../../platform/concurrency/permits.ts'
 import { NodeRpcError } from '../../platform/errors.ts'
 import { isMethodMissing } from './errorWords.ts'
-
-const minConcurrency = 1
-const maxConcurrency = 64
-const firstConcurrency = 16
-
-/**
- * Bounds the requests that one upstream is given at the same time: one more after each full round of successes, half after an
- * overload.
- */
-export function createConcurrencyLimit(clock: Clock) {
-  let limit = firstConcurrency
-  let successes = 0
-  let halvedAtMs = Number.NEGATIVE_INFINITY
-  const permits = createPermits(inUse => inUse < limit)
-
-  return {
-    /**
-     * Runs `work` once a permit is free, in the order of asking.
-     * @throws the signal's reason when it aborts while the work is queued.
-     */
-    run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-      return permits.run(async () => {
-        const wasFull = permits.inUse() >= limit
-        const result = await work()
-        // Only when the permit was needed: an idle upstream proves nothing.
-        if (wasFull && ++successes >= limit) {
-          successes = 0
-          limit = Math.min(maxConcurrency, limit + 1)
-        }
-        return result
-      }, signal)
-    },
-    /**
-     * Halves the limit: the upstream asked for less, or did not answer in time.
-     * @param startedMs - when the request began; one that was under way at the last halving is not counted again.
-     */
-    overloaded(startedMs: number): void {
-      if (startedMs < halvedAtMs) return
-      halvedAtMs = clock.now()
-      successes = 0
-      limit = Math.max(minConcurrency, Math.floor(limit / 2))
-    },
-    /** Returns the maximum of requests at the same time. */
-    current: () => limit
-  }
-}
 
 /** Holds how many calls one upstream is given in one HTTP request; shrinks when it refuses, and grows again in time. */
 export interface BatchSize {

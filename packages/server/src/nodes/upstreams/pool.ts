@@ -1,3 +1,4 @@
+import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
@@ -13,7 +14,7 @@ import { attemptWork, type Verdict, type Work } from './work.ts'
 export interface UpstreamPoolOptions<N, S> {
   readonly family: UpstreamFamily<N, S>
   /** In order of preference while nothing else speaks for one of them. */
-  readonly rpcUrls: readonly string[]
+  readonly rpcUrls: readonly NodeEndpoint[]
   /** Bound on one decoded HTTP body. */
   readonly maxResponseBytes: number
   /** Most calls in one HTTP request. Default 1. */
@@ -44,6 +45,10 @@ export interface UpstreamPool<N, S> {
    * @throws {NodeUnavailableError} no upstream answered in time, or all of them asked for a longer pause.
    */
   run<T>(work: Work<N, T>, limits: WorkLimits): Promise<T>
+  /** Has the same work done by every upstream in service. @returns the results of those that did it. */
+  runOnEach<T>(work: Work<N, T>, limits: WorkLimits): Promise<readonly T[]>
+  /** Returns the requests that all upstreams in service together take at the same time. */
+  room(): number
   /** Asks anew what chain is served: every upstream has to show it again. @throws as `run` does. */
   identify(limits: WorkLimits): Promise<S | undefined>
   /** Has upstreams that have shown something else than is expected by now show their chain again. */
@@ -70,16 +75,22 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
   const { context, askHead, judgeError } = family
   const closing = new AbortController()
   const hedges = createHedgeBudget()
-  const upstreams: readonly Upstream<N, S>[] = options.rpcUrls.map((url, index) =>
+  const upstreams: readonly Upstream<N, S>[] = options.rpcUrls.map((endpoint, index) =>
     createUpstream({
       family,
-      url,
+      url: urlOf(endpoint),
       position: index + 1,
+      limits: typeof endpoint === 'string' ? {} : endpoint,
+      headers: typeof endpoint === 'string' ? {} : endpoint.headers,
       maxResponseBytes: options.maxResponseBytes,
       maxBatchCalls: options.maxBatchCalls ?? 1,
       clock,
       closing: closing.signal,
-      bestHead: () => Math.max(0, ...upstreams.flatMap(({ health }) => health.head ?? []))
+      bestHead: () => Math.max(0, ...upstreams.flatMap(({ health }) => health.head ?? [])),
+      onAside: problem => {
+        logger?.error('an upstream is put aside', { ...context, problem })
+        reconsider()
+      }
     })
   )
   let preferred = upstreams[0]
@@ -211,8 +222,23 @@ export function createUpstreamPool<N, S>(options: UpstreamPoolOptions<N, S>): Up
     return [winner]
   }
 
+  async function runOnEach<T>(work: Work<N, T>, { signal, deadlineMs }: WorkLimits): Promise<readonly T[]> {
+    const scope = openAbortScope([signal, closing.signal])
+    scope.setDeadline(deadlineMs - clock.now(), () => new AttemptTimeout())
+    const asked = upstreams.filter(upstream => upstream.isInService())
+    const verdicts = await Promise.all(
+      asked.map(upstream => attemptWork(upstream, work, scope.signal, judgeError))
+    )
+    scope.end()
+    signal?.throwIfAborted()
+    return verdicts.flatMap(verdict => (verdict.kind === 'value' ? [verdict.value] : []))
+  }
+
   return {
     run,
+    runOnEach,
+    room: () =>
+      upstreams.reduce((sum, upstream) => sum + (upstream.isInService() ? upstream.window.size() : 0), 0),
     identify(limits) {
       for (const { identity } of upstreams) identity?.forget()
       const work: Work<N, unknown> = {

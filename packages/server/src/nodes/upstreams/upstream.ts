@@ -5,13 +5,8 @@ import { createUpstreamHealth, type UpstreamHealth } from './health.ts'
 import { createUsualTimes, type UsualTimes } from './hedge.ts'
 import { createHttpUpstream, type HttpUpstreamOptions, type UpstreamAnswer } from './httpUpstream.ts'
 import { createUpstreamIdentity, type IdentityRules, type UpstreamIdentity } from './identity.ts'
-import {
-  type BatchSize,
-  type Capabilities,
-  createBatchSize,
-  createCapabilities,
-  createConcurrencyLimit
-} from './limits.ts'
+import { type BatchSize, type Capabilities, createBatchSize, createCapabilities } from './limits.ts'
+import { createRequestWindow, type RequestLimits, type RequestWindow } from './requestWindow.ts'
 import { AttemptTimeout, type ErrorJudge, UpstreamError } from './upstreamError.ts'
 
 /** Describes a family of chains to the pool: how its nodes are asked, and what their answers and errors mean. */
@@ -33,27 +28,31 @@ export interface UpstreamFamily<N, S> {
 export interface UpstreamLink {
   /** `upstream 1`: the position in `rpcUrls`. */
   readonly name: string
+  /** Counted from 1. */
+  readonly position: number
   /** Takes out of the node's own words whatever may be a key in its URL. */
   hide(text: string): string
-  /** POSTs one JSON body once a permit is free; see `HttpUpstream.post`. */
-  post(body: string, signal: AbortSignal): Promise<UpstreamAnswer>
+  /**
+   * POSTs one JSON body once there is room; see `HttpUpstream.post`.
+   * @param calls - in a batch; 1.
+   */
+  post(body: string, signal: AbortSignal, calls?: number): Promise<UpstreamAnswer>
   /** Runs one exchange and learns from how it ends: every `post` belongs in one. */
   track<T>(signal: AbortSignal, exchange: () => Promise<T>): Promise<T>
   readonly capabilities: Capabilities
   readonly batchSize: BatchSize
   /** Notes the newest block that it has named. */
   sawHead(head: number): void
-  /** Notes that its answer about this height was wrong: for a minute others are asked about it first. */
-  doubt(height: number): void
+  /** Takes it out of service: it named a block that the other upstreams do not have. */
+  putAside(problem: string): void
   /** Returns what the caller keeps about this upstream; made by `create` at the first use, one for each function. */
   memory<T>(create: (clock: Clock) => T): T
 }
 
 /** One node of a chain, with all that is known about it. */
 export interface Upstream<N, S> extends UpstreamLink {
-  /** Counted from 1. */
-  readonly position: number
   readonly health: UpstreamHealth
+  readonly window: Pick<RequestWindow, 'size' | 'load'>
   readonly usualTimes: UsualTimes
   readonly counts: ReturnType<typeof createCounts>
   readonly createNode: (signal: AbortSignal) => N
@@ -63,11 +62,11 @@ export interface Upstream<N, S> extends UpstreamLink {
   isInService(): boolean
   /** Reports whether a check of its head should ask it: those of another chain only now and then. */
   isCheckDue(): boolean
-  isDoubted(height: number | undefined): boolean
   figures(): Omit<UpstreamFigures, 'chainId' | 'role' | 'preferred'>
 }
 
 interface UpstreamOptions<N, S> extends HttpUpstreamOptions {
+  readonly limits: RequestLimits
   readonly family: UpstreamFamily<N, S>
   readonly maxBatchCalls: number
   readonly clock: Clock
@@ -75,10 +74,9 @@ interface UpstreamOptions<N, S> extends HttpUpstreamOptions {
   readonly closing: AbortSignal
   /** Returns the newest block that any upstream of the pool has named. */
   bestHead(): number
+  /** Called with a sentence when it is put aside. */
+  onAside(problem: string): void
 }
-
-const doubtMs = 60_000
-const maxDoubts = 256
 
 /** @throws {ConfigError} when the URL cannot be used; the message never repeats it. */
 export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N, S> {
@@ -86,15 +84,14 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
   const http = createHttpUpstream(options)
   const { name } = http
   const health = createUpstreamHealth(clock)
-  const limit = createConcurrencyLimit(clock)
-  const doubts = new Map<number, number>()
+  const window = createRequestWindow(clock, options.limits)
   const memories = new Map<unknown, unknown>()
   const counts = createCounts()
 
-  async function post(body: string, signal: AbortSignal): Promise<UpstreamAnswer> {
+  async function post(body: string, signal: AbortSignal, calls = 1): Promise<UpstreamAnswer> {
     let wasSent = false
     try {
-      return await limit.run(signal, () => {
+      return await window.run(signal, calls, () => {
         wasSent = true
         return http.post(body, signal)
       })
@@ -124,24 +121,24 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
       const { fault } = error
       // A large answer is one, too.
       if (fault === 'busy' || fault === 'tooLarge') throw error
-      if (fault === 'throttled' || fault === 'timedOut') limit.overloaded(startedMs)
+      if (fault === 'throttled' || fault === 'timedOut') window.overloaded(startedMs)
       if (fault === 'unreachable' || fault === 'timedOut') identity?.forget()
-      health.failed(fault, error.retryAfterMs)
+      health.failed(fault, { retryAfterMs: error.retryAfterMs, startedMs })
       throw error
     }
   }
 
   const link: UpstreamLink = {
     ...http,
+    position,
     post,
     track,
     capabilities: createCapabilities(name),
     batchSize: createBatchSize(options.maxBatchCalls, clock),
     sawHead: head => health.sawHead(head, Math.max(head, options.bestHead())),
-    doubt(height) {
-      health.failed('unsound')
-      if (doubts.size >= maxDoubts) doubts.clear()
-      doubts.set(height, clock.now() + doubtMs)
+    putAside(problem) {
+      health.putAside()
+      options.onAside(`${name} ${problem}`)
     },
     memory<T>(create: (clock: Clock) => T): T {
       if (!memories.has(create)) memories.set(create, create(clock))
@@ -158,19 +155,18 @@ export function createUpstream<N, S>(options: UpstreamOptions<N, S>): Upstream<N
 
   return {
     ...link,
-    position,
     health,
+    window,
     usualTimes: createUsualTimes(),
     counts,
     createNode,
     identity,
     isInService,
     isCheckDue: () => (identity?.isWrong() ? identity.isDue() : isInService()),
-    isDoubted: height => height !== undefined && (doubts.get(height) ?? 0) > clock.now(),
     figures: () => ({
       position,
       ...counts.read(),
-      concurrencyLimit: limit.current(),
+      concurrencyLimit: window.size(),
       batchLimit: link.batchSize.current(),
       ...(health.head === undefined ? {} : { head: health.head }),
       lagBlocks: health.lagBlocks,

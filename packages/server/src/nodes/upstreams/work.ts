@@ -15,6 +15,8 @@ export interface Work<N, T> {
   readonly height?: number | undefined
   /** An upstream that is behind is asked more often: it may catch up, and its address may stand for several nodes. */
   readonly awaitsNewer?: boolean
+  /** Whatever upstream does it, the result is the same: it goes to the one with most room, not to the preferred one. */
+  readonly isShared?: boolean
   /**
    * Does it at one upstream.
    * @throws {AbsentAnswer} this node does not have it, but another may.

@@ -7,6 +7,8 @@ export interface Permits {
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Number of permits in use. */
   inUse(): number
+  /** Number of permits in use, and of works in the queue. */
+  wanted(): number
 }
 
 /**
@@ -53,7 +55,8 @@ export function createPermits(mayStart: (inUse: number) => boolean): Permits {
         startQueued()
       }
     },
-    inUse: () => inUse
+    inUse: () => inUse,
+    wanted: () => inUse + queue.size
   }
 }
 

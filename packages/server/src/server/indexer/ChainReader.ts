@@ -8,7 +8,7 @@ import type { StartBlock } from '../../model/startBlock.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
-import { BlockFailure, fetchInOrder, type Wait } from './fetchInOrder.ts'
+import { BlockFailure, createFetchAhead, type FetchAhead, type Wait } from './fetchAhead.ts'
 import { checkIdentity } from './identity.ts'
 import { findReorg, type Reorg } from './reorg.ts'
 
@@ -46,8 +46,9 @@ export interface ChainReaderOptions {
   readonly startBlock: StartBlock
   readonly pollIntervalMs: number
   readonly logger: Logger
-  /** Blocks fetched or waiting at the same time. */
+  /** See `FetchAheadOptions`. */
   readonly window: number
+  readonly maxBytes: number
   /** Blocks between two polls of the head during a long catch-up. */
   readonly roundBlocks: number
   /** Time that the node's head may stay below the index before blocks it no longer knows are given up. */
@@ -99,11 +100,13 @@ export class ChainReader {
    * @throws whatever the node's answers make `source` throw.
    */
   async *events(signal: AbortSignal): AsyncGenerator<ChainEvent, void, undefined> {
-    const { source, pollIntervalMs, wait } = this.#options
+    const { source, pollIntervalMs, wait, window, maxBytes } = this.#options
     this.#isConfirmed = false
+    // Beyond the end of a round, so that the nodes are not idle while the head is polled.
+    const ahead = createFetchAhead({ source, window, maxBytes, signal, wait })
     try {
       while (!signal.aborted) {
-        const round = yield* this.#readRound(signal)
+        const round = yield* this.#readRound(ahead, signal)
         if (round !== 'behind') {
           this.#advanced()
           if (round === 'level') this.#reorgsSinceLevel = 0
@@ -115,11 +118,13 @@ export class ChainReader {
     } catch (error) {
       this.#hasFailed = true
       throw error
+    } finally {
+      await ahead.drop()
     }
   }
 
-  async *#readRound(signal: AbortSignal): AsyncGenerator<ChainEvent, Round, undefined> {
-    const { source, stored, roundBlocks, window, wait } = this.#options
+  async *#readRound(ahead: FetchAhead, signal: AbortSignal): AsyncGenerator<ChainEvent, Round, undefined> {
+    const { source, stored, roundBlocks } = this.#options
     // At the same time, so that a standby server takes over without a gap.
     const [{ head, timestampSeconds, finalized }] = await Promise.all([
       source.head(signal),
@@ -141,21 +146,17 @@ export class ChainReader {
     // Whoever has failed once already is asked once a round, so that the pauses of the caller are the whole of it.
     const tries = this.#hasFailed ? 1 : quickTries
     let last = state.head
-    let unlinked: number | undefined
-    for await (const block of fetchInOrder({ source, from, to, window, tries, signal, wait })) {
-      const { number } = block.ref
+    for (let number = from; number <= to; number++) {
+      const block = await ahead.take(number, head.number, tries)
       if (last !== undefined && block.parentHash !== last.hash) {
-        unlinked = number
-        break
+        await ahead.drop()
+        yield* this.#goBack(number, signal)
+        return 'behind'
       }
       // A block that its child confirms counts; the first one alone may still be the wrong one of two.
       if (number > from) this.#advanced()
       yield { kind: 'block', block }
       last = block.ref
-    }
-    if (unlinked !== undefined) {
-      yield* this.#goBack(unlinked - 1, signal)
-      return 'behind'
     }
     this.#advanced()
     return to === head.number ? 'level' : 'behind'
@@ -186,7 +187,7 @@ export class ChainReader {
     const storedThere = await stored.blockRef(head.number)
     if (storedThere !== undefined && storedThere.hash !== head.hash) {
       this.#lowerHeadSinceMs = undefined
-      yield* this.#goBack(head.number, signal)
+      yield* this.#goBack(head.number + 1, signal)
       return 'behind'
     }
     if (head.number === newest.number) {
@@ -225,11 +226,16 @@ export class ChainReader {
     return source.knowsBlock(newest.hash, signal)
   }
 
-  async *#goBack(suspect: number, signal: AbortSignal): AsyncGenerator<ChainEvent, void, undefined> {
+  /** @param unlinked - the lowest block that does not fit to the one before it. */
+  async *#goBack(unlinked: number, signal: AbortSignal): AsyncGenerator<ChainEvent, void, undefined> {
     const { source, stored, logger } = this.#options
+    const disputed = await source.settleDispute?.(unlinked, signal)
+    const suspect = Math.min(unlinked - 1, disputed ?? unlinked)
     yield { kind: 'fork', blockNumber: suspect }
     const confirmIdentity = () => this.#confirmIdentity(signal)
     const reorg = await findReorg({ source, stored, suspect, logger, signal, confirmIdentity })
+    // The node that was wrong is not asked any more, so that the next round fares better.
+    if (reorg === undefined && disputed !== undefined) return this.#advanced()
     if (reorg === undefined) {
       // Most likely a reorg passed while the blocks were fetched, and back again if they did not fit to a stored one.
       if (this.#fruitlessRounds++ < maxFruitlessRounds) return

@@ -1,6 +1,6 @@
 import type { BlockRows } from '../../index/record/encodeBlock.ts'
 import { type PackedBlocks, packBlocks } from '../../index/record/packBlocks.ts'
-import { weighRows } from './fetchInOrder.ts'
+import { weighRows } from './fetchAhead.ts'
 
 /** Gathers blocks into batches and writes one batch while the next is gathered. */
 export interface Commits {

@@ -133,7 +133,7 @@ it('gathers the next batch while one is stored, and no more than that', async ()
   await idle()
   // 8,000 transactions are under way, 8,000 wait, and the window is full: nothing more is asked for.
   expect(commits.map(({ numbers }) => numbers)).toEqual([upTo(16)])
-  expect(Math.max(...asked)).toBe(16 + 16 + 3 - 1)
+  expect(Math.max(...asked)).toBe(16 + 16 + 4 - 1)
   expect(stored).toEqual([])
   commits[0]?.end()
   await idle()
@@ -149,7 +149,7 @@ it('gathers the next batch while one is stored, and no more than that', async ()
 
 it('lets large blocks wait by their bytes, not by their number', async () => {
   const chain = chainOf(200, 1, 1024 * 1024)
-  const { asked, stored, commits, status } = start(chain, { window: 32 })
+  const { asked, stored, commits, status } = start(chain, { maxBytes: 8 * 1024 * 1024 })
   await idle()
   expect(commits.map(({ numbers }) => numbers)).toEqual([upTo(8)])
   // 8 MB under way, 8 MB wait, and the rest of a window of 8 MB.

@@ -10,7 +10,7 @@ import type { Logger } from '../../platform/logger.ts'
 import { type ChainEvent, ChainReader, type DevNodes, firstBlock } from './ChainReader.ts'
 import { createCommits } from './createCommits.ts'
 import { explainMissing } from './explainMissing.ts'
-import { BlockFailure, type Wait } from './fetchInOrder.ts'
+import { BlockFailure, defaultMaxBytes, type Wait } from './fetchAhead.ts'
 import { createProgressLog, type IndexCounts } from './indexCounts.ts'
 import { createPoolWatch, type PoolSource } from './poolWatch.ts'
 import { createRetryPauses } from './retryPauses.ts'
@@ -28,8 +28,10 @@ export interface FollowOptions {
   readonly logger: Logger
   /** Ends the work after the commit under way. */
   readonly signal: AbortSignal
-  /** Blocks fetched or waiting at the same time; 32. */
+  /** Blocks fetched or waiting at the same time, at most; 4,096. */
   readonly window?: number
+  /** Bytes of these blocks, at most, about; 32 MiB. */
+  readonly maxBytes?: number
   /** Blocks between two polls of the head during a long catch-up; 2,000. */
   readonly roundBlocks?: number
   /** Time that the node's head may stay below the index before blocks it no longer knows are given up; 30 s. */
@@ -52,10 +54,11 @@ export interface FollowOptions {
  */
 export async function follow(options: FollowOptions): Promise<void> {
   const { source, store, identity, board, counts, logger, signal, startBlock, pollIntervalMs } = options
-  const { window = 32, roundBlocks = 2_000, lowerHeadGraceMs = 30_000, dev, wait = pause } = options
+  const { window = 4_096, maxBytes = defaultMaxBytes, roundBlocks = 2_000, wait = pause } = options
+  const { lowerHeadGraceMs = 30_000, dev } = options
   const reader = new ChainReader({
     ...{ source, stored: store, identity, startBlock, pollIntervalMs, logger },
-    ...{ window, roundBlocks, lowerHeadGraceMs, dev, wait }
+    ...{ window, maxBytes, roundBlocks, lowerHeadGraceMs, dev, wait }
   })
   const logProgress = createProgressLog({ counts, logger })
   const pool = createPoolWatch({ source, store, board, counts, logger, signal, intervalMs: pollIntervalMs })

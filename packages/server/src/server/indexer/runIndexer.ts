@@ -110,7 +110,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     const source: FollowOptions['source'] = {
       ...plain,
       pool: createPoolReader({ rpc, logger }),
-      block: (number, blockSignal) => counts.fetching(plain.block(number, blockSignal))
+      block: (number, blockSignal, onSize) => counts.fetching(plain.block(number, blockSignal, onSize))
     }
     const fetchBlock: Following['fetchBlock'] = (number, isTraced, blockSignal) =>
       (isTraced ? plain : untraced).block(number, blockSignal)

@@ -1,6 +1,7 @@
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { StoreLocation } from '../../index/parseStoreUrl.ts'
 import type { Hash } from '../../model/evm.ts'
+import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import type { RootVerification } from '../../model/rootParts.ts'
 import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
@@ -18,7 +19,7 @@ import { dateStall } from './status.ts'
 export interface IndexerConfig {
   readonly chainId: number
   /** In order of preference. */
-  readonly rpcUrls: readonly string[]
+  readonly rpcUrls: readonly NodeEndpoint[]
   /** WebSockets that announce new blocks; none by default. */
   readonly wsUrls?: readonly string[]
   /** First block to index; an index that exists keeps its own. */
