@@ -2,9 +2,11 @@
  * Load benchmarks of the server, one folder each with a README of its own.
  *
  * `npm run bench -w @chain-data/server` runs all but the longest, `-- holdings` only that one, `-- --write` keeps the figures in
- * `results/`. Two are run by their names only: `-- soak --minutes 10` and `-- store --transactions 10000000`.
+ * `results/`. Three are run by their names only: `-- remote`, `-- soak --minutes 10` and
+ * `-- store --transactions 10000000`.
  * `-- ingest --against <absolute path>` compares with another checkout instead, `-- ingest --roots` blocks that are held against their
- * headers with others; both keep nothing.
+ * headers with others; both keep nothing. `-- remote --against <absolute path>` lets another checkout take turns with this one,
+ * `-- remote --only "150 ms"` measures the cases of that name.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, platform, release, totalmem } from 'node:os'
@@ -19,6 +21,7 @@ import { benchIngest } from './ingest/benchIngest.ts'
 import { benchIngestAgainst } from './ingest/benchIngestAgainst.ts'
 import { benchRoots } from './ingest/benchRoots.ts'
 import { benchProcesses } from './processes/benchProcesses.ts'
+import { benchRemote } from './remote/benchRemote.ts'
 import { benchSoak } from './soak/benchSoak.ts'
 import { benchSolana } from './solana/benchSolana.ts'
 import { benchStore } from './store/benchStore.ts'
@@ -30,7 +33,8 @@ const { values, positionals: wanted } = parseArgs({
     transactions: { type: 'string', default: '10000000' },
     engine: { type: 'string' },
     against: { type: 'string' },
-    roots: { type: 'boolean', default: false }
+    roots: { type: 'boolean', default: false },
+    only: { type: 'string' }
   },
   allowPositionals: true
 })
@@ -45,6 +49,10 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
     return values.against === undefined ? benchIngest(out) : benchIngestAgainst(resolve(values.against), out)
   },
   processes: benchProcesses,
+  remote: out => {
+    const { against, only } = values
+    return benchRemote(out, against === undefined ? undefined : resolve(against), only)
+  },
   solana: benchSolana,
   soak: out => benchSoak(out, Number(values.minutes)),
   store: out => {
@@ -53,14 +61,15 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
   }
 }
 /** They take a quarter of an hour or so. */
-const onlyByName: readonly string[] = ['soak', 'store']
+const onlyByName: readonly string[] = ['remote', 'soak', 'store']
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 ? !wanted.includes(name) : onlyByName.includes(name)) continue
   print(name)
   const figures = await bench(print)
-  if (!values.write || values.against !== undefined || values.roots) continue
+  const isKept = name === 'remote' || (values.against === undefined && !values.roots)
+  if (!values.write || !isKept) continue
   const date = new Date().toISOString().slice(0, 10)
   const machine = {
     cpu: cpus()[0]?.model ?? 'unknown',

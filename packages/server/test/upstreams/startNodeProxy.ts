@@ -15,11 +15,13 @@ export type RuleAnswer =
 
 /**
  * @param truth - asks the node.
+ * @param size - calls in the same request.
  * @returns `undefined` for the truth.
  */
 export type Rule = (
   call: ProxiedCall,
-  truth: () => Promise<unknown>
+  truth: () => Promise<unknown>,
+  size: number
 ) => Promise<RuleAnswer | undefined> | RuleAnswer | undefined
 
 /** A proxy in front of a real node that obeys a rule, and can be waited for in the middle of an answer. */
@@ -53,17 +55,18 @@ export async function startNodeProxy(nodeUrl: string): Promise<NodeProxy> {
     return (await response.json()) as { result?: unknown; error?: unknown }
   }
 
-  async function answerOne(call: ProxiedCall): Promise<RuleAnswer | object> {
+  async function answerOne(call: ProxiedCall, size: number): Promise<RuleAnswer | object> {
     calls.push(call)
     const truth = async () => (await askNode(call)).result
-    const answer = await rule?.(call, truth)
+    const answer = await rule?.(call, truth, size)
     if (answer === undefined) return askNode(call)
     return 'status' in answer ? answer : { jsonrpc: '2.0', id: call.id, ...answer }
   }
 
   async function answer(body: string, response: ServerResponse): Promise<void> {
     const request = JSON.parse(body) as ProxiedCall | ProxiedCall[]
-    const answers = await Promise.all([request].flat().map(answerOne))
+    const batch = [request].flat()
+    const answers = await Promise.all(batch.map(call => answerOne(call, batch.length)))
     const failure = answers.find(one => 'status' in one)
     if (failure !== undefined && 'status' in failure) {
       response.writeHead(failure.status, failure.headers).end(failure.body)

@@ -1,3 +1,4 @@
+import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { steadyClock } from '../../platform/clock.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import { createUpstreamPool } from '../upstreams/pool.ts'
@@ -13,11 +14,11 @@ import { readQuantity } from './rawFields.ts'
  * @throws {NodeUnavailableError} no JSON-RPC answer came in time.
  * @throws {NodeContradictionError} the answer is no chain id.
  */
-export async function readChainId(url: string, timeoutMs: number): Promise<number> {
+export async function readChainId(endpoint: NodeEndpoint, timeoutMs: number): Promise<number> {
   const method = 'eth_chainId'
   const pool = createUpstreamPool<EvmNode, never>({
     family: { label: '', context: {}, connect: createEvmNodes, judgeError: () => 'final' },
-    rpcUrls: [url],
+    rpcUrls: [endpoint],
     maxResponseBytes: 1024 * 1024,
     maxAttempts: 2,
     firstPauseMs: 100,

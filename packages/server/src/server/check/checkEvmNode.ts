@@ -3,6 +3,7 @@ import { createPoolReader } from '../../evm/pool/pool.ts'
 import { findStrategies } from '../../evm/state/findStrategies.ts'
 import { pinBlock, readLatestBlock } from '../../evm/state/pinBlock.ts'
 import { labelChain } from '../../model/labelChain.ts'
+import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
@@ -44,12 +45,12 @@ const tracesAdvice =
  */
 export async function checkEvmNode(
   chain: EvmChain,
-  url: string,
+  endpoint: NodeEndpoint,
   timeoutMs: number,
   onBlock?: () => void
 ): Promise<NodeReport> {
   const { chainId, traces } = chain
-  const rpc = createEvmRpc({ chainId, rpcUrls: [url], timeoutMs: timeoutMs / 2, maxAttempts: 2 })
+  const rpc = createEvmRpc({ chainId, rpcUrls: [endpoint], timeoutMs: timeoutMs / 2, maxAttempts: 2 })
   try {
     const { genesisHash } = await rpc.identity()
     if (genesisHash === undefined) throw new NodeContradictionError('it does not have block 0')

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import packageFile from '@chain-data/server/package.json' with { type: 'json' }
+import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
 import { ConfigError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
 import { listen } from '../http/listen.ts'
@@ -108,8 +109,8 @@ function endingKeys(project: Config['projects'][number], nowMs: number): readonl
 
 /** Finds nodes whose answers, and keys, cross the internet for everyone to read. */
 export async function checkTransport({ chains }: Config): Promise<readonly PlacedFinding[]> {
-  const check = async (url: string): Promise<readonly Finding[]> => {
-    const { protocol, hostname } = new URL(url)
+  const check = async (endpoint: NodeEndpoint): Promise<readonly Finding[]> => {
+    const { protocol, hostname } = new URL(urlOf(endpoint))
     if (protocol === 'https:' || protocol === 'wss:') return []
     const host = hostname.replace(/^\[|\]$/g, '')
     const addresses = await resolveLocalHost(host, AbortSignal.timeout(lookupTimeoutMs)).catch(() => [])

@@ -1,3 +1,4 @@
+import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { createSolanaRpc, type SolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
@@ -30,12 +31,12 @@ export function knownCluster(
  */
 export async function checkSolanaNode(
   { chainId, commitment, mplCore }: SolanaCluster,
-  url: string,
+  endpoint: NodeEndpoint,
   timeoutMs: number
 ): Promise<NodeReport> {
   const limits = { deadlineMs: Date.now() + timeoutMs }
   const openRpc = () =>
-    createSolanaRpc({ rpcUrls: [url], commitment, maxAttempts: 2, timeoutMs: timeoutMs / 2 })
+    createSolanaRpc({ rpcUrls: [endpoint], commitment, maxAttempts: 2, timeoutMs: timeoutMs / 2 })
   const rpc = openRpc()
   try {
     const genesisHash = String(await rpc.call('getGenesisHash', [], limits))

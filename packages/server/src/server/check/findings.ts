@@ -1,4 +1,5 @@
 import type { DeepSource } from '../../model/deepHistory.ts'
+import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
 import { withDeadline } from '../../platform/concurrency/deadline.ts'
@@ -121,12 +122,16 @@ export interface Look {
 }
 
 /** Lists one check for each URL of a setting. */
-export function listEach(
-  urls: readonly string[],
+export function listEach<T extends NodeEndpoint>(
+  endpoints: readonly T[],
   place: string,
-  check: (url: string) => ReturnType<Look['run']>
+  check: (endpoint: T) => ReturnType<Look['run']>
 ): Look[] {
-  return urls.map((url, at) => ({ place: `${place}[${at}]`, url, run: () => check(url) }))
+  return endpoints.map((endpoint, at) => ({
+    place: `${place}[${at}]`,
+    url: urlOf(endpoint),
+    run: () => check(endpoint)
+  }))
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { readChainId } from '../../nodes/evm/readChainId.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { describeNodeFailure } from '../../nodes/upstreams/upstreamError.ts'
@@ -18,12 +19,12 @@ const keyAdvice =
   'needs a proxy before it that adds the header'
 
 /** Finds out which chain is served at a URL that nothing is known of. */
-export async function identifyNode(url: string, timeoutMs: number): Promise<NodeIdentity> {
+export async function identifyNode(endpoint: NodeEndpoint, timeoutMs: number): Promise<NodeIdentity> {
   try {
-    return { kind: 'evm', chainId: await readChainId(url, timeoutMs) }
+    return { kind: 'evm', chainId: await readChainId(endpoint, timeoutMs) }
   } catch (error) {
     // A node that answers, but not this: it may be one of Solana.
-    const cluster = error instanceof NodeRpcError ? await readCluster(url, timeoutMs) : undefined
+    const cluster = error instanceof NodeRpcError ? await readCluster(endpoint, timeoutMs) : undefined
     if (cluster !== undefined) return cluster
     const { found: text, advice } = describeNodeFailure(error)
     const found = text.replace(/^eth_chainId: (?=it )/, '')
@@ -35,8 +36,8 @@ export async function identifyNode(url: string, timeoutMs: number): Promise<Node
   }
 }
 
-async function readCluster(url: string, timeoutMs: number): Promise<NodeIdentity | undefined> {
-  const rpc = createSolanaRpc({ rpcUrls: [url], commitment: 'confirmed', maxAttempts: 2, timeoutMs })
+async function readCluster(endpoint: NodeEndpoint, timeoutMs: number): Promise<NodeIdentity | undefined> {
+  const rpc = createSolanaRpc({ rpcUrls: [endpoint], commitment: 'confirmed', maxAttempts: 2, timeoutMs })
   try {
     const genesisHash = await rpc.call('getGenesisHash', [], { deadlineMs: Date.now() + timeoutMs })
     const chainId = knownCluster(String(genesisHash))?.chainId

@@ -1,3 +1,4 @@
+import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import { type Config, findUnknownVariables } from '../config/config.ts'
 import { askServer } from './askServer.ts'
 import { checkEvmNode, checkWebSocket } from './checkEvmNode.ts'
@@ -13,7 +14,7 @@ import {
 } from './checkSettings.ts'
 import { checkDas, checkSolanaNode } from './checkSolanaNode.ts'
 import { checkStore } from './checkStore.ts'
-import { type Finding, failure, type Look, listEach, type NodeReport, warning } from './findings.ts'
+import { type Finding, failure, type Look, listEach, type NodeReport, ok, warning } from './findings.ts'
 import { compareSamples } from './judgeSample.ts'
 
 /** A node that is further behind gets a warning; heads read one after the other differ by a block or two. */
@@ -55,7 +56,7 @@ export function listLooks(config: Config, timeoutMs: number, onBlock?: () => voi
           chain.rpcUrls,
           place,
           maxLagBlocks,
-          url => checkEvmNode(chain, url, timeoutMs, onBlock),
+          endpoint => checkEvmNode(chain, endpoint, timeoutMs, onBlock),
           chain
         ),
         ...listEach(chain.wsUrls, `${place}.wsUrls`, url => checkWebSocket(url, chain.chainId, timeoutMs))
@@ -65,7 +66,9 @@ export function listLooks(config: Config, timeoutMs: number, onBlock?: () => voi
       const place = `chains.solana[${index}]`
       const dasUrls = cluster.dasUrl === null ? [] : [cluster.dasUrl]
       return [
-        ...listNodes(cluster.rpcUrls, place, maxLagSlots, url => checkSolanaNode(cluster, url, timeoutMs)),
+        ...listNodes(cluster.rpcUrls, place, maxLagSlots, endpoint =>
+          checkSolanaNode(cluster, endpoint, timeoutMs)
+        ),
         ...dasUrls.map(url => ({ place: `${place}.dasUrl`, url, run: () => checkDas(url, timeoutMs) }))
       ]
     }),
@@ -76,27 +79,32 @@ export function listLooks(config: Config, timeoutMs: number, onBlock?: () => voi
 
 /** Lists a check of each node, then one of all: they have one genesis block, and should be at about the same height. */
 function listNodes(
-  urls: readonly string[],
+  endpoints: readonly NodeEndpoint[],
   place: string,
   maxLag: number,
-  check: (url: string) => Promise<NodeReport>,
+  check: (endpoint: NodeEndpoint) => Promise<NodeReport>,
   {
     deepHistory,
     startBlock
   }: Partial<Pick<Config['chains']['evm'][number], 'deepHistory' | 'startBlock'>> = {}
 ): readonly Look[] {
-  const reports = new Map<string, Promise<NodeReport>>()
-  const read = (url: string) => {
-    const report = reports.get(url) ?? check(url)
-    reports.set(url, report)
+  const reports = new Map<NodeEndpoint, Promise<NodeReport>>()
+  const read = (endpoint: NodeEndpoint) => {
+    const report = reports.get(endpoint) ?? check(endpoint)
+    reports.set(endpoint, report)
     return report
   }
   return [
-    ...listEach(urls, `${place}.rpcUrls`, async url => (await read(url)).findings),
+    ...listEach(endpoints, `${place}.rpcUrls`, async endpoint => [
+      ...(await read(endpoint)).findings,
+      ...describeLimits(endpoint)
+    ]),
     {
       place: `${place}.rpcUrls`,
       async run() {
-        const all = await Promise.all(urls.map(url => read(url).catch((): NodeReport => ({ findings: [] }))))
+        const all = await Promise.all(
+          endpoints.map(endpoint => read(endpoint).catch((): NodeReport => ({ findings: [] })))
+        )
         const first = all.find(({ genesisHash }) => genesisHash !== undefined)?.genesisHash
         const newest = Math.max(...all.map(({ height }) => height ?? 0))
         const compared = all.flatMap((report, at) =>
@@ -118,6 +126,19 @@ function listNodes(
       }
     }
   ]
+}
+
+/** Says which limits and headers of the configuration were used; never the value of a header. */
+function describeLimits(endpoint: NodeEndpoint): readonly Finding[] {
+  if (typeof endpoint === 'string') return []
+  const { maxRequestsPerSecond, maxConcurrency, headers = {} } = endpoint
+  const names = Object.keys(headers)
+  const used = [
+    ...(maxRequestsPerSecond === undefined ? [] : [`at most ${maxRequestsPerSecond} calls a second`]),
+    ...(maxConcurrency === undefined ? [] : [`at most ${maxConcurrency} requests at the same time`]),
+    ...(names.length === 0 ? [] : [`with the headers ${names.join(', ')}`])
+  ]
+  return used.length === 0 ? [] : [ok('limits', `asked ${used.join(', ')}`)]
 }
 
 function compare(

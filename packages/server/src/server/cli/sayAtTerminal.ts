@@ -1,4 +1,5 @@
 import { labelChain } from '../../model/labelChain.ts'
+import { type NodeEndpoint, urlOf } from '../../model/nodeEndpoint.ts'
 import { identifyNode } from '../check/identifyNode.ts'
 import type { Config } from '../config/config.ts'
 import { hostOf } from './surveyChain.ts'
@@ -10,10 +11,11 @@ const nodeTimeoutMs = 5_000
 export function wordChains({ chains }: Config): ReadonlyMap<number, ChainWords> {
   return new Map([
     ...chains.evm.map(
-      ({ chainId, name, rpcUrls }) => [chainId, { name, hosts: rpcUrls.map(hostOf) }] as const
+      ({ chainId, name, rpcUrls }) => [chainId, { name, hosts: rpcUrls.map(urlOf).map(hostOf) }] as const
     ),
     ...chains.solana.map(
-      ({ chainId, rpcUrls }) => [chainId, { name: labelChain(chainId), hosts: rpcUrls.map(hostOf) }] as const
+      ({ chainId, rpcUrls }) =>
+        [chainId, { name: labelChain(chainId), hosts: rpcUrls.map(urlOf).map(hostOf) }] as const
     )
   ])
 }
@@ -30,9 +32,9 @@ export function reportUselessNodes(
   say: (text: string) => void
 ): void {
   const command = `chain-data check${file === undefined ? '' : ` --config ${file}`}`
-  const look = async (url: string, chainId: number) => {
-    const identity = await identifyNode(url, nodeTimeoutMs)
-    const where = `${hostOf(url)}, node of ${labelChain(chainId)}`
+  const look = async (endpoint: NodeEndpoint, chainId: number) => {
+    const identity = await identifyNode(endpoint, nodeTimeoutMs)
+    const where = `${hostOf(urlOf(endpoint))}, node of ${labelChain(chainId)}`
     if (identity.kind === 'unusable') {
       say(`${where}: ${identity.found}. Next: ${identity.advice}. More: ${command}`)
     } else if ((identity.chainId ?? chainId) !== chainId) {
@@ -42,7 +44,7 @@ export function reportUselessNodes(
     }
   }
   for (const { rpcUrls, chainId } of [...chains.evm, ...chains.solana]) {
-    for (const url of rpcUrls) look(url, chainId).catch(() => undefined)
+    for (const endpoint of rpcUrls) look(endpoint, chainId).catch(() => undefined)
   }
 }
 

@@ -42,7 +42,7 @@ async function isFree(port: number): Promise<boolean> {
 export async function writeConfigFile(file: string, input: ConfigInput): Promise<void> {
   const { evm = [], solana = [] } = input.chains
   const urls = [...evm, ...solana].flatMap(({ rpcUrls }) => rpcUrls)
-  const mode = urls.every(isPlain) ? 0o644 : 0o600
+  const mode = urls.every(endpoint => typeof endpoint === 'string' && isPlain(endpoint)) ? 0o644 : 0o600
   const temporary = `${file}.new`
   try {
     await rm(temporary, { force: true })

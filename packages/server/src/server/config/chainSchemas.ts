@@ -9,10 +9,32 @@ const chainId = z
   .min(1)
   .meta({ description: 'the chain id that callers send: an integer from 1 to 2^53-1, used once' })
 
+const header = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+const nodeEndpoint = z
+  .union([
+    httpUrl,
+    z.strictObject({
+      url: httpUrl,
+      maxRequestsPerSecond: z.number().min(0.1).max(1_000_000).optional(),
+      maxConcurrency: z.int().min(1).max(10_000).optional(),
+      headers: z.record(z.string().regex(header), z.string().regex(/^[\t\x20-\x7e]+$/)).optional()
+    })
+  ])
+  .meta({
+    description:
+      'an http:// or https:// URL, or { url, maxRequestsPerSecond (0.1 to 1000000), maxConcurrency (1 to 10000), ' +
+      'headers (names and values of printable ASCII) }'
+  })
+
 const rpcUrls = z
-  .array(httpUrl)
+  .array(nodeEndpoint)
   .min(1)
-  .meta({ description: "JSON-RPC URLs of the chain's nodes, in order of preference: at least one" })
+  .meta({
+    description:
+      "JSON-RPC URLs of the chain's nodes, in order of preference: at least one, each a URL or " +
+      '{ url, maxRequestsPerSecond, maxConcurrency, headers }'
+  })
 
 const waiver = z
   .strictObject({

@@ -10,6 +10,13 @@ function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
     : schema
 }
 
+/** Returns the object among several forms of a value, or the schema without its default. */
+function objectIn(schema: z.core.$ZodType): z.core.$ZodType {
+  const inner = unwrap(schema)
+  if (!(inner instanceof z.ZodUnion)) return inner
+  return inner.options.find(option => option instanceof z.ZodObject) ?? inner
+}
+
 /** The schema of a key; of the nearest parent that has one where the path leads into a choice of forms. */
 function schemaAt(path: readonly PropertyKey[]): z.ZodType | undefined {
   let current: z.core.$ZodType = configSchema
@@ -46,7 +53,7 @@ export function listKeys(
 export function describeIssue(issue: z.core.$ZodIssue, input: unknown, sources: Sources): string[] {
   if (issue.code === 'unrecognized_keys') {
     const found = schemaAt(issue.path)
-    const parent = found && unwrap(found)
+    const parent = found && objectIn(found)
     const known = parent instanceof z.ZodObject ? Object.keys(parent.shape).join(', ') : 'no such key'
     return issue.keys.map(
       key =>
@@ -73,7 +80,7 @@ function pathText(path: readonly PropertyKey[]): string {
   )
 }
 
-const secretKeys = new Set<PropertyKey>(['serverKey', 'key'])
+const secretKeys = new Set<PropertyKey>(['serverKey', 'key', 'headers'])
 
 /** Below these, texts are URLs, whose path, query and user information may hold a key. */
 const urlKeys = new Set<PropertyKey>(['store', 'storeReplicas', 'chains', 'metadata', 'rateLimit'])
@@ -89,7 +96,10 @@ function showValue(value: unknown, path: readonly PropertyKey[]): string {
     return `${kindOf(value)} that is not shown`
   }
   const scrub = urlKeys.has(path[0] ?? '') ? scrubUrl : (text: string) => scrubText(text, 1_000)
-  const shown = JSON.stringify(value, (_, part: unknown) => (typeof part === 'string' ? scrub(part) : part))
+  const shown = JSON.stringify(value, (name, part: unknown) => {
+    if (secretKeys.has(name)) return '…'
+    return typeof part === 'string' ? scrub(part) : part
+  })
   return cut(shown ?? String(value))
 }
 
