@@ -27,9 +27,21 @@ const cases: readonly Case[] = [
   ...[0, 50, 150].map(latencyMs => plain('empty', latencyMs)),
   ...[0, 50, 150].map(latencyMs => plain('full', latencyMs)),
   { name: 'empty blocks, 50 ms, 300 requests/s', chain: 'empty', latencyMs: 50, nodes: 1, perSecond: 300 },
-  { name: 'empty blocks, 50 ms, 300 requests/s each, two nodes', chain: 'empty', latencyMs: 50, nodes: 2, perSecond: 300 },
+  {
+    name: 'empty blocks, 50 ms, 300 requests/s each, two nodes',
+    chain: 'empty',
+    latencyMs: 50,
+    nodes: 2,
+    perSecond: 300
+  },
   { name: 'full blocks, 50 ms, 40 requests/s', chain: 'full', latencyMs: 50, nodes: 1, perSecond: 40 },
-  { name: 'full blocks, 50 ms, 40 requests/s each, two nodes', chain: 'full', latencyMs: 50, nodes: 2, perSecond: 40 }
+  {
+    name: 'full blocks, 50 ms, 40 requests/s each, two nodes',
+    chain: 'full',
+    latencyMs: 50,
+    nodes: 2,
+    perSecond: 40
+  }
 ]
 
 function plain(chain: Case['chain'], latencyMs: number): Case {

@@ -21,3 +21,8 @@ it('hides nothing where a URL has no key, or is none', () => {
   )
   expect(createSecretHider('no url')('no url')).toBe('no url')
 })
+
+it('hides the values of headers, with and without their scheme', () => {
+  const hide = createSecretHider('https://node.example', ['Bearer short', 'k3y'])
+  expect(hide('got Bearer short, short and k3y')).toBe('got [removed], [removed] and [removed]')
+})

@@ -41,6 +41,7 @@ export async function startScriptedChain(
   function result({ method, params }: Call): unknown {
     const [first] = params
     if (method === 'eth_chainId') return quantity(chainId)
+    if (method === 'eth_blockNumber') return quantity(head)
     if (method === 'eth_getBlockByNumber' || method === 'eth_getBlockByHash')
       return find(first)?.block ?? null
     if (method === 'eth_getBlockReceipts' && blockReceipts) return find(first)?.receipts ?? null

@@ -129,6 +129,16 @@ describe('a configuration', () => {
       withEvm({ rpcUrls: ['http://'] }),
       /^chains\.evm\[0\]\.rpcUrls\[0\] is "http:\/\/"/
     ],
+    [
+      'a limit below 1',
+      withEvm({ rpcUrls: [{ url: 'http://x', maxConcurrency: 0 }] }),
+      /^chains\.evm\[0\]\.rpcUrls\[0\].* is .*; expected .*maxConcurrency \(1 to 10000\)/
+    ],
+    [
+      'an unknown key of a node',
+      withEvm({ rpcUrls: [{ url: 'http://x', maxRps: 1 }] }),
+      /^chains\.evm\[0\]\.rpcUrls\[0\].*expected .*maxRequestsPerSecond/
+    ],
     ['no node URL', withEvm({ rpcUrls: [] }), /^chains\.evm\[0\]\.rpcUrls is \[\]; expected/],
     ['a chain id as text', withEvm({ chainId: '1' }), /^chains\.evm\[0\]\.chainId is "1"; expected/],
     [
@@ -202,6 +212,15 @@ describe('a configuration', () => {
     expect(message.split('\n').map(line => line.split(' ')[0])).toEqual(['store', 'log.level'])
   })
 
+  it('takes limits and headers of a node beside plain URLs', () => {
+    const limited = {
+      url: 'https://b.example',
+      ...{ maxRequestsPerSecond: 2.5, maxConcurrency: 4, headers: { 'x-api-key': 'k' } }
+    }
+    const { chains } = parseConfig(withEvm({ rpcUrls: ['https://a.example', limited] }))
+    expect(chains.evm[0]?.rpcUrls).toEqual(['https://a.example', limited])
+  })
+
   it('never shows a key or what a URL hides, and cuts long values', () => {
     const secret = 'top-secret'
     const wrong = [
@@ -221,6 +240,11 @@ describe('a configuration', () => {
       withEvm({ wsUrls: [`http://user:${secret}@host/${secret}?key=${secret}`] }),
       withEvm({ rpcUrls: [`https://user:${secret}#@host/`] }),
       withEvm({ rpcUrls: { first: `node.example/v3/${secret}` } }),
+      withEvm({ rpcUrls: [{ url: `https://node.example/${secret}`, headers: { 'x-key': `${secret}\n` } }] }),
+      withEvm({ rpcUrls: [{ url: 'https://node.example', headers: secret }] }),
+      withEvm({
+        rpcUrls: [{ url: 'https://node.example', headers: { 'x-key': secret }, maxConcurrency: 0 }]
+      }),
       { ...minimal, chains: { evm: [`node.example/v3/${secret}`] } },
       { ...minimal, metadata: { ipfsGateways: [`gateway.example?token=${secret}`] } },
       [{ ...minimal, projects: [{ ...project, serverKey: secret }] }],
