@@ -1,6 +1,13 @@
+import { computeAddress, hashAuthorization, id, SigningKey, toQuantity } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import type { Address, Hash } from '../../model/evm.ts'
-import { type AuthorityNonces, findAuthorities, type SignedAuthorizations } from './authorizations.ts'
+import {
+  type AuthorityNonces,
+  findAuthorities,
+  readAuthorizations,
+  type SignedAuthorizations
+} from './authorizations.ts'
+import { loadRecoverSender } from './roots/recoverSender.ts'
 
 const alice: Address = `0x${'a1'.repeat(20)}`
 const bob: Address = `0x${'b2'.repeat(20)}`
@@ -78,5 +85,44 @@ describe('the authorities of a block', () => {
       [bob, 2, 2]
     ] as const
     expect(find(sent, nonces)).toEqual({ is: [[alice], [alice]], isUnchecked: true })
+  })
+})
+
+describe('the signers of authorizations', () => {
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+  const key = new SigningKey(id('authority'))
+  const signed = (chainId: number, nonce: number) => {
+    const { r, s, yParity } = key.sign(hashAuthorization({ address: bob, chainId, nonce }))
+    return {
+      ...{ chainId: toQuantity(chainId), address: bob, nonce: toQuantity(nonce) },
+      r,
+      s,
+      yParity: toQuantity(yParity)
+    }
+  }
+  const good = [signed(1, 0), signed(0, 1), signed(1, 2 ** 40)]
+  const flipped = { ...signed(1, 3), yParity: signed(1, 3).yParity === '0x1' ? '0x0' : '0x1' }
+  const bad = [
+    { ...signed(1, 4), s: toQuantity(order - BigInt(signed(1, 4).s)) },
+    ...['0x0', toQuantity(order), toQuantity(order - 1n), toQuantity(2n ** 256n - 1n)].flatMap(value => [
+      { ...signed(1, 5), r: value },
+      { ...signed(1, 5), s: value }
+    ]),
+    signed(2, 0)
+  ]
+  const hash = hashOf(1)
+  const read = (list: readonly object[], ...recover: Parameters<typeof readAuthorizations>[1][]) =>
+    readAuthorizations(
+      [{ hash, raw: { type: '0x4', chainId: '0x1', authorizationList: list } }],
+      ...recover
+    ).get(hash)
+
+  it('are the same by libsecp256k1 and by ethers, and none where the signature is not valid', async () => {
+    const recover = await loadRecoverSender()
+    const found = read([...good, flipped, ...bad], recover)
+    expect(found).toEqual(read([...good, flipped, ...bad]))
+    const authority = computeAddress(key).toLowerCase()
+    expect(found?.slice(0, 3)).toEqual([0n, 1n, 2n ** 40n].map(nonce => ({ authority, nonce })))
+    expect(found?.slice(3).some(each => each.authority === authority)).toBe(false)
   })
 })

@@ -1,4 +1,5 @@
-import { getAddress, hashAuthorization, recoverAddress, Signature } from 'ethers'
+import { concat, encodeRlp, getBytes, recoverAddress, Signature, toBeArray } from 'ethers'
+import { toHex } from '../../index/record/hexBytes.ts'
 import type { Address, EvmTransaction, Hash } from '../../model/evm.ts'
 import {
   isAbsent,
@@ -8,6 +9,8 @@ import {
   readQuantity,
   smallQuantity
 } from '../../nodes/evm/rawFields.ts'
+import { keccak256 } from '../../platform/keccak256.ts'
+import type { RecoverSender } from './roots/recoverSender.ts'
 
 /** An EIP-7702 authorization for this chain: the account that signed it, and the nonce that it uses if it is valid. */
 interface Authorization {
@@ -25,25 +28,34 @@ export type AuthorityNonces = ReadonlyMap<Address, { readonly before: bigint; re
 const setCodeType = 4
 /** An authorization with this nonce is never valid (EIP-2681). */
 const lastNonce = 2n ** 64n - 1n
+/** Half the order of secp256k1's group (EIP-2). */
+const highestS = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
 /**
  * Reads the signed authorizations of a block. One for another chain, or with a signature that recovers no signer or has its `s`
  * in the upper half (EIP-2), is left out. Whether the others are valid depends on nonces: see `findAuthorities`.
  *
+ * @param recover - absent: ethers, which takes many times as long and has to load nothing.
  * @remarks Never throws. Each authorization costs the recovery of its signer.
  */
 export function readAuthorizations(
-  transactions: readonly { readonly hash: Hash; readonly raw: RawObject }[]
+  transactions: readonly { readonly hash: Hash; readonly raw: RawObject }[],
+  recover: RecoverSender = recoverByEthers
 ): SignedAuthorizations {
   const signed = new Map<Hash, readonly Authorization[]>()
   for (const { hash, raw } of transactions) {
-    const { authorizationList, type, chainId } = raw
-    if (!Array.isArray(authorizationList) || smallQuantity(type) !== setCodeType) continue
-    const list = authorizationList.map(tuple => readAuthorization(tuple, chainId))
+    const { authorizationList, chainId } = raw
+    if (!Array.isArray(authorizationList) || !mayAuthorize(raw)) continue
+    const list = authorizationList.map(tuple => readAuthorization(tuple, chainId, recover))
     const known = list.filter(authorization => authorization !== undefined)
     if (known.length > 0) signed.set(hash, known)
   }
   return signed
+}
+
+/** Reports whether a transaction is of the type that carries authorizations. */
+export function mayAuthorize({ type }: RawObject): boolean {
+  return smallQuantity(type) === setCodeType
 }
 
 /** What is known of the authorizations of a block. */
@@ -101,7 +113,11 @@ export function findAuthorities(
 }
 
 /** Recovers the signer of an authorization. @returns `undefined` where it is for another chain, or has no signer. */
-function readAuthorization(tuple: unknown, ownChainId: unknown): Authorization | undefined {
+function readAuthorization(
+  tuple: unknown,
+  ownChainId: unknown,
+  recover: RecoverSender
+): Authorization | undefined {
   try {
     const raw = readObject(tuple, 'authorization')
     const chainId = readQuantity(raw.chainId, 'chainId')
@@ -109,18 +125,25 @@ function readAuthorization(tuple: unknown, ownChainId: unknown): Authorization |
       return undefined
     }
     const nonce = readQuantity(raw.nonce, 'nonce')
-    const address = getAddress(readAddress(raw.address, 'address'))
+    const address = readAddress(raw.address, 'address')
     const yParity = readQuantity(raw.yParity, 'yParity')
     if (nonce >= lastNonce || yParity > 1n) return undefined
-    const signature = Signature.from({ r: wordOf(raw.r), s: wordOf(raw.s), yParity: yParity === 0n ? 0 : 1 })
-    const authority = recoverAddress(hashAuthorization({ chainId, address, nonce }), signature)
-    return { authority: authority.toLowerCase() as Address, nonce }
+    const [r, s] = [readQuantity(raw.r, 'r'), readQuantity(raw.s, 's')]
+    if (s > highestS) return undefined
+    const message = concat(['0x05', encodeRlp([toBeArray(chainId), address, toBeArray(nonce)])])
+    const authority = recover({ message: getBytes(message), parity: Number(yParity), r, s })
+    return authority && { authority, nonce }
   } catch {
     // The chain skips a malformed authorization too, and one without a signer.
     return undefined
   }
 }
 
-function wordOf(quantity: unknown): string {
-  return `0x${readQuantity(quantity, 'r or s').toString(16).padStart(64, '0')}`
+function recoverByEthers({ message, parity, r, s }: Parameters<RecoverSender>[0]): Address {
+  const signature = Signature.from({ r: wordOf(r), s: wordOf(s), yParity: parity === 0 ? 0 : 1 })
+  return recoverAddress(toHex(keccak256(message)), signature).toLowerCase() as Address
+}
+
+function wordOf(value: bigint): string {
+  return `0x${value.toString(16).padStart(64, '0')}`
 }

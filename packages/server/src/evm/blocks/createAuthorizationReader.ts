@@ -4,7 +4,13 @@ import type { EvmRpc } from '../../nodes/evm/rpc.ts'
 import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { eachOnce } from '../../platform/eachOnce.ts'
 import { ChainDataError } from '../../platform/errors.ts'
-import { type AuthorityNonces, type BlockAuthorizations, readAuthorizations } from './authorizations.ts'
+import {
+  type AuthorityNonces,
+  type BlockAuthorizations,
+  mayAuthorize,
+  readAuthorizations
+} from './authorizations.ts'
+import { loadRecoverSender } from './roots/recoverSender.ts'
 import type { VerifiedHeader } from './verification/verifiedBlock.ts'
 
 /** A node without old state is asked again about old blocks after this time: it may have been exchanged. */
@@ -69,7 +75,8 @@ export function createAuthorizationReader(
     },
 
     async read(header, signal) {
-      const signed = readAuthorizations(header.transactions)
+      if (!header.transactions.some(({ raw }) => mayAuthorize(raw))) return { signed: new Map() }
+      const signed = readAuthorizations(header.transactions, await loadRecoverSender())
       if (signed.size === 0) return { signed }
       const authorities = eachOnce([...signed.values()].flat().map(({ authority }) => authority))
       const nonces = await askForNonces(header, authorities, signal)

@@ -4,7 +4,7 @@ import type { Address } from '../../../model/evm.ts'
 import { keccak256 } from '../../../platform/keccak256.ts'
 import type { SignedPart } from './encodeTransaction.ts'
 
-/** @returns the address that signed; `undefined` where nobody can have: the signature is not one. */
+/** @returns the address that signed the hash of the message; `undefined` where nobody can have: the signature is not one. */
 export type RecoverSender = (signed: SignedPart) => Address | undefined
 
 let loaded: Promise<RecoverSender> | undefined
