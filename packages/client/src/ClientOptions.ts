@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from './withDeadline.ts'
+import type { AbortSignalLike } from './AbortSignalLike.ts'
 
 /** Who asks, with a key that must stay on servers. */
 export interface ServerKeyCredentials {

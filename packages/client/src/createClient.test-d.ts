@@ -153,8 +153,8 @@ export async function exactIntegersAreTyped(): Promise<void> {
 
 export async function batchIsTyped(perCall: Client, client: Client<ChainOptional, bigint>): Promise<void> {
   const [evm, solana, other] = await client.batch([
-    { method: 'svc_getTokensAndNFTs', params: [address] },
-    { method: 'enhancedGetTokensAndNFTs', params: [{ accountAddress: address }], chainId: 101 },
+    { method: 'getTokensAndNFTs', address },
+    { method: 'enhancedGetTokensAndNFTs', accountAddress: address, chainId: 101 },
     { method: 'acme_other', params: [1], endpoint: '/evm-chain' }
   ])
   if (evm.status === 'fulfilled') evm.value.native.slice()

@@ -1,6 +1,7 @@
 import { createAxiosTransport } from './axiosTransport.ts'
 import { type AnyClient, buildClient } from './buildClient.ts'
-import type { ChainOptional, ChainPerCall, Client } from './Client.ts'
+import type { ChainOptional, ChainPerCall } from './Chain.ts'
+import type { Client } from './Client.ts'
 import type { ClientOptions, Int64Form, Int64Of } from './ClientOptions.ts'
 
 /**

@@ -1,5 +1,6 @@
 import { type AnyClient, buildClient } from './buildClient.ts'
-import type { ChainOptional, ChainPerCall, Client } from './Client.ts'
+import type { ChainOptional, ChainPerCall } from './Chain.ts'
+import type { Client } from './Client.ts'
 import type { ClientOptions, Int64Form, Int64Of } from './ClientOptions.ts'
 import { createFetchTransport, type FetchLike } from './fetchTransport.ts'
 

@@ -16,6 +16,12 @@ export interface ErrorDetails {
   readonly retryable?: boolean
   /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined
+  /** The method, as the caller named it. */
+  readonly method?: string | undefined
+  /** Scheme, host and port that were asked. */
+  readonly origin?: string | undefined
+  /** How many requests were sent. */
+  readonly attempts?: number | undefined
   /** HTTP status of the answer. */
   readonly status?: number | undefined
   /** The answer's `x-request-id`. */
@@ -41,11 +47,15 @@ interface Branded {
 /**
  * The one family of errors this client rejects with.
  *
- * @remarks None holds a credential, a request header or the error of an HTTP library, not even as `cause`.
+ * @remarks None holds a credential, a request header or the error of an HTTP library. Only `ABORTED` has a `cause`: the `reason`
+ *   of the signal that the caller gave.
  */
 export class ChainDataClientError extends Error {
   /** Name of the class on every copy of this package, whatever a minifier calls it. */
-  protected static readonly kind: string = 'ChainDataClientError'
+  // A getter: for a field, compilers to CommonJS take the name away from the class, and consoles show that.
+  protected static get kind(): string {
+    return 'ChainDataClientError'
+  }
 
   /** Stable; branch on this. */
   declare readonly code: ErrorCode
@@ -55,6 +65,12 @@ export class ChainDataClientError extends Error {
   declare readonly retryable: boolean
   /** How long the server asked to wait, in milliseconds; absent when it did not ask. */
   declare readonly retryAfterMs?: number
+  /** The method, as the caller named it; absent of an error that is about the client's options. */
+  declare readonly method?: string
+  /** Scheme, host and port that were asked; absent when nothing was sent, and for a path on the page's own origin. */
+  declare readonly origin?: string
+  /** How many requests were sent; absent when none was. */
+  declare readonly attempts?: number
   /** HTTP status of the answer; absent when there was none. */
   declare readonly status?: number
   /** The answer's `x-request-id`: the host's log has the rest under it. */
@@ -64,9 +80,14 @@ export class ChainDataClientError extends Error {
   /** `error.data` of the JSON-RPC error, credentials blanked out; only with `code: 'RPC'`. */
   declare readonly data?: unknown
 
-  /** Made by this client only; a class of your own may derive from it. */
-  constructor(message: string, details: ErrorDetails) {
-    super(message)
+  /**
+   * Made by this client only; a class of your own may derive from it.
+   *
+   * @param text - What went wrong; the message begins with the method, where there is one.
+   */
+  constructor(text: string, details: ErrorDetails, options?: { readonly cause: unknown }) {
+    const message = details.method ? `${details.method}: ${text}` : text
+    super(message, options)
     for (const [fact, value] of Object.entries({ retryable: false, ...details })) {
       if (value !== undefined) (this as Record<string, unknown>)[fact] = value
     }
@@ -103,13 +124,35 @@ export class ChainDataClientError extends Error {
  *   `INVALID_ARGUMENT`, `ENDPOINT_MISSING`, `AUTH_FAILED`.
  */
 export class ConfigurationError extends ChainDataClientError {
-  protected static override readonly kind = 'ConfigurationError'
+  protected static override get kind(): string {
+    return 'ConfigurationError'
+  }
   declare readonly code: 'CONFIGURATION'
 }
 
-/** @throws {ConfigurationError} Unless met. @param message - Never shows a credential. */
-export function need(met: unknown, message: string, reason = 'INVALID_OPTION'): asserts met {
-  if (!met) throw new ConfigurationError(message, { code: 'CONFIGURATION', reason })
+/**
+ * @param message - Never shows a credential.
+ * @param method - Of the call that it is about; absent: about the options.
+ * @throws {ConfigurationError}
+ */
+export function refuse(message: string, reason = 'INVALID_OPTION', method?: string): never {
+  throw new ConfigurationError(message, { code: 'CONFIGURATION', reason, method })
+}
+
+/** @throws {ConfigurationError} Unless met. */
+export function need(met: unknown, message: string, reason?: string, method?: string): asserts met {
+  if (!met) refuse(message, reason, method)
+}
+
+/** A value as messages show it: JSON, at most 100 characters of it. */
+export function quote(value: unknown): string {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch {
+    // A bigint, or an object that holds itself.
+  }
+  return (text ?? String(value)).slice(0, 100)
 }
 
 /**
@@ -117,7 +160,9 @@ export function need(met: unknown, message: string, reason = 'INVALID_OPTION'): 
  * JSON-RPC.
  */
 export class TransportError extends ChainDataClientError {
-  protected static override readonly kind = 'TransportError'
+  protected static override get kind(): string {
+    return 'TransportError'
+  }
   declare readonly code: TransportErrorCode
 }
 
@@ -126,21 +171,14 @@ export class TransportError extends ChainDataClientError {
  *
  * @remarks Reasons: `EMPTY_BODY`, `NOT_JSON`, `NOT_AN_OBJECT`, `WRONG_VERSION`, `WRONG_ID`, `RESULT_AND_ERROR`,
  *   `NO_RESULT`, `MALFORMED_ERROR`; of a batch `MISSING_ENTRY`, `DUPLICATE_ENTRY`; of a result `NOT_A_LIST`,
- *   `INEXACT_NUMBER`.
+ *   `NOT_AN_OBJECT`, `INEXACT_NUMBER`.
  *   Never retryable: a second try would get the same page.
  */
 export class ProtocolError extends ChainDataClientError {
-  protected static override readonly kind = 'ProtocolError'
+  protected static override get kind(): string {
+    return 'ProtocolError'
+  }
   declare readonly code: 'PROTOCOL'
-}
-
-/** @returns The error to throw. @param what - The method, or a member of its result. */
-export function protocolError(reason: string, what: string, details?: Partial<ErrorDetails>): ProtocolError {
-  return new ProtocolError(`${what}: not what this service answers (${reason})`, {
-    ...details,
-    code: 'PROTOCOL',
-    reason
-  })
 }
 
 /**
@@ -149,7 +187,9 @@ export function protocolError(reason: string, what: string, details?: Partial<Er
  * @see spec/openrpc.json, the errors
  */
 export class RpcError extends ChainDataClientError {
-  protected static override readonly kind = 'RpcError'
+  protected static override get kind(): string {
+    return 'RpcError'
+  }
   declare readonly code: 'RPC'
   declare readonly rpcCode: number
   declare readonly status: number

@@ -1,6 +1,7 @@
 import { isConfirmed } from '@chain-data/protocol'
-import type { ChainOptional, Client, IterateArguments, TransactionHistory } from './Client.ts'
-import { protocolError } from './errors.ts'
+import type { ChainOptional } from './Chain.ts'
+import type { Client, IterateArguments } from './Client.ts'
+import type { TransactionHistory } from './generated/calls.gen.ts'
 import { hasReason } from './hasReason.ts'
 
 /** Most records of one page; the document's limit `pageRecords`. */
@@ -57,7 +58,6 @@ export async function* iterateTransactions(
       () => readPage({ ...call, limit, before: cursor }),
       call.signal
     )
-    if (!Array.isArray(page)) throw protocolError('NOT_A_LIST', 'svc_getTransactionsByAddress')
     const oldest: string | undefined = page.filter(isConfirmed).at(-1)?.hash
     // Without a limit no page is full: nothing is at least `undefined`.
     const isFull = page.length >= (limit as number)

@@ -36,36 +36,39 @@ test.each([
 })
 
 const oneWay = /^give one of serverKey, clientKey and auth \(a function or false\)$/
-const badUrl = /^baseUrl must be a URL without user information, query, fragment and endpoint$/
+const badScheme = /^baseUrl must begin with https:\/\/ and a host, without spaces$/
+const badUser = /^baseUrl must not hold a user name or a password$/
+const badQuery = /^baseUrl must not have a query or a fragment$/
+const badEnd = /^baseUrl must not end with \/evm-chain or \/solana: the client adds that$/
 
 test.each([
-  ['baseUrl', 'rpc.example.com', badUrl],
-  ['baseUrl', '', badUrl],
-  ['baseUrl', undefined, badUrl],
-  ['baseUrl', '/chain-data', badUrl],
-  ['baseUrl', 'ftp://rpc.example.com', badUrl],
-  ['baseUrl', 'file:///etc/passwd', badUrl],
-  ['baseUrl', 'https://', badUrl],
-  ['baseUrl', 'https://rpc.example.com\\@x.example', badUrl],
-  ['baseUrl', 'https://user:hidden@rpc.example.com', badUrl],
-  ['baseUrl', 'https://rpc.example.com?token=hidden', badUrl],
-  ['baseUrl', 'https://rpc.example.com/#svc_getTokensAndNFTs', badUrl],
-  ['baseUrl', 'https://rpc.example.com/v1/evm-chain', badUrl],
-  ['baseUrl', 'https://rpc.example.com/solana/', badUrl],
-  ['chainId', 1.5, /^chainId must be a whole number from 0, not 1.5$/],
+  ['baseUrl', 'rpc.example.com', badScheme],
+  ['baseUrl', '', badScheme],
+  ['baseUrl', undefined, badScheme],
+  ['baseUrl', '/chain-data', /^baseUrl may be a path only with auth$/],
+  ['baseUrl', 'ftp://rpc.example.com', badScheme],
+  ['baseUrl', 'file:///etc/passwd', badScheme],
+  ['baseUrl', 'https://', badScheme],
+  ['baseUrl', 'https://rpc.example.com\\@x.example', badUser],
+  ['baseUrl', 'https://user:hidden@rpc.example.com', badUser],
+  ['baseUrl', 'https://rpc.example.com?token=hidden', badQuery],
+  ['baseUrl', 'https://rpc.example.com/#svc_getTokensAndNFTs', badQuery],
+  ['baseUrl', 'https://rpc.example.com/v1/evm-chain', badEnd],
+  ['baseUrl', 'https://rpc.example.com/solana/', badEnd],
+  ['chainId', 1.5, /^chainId must be a whole number from 0; got 1.5$/],
   ['chainId', 2 ** 53, /^chainId must be a whole number/],
   ['chainId', Number.POSITIVE_INFINITY, /^chainId must be a whole number/],
-  ['chainId', 'hidden', /^chainId must be a whole number from 0, not a string$/],
-  ['chainId', -1, /^chainId must be a whole number from 0, not -1$/],
+  ['chainId', 'hidden', /^chainId must be a whole number from 0; got a string$/],
+  ['chainId', -1, /^chainId must be a whole number from 0; got -1$/],
   ['methodPrefix', 1, /^methodPrefix must be a string$/],
-  ['timeoutMs', 0, /^timeoutMs must be a whole number from 1, not 0$/],
+  ['timeoutMs', 0, /^timeoutMs must be a whole number from 1; got 0$/],
   ['timeoutMs', -1, /^timeoutMs must be a whole number from 1/],
-  ['timeoutMs', Number.NaN, /^timeoutMs must be a whole number from 1, not NaN$/],
+  ['timeoutMs', Number.NaN, /^timeoutMs must be a whole number from 1; got NaN$/],
   ['retries', -1, /^retries must be a whole number from 0/],
-  ['retries', true, /^retries must be a whole number .*, not a boolean$/],
+  ['retries', true, /^retries must be a whole number .*; got a boolean$/],
   ['maxDelayMs', -1, /^maxDelayMs must be a whole number from 0/],
   ['maxResponseBytes', 0, /^maxResponseBytes must be a whole number from 1/],
-  ['maxResponseBytes', 1.5, /^maxResponseBytes must be a whole number from 1, not 1.5$/],
+  ['maxResponseBytes', 1.5, /^maxResponseBytes must be a whole number from 1; got 1.5$/],
   ['int64', 'hidden', /^int64 must be number, string or bigint$/],
   ['clientKey', 'hidden', oneWay],
   ['auth', false, oneWay],
@@ -108,9 +111,9 @@ describe('ways to sign', () => {
         expect.objectContaining({ code: 'CONFIGURATION', reason: 'KEY_IN_BROWSER' })
       )
       const allowed = readOptions({ ...valid, dangerouslyAllowBrowser: true })
-      expect((await allowed.sign()).secrets).toContain('secret-key')
+      expect((await allowed.sign('any')).secrets).toContain('secret-key')
       const ofPage = readOptions({ baseUrl, projectId: 'project', clientKey: 'page-key' })
-      expect((await ofPage.sign()).secrets).toContain('page-key')
+      expect((await ofPage.sign('any')).secrets).toContain('page-key')
     } finally {
       vi.unstubAllGlobals()
     }
@@ -119,14 +122,14 @@ describe('ways to sign', () => {
   test('a client key travels as a server key does', async () => {
     const headers = { Authorization: `Basic ${btoa('project:page-key')}` }
     const { sign } = readOptions({ baseUrl, projectId: 'project', clientKey: 'page-key' })
-    expect(await sign()).toMatchObject({ headers })
+    expect(await sign('any')).toMatchObject({ headers })
   })
 
   test('without a key the service may be a path of the page', async () => {
     const { baseUrl, sign } = readOptions({ baseUrl: '/chain-data/', auth: false })
     expect(baseUrl).toBe('/chain-data')
-    expect(await sign()).toEqual({ headers: {}, secrets: [] })
-    expect(() => readOptions({ baseUrl: '//x.example', auth: false })).toThrow(badUrl)
+    expect(await sign('any')).toEqual({ headers: {}, secrets: [] })
+    expect(() => readOptions({ baseUrl: '//x.example', auth: false })).toThrow(badScheme)
   })
 
   test('auth is a function or false', () => {

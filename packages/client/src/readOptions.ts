@@ -1,13 +1,14 @@
 import { defaultMethodPrefix } from '@chain-data/protocol'
 import type { ClientOptions, Int64Form } from './ClientOptions.ts'
-import { need } from './errors.ts'
-import { int64Forms } from './shapeResult.ts'
+import { need, refuse } from './errors.ts'
 import { basicAuth, checkedAuth, type Sign } from './sign.ts'
 
 /** The options, checked and completed. Lives in closures only: it holds the credentials. */
 export interface Settings {
   /** Without a trailing slash. */
   readonly baseUrl: string
+  /** Its scheme, host and port: what messages show of it, since a path may hold a key. */
+  readonly origin: string
   /** Signs a request; asked before every attempt. */
   readonly sign: Sign
   readonly chainId: number | undefined
@@ -19,25 +20,29 @@ export interface Settings {
   readonly int64: Int64Form
 }
 
+const urlRules: readonly (readonly [allowed: RegExp, rule: string])[] = [
+  [/^[^@\\]*$/, 'must not hold a user name or a password'],
+  [/^[^?#]*$/, 'must not have a query or a fragment'],
+  [/^(https?:\/\/[^\s/]|\/(?!\/))\S*$/i, 'must begin with https:// and a host, without spaces'],
+  [/^(?!.*\/(evm-chain|solana)\/*$)/i, 'must not end with /evm-chain or /solana: the client adds that']
+]
+
 /** @throws {ConfigurationError} Names the option and what was expected; never shows a credential. */
 export function readOptions(options: ClientOptions): Settings {
   const given = Object(options) as ClientOptions
   const { baseUrl, auth, projectId, serverKey, clientKey, allowInsecureHttp } = given
   const { int64 = 'number', methodPrefix = defaultMethodPrefix, dangerouslyAllowBrowser } = given
   const url = `${baseUrl}`
-  // By hand: React Native's URL lacks most of its members. The address is not shown: it may hold a password.
-  need(
-    (auth !== undefined || url[0] !== '/') &&
-      /^(?!.*\/(evm-chain|solana)\/*$)(https?:\/\/(?=.)|\/)(?!\/)[^\s?#@\\]*$/i.test(url),
-    'baseUrl must be a URL without user information, query, fragment and endpoint'
-  )
+  // By hand: React Native's URL lacks most of its members. The address is not shown: it may hold a password or a key.
+  for (const [allowed, rule] of urlRules) need(allowed.test(url), `baseUrl ${rule}`)
+  need(auth !== undefined || url[0] !== '/', 'baseUrl may be a path only with auth')
   need(
     allowInsecureHttp || !/^http:(?!\/\/(([^/]+\.)?localhost|127(\.\d+){3}|\[::1\])(:\d*)?(\/|$))/i.test(url),
     'baseUrl must be https beyond loopback, or set allowInsecureHttp',
     'INSECURE_BASE_URL'
   )
   need(typeof methodPrefix === 'string', 'methodPrefix must be a string')
-  need(Object.hasOwn(int64Forms, int64), 'int64 must be number, string or bigint')
+  need(/^(number|string|bigint)$/.test(int64), 'int64 must be number, string or bigint')
   need(
     [serverKey, clientKey, auth].filter(way => way !== undefined).length === 1 &&
       (!auth || typeof auth === 'function'),
@@ -51,6 +56,7 @@ export function readOptions(options: ClientOptions): Settings {
   )
   return {
     baseUrl: url.replace(/\/+$/, ''),
+    origin: /^\w+:\/\/[^/]+/.exec(url)?.[0] ?? "the page's own origin",
     sign: auth === undefined ? basicAuth(projectId, serverKey ?? clientKey) : checkedAuth(auth),
     int64,
     methodPrefix,
@@ -66,20 +72,23 @@ export function readOptions(options: ClientOptions): Settings {
 /**
  * One option that is a whole number; `Infinity` is one too, no bound at all, except for `chainId`.
  *
+ * @param method - Of the call that the options are of; absent: of the client.
  * @throws {ConfigurationError} Not a whole number from `min`.
  */
 export function readNumber<Name extends string, Fallback extends number | undefined>(
   name: Name,
   min: number,
   fallback: Fallback,
-  options: { readonly [N in Name]?: number | undefined }
+  options: { readonly [N in Name]?: number | undefined },
+  method?: string
 ): number | Fallback {
   const { [name]: value = fallback } = options
-  need(
-    value === undefined ||
-      (value >= min && (Number.isSafeInteger(value) || (value === Infinity && name !== 'chainId'))),
+  const isWhole = Number.isSafeInteger(value) || (value === Infinity && name !== 'chainId')
+  if (value !== undefined && !(isWhole && value >= min)) {
     // A value of the wrong type may be anything, a credential put in the wrong place too.
-    `${name} must be a whole number from ${min}, not ${typeof value === 'number' ? value : `a ${typeof value}`}`
-  )
+    const text = String(value)
+    const shown = /^-?[\da-fx.]{0,20}$|^[NI]\w+$/i.test(text) ? text : `a ${typeof value}`
+    refuse(`${name} must be a whole number from ${min}; got ${shown}`, undefined, method)
+  }
   return value
 }

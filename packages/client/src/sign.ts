@@ -9,17 +9,18 @@ interface Signed {
 }
 
 /** Signs one request. @throws {ConfigurationError} `AUTH_FAILED`: an `auth` failed, or what it gave are no headers. */
-export type Sign = () => Promise<Signed>
+export type Sign = (method: string) => Signed | Promise<Signed>
 
 /** @throws {ConfigurationError} Basic cannot carry one of the two. */
 export function basicAuth(projectId: string | undefined, key: string | undefined): Sign {
   const Authorization = basicAuthorization(projectId, key)
-  return async () => ({ headers: { Authorization }, secrets: [Authorization.slice(6), `${key}`] })
+  const signed = { headers: { Authorization }, secrets: [Authorization.slice(6), `${key}`] }
+  return () => signed
 }
 
 /** @param auth - Asked for every request. `false`: nothing signs. */
 export function checkedAuth(auth: AuthProvider | false): Sign {
-  return async () => {
+  return async method => {
     try {
       const headers = { ...(auth && (await auth())) }
       const values = Object.values(headers)
@@ -31,6 +32,6 @@ export function checkedAuth(auth: AuthProvider | false): Sign {
     } catch {
       // Its error may hold what it signs with.
     }
-    need(false, 'auth must give an object of header names and values', 'AUTH_FAILED')
+    need(false, 'auth must give an object of header names and values', 'AUTH_FAILED', method)
   }
 }

@@ -23,22 +23,17 @@ export type {
   Verdict
 } from '@chain-data/protocol'
 export { isConfirmed, isPending } from '@chain-data/protocol'
+export type { AbortSignalLike } from './AbortSignalLike.ts'
+export type { ChainOptional, ChainPerCall } from './Chain.ts'
 export type {
-  ChainOptional,
-  ChainPerCall,
+  BatchCall,
+  BatchResult,
   Client,
-  EnhancedTokensAndNFTsArguments,
-  ExactTwins,
   IterateArguments,
   RequestArguments,
   RequestResult,
   Settled,
-  SyncStatusArguments,
-  TokensAndNFTsArguments,
-  TransactionHistory,
   TransactionRecord,
-  TransactionsArguments,
-  VerifyHistoryArguments,
   WireArguments
 } from './Client.ts'
 export type {
@@ -61,7 +56,14 @@ export {
   type SerializedError,
   TransportError
 } from './errors.ts'
-export type { HistoryCertificate } from './HistoryCertificate.ts'
+export type {
+  EnhancedTokensAndNFTsArguments,
+  HistoryCertificate,
+  SyncStatusArguments,
+  TokensAndNFTsArguments,
+  TransactionHistory,
+  TransactionsByAddressArguments,
+  VerifyHistoryArguments
+} from './generated/calls.gen.ts'
 export { hasReason } from './hasReason.ts'
 export { type Coverage, parseCoverage } from './parseCoverage.ts'
-export type { AbortSignalLike } from './withDeadline.ts'

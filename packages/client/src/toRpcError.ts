@@ -1,5 +1,6 @@
 import { retryableCodes, retryableReasons } from '@chain-data/protocol'
-import { type ErrorDetails, RpcError, reasonOf } from './errors.ts'
+import type { Call } from './Call.ts'
+import { type ErrorDetails, quote, RpcError, reasonOf } from './errors.ts'
 import { redact } from './redact.ts'
 
 /** The `error` member of a JSON-RPC answer, as far as it can be relied on. */
@@ -17,24 +18,32 @@ export function isErrorObject(value: unknown): value is ErrorObject {
 /**
  * The typed form of a JSON-RPC error, of this service's table or of any other server.
  *
- * @param method - As the caller named it, for the message.
  * @param http - What the HTTP answer says: status, request id, wait, and whether its status is retryable.
  * @remarks The error table decides what is retryable; for a reason it does not know, the HTTP status or the
  *   code does. A wait in the error's data counts before the header, which is in whole seconds.
  */
 export function toRpcError(
   error: ErrorObject,
-  method: string,
+  call: Call,
   http: Partial<ErrorDetails> & { readonly retryable: boolean },
   secrets: readonly string[]
 ): RpcError {
   const { code: rpcCode, message, data } = redact(error, secrets) as ErrorObject
-  const { reason: given, extraMessage, retryAfterMs } = Object(data) as Record<string, unknown>
+  const {
+    reason: given,
+    extraMessage,
+    retryAfterMs,
+    path,
+    supportedChainIds
+  } = Object(data) as Record<string, unknown>
   const reason = reasonOf(given)
   const said = [message, extraMessage].filter(text => typeof text === 'string' && text).join(': ')
   // Server text goes into logs: one line, no terminal sequences, not endless.
-  const line = said.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 500)
-  return new RpcError(`${method}: ${line} (${rpcCode}${reason ? ` ${reason}` : ''})`, {
+  let line = said.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 500)
+  if (typeof path === 'string') line = inWordsOf(call, line, path, secrets)
+  if (Array.isArray(supportedChainIds)) line += ` Served: ${supportedChainIds.join(', ').slice(0, 100)}.`
+  if (/^(TOO_MANY_RESULTS|RESPONSE_TOO_LARGE)$/.test(`${reason}`)) line += pagesAdvice
+  return new RpcError(`${line} (${rpcCode}${reason ? ` ${reason}` : ''})`, {
     ...http,
     code: 'RPC',
     rpcCode,
@@ -43,4 +52,19 @@ export function toRpcError(
     retryable: http.retryable || retryableCodes.includes(rpcCode) || retryableReasons.includes(`${reason}`),
     ...(typeof retryAfterMs === 'number' && retryAfterMs >= 0 && { retryAfterMs })
   })
+}
+
+/** What to do about an answer that is too large. */
+export const pagesAdvice = ': read a history with limit, or page by page with iterateTransactions'
+
+/** Names the argument behind a JSON pointer as the caller gave it, and its value. */
+function inWordsOf(call: Call, line: string, path: string, secrets: readonly string[]): string {
+  const [member, position, ...rest] = path.slice(1).split('/')
+  let value: unknown = member === 'params' ? call.params : call.chainId
+  for (const key of position === undefined ? [] : [position, ...rest]) value = (Object(value) as never)[key]
+  const param = call.isWire ? undefined : call.method.params?.[Number(position)]
+  const name = param && ('name' in param ? [param.name, ...rest] : rest).join('.')
+  const shown = quote(redact(value, secrets))
+  const words = name ? line.replace(path, name) : line
+  return value === undefined || words.includes(shown) ? words : `${words} Got ${shown}.`
 }

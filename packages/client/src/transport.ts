@@ -1,4 +1,4 @@
-import { reasonOf, TransportError } from './errors.ts'
+import { reasonOf } from './errors.ts'
 
 /** One HTTP POST, ready to send. */
 export interface HttpRequest {
@@ -25,18 +25,20 @@ export interface HttpResponse {
 /**
  * Sends one POST without following redirects and resolves with whatever status comes back.
  *
- * @throws What the library it uses throws; {@link networkError} takes from that what may be shown.
+ * @throws What the library it uses throws; {@link toNetworkFailure} takes from that what may be shown.
  */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>
 
+/** What is known of a request that got no complete answer. */
+export interface NetworkFailure {
+  readonly reason: string
+  readonly retryable: boolean
+}
+
 /** Takes from a foreign error its code, and nothing else: the rest may hold the request. */
-export function networkError(error: unknown): TransportError {
+export function toNetworkFailure(error: unknown): NetworkFailure {
   const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } }
   const reason = reasonOf(cause?.code ?? code) ?? 'UNKNOWN'
-  return new TransportError(`no complete answer (${reason})`, {
-    code: 'NETWORK',
-    reason,
-    // A certificate does not become valid by asking again.
-    retryable: !/CERT|TLS|SSL/.test(reason)
-  })
+  // A certificate does not become valid by asking again.
+  return { reason, retryable: !/CERT|TLS|SSL/.test(reason) }
 }

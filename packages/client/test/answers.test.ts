@@ -38,8 +38,9 @@ describe('every case of the error table', () => {
     })
     expect(error.data).toEqual(example.error.data)
     expect(error.message).toContain(message)
-    expect(error.message).toContain(example.error.data.extraMessage)
-    expect(error.message).toMatch(/^svc_getTokensAndNFTs: /)
+    // Names the argument where the service names its position.
+    expect(error.message).toContain(example.error.data.extraMessage.replace('/params/0', 'address'))
+    expect(error.message).toMatch(/^getTokensAndNFTs: /)
   })
 })
 
@@ -82,7 +83,7 @@ describe('errors of other servers', () => {
     const error = await errorFrom(
       rpcError({ code: 1, message: `a\r\nb\u001b[31mc\u2028d${'x'.repeat(10_000)}` })
     )
-    expect(error.message).toMatch(/^svc_getTokensAndNFTs: a b \[31mc dx+ \(1\)$/)
+    expect(error.message).toMatch(/^getTokensAndNFTs: a b \[31mc dx+ \(1\)$/)
     expect(error.message.length).toBeLessThan(600)
   })
 })
@@ -207,7 +208,9 @@ describe('status 200, but no answer to this request', () => {
 
   test('of a page nothing is told', async () => {
     const error = await errorFrom(text('<p>some page</p>', 'text/html; charset=utf-8'))
-    expect(error.message).toBe('svc_getTokensAndNFTs: not what this service answers (NOT_JSON)')
+    expect(error.message).toBe(
+      'getTokensAndNFTs: no valid answer from https://rpc.example.com (NOT_JSON, attempt 1 of 1)'
+    )
   })
 
   test('a JSON answer counts whatever its media type says', async () => {

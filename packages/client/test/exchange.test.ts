@@ -222,7 +222,9 @@ describe.each(transports)('over %s', (_transport, createClient) => {
       await server[Symbol.asyncDispose]()
       const error = await caught(clientOf(server.url).getTokensAndNFTs({ address }))
       expect(error).toMatchObject({ code: 'NETWORK', reason: 'ECONNREFUSED', retryable: true })
-      expect(error.message).toBe('no complete answer (ECONNREFUSED)')
+      expect(error.message).toBe(
+        `getTokensAndNFTs: no complete answer from ${server.url} (ECONNREFUSED, attempt 1 of 1)`
+      )
     })
   })
 })

@@ -194,6 +194,7 @@ describe('what goes on the wire', () => {
       'enhancedGetTokensAndNFTs',
       'acme_getSyncStatus',
       'acme_getTokensAndNFTs',
+      'rpc.discover',
       'svc_somethingElse'
     ])
   })
@@ -341,7 +342,7 @@ test('a call without an object of arguments is refused by name, and nothing is s
     for (const call of [undefined, null, address]) {
       const error = await caught(client[name]!(call))
       expect(error).toMatchObject({ code: 'CONFIGURATION', reason: 'INVALID_ARGUMENT' })
-      expect(error.message).toContain(`${name} takes one object`)
+      expect(error.message).toContain(`${name}: takes one object; got `)
     }
   }
 })
@@ -350,6 +351,7 @@ test('the client has each method under one name, without a prefix, and nothing u
   expect(Object.keys(stubClient()).sort()).toEqual(
     [
       'batch',
+      'chainId',
       'discover',
       'enhancedGetTokensAndNFTs',
       'getSyncStatus',

@@ -146,12 +146,12 @@ describe.each(transports)('over %s', (_transport, createClient) => {
       expect(findSecret(error)).toEqual([])
     })
 
-    test('a signal that fired, whatever its reason holds', async () => {
+    test('a signal that fired, but for the reason that the caller gave', async () => {
       const client = createClient({ baseUrl: 'https://rpc.example.com', projectId, serverKey, chainId: 1 })
-      const error = await caught(
-        client.getTokensAndNFTs({ address, signal: AbortSignal.abort(new Error(header)) })
-      )
-      expect(findSecret(error)).toEqual([])
+      const reason = new Error(header)
+      const error = await caught(client.getTokensAndNFTs({ address, signal: AbortSignal.abort(reason) }))
+      expect(error.cause).toBe(reason)
+      expect(JSON.stringify(error) + String(error) + error.stack).not.toContain(token)
     })
 
     test.each<[string, Options]>([
@@ -200,15 +200,15 @@ describe.each(transports)('over %s', (_transport, createClient) => {
   test('what is blanked out in an error leaves the rest readable', async () => {
     const error = await errorAgainst(httpAnswer(200, JSON.stringify(echo)))
     expect(error.message).toBe(
-      'svc_getTokensAndNFTs: refused Basic [redacted] and [redacted]: key [redacted] (-32000)'
+      'getTokensAndNFTs: refused Basic [redacted] and [redacted]: key [redacted] (-32000)'
     )
     expect(error.data).toMatchObject({ headers: { Authorization: 'Basic [redacted]' } })
   })
 
-  test('the client shows functions, and nothing of its options', () => {
+  test('the client shows functions and its chain, and nothing else of its options', () => {
     const client = createClient({ baseUrl: 'https://rpc.example.com', projectId, serverKey, chainId: 1 })
     expect(findSecret(client)).toEqual([])
-    expect(JSON.stringify(client)).toBe('{}')
+    expect(JSON.stringify(client)).toBe('{"chainId":1}')
     expect(Object.isFrozen(client)).toBe(true)
   })
 })

@@ -39,6 +39,7 @@ export interface ContentDescriptor {
   summary?: string
   required?: boolean
   schema: Schema
+  'x-arguments'?: [string, string?]
 }
 
 interface Example {
@@ -67,6 +68,7 @@ export interface Method {
   'x-prefixed': boolean
   'x-response-chainId': 'absent' | 'echo' | 'by-endpoint'
   'x-needs-chain'?: boolean
+  'x-exact-amounts'?: boolean
   'x-extension'?: boolean
 }
 

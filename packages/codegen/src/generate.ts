@@ -2,6 +2,11 @@ import { createHash } from 'node:crypto'
 import { checkDocument } from './check/checkDocument.ts'
 import { InvalidDocumentError } from './check/InvalidDocumentError.ts'
 import type { ServiceDocument } from './document.ts'
+import { emitActions } from './emit/client/emitActions.ts'
+import { emitClientTypes } from './emit/client/emitClientTypes.ts'
+import { emitDescriptors } from './emit/client/emitDescriptors.ts'
+import { emitQueries } from './emit/client/emitQueries.ts'
+import { readClientMethod } from './emit/client/readClientMethod.ts'
 import { emitDocument } from './emit/emitDocument.ts'
 import { emitErrors } from './emit/emitErrors.ts'
 import { emitExamples } from './emit/emitExamples.ts'
@@ -31,6 +36,7 @@ function parse(text: string): ServiceDocument {
 }
 
 const generatedFolder = 'packages/protocol/src/generated'
+const clientFolder = 'packages/client/src/generated'
 const vectorsFile = 'packages/conformance/src/generated/vectors.gen.ts'
 
 /**
@@ -65,6 +71,16 @@ export async function generate(
   const files = new Map<string, string>()
   for (const [name, source] of Object.entries(sources)) {
     files.set(`${generatedFolder}/${name}`, `// ${note}\n${source}`)
+  }
+  const methods = document.methods.map(method => readClientMethod(document, method))
+  const clientSources: Record<string, string> = {
+    'methods.gen.ts': emitDescriptors(methods),
+    'calls.gen.ts': emitClientTypes(methods),
+    'actions.gen.ts': emitActions(methods),
+    'queries.gen.ts': emitQueries(methods)
+  }
+  for (const [name, source] of Object.entries(clientSources)) {
+    files.set(`${clientFolder}/${name}`, `// ${note}\n${source}`)
   }
   const pages = new Map([
     [methodsPage, emitMethodsPage(document)],

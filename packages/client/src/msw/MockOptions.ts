@@ -15,8 +15,23 @@ export interface MockCall<M extends MethodName> {
   readonly id: number | string
 }
 
-/** What a call is answered with. 64-bit integers may be `bigint`: they are written with every digit. */
-export type MockAnswer<M extends MethodName> = HandlerResult<M> | Fault
+/** A result of the document's type, for tests: 64-bit integers may be `bigint`, 0x-hex any text. */
+export type MockResult<M extends MethodName> = Loose<HandlerResult<M>>
+
+type Loose<T> = T extends string
+  ? string extends T
+    ? T
+    : T extends `0x${string}`
+      ? string
+      : T
+  : T extends readonly (infer Item)[]
+    ? Loose<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: Loose<T[Key]> }
+      : T
+
+/** What a call is answered with. */
+export type MockAnswer<M extends MethodName> = MockResult<M> | Fault
 
 /** Decides the answer to one call; `undefined` leaves it to the document's examples. */
 export type MockResolver<M extends MethodName> = (

@@ -1,7 +1,6 @@
 import {
   type ConfirmedTransaction,
   type EndpointPath,
-  type HandlerResult,
   type HistoryPage,
   type IncludedPart,
   isConfirmed,
@@ -12,6 +11,7 @@ import {
 } from '@chain-data/protocol'
 import { examples } from '@chain-data/protocol/examples'
 import { type Fault, rpcFault } from './Fault.ts'
+import type { MockResult } from './MockOptions.ts'
 
 /** What the document's examples answer to a call; `chainId` is absent only where a method needs none. */
 export interface ExampleCall<M extends MethodName> {
@@ -27,7 +27,7 @@ type HistoryRecord = TransactionHistory<number | bigint>[number]
  * restricted to what was asked for.
  */
 export const defaultResults: {
-  readonly [M in MethodName]: (call: ExampleCall<M>) => HandlerResult<M> | Fault
+  readonly [M in MethodName]: (call: ExampleCall<M>) => MockResult<M> | Fault
 } = {
   svc_getTransactionsByAddress: ({ params }) => {
     const [address, options] = params

@@ -1,6 +1,9 @@
+import type { DataTag, InfiniteData } from '@tanstack/query-core'
+import type { AbortSignalLike } from '../AbortSignalLike.ts'
+import type { ChainOptional } from '../Chain.ts'
 import type { Client } from '../Client.ts'
 import type { CallOptions } from '../ClientOptions.ts'
-import type { AbortSignalLike } from '../withDeadline.ts'
+import type { ChainDataClientError } from '../errors.ts'
 
 /**
  * Names one answer in a cache: plain JSON, the same in every process, without the credentials and without the options
@@ -11,24 +14,26 @@ import type { AbortSignalLike } from '../withDeadline.ts'
 export type ChainDataKey = readonly ['chain-data', keyof Client | 'pages', Readonly<Record<string, unknown>>]
 
 /** What TanStack Query's `useQuery`, `fetchQuery` and their kin take, of version 5. */
-export interface ChainDataQuery<Data> {
-  /** Names the answer in the cache. */
-  readonly queryKey: ChainDataKey
+export interface ChainDataQuery<Data, Skip = never> {
+  /** Names the answer in the cache, and tells the cache its type. */
+  readonly queryKey: DataTag<ChainDataKey, Data, ChainDataClientError>
   /** Sends the call; the signal ends it, and with it the HTTP exchange. */
-  readonly queryFn: (context: { readonly signal: AbortSignalLike }) => Promise<Data>
+  readonly queryFn: ((context: { readonly signal: AbortSignalLike }) => Promise<Data>) | Skip
   /** The client sends again by itself what may pass, and knows how long to wait. */
   readonly retry: false
 }
 
 /** What `useInfiniteQuery`, `fetchInfiniteQuery` and their kin take. The page parameter is the call's `before`. */
-export interface ChainDataInfiniteQuery<Page> {
-  /** Names all pages of the answer in the cache. */
-  readonly queryKey: ChainDataKey
+export interface ChainDataInfiniteQuery<Page, Skip = never> {
+  /** Names all pages of the answer in the cache, and tells the cache their type. */
+  readonly queryKey: DataTag<ChainDataKey, InfiniteData<Page, string | undefined>, ChainDataClientError>
   /** Sends the call for one page; the signal ends it. */
-  readonly queryFn: (context: {
-    readonly signal: AbortSignalLike
-    readonly pageParam: string | undefined
-  }) => Promise<Page>
+  readonly queryFn:
+    | ((context: {
+        readonly signal: AbortSignalLike
+        readonly pageParam: string | undefined
+      }) => Promise<Page>)
+    | Skip
   /** `before` of the first page: `undefined`, or where the caller wants to begin. */
   readonly initialPageParam: string | undefined
   /** `undefined` after the last page. */
@@ -42,15 +47,20 @@ export interface ChainDataInfiniteQuery<Page> {
   readonly retry: false
 }
 
-/** What a query takes beside the call's own arguments. */
-export interface QueryArguments extends Omit<CallOptions, 'signal' | 'onAnswer'> {
-  /** Always named here, even when the client has a default: the cache may be shared with another client. */
-  readonly chainId: number
+/** What a query takes besides the call's own arguments. */
+export interface QueryOptions extends Omit<CallOptions, 'signal' | 'onAnswer'> {
   /** Tells clients apart that share a cache and answer differently: another host, another `int64`. */
   readonly scope?: string | undefined
 }
 
 /** The arguments of a call as those of a query; of alternatives, each by itself. */
-export type QueryArgumentsOf<Arguments> = Arguments extends unknown
-  ? Omit<Arguments, keyof CallOptions | 'chainId'> & QueryArguments
+export type QueryArgumentsOf<Arguments, Chain> = Arguments extends unknown
+  ? Omit<Arguments, keyof CallOptions> & QueryOptions & Chain
   : never
+
+/** A client as far as a query needs it. */
+export type ClientWith<
+  Name extends keyof Client,
+  Chain extends ChainOptional,
+  Int64 extends number | string | bigint = number
+> = Pick<Client<Chain, Int64>, Name | 'chainId'>

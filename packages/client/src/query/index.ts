@@ -3,18 +3,14 @@
  *
  * @packageDocumentation
  */
+
+export * from '../generated/queries.gen.ts'
 export type {
   ChainDataInfiniteQuery,
   ChainDataKey,
   ChainDataQuery,
-  QueryArguments,
-  QueryArgumentsOf
+  ClientWith,
+  QueryArgumentsOf,
+  QueryOptions
 } from './QueryOptions.ts'
-export {
-  enhancedGetTokensAndNFTsQuery,
-  getSyncStatusQuery,
-  getTokensAndNFTsQuery,
-  getTransactionsByAddressQuery,
-  verifyHistoryQuery
-} from './queries.ts'
 export { transactionPagesQuery } from './transactionPagesQuery.ts'

@@ -1,7 +1,11 @@
 import { isConfirmed } from '@chain-data/protocol'
-import type { Client, IterateArguments, TransactionHistory } from '../Client.ts'
+import type { SkipToken } from '@tanstack/query-core'
+import type { AbortSignalLike } from '../AbortSignalLike.ts'
+import type { ChainOptional } from '../Chain.ts'
+import type { IterateArguments } from '../Client.ts'
+import type { TransactionHistory } from '../generated/calls.gen.ts'
 import { createKey } from './createKey.ts'
-import type { ChainDataInfiniteQuery, QueryArgumentsOf } from './QueryOptions.ts'
+import type { ChainDataInfiniteQuery, ClientWith, QueryArgumentsOf } from './QueryOptions.ts'
 
 const defaultLimit = 100
 
@@ -16,23 +20,47 @@ const defaultLimit = 100
  * @example
  * useInfiniteQuery(transactionPagesQuery(client, { address, chainId: 1, limit: 25 }))
  */
+export function transactionPagesQuery<Chain extends ChainOptional>(
+  client: ClientWith<'iterateTransactions', Chain>,
+  args: QueryArgumentsOf<IterateArguments, Chain>
+): ChainDataInfiniteQuery<TransactionHistory>
+export function transactionPagesQuery<Chain extends ChainOptional>(
+  client: ClientWith<'iterateTransactions', Chain>,
+  args: QueryArgumentsOf<IterateArguments, Chain> | SkipToken
+): ChainDataInfiniteQuery<TransactionHistory, SkipToken>
 export function transactionPagesQuery(
-  client: Pick<Client, 'iterateTransactions'>,
-  args: QueryArgumentsOf<IterateArguments>
-): ChainDataInfiniteQuery<TransactionHistory> {
-  const { scope, timeoutMs, retries, before: start, ...rest } = args
-  const asked = { ...rest, limit: args.limit ?? defaultLimit }
+  client: ClientWith<'iterateTransactions', ChainOptional>,
+  args: QueryArgumentsOf<IterateArguments, ChainOptional> | SkipToken
+): unknown {
+  // The token is a symbol; to compare it, TanStack Query would have to be loaded here.
+  const isSkipped = typeof args === 'symbol'
+  const {
+    scope,
+    timeoutMs,
+    retries,
+    before: start,
+    chainId = client.chainId,
+    ...rest
+  } = isSkipped ? ({} as QueryArgumentsOf<IterateArguments, ChainOptional>) : args
+  const asked = { ...rest, chainId, limit: rest.limit ?? defaultLimit }
   return {
-    queryKey: createKey('pages', { ...asked, before: start, scope }),
-    queryFn: async ({ signal, pageParam: before }) => {
-      // One step of the client's own iteration, which knows what to do with a page full of pending records.
-      const pages = client.iterateTransactions({ ...asked, before, timeoutMs, retries, signal })
-      const { value } = await pages.next()
-      await pages.return?.()
-      return value ?? []
-    },
+    queryKey: createKey('pages', isSkipped ? {} : { ...asked, before: start, scope }),
+    queryFn: isSkipped
+      ? args
+      : async ({ signal, pageParam: before }: { signal: AbortSignalLike; pageParam: string | undefined }) => {
+          // One step of the client's own iteration, which knows what to do with a page full of pending records.
+          const pages = client.iterateTransactions({ ...asked, before, timeoutMs, retries, signal })
+          const { value } = await pages.next()
+          await pages.return?.()
+          return value ?? []
+        },
     initialPageParam: start,
-    getNextPageParam: (lastPage, _allPages, _lastPageParam, allPageParams) => {
+    getNextPageParam: (
+      lastPage: TransactionHistory,
+      _allPages: unknown,
+      _lastPageParam: unknown,
+      allPageParams: readonly unknown[]
+    ) => {
       if (lastPage.length < asked.limit) return undefined
       const cursor = lastPage.filter(record => isConfirmed(record)).at(-1)?.hash
       // A host that repeats itself has no further page.

@@ -27,7 +27,7 @@ export interface StubService {
 
 export function createStubService(): StubService {
   const received: Received[] = []
-  let answer: Answer = answerResult([])
+  let answer = answerEmpty
   const msw = setupServer(
     http.all(`${baseUrl}/*`, async ({ request }) => {
       const text = await request.text()
@@ -44,9 +44,17 @@ export function createStubService(): StubService {
     },
     reset() {
       received.length = 0
-      answer = answerResult([])
+      answer = answerEmpty
     }
   }
+}
+
+/** The emptiest result that fits the method. */
+const answerEmpty: Answer = received => {
+  const isList = /TransactionsByAddress$|^(?!(svc_|acme_)?(enhanced|get|verify)|rpc\.)/.test(
+    received.body.method
+  )
+  return answerResult(isList ? [] : {})(received)
 }
 
 /** A success, as the service writes it. */

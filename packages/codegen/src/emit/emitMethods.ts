@@ -1,10 +1,10 @@
 import { endpointsOf, isReference, nameOf, type ServiceDocument } from '../document.ts'
-import { wideSchemas } from './emitTypes.ts'
+import { parametersOf } from './emitTypes.ts'
 import { docstring, literal, propertyKey, quote } from './typeScript.ts'
 
 /** `methods.gen.ts`: the method map, and what is true of each method, endpoint and limit, as data. */
 export function emitMethods(document: ServiceDocument): string {
-  const wide = wideSchemas(document)
+  const parameters = parametersOf(document)
   const used = new Set<string>()
   const entries = document.methods.map(method => {
     const params = nameOf(method['x-params-schema'])
@@ -12,7 +12,7 @@ export function emitMethods(document: ServiceDocument): string {
     if (!isReference(schema)) throw new Error(`The result of ${method.name} must be a reference.`)
     const result = nameOf(schema)
     used.add(params).add(result)
-    const resultType = wide.has(result) ? `${result}<Int64>` : result
+    const resultType = parameters.get(result)?.includes('Int64') ? `${result}<Int64>` : result
     return `${docstring(method.summary ?? '', '  ')}\n  ${propertyKey(method.name)}: { params: ${params}; result: ${resultType} }`
   })
   const facts = Object.fromEntries(

@@ -1,0 +1,56 @@
+import type { EndpointPath } from '@chain-data/protocol'
+import type { Int64Form } from './ClientOptions.ts'
+
+/** One position of a method's params, and the arguments of a call that it is made of. */
+export type Parameter =
+  /** The argument itself. */
+  | {
+      readonly name: string
+      /** Another name under which it may be given. */
+      readonly alias?: string
+      readonly optional?: true
+    }
+  /** One object of those of these arguments that are given; left out where none is. */
+  | { readonly options: readonly string[] }
+
+/**
+ * The description of a method; generated from the document for each method that it has. What is not in the document is
+ * absent and not checked.
+ */
+export interface Method {
+  /** As callers name it. */
+  readonly name: string
+  /** As the document names it, where that is not `name`, after the prefix if it has one. */
+  readonly wireName?: string
+  /** Whether the host's prefix comes before the name. */
+  readonly prefixed?: boolean
+  /** The paths it is served on; without another wish the first is asked. */
+  readonly endpoints: readonly EndpointPath[]
+  /** Whether it can be called without a chain. */
+  readonly chainless?: true
+  /** By position. */
+  readonly params?: readonly Parameter[]
+  /** What its result is. */
+  readonly result?: 'list' | 'object'
+  /** Paths of the 64-bit members whose form `int64` decides; lists on the way are passed through. */
+  readonly int64?: readonly string[]
+  /** Paths of the 64-bit members that stay numbers and have exact digits beside them where they were rounded. */
+  readonly rounded?: readonly string[]
+  /** Names of the free texts in a result whose decimal digits become `bigint`; digits in these stay text. */
+  readonly texts?: readonly string[]
+  /** Gives the members above their form; here, so that a bundle has only what its methods need. */
+  readonly read?: ReadIntegers
+}
+
+/** How a result is to be read. */
+export interface Reading {
+  /** What 64-bit integers become. */
+  readonly form: Int64Form
+  /** Reads the result again, with its long integers as texts. */
+  readonly readExact: () => unknown
+  /** @throws {ProtocolError} With this reason, in the words of the call. */
+  readonly fail: (reason: string) => never
+}
+
+/** Gives the integers of a result their form. @param result - As `JSON.parse` reads it; may be changed in place. */
+export type ReadIntegers = (method: Method, result: unknown, reading: Reading) => unknown

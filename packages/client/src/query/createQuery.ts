@@ -1,0 +1,21 @@
+import type { SkipToken } from '@tanstack/query-core'
+import type { CallObject } from '../connect.ts'
+import { createKey } from './createKey.ts'
+import type { ChainDataKey } from './QueryOptions.ts'
+
+type Send = (call: object) => Promise<unknown>
+
+/** The options of a query that calls one method of a client. Untyped: the generated functions give the types. */
+export function createQuery(name: Exclude<ChainDataKey[1], 'chainId'>, client: unknown, given: unknown) {
+  const args = given as (CallObject & { readonly scope?: string }) | SkipToken
+  // The token is a symbol; to compare it, TanStack Query would have to be loaded here.
+  if (typeof args === 'symbol') return { queryKey: createKey(name, {}), queryFn: args, retry: false }
+  const { [name]: send, chainId: usual } = client as Record<string, Send> & { readonly chainId: never }
+  const { scope, timeoutMs, retries, chainId = usual, ...asked } = args
+  return {
+    queryKey: createKey(name, { ...asked, chainId, scope }),
+    queryFn: ({ signal }: { readonly signal: object }) =>
+      send?.({ ...asked, chainId, timeoutMs, retries, signal }),
+    retry: false
+  }
+}

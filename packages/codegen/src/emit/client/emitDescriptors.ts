@@ -1,0 +1,50 @@
+import { literal } from '../typeScript.ts'
+import type { ClientMethod, Position } from './readClientMethod.ts'
+
+/** `methods.gen.ts` of the client: a constant for each method, so that a bundle has those that it uses. */
+export function emitDescriptors(methods: readonly ClientMethod[]): string {
+  const constants = methods.map(method => {
+    const reader = readerOf(method)
+    const text = literal(describe(method))
+    const body = reader ? `${text.slice(0, -2)},\n  read: ${reader}\n}` : text
+    return `export const ${method.name}: Method = ${body}`
+  })
+  const names = methods.map(({ name }) => name)
+  const readers = ['readAmounts', 'readIntegers'].filter(name =>
+    methods.some(method => readerOf(method) === name)
+  )
+  return `import type { Method } from '../Method.ts'
+${readers.map(name => `import { ${name} } from '../${name}.ts'\n`).join('')}
+${constants.join('\n\n')}
+
+/** Every method of the document. */
+export const methods: readonly Method[] = [${names.join(', ')}]
+`
+}
+
+function describe(method: ClientMethod): object {
+  const { name, endpoints, isChainless, positions, result, int64, rounded, amounts, texts } = method
+  const { name: wireName, 'x-prefixed': prefixed } = method.method
+  return {
+    name,
+    ...(prefixed ? { prefixed } : wireName !== name && { wireName }),
+    endpoints,
+    ...(isChainless && { chainless: true }),
+    ...(positions.length > 0 && { params: positions.map(describePosition) }),
+    result,
+    ...(int64.length > 0 && { int64 }),
+    ...(rounded.length > 0 && { rounded }),
+    ...(amounts.length > 0 && { texts })
+  }
+}
+
+function describePosition(position: Position): object {
+  if ('options' in position) return { options: position.options.map(({ name }) => name) }
+  const { name, alias, isRequired } = position
+  return { name, ...(alias && { alias }), ...(!isRequired && { optional: true }) }
+}
+
+function readerOf({ int64, rounded, amounts }: ClientMethod): string | undefined {
+  if (amounts.length > 0) return 'readAmounts'
+  return int64.length + rounded.length > 0 ? 'readIntegers' : undefined
+}
