@@ -5,6 +5,9 @@ export default defineConfig({
     index: 'src/index.ts',
     native: 'src/native.ts',
     fetch: 'src/fetch.ts',
+    actions: 'src/actions.ts',
+    viem: 'src/viem.ts',
+    kit: 'src/kit.ts',
     query: 'src/query/index.ts',
     history: 'src/history/index.ts',
     msw: 'src/msw/index.ts'

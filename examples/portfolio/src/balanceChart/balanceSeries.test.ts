@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { axisTicks } from './axisTicks.ts'
 import { type BalanceSeries, balanceSeries, type KnownHistory } from './balanceSeries.ts'
 
-const me = `0x${'a'.repeat(40)}`
-const friend = `0x${'b'.repeat(40)}`
-const contract = `0x${'c'.repeat(40)}`
+const me = `0x${'a'.repeat(40)}` as const
+const friend = `0x${'b'.repeat(40)}` as const
+const contract = `0x${'c'.repeat(40)}` as const
 
 /** A step of a ledger: what happens, and what it costs the account. */
 interface Step {

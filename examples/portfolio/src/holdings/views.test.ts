@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { toEvmView } from './toEvmView.ts'
 import { toSolanaView } from './toSolanaView.ts'
 
-const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' as const
 
 test('amounts of an EVM account keep every digit', () => {
   const wei = (2n ** 256n - 1n).toString()

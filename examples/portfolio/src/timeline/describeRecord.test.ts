@@ -2,16 +2,16 @@ import type { ConfirmedTransaction, PendingTransaction } from '@chain-data/clien
 import { describe, expect, it } from 'vitest'
 import { describeRecord } from './describeRecord.ts'
 
-const me = '0xAAaaAAaAAaAaAaAAAaaAAAaAaaaAaAaaAaaaaAaA'
-const friend = `0x${'b'.repeat(40)}`
-const contract = `0x${'c'.repeat(40)}`
-const nobody = `0x${'0'.repeat(40)}`
+const me = '0xAAaaAAaAAaAaAaAAAaaAAAaAaaaAaAaaAaaaaAaA' as const
+const friend = `0x${'b'.repeat(40)}` as const
+const contract = `0x${'c'.repeat(40)}` as const
+const nobody = `0x${'0'.repeat(40)}` as const
 
 function confirmed(over: Partial<ConfirmedTransaction> = {}): ConfirmedTransaction {
   return {
     ...{
       hash: '0x1',
-      from: me.toLowerCase(),
+      from: me.toLowerCase() as `0x${string}`,
       to: friend,
       value: '0x5',
       data: '0x',

@@ -87,3 +87,9 @@ export const discover: Method = {
 
 /** Every method of the document. */
 export const methods: readonly Method[] = [getTransactionsByAddress, getTokensAndNFTs, enhancedGetTokensAndNFTs, getSyncStatus, verifyHistory, discover]
+
+/** The methods about EVM chains. */
+export const evmMethods: readonly Method[] = [getTransactionsByAddress, getTokensAndNFTs, getSyncStatus, verifyHistory]
+
+/** The methods about Solana. */
+export const solanaMethods: readonly Method[] = [enhancedGetTokensAndNFTs, getSyncStatus]

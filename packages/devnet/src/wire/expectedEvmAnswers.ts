@@ -63,13 +63,13 @@ export function expectedEvmHoldings(
     tokens: tokens.map(({ contract, amount }) => ({
       decimals: contract.decimals ?? 0,
       amount: amount.toString(),
-      address: contract.address,
+      address: contract.address as `0x${string}`,
       name: contract.name,
       symbol: contract.symbol,
       image: ''
     })),
     nfts: nfts.map(({ contract, tokenId, balance, isSemiFungible, tokenUri, document }) => ({
-      address: contract.address,
+      address: contract.address as `0x${string}`,
       isSemiFungible,
       tokenId: tokenId.toString(),
       tokenBalance: balance.toString(),

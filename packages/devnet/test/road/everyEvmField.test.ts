@@ -75,7 +75,7 @@ describe('svc_getTransactionsByAddress', () => {
     const seen = new Set<string>()
     for (const address of addresses) {
       const records = await history(address)
-      const timestamps = new Map(records.map(({ hash, timestamp }) => [hash, timestamp]))
+      const timestamps = new Map<string, number>(records.map(({ hash, timestamp }) => [hash, timestamp]))
       const expected = expectedHistory(evm.driver, address, gas, hash => timestamps.get(hash)!)
       expect(records, address).toStrictEqual(expected)
       expect(await road.client.getTransactionsByAddress({ chainId, address })).toStrictEqual(expected)
@@ -203,7 +203,7 @@ function unavailable(address: string, contracts?: string[]): Pick<EvmHoldings, '
     .nfts.filter(({ tokenUri, document }) => tokenUri !== '' && document?.json === undefined)
     .filter(({ contract }) => contracts === undefined || contracts.includes(contract.address))
     .map(({ contract, tokenId }) => ({
-      ...{ address: contract.address, tokenId: tokenId.toString(), reason: 'METADATA_UNAVAILABLE' }
+      ...{ address: contract.address as `0x${string}`, tokenId: tokenId.toString(), reason: 'METADATA_UNAVAILABLE' }
     }))
   return incomplete.length === 0 ? {} : { incomplete }
 }
@@ -212,7 +212,7 @@ describe('svc_getTokensAndNFTs', () => {
   test('gives every address all it holds, every field, at the block it names', async () => {
     const head = (await evm.driver.rpc('eth_getBlockByNumber', 'latest', false)) as {
       number: string
-      hash: string
+      hash: `0x${string}`
       timestamp: string
     }
     const asOf = {

@@ -59,7 +59,7 @@ async function expectTruth(road: Road): Promise<Map<string, number>> {
   const firstSeen = new Map<string, number>()
   for (const address of evmAddressesOf(evm.world)) {
     const records = await historyOf(road, address)
-    const timestamps = new Map(records.map(({ hash, timestamp }) => [hash, timestamp]))
+    const timestamps = new Map<string, number>(records.map(({ hash, timestamp }) => [hash, timestamp]))
     expect(records, address).toStrictEqual(
       expectedHistory(evm.driver, address, gas, hash => timestamps.get(hash)!)
     )

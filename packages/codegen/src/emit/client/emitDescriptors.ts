@@ -9,7 +9,11 @@ export function emitDescriptors(methods: readonly ClientMethod[]): string {
     const body = reader ? `${text.slice(0, -2)},\n  read: ${reader}\n}` : text
     return `export const ${method.name}: Method = ${body}`
   })
-  const names = methods.map(({ name }) => name)
+  const names = (path?: string) =>
+    methods
+      .filter(({ isChainless, endpoints }) => !path || (!isChainless && endpoints.includes(path)))
+      .map(({ name }) => name)
+      .join(', ')
   const readers = ['readAmounts', 'readIntegers'].filter(name =>
     methods.some(method => readerOf(method) === name)
   )
@@ -18,7 +22,13 @@ ${readers.map(name => `import { ${name} } from '../${name}.ts'\n`).join('')}
 ${constants.join('\n\n')}
 
 /** Every method of the document. */
-export const methods: readonly Method[] = [${names.join(', ')}]
+export const methods: readonly Method[] = [${names()}]
+
+/** The methods about EVM chains. */
+export const evmMethods: readonly Method[] = [${names('/evm-chain')}]
+
+/** The methods about Solana. */
+export const solanaMethods: readonly Method[] = [${names('/solana')}]
 `
 }
 

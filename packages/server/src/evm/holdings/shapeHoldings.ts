@@ -1,5 +1,6 @@
 import type { EvmHoldings as EvmHoldingsOnWire, EvmIncomplete, EvmNft, EvmToken } from '@chain-data/protocol'
 import { getAddress } from 'ethers'
+import type { Address } from '../../model/evm.ts'
 import { displayText } from '../../platform/displayText.ts'
 import type { HeldNft, HeldToken } from './heldAssets.ts'
 import type { EvmHoldingsAtBlock } from './holdings.ts'
@@ -58,7 +59,7 @@ function shapeToken(token: HeldToken, label: ListedLabel | undefined, judge: Spa
   return {
     decimals: token.decimals,
     amount: token.amount.toString(),
-    address: getAddress(token.address),
+    address: checksummed(token.address),
     name: token.name || (label?.name ?? ''),
     symbol: token.symbol || (label?.symbol ?? ''),
     image: label?.image ?? '',
@@ -70,7 +71,7 @@ function shapeNft(nft: HeldNft, metadata: NftMetadata | undefined, judge: SpamJu
   const title = titleIn(metadata)
   const spam = judge({ ...nft, title })
   return {
-    address: getAddress(nft.address),
+    address: checksummed(nft.address),
     isSemiFungible: nft.standard === 'erc1155',
     tokenId: nft.tokenId.toString(),
     tokenBalance: nft.balance.toString(),
@@ -81,6 +82,10 @@ function shapeNft(nft: HeldNft, metadata: NftMetadata | undefined, judge: SpamJu
     data: metadata?.data ?? {},
     ...(spam !== undefined && { spam })
   }
+}
+
+function checksummed(address: string): Address {
+  return getAddress(address) as Address
 }
 
 /** Far more than is shown. */
@@ -99,7 +104,7 @@ function shapeIncomplete(item: {
 }): EvmIncomplete {
   const { address, tokenId, reason } = item
   return {
-    address: getAddress(address),
+    address: checksummed(address),
     ...(tokenId !== undefined && { tokenId: tokenId.toString() }),
     reason
   }

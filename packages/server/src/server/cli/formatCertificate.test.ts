@@ -91,7 +91,7 @@ it('tells each finding in words, with all that it names', () => {
 })
 
 it('explains differences of tokens and NFTs', () => {
-  const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+  const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3' as const
   const sums = { address, opening: '0', received: '10', sent: '1', balance: '8', difference: '-1' }
   const text = formatCertificate(
     {

@@ -2,7 +2,7 @@ import type { Address } from '../../model/evm.ts'
 import { createKeccakState, permuteKeccak } from '../../platform/permuteKeccak.ts'
 
 /** Writes an address as the wire has it: EIP-55 checksummed. */
-export type FormatAddress = (address: Address) => string
+export type FormatAddress = (address: Address) => Address
 
 /** Formats single addresses, of which the last 4,096 are remembered. */
 export function createAddressFormat(): FormatAddress {
@@ -12,7 +12,7 @@ export function createAddressFormat(): FormatAddress {
   return address => {
     bytes.write(address.slice(2), 'hex')
     write(bytes, 0, text, 2)
-    return text.toString('latin1')
+    return text.toString('latin1') as Address
   }
 }
 
