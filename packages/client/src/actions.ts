@@ -6,7 +6,14 @@
 import type { MethodName } from '@chain-data/protocol'
 import { batch as sendBatch } from './batch.ts'
 import type { ChainOptional } from './Chain.ts'
-import type { BatchCall, BatchResult, IterateArguments, RequestArguments, RequestResult, Settled } from './Client.ts'
+import type {
+  BatchCall,
+  BatchResult,
+  IterateArguments,
+  RequestArguments,
+  RequestResult,
+  Settled
+} from './Client.ts'
 import type { CallOptions } from './ClientOptions.ts'
 import type { Connection } from './Connection.ts'
 import { needObject } from './connect.ts'
@@ -15,8 +22,8 @@ import type { Calls, TransactionHistory } from './generated/calls.gen.ts'
 import { iterateTransactions as iterate } from './iterateTransactions.ts'
 import { request as sendRequest } from './request.ts'
 
-export type { FetchClientOptions } from './createFetchClient.ts'
 export { createConnection } from './createConnection.ts'
+export type { FetchClientOptions } from './createFetchClient.ts'
 export type { FetchedResponse, FetchLike } from './fetchTransport.ts'
 export * from './generated/actions.gen.ts'
 export * from './surface.ts'

@@ -15,7 +15,10 @@ export type { FetchClientOptions } from './createFetchClient.ts'
 export * from './surface.ts'
 
 /** The methods about Solana: addresses are of kit's type, `lamports` and `amount` are `bigint`. */
-export type ChainData<Chain extends ChainOptional = ChainOptional> = Pick<Methods<Chain, bigint, Address>, SolanaMethod>
+export type ChainData<Chain extends ChainOptional = ChainOptional> = Pick<
+  Methods<Chain, bigint, Address>,
+  SolanaMethod
+>
 
 type Options = Omit<FetchClientOptions, 'int64'>
 

@@ -26,7 +26,9 @@ describe.each(transports)('over %s', (_name, create) => {
   test('a deadline says whom it asked and how often, and its stack reaches the caller', async () => {
     const { url, error } = await errorOfSilence({ timeoutMs: 200 })
     expect(error).toMatchObject({ code: 'TIMEOUT', method: 'getTokensAndNFTs', origin: url, attempts: 1 })
-    expect(error.message).toBe(`getTokensAndNFTs: no complete answer from ${url} within 200 ms (attempt 1 of 3)`)
+    expect(error.message).toBe(
+      `getTokensAndNFTs: no complete answer from ${url} within 200 ms (attempt 1 of 3)`
+    )
     expect(error.stack).toContain('theCallerOfTheClient')
   })
 

@@ -9,7 +9,11 @@ afterEach(() => service.reset())
 afterAll(() => service.msw.close())
 
 const refusal = (reason: string, code: number, extraMessage: string, data: object) =>
-  answerJson({ jsonrpc: '2.0', id: null, error: { code, message: 'No', data: { reason, extraMessage, ...data } } })
+  answerJson({
+    jsonrpc: '2.0',
+    id: null,
+    error: { code, message: 'No', data: { reason, extraMessage, ...data } }
+  })
 
 describe('an argument is named as the caller named it, with its value', () => {
   const params = (path: string) => refusal('INVALID_PARAMS', -32602, `${path} must be right.`, { path })
@@ -27,7 +31,9 @@ describe('an argument is named as the caller named it, with its value', () => {
     const limited = client.getTransactionsByAddress({ address, limit: 0 })
     expect((await caught(limited)).message).toContain(': limit must be right. Got 0.')
     service.answerWith(params('/chainId'))
-    expect((await caught(client.getSyncStatus({ chainId: 9 }))).message).toContain('chainId must be right. Got 9.')
+    expect((await caught(client.getSyncStatus({ chainId: 9 }))).message).toContain(
+      'chainId must be right. Got 9.'
+    )
   })
 
   test('at most 100 characters of it, and none that the service has shown already', async () => {
@@ -35,7 +41,9 @@ describe('an argument is named as the caller named it, with its value', () => {
     const long = 'x'.repeat(1000)
     const error = await caught(stubClient().getTokensAndNFTs({ address: long }))
     expect(error.message).toContain(`Got "${'x'.repeat(99)}.`)
-    service.answerWith(refusal('INVALID_PARAMS', -32602, 'address must be right; got "0x1".', { path: '/params/0' }))
+    service.answerWith(
+      refusal('INVALID_PARAMS', -32602, 'address must be right; got "0x1".', { path: '/params/0' })
+    )
     expect((await caught(stubClient().getTokensAndNFTs({ address: '0x1' }))).message).not.toContain('Got')
   })
 
@@ -47,7 +55,10 @@ describe('an argument is named as the caller named it, with its value', () => {
 
   test('one that is missing is not sent', async () => {
     const error = await caught(stubClient().getTokensAndNFTs({} as never))
-    expect(error).toMatchObject({ message: 'getTokensAndNFTs: address is missing', reason: 'INVALID_ARGUMENT' })
+    expect(error).toMatchObject({
+      message: 'getTokensAndNFTs: address is missing',
+      reason: 'INVALID_ARGUMENT'
+    })
     expect(service.received).toEqual([])
   })
 })

@@ -1,8 +1,8 @@
 import { type IncludedPart, isConfirmed } from '@chain-data/protocol'
+import type { AbortSignalLike } from '../AbortSignalLike.ts'
 import type { Client, TransactionRecord } from '../Client.ts'
 import { hasReason } from '../hasReason.ts'
 import { type Coverage, parseCoverage } from '../parseCoverage.ts'
-import type { AbortSignalLike } from '../withDeadline.ts'
 import { blockOf, cursorOf, type HeldHistory, isFinal, joinNewest, nothingHeld } from './HeldHistory.ts'
 
 /** The calls that a list needs. Every client has them. */

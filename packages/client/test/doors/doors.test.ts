@@ -1,6 +1,6 @@
 import { methodFacts } from '@chain-data/protocol'
 import { examples } from '@chain-data/protocol/examples'
-import { createClient as createKitClient, type Address } from '@solana/kit'
+import { type Address, createClient as createKitClient } from '@solana/kit'
 import { createPublicClient, custom } from 'viem'
 import { mainnet } from 'viem/chains'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -19,7 +19,10 @@ afterEach(() => service.reset())
 afterAll(() => service.msw.close())
 
 const options = { baseUrl, projectId, serverKey }
-const viemClient = createPublicClient({ chain: mainnet, transport: custom({ request: async () => undefined }) })
+const viemClient = createPublicClient({
+  chain: mainnet,
+  transport: custom({ request: async () => undefined })
+})
 
 describe('./actions', () => {
   const connection = actions.createConnection({ ...options, chainId: 1 })
@@ -31,7 +34,9 @@ describe('./actions', () => {
       await send(connection, call)
       const client = stubClient() as unknown as Record<string, (call: unknown) => Promise<unknown>>
       await client[name]?.(call)
-      const [own, other] = service.received.slice(-2).map(({ body: { id: _, ...body }, url }) => ({ body, url }))
+      const [own, other] = service.received
+        .slice(-2)
+        .map(({ body: { id: _, ...body }, url }) => ({ body, url }))
       expect(own).toEqual(other)
       expect(own?.body.method).toBe(prefixed ? `svc_${name}` : (wireName ?? name))
     }
@@ -81,7 +86,7 @@ describe('./viem', () => {
     expect(service.received.map(({ body }) => body.chainId)).toEqual([5])
   })
 
-  test('hashes and addresses of results go into viem as they are', async () => {
+  test('what viem does goes on beside it', async () => {
     const asked: unknown[] = []
     const request = async ({ params }: { params?: unknown }) => void asked.push(params)
     const client = createPublicClient({ chain: mainnet, transport: custom({ request }) }).extend(
@@ -90,7 +95,7 @@ describe('./viem', () => {
     service.answerWith(answerResult(examples.svc_getTransactionsByAddress[0]?.result))
     const [newest] = await client.getTransactionsByAddress({ address })
     if (newest === undefined) throw new Error('the example is empty')
-    await client.request({ method: 'eth_getBalance', params: [newest.from, 'latest'] })
+    await client.request({ method: 'eth_getBalance', params: [newest.from as `0x${string}`, 'latest'] })
     expect(asked).toEqual([[newest.from, 'latest']])
   })
 })
@@ -123,19 +128,22 @@ describe('what a result is at the top', () => {
     object: [null, [], 'hello', 7, true]
   }
 
-  test.each(methods.map(method => [method.name, method] as const))('%s', async (name, { result = 'object' }) => {
-    const client = stubClient() as unknown as Record<string, (call: unknown) => Promise<unknown>>
-    for (const value of wrong[result]) {
-      const reason = result === 'list' ? 'NOT_A_LIST' : 'NOT_AN_OBJECT'
-      service.answerWith(answerResult(value))
-      const error = await caught(client[name]?.({ address, accountAddress: address }) as Promise<unknown>)
-      expect(error).toMatchObject({ name: 'ProtocolError', reason, method: name, retryable: false })
-      service.answerWith(({ text }) =>
-        Response.json([{ jsonrpc: '2.0', id: JSON.parse(text)[0].id, result: value }])
-      )
-      const call = { method: name, address, accountAddress: address } as never
-      const [outcome] = await stubClient().batch([call] as never)
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'ProtocolError', reason } })
+  test.each(methods.map(method => [method.name, method] as const))(
+    '%s',
+    async (name, { result = 'object' }) => {
+      const client = stubClient() as unknown as Record<string, (call: unknown) => Promise<unknown>>
+      for (const value of wrong[result]) {
+        const reason = result === 'list' ? 'NOT_A_LIST' : 'NOT_AN_OBJECT'
+        service.answerWith(answerResult(value))
+        const error = await caught(client[name]?.({ address, accountAddress: address }) as Promise<unknown>)
+        expect(error).toMatchObject({ name: 'ProtocolError', reason, method: name, retryable: false })
+        service.answerWith(({ text }) =>
+          Response.json([{ jsonrpc: '2.0', id: JSON.parse(text)[0].id, result: value }])
+        )
+        const call = { method: name, address, accountAddress: address } as never
+        const [outcome] = await stubClient().batch([call] as never)
+        expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'ProtocolError', reason } })
+      }
     }
-  })
+  )
 })

@@ -203,7 +203,11 @@ function unavailable(address: string, contracts?: string[]): Pick<EvmHoldings, '
     .nfts.filter(({ tokenUri, document }) => tokenUri !== '' && document?.json === undefined)
     .filter(({ contract }) => contracts === undefined || contracts.includes(contract.address))
     .map(({ contract, tokenId }) => ({
-      ...{ address: contract.address as `0x${string}`, tokenId: tokenId.toString(), reason: 'METADATA_UNAVAILABLE' }
+      ...{
+        address: contract.address as `0x${string}`,
+        tokenId: tokenId.toString(),
+        reason: 'METADATA_UNAVAILABLE'
+      }
     }))
   return incomplete.length === 0 ? {} : { incomplete }
 }

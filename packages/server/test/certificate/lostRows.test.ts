@@ -1,5 +1,5 @@
 import { startAnvil } from '@chain-data/devnet'
-import type { CertificateOptions, Finding } from '@chain-data/protocol'
+import type { CertificateOptions } from '@chain-data/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import { decodeAccountEvents } from '../../src/index/record/accountEvents.ts'
