@@ -91,7 +91,8 @@ export function createAccountReader({
     signal: AbortSignal,
     wanted: number
   ): Promise<Searches['found']> {
-    const isLogs = direct === undefined || logs.from >= (direct.reach ?? direct.from)
+    const lowest = direct?.reach ?? direct?.from ?? 0
+    const isLogs = logs.from > 0 && logs.from >= lowest
     const isDirect = direct !== undefined && direct.end === undefined && direct.from >= logs.from
     await Promise.all([isLogs && logs.advance(signal, wanted), isDirect && direct.advance(signal, wanted)])
     const bottom = Math.max(logs.from, direct?.from ?? 0)
