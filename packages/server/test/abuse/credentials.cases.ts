@@ -176,7 +176,7 @@ export const credentialsCases: readonly CallCase[] = [
       ['a request id', { 'x-request-id': '../../etc/passwd' }],
       [
         'what is accepted',
-        { accept: 'text/html', 'accept-encoding': 'gzip;q=1, *;q=0', 'accept-charset': 'utf-16' }
+        { accept: 'text/html', 'accept-encoding': 'br;q=1, *;q=0', 'accept-charset': 'utf-16' }
       ],
       ['cookies', { cookie: `__proto__=1; ${'a=b; '.repeat(500)}` }],
       ['a jump into a shell', { 'user-agent': '() { :; }; echo x', 'x-api-version': '#{jndi:ldap://x/a}' }]

@@ -37,7 +37,7 @@ export function countAnswers(
     }
     metrics.beginStream()
     const counted = watchBody(body, {
-      piece: text => metrics.countSent(Buffer.byteLength(text)),
+      piece: piece => metrics.countSent(Buffer.byteLength(piece)),
       ended: metrics.endStream
     })
     return { ...answer, body: counted }

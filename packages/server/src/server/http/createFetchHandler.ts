@@ -1,6 +1,7 @@
-import { isStream, type PieceStream, textOf } from '../rpc/answerBody.ts'
+import { isStream, type WholeBody, writable } from '../rpc/answerBody.ts'
 import {
   BodyReadByHostError,
+  type BodyStream,
   bodyTooLarge,
   callerGone,
   type HttpHandler,
@@ -34,11 +35,16 @@ export function createFetchHandler(handle: HttpHandler, streamIdleMs: number): F
   return async (request, origin) => {
     const { status, headers, body } = await handle(toHttpRequest(request, reportedAddress(origin)))
     const hasBody = !bodilessStatuses.has(status) && request.method !== 'HEAD'
-    const payload = isStream(body) ? toReadableStream(body, streamIdleMs) : textOf(body)
+    const payload = isStream(body) ? toReadableStream(body, streamIdleMs) : toPayload(body)
     // `connection` belongs to the host's HTTP, not to a Response.
     const { connection: _, ...kept } = headers
     return new Response(hasBody ? payload : null, { status, headers: kept })
   }
+}
+
+function toPayload(body: WholeBody): string | Uint8Array<ArrayBuffer> {
+  if (typeof body === 'string') return body
+  return Buffer.concat(body.map(part => Buffer.from(writable(part))))
 }
 
 function reportedAddress(origin: object | undefined): string | undefined {
@@ -82,7 +88,7 @@ async function readBody(request: Request, largestBytes: number): Promise<Uint8Ar
   return Buffer.concat(chunks, length)
 }
 
-function toReadableStream(body: PieceStream, idleMs: number): ReadableStream<Uint8Array> {
+function toReadableStream(body: BodyStream, idleMs: number): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let idle: NodeJS.Timeout | undefined
   return new ReadableStream<Uint8Array>(
@@ -97,7 +103,7 @@ function toReadableStream(body: PieceStream, idleMs: number): ReadableStream<Uin
           controller.close()
           return
         }
-        controller.enqueue(encoder.encode(next.value))
+        controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : next.value)
         watch(controller)
       },
       async cancel() {

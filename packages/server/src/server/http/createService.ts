@@ -8,6 +8,7 @@ import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { toWireError } from '../rpc/toWireError.ts'
 import { answerBody, answerErrors, countAnswers } from './answers.ts'
 import { findClientAddress } from './clientAddress.ts'
+import { compressAnswers } from './compress.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
 import { guardList } from './guards.ts'
@@ -135,6 +136,7 @@ export function createService(options: ServiceOptions): Service {
     .guard(allowPages(keyRing, verifier !== undefined))
     .guard(requirePost(transport.allow))
     .guard(overload.guard)
+    .guard(compressAnswers(overload.isBusy))
     .guard(findClientAddress(options.trustedProxies ?? [], logger))
     .guard(login.guard)
     .guard(requireJson)

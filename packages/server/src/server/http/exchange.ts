@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../platform/refusal.ts'
-import type { AnswerBody } from '../rpc/answerBody.ts'
+import type { PieceStream, WholeBody } from '../rpc/answerBody.ts'
 
 /** A request body did not fit into the allowed number of bytes. */
 export const bodyTooLarge = Symbol('body too large')
@@ -38,10 +38,13 @@ export interface HttpRequest {
   readonly source: Request | IncomingMessage
 }
 
+/** A body in pieces, of text or compressed. */
+export type BodyStream = PieceStream<string | Uint8Array>
+
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: AnswerBody
+  readonly body: WholeBody | BodyStream
 }
 
 /** Answers any request. Never rejects. */

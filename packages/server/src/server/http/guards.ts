@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { isStream, type PieceStream } from '../rpc/answerBody.ts'
-import type { HttpAnswer, HttpHandler, HttpRequest } from './exchange.ts'
+import { isStream } from '../rpc/answerBody.ts'
+import type { BodyStream, HttpAnswer, HttpHandler, HttpRequest } from './exchange.ts'
 
 /** A request as it arrives, before any guard has checked it. */
 export interface Arrival {
@@ -83,9 +83,9 @@ export function holdUntilEnd(answering: Promise<HttpAnswer>, end: () => void): P
  * @param watch.piece - takes each piece that was read.
  */
 export function watchBody(
-  body: PieceStream,
-  watch: { ended(): void; before?(): void; piece?(text: string): void }
-): PieceStream {
+  body: BodyStream,
+  watch: { ended(): void; before?(): void; piece?(piece: string | Uint8Array): void }
+): BodyStream {
   let hasEnded = false
   const end = () => {
     if (hasEnded) return

@@ -80,6 +80,17 @@ describe('the overload guard', () => {
     expect(await Promise.all(parts)).toEqual([100, 75, 50, 25, 0, 0])
   })
 
+  it('is busy from a quarter of the limit on, and never without one', () => {
+    const busy = [50, 51].map(waitMs => {
+      const { queue, overload } = start()
+      queue.waitMs = waitMs
+      return overload.isBusy()
+    })
+    const unlimited = start({ delayMs: false })
+    unlimited.queue.waitMs = 10_000
+    expect([...busy, unlimited.overload.isBusy()]).toEqual([false, true, false])
+  })
+
   it('sheds by what the queue says likewise, and at once', async () => {
     const parts = [200, 250, 399, 400].map(waitMs => {
       const { queue, admitted } = start()

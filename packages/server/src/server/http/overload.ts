@@ -26,11 +26,15 @@ export interface Overload {
     readonly queueMs: number
     readonly loopDelayMs: number
   }
+  /** Requests wait for long: work that can be left out should be. Never where load is not shed. */
+  isBusy(): boolean
   /** Stops measuring. */
   stop(): void
 }
 
 const tickMs = 20
+/** Part of `delayMs` from which on requests wait for long: before load is shed. */
+const busyShare = 1 / 4
 const shortestWaitMs = 1_000
 const longestWaitMs = 3_000
 /** Refusals are made once, so that each costs as little as it can. */
@@ -114,6 +118,8 @@ export function createOverload(options: {
       isDraining = true
       isClosing = true
     },
+    isBusy: () =>
+      delayMs !== false && Math.max(queue.expectedWaitMs(), delay.current()) > delayMs * busyShare,
     figures: () => ({ shed: { ...shed }, queueMs: queue.expectedWaitMs(), loopDelayMs: delay.current() }),
     stop: delay.stop
   }

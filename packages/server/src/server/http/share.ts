@@ -1,8 +1,8 @@
 import { createKeyedPermits } from '../../platform/concurrency/permits.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
-import { isStream, type PieceStream } from '../rpc/answerBody.ts'
-import type { HttpAnswer } from './exchange.ts'
+import { isStream } from '../rpc/answerBody.ts'
+import type { BodyStream, HttpAnswer } from './exchange.ts'
 import type { Arrival, Guard } from './guards.ts'
 import { holdUntilEnd, watchBody } from './guards.ts'
 
@@ -43,7 +43,7 @@ export function shareRequests(
   const requests = createShares(limits.requestsInFlight)
   const answers = createShares(limits.answersAtOnce)
 
-  function boundBody(body: PieceStream, call: Identified): PieceStream {
+  function boundBody(body: BodyStream, call: Identified): BodyStream {
     const longAtMs = now() + longFromMs
     let giveBack: (() => void) | undefined
     return watchBody(body, {
@@ -58,7 +58,7 @@ export function shareRequests(
     })
   }
 
-  async function boundLong(call: Identified, answer: HttpAnswer, body: PieceStream): Promise<HttpAnswer> {
+  async function boundLong(call: Identified, answer: HttpAnswer, body: BodyStream): Promise<HttpAnswer> {
     const room = answers(call)
     if (room === undefined) {
       await body.return()

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { byteLengthOf, isStream, type PieceStream } from '../rpc/answerBody.ts'
-import type { HttpAnswer } from './exchange.ts'
+import { byteLengthOf, isStream, writable } from '../rpc/answerBody.ts'
+import type { BodyStream, HttpAnswer } from './exchange.ts'
 
 /** Time to read the answer to a request that is still being sent, before its connection is cut. */
 const unreadBodyMs = 2_000
@@ -51,7 +51,7 @@ export async function writeAnswer(
     // Histories are ASCII, which needs no encoding: the fewer passes over them the better.
     response.end(body, bytes === body.length ? 'latin1' : 'utf8')
   } else {
-    for (const part of body) response.write(typeof part === 'string' ? part : part.bytes)
+    for (const part of body) response.write(writable(part))
     response.end()
   }
   // Nothing is left to watch where the system has taken all of it at once. HTTP/2 does not say so.
@@ -68,9 +68,9 @@ function withoutConnection(headers: HttpAnswer['headers']): HttpAnswer['headers'
  * Cuts an answer into parts, each handed on when the ones before were taken. The next one is made while the last is on its way,
  * so that neither the server nor a quick caller waits for the other; never more than one.
  */
-function inSteps(body: PieceStream, watch: TakingWatch): AsyncIterable<Buffer> {
+function inSteps(body: BodyStream, watch: TakingWatch): AsyncIterable<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
-  let ahead: ReturnType<PieceStream['next']> | undefined
+  let ahead: ReturnType<BodyStream['next']> | undefined
   let isOver = false
   const makeNext = () => {
     ahead ??= body.next()
@@ -88,7 +88,7 @@ function inSteps(body: PieceStream, watch: TakingWatch): AsyncIterable<Buffer> {
           watch.given()
           return next
         }
-        rest = Buffer.from(next.value)
+        rest = typeof next.value === 'string' ? Buffer.from(next.value) : bufferOf(next.value)
       }
       const step = rest.subarray(0, stepBytes)
       rest = rest.subarray(stepBytes)
@@ -109,6 +109,10 @@ function inSteps(body: PieceStream, watch: TakingWatch): AsyncIterable<Buffer> {
     }
   }
   return { [Symbol.asyncIterator]: () => steps }
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 function cutWhenStillSending(request: IncomingMessage): void {

@@ -45,6 +45,8 @@ export interface PageTexts {
 
 /** Maximum length of a kept text. A page of the usual size has a quarter of it. */
 const longestText = 262_144
+/** Memory of a text, and of what it is compressed to, for each of its bytes. */
+const codedShare = 1.5
 /** Memory of an entry beside its text. */
 const entryBytes = 500
 
@@ -107,7 +109,7 @@ export function createPageTexts(options: {
       const rollbacks = await view.rollbacks()
       const version = page.isWhole ? view.version : undefined
       const entry = { rollbacks, newestId, text: new ResultText(text), version }
-      kept.set(nameOf(page), entry, entryBytes + text.length)
+      kept.set(nameOf(page), entry, entryBytes + text.length * codedShare)
     }
   }
 }
