@@ -46,7 +46,7 @@ const siblings: readonly Siblings[] = [
       },
       {
         why: 'SQLite has two drivers, and files',
-        files: ['sqlite/loadDriver.ts', 'sqlite/open.ts', 'sqlite/openFiles.ts']
+        files: ['checkpointedFile', 'loadDriver', 'open', 'openFiles'].map(name => `sqlite/${name}.ts`)
       },
       {
         why: 'PostgreSQL cuts its tables into partitions, and reads histories by windows of them',
