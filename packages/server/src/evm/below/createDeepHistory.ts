@@ -23,6 +23,8 @@ interface DeepRequest {
   readonly signal: AbortSignal
   /** `Date.now()` by which there has to be an answer. */
   readonly deadlineMs: number
+  /** The index has a transaction that the account sent, so that it has a key; default: not known. */
+  readonly hasKey?: boolean
 }
 
 /**
@@ -139,7 +141,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
   }
 
   async function read(
-    { address, anchor, signal, deadlineMs }: DeepRequest,
+    { address, anchor, signal, deadlineMs, hasKey: isKeyIndexed = false }: DeepRequest,
     lane: 'records' | 'candidates',
     isEnough: () => Promise<boolean>,
     wanted: number
@@ -164,7 +166,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
               await known()
             const offers = found?.offers ?? {}
             // What was found from state was found because the account has a key.
-            const hasKey = isFromState === true
+            const hasKey = isKeyIndexed || isFromState === true
             searches = await takeUp(name, { address, below: from, index, anchor, offers, hasKey })
             meter.begin(searches)
             try {

@@ -1,7 +1,8 @@
 import type { DeepHistory } from '../../evm/below/createDeepHistory.ts'
 import { hasLeft } from '../../index/caches/createDeepHistoryCache.ts'
-import type { HistoryPart } from '../../index/port/history.ts'
+import type { HistoryPart, HistoryReader } from '../../index/port/history.ts'
 import type { StatusReader } from '../../index/port/status.ts'
+import { decodeDetailed } from '../../index/record/details.ts'
 import type { RecordChunk } from '../../index/record/record.ts'
 import {
   firstTransactionId,
@@ -57,7 +58,7 @@ export interface MissingBelow {
 /** @returns `undefined`: there is no history older than the index, or no node answers for it. */
 export async function openBelowIndex(
   { chainId, deep, isStrict = false }: DeepChain,
-  snapshot: StatusReader,
+  snapshot: StatusReader & Pick<HistoryReader, 'records'>,
   address: Address,
   status: SyncStatus,
   { signal, deadlineMs }: MethodContext
@@ -120,7 +121,10 @@ export async function openBelowIndex(
       const { recordsFrom } = await deep.cache.known(address, anchor)
       if (recordsFrom <= (await lowest()) || (await isEnough())) return undefined
       const wanted = atMost - (Number.isFinite(atMost) ? await count(olderThan, atMost) : 0)
-      return { read: async () => requireDone(await deep.readRecords(request, isEnough, wanted)) }
+      const hasKey = await hasSent(snapshot, address)
+      return {
+        read: async () => requireDone(await deep.readRecords({ ...request, hasKey }, isEnough, wanted))
+      }
     },
     async lookUpHash(hash) {
       requireFinal()
@@ -135,6 +139,16 @@ export async function openBelowIndex(
       return candidates
     }
   }
+}
+
+/** An account that has sent something has most likely done so in one of so many of its newest transactions. */
+const maxLookedThrough = 1_000
+
+/** Reports whether one of the account's newest transactions in the index is its own, which shows that it has a key. */
+async function hasSent(snapshot: Pick<HistoryReader, 'records'>, address: Address): Promise<boolean> {
+  for await (const chunk of snapshot.records(address, { limit: maxLookedThrough }))
+    if (decodeDetailed(chunk).some(({ transaction }) => transaction.from === address)) return true
+  return false
 }
 
 /** Joins a snapshot and the history older than it: same order, nothing twice. */
