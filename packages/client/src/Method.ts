@@ -2,7 +2,7 @@ import type { EndpointPath } from '@chain-data/protocol'
 import type { Int64Form } from './ClientOptions.ts'
 
 /** One position of a method's params, and the arguments of a call that it is made of. */
-export type Parameter =
+type Parameter =
   /** The argument itself. */
   | {
       readonly name: string
@@ -53,4 +53,4 @@ export interface Reading {
 }
 
 /** Gives the integers of a result their form. @param result - As `JSON.parse` reads it; may be changed in place. */
-export type ReadIntegers = (method: Method, result: unknown, reading: Reading) => unknown
+type ReadIntegers = (method: Method, result: unknown, reading: Reading) => unknown
