@@ -45,7 +45,7 @@ function playLedger(steps: readonly Step[], opening: bigint) {
   return { records, truth, balance, block }
 }
 
-const hex = (value: bigint) => `0x${value.toString(16)}`
+const hex = (value: bigint) => `0x${value.toString(16)}` as const
 const toOf = (kind: Step['kind']) =>
   kind === 'out' || kind === 'failed' ? friend : kind === 'paid' ? contract : me
 

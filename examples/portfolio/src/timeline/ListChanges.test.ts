@@ -13,11 +13,11 @@ function listOf(text: string, hasOlder = false): HistorySnapshot {
 function recordOf(text: string): TransactionRecord {
   const [hash = '', block] = text.split('@')
   const common = { hash, from: '0xa', to: '0xb', value: '0x1', data: '0x', gasLimit: 1, nonce: 1, type: 0 }
-  if (block === undefined) return { ...common, timestamp: 1, status: 1 }
+  if (block === undefined) return { ...common, timestamp: 1, status: 1 } as TransactionRecord
   return {
     ...{ ...common, timestamp: 1, status: 3, blockNumber: Number(block) },
     ...{ gasSpent: '0x1', gasPrice: '0x1', fees: '0x1' }
-  }
+  } as TransactionRecord
 }
 
 /** Shows lists one after the other. */

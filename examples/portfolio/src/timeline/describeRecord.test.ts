@@ -73,7 +73,7 @@ describe('what a transaction was for the account', () => {
   })
 
   it('finds who was paid by a contract, and by whom', () => {
-    const internal = [{ kind: 'call' as const, from: contract, to: me, value: '0x9' }]
+    const internal = [{ kind: 'call' as const, from: contract, to: me, value: '0x9' as const }]
     expect(describeRecord(confirmed({ from: friend, to: contract, data: '0x12', internal }), me)).toEqual({
       deed: 'received',
       counterparty: contract,

@@ -8,7 +8,7 @@ function recordsOf(text: string): TransactionRecord[] {
     const [hash = '', block] = each.split('@')
     const common = { hash, from: '0xa', to: '0xb', value: '0x1', data: '0x', gasLimit: 1, nonce: 1, type: 0 }
     const spent = { gasSpent: '0x1', gasPrice: '0x1', fees: '0x1' }
-    return { ...common, ...spent, timestamp: 1, status: 3, blockNumber: Number(block) }
+    return { ...common, ...spent, timestamp: 1, status: 3, blockNumber: Number(block) } as TransactionRecord
   })
 }
 

@@ -86,7 +86,7 @@ describe('./viem', () => {
     expect(service.received.map(({ body }) => body.chainId)).toEqual([5])
   })
 
-  test('what viem does goes on beside it', async () => {
+  test('hashes and addresses of results go into viem as they are', async () => {
     const asked: unknown[] = []
     const request = async ({ params }: { params?: unknown }) => void asked.push(params)
     const client = createPublicClient({ chain: mainnet, transport: custom({ request }) }).extend(
@@ -95,7 +95,7 @@ describe('./viem', () => {
     service.answerWith(answerResult(examples.svc_getTransactionsByAddress[0]?.result))
     const [newest] = await client.getTransactionsByAddress({ address })
     if (newest === undefined) throw new Error('the example is empty')
-    await client.request({ method: 'eth_getBalance', params: [newest.from as `0x${string}`, 'latest'] })
+    await client.request({ method: 'eth_getBalance', params: [newest.from, 'latest'] })
     expect(asked).toEqual([[newest.from, 'latest']])
   })
 })

@@ -53,6 +53,7 @@ export async function emitTypes(document: ServiceDocument): Promise<string> {
 
 async function plainType(name: string, schema: Schema, naming: Naming): Promise<string> {
   const convertible = { ...convert(schema, naming), description: schema.description ?? '' }
+  if (isHex(schema)) convertible.tsType = '`0x${string}`'
   if (schema.type === 'object' && schema.properties === undefined) {
     convertible.tsType = '{ [key: string]: unknown }'
   }

@@ -256,7 +256,7 @@ describe('svc_getTokensAndNFTs', () => {
         const tokens = contracts
           .filter(({ kind }) => kind === 'erc20')
           .map(({ address: token, name, symbol, decimals = 0 }) => {
-            const empty = { decimals, amount: '0', address: token, name, symbol, image: '' }
+            const empty = { decimals, amount: '0', address: token as `0x${string}`, name, symbol, image: '' }
             return truth.tokens.find(each => each.address === token) ?? empty
           })
         const nfts = truth.nfts.filter(nft => list.includes(nft.address))

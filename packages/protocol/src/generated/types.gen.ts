@@ -366,22 +366,22 @@ export type JsonPointer = string
 /**
  * 20 bytes as 0x-hex. Answers are EIP-55 checksummed; input is taken in any case.
  */
-export type EvmAddress = string
+export type EvmAddress = `0x${string}`
 
 /**
  * 32 bytes as 0x-hex: a transaction or block hash, or a storage key.
  */
-export type Hash32 = string
+export type Hash32 = `0x${string}`
 
 /**
  * Any number of bytes as 0x-hex; `0x` for none.
  */
-export type HexData = string
+export type HexData = `0x${string}`
 
 /**
  * Unsigned integer as minimal lower-case 0x-hex, `0x0` for zero (EIP-1474).
  */
-export type HexQuantity = string
+export type HexQuantity = `0x${string}`
 
 /**
  * Unsigned integer of any size in decimal digits, without leading zeros.

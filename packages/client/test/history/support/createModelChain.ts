@@ -157,9 +157,9 @@ function cursorReorged(blockNumber: number): RpcError {
 
 function toRecord({ hash, nonce }: Sent, blockNumber?: number): TransactionRecord {
   const common = { hash, from: '0xa', to: '0xb', value: '0x1', data: '0x', gasLimit: 1, nonce, type: 0 }
-  if (blockNumber === undefined) return { ...common, timestamp: 1, status: 1 }
+  if (blockNumber === undefined) return { ...common, timestamp: 1, status: 1 } as TransactionRecord
   return {
     ...{ ...common, timestamp: blockNumber, status: 3, blockNumber },
     ...{ gasSpent: '0x1', gasPrice: '0x1', fees: '0x1' }
-  }
+  } as TransactionRecord
 }
