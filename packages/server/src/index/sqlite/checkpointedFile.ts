@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import { IndexDamagedError, StoreError } from '../../platform/errors.ts'
+import { StoreError } from '../../platform/errors.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 
 /** Numbers of an index that never fall. Rollbacks are counted from the microsecond on in which an index was made. */
@@ -27,15 +27,16 @@ export function createFileCheck(
 
   let last = unknown
 
+  /** Returns nothing for a file of another chain or of none: it has no such row. */
   function readFile(): Progress | undefined {
     let checkpointed: SqliteConnection | undefined
     try {
       checkpointed = driver.open(url, { busyTimeoutMs: 0 })
       return checkpointed.prepare<Progress>(selectProgress).get([])
     } catch (error) {
-      if (error instanceof IndexDamagedError) return undefined
       if (!(error instanceof StoreError)) throw error
-      // Where it cannot be opened at the moment, the next change is checked.
+      // Where it cannot be read at the moment, the next change is checked: a checkpoint that readers end early leaves pages of
+      // several commits, which only make sense with the log. Damage shows in every ordinary read.
       return error.context.sqliteCode === noSuchColumn ? unknown : last
     } finally {
       checkpointed?.close()
