@@ -46,7 +46,9 @@ const siblings: readonly Siblings[] = [
       },
       {
         why: 'SQLite has two drivers, and files',
-        files: ['checkpointedFile', 'loadDriver', 'open', 'openFiles'].map(name => `sqlite/${name}.ts`)
+        files: ['checkpointedFile', 'loadDriver', 'open', 'openFiles', 'watchCommits'].map(
+          name => `sqlite/${name}.ts`
+        )
       },
       {
         why: 'PostgreSQL cuts its tables into partitions, and reads histories by windows of them',
