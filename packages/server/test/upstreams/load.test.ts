@@ -95,7 +95,8 @@ describe('the concurrency of an upstream', () => {
       answered++
     }
     await all
-    expect(proxies[0]!.load.most).toBeLessThanOrEqual(20)
+    // It doubles with the first full round of answers; the second one ends with the calls.
+    expect(proxies[0]!.load.most).toBeLessThanOrEqual(32)
     expect(rpc.figures()[0]?.concurrencyLimit).toBeGreaterThan(16)
   })
 
