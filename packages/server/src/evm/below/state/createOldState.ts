@@ -42,8 +42,6 @@ const methods: Readonly<Record<StateKind, string>> = {
   code: 'eth_getCode'
 }
 const batchesAtOnce = 4
-/** More batches than needed make nodes that take few calls in one answer sooner; smaller ones than this do not. */
-const minBatch = 20
 
 /**
  * @param rpc - keeps to `pace`.
@@ -110,10 +108,7 @@ export function createOldState(
 
   return {
     async read(reads, signal, onValue) {
-      const even = Math.max(minBatch, Math.ceil(reads.length / batchesAtOnce))
-      await mapConcurrently(chunk(reads, Math.min(even, maxCalls())), batchesAtOnce, part =>
-        readPart(part, signal, onValue)
-      )
+      await mapConcurrently(chunk(reads, maxCalls()), batchesAtOnce, part => readPart(part, signal, onValue))
     },
     ...(nonceMethod && {
       async lookUp(nonces, signal) {
