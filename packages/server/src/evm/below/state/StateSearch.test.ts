@@ -77,6 +77,25 @@ describe(`a search from state at ${height} blocks (STATE_SEED=${seed})`, () => {
     }
   })
 
+  it('finds what there is on chains of some blocks, whatever happens on them', async () => {
+    const random = createRandom(seed)
+    for (let run = 0; run < 500; run++) {
+      const blocks = 2 + random.below(30)
+      const kinds = ['sends', 'receives', 'fails', 'internal', 'authorizes'] as const
+      const deeds = Array.from({ length: random.below(20) }, () => ({
+        height: 1 + random.below(blocks - 1),
+        kind: random.pick(kinds),
+        value: BigInt(1 + random.below(9))
+      }))
+      const script = scriptAccount(deeds, { isTraced: run % 2 === 0 })
+      const wanted = run % 3 === 0 ? 5 : Number.POSITIVE_INFINITY
+      const nonceMethod = run % 5 === 0 ? ({ nonceMethod: 'eth_getTransactionBySenderAndNonce' } as const) : {}
+      const { found, from } = await search(script, { blocks, wanted, ...nonceMethod })
+      const expected = script.expected().filter(height => height >= from)
+      expect(found, `run ${run}`).toEqual(expected)
+    }
+  })
+
   it('keeps to its bounds of calls and exchanges', async () => {
     const [busy, quiet] = ['busy', 'quiet'].map(name => scriptAccount(accounts[name] ?? []))
     if (busy === undefined || quiet === undefined) throw new Error('both are there')
