@@ -91,7 +91,7 @@ export function createAccountReader({
     signal: AbortSignal,
     wanted: number
   ): Promise<Searches['found']> {
-    const lowest = direct?.reach ?? direct?.from ?? 0
+    const lowest = Math.min(direct?.from ?? 0, direct?.reach ?? Number.POSITIVE_INFINITY)
     const isLogs = logs.from > 0 && logs.from >= lowest
     const isDirect = direct !== undefined && direct.end === undefined && direct.from >= logs.from
     await Promise.all([isLogs && logs.advance(signal, wanted), isDirect && direct.advance(signal, wanted)])
