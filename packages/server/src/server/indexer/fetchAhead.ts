@@ -103,13 +103,12 @@ export function createFetchAhead(options: FetchAheadOptions): FetchAhead {
       expectedBytes = Math.max(bytes, rowBytes, expectedBytes * 0.95)
       fill()
     }
-    rows.then(
-      one => fetched(weighRows(one)),
+    rows
+      .then(one => fetched(weighRows(one)))
       // It is thrown where the block is taken. Those after it are not asked for any more.
-      () => {
+      .catch(() => {
         if (within === scope.signal) hasFailed = true
-      }
-    )
+      })
   }
 
   function fill(): void {

@@ -152,8 +152,9 @@ it('lets large blocks wait by their bytes, not by their number', async () => {
   const { asked, stored, commits, status } = start(chain, { maxBytes: 8 * 1024 * 1024 })
   await idle()
   expect(commits.map(({ numbers }) => numbers)).toEqual([upTo(8)])
-  // 8 MB under way, 8 MB wait, and the rest of a window of 8 MB.
-  expect(Math.max(...asked)).toBe(21)
+  // 8 MB under way, 8 MB wait, and at most 8 MB are asked for or held: how many, the order of their answers decides.
+  expect(Math.max(...asked)).toBeGreaterThanOrEqual(16)
+  expect(Math.max(...asked)).toBeLessThan(24)
   let most = 0
   for (let each = 0; stored.length < chain.length; each++) {
     commits[each]?.end()
