@@ -89,7 +89,8 @@ describe(`a search from state at ${height} blocks (STATE_SEED=${seed})`, () => {
       }))
       const script = scriptAccount(deeds, { isTraced: run % 2 === 0 })
       const wanted = run % 3 === 0 ? 5 : Number.POSITIVE_INFINITY
-      const nonceMethod = run % 5 === 0 ? ({ nonceMethod: 'eth_getTransactionBySenderAndNonce' } as const) : {}
+      const nonceMethod =
+        run % 5 === 0 ? ({ nonceMethod: 'eth_getTransactionBySenderAndNonce' } as const) : {}
       const { found, from } = await search(script, { blocks, wanted, ...nonceMethod })
       const expected = script.expected().filter(height => height >= from)
       expect(found, `run ${run}`).toEqual(expected)
