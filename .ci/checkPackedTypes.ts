@@ -23,6 +23,8 @@ const variants: readonly Variant[] = [
     { title: 'CommonJS, nodenext', file: 'consumer.ts', as: 'consumer.cts', options: { ...nodenext, lib } },
     { title: 'bundler', file: 'consumer.ts', as: 'consumer.ts', options: { ...bundler, lib } }
   ]),
+  { title: 'queries, ESM', file: 'queryConsumer.ts', as: 'query.mts', options: { ...nodenext, lib: dom } },
+  { title: 'queries, bundler', file: 'queryConsumer.ts', as: 'query.ts', options: { ...bundler, lib: dom } },
   { title: 'msw, ESM, nodenext', file: 'mswConsumer.ts', as: 'msw.mts', options: { ...nodenext, lib: dom } },
   { title: 'msw, bundler', file: 'mswConsumer.ts', as: 'msw.ts', options: { ...bundler, lib: dom } }
 ]

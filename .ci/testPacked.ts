@@ -202,7 +202,9 @@ try {
   for (const [index, { name, node, msw }] of nodes.entries()) {
     const env = environmentFor(node)
     const version = run(node, ['--version'], { cwd: work }).trim()
-    const used = createProject(`client-${index}`, tarballs, ['protocol', 'client'], env, [msw])
+    // The query builders' types name TanStack Query's, which whoever uses them has.
+    const peers = node === process.execPath ? [msw, '@tanstack/query-core@5'] : [msw]
+    const used = createProject(`client-${index}`, tarballs, ['protocol', 'client'], env, peers)
     useClient(used, node, env)
     process.stdout.write(`packed client works with ${msw} as ESM and CommonJS on ${name} (${version})\n`)
     const held = await runPackedMatrix(used, node, env)
