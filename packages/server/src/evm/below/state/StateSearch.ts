@@ -97,8 +97,9 @@ export class StateSearch implements DownwardSearch {
     // Those of a call that was broken off end with it.
     this.#reading.clear()
     // While blocks are read, the next exchanges need not wait for them.
-    do await this.#exchange(signal, wanted)
-    while (this.#reading.size > 0 && this.end === undefined && this.#from > genesis)
+    const missing = () => wanted - this.#found.reduce((sum, { records = [] }) => sum + records.length, 0)
+    do await this.#exchange(signal, Math.max(1, missing()))
+    while (this.#reading.size > 0 && missing() > 0 && this.end === undefined && this.#from > genesis)
   }
 
   async #exchange(signal: AbortSignal, wanted: number): Promise<void> {
