@@ -17,11 +17,10 @@ import { verifyHeader, verifyReceipts } from './verify.ts'
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined
   readonly authorizationReader?: AuthorizationReader
-  /**
-   * No reorg replaces the block any more: it is asked for together with its receipts, by its height, of any node that has
-   * room. Otherwise its receipts are asked for by its hash, and the preferred node is asked first.
-   */
+  /** No reorg replaces the block any more, so that any node that has room is asked. Otherwise the preferred one is, first. */
   readonly isFinal?: boolean
+  /** A final block is asked for together with its receipts, by its height. Otherwise these are asked for by its hash. */
+  readonly isTogether?: boolean
   /** Gets the size of each answer in bytes. */
   onSize?(bytes: number): void
   /** Gets the node that gave the block, before the block is returned. */
@@ -33,7 +32,7 @@ export interface FetchOptions {
  * @param read - turns the verified block into the result. Its NodeContradictionError counts like any other disagreement.
  * @throws {BrokenChecksError} the block breaks waivable checks on every upstream; it lists those of header and receipts.
  * @throws {NodeContradictionError} when the parts disagree on every upstream, or none has the block (yet).
- * @remarks One request for a final block, else two, or one for an empty block; a batch of one call per transaction more on
+ * @remarks Two requests, or one where `isTogether` or the block is empty; a batch of one call per transaction more on
  *   nodes without `eth_getBlockReceipts`.
  */
 export async function fetchBlock<T>(
@@ -43,11 +42,11 @@ export async function fetchBlock<T>(
   { waivers, roots }: FetchChecks,
   options: FetchOptions = {}
 ): Promise<T> {
-  const { signal, authorizationReader, isFinal = false, onSize } = options
+  const { signal, authorizationReader, isFinal = false, isTogether = false, onSize } = options
   let broken: VerifiedHeader['broken'] = []
 
   async function ask(node: EvmNode): Promise<T> {
-    const [raw, given] = isFinal
+    const [raw, given] = isTogether
       ? await fetchTogether(node, number, onSize)
       : [await fetchRaw(node, number, onSize)]
     if (raw === null) {

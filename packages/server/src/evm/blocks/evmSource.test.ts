@@ -180,6 +180,26 @@ describe('block', () => {
     expect(found).toEqual(['eth_getBlockByNumber 0x5', 'eth_getBlockReceipts 0x5'])
   })
 
+  it('asks for no receipts together with a final block after an empty one', async () => {
+    const transactionsRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+    let isEmpty = true
+    const { source, asked } = sourceOver(({ method, params }) => {
+      if (params[0] === 'latest' || params[0] === 'finalized') return headBlock(1_000)
+      if (method !== 'eth_getBlockByNumber') return [receipt]
+      return isEmpty ? block([], { transactionsRoot }) : block([transaction])
+    })
+    await source.head()
+    asked.length = 0
+    await source.block(5)
+    await source.block(5)
+    isEmpty = false
+    await source.block(5)
+    await source.block(5)
+    const [height, ofHash] = ['eth_getBlockReceipts 0x5', `eth_getBlockReceipts ${hash('5')}`]
+    const found = asked.map(({ method, params }) => `${method} ${params[0]}`)
+    expect(found.filter(call => call.includes('Receipts'))).toEqual([height, ofHash, height])
+  })
+
   it('refuses receipts of a height that are not of the block that came with them', async () => {
     const { source } = sourceOver(({ method, params }) => {
       if (params[0] === 'latest' || params[0] === 'finalized') return headBlock(1_000)

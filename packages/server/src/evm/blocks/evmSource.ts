@@ -107,6 +107,8 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
   /** The last answer of `head`. */
   let newest: ChainHead | undefined
   const isFinal = (number: number) => newest?.finalized !== undefined && number <= newest.finalized
+  /** The last block was empty: a call for the receipts of the next one, which providers charge for, may be in vain. */
+  let areEmpty = false
   /** The latest final blocks, as they were given. */
   const given = new BoundedMap<number, GivenBlock>(maxGiven)
   let rootChecks: Promise<RootChecks> | undefined
@@ -143,9 +145,12 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
       const checks = { waivers: allowed, roots: rootChecks }
       const options = {
         ...{ signal, authorizationReader, isFinal: isFinal(number) },
+        isTogether: isFinal(number) && !areEmpty,
         ...(onSize ? { onSize } : {}),
-        onGiver: (giver: EvmNode, { ref, parentHash }: VerifiedHeader) =>
+        onGiver: (giver: EvmNode, { ref, parentHash, transactions }: VerifiedHeader) => {
+          areEmpty = transactions.length === 0
           given.set(number, { giver, hash: ref.hash, parentHash })
+        }
       }
       const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, checks, options)
       if (ignoredLogs > 0)
