@@ -1,8 +1,13 @@
 /** Whether somebody sees the list. In React Native, `AppState` gives both. */
 export interface Visibility {
-  readonly isVisible: () => boolean
-  /** @returns Removes the listener. */
-  readonly subscribe: (listener: () => void) => () => void
+  /** Returns whether the list is seen now. */
+  isVisible(): boolean
+  /**
+   * Calls the listener after each change of `isVisible`.
+   *
+   * @returns a function that removes the listener.
+   */
+  subscribe(listener: () => void): () => void
 }
 
 interface PageLike {
