@@ -94,13 +94,6 @@ describe.each([
     expect((await ask(whole, accept)).coding).toBe(coding)
   })
 
-  it('is the same from the Fetch handler', async () => {
-    const answer = await history.service.post('/evm-chain', page(), { headers: accept })
-    expect(answer.headers.get('content-encoding')).toBe(coding)
-    const bytes = Buffer.from(await answer.arrayBuffer())
-    expect(decoders[coding as 'zstd'](bytes).toString()).toBe((await ask(page())).text)
-  })
-
   it('is cut where the same answer without it would be', async () => {
     async function* failing() {
       for (let chunk = 0; chunk < 20; chunk++) yield [hashOf(String(chunk)).repeat(3_000)]
@@ -136,6 +129,14 @@ describe('an answer without a coding', () => {
       ])
     }
   )
+
+  it('comes from the Fetch handler, whose host compresses', async () => {
+    const answer = await history.service.post('/evm-chain', page(), {
+      headers: { 'accept-encoding': 'gzip' }
+    })
+    expect(answer.headers.get('content-encoding')).toBeNull()
+    expect(await answer.text()).toBe((await ask(page())).text)
+  })
 
   it('is short, unless the caller refuses it as it is', async () => {
     const short = request('svc_getTransactionsByAddress', [bob, { limit: 5 }])

@@ -27,7 +27,8 @@ export type FetchHandler = (request: Request, origin?: FetchOrigin | object) => 
 const bodilessStatuses = new Set([204, 205, 304])
 
 /**
- * Makes a Fetch handler of the service.
+ * Makes a Fetch handler of the service. Its answers are never compressed: hosts compress a `Response` themselves, and some send its
+ * body without its `content-encoding`, which no caller could read.
  *
  * @param streamIdleMs - a streamed answer that is not read for so long ends with an error.
  */
@@ -60,7 +61,7 @@ function toHttpRequest(request: Request, peerAddress: string | undefined): HttpR
     path: url.pathname,
     query: url.searchParams,
     peerAddress,
-    header: name => request.headers.get(name) ?? undefined,
+    header: name => (name === 'accept-encoding' ? undefined : (request.headers.get(name) ?? undefined)),
     readBody: largestBytes =>
       readBody(request, largestBytes).catch((error: unknown) => {
         throw request.signal.aborted ? callerGone() : error
