@@ -245,7 +245,7 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
   }
 }
 
-/** Whether nothing that a snapshot says differs. */
+/** Two snapshots are the same when each member of one is the same in the other. */
 function isSameSnapshot(one: HistorySnapshot, other: HistorySnapshot): boolean {
   const names = Object.keys({ ...one, ...other }) as (keyof HistorySnapshot)[]
   return names.every(name => one[name] === other[name])
