@@ -13,7 +13,7 @@ import {
 import { documentWithPrefix } from '@chain-data/protocol/document'
 import { errorExamples } from '@chain-data/protocol/examples'
 import { checkParams, checkRequest } from '@chain-data/protocol/validators'
-import { defaultResults, pageOf } from './defaultResults.ts'
+import { defaultResult, pageOf } from './defaultResults.ts'
 import { type Fault, isFault, rpcFault } from './Fault.ts'
 import type { MockCall, MockOptions } from './MockOptions.ts'
 import { wait } from './wait.ts'
@@ -91,7 +91,7 @@ async function answerCall<M extends MethodName>(
   const byDefault = () =>
     call.method === 'rpc.discover' && methodPrefix !== undefined
       ? documentWithPrefix(methodPrefix)
-      : defaultResults[call.method](call)
+      : defaultResult(call)
   const chosen: unknown = typeof override === 'function' ? await override(call as never) : override
   if (chosen === undefined) return conclude(head, byDefault(), context, byDefault)
   // A fixed list is the account's history, so that paging over it ends as it does with the service.

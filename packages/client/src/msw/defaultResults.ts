@@ -24,10 +24,17 @@ type HistoryRecord = TransactionHistory<number | bigint>[number]
 
 /**
  * The answer of the document's examples: to the same params the same result, to others the first example,
- * restricted to what was asked for.
+ * restricted to what was asked for where the method restricts its answer.
  */
-export const defaultResults: {
-  readonly [M in MethodName]: (call: ExampleCall<M>) => MockResult<M> | Fault
+export function defaultResult<M extends MethodName>(
+  call: ExampleCall<M> & { readonly method: M }
+): MockResult<M> | Fault {
+  const { method, params } = call
+  return restricted[method]?.(call) ?? ((findExample(method, params) ?? first(method)) as MockResult<M>)
+}
+
+const restricted: {
+  readonly [M in MethodName]?: (call: ExampleCall<M>) => MockResult<M> | Fault
 } = {
   svc_getTransactionsByAddress: ({ params }) => {
     const [address, options] = params
@@ -56,8 +63,7 @@ export const defaultResults: {
     return { ...status, ...(chainId === undefined ? {} : { chainId }) }
   },
   svc_verifyHistory: ({ params }) =>
-    findExample('svc_verifyHistory', params) ?? { ...first('svc_verifyHistory'), address: params[0] },
-  'rpc.discover': () => first('rpc.discover')
+    findExample('svc_verifyHistory', params) ?? { ...first('svc_verifyHistory'), address: params[0] }
 }
 
 /**

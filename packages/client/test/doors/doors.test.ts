@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import * as actions from '../../src/actions.ts'
 import { evmMethods, methods, solanaMethods } from '../../src/generated/methods.gen.ts'
 import { chainData } from '../../src/kit.ts'
+import type { Method } from '../../src/Method.ts'
 import { chainDataActions } from '../../src/viem.ts'
 import { caught } from '../support/caught.ts'
 import { address, projectId, serverKey, solanaAddress } from '../support/credentials.ts'
@@ -24,13 +25,19 @@ const viemClient = createPublicClient({
   transport: custom({ request: async () => undefined })
 })
 
+/** The arguments that a call of the method must have. */
+function argumentsOf({ params = [] }: Method): Record<string, string> {
+  return Object.fromEntries(params.flatMap(param => ('name' in param ? [[param.name, address]] : [])))
+}
+
 describe('./actions', () => {
   const connection = actions.createConnection({ ...options, chainId: 1 })
 
   test('has a function for every method of the document, which sends what the client sends', async () => {
-    for (const { name, wireName, prefixed } of methods) {
+    for (const method of methods) {
+      const { name, wireName, prefixed } = method
       const send = actions[name as 'discover'] as (...args: unknown[]) => Promise<unknown>
-      const call = { address, accountAddress: address }
+      const call = argumentsOf(method)
       await send(connection, call)
       const client = stubClient() as unknown as Record<string, (call: unknown) => Promise<unknown>>
       await client[name]?.(call)
@@ -128,22 +135,20 @@ describe('what a result is at the top', () => {
     object: [null, [], 'hello', 7, true]
   }
 
-  test.each(methods.map(method => [method.name, method] as const))(
-    '%s',
-    async (name, { result = 'object' }) => {
-      const client = stubClient() as unknown as Record<string, (call: unknown) => Promise<unknown>>
-      for (const value of wrong[result]) {
-        const reason = result === 'list' ? 'NOT_A_LIST' : 'NOT_AN_OBJECT'
-        service.answerWith(answerResult(value))
-        const error = await caught(client[name]?.({ address, accountAddress: address }) as Promise<unknown>)
-        expect(error).toMatchObject({ name: 'ProtocolError', reason, method: name, retryable: false })
-        service.answerWith(({ text }) =>
-          Response.json([{ jsonrpc: '2.0', id: JSON.parse(text)[0].id, result: value }])
-        )
-        const call = { method: name, address, accountAddress: address } as never
-        const [outcome] = await stubClient().batch([call] as never)
-        expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'ProtocolError', reason } })
-      }
+  test.each(methods.map(method => [method.name, method] as const))('%s', async (name, method) => {
+    const { result = 'object' } = method
+    const client = stubClient() as unknown as Record<string, (call: unknown) => Promise<unknown>>
+    for (const value of wrong[result]) {
+      const reason = result === 'list' ? 'NOT_A_LIST' : 'NOT_AN_OBJECT'
+      service.answerWith(answerResult(value))
+      const error = await caught(client[name]?.(argumentsOf(method)) as Promise<unknown>)
+      expect(error).toMatchObject({ name: 'ProtocolError', reason, method: name, retryable: false })
+      service.answerWith(({ text }) =>
+        Response.json([{ jsonrpc: '2.0', id: JSON.parse(text)[0].id, result: value }])
+      )
+      const call = { method: name, ...argumentsOf(method) } as never
+      const [outcome] = await stubClient().batch([call] as never)
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'ProtocolError', reason } })
     }
-  )
+  })
 })

@@ -1,5 +1,6 @@
 import { HttpResponse, http } from 'msw'
 import { type SetupServer, setupServer } from 'msw/node'
+import { methods } from '../../src/generated/methods.gen.ts'
 import type { ChainOptional, Client, ClientOptions } from '../../src/index.ts'
 import { projectId, serverKey } from './credentials.ts'
 import { transports } from './transports.ts'
@@ -49,12 +50,11 @@ export function createStubService(): StubService {
   }
 }
 
-/** The emptiest result that fits the method. */
+/** The emptiest result that fits the method; of one that is not in the document, a list. */
 const answerEmpty: Answer = received => {
-  const isList = /TransactionsByAddress$|^(?!(svc_|acme_)?(enhanced|get|verify)|rpc\.)/.test(
-    received.body.method
-  )
-  return answerResult(isList ? [] : {})(received)
+  const name = received.body.method.replace(/^(svc|acme)_/, '')
+  const known = methods.find(each => name === each.name || name === each.wireName)
+  return answerResult(known?.result === 'object' ? {} : [])(received)
 }
 
 /** A success, as the service writes it. */

@@ -47,9 +47,10 @@ function union(methods: readonly ClientMethod[]): string {
   return methods.map(({ name }) => `'${name}'`).join(' | ') || 'never'
 }
 
-/** The type of a result, with the type parameters that it has. */
-function resultType({ resultName, int64 }: ClientMethod): string {
-  return int64.length > 0 ? `${resultName}<Int64, Address>` : resultName
+/** The type of a result, with the type parameters that it has. The types that the client makes of some have none. */
+function resultType({ resultName, resultParameters, rounded, amounts }: ClientMethod): string {
+  const isOwn = rounded.length + amounts.length > 0
+  return isOwn || resultParameters.length === 0 ? resultName : `${resultName}<${resultParameters.join(', ')}>`
 }
 
 function emitResult({ resultName, resultDescription, rounded, amounts }: ClientMethod): string {

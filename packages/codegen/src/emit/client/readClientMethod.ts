@@ -10,6 +10,7 @@ import {
   type Schema,
   type ServiceDocument
 } from '../../document.ts'
+import { parametersOf } from '../emitTypes.ts'
 
 /** One argument of a call, as the client takes it. */
 export interface Argument {
@@ -34,6 +35,8 @@ export interface ClientMethod {
   readonly endpoints: readonly string[]
   readonly isChainless: boolean
   readonly resultName: string
+  /** Type parameters of the result, such as `Int64`. */
+  readonly resultParameters: readonly string[]
   readonly resultDescription: string
   readonly result: 'list' | 'object'
   readonly int64: readonly string[]
@@ -68,6 +71,7 @@ export function readClientMethod(document: ServiceDocument, method: Method): Cli
     endpoints: endpointsOf(method),
     isChainless: method['x-needs-chain'] === false,
     resultName: nameOf(schema),
+    resultParameters: parametersOf(document).get(nameOf(schema)) ?? [],
     resultDescription: result.description ?? '',
     result: result.type === 'array' ? 'list' : 'object',
     int64: unique(integers.filter(hasTwin).map(({ path }) => path)),
