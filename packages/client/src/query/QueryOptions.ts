@@ -58,9 +58,18 @@ export type QueryArgumentsOf<Arguments, Chain> = Arguments extends unknown
   ? Omit<Arguments, keyof CallOptions> & QueryOptions & Chain
   : never
 
-/** A client as far as a query needs it. */
+/**
+ * A client as far as a query needs it. A client of viem or wagmi that `chainDataActions` extended is one, too.
+ *
+ * A call that names no chain is asked about that of the client, and the key names it.
+ */
 export type ClientWith<
   Name extends keyof Client,
   Chain extends ChainOptional,
   Int64 extends number | string | bigint = number
-> = Pick<Client<Chain, Int64>, Name | 'chainId'>
+> = Pick<Client<Chain, Int64>, Name> & {
+  /** Of a client of this package. */
+  readonly chainId?: number | undefined
+  /** Of a client of viem. */
+  readonly chain?: { readonly id: number } | undefined
+}

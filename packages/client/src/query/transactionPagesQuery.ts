@@ -5,6 +5,7 @@ import type { ChainOptional } from '../Chain.ts'
 import type { IterateArguments } from '../Client.ts'
 import type { TransactionHistory } from '../generated/calls.gen.ts'
 import { createKey } from './createKey.ts'
+import { chainOf } from './createQuery.ts'
 import type { ChainDataInfiniteQuery, ClientWith, QueryArgumentsOf } from './QueryOptions.ts'
 
 const defaultLimit = 100
@@ -39,7 +40,7 @@ export function transactionPagesQuery(
     timeoutMs,
     retries,
     before: start,
-    chainId = client.chainId,
+    chainId = chainOf(client),
     ...rest
   } = isSkipped ? ({} as QueryArgumentsOf<IterateArguments, ChainOptional>) : args
   const asked = { ...rest, chainId, limit: rest.limit ?? defaultLimit }

@@ -1,6 +1,8 @@
 import { examples } from '@chain-data/protocol/examples'
-import { InfiniteQueryObserver, QueryClient, QueryObserver } from '@tanstack/query-core'
+import { InfiniteQueryObserver, QueryClient, QueryObserver, skipToken } from '@tanstack/query-core'
 import { setupServer } from 'msw/node'
+import { createPublicClient, custom } from 'viem'
+import { optimism } from 'viem/chains'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createClient as createFetchClient } from '../../src/fetch.ts'
 import { createClient as createAxiosClient, RpcError } from '../../src/index.ts'
@@ -13,6 +15,7 @@ import {
   transactionPagesQuery,
   verifyHistoryQuery
 } from '../../src/query/index.ts'
+import { chainDataActions } from '../../src/viem.ts'
 import { address, projectId, serverKey, solanaAddress, token } from '../support/credentials.ts'
 import { startLoopbackServer } from '../support/loopbackServer.ts'
 
@@ -50,6 +53,25 @@ function createCache() {
   const cache = new QueryClient()
   return Object.assign(cache, { [Symbol.dispose]: () => cache.clear() })
 }
+
+test('an extended client of viem is asked about its own chain', async () => {
+  const called: unknown[] = []
+  const options = {
+    baseUrl,
+    auth: false,
+    fetch: async (_url: string, { body }: { body?: string }) => {
+      called.push(JSON.parse(`${body}`).chainId)
+      return new Response('{"jsonrpc":"2.0","id":1,"result":{"native":"0","tokens":[],"nfts":[]}}')
+    }
+  } as const
+  const transport = custom({ request: async () => undefined })
+  const client = createPublicClient({ chain: optimism, transport }).extend(chainDataActions(options))
+  const query = getTokensAndNFTsQuery(client, { address })
+  expect(query.queryKey[2]).toMatchObject({ chainId: 10 })
+  using cache = createCache()
+  expect((await cache.fetchQuery(query)).native).toBe('0')
+  expect(called).toEqual([10])
+})
 
 describe.each([
   ['axios', createAxiosClient],
@@ -113,6 +135,43 @@ describe.each([
       staleTime
     })
     expect(requests).toBe(3)
+  })
+
+  test('a call that names no chain is asked about that of the client, and its key names it', async () => {
+    serve()
+    using cache = createCache()
+    const own = createClient({ baseUrl, projectId, serverKey, chainId: 10 })
+    for (const query of [getTokensAndNFTsQuery(own, { address }), transactionPagesQuery(own, { address })]) {
+      expect(query.queryKey[2]).toMatchObject({ chainId: 10 })
+    }
+    const explicit = getTokensAndNFTsQuery(own, { address, chainId: 10 })
+    expect(getTokensAndNFTsQuery(own, { address }).queryKey).toEqual(explicit.queryKey)
+    await cache.fetchQuery(getTokensAndNFTsQuery(own, { address }))
+    expect(cache.getQueryData(explicit.queryKey)?.native).toBe(
+      examples.svc_getTokensAndNFTs[0]!.result.native
+    )
+  })
+
+  test('skipToken keeps a query from being sent, under a key that names its method', async () => {
+    serve()
+    using cache = createCache()
+    const query = getTokensAndNFTsQuery(client, skipToken)
+    const pages = transactionPagesQuery(client, skipToken)
+    const observer = new QueryObserver(cache, query)
+    const ofPages = new InfiniteQueryObserver(cache, pages)
+    const ends = [observer.subscribe(() => {}), ofPages.subscribe(() => {})]
+    for (const result of [observer.getCurrentResult(), ofPages.getCurrentResult()]) {
+      expect(result).toMatchObject({ status: 'pending', fetchStatus: 'idle' })
+    }
+    expect([query.queryKey.slice(0, 2), pages.queryKey.slice(0, 2)]).toEqual([
+      ['chain-data', 'getTokensAndNFTs'],
+      ['chain-data', 'pages']
+    ])
+    observer.setOptions(getTokensAndNFTsQuery(client, { address, chainId: 1 }))
+    await expect.poll(() => observer.getCurrentResult().status).toBe('success')
+    // That of the arguments alone.
+    expect(requests).toBe(1)
+    for (const end of ends) end()
   })
 
   test('a beginning of the key invalidates every answer of the method', async () => {
