@@ -23,6 +23,18 @@ const variants: readonly Variant[] = [
     { title: 'CommonJS, nodenext', file: 'consumer.ts', as: 'consumer.cts', options: { ...nodenext, lib } },
     { title: 'bundler', file: 'consumer.ts', as: 'consumer.ts', options: { ...bundler, lib } }
   ]),
+  {
+    title: 'viem and kit, ESM',
+    file: 'doorsConsumer.ts',
+    as: 'doors.mts',
+    options: { ...nodenext, lib: dom }
+  },
+  {
+    title: 'viem and kit, CommonJS',
+    file: 'doorsConsumer.ts',
+    as: 'doors.cts',
+    options: { ...nodenext, lib: dom }
+  },
   { title: 'queries, ESM', file: 'queryConsumer.ts', as: 'query.mts', options: { ...nodenext, lib: dom } },
   { title: 'queries, bundler', file: 'queryConsumer.ts', as: 'query.ts', options: { ...bundler, lib: dom } },
   { title: 'msw, ESM, nodenext', file: 'mswConsumer.ts', as: 'msw.mts', options: { ...nodenext, lib: dom } },

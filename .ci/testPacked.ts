@@ -2,7 +2,7 @@
  * Installs the packed packages, with `--ignore-scripts`, into empty projects and uses them as a stranger would:
  *
  * - every entry of `@chain-data/client` from ESM and from CommonJS, on Node 20, 22 and the repository's own, with its
- *   behaviour matrix, and its declarations with and without DOM types,
+ *   behaviour matrix, that also on Bun and Deno, and its declarations with and without DOM types,
  * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client, on Node 20 and the
  *   repository's own,
  * - `chain-data-conformance` against that server, which has to pass,
@@ -27,6 +27,10 @@ const packages = clientOnly
 const clientFixtures = join(root, 'packages/client/test/packed')
 const work = mkdtempSync(join(tmpdir(), 'chain-data-packed-'))
 const children: ChildProcess[] = []
+
+// Exact, as all tools are.
+const bunVersion = '1.4.5'
+const denoVersion = '2.9.6'
 
 /** An environment whose first `node` is the given one, and in which no setting of ours reaches the programs. */
 function environmentFor(node: string): NodeJS.ProcessEnv {
@@ -68,14 +72,36 @@ function installNode(major: number): string {
   return join(folder, 'node_modules', name, 'bin', 'node')
 }
 
-/** Node 22, unless the registry has none for this platform: the promised range begins at 20 and is tried there. */
-function tryInstallNode22(): string | undefined {
+/** What a runtime's own package of this platform holds, unless the registry has none. */
+function tryInstall(name: string, install: () => string): string | undefined {
   try {
-    return installNode(22)
+    return install()
   } catch (error) {
-    process.stdout.write(`Node 22 is skipped, it cannot be installed here: ${String(error).split('\n')[0]}\n`)
+    process.stdout.write(`${name} is skipped, it cannot be installed here: ${String(error).split('\n')[0]}\n`)
     return undefined
   }
+}
+
+/** The program of a package that holds one for this platform. */
+function installRuntime(name: string, program: string): string {
+  const folder = join(work, program)
+  mkdirSync(folder)
+  run('npm', ['install', '--ignore-scripts', '--no-save', '--prefix', folder, name], { cwd: folder })
+  return join(folder, 'node_modules', name.slice(0, name.lastIndexOf('@')), program)
+}
+
+/** Runtimes other than Node, by the arguments that come before a program. */
+function installOthers(): { readonly name: string; readonly command: readonly [string, ...string[]] }[] {
+  const { platform, arch } = process
+  const denoPlatform = platform === 'linux' ? `linux-${arch}-glibc` : `${platform}-${arch}`
+  const bun = tryInstall('Bun', () =>
+    installRuntime(`@oven/bun-${platform}-${arch}@${bunVersion}`, 'bin/bun')
+  )
+  const deno = tryInstall('Deno', () => installRuntime(`@deno/${denoPlatform}@${denoVersion}`, 'deno'))
+  return [
+    ...(bun ? [{ name: `Bun ${bunVersion}`, command: [bun, 'run'] as const }] : []),
+    ...(deno ? [{ name: `Deno ${denoVersion}`, command: [deno, 'run', '-A'] as const }] : [])
+  ]
 }
 
 function pack(): string[] {
@@ -193,7 +219,8 @@ function useClient(folder: string, node: string, env: NodeJS.ProcessEnv): void {
 
 try {
   const tarballs = pack()
-  const node22 = tryInstallNode22()
+  // The promised range begins at 20 and is tried there, so that 22 may be missing.
+  const node22 = tryInstall('Node 22', () => installNode(22))
   const nodes = [
     { name: 'Node 20', node: installNode(20), msw: 'msw@2' },
     ...(node22 === undefined ? [] : [{ name: 'Node 22', node: node22, msw: 'msw@3' }]),
@@ -202,14 +229,19 @@ try {
   for (const [index, { name, node, msw }] of nodes.entries()) {
     const env = environmentFor(node)
     const version = run(node, ['--version'], { cwd: work }).trim()
-    // The query builders' types name TanStack Query's, which whoever uses them has.
-    const peers = node === process.execPath ? [msw, '@tanstack/query-core@5'] : [msw]
+    // Types of the entries name those of their peers, which whoever uses them has.
+    const typed = ['@tanstack/query-core@5', '@solana/kit@8', 'viem@2']
+    const peers = node === process.execPath ? [msw, ...typed] : [msw]
     const used = createProject(`client-${index}`, tarballs, ['protocol', 'client'], env, peers)
     useClient(used, node, env)
     process.stdout.write(`packed client works with ${msw} as ESM and CommonJS on ${name} (${version})\n`)
-    const held = await runPackedMatrix(used, node, env)
+    const held = await runPackedMatrix(used, [node], env)
     process.stdout.write(`packed client behaves in ${held} scenarios on ${name}\n`)
     if (node === process.execPath) {
+      for (const { name, command } of installOthers()) {
+        const held = await runPackedMatrix(used, command, env)
+        process.stdout.write(`packed client behaves in ${held} scenarios on ${name}\n`)
+      }
       checkPackedTypes(used, clientFixtures)
       process.stdout.write('declarations of the packed client compile with and without DOM types\n')
     }

@@ -10,11 +10,16 @@ export interface MatrixServer extends AsyncDisposable {
   readonly otherUrl: string
 }
 
+interface Request {
+  readonly id: number
+  readonly method: string
+}
+
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** The JSON-RPC request, one or several. */
-  readonly body: { id: number } | { id: number }[]
+  readonly body: Request | Request[]
   /** 1 for the first request to this path. */
   readonly count: number
   /** When the first request to this path came. */
@@ -27,7 +32,12 @@ type Behaviour = (exchange: Exchange) => void | Promise<void>
 const json = { 'Content-Type': 'application/json' }
 
 function answer({ response, body }: Exchange): void {
-  const one = ({ id }: { id: number }) => ({ jsonrpc: '2.0', id, result: [] })
+  const ofSolana = { lamports: 0, nfts: [], tokens: [] }
+  const one = ({ id, method }: Request) => ({
+    jsonrpc: '2.0',
+    id,
+    result: method.startsWith('enhanced') ? ofSolana : []
+  })
   const text = JSON.stringify(Array.isArray(body) ? body.map(one) : one(body))
   response.writeHead(200, { ...json, 'X-Request-Id': 'request-7' }).end(text)
 }
@@ -49,6 +59,9 @@ const behaviours: Record<string, Behaviour> = {
   'asks-for-a-second': exchange => {
     if (Date.now() - exchange.firstMs >= 990) answer(exchange)
     else exchange.response.writeHead(429, { 'Retry-After': '1' }).end('slow down')
+  },
+  'asks-for-nine-seconds': ({ response }) => {
+    response.writeHead(429, { 'Retry-After': '9' }).end('slow down')
   },
   'asks-until-a-date': exchange => {
     const date = dateAfter(exchange.firstMs)

@@ -1,6 +1,7 @@
-/** Errors and faults are known between the ESM and the CommonJS copy, and between the entries of each. */
+/** Errors are known between the ESM and the CommonJS copy, and between the entries of each, and print their own names. */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
+import { inspect } from 'node:util'
 import * as esmMain from '@chain-data/client'
 import * as esmFetch from '@chain-data/client/fetch'
 
@@ -37,6 +38,10 @@ async function errorsOf({ createClient }) {
 const names = ['ConfigurationError', 'RpcError', 'ProtocolError', 'TransportError']
 for (const source of [copies[1], copies[3]]) {
   for (const [own, error] of await errorsOf(source)) {
+    for (const shown of [inspect(error), error.stack, String(error)]) {
+      assert.ok(shown.startsWith(`${own}: ${error.message}`), shown)
+    }
+    assert.equal(error.constructor.name, own)
     for (const copy of copies) {
       assert.ok(error instanceof copy.ChainDataClientError, `${own} is an error of every copy`)
       for (const name of names) {

@@ -9,8 +9,8 @@ const solanaAddress = '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2'
 const baseUrl = 'https://rpc.example.com'
 const credentials = { projectId: 'packed', serverKey: 'packed-key' }
 
-/** @param entries The modules of this copy: `main`, `fetch`, `query`, `msw` and msw's `setupServer`. */
-exports.exerciseClient = async ({ main, fetch, query, msw, setupServer }) => {
+/** @param entries The modules of this copy, by their names in the package, and msw's `setupServer`. */
+exports.exerciseClient = async ({ main, fetch, actions, viem, kit, history, query, msw, setupServer }) => {
   const methods = {
     svc_getTransactionsByAddress: ({ chainId }) =>
       chainId === 5 ? msw.rpcFault('TOO_MANY_RESULTS') : undefined
@@ -34,6 +34,19 @@ exports.exerciseClient = async ({ main, fetch, query, msw, setupServer }) => {
       assert.equal(error.reason, 'TOO_MANY_RESULTS')
       const options = query.getTokensAndNFTsQuery(client, { address, chainId: 1 })
       assert.deepEqual(await options.queryFn({ signal: new AbortController().signal }), holdings)
+      const list = history.createLiveHistory(client, { address, chainId: 1, pageSize: 3 })
+      const stop = list.subscribe(() => {})
+      await list.refresh()
+      assert.equal(list.getSnapshot().records.length, 3)
+      stop()
+      const connection = actions.createConnection({ baseUrl, ...credentials, chainId: 1 })
+      assert.deepEqual(await actions.getTokensAndNFTs(connection, { address }), holdings)
+      const extension = viem.chainDataActions({ baseUrl, ...credentials })({ chain: { id: 1 } })
+      assert.deepEqual(await extension.getTokensAndNFTs({ address }), holdings)
+      const { chainData } = kit.chainData({ baseUrl, ...credentials, chainId: 103 })({})
+      const account = await chainData.enhancedGetTokensAndNFTs({ accountAddress: solanaAddress })
+      assert.deepEqual(account, solana)
+      for (const { RpcError: own } of [actions, viem, kit]) assert.equal(own, RpcError)
     }
   } finally {
     server.close()

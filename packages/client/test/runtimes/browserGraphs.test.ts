@@ -5,6 +5,9 @@ import { bundle, sourceConditions } from './bundle.ts'
 const entries = [
   '@chain-data/client',
   '@chain-data/client/fetch',
+  '@chain-data/client/actions',
+  '@chain-data/client/viem',
+  '@chain-data/client/kit',
   '@chain-data/client/query',
   '@chain-data/client/history'
 ]
@@ -52,8 +55,8 @@ describe.each(targets)('for $name', target => {
   })
 })
 
-test('./fetch and ./query bring no package along but the protocol', async () => {
-  for (const entry of ['@chain-data/client/fetch', '@chain-data/client/query']) {
+test('every entry but the main one brings no package along but the protocol', async () => {
+  for (const entry of entries.slice(1)) {
     const { files } = await graphOf(entry, targets[0]!)
     const foreign = files.filter(file => !/(^<|packages\/(client|protocol)\/src\/)/.test(file))
     expect(foreign, entry).toEqual([])

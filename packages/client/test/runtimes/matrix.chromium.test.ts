@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { scenarios } from '../matrix/scenarios.ts'
+import { doors } from '../matrix/doors.ts'
+import { scenariosOf } from '../matrix/scenarios.ts'
 import { type MatrixServer, startMatrixServer } from '../matrix/startMatrixServer.ts'
 import { bundle, sourceConditions } from './bundle.ts'
 import { findChromium, startChromium } from './chromium.ts'
@@ -42,8 +43,8 @@ describe.skipIf(executable === undefined)('in Chromium, from a page of another o
     await server?.[Symbol.asyncDispose]()
   })
 
-  describe.each(['axios', 'fetch'])('over %s', entry => {
-    test.each(scenarios)('$title', async ({ title }) => {
+  describe.each(Object.entries(doors))('%s', (entry, door) => {
+    test.concurrent.each(scenariosOf(door))('$title', async ({ title }) => {
       const call = [entry, title, server.url].map(argument => JSON.stringify(argument)).join(', ')
       expect(await page.evaluate(`matrix.runMatrix(${call})`)).toBe('')
     })
@@ -51,11 +52,11 @@ describe.skipIf(executable === undefined)('in Chromium, from a page of another o
 
   test('a server key is refused in a page', async () => {
     const options = `{ baseUrl: location.origin, projectId: 'p', serverKey: 'k' }`
-    for (const entry of ['axios', 'fetch']) {
+    for (const entry of Object.keys(doors)) {
       const attempt = `(() => {
-        try { matrix.entries.${entry}(${options}) } catch (error) { return error.reason }
+        try { matrix.doors['${entry}'].open(${options}) } catch (error) { return error.reason }
       })()`
-      expect(await page.evaluate(attempt)).toBe('KEY_IN_BROWSER')
+      expect(await page.evaluate(attempt), entry).toBe('KEY_IN_BROWSER')
     }
   })
 })

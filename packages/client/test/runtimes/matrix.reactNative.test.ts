@@ -1,6 +1,7 @@
 import { type Context, runInContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { scenarios } from '../matrix/scenarios.ts'
+import { doors } from '../matrix/doors.ts'
+import { scenariosOf } from '../matrix/scenarios.ts'
 import { type MatrixServer, startMatrixServer } from '../matrix/startMatrixServer.ts'
 import { bundle, sourceConditions } from './bundle.ts'
 import { createReactNativeContext } from './reactNative.ts'
@@ -33,8 +34,9 @@ describe('with the globals of React Native', () => {
     }
   )
 
-  describe.each(['axios', 'fetch'])('over %s', entry => {
-    test.each(scenarios.filter(({ title }) => !beyondReach.includes(title)))('$title', async ({ title }) => {
+  describe.each(Object.entries(doors))('%s', (entry, door) => {
+    const within = scenariosOf(door).filter(({ title }) => !beyondReach.includes(title))
+    test.concurrent.each(within)('$title', async ({ title }) => {
       const call = [entry, title, server.url].map(argument => JSON.stringify(argument)).join(', ')
       expect(await runInContext(`matrix.runMatrix(${call})`, context)).toBe('')
     })

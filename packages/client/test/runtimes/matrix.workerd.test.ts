@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { scenarios } from '../matrix/scenarios.ts'
+import { doors } from '../matrix/doors.ts'
+import { scenariosOf } from '../matrix/scenarios.ts'
 import { type MatrixServer, startMatrixServer } from '../matrix/startMatrixServer.ts'
 import { bundle, sourceConditions } from './bundle.ts'
 import { findWorkerd, type RunningWorker, startWorker } from './workerd.ts'
@@ -36,8 +37,8 @@ describe.skipIf(binary === undefined)('in workerd', () => {
     await server?.[Symbol.asyncDispose]()
   })
 
-  describe.each(['axios', 'fetch'])('over %s', entry => {
-    test.each(scenarios)('$title', async ({ title }) => {
+  describe.each(Object.entries(doors))('%s', (entry, door) => {
+    test.concurrent.each(scenariosOf(door))('$title', async ({ title }) => {
       const body = JSON.stringify([entry, title, server.url])
       const response = await fetch(worker.url, { method: 'POST', body })
       expect([response.status, await response.text()]).toEqual([200, ''])

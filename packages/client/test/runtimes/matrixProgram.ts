@@ -1,24 +1,20 @@
-import { createClient as createAxiosClient } from '@chain-data/client'
-import { createClient as createFetchClient } from '@chain-data/client/fetch'
-import { type MatrixContext, runScenario, scenarios } from '../matrix/scenarios.ts'
+import { doors } from '../matrix/doors.ts'
+import { runScenario, scenarios, scenariosOf } from '../matrix/scenarios.ts'
 
-/** `createClient` of both entries. */
-export const entries: Record<string, MatrixContext['createClient']> = {
-  axios: options => createAxiosClient(options),
-  fetch: options => createFetchClient(options)
-}
+export { doors, scenariosOf }
 
 /**
  * Runs one scenario of the behaviour matrix in whatever runtime this was bundled for.
  *
+ * @param name - Of the entry.
  * @returns What did not hold; `''` when all did. Plain text, because it leaves the runtime.
  */
-export async function runMatrix(entry: string, title: string, serverUrl: string): Promise<string> {
+export async function runMatrix(name: string, title: string, serverUrl: string): Promise<string> {
   const scenario = scenarios.find(each => each.title === title)
-  const createClient = entries[entry]
-  if (scenario === undefined || createClient === undefined) return `no scenario ${title} over ${entry}`
+  const door = doors[name]
+  if (scenario === undefined || door === undefined) return `no scenario ${title} of ${name}`
   try {
-    await runScenario(scenario, { createClient, serverUrl })
+    await runScenario(scenario, { door, serverUrl })
     return ''
   } catch (error) {
     return error instanceof Error || typeof error === 'object'
