@@ -16,7 +16,7 @@ import { chainDataActions } from '@chain-data/client/viem'
 export type Feature = 'signal' | 'onAnswer' | 'batch'
 
 /** What a scenario calls with. */
-export interface ReadOptions {
+interface ReadOptions {
   readonly signal?: Pick<AbortSignal, 'aborted' | 'addEventListener' | 'removeEventListener'>
   readonly timeoutMs?: number
   readonly onAnswer?: (answer: Answer) => void
