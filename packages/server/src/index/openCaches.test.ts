@@ -26,9 +26,9 @@ it('keeps in memory what a database user without rights may not keep, and says s
   const caches: DeepHistoryCaches = openDeepHistoryCaches(location, { bound: 1e9, logger })
   cleanUps.push(() => caches.close())
   const cache = caches.ofChain(1)
-  expect(await cache.known(who, anchor)).toEqual({ recordsFrom: 10, candidatesFrom: 10 })
+  expect(await cache.known(who, anchor)).toEqual({ recordsFrom: 10, candidatesFrom: 10, gaps: [] })
   await cache.save(who, anchor, { from: 0, below: 10, records: [], candidates: [] })
-  expect(await cache.known(who, anchor)).toEqual({ recordsFrom: 0, candidatesFrom: 0 })
+  expect(await cache.known(who, anchor)).toEqual({ recordsFrom: 0, candidatesFrom: 0, gaps: [] })
   expect(lines).toHaveLength(1)
   expect(lines[0]).toContain('the deep history cache refuses; it is kept in memory')
 })
@@ -39,7 +39,11 @@ it('keeps in memory what a database that is not there cannot keep', async () => 
   const url = (await createTestDatabase()).replace(/\/([^/?]+)\?/, '/no_such_database?')
   const caches = openDeepHistoryCaches({ kind: 'postgres', url }, { bound: 1, logger })
   cleanUps.push(() => caches.close())
-  expect(await caches.ofChain(1).known(who, anchor)).toEqual({ recordsFrom: 10, candidatesFrom: 10 })
+  expect(await caches.ofChain(1).known(who, anchor)).toEqual({
+    recordsFrom: 10,
+    candidatesFrom: 10,
+    gaps: []
+  })
   expect(lines).toEqual([expect.stringMatching(/PostgreSQL refused/)])
 })
 

@@ -137,6 +137,7 @@ function orElse(
     candidates: (address, anchor) => ask(asked => asked.candidates(address, anchor)),
     lookUpHash: (hash, anchor) => ask(asked => asked.lookUpHash(hash, anchor)),
     save: (address, anchor, stretch) => ask(asked => asked.save(address, anchor, stretch)),
+    forget: address => ask(asked => asked.forget(address)),
     async *records(address, anchor, part) {
       try {
         yield* (other ?? cache).records(address, anchor, part)

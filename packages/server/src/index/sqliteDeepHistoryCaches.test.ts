@@ -65,7 +65,7 @@ describe('a deep history cache', () => {
     const cache = openOne(folder, { bound: 1e9, logger })
     opened.push(cache)
     await cache.save(who, anchor, { from: 0, below: 10, candidates: [] })
-    expect(await cache.known(who, anchor)).toEqual({ recordsFrom: 10, candidatesFrom: 0 })
+    expect(await cache.known(who, anchor)).toEqual({ recordsFrom: 10, candidatesFrom: 0, gaps: [] })
     expect(warnings).toHaveLength(1)
   })
 

@@ -1,4 +1,4 @@
-import type { DeepCoverage, DeepReason } from './deepHistory.ts'
+import type { DeepReason } from './deepHistory.ts'
 
 /** Which blocks an answer about an account speaks of, and what is known of them. */
 export interface AnswerCoverage {
@@ -18,7 +18,7 @@ export interface AnswerCoverage {
    */
   readonly deepHistory?: 'node' | 'state' | 'none'
   /** Transactions of the older history that are left out. */
-  readonly lacks?: DeepCoverage['lacks']
+  readonly lacks?: 'zero-value-receipts'
   /** First block of the older history that is answered, where that is not all of it. */
   readonly deepFrom?: number
   /** Why what is older is not answered. */

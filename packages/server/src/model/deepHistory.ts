@@ -6,14 +6,20 @@ import type { Address, BlockRef, Hash, HoldingCandidate } from './evm.ts'
  */
 export type DeepSource = 'ots' | 'trace_filter' | 'state' | 'none'
 
+/**
+ * Transactions that a search may not find: from state, receipts of no value without a log; from an index of addresses without old states
+ * besides, authorizations (EIP-7702) that others sent.
+ */
+export type DeepGap = 'zero-value-receipts' | 'authorities'
+
 /** How much of one account's history older than an index is answered. */
 export interface DeepCoverage {
   /** `none`: nothing of it. */
   readonly source: DeepSource
   /** Transactions of this block and later ones are answered; 0: all. Above 0, the account's older history is unprovable. */
   readonly from: number
-  /** The transactions that a search from state does not find: receipts of no value, without a log. */
-  readonly lacks?: 'zero-value-receipts'
+  /** The transactions that may be missing. */
+  readonly gaps: readonly DeepGap[]
   /** Why the account's history before `from` is not answered; absent where no node answers for any account. */
   readonly reason?: DeepReason
 }
@@ -48,8 +54,8 @@ interface DeepKnowledge {
   readonly recordsFrom: number
   /** Likewise what it may hold. */
   readonly candidatesFrom: number
-  /** Some of the records were found from state, which does not show receipts of no value; absent: none. */
-  readonly isFromState?: true
+  /** The transactions that may be missing among them. */
+  readonly gaps: readonly DeepGap[]
 }
 
 /** What was found in the blocks from `from` up to, and without, `below`; all of it, or an absent member. */
@@ -57,8 +63,8 @@ export interface DeepStretch {
   readonly from: number
   readonly below: number
   readonly records?: readonly DeepRecord[]
-  /** They were found from state; default false. */
-  readonly isFromState?: boolean
+  /** The transactions that may be missing among them; default none. */
+  readonly gaps?: readonly DeepGap[]
   readonly candidates?: readonly HoldingCandidate[]
 }
 
@@ -102,5 +108,7 @@ export interface DeepHistoryCache {
   lookUpHash(hash: Hash, anchor: BlockRef): Promise<number | undefined>
   /** Lays a stretch below what is known. One that does not reach up to it is passed over. */
   save(address: Address, anchor: BlockRef, stretch: DeepStretch): Promise<void>
+  /** Removes an account, so that its history is read anew. */
+  forget(address: Address): Promise<void>
   close(): Promise<void>
 }

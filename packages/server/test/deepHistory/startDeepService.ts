@@ -33,10 +33,13 @@ export async function startDeepService(options: {
   readonly chain?: Readonly<Record<string, unknown>>
   readonly limits?: Readonly<Record<string, number>>
   readonly history?: Readonly<Record<string, unknown>>
+  /** The configuration's `deepHistory`. */
+  readonly deepHistory?: Readonly<Record<string, unknown>>
   /** Receives the lines of warnings. */
   readonly onWarning?: (line: string) => void
 }): Promise<DeepService> {
-  const { nodeUrl, store, chain = {}, limits = {}, history = {}, onWarning = () => undefined } = options
+  const { nodeUrl, store, chain = {}, limits = {}, history = {}, deepHistory = {} } = options
+  const { onWarning = () => undefined } = options
   const logger = createLogger({ level: 'warn', write: onWarning })
   const server = await createServer(
     {
@@ -46,7 +49,8 @@ export async function startDeepService(options: {
       rateLimit: false,
       overload: false,
       limits: { requestDeadlineMs: 60_000, metadataWaitMs: 1, ...limits },
-      history
+      history,
+      deepHistory
     },
     { logger }
   )

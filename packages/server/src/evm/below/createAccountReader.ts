@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
+import { decodeDetailed } from '../../index/record/details.ts'
 import { toHex } from '../../index/record/hexBytes.ts'
 import type { DeepHistoryCache, DeepRecord } from '../../model/deepHistory.ts'
-import type { BlockRef, Hash } from '../../model/evm.ts'
+import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
-import type { EvmSource } from '../blocks/evmSource.ts'
+import { CallBoundError } from './meterCalls.ts'
 import type { FoundBlock } from './search/DownwardSearch.ts'
 import { recordsOf } from './search/recordsOf.ts'
-import { callsPerBlock, hashesIn, type Searches } from './searches.ts'
+import { gapsOf, hashesIn, type Searches } from './searches.ts'
 
 /** The rule by which a transaction is associated with an account; another rule makes what was kept before useless. */
-const associationRule = 2
+const associationRule = 3
 
 /**
  * Limits the cache to what was read with this setting of `traces` and this rule of association: anything else has other parties
@@ -24,6 +25,7 @@ export function cacheOfMode(cache: DeepHistoryCache, traces: TraceMode): DeepHis
     candidates: (address, anchor) => cache.candidates(address, marked(anchor)),
     lookUpHash: (hash, anchor) => cache.lookUpHash(hash, marked(anchor)),
     save: (address, anchor, stretch) => cache.save(address, marked(anchor), stretch),
+    forget: address => cache.forget(address),
     close: () => cache.close()
   }
 }
@@ -36,13 +38,7 @@ function markedHash(hash: Hash, traces: TraceMode): Hash {
 const blocksAtOnce = 16
 
 /** Takes searches further down, step by step, and keeps what they find. */
-export function createAccountReader({
-  source,
-  cache
-}: {
-  readonly source: Pick<EvmSource, 'block'>
-  readonly cache: Pick<DeepHistoryCache, 'save'>
-}) {
+export function createAccountReader(cache: Pick<DeepHistoryCache, 'save'>) {
   /**
    * Advances the search that has come less far where nothing found is left, and keeps some of what was found.
    * @param wanted - how many records are searched for.
@@ -60,7 +56,7 @@ export function createAccountReader({
       await keepSome(searches, searches.found, signal)
     } catch (error) {
       // It may have been found by a node that lies: what was not kept is searched again.
-      searches.below = Number.NaN
+      if (!(error instanceof CallBoundError)) searches.below = Number.NaN
       throw error
     }
   }
@@ -70,19 +66,27 @@ export function createAccountReader({
     { bottom, blocks }: NonNullable<Searches['found']>,
     signal: AbortSignal
   ): Promise<void> {
-    const { address, anchor, below, direct } = searches
-    const portion = direct === undefined ? blocks : blocks.slice(0, blocksAtOnce)
-    const left = blocks.slice(portion.length)
-    const from = left.length === 0 ? bottom : (portion.at(-1)?.number ?? bottom)
-    const records = direct && (await Promise.all(portion.map(block => readBlock(block, searches, signal))))
+    const { address, anchor, below, direct, unlisted } = searches
+    const all = [...blocks]
+    searches.found = { bottom, blocks: all }
+    const fromOf = (count: number) => (count < all.length ? (all[count - 1]?.number ?? bottom) : bottom)
+    let count = direct === undefined ? all.length : Math.min(all.length, blocksAtOnce)
+    let extra: readonly DeepRecord[] = []
+    if (direct !== undefined) {
+      const ends = unlisted?.readEnds({ from: fromOf(count), below }, signal)
+      ;[count] = await Promise.all([readBlocks(searches, all, count, signal), ends])
+      extra = await readUnlisted(searches, all.slice(0, count), { from: fromOf(count), below }, signal)
+    }
+    const portion = all.slice(0, count)
+    const records = [...portion.flatMap(each => each.records ?? []), ...extra]
+    const from = fromOf(count)
     await cache.save(address, anchor, {
       ...{ from, below, candidates: portion.flatMap(({ candidates }) => candidates) },
-      ...(records && { records: records.flat() }),
-      isFromState: searches.source === 'state'
+      ...(direct && { records, gaps: gapsOf(searches) })
     })
-    searches.kept += records?.flat().length ?? 0
+    searches.kept += records.length
     searches.below = from
-    searches.found = left.length === 0 ? undefined : { bottom, blocks: left }
+    searches.found = count === all.length ? undefined : { bottom, blocks: all.slice(count) }
   }
 
   /** @returns `undefined`: the searches have not been through any blocks together yet. */
@@ -100,9 +104,49 @@ export function createAccountReader({
     return { bottom, blocks: merge(logs.take(bottom), direct?.take(bottom) ?? []) }
   }
 
+  /**
+   * Reads the first blocks of a list, and notes their records there.
+   * @returns how many of them were read, which are fewer when the request may make no more calls.
+   */
+  async function readBlocks(searches: Searches, all: FoundBlock[], count: number, signal: AbortSignal) {
+    const read = await Promise.allSettled(
+      all.slice(0, count).map(async (block, position) => {
+        all[position] = { ...block, hashes: [], records: await readBlock(block, searches, signal) }
+      })
+    )
+    const failures = read.flatMap(each => (each.status === 'rejected' ? [each.reason] : []))
+    const failed = failures.find(error => !(error instanceof CallBoundError)) ?? failures[0]
+    const whole = read.findIndex(({ status }) => status === 'rejected')
+    if (failed === undefined) return count
+    if (whole === 0 || !(failed instanceof CallBoundError)) throw failed
+    return whole
+  }
+
+  /** Reads the account's records in blocks of a stretch that no hint names. */
+  async function readUnlisted(
+    { address, unlisted, blocks }: Searches,
+    read: readonly FoundBlock[],
+    stretch: { readonly from: number; readonly below: number },
+    signal: AbortSignal
+  ): Promise<readonly DeepRecord[]> {
+    if (unlisted === undefined) return []
+    const known = read.filter(({ records = [] }) => records.length > 0)
+    const sent = known.flatMap(({ number, records = [] }) => sentOf(records, address).map(() => number))
+    const named = new Set(known.map(({ number }) => number))
+    const numbers = (await unlisted.find(stretch, sent, signal)).filter(number => !named.has(number))
+    const found = await Promise.all(
+      numbers.map(async number => {
+        const records = unlisted.records.get(number) ?? recordsOf(await blocks.block(number, signal), address)
+        unlisted.records.set(number, records)
+        return records
+      })
+    )
+    return found.flat()
+  }
+
   async function readBlock(
     { number, hashes, records }: FoundBlock,
-    searches: Searches,
+    { address, blocks }: Searches,
     signal: AbortSignal
   ): Promise<readonly DeepRecord[]> {
     if (records !== undefined) {
@@ -114,13 +158,21 @@ export function createAccountReader({
       return records
     }
     if (hashes.length === 0) return []
-    searches.calls += callsPerBlock
-    const rows = await source.block(number, signal)
+    const rows = await blocks.block(number, signal)
     requireNamed(number, hashes, hashesIn(rows))
-    return recordsOf(rows, searches.address)
+    return recordsOf(rows, address)
   }
 
   return { step }
+}
+
+/** The records whose transactions an account sent. */
+function sentOf(records: readonly DeepRecord[], address: Address): readonly DeepRecord[] {
+  const details = decodeDetailed({
+    ids: records.map(({ id }) => id),
+    bytes: Buffer.concat(records.map(({ bytes }) => bytes))
+  })
+  return records.filter((_, position) => details[position]?.transaction.from === address)
 }
 
 /** @throws {NodeContradictionError} a transaction was named that is not there. */

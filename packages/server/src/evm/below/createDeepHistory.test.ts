@@ -6,6 +6,7 @@ import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { EvmNode, NodeCall, NodeCallOptions } from '../../nodes/evm/nodeCall.ts'
+import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { NodeRpcError, StoreUnavailableError } from '../../platform/errors.ts'
 import { transferTopic } from '../blocks/readLogs.ts'
 import { createDeepHistory, type DeepHistory } from './createDeepHistory.ts'
@@ -40,6 +41,7 @@ const logAt = (number: number) => ({
 const answerAll: Answer = ({ method, params }) => {
   if (method === 'ots_searchTransactionsBefore') return { txs: [], receipts: [], lastPage: true }
   if (method === 'trace_filter') return []
+  if (method === 'eth_blockNumber') return `0x${height.toString(16)}`
   if (method !== 'eth_getLogs')
     throw new NodeRpcError(`${method}: there is no such method`, -32601, undefined)
   const [{ fromBlock, toBlock, topics }] = params as [
@@ -71,6 +73,7 @@ function open({ kept = cache, traces = 'off' }: { kept?: DeepHistoryCache; trace
     cache: kept,
     traces,
     rpc: {
+      ...({} as EvmUpstreams),
       async request(call, options = {}) {
         const value = await answer(call, options)
         return options.read === undefined ? value : options.read(value, node)
@@ -79,13 +82,13 @@ function open({ kept = cache, traces = 'off' }: { kept?: DeepHistoryCache; trace
         throw new Error('it has an index of addresses: nothing asks for state')
       }
     },
-    source: {
+    openSource: () => ({
       async block(number) {
         await readBlock(number)
         return encodeBlock(blockAt(number))
       },
       blockRef: async () => anchor
-    }
+    })
   })
 }
 
@@ -108,6 +111,7 @@ function refusing(times: number): DeepHistoryCache {
   return {
     ...{ known: cache.known.bind(cache), records: cache.records.bind(cache), close: async () => undefined },
     ...{ candidates: cache.candidates.bind(cache), lookUpHash: cache.lookUpHash.bind(cache) },
+    forget: cache.forget.bind(cache),
     async save(...stretch) {
       if (left-- > 0) throw new StoreUnavailableError('written by another process')
       await cache.save(...stretch)

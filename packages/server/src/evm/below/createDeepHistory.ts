@@ -3,15 +3,17 @@ import type { DeepCoverage, DeepHistoryCache, DeepProgress, DeepSource } from '.
 import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { isAbsent, readCount, readObject } from '../../nodes/evm/rawFields.ts'
-import type { EvmRpc } from '../../nodes/evm/rpc.ts'
+import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { createSharedWork, DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
+import { eachOnce } from '../../platform/eachOnce.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
-import { chooseSource, findOffers, type Offers } from './chooseSource.ts'
+import { chooseSource, findOffers, gapsFrom, type Offers } from './chooseSource.ts'
 import { cacheOfMode, createAccountReader } from './createAccountReader.ts'
 import { createMeter } from './createMeter.ts'
+import { CallBoundError, CallBudget } from './meterCalls.ts'
 import type { SearchEnd } from './search/DownwardSearch.ts'
 import { createSearches, hashesIn, type Searches } from './searches.ts'
 
@@ -56,12 +58,12 @@ export interface DeepHistory {
 }
 
 export interface DeepHistoryOptions {
-  readonly rpc: Pick<EvmRpc, 'request' | 'batch'>
-  /** Reads blocks as the indexer does. */
-  readonly source: Pick<EvmSource, 'block' | 'blockRef'>
+  readonly rpc: EvmUpstreams
+  /** Opens a source that reads blocks as the indexer does. */
+  openSource(rpc: EvmUpstreams): Pick<EvmSource, 'block' | 'blockRef'>
   readonly cache: DeepHistoryCache
   readonly traces: TraceMode
-  /** Maximum of calls to nodes in one reading, about; default: no bound. */
+  /** Maximum of calls to nodes for one request, repeated ones not counted; default: no bound. */
   readonly maxCalls?: number
   /** `Date.now`, replaced in tests. */
   readonly now?: () => number
@@ -77,21 +79,24 @@ const rememberedEnds = 4_096
 const reserveMs = 500
 
 export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
-  const { rpc, source, traces, maxCalls = Number.POSITIVE_INFINITY, now = Date.now } = options
+  const { rpc, traces, maxCalls = Number.POSITIVE_INFINITY, now = Date.now } = options
   const payments = traces !== 'off'
   const cache = cacheOfMode(options.cache, traces)
   const share = createSharedWork()
-  const { begin, isCapped } = createSearches({ rpc, source, traces })
+  const source = options.openSource(rpc)
+  const { begin, learn, isCapped, isSeenWide } = createSearches(options)
+  /** By the signal of the request. */
+  const budgets = new WeakMap<AbortSignal, CallBudget>()
   const begun = new BoundedMap<string, Searches>(rememberedSearches)
   const ends = new BoundedMap<string, { readonly end: SearchEnd; readonly atMs: number }>(rememberedEnds)
-  const reader = createAccountReader({ source, cache })
+  const reader = createAccountReader(cache)
   let found: { readonly offers: Offers; readonly atMs: number } | undefined
-  /** Blocks older than the index, as far as is known. */
-  let olderBlocks = 0
+  /** Blocks older than the index; absent: not known yet. */
+  let olderBlocks: number | undefined
 
   const choose = (offers: Offers, blocks: number, isProvable: boolean) =>
     chooseSource(offers, { payments, isCapped: isCapped(blocks), isProvable })
-  const answeredBy = () => found && choose(found.offers, olderBlocks, true)
+  const answeredBy = () => found && choose(found.offers, olderBlocks ?? found.offers.head ?? 0, true)
 
   async function findOut(signal: AbortSignal): Promise<DeepSource> {
     const known = answeredBy()
@@ -99,6 +104,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     if (known !== undefined && (known !== 'none' || !isOld)) return known
     await share('offers of nodes', signal, async within => {
       found = { offers: await findOffers(rpc, payments, within), atMs: now() }
+      learn(found.offers)
     })
     return answeredBy() ?? 'none'
   }
@@ -131,13 +137,39 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
   }
 
   /** Checks that older blocks belong to the index's chain; else nothing is read. */
-  async function requireBranch(anchor: BlockRef, signal: AbortSignal): Promise<void> {
-    const canonical = await source.blockRef(anchor.number, signal)
+  async function requireBranch(
+    { blockRef }: Pick<EvmSource, 'blockRef'>,
+    anchor: BlockRef,
+    signal: AbortSignal
+  ): Promise<void> {
+    const canonical = await blockRef(anchor.number, signal)
     if (canonical?.hash === anchor.hash) return
     throw new NodeContradictionError(
       `block ${anchor.number}: the node has ${canonical?.hash ?? 'none'}, the index ${anchor.hash}`,
       { number: anchor.number }
     )
+  }
+
+  /**
+   * Returns how far down the account is known. What may lack more than a source that is there by now is forgotten, and read from
+   * that.
+   */
+  async function knownOf(address: Address, anchor: BlockRef) {
+    const known = await cache.known(address, anchor)
+    if (found === undefined || known.gaps.length === 0) return known
+    const source = choose(found.offers, anchor.number, true)
+    const isSure = source === 'ots' || (source === 'trace_filter' && isSeenWide(anchor.number))
+    const gaps = gapsFrom(source, found.offers.state)
+    const isLess = gaps.length < known.gaps.length && gaps.every(gap => known.gaps.includes(gap))
+    if (!isSure || !isLess) return known
+    await cache.forget(address)
+    return cache.known(address, anchor)
+  }
+
+  function budgetOf(signal: AbortSignal): CallBudget {
+    const budget = budgets.get(signal) ?? new CallBudget(maxCalls)
+    budgets.set(signal, budget)
+    return budget
   }
 
   async function read(
@@ -146,7 +178,8 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     isEnough: () => Promise<boolean>,
     wanted: number
   ): Promise<DeepProgress> {
-    const known = () => cache.known(address, anchor)
+    const known = () => knownOf(address, anchor)
+    const budget = budgetOf(signal)
     const lowest = async () => (await known())[lane === 'records' ? 'recordsFrom' : 'candidatesFrom']
     const meter = createMeter(await lowest())
     const isDone = async (below: number) => below === 0 || (await isEnough())
@@ -161,29 +194,37 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
           // Without one, histories begin at the index, or where they can be proven.
           if (lane === 'records' && index === 'none') break
           let searches: Searches | undefined
-          await share(name, within, async stepSignal => {
-            const { [lane === 'records' ? 'recordsFrom' : 'candidatesFrom']: from, isFromState } =
-              await known()
-            const offers = found?.offers ?? {}
-            // What was found from state was found because the account has a key.
-            const hasKey = isKeyIndexed || isFromState === true
-            searches = await takeUp(name, { address, below: from, index, anchor, offers, hasKey })
-            meter.begin(searches)
-            try {
-              if (!searches.isOfBranch) await requireBranch(anchor, stepSignal)
-              searches.isOfBranch = true
-              await reader.step(searches, stepSignal, Math.max(1, wanted - meter.kept))
-            } finally {
-              begun.set(name, searches)
-              noteEnd(searches)
-            }
-          })
+          try {
+            await share(name, within, async stepSignal => {
+              const { [lane === 'records' ? 'recordsFrom' : 'candidatesFrom']: from, gaps } = await known()
+              const offers = found?.offers ?? {}
+              // What was found from state was found because the account has a key.
+              const hasKey = isKeyIndexed || gaps.includes('zero-value-receipts')
+              searches = await takeUp(name, { address, below: from, index, anchor, offers, hasKey })
+              searches.budget = budget
+              meter.begin(searches)
+              try {
+                if (!searches.isOfBranch) await requireBranch(searches.blocks, anchor, stepSignal)
+                searches.isOfBranch = true
+                await reader.step(searches, stepSignal, Math.max(1, wanted - meter.kept))
+              } catch (error) {
+                if (error instanceof CallBoundError) searches.isFrugal = true
+                throw error
+              } finally {
+                begun.set(name, searches)
+                noteEnd(searches)
+              }
+            })
+          } catch (error) {
+            if (!(error instanceof CallBoundError)) throw error
+            // Another request's bound ends nothing for this one.
+            if (searches !== undefined) return meter.progress(await lowest(), searches)
+          }
           below = await lowest()
           if (searches === undefined) continue
           const { problem } = searches.direct ?? {}
           if (searches.found === undefined && problem !== undefined && !(await isDone(below)))
             return { isDone: false, reachedBlock: below, problem }
-          if (meter.calls >= maxCalls) return meter.progress(below, searches)
         }
         return { isDone: true, reachedBlock: below }
       })
@@ -204,19 +245,25 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
   }
 
   return {
-    ...{ cache, answeredBy, findOut },
+    ...{ answeredBy, findOut },
+    cache: { ...cache, known: knownOf },
     async coverage(address, anchor) {
-      const { isFromState, recordsFrom } = await cache.known(address, anchor)
+      const { gaps: kept, recordsFrom } = await knownOf(address, anchor)
       const end = endOf(address, anchor)
       const isEnded = end !== undefined && end.from >= recordsFrom
       const next = found ? choose(found.offers, anchor.number, !isEnded) : 'none'
-      const isState = isFromState === true || next === 'state' || (isEnded && end.from < anchor.number)
-      const lacks = { lacks: 'zero-value-receipts' } as const
-      if (next !== 'none') return { source: isState ? 'state' : next, from: 0, ...(isState && lacks) }
+      const isFromState = isEnded && end.from < anchor.number
+      const gaps = eachOnce([
+        ...kept,
+        ...gapsFrom(next, found?.offers.state === true),
+        ...gapsFrom(isFromState ? 'state' : 'none', true)
+      ])
+      const source = gaps.includes('zero-value-receipts') ? 'state' : next
+      if (next !== 'none') return { source, from: 0, gaps }
       const reason = isEnded ? { reason: end.reason } : {}
-      if (isState && recordsFrom < anchor.number)
-        return { source: 'state', from: recordsFrom, ...lacks, ...reason }
-      return { source: 'none', from: anchor.number, ...reason }
+      if (source === 'state' && recordsFrom < anchor.number)
+        return { source, from: recordsFrom, gaps, ...reason }
+      return { source: 'none', from: anchor.number, gaps: [], ...reason }
     },
     readRecords: (request, isEnough, wanted = Number.POSITIVE_INFINITY) =>
       read(request, 'records', isEnough, wanted),
@@ -230,7 +277,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
       if (isAbsent(blockNumber)) return undefined
       const number = readCount(blockNumber, `transaction ${hash}: blockNumber`)
       if (number >= anchor.number) return undefined
-      await requireBranch(anchor, signal)
+      await requireBranch(source, anchor, signal)
       const rows = await source.block(number, signal)
       const place = hashesIn(rows).indexOf(hash)
       if (place < 0) {

@@ -44,7 +44,7 @@ describe('the size of a span', () => {
     for (let call = 0; call < 40; call++) {
       asked.push(size.blocks)
       if (size.blocks > taken) size.refused(size.blocks, 'no')
-      else size.answered(3)
+      else size.answered(3, size.blocks)
     }
     expect(size.blocks).toBeGreaterThan(taken / 2)
     expect(asked.filter(blocks => blocks > taken).length).toBeLessThan(13)
@@ -59,14 +59,14 @@ describe('the size of a span', () => {
   it('grows again after a crowded stretch', () => {
     const size = new SpanSize()
     while (size.blocks > 1) size.refused(size.blocks, 'too many results')
-    for (let call = 0; call < 1_000; call++) size.answered(0)
+    for (let call = 0; call < 1_000; call++) size.answered(0, 1)
     expect(size.blocks).toBeGreaterThan(100_000)
   })
 
   it('does not grow while answers are large', () => {
     const size = new SpanSize()
     const before = size.blocks
-    size.answered(100_000)
+    size.answered(100_000, 1)
     expect(size.blocks).toBe(before)
   })
 })

@@ -67,7 +67,7 @@ export function createSpanSearch({ below, size, ask, searchBlock }: SpanSearchOp
       const blocks = to - lowest + 1
       const beganMs = performance.now()
       try {
-        size.answered(await ask({ from: lowest, to }, found, signal))
+        size.answered(await ask({ from: lowest, to }, found, signal), blocks)
         from = lowest
         return
       } catch (error) {
@@ -115,6 +115,7 @@ const plentyEntries = 2_000
 export class SpanSize {
   #blocks = firstBlocks
   #refused = Number.POSITIVE_INFINITY
+  #taken = 0
   #answersSince = 0
 
   get blocks(): number {
@@ -126,7 +127,19 @@ export class SpanSize {
     return Number.isFinite(this.#refused)
   }
 
-  answered(entries: number): void {
+  /** The most blocks that a node has answered about at once; 0: none yet. */
+  get taken(): number {
+    return this.#taken
+  }
+
+  /** Notes that a node answers about so many blocks at once. */
+  took(blocks: number): void {
+    this.#taken = Math.max(this.#taken, blocks)
+  }
+
+  /** @param blocks - how many were asked about. */
+  answered(entries: number, blocks: number): void {
+    this.took(blocks)
     this.#answersSince++
     if (this.#answersSince >= answersToGrow) this.#refused *= 2
     if (this.#answersSince >= answersToGrow) this.#answersSince = 0

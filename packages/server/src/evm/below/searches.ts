@@ -1,22 +1,25 @@
 import { type BlockRows, hashLength } from '../../index/record/encodeBlock.ts'
 import { toHex } from '../../index/record/hexBytes.ts'
-import type { DeepSource } from '../../model/deepHistory.ts'
+import type { DeepGap, DeepSource } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash } from '../../model/evm.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import { readList, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
-import type { EvmRpc } from '../../nodes/evm/rpc.ts'
+import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createBatchSize } from '../../nodes/upstreams/limits.ts'
 import { steadyClock, systemClock } from '../../platform/clock.ts'
+import { createPermits } from '../../platform/concurrency/permits.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
-import type { Offers } from './chooseSource.ts'
+import { gapsFrom, isTooManyCalls, isTooNarrow, learnSpans, type Offers } from './chooseSource.ts'
 import { createLogSearch } from './createLogSearch.ts'
 import { createOtsSearch } from './createOtsSearch.ts'
 import { SpanSize } from './createSpanSearch.ts'
 import { createTraceSearch } from './createTraceSearch.ts'
+import { CallBudget, meterCalls } from './meterCalls.ts'
 import type { DownwardSearch, FoundBlock } from './search/DownwardSearch.ts'
 import { createOldState } from './state/createOldState.ts'
-import { createPace, type Pace } from './state/createPace.ts'
+import { createPace } from './state/createPace.ts'
 import { StateSearch } from './state/StateSearch.ts'
+import { UnlistedSearch } from './UnlistedSearch.ts'
 
 /** The searches for one account before one block. */
 export interface Searches {
@@ -30,7 +33,15 @@ export interface Searches {
   readonly logs: DownwardSearch
   /** Everything else; absent: only what may be held is searched for. */
   readonly direct?: DownwardSearch
+  /** What `direct` does not name; absent: nothing, or no node has the states that show it. */
+  readonly unlisted?: UnlistedSearch
   readonly source: DeepSource
+  /** Reads blocks for it. */
+  readonly blocks: Pick<EvmSource, 'block' | 'blockRef'>
+  /** Of the request that takes it further. */
+  budget: CallBudget
+  /** Its blocks are read one after the other: a request had too few calls for those that it began to read. */
+  isFrugal: boolean
   /** The node was seen to have the index's first block. */
   isOfBranch: boolean
   /** Calls to nodes so far. */
@@ -49,12 +60,11 @@ const thoroughBlocks = 10_000
 
 /** Begins searches of a chain; what nodes refuse is learnt for all of them together. */
 export function createSearches(options: {
-  readonly rpc: Pick<EvmRpc, 'request' | 'batch'>
-  readonly source: Pick<EvmSource, 'block'>
+  readonly rpc: EvmUpstreams
+  openSource(rpc: EvmUpstreams): Pick<EvmSource, 'block' | 'blockRef'>
   readonly traces: TraceMode
 }) {
-  const { source, traces } = options
-  const withCalls = traces !== 'off'
+  const withCalls = options.traces !== 'off'
   const logSpans = new SpanSize()
   const thoroughLogSpans = new SpanSize()
   const traceSpans = new SpanSize()
@@ -62,67 +72,92 @@ export function createSearches(options: {
   const stateSize = createBatchSize(maxStateCalls, systemClock)
   const pace = createPace(steadyClock)
 
-  const hashesOfBlock = async (number: number, signal: AbortSignal) =>
-    hashesIn(await source.block(number, signal))
-
-  /** For a block with more logs than the node gives at once. */
-  async function logsOfBlock(rpc: Pick<EvmRpc, 'request'>, number: number, signal: AbortSignal) {
-    const receipts = await Promise.all(
-      (await hashesOfBlock(number, signal)).map(hash =>
-        rpc.request({ method: 'eth_getTransactionReceipt', params: [hash] }, { signal, height: number })
-      )
-    )
-    return receipts.flatMap(receipt =>
-      readList(readObject(receipt, `block ${number}: receipt`).logs, 'logs').map(log => ({
-        ...readObject(log, 'log'),
-        blockNumber: toQuantity(number)
-      }))
-    )
+  /** Asks as often as the nodes let it, and counts the calls. */
+  function openNodes(searches: Pick<Searches, 'calls' | 'budget' | 'isFrugal'>) {
+    const metered = meterCalls(options.rpc, calls => {
+      searches.budget.spend(calls)
+      searches.calls += calls
+    })
+    const rpc: Pick<EvmRpc, 'request' | 'batch'> = {
+      request: (call, within) => pace.run(1, within?.signal, () => metered.request(call, within)),
+      batch: (calls, within) => pace.run(calls.length, within?.signal, () => metered.batch(calls, within))
+    }
+    const source = options.openSource(metered)
+    const permits = createPermits(inUse => {
+      const isAffordable = searches.budget.left >= (inUse + 1) * usualBlockCalls
+      return inUse === 0 || (isAffordable && !searches.isFrugal)
+    })
+    const read = async (number: number, signal: AbortSignal | undefined) => {
+      const rows = await source.block(number, signal)
+      // Where nonces are not given, the block's reader goes on without them: here they were not asked for.
+      searches.budget.check()
+      return rows
+    }
+    const blocks: Searches['blocks'] = {
+      block: (number, signal) =>
+        permits.run(() => pace.run(callsPerBlock, signal, () => read(number, signal)), signal),
+      blockRef: (number, signal) => pace.run(1, signal, () => source.blockRef(number, signal))
+    }
+    return { rpc, blocks }
   }
 
   function begin({ address, below, index, anchor, offers, hasKey }: Begun): Searches {
     const wanted = { address, below }
     const isThorough = anchor.number <= thoroughBlocks
+    const progress = { below, isOfBranch: false, calls: 0, kept: 0, percent: 0 }
+    const spending = { budget: new CallBudget(0), isFrugal: false }
+    const searches = { address, anchor, source: index, ...progress, ...spending }
+    const { rpc, blocks } = openNodes(searches)
+    const block = (number: number, signal: AbortSignal) => blocks.block(number, signal)
+    const hashesOfBlock = async (number: number, signal: AbortSignal) => hashesIn(await block(number, signal))
+
+    /** For a block with more logs than the node gives at once. */
+    async function logsOfBlock(number: number, signal: AbortSignal) {
+      const receipts = await Promise.all(
+        (await hashesOfBlock(number, signal)).map(hash =>
+          rpc.request({ method: 'eth_getTransactionReceipt', params: [hash] }, { signal, height: number })
+        )
+      )
+      return receipts.flatMap(receipt =>
+        readList(readObject(receipt, `block ${number}: receipt`).logs, 'logs').map(log => ({
+          ...readObject(log, 'log'),
+          blockNumber: toQuantity(number)
+        }))
+      )
+    }
+
     const size = isThorough ? thoroughLogSpans : logSpans
-    const searches = {
-      address,
-      anchor,
-      below,
-      source: index,
-      isOfBranch: false,
-      calls: 0,
-      kept: 0,
-      percent: 0
-    }
-    const rpc = paced(options.rpc, pace, calls => {
-      searches.calls += calls
-    })
-    const block = (number: number, signal: AbortSignal) => {
-      searches.calls += callsPerBlock
-      return pace.run(callsPerBlock, signal, () => source.block(number, signal))
-    }
-    const logs = createLogSearch(
-      { rpc, size, isThorough, logsOfBlock: (number, signal) => logsOfBlock(rpc, number, signal) },
-      wanted
-    )
+    const logs = createLogSearch({ rpc, size, isThorough, logsOfBlock }, wanted)
+    const openState = () =>
+      createOldState(rpc, address, {
+        ...{ size: stateSize, nonceMethod: offers.nonceMethod },
+        maxCalls: () => Math.max(1, Math.min(pace.maxCalls(), searches.budget.left))
+      })
     const directs: Readonly<Record<DeepSource, () => DownwardSearch | undefined>> = {
       ots: () => createOtsSearch({ rpc, withCalls }, wanted),
       trace_filter: () => createTraceSearch({ rpc, size: traceSpans, withCalls, hashesOfBlock }, wanted),
-      state: () => {
-        const state = createOldState(rpc, address, { size: stateSize, pace, nonceMethod: offers.nonceMethod })
-        return new StateSearch({ state, block, hasKey }, wanted)
-      },
+      state: () => new StateSearch({ state: openState(), block, hasKey }, wanted),
       none: () => undefined
     }
     const direct = directs[index]()
-    return Object.assign(searches, { logs, ...(direct && { direct }) })
+    const isListed = index === 'ots' || index === 'trace_filter'
+    const unlisted = isListed && offers.state ? new UnlistedSearch(openState()) : undefined
+    return Object.assign(searches, { logs, blocks, ...(direct && { direct }), ...(unlisted && { unlisted }) })
   }
 
   return {
     begin,
+    learn: (offers: Offers) => learnSpans(traceSpans, offers),
     /** Reports whether `trace_filter` takes so few blocks at once that it costs more than state. */
-    isCapped: (blocks: number) => traceSpans.isRefused && blocks / traceSpans.blocks > maxTraceCalls
+    isCapped: (blocks: number) => isTooNarrow(traceSpans, blocks),
+    /** Reports whether `trace_filter` was seen to take so many blocks at once that it costs less. */
+    isSeenWide: (blocks: number) => !isTooManyCalls(blocks, traceSpans.taken)
   }
+}
+
+/** The transactions that such searches may not find. */
+export function gapsOf({ source, unlisted }: Pick<Searches, 'source' | 'unlisted'>): readonly DeepGap[] {
+  return gapsFrom(source, unlisted !== undefined)
 }
 
 /** What a search is to find, and from what. */
@@ -131,35 +166,17 @@ interface Begun {
   readonly below: number
   readonly index: DeepSource
   readonly anchor: BlockRef
-  readonly offers: Pick<Offers, 'nonceMethod'>
+  readonly offers: Partial<Pick<Offers, 'state' | 'nonceMethod'>>
   /** It is known that the account has a key. */
   readonly hasKey: boolean
 }
 
 /** Calls of state in one batch; a node may take fewer. */
 const maxStateCalls = 100
-/** A whole history from state takes some twenty exchanges, mostly. */
-const maxTraceCalls = 40
-/** The block and its receipts. */
-export const callsPerBlock = 2
-
-/** Asks as often as the nodes let it, and counts the calls. */
-function paced(
-  rpc: Pick<EvmRpc, 'request' | 'batch'>,
-  pace: Pace,
-  count: (calls: number) => void
-): Pick<EvmRpc, 'request' | 'batch'> {
-  return {
-    request(call, options) {
-      count(1)
-      return pace.run(1, options?.signal, () => rpc.request(call, options))
-    },
-    batch(calls, options) {
-      count(calls.length)
-      return pace.run(calls.length, options?.signal, () => rpc.batch(calls, options))
-    }
-  }
-}
+/** With traces, and nonces of authorities. */
+const usualBlockCalls = 4
+/** The block and its receipts, by which its turn is found; without them it takes more. */
+const callsPerBlock = 2
 
 /** Returns the hashes of a block's transactions. */
 export function hashesIn({ hashes, transactionCount }: BlockRows): readonly Hash[] {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { DeepHistoryCache, DeepStretch } from '../../model/deepHistory.ts'
+import type { DeepGap, DeepHistoryCache, DeepStretch } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash, HoldingCandidate } from '../../model/evm.ts'
 import { chunk } from '../../platform/concurrency/permits.ts'
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
@@ -25,6 +25,7 @@ interface AccountRow {
   readonly id: number
   readonly records_from: number
   readonly candidates_from: number
+  /** The gaps of its records, as `gapBits` has them. */
   readonly from_state: number
   readonly used_at: number
   /** Lowest transaction that is known; null: none. */
@@ -104,9 +105,13 @@ export function createDeepHistoryCache(
     yield* ask(`DELETE FROM ${account} WHERE id = $1`, id)
   }
 
+  function* remove(address: Address): Steps<void> {
+    yield* ask(`DELETE FROM ${account} WHERE ${ofChain} address = $1`, addressBytes(address))
+  }
+
   function* make(address: Address, anchor: BlockRef): Steps<AccountRow> {
     // What was kept of it is older than another block.
-    yield* ask(`DELETE FROM ${account} WHERE ${ofChain} address = $1`, addressBytes(address))
+    yield* remove(address)
     const [chainColumn, values] = chainId === undefined ? ['', ''] : ['chain, ', `${chainId}, `]
     const [made] = yield* ask<AccountRow>(
       `INSERT INTO ${account}
@@ -163,7 +168,7 @@ export function createDeepHistoryCache(
       id,
       records_from: records === undefined ? records_from : from,
       candidates_from: candidates === undefined ? candidates_from : from,
-      from_state: records !== undefined && stretch.isFromState === true ? 1 : known.from_state,
+      from_state: known.from_state | (records === undefined ? 0 : bitsOf(stretch.gaps ?? [])),
       oldest_tx: newest,
       held_sum: (known.held_sum + sumOfHeld(held)) % 2 ** 32
     }
@@ -217,7 +222,7 @@ export function createDeepHistoryCache(
 
   function* known(address: Address, anchor: BlockRef) {
     const row = yield* find(address, anchor)
-    if (row === undefined) return { recordsFrom: anchor.number, candidatesFrom: anchor.number }
+    if (row === undefined) return { recordsFrom: anchor.number, candidatesFrom: anchor.number, gaps: [] }
     const nowMs = now()
     if (Math.abs(nowMs - row.used_at) > useGrainMs) {
       yield* ask(`UPDATE ${account} SET used_at = $1 WHERE id = $2`, nowMs, row.id)
@@ -225,7 +230,7 @@ export function createDeepHistoryCache(
     return {
       recordsFrom: row.records_from,
       candidatesFrom: row.candidates_from,
-      ...(row.from_state !== 0 && { isFromState: true as const })
+      gaps: gapsIn(row.from_state)
     }
   }
 
@@ -300,8 +305,23 @@ export function createDeepHistoryCache(
     candidates: (address, anchor) => database.run(candidates(address, anchor)),
     lookUpHash: (hash, anchor) => database.run(lookUp(hash, anchor)),
     save: (address, anchor, stretch) => database.transaction(String(chainId), save(address, anchor, stretch)),
+    forget: address => database.run(remove(address)),
     close: () => database.close()
   }
+}
+
+/** Bits of the gaps in a stored number. */
+const gapBits: readonly (readonly [DeepGap, number])[] = [
+  ['zero-value-receipts', 1],
+  ['authorities', 2]
+]
+
+function bitsOf(gaps: readonly DeepGap[]): number {
+  return gapBits.reduce((bits, [gap, bit]) => (gaps.includes(gap) ? bits | bit : bits), 0)
+}
+
+function gapsIn(bits: number): readonly DeepGap[] {
+  return gapBits.filter(([, bit]) => (bits & bit) !== 0).map(([gap]) => gap)
 }
 
 /** A candidate without its owner: contract (20 bytes), standard (1), key of the token ids. */

@@ -57,7 +57,11 @@ export function describeDeepHistoryCache(
 
     it('knows nothing at first', async () => {
       const cache = await place.open()
-      expect(await cache.known(person(1), anchor)).toEqual({ recordsFrom: 1_000, candidatesFrom: 1_000 })
+      expect(await cache.known(person(1), anchor)).toEqual({
+        recordsFrom: 1_000,
+        candidatesFrom: 1_000,
+        gaps: []
+      })
       expect(await idsOf(cache, person(1))).toEqual([])
       expect(await cache.candidates(person(1), anchor)).toEqual([])
       expect(await cache.lookUpHash(hashOfId(5), anchor)).toBeUndefined()
@@ -78,7 +82,11 @@ export function describeDeepHistoryCache(
       })
       await cache.save(person(2), anchor, { from: 0, below: 1_000, records: [recordAt(7)] })
       for (let round = 0; round < 2; round++) {
-        expect(await cache.known(person(1), anchor)).toEqual({ recordsFrom: 0, candidatesFrom: 1_000 })
+        expect(await cache.known(person(1), anchor)).toEqual({
+          recordsFrom: 0,
+          candidatesFrom: 1_000,
+          gaps: []
+        })
         expect(await idsOf(cache, person(1))).toEqual(ids)
         expect(await idsOf(cache, person(1), { limit: 3 })).toEqual(ids.slice(0, 3))
         expect(await idsOf(cache, person(1), { belowId: ids[300] ?? 0, limit: 300 })).toEqual(
@@ -108,22 +116,35 @@ export function describeDeepHistoryCache(
       ]
       await cache.save(owner, anchor, { from: 500, below: 1_000, candidates: held.slice(0, 3) })
       await cache.save(owner, anchor, { from: 100, below: 500, candidates: held.slice(2) })
-      expect(await cache.known(owner, anchor)).toEqual({ recordsFrom: 1_000, candidatesFrom: 100 })
+      expect(await cache.known(owner, anchor)).toEqual({ recordsFrom: 1_000, candidatesFrom: 100, gaps: [] })
       const found = await cache.candidates(owner, anchor)
       expect(found).toHaveLength(held.length)
       expect(found).toEqual(expect.arrayContaining(held))
       expect(await cache.candidates(person(2), anchor)).toEqual([])
     })
 
-    it('keeps that records were found from state', async () => {
+    it('keeps what may be missing among the records of any stretch', async () => {
       const cache = await place.open()
       const own = person(1)
-      await cache.save(own, anchor, { from: 900, below: 1_000, records: [], isFromState: true })
-      await cache.save(own, anchor, { from: 500, below: 900, records: [], candidates: [] })
-      const known = { recordsFrom: 500, candidatesFrom: 1_000, isFromState: true }
+      const gaps = ['zero-value-receipts', 'authorities'] as const
+      await cache.save(own, anchor, { from: 900, below: 1_000, records: [], gaps: gaps.slice(0, 1) })
+      expect(await cache.known(own, anchor)).toMatchObject({ gaps: gaps.slice(0, 1) })
+      await cache.save(own, anchor, { from: 700, below: 900, records: [], gaps: gaps.slice(1) })
+      await cache.save(own, anchor, { from: 500, below: 700, records: [], candidates: [] })
+      const known = { recordsFrom: 500, candidatesFrom: 1_000, gaps }
       expect(await cache.known(own, anchor)).toEqual(known)
       await cache.close()
       expect(await (await place.open()).known(own, anchor)).toEqual(known)
+    })
+
+    it('knows nothing more of an account that was forgotten, and all of the others', async () => {
+      const cache = await place.open()
+      for (const own of [1, 2])
+        await cache.save(person(own), anchor, { from: 0, below: 1_000, records: [recordAt(own)] })
+      await cache.forget(person(1))
+      expect(await cache.known(person(1), anchor)).toMatchObject({ recordsFrom: 1_000 })
+      expect([await idsOf(cache, person(1)), await idsOf(cache, person(2))]).toEqual([[], [2]])
+      expect(await cache.lookUpHash(hashOfId(1), anchor)).toBeUndefined()
     })
 
     it('passes over a stretch that leaves a gap, or is known, and takes one that overlaps', async () => {
@@ -131,7 +152,11 @@ export function describeDeepHistoryCache(
       const save = (from: number, below: number, ...ids: number[]) =>
         cache.save(person(1), anchor, { from, below, records: ids.map(id => recordAt(id)) })
       await save(100, 900, 5)
-      expect(await cache.known(person(1), anchor)).toEqual({ recordsFrom: 1_000, candidatesFrom: 1_000 })
+      expect(await cache.known(person(1), anchor)).toEqual({
+        recordsFrom: 1_000,
+        candidatesFrom: 1_000,
+        gaps: []
+      })
       await save(800, 1_000, 80, 90)
       await save(850, 1_000, 90)
       await save(700, 900, 70, 80)

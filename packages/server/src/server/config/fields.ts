@@ -21,9 +21,9 @@ export function positive(fallback: number, max: number, description: string) {
   return integer(fallback, 1, max, `${description}: 1 to ${max}`)
 }
 
-/** An integer from 1, or null for no bound. */
-export function bound(description: string) {
-  return z.int().min(1).nullable().default(null).meta({ description })
+/** An integer from `least`, or null for no bound. */
+export function bound(description: string, least = 1) {
+  return z.int().min(least).nullable().default(null).meta({ description })
 }
 
 export function flag(fallback: boolean, description: string) {

@@ -128,7 +128,8 @@ export const configSchema = z
     }),
     deepHistory: group('history older than an index: { maxCalls }', {
       maxCalls: bound(
-        'most calls to nodes that one request makes for history older than an index, about: an integer from 1, or null for no bound'
+        'most calls to nodes that one request makes for history older than an index: an integer from 100, or null for no bound',
+        100
       )
     }),
     metadata: group('off-chain metadata: { ipfsGateways, arweaveGateways, allowHosts, tokenLists, ... }', {

@@ -1,6 +1,7 @@
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import {
   type DeepCoverage,
+  type DeepGap,
   type DeepProgress,
   type DeepSource,
   deepReasons
@@ -25,13 +26,23 @@ export async function coverageBelow(
 ): Promise<CoverageBelow> {
   if (source === undefined) return {}
   if (source === 'none' || below === undefined) return { deepHistory: 'none' }
-  const { from, lacks, reason } = await below.coverage()
+  const { from, gaps, reason } = await below.coverage()
   if (from >= below.anchor.number) return { deepHistory: 'none', ...present({ reason }) }
   return {
-    deepHistory: lacks === undefined ? 'node' : 'state',
-    ...present({ lacks, reason }),
+    ...(gaps.includes('zero-value-receipts')
+      ? { deepHistory: 'state', lacks: 'zero-value-receipts' }
+      : // Where authorities are not known, `operationsFrom` says so.
+        { deepHistory: 'node' }),
+    ...present({ reason }),
     ...(from > 0 && { deepFrom: from })
   }
+}
+
+/** The ends of sentences about what may be missing. */
+const unseen: Readonly<Record<DeepGap, string>> = {
+  'zero-value-receipts': 'receipts of no value that log nothing cannot be found from old states',
+  authorities:
+    'authorizations (EIP-7702) that others sent cannot be found without the states of old blocks, which no node has'
 }
 
 /**
@@ -41,13 +52,14 @@ export async function coverageBelow(
 export function requireComplete(
   chainId: number,
   indexedFrom: number,
-  { from, lacks, reason }: DeepCoverage
+  { from, gaps, reason }: DeepCoverage
 ): void {
-  if (from === 0 && lacks === undefined) return
+  const [gap] = gaps
+  if (from === 0 && gap === undefined) return
   const unknown =
     'no node lists the transactions of an address, nor has the states that they could be found from'
-  const unseen = 'receipts of no value that log nothing cannot be found from old states'
-  const why = from === 0 ? unseen : reason === undefined ? unknown : deepReasons[reason]
+  const known = reason === undefined ? unknown : deepReasons[reason]
+  const why = from === 0 && gap !== undefined ? unseen[gap] : known
   const message = `History before block ${from || indexedFrom} of chain ${chainId} cannot be proven complete: ${why}.`
   throw new Refusal('HISTORY_UNPROVABLE', message, {})
 }

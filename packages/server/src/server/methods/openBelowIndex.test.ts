@@ -36,7 +36,7 @@ async function open(onRead = async () => undefined): Promise<BelowIndex> {
   const deep = {
     cache,
     answeredBy: () => 'ots' as const,
-    coverage: async () => ({ source: 'ots' as const, from: 0 }),
+    coverage: async () => ({ source: 'ots' as const, from: 0, gaps: [] }),
     async readCandidates() {
       await onRead()
       return { isDone: true, reachedBlock: 0 }

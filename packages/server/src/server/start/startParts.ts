@@ -97,7 +97,8 @@ export async function startParts(
     const deep =
       deepHistory !== 'off'
         ? createDeepHistory({
-            ...{ rpc, source, traces, cache: stores.openDeepHistoryCache(chainId) },
+            ...{ rpc, traces, cache: stores.openDeepHistoryCache(chainId) },
+            openSource: metered => createEvmSource({ rpc: metered, finality, waivers, traces }),
             maxCalls: config.deepHistory.maxCalls ?? Number.POSITIVE_INFINITY
           })
         : undefined

@@ -48,7 +48,9 @@ export async function startRecordedNode(
   let [second, inSecond] = [0, 0]
 
   function answerOne({ id, method, params }: RpcMessage): object {
-    const isPoll = method === 'txpool_content' || params[0] === 'latest' || params[0] === 'finalized'
+    const polled = ['latest', 'finalized', `0x${reader.head.toString(16)}`]
+    const isPoll =
+      ['txpool_content', 'eth_blockNumber'].includes(method) || polled.includes(String(params[0]))
     if (!isPoll) calls.push(method)
     if (!isPoll && isOverRate()) return refusal(id, new Refusal(-32005, 'rate limit exceeded'))
     try {

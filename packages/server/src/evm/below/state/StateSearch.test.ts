@@ -34,7 +34,7 @@ async function search(script: ReturnType<typeof scriptAccount>, run: Run = {}) {
   const rpc = scriptRpc(answer)
   const state = createOldState(rpc as unknown as EvmRpc, account, {
     size: createBatchSize(100, systemClock),
-    pace: { maxCalls: () => Number.POSITIVE_INFINITY },
+    maxCalls: () => Number.POSITIVE_INFINITY,
     nonceMethod
   })
   const found: number[] = []

@@ -5,7 +5,7 @@ import type { EvmRpc } from '../../../nodes/evm/rpc.ts'
 import type { BatchSize } from '../../../nodes/upstreams/limits.ts'
 import { chunk, mapConcurrently } from '../../../platform/concurrency/permits.ts'
 import { NodeContradictionError, NodeUnavailableError } from '../../../platform/errors.ts'
-import { isRateRefusal, type Pace } from './createPace.ts'
+import { isRateRefusal } from './createPace.ts'
 
 /** A number of an account after a block. Code as a number: 0 none, 1 of another account (EIP-7702), 2 its own. */
 export type StateKind = 'nonce' | 'balance' | 'code'
@@ -44,24 +44,24 @@ const methods: Readonly<Record<StateKind, string>> = {
 const batchesAtOnce = 4
 
 /**
- * @param rpc - keeps to `pace`.
- * @param size - maximum of calls that are sent together; it learns from what fails.
- * @param nonceMethod - absent: no node has one.
+ * @param options.maxCalls - returns how many calls may be sent together for other reasons.
+ * @param options.size - maximum of calls that are sent together; it learns from what fails.
+ * @param options.nonceMethod - absent: no node has one.
  */
 export function createOldState(
   rpc: Pick<EvmRpc, 'batch'>,
   address: Address,
   {
     size,
-    pace,
+    maxCalls: mayAsk,
     nonceMethod
   }: {
     readonly size: BatchSize
-    readonly pace: Pick<Pace, 'maxCalls'>
+    maxCalls(): number
     readonly nonceMethod?: NonceMethod | undefined
   }
 ): OldState {
-  const maxCalls = () => Math.min(size.current(), pace.maxCalls())
+  const maxCalls = () => Math.min(size.current(), mayAsk())
 
   async function readPart(
     part: readonly StateRead[],
