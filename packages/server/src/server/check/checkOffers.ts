@@ -1,4 +1,5 @@
-import { chooseSource, findOffers } from '../../evm/below/chooseSource.ts'
+import { chooseSource, findOffers, gapsFrom, isTooNarrow, learnSpans } from '../../evm/below/chooseSource.ts'
+import { SpanSize } from '../../evm/below/createSpanSearch.ts'
 import { findOldestBlock } from '../../evm/blocks/findOldestBlock.ts'
 import type { DeepSource } from '../../model/deepHistory.ts'
 import { toQuantity } from '../../nodes/evm/rawFields.ts'
@@ -43,7 +44,10 @@ export async function checkAddressIndex(
 ): Promise<{ readonly finding: Finding; readonly olderHistory: DeepSource }> {
   const payments = traces !== 'off'
   const offers = await findOffers(rpc, payments, AbortSignal.timeout(timeoutMs))
-  const olderHistory = chooseSource(offers, { payments, isCapped: false, isProvable: true })
+  const spans = new SpanSize()
+  learnSpans(spans, offers)
+  const isCapped = isTooNarrow(spans, offers.head ?? 0)
+  const olderHistory = chooseSource(offers, { payments, isCapped, isProvable: true })
   const found = {
     ots: 'transactions of an address are listed by ots_searchTransactionsBefore',
     trace_filter: 'transactions of an address are listed by trace_filter',
@@ -51,7 +55,17 @@ export async function checkAddressIndex(
       'transactions of an address are found from old states: of accounts with a key, all but receipts of no value that log nothing',
     none: 'it does not list the transactions of an address, and has no old states'
   }[olderHistory]
-  return { finding: ok('addresses', found), olderHistory }
+  const more = [
+    ...(gapsFrom(olderHistory, offers.state).includes('authorities')
+      ? ['authorizations (EIP-7702) that others sent are not, since it has no old states']
+      : []),
+    ...(isCapped
+      ? [
+          `its trace_filter takes ${spans.blocks} blocks at once, too few for ${offers.head} (Reth: --rpc.max-trace-filter-blocks, Besu: --rpc-max-trace-filter-range)`
+        ]
+      : [])
+  ]
+  return { finding: ok('addresses', [found, ...more].join('; ')), olderHistory }
 }
 
 /** Says that no node gives the history that `deepHistory` asks for. Tokens are found by logs, which all nodes give. */

@@ -21,6 +21,13 @@ export interface Start {
   readonly whole?: { readonly startBlock: number; readonly cost: string }
 }
 
+/** How a node answers for older history, and for whose. */
+const deepWays: Readonly<Record<Exclude<DeepSource, 'none'>, string>> = {
+  ots: 'of every account, by ots_searchTransactionsBefore',
+  trace_filter: 'of every account, by trace_filter',
+  state: 'by its old states: of accounts with a key, all but receipts of no value that log nothing'
+}
+
 /** Blocks that the indexer reads at the same time, each by two calls one after the other. */
 const blocksAtOnce = 32
 const callsPerBlock = 2
@@ -56,7 +63,7 @@ export function chooseStart(facts: StartFacts): Start {
   const newest = `The index begins at the newest final block, so that it is ready in minutes. From block ${oldestBlock} on it would read ${cost}.`
   const lost = 'Older history is not shown, nor tokens that were received before'
   const deep = isDeep
-    ? `Older history is read from the node when it is asked for (deepHistory)${olderHistory === 'state' ? ', by its old states: of accounts with a key, all but receipts of no value that log nothing' : ''}.`
+    ? `Older history is read from the node when it is asked for (deepHistory), ${deepWays[olderHistory]}.`
     : olderHistory !== 'none'
       ? `${lost}.`
       : `${lost}: this node does not list the transactions of an address, and has no old states. With "deepHistory": "node" tokens are found by their old logs, slowly.`
