@@ -127,7 +127,7 @@ async function judge(
   }
   if (open < sums.creations) return judgeDestroyed(audit)
   if (now.code === 'contract') return followCreations(audit, opening)
-  return followGaps(audit, unusedOf(sums.nonces, valid, opening, count))
+  return followGaps(audit, unusedOf(sums.nonces, valid, opening, count), isUnsure)
 }
 
 /** It is a contract now and has used no nonce before: its first one was given to it. */
@@ -168,7 +168,8 @@ async function judgeUnopened(audit: Audit, count: bigint): Promise<CheckVerdict>
   const { first } = nonces
   if (first === undefined || creations > 0n || mayBeUsedOtherwise(audit)) return 'unprovable'
   const gaps = nonces.gapsIn(first, count)
-  return gaps.length === 0 ? 'unprovable' : followGaps(audit, gaps)
+  // It is not known which nonces were used before the first of them.
+  return gaps.length === 0 ? 'unprovable' : followGaps(audit, gaps, true)
 }
 
 function unusedOf(
@@ -180,23 +181,38 @@ function unusedOf(
   return nonces.gapsIn(opening, count).flatMap(({ first, last }) => valid.gapsIn(first, last + 1n))
 }
 
-/** Follows each nonce to the block in which the account used it. */
-async function followGaps(audit: Audit, gaps: readonly NumberSpan[]): Promise<CheckVerdict> {
-  let isMissing = false
+/**
+ * Follows each nonce to the block in which the account used it. What is older than an index is not known to have authorizations
+ * until then.
+ *
+ * @param isUnsure - of other nonces it is not known whether they were used.
+ */
+async function followGaps(
+  audit: Audit,
+  gaps: readonly NumberSpan[],
+  isUnsure: boolean
+): Promise<CheckVerdict> {
+  const ends = new Set<NonceEnd>()
   let left = maxGaps
   for (const { first, last } of gaps) {
-    for (let nonce = first; nonce <= last && left > 0; nonce++, left--) {
-      if (await followNonce(audit, nonce)) isMissing = true
+    for (let nonce = first; nonce <= last; nonce++) {
+      if (left-- <= 0) {
+        ends.add('unexplained')
+        break
+      }
+      ends.add(await followNonce(audit, nonce))
     }
-    if (left === 0) break
   }
-  if (isMissing) return 'failed'
+  if (ends.has('missing')) return 'failed'
+  if (!ends.has('unexplained') && !isUnsure) return 'proven'
   if (mayBeUsedOtherwise(audit) && !audit.isTraced) audit.notTraced()
   return 'unprovable'
 }
 
-/** @returns whether the index lacks something of the block that used the nonce. */
-async function followNonce(audit: Audit, nonce: bigint): Promise<boolean> {
+/** What following a nonce ends with: the history lacks something of its block, an authorization there used it, or neither. */
+type NonceEnd = 'missing' | 'authorized' | 'unexplained'
+
+async function followNonce(audit: Audit, nonce: bigint): Promise<NonceEnd> {
   const { openingHeight, to } = audit.indexed
   const lost = (message: string, blockNumber?: number) =>
     audit.findings.add({
@@ -207,7 +223,7 @@ async function followNonce(audit: Audit, nonce: bigint): Promise<boolean> {
     })
   if (!audit.mayFollow()) {
     lost(`No indexed transaction has used nonce ${nonce}.`)
-    return false
+    return 'unexplained'
   }
   // As a quantity: 0 before the nonce was used, 1 since. The index has it nowhere.
   const found = await findChange(
@@ -222,16 +238,16 @@ async function followNonce(audit: Audit, nonce: bigint): Promise<boolean> {
   if (found.kind === 'unreadable') {
     audit.missingState()
     lost(`No indexed transaction has used nonce ${nonce}.`)
-    return !mayBeUsedOtherwise(audit)
+    return mayBeUsedOtherwise(audit) ? 'unexplained' : 'missing'
   }
   const { missing, block } = await audit.examine(found.height)
-  if (missing.length > 0) return true
+  if (missing.length > 0) return 'missing'
   const events = block === undefined ? [] : eventsOf(block, audit.indexed.account)
   const isAuthorized = events.some(event => event.kind === 'authorization' && event.nonce === nonce)
   if (creationsIn(events) === 0n && !isAuthorized) {
     lost(`Nonce ${nonce} was used in block ${found.height}, by nothing that is known.`, found.height)
   }
-  return false
+  return isAuthorized && creationsIn(events) === 0n ? 'authorized' : 'unexplained'
 }
 
 /** By an authorization that was not kept, or by code of the account that created a contract. */
