@@ -5,7 +5,7 @@
  * `results/`. Three are run by their names only: `-- remote`, `-- soak --minutes 10` and
  * `-- store --transactions 10000000`.
  * `-- ingest --against <absolute path>` compares with another checkout instead, `-- ingest --roots` blocks that are held against their
- * headers with others; both keep nothing. `-- remote --against <absolute path>` lets another checkout take turns with this one,
+ * headers with others, `-- ingest --threads` numbers of threads that decode; these keep nothing. `-- remote --against <absolute path>` lets another checkout take turns with this one,
  * `-- remote --only "150 ms"` measures the cases of that name.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -20,6 +20,7 @@ import { benchHttp } from './http/benchHttp.ts'
 import { benchIngest } from './ingest/benchIngest.ts'
 import { benchIngestAgainst } from './ingest/benchIngestAgainst.ts'
 import { benchRoots } from './ingest/benchRoots.ts'
+import { benchThreads } from './ingest/benchThreads.ts'
 import { benchProcesses } from './processes/benchProcesses.ts'
 import { benchRemote } from './remote/benchRemote.ts'
 import { benchSoak } from './soak/benchSoak.ts'
@@ -34,6 +35,7 @@ const { values, positionals: wanted } = parseArgs({
     engine: { type: 'string' },
     against: { type: 'string' },
     roots: { type: 'boolean', default: false },
+    threads: { type: 'boolean', default: false },
     only: { type: 'string' }
   },
   allowPositionals: true
@@ -46,6 +48,7 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
   http: benchHttp,
   ingest: out => {
     if (values.roots) return benchRoots(out)
+    if (values.threads) return benchThreads(out)
     return values.against === undefined ? benchIngest(out) : benchIngestAgainst(resolve(values.against), out)
   },
   processes: benchProcesses,
@@ -68,7 +71,7 @@ for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 ? !wanted.includes(name) : onlyByName.includes(name)) continue
   print(name)
   const figures = await bench(print)
-  const isKept = name === 'remote' || (values.against === undefined && !values.roots)
+  const isKept = name === 'remote' || (values.against === undefined && !values.roots && !values.threads)
   if (!values.write || !isKept) continue
   const date = new Date().toISOString().slice(0, 10)
   const machine = {

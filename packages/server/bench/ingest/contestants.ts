@@ -72,6 +72,7 @@ export async function createCeiling(
  * @param openStore - a new, empty store each time.
  * @param options.script - `ingestOnce.ts` of this checkout, or the URL of another one's.
  * @param options.chain - settings of the chain besides its id and its node.
+ * @param options.threads - that decode; absent: the server's default.
  */
 export function createOurs(
   name: string,
@@ -79,15 +80,17 @@ export function createOurs(
   openStore: () => Promise<RunStore>,
   {
     script = '../ingest/ingestOnce.ts',
-    chain = {}
-  }: { readonly script?: string; readonly chain?: object } = {}
+    chain = {},
+    threads
+  }: { readonly script?: string; readonly chain?: object; readonly threads?: number } = {}
 ): Contestant {
   return {
     name,
     async run() {
       const store = await openStore()
       const child = startChild(script, [
-        ...[url, String(chainFigures.chainId), store.url, JSON.stringify(chain)]
+        ...[url, String(chainFigures.chainId), store.url, JSON.stringify(chain)],
+        ...(threads === undefined ? [] : [String(threads)])
       ])
       try {
         const figures = (await child.first) as IngestFigures
