@@ -7,7 +7,8 @@ export default defineConfig({
     proxy: 'src/server/proxy/index.ts',
     'cli/main': 'src/server/cli/main.ts',
     'indexer/indexerThread': 'src/server/indexer/indexerThread.ts',
-    'indexer/writerThread': 'src/server/indexer/writerThread.ts'
+    'indexer/writerThread': 'src/server/indexer/writerThread.ts',
+    'indexer/decoderThread': 'src/server/indexer/decoderThread.ts'
   },
   format: ['esm'],
   dts: { entry: { index: 'src/index.ts', proxy: 'src/server/proxy/index.ts' } },

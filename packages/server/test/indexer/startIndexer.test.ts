@@ -5,7 +5,7 @@ import { type AnvilNode, type EvmDriver, seedEvmWorld, startAnvil } from '@chain
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { createLogger } from '../../src/platform/logger.ts'
-import { createWriterThreads } from '../../src/server/indexer/createWriterThreads.ts'
+import { createThreads } from '../../src/server/indexer/createThreads.ts'
 import {
   type Indexer,
   type StartIndexerOptions,
@@ -151,7 +151,7 @@ describe('startIndexer', () => {
        await import(${thread})`
     )
     const logger = createLogger({ level: 'error', write: () => {} })
-    const writers = createWriterThreads({ logger, entry: pathToFileURL(entry) })
+    const writers = createThreads('writer', { logger, most: 1, entry: pathToFileURL(entry) })
     const path = join(parent, 'store')
     const { indexer, lines } = start(path, { writers })
     await eventually('it stalls', () => indexer.status().phase === 'stalled')

@@ -10,7 +10,7 @@ import { readChunks } from '../../src/index/test/readAll.ts'
 import type { ConfirmedTransaction, PendingTransaction } from '../../src/model/evm.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { type Logger, silentLogger } from '../../src/platform/logger.ts'
-import { runIndexer } from '../../src/server/indexer/runIndexer.ts'
+import { type RunIndexerOptions, runIndexer } from '../../src/server/indexer/runIndexer.ts'
 import type { IndexerConfig } from '../../src/server/indexer/startIndexer.ts'
 import type { WalkedChain, WalkedTransaction } from './walkChain.ts'
 
@@ -54,7 +54,8 @@ export interface RunningIndexer {
 export function runTestIndexer(
   place: StorePlace,
   config: Partial<IndexerConfig> & Pick<IndexerConfig, 'rpcUrls'>,
-  logger: Logger = silentLogger
+  logger: Logger = silentLogger,
+  decode?: RunIndexerOptions['decode']
 ): RunningIndexer {
   const stopping = new AbortController()
   const statuses: SyncStatus[] = []
@@ -69,6 +70,7 @@ export function runTestIndexer(
     },
     openWriter: identity => openStoreWriter(locationOf(place), identity),
     peek: async () => undefined,
+    decode,
     logger,
     signal: stopping.signal,
     onStatus: status => statuses.push(status)

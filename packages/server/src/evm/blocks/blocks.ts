@@ -1,35 +1,37 @@
 import type { BlockRef, Hash } from '../../model/evm.ts'
-import type { EvmNode } from '../../nodes/evm/nodeCall.ts'
+import type { EvmNode, PostedBatch } from '../../nodes/evm/nodeCall.ts'
 import { readCount, readHash, readObject, toQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmRpc, EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isAnswerTooLarge, isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { AbsentAnswer } from '../../nodes/upstreams/work.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
-import type { BlockAuthorizations } from './authorizations.ts'
 import type { AuthorizationReader } from './createAuthorizationReader.ts'
-import type { RootChecks } from './roots/createRootChecks.ts'
+import { type FetchChecks, type ReadVerified, readBlock } from './readBlock.ts'
 import { BrokenChecksError } from './verification/blockChecks.ts'
-import { contradiction, isEmptyRoot, type Waivers } from './verification/contradiction.ts'
-import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
-import { verifyHeader, verifyReceipts } from './verify.ts'
+import { contradiction } from './verification/contradiction.ts'
+import type { VerifiedHeader } from './verification/verifiedBlock.ts'
 
 /** How a block is fetched. */
-export interface FetchOptions {
+export interface FetchOptions<T> {
   readonly signal?: AbortSignal | undefined
   readonly authorizationReader?: AuthorizationReader
   /** No reorg replaces the block any more, so that any node that has room is asked. Otherwise the preferred one is, first. */
   readonly isFinal?: boolean
   /** A final block is asked for together with its receipts, by its height. Otherwise these are asked for by its hash. */
   readonly isTogether?: boolean
+  /**
+   * Reads a block and receipts that came in one answer in another thread; absent: all is read here.
+   * @returns the answer, where it has to be read here: it is not as expected, or the block is refused.
+   */
+  decode?(posted: PostedBatch): Promise<{ readonly decoded: T } | PostedBatch>
   /** Gets the size of each answer in bytes. */
   onSize?(bytes: number): void
   /** Gets the node that gave the block, before the block is returned. */
-  onGiver?(giver: EvmNode, header: VerifiedHeader): void
+  onGiver?(giver: EvmNode, block: T): void
 }
 
 /**
  * Reads the block at a height and its receipts from one node, and verifies that they belong together.
- * @param read - turns the verified block into the result. Its NodeContradictionError counts like any other disagreement.
  * @throws {BrokenChecksError} the block breaks waivable checks on every upstream; it lists those of header and receipts.
  * @throws {NodeContradictionError} when the parts disagree on every upstream, or none has the block (yet).
  * @remarks Two requests, or one where `isTogether` or the block is empty; a batch of one call per transaction more on
@@ -38,44 +40,44 @@ export interface FetchOptions {
 export async function fetchBlock<T>(
   rpc: EvmUpstreams,
   number: number,
-  read: (block: VerifiedBlock, authorizations?: BlockAuthorizations) => T,
-  { waivers, roots }: FetchChecks,
-  options: FetchOptions = {}
+  read: ReadVerified<T>,
+  checks: FetchChecks,
+  options: FetchOptions<T> = {}
 ): Promise<T> {
-  const { signal, authorizationReader, isFinal = false, isTogether = false, onSize } = options
+  const { signal, authorizationReader, isFinal = false, isTogether = false, onSize, decode } = options
   let broken: VerifiedHeader['broken'] = []
 
   async function ask(node: EvmNode): Promise<T> {
-    const [raw, given] = isTogether
-      ? await fetchTogether(node, number, onSize)
-      : [await fetchRaw(node, number, onSize)]
-    if (raw === null) {
+    const given = isTogether
+      ? await fetchTogether(node, number, onSize, decode)
+      : { block: await fetchRaw(node, number, onSize) }
+    if ('decoded' in given) return given.decoded
+    if (given.block === null) {
       // Another node may have it.
       throw new AbsentAnswer(() => {
         throw contradiction(number, 'the node does not have it', true)
       })
     }
-    const header = verifyHeader(raw, number, waivers)
-    if (header.broken.length === 0) roots?.header(header)
-    else if (broken.length === 0) broken = header.broken
-    const verify = (receipts: unknown): VerifiedBlock => {
-      const block = verifyReceipts(header, receipts, waivers)
-      roots?.receipts(block)
-      return block
-    }
-    // The root proves that the block has no transactions.
-    const isEmpty = header.transactions.length === 0 && isEmptyRoot(header.raw.transactionsRoot)
-    // At the same time as the receipts, so that it takes no further exchange.
-    const authorizations = isEmpty ? undefined : authorizationReader?.read(header, signal)
-    const receipts = isEmpty ? [] : (given ?? (await fetchReceipts(node, header, onSize)))
-    const result = read(verify(receipts), await authorizations)
-    options.onGiver?.(node, header)
-    return result
+    return readBlock(given.block, number, read, checks, {
+      receipts(header) {
+        if (broken.length === 0) broken = header.broken
+        return given.receipts ?? fetchReceipts(node, header, onSize)
+      },
+      ...(authorizationReader && {
+        authorizations: (header: VerifiedHeader) => authorizationReader.read(header, signal)
+      })
+    })
+  }
+
+  async function askAndName(node: EvmNode): Promise<T> {
+    const block = await ask(node)
+    options.onGiver?.(node, block)
+    return block
   }
 
   try {
     const limits = { height: number, isShared: isFinal, ...(signal ? { signal } : {}) }
-    return await rpc.onOneNode('block', ask, limits)
+    return await rpc.onOneNode('block', askAndName, limits)
   } catch (error) {
     // Without receipts the list of broken checks stays as short as the header has made it.
     if (broken.length > 0 && !(error instanceof NodeContradictionError))
@@ -90,13 +92,6 @@ export function lacksBlock(error: unknown): boolean {
   return error instanceof NodeContradictionError && error.context.isMissing === true
 }
 
-/** What a block is held against besides itself. */
-export interface FetchChecks {
-  readonly waivers: Waivers
-  /** Absent: roots and hashes are not recomputed. */
-  readonly roots?: RootChecks | undefined
-}
-
 /** Called with the size of each answer in bytes. */
 type OnSize = ((bytes: number) => void) | undefined
 
@@ -104,26 +99,34 @@ const blockCall = (number: number) => ({ method: 'eth_getBlockByNumber', params:
 
 const fetchRaw = (node: EvmNode, number: number, onSize: OnSize) => node.request(blockCall(number), onSize)
 
+/** A block that came in one answer with its receipts. */
+type Together<T> = { readonly decoded: T } | { readonly block: unknown; readonly receipts?: unknown }
+
 /**
  * Reads a block and its receipts in one request.
  * @returns no receipts where the node refused to give them this way, or had none.
  */
-async function fetchTogether(
+async function fetchTogether<T>(
   node: EvmNode,
   number: number,
-  onSize: OnSize
-): Promise<readonly [block: unknown, receipts?: unknown]> {
+  onSize: OnSize,
+  decode: FetchOptions<T>['decode']
+): Promise<Together<T>> {
   const method = 'eth_getBlockReceipts'
   const calls = [blockCall(number), { method, params: [toQuantity(number)] }]
-  const outcomes = await node.attempt(method, async () => {
-    const [block, receipts] = await node.batch(calls, undefined, onSize)
+  const given = await node.attempt(method, async () => {
+    const posted = decode && (await node.post(calls, onSize))
+    const read = posted && (await decode?.(posted))
+    if (read !== undefined && 'decoded' in read) return read
+    const [block, receipts] = await node.batch(calls, undefined, onSize, read)
     if (receipts?.ok === false && isMethodMissing(receipts.error)) throw receipts.error
     return { block, receipts }
   })
-  if (outcomes === undefined) return [await fetchRaw(node, number, onSize)]
-  const { block, receipts } = outcomes
+  if (given === undefined) return { block: await fetchRaw(node, number, onSize) }
+  if ('decoded' in given) return given
+  const { block, receipts } = given
   if (!block?.ok) throw block?.error
-  return receipts?.ok && receipts.value !== null ? [block.value, receipts.value] : [block.value]
+  return { block: block.value, ...(receipts?.ok && receipts.value !== null && { receipts: receipts.value }) }
 }
 
 /**

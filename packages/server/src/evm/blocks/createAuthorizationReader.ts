@@ -16,6 +16,30 @@ import type { VerifiedHeader } from './verification/verifiedBlock.ts'
 /** A node without old state is asked again about old blocks after this time: it may have been exchanged. */
 const forgetAfterMs = 10 * 60_000
 
+type AskedHeader = Pick<VerifiedHeader, 'ref' | 'parentHash' | 'transactions'>
+
+/** Asks for the nonces of accounts before and after a block; `undefined` where no node has its state. */
+export type AskForNonces = (
+  block: Pick<VerifiedHeader, 'ref' | 'parentHash'>,
+  authorities: readonly Address[]
+) => Promise<AuthorityNonces | undefined>
+
+/**
+ * Reads the authorizations of a block.
+ * @param askForNonces - not called for a block without authorizations.
+ */
+export async function authorizationsOf(
+  { ref, parentHash, transactions }: AskedHeader,
+  askForNonces: AskForNonces
+): Promise<BlockAuthorizations> {
+  if (!transactions.some(({ raw }) => mayAuthorize(raw))) return { signed: new Map() }
+  const signed = readAuthorizations(transactions, await loadRecoverSender())
+  if (signed.size === 0) return { signed }
+  const authorities = eachOnce([...signed.values()].flat().map(({ authority }) => authority))
+  const nonces = await askForNonces({ ref, parentHash }, authorities)
+  return nonces === undefined ? { signed } : { signed, nonces }
+}
+
 /** Reads the authorizations of blocks, and the nonces of their authorities. */
 export interface AuthorizationReader {
   /** Notes the newest block of the node: how old a block is decides whether its state is asked for. */
@@ -25,10 +49,13 @@ export interface AuthorizationReader {
    * @remarks No call for a block without authorizations; else one batch of two calls for each authority. Never rejects, so
    *   that a block does not wait for state.
    */
-  read(
-    header: Pick<VerifiedHeader, 'ref' | 'parentHash' | 'transactions'>,
+  read(header: AskedHeader, signal?: AbortSignal): Promise<BlockAuthorizations>
+  /** Reads the nonces alone: of a block whose authorizations were read in another thread. Never rejects. */
+  readonly nonces: (
+    block: Pick<VerifiedHeader, 'ref' | 'parentHash'>,
+    authorities: readonly Address[],
     signal?: AbortSignal
-  ): Promise<BlockAuthorizations>
+  ) => Promise<AuthorityNonces | undefined>
 }
 
 /**
@@ -45,7 +72,7 @@ export function createAuthorizationReader(
   async function askForNonces(
     { ref, parentHash }: Pick<VerifiedHeader, 'ref' | 'parentHash'>,
     authorities: readonly Address[],
-    signal: AbortSignal | undefined
+    signal?: AbortSignal
   ): Promise<AuthorityNonces | undefined> {
     const age = Math.max(0, head - ref.number)
     if (refused !== undefined && clock.now() - refused.atMs > forgetAfterMs) refused = undefined
@@ -74,14 +101,9 @@ export function createAuthorizationReader(
       head = number
     },
 
-    async read(header, signal) {
-      if (!header.transactions.some(({ raw }) => mayAuthorize(raw))) return { signed: new Map() }
-      const signed = readAuthorizations(header.transactions, await loadRecoverSender())
-      if (signed.size === 0) return { signed }
-      const authorities = eachOnce([...signed.values()].flat().map(({ authority }) => authority))
-      const nonces = await askForNonces(header, authorities, signal)
-      return nonces === undefined ? { signed } : { signed, nonces }
-    }
+    read: (header, signal) =>
+      authorizationsOf(header, (block, authorities) => askForNonces(block, authorities, signal)),
+    nonces: askForNonces
   }
 }
 

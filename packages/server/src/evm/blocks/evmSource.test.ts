@@ -32,6 +32,7 @@ function sourceOver(answer: (call: NodeCall) => unknown, finality: 'auto' | numb
     position: 1,
     request: ask,
     batch: askAll,
+    post: async () => undefined,
     async attempt(method, run) {
       if (lacking.has(method)) return undefined
       try {

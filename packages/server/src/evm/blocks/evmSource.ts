@@ -3,23 +3,26 @@ import type { BlockRef, Hash } from '../../model/evm.ts'
 import type { RootVerification } from '../../model/rootParts.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
-import type { EvmNode, NodeOutcome } from '../../nodes/evm/nodeCall.ts'
+import type { NodeOutcome, PostedBatch } from '../../nodes/evm/nodeCall.ts'
 import { isAbsent, readObject, smallQuantity } from '../../nodes/evm/rawFields.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { WebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
+import { unlessAborted } from '../../platform/concurrency/deadline.ts'
 import { NodeContradictionError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { BlockAuthorizations } from './authorizations.ts'
-import { fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
-import { createAuthorizationReader } from './createAuthorizationReader.ts'
+import { type FetchOptions, fetchBlock, fetchBlockRef, knowsBlock, readBlockRef } from './blocks.ts'
+import { type AskForNonces, createAuthorizationReader } from './createAuthorizationReader.ts'
+import type { BlockAnswer, DecodedBlock } from './createBlockDecoder.ts'
 import { findOldestBlock } from './findOldestBlock.ts'
-import { normalizeBlock } from './normalize.ts'
+import { type NormalizedBlock, normalizeBlock } from './normalize.ts'
+import { type DecodedRows, toRows } from './readBlock.ts'
 import { createRootChecks, type RootChecks } from './roots/createRootChecks.ts'
 import { type GivenBlock, settleDispute } from './settleDispute.ts'
 import { createTracing } from './traces/createTracing.ts'
 import { createWaivers, isZeroHash } from './verification/contradiction.ts'
-import type { VerifiedBlock, VerifiedHeader } from './verification/verifiedBlock.ts'
+import type { VerifiedBlock } from './verification/verifiedBlock.ts'
 
 /** Source of a chain's verified blocks, in the form that the indexer stores. */
 export interface EvmSource {
@@ -75,6 +78,13 @@ export interface EvmSourceOptions {
   readonly dev?: boolean
   /** Whether blocks are read with their traces; default `off`. */
   readonly traces?: TraceMode
+  /**
+   * Decodes untraced final blocks that are not near the head in another thread; absent: all are decoded here.
+   * @returns the bytes of the answer, where it is to be read here.
+   */
+  readonly decode?:
+    | ((answer: BlockAnswer, askForNonces: AskForNonces) => Promise<DecodedBlock | Uint8Array>)
+    | undefined
   readonly logger?: Logger
 }
 
@@ -84,16 +94,11 @@ const maxGiven = 4_096
 const assumedFinality = 64
 
 export function createEvmSource(options: EvmSourceOptions): EvmSource {
-  const { rpc, heads, finality, waivers = [], traces = 'off', dev = false, roots, logger } = options
+  const { rpc, heads, finality, waivers = [], traces = 'off', dev = false, roots, decode, logger } = options
   const allowed = createWaivers(waivers, logger)
   const addTraces =
     traces === 'off' ? undefined : createTracing({ rpc, mode: traces, ...(logger ? { logger } : {}) })
   const authorizationReader = createAuthorizationReader(rpc)
-  const read = (verified: VerifiedBlock, authorizations?: BlockAuthorizations) => ({
-    ...normalizeBlock(verified, authorizations),
-    mayReward: mayReward(verified)
-  })
-
   /** Names the parent of a block where hardhat left it out, as it does in blocks that `hardhat_mine` makes many of. */
   async function withParent<T extends Pick<VerifiedBlock, 'ref' | 'parentHash'>>(
     block: T,
@@ -116,6 +121,25 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
     if (roots === undefined || (roots.blocks === 'head' && !isNew(number, newest))) return undefined
     rootChecks ??= createRootChecks(roots.parts)
     return rootChecks
+  }
+
+  async function decodeElsewhere(
+    decodeAnswer: NonNullable<EvmSourceOptions['decode']>,
+    number: number,
+    { ids, answer }: PostedBatch,
+    signal: AbortSignal | undefined
+  ): Promise<{ readonly decoded: DecodedRows } | PostedBatch> {
+    const decoding = decodeAnswer({ number, ids, bytes: answer.bytes }, (block, authorities) =>
+      authorizationReader.nonces(block, authorities, signal)
+    )
+    const decoded = await (signal ? unlessAborted(decoding, signal) : decoding)
+    if (decoded instanceof Uint8Array) {
+      const bytes = Buffer.from(decoded.buffer, decoded.byteOffset, decoded.byteLength)
+      return { ids, answer: { ...answer, bytes } }
+    }
+    // For the log.
+    for (const check of decoded.waived) allowed.passes(check, number)
+    return { decoded }
   }
 
   return {
@@ -141,25 +165,36 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
     },
 
     async block(number, signal, onSize) {
-      const rootChecks = await rootChecksOf(number)
-      const checks = { waivers: allowed, roots: rootChecks }
-      const options = {
+      const roots = await rootChecksOf(number)
+      const hasVerifiedRoots = roots !== undefined
+      const read = (verified: VerifiedBlock, authorizations?: BlockAuthorizations): FetchedBlock =>
+        addTraces === undefined
+          ? toRows(verified, authorizations, hasVerifiedRoots)
+          : { ...normalizeBlock(verified, authorizations), mayReward: mayReward(verified) }
+      const options: FetchOptions<FetchedBlock> = {
         ...{ signal, authorizationReader, isFinal: isFinal(number) },
         isTogether: isFinal(number) && !areEmpty,
+        // One block at a time is read sooner in this thread.
+        ...(decode && addTraces === undefined && !isNew(number, newest)
+          ? { decode: posted => decodeElsewhere(decode, number, posted, signal) }
+          : {}),
         ...(onSize ? { onSize } : {}),
-        onGiver: (giver: EvmNode, { ref, parentHash, transactions }: VerifiedHeader) => {
-          areEmpty = transactions.length === 0
+        onGiver(giver, fetched) {
+          const { ref, parentHash } = 'rows' in fetched ? fetched.rows : fetched.block
+          areEmpty = ('rows' in fetched ? fetched.rows.hashes : fetched.block.transactions).length === 0
           given.set(number, { giver, hash: ref.hash, parentHash })
         }
       }
-      const { block, ignoredLogs, mayReward } = await fetchBlock(rpc, number, read, checks, options)
+      const fetched = await fetchBlock(rpc, number, read, { waivers: allowed, roots }, options)
+      const { ignoredLogs } = fetched
       if (ignoredLogs > 0)
         logger?.debug('ignored logs that only look like transfers', {
           blockNumber: number,
           count: ignoredLogs
         })
-      const linked = await withParent({ ...block, hasVerifiedRoots: rootChecks !== undefined }, signal)
-      return encodeBlock(addTraces === undefined ? linked : await addTraces(linked, mayReward, signal))
+      if ('rows' in fetched) return withParent(fetched.rows, signal)
+      const linked = await withParent({ ...fetched.block, hasVerifiedRoots }, signal)
+      return encodeBlock((await addTraces?.(linked, fetched.mayReward, signal)) ?? linked)
     },
 
     room: rpc.room,
@@ -183,6 +218,9 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
     ...(heads ? { waitForHead: heads.wait } : {})
   }
 }
+
+/** A block in its stored form, or one that still needs its traces. */
+type FetchedBlock = DecodedRows | (NormalizedBlock & { readonly mayReward: boolean })
 
 /** Reports whether the block is of proof of work, which pays a reward for empty blocks too. */
 function mayReward({ raw: { difficulty } }: VerifiedBlock): boolean {

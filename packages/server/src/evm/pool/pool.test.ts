@@ -43,6 +43,7 @@ function nodeWith(
     position: 1,
     request,
     batch: calls => Promise.all(calls.map(async call => ({ ok: true, value: await request(call) }))),
+    post: async () => undefined,
     attempt,
     putAside: () => undefined,
     within: (_, ask) => ask(node),

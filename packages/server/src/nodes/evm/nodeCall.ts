@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
+import type { UpstreamAnswer } from '../upstreams/httpUpstream.ts'
 
 /** One JSON-RPC call to a chain node. `method` keeps the node's name. */
 export interface NodeCall {
@@ -30,6 +31,13 @@ export type NodeOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: Error }
 
+/** The answer to a batch, as the node sent it. */
+export interface PostedBatch {
+  /** JSON-RPC ids of the calls, in their order. */
+  readonly ids: readonly number[]
+  readonly answer: UpstreamAnswer
+}
+
 /** One upstream, for the length of one piece of work. */
 export interface EvmNode {
   /** `upstream 1`: the position in `rpcUrls`. */
@@ -45,14 +53,23 @@ export interface EvmNode {
   /**
    * @param known - outcomes of an earlier attempt at the same node that broke off; only its gaps are asked for, and filled.
    * @param onSize - gets the size in bytes of each HTTP answer.
+   * @param posted - what `post` returned for these calls; only what is missing there is asked for.
    * @returns one outcome per call, in order.
    * @throws {UpstreamError} like `request`; what has been answered by then stays in `known`.
    */
   batch(
     calls: readonly NodeCall[],
     known?: (NodeOutcome | undefined)[],
-    onSize?: (bytes: number) => void
+    onSize?: (bytes: number) => void,
+    posted?: PostedBatch
   ): Promise<readonly NodeOutcome[]>
+  /**
+   * Sends the calls as one batch and leaves the answer unread, for another thread to read.
+   * @param onSize - gets its size in bytes.
+   * @returns `undefined` where the node takes fewer calls in one request.
+   * @throws {UpstreamError} like `request`.
+   */
+  post(calls: readonly NodeCall[], onSize?: (bytes: number) => void): Promise<PostedBatch | undefined>
   /** Runs `ask` unless this node lacks `method`; `undefined` when it does. */
   attempt<T>(method: string, ask: () => Promise<T>): Promise<T | undefined>
   /** Takes this node out of service for a while: it named a block that the others do not have. */

@@ -5,7 +5,7 @@ import { messageKindOf, speaksOfBatch } from '../upstreams/errorWords.ts'
 import type { UpstreamLink } from '../upstreams/upstream.ts'
 import { UpstreamError } from '../upstreams/upstreamError.ts'
 import { errorMessageOf, idOf, readAnswer, readOutcome } from './jsonRpc.ts'
-import type { EvmNode, NodeCall, NodeOutcome } from './nodeCall.ts'
+import type { EvmNode, NodeCall, NodeOutcome, PostedBatch } from './nodeCall.ts'
 
 /** HTTP requests that one batch keeps under way, at least; more where a node takes few calls in one, or only one. */
 const parallelRequests = 4
@@ -42,7 +42,7 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
     const outcome = readOutcome(answer, call, link)
     if (outcome === undefined || (outcome.ok && idOf(answer) !== id)) throw malformed(call.method)
     if (!outcome.ok) throw outcome.error
-    onSize?.(whole.byteLength)
+    onSize?.(whole.bytes.length)
     return outcome.value
   }
 
@@ -55,29 +55,36 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
     }
   }
 
-  async function sendBatch(entries: readonly Entry[], { outcomes, signal, onSize }: BatchRun) {
-    const byId = new Map(entries.map(entry => [nextId++, entry]))
-    const body = [...byId].map(([id, { call }]) => ({ jsonrpc: '2.0', id, ...call }))
-    let answers: unknown
+  async function postBatch(calls: readonly NodeCall[], signal: AbortSignal): Promise<PostedBatch> {
+    const ids = calls.map(() => nextId++)
+    const body = calls.map((call, i) => ({ jsonrpc: '2.0', id: ids[i], ...call }))
+    return { ids, answer: await link.post(JSON.stringify(body), signal, calls.length) }
+  }
+
+  async function sendBatch(entries: readonly Entry[], run: BatchRun, posted?: PostedBatch) {
+    const calls = entries.map(({ call }) => call)
     try {
-      const whole = await link.post(JSON.stringify(body), signal, entries.length)
-      onSize?.(whole.byteLength)
-      answers = readAnswer(whole, name)
+      const { ids, answer } = posted ?? (await postBatch(calls, run.signal))
+      if (posted === undefined) run.onSize?.(answer.bytes.length)
+      readBatch(new Map(entries.map((entry, i) => [ids[i] ?? 0, entry])), readAnswer(answer, name), run)
     } catch (error) {
       if (!(error instanceof UpstreamError) || !isBatchRefusal(error)) throw error
       if (error.fault === 'refused') batchSize.refused(entries.length)
-      return
     }
+  }
+
+  function readBatch(byId: ReadonlyMap<number, Entry>, answers: unknown, { outcomes }: BatchRun): void {
+    const { size } = byId
     if (!Array.isArray(answers)) {
       // One answer for many calls: an error about the batch as such.
       if (readOutcome(answers, { method: 'batch', params: [] }, link) === undefined) throw malformed('batch')
       // Without a word about its size, batches are not taken at all.
-      batchSize.refused(saysTooMany(answers) ? entries.length : 2)
+      batchSize.refused(saysTooMany(answers) ? size : 2)
       return
     }
     // Some answer a batch that is too large with the same error under every id.
     if (answers.length > 0 && answers.every(answer => speaksOfBatch(errorMessageOf(answer)))) {
-      batchSize.refused(entries.length)
+      batchSize.refused(size)
       return
     }
     let throttled: UpstreamError | undefined
@@ -85,8 +92,8 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
       const entry = byId.get(idOf(answer))
       if (entry === undefined) continue
       // Others with one error under the first id and nothing else.
-      if (answers.length < entries.length && saysTooMany(answer)) {
-        batchSize.refused(entries.length)
+      if (answers.length < size && saysTooMany(answer)) {
+        batchSize.refused(size)
         continue
       }
       try {
@@ -106,8 +113,19 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
   }
 
   /** Fills the gaps of `outcomes`, so that a repeated attempt asks only for what is missing. */
-  async function sendAll(calls: readonly NodeCall[], run: BatchRun): Promise<readonly NodeOutcome[]> {
+  async function sendAll(
+    calls: readonly NodeCall[],
+    run: BatchRun,
+    posted?: PostedBatch
+  ): Promise<readonly NodeOutcome[]> {
     const { outcomes } = run
+    if (posted !== undefined) {
+      await sendBatch(
+        calls.map((call, index) => ({ call, index })),
+        run,
+        posted
+      )
+    }
     // Every round either fills gaps or makes the next round's batches smaller, down to single calls.
     let roundSize = batchSize.current()
     for (;;) {
@@ -140,8 +158,20 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
       noteHead(call, value)
       return value
     },
-    async batch(calls, known = new Array<NodeOutcome | undefined>(calls.length), onSize) {
-      const outcomes = await link.track(signal, () => sendAll(calls, { outcomes: known, signal, onSize }))
+    async post(calls, onSize) {
+      if (batchSize.current() < calls.length) return undefined
+      try {
+        const posted = await link.track(signal, () => postBatch(calls, signal))
+        onSize?.(posted.answer.bytes.length)
+        return posted
+      } catch (error) {
+        if (error instanceof UpstreamError && isBatchRefusal(error)) return undefined
+        throw error
+      }
+    },
+    async batch(calls, known = new Array<NodeOutcome | undefined>(calls.length), onSize, posted) {
+      const run = { outcomes: known, signal, onSize }
+      const outcomes = await link.track(signal, () => sendAll(calls, run, posted))
       for (const [index, call] of calls.entries()) {
         const outcome = outcomes[index]
         if (outcome?.ok) noteHead(call, outcome.value)

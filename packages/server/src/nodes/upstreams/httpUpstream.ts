@@ -1,7 +1,6 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Readable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { createSecretHider } from '../../platform/createSecretHider.ts'
 import { lacksDescriptors } from '../../platform/describeCause.ts'
@@ -11,10 +10,8 @@ import { UpstreamError } from './upstreamError.ts'
 /** A whole HTTP answer that is not a 429; what it says is the caller's business. */
 export interface UpstreamAnswer {
   readonly status: number
-  /** Decoded of its content encoding. */
-  readonly text: string
-  /** Its size. */
-  readonly byteLength: number
+  /** The body, decoded of its content encoding. */
+  readonly bytes: Buffer
   /** The pause that the node asked for in `Retry-After`. */
   readonly retryAfterMs?: number
 }
@@ -90,7 +87,7 @@ export function createHttpUpstream(options: HttpUpstreamOptions): HttpUpstream {
         const fault = lacksDescriptors(error) ? 'busy' : 'unreachable'
         throw new UpstreamError(`${name} cannot be reached (${systemCode})`, fault, { systemCode })
       }
-      const answered = await readBody(response, name, maxResponseBytes, signal)
+      const bytes = await readBody(response, name, maxResponseBytes, signal)
       const status = response.statusCode ?? 0
       const retryAfterMs = readRetryAfter(response.headers['retry-after'])
       const retryAfter = retryAfterMs === undefined ? {} : { retryAfterMs }
@@ -100,7 +97,7 @@ export function createHttpUpstream(options: HttpUpstreamOptions): HttpUpstream {
           ...retryAfter
         })
       }
-      return { status, ...answered, ...retryAfter }
+      return { status, bytes, ...retryAfter }
     }
   }
 }
@@ -131,18 +128,16 @@ async function readBody(
   name: string,
   maxBytes: number,
   signal: AbortSignal
-): Promise<Pick<UpstreamAnswer, 'text' | 'byteLength'>> {
+): Promise<Buffer> {
   const tooLarge = () => new UpstreamError(`${name} answered more than ${maxBytes} bytes`, 'tooLarge')
-  // Joining the bytes first would cost one more large buffer for each answer.
-  const decoder = new StringDecoder('utf8')
-  let text = ''
+  const chunks: Buffer[] = []
   let byteLength = 0
   try {
     if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
     for await (const chunk of decoded(response)) {
       byteLength += chunk.length
       if (byteLength > maxBytes) throw tooLarge()
-      text += decoder.write(chunk)
+      chunks.push(chunk)
     }
   } catch (error) {
     response.destroy()
@@ -150,7 +145,7 @@ async function readBody(
     signal.throwIfAborted()
     throw new UpstreamError(`${name} broke off its answer (${failureCode(error)})`, 'unreachable')
   }
-  return { text: text + decoder.end(), byteLength }
+  return Buffer.concat(chunks, byteLength)
 }
 
 const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }

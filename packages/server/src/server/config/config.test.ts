@@ -100,6 +100,11 @@ describe('a configuration', () => {
       /^indexing is "no"; expected index the chains/
     ],
     [
+      'too many threads',
+      { ...minimal, indexing: { threads: 65 } },
+      /^indexing is \{"threads":65\}; expected .*threads \(0 to 64\)/
+    ],
+    [
       'an index in memory that nobody writes',
       { ...minimal, store: 'sqlite::memory:', indexing: false },
       /^indexing is false; expected .*not with "sqlite::memory:"/

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 
 const longestQuotaSeconds = 86_400
@@ -74,4 +75,28 @@ export const overloadSchema = z
     description:
       'when load is shed: { eventLoopDelayMs (10 to 60000): how long requests may wait for their turn before some ' +
       'are refused, all at twice that }, or false for never'
+  })
+
+/** More would wait for the one thread that writes a chain. */
+const maxDefaultThreads = 4
+
+const threads = z
+  .int()
+  .min(0)
+  .max(64)
+  .default(() => Math.min(maxDefaultThreads, Math.max(1, availableParallelism() - 1)))
+
+/** How the chains are indexed, or `false`. */
+export const indexingSchema = z
+  .union([
+    z.literal(false),
+    z.literal(true).transform(() => ({ threads: threads.parse(undefined) })),
+    z.strictObject({ threads })
+  ])
+  .prefault(true)
+  .meta({
+    description:
+      'index the chains, or wait to do so while another process does: true, or { threads (0 to 64) } for other threads ' +
+      'than one fewer than cores, 1 to 4, in which blocks are decoded while chains catch up; or false for a process ' +
+      'that only answers (not with "sqlite::memory:")'
   })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { parseAddressRange } from '../../platform/addressRange.ts'
 import { evmChain, solanaChain } from './chainSchemas.ts'
 import { bound, flag, group, httpUrl, integer, list, positive, text } from './fields.ts'
-import { loginSchema, overloadSchema, rateLimitSchema } from './limitSchemas.ts'
+import { indexingSchema, loginSchema, overloadSchema, rateLimitSchema } from './limitSchemas.ts'
 import { projectsSchema } from './projectsSchema.ts'
 
 /** A database's name has to be in it: drivers make one up from the user's name otherwise. */
@@ -78,11 +78,7 @@ export const configSchema = z
       31_536_000,
       'seconds in which the whole index is read and checked against its checksums once, in the background: 0 (never) to 31536000'
     ),
-    indexing: flag(
-      true,
-      'index the chains, or wait to do so while another process does: true; or false for a process that only ' +
-        'answers (not with "sqlite::memory:")'
-    ),
+    indexing: indexingSchema,
     projects: projectsSchema.default([]).meta({
       description:
         'who may call: a list of { projectId, serverKey, serverKeys, clientKeys, ... }, at least one here or in projectsFile'
@@ -231,7 +227,7 @@ export const configSchema = z
       }
     }
     if (config.storeReplicas.length > 0 && config.store.startsWith('sqlite:')) refuse(['storeReplicas'])
-    if (!config.indexing && config.store === 'sqlite::memory:') refuse(['indexing'])
+    if (config.indexing === false && config.store === 'sqlite::memory:') refuse(['indexing'])
     const allowed = new Set(config.spam.allow.map(contract => contract.toLowerCase()))
     for (const [index, contract] of config.spam.deny.entries()) {
       if (allowed.has(contract.toLowerCase())) refuse(['spam', 'deny', index])

@@ -41,7 +41,8 @@ export function listKeys(
     )
   }
   const description = (schema instanceof z.ZodType && schema.meta()?.description) || ''
-  const fallback = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined
+  const hasDefault = schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
+  const fallback = hasDefault ? schema.def.defaultValue : undefined
   const self = { path, description, fallback }
   if (inner instanceof z.ZodArray && unwrap(inner.element) instanceof z.ZodObject) {
     return [self, ...listKeys(inner.element, `${path}[]`)]

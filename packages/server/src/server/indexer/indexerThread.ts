@@ -9,6 +9,7 @@ import type { SyncStatus } from '../../model/sync.ts'
 import { lowSpaceBytes, type NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
+import { connectDecoders } from './connectDecoders.ts'
 import { UnusableIndexError } from './createHealer.ts'
 import { runIndexer } from './runIndexer.ts'
 import { packError } from './sentErrors.ts'
@@ -19,7 +20,7 @@ import { readProgress } from './writerView.ts'
 
 if (parentPort === null) throw new Error('indexerThread runs as a worker thread only')
 const port = parentPort
-const { config, store, writerPort } = workerData as ThreadData
+const { config, store, writerPort, hasDecoders } = workerData as ThreadData
 const writer = connectWriter(writerPort)
 const stopping = new AbortController()
 
@@ -78,8 +79,18 @@ function warnOfSpace(free: number | undefined): void {
   isSpaceLow = free < (isSpaceLow ? 1.25 * lowSpaceBytes : lowSpaceBytes)
 }
 
-port.on('message', ({ kind }: ToThread) => {
-  if (kind === 'stop') stopping.abort(new Error('the indexer is stopped'))
+const { waivers = [], roots } = config
+const decoders = hasDecoders
+  ? connectDecoders(
+      // Blocks near the head are not decoded elsewhere.
+      { waivers, rootParts: roots?.blocks === 'all' ? roots.parts : undefined },
+      isWanted => tell({ kind: 'decoders', isWanted })
+    )
+  : undefined
+
+port.on('message', (message: ToThread) => {
+  if (message.kind === 'stop') stopping.abort(new Error('the indexer is stopped'))
+  else decoders?.connect(message.ports)
 })
 
 function tellFailure(error: unknown): void {
@@ -97,6 +108,7 @@ try {
     openWriter: (identity, wait) => writer.open(store, identity, { ...wait, signal: stopping.signal }),
     peek: () => openReader().then(readProgress),
     openReader,
+    ...(decoders && { decode: decoders.decode }),
     logger: forwardingLogger({}),
     signal: stopping.signal,
     onStatus: send,
@@ -111,5 +123,6 @@ try {
   await reader?.close()
   // Nothing else may keep the thread alive.
   writer.close()
+  decoders?.close()
   port.close()
 }

@@ -1,4 +1,4 @@
-import { createEvmSource } from '../../evm/blocks/evmSource.ts'
+import { createEvmSource, type EvmSourceOptions } from '../../evm/blocks/evmSource.ts'
 import { createPoolReader } from '../../evm/pool/pool.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
 import type { StoreReader } from '../../index/port/store.ts'
@@ -33,6 +33,8 @@ export interface RunIndexerOptions extends Pick<OpeningOptions, 'openWriter' | '
   readonly config: IndexerConfig
   /** Opens the index for the check in the background; absent: it is not checked. */
   openReader?(): Promise<Pick<StoreReader, 'openSnapshot'>>
+  /** Decodes blocks in other threads; absent: they are decoded here. */
+  readonly decode?: EvmSourceOptions['decode']
   readonly logger: Logger
   readonly signal: AbortSignal
   onStatus(status: SyncStatus): void
@@ -105,7 +107,10 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
   const figuresTimer = setInterval(tellFigures, figuresMs)
   try {
     const sourceOptions = { rpc, finality, waivers, dev, roots, logger }
-    const plain = createEvmSource({ ...sourceOptions, traces, ...(heads ? { heads } : {}) })
+    const plain = createEvmSource({
+      ...{ ...sourceOptions, traces, decode: options.decode },
+      ...(heads ? { heads } : {})
+    })
     const untraced = createEvmSource(sourceOptions)
     const source: FollowOptions['source'] = {
       ...plain,

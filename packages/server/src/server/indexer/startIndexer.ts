@@ -11,7 +11,7 @@ import { withDeadline } from '../../platform/concurrency/deadline.ts'
 import { backOffMs } from '../../platform/concurrency/pause.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { LogFields, Logger } from '../../platform/logger.ts'
-import { createWriterThreads, findThreadEntry, type WriterThreads } from './createWriterThreads.ts'
+import { createThreads, findThreadEntry, maxWriters, type ThreadEnd, type Threads } from './createThreads.ts'
 import { unpackError } from './sentErrors.ts'
 import { dateStall } from './status.ts'
 
@@ -58,7 +58,9 @@ export interface StartIndexerOptions extends IndexerConfig {
   /** Called with the genesis block of the index each time that a thread has opened it. */
   onGenesis?(genesisHash: Hash): void
   /** In which threads is written, for all chains of a server; absent: a thread of its own. */
-  readonly writers?: WriterThreads
+  readonly writers?: Threads
+  /** Threads that decode blocks while a chain catches up, for all chains of a server; absent: it does so itself. */
+  readonly decoders?: Threads | undefined
   /** The built `indexerThread` file, for hosts that bundle this package and move files about. */
   readonly threadEntry?: URL
 }
@@ -69,6 +71,8 @@ export interface ThreadData {
   readonly store: StoreLocation
   /** Leads to the thread in which the store is written; for `connectWriter`. */
   readonly writerPort: MessagePort
+  /** It may ask for threads that decode blocks. */
+  readonly hasDecoders: boolean
 }
 
 export type LogSeverity = 'debug' | 'info' | 'warn' | 'error'
@@ -86,6 +90,8 @@ export type FromThread =
   | { readonly kind: 'genesis'; readonly genesisHash: Hash }
   /** About once a second. */
   | { readonly kind: 'figures'; readonly figures: NodeFigures }
+  /** It needs connections to the threads that decode blocks, or has closed them. */
+  | { readonly kind: 'decoders'; readonly isWanted: boolean }
   /** The thread ends now. */
   | { readonly kind: 'failed'; readonly reason: EndReason }
 
@@ -93,7 +99,10 @@ export type FromThread =
 type EndReason = { readonly problem: string } & Pick<SyncStatus, 'indexUnusable'>
 
 /** Messages to the thread. */
-export type ToThread = { readonly kind: 'stop' }
+export type ToThread =
+  | { readonly kind: 'stop' }
+  /** One for each thread that decodes blocks, for `connectDecoders`. */
+  | { readonly kind: 'decoders'; readonly ports: readonly MessagePort[] }
 
 /** The indexer of one chain, running in a thread of its own. */
 export interface Indexer {
@@ -119,7 +128,7 @@ const stopDeadlineMs = 8_000
  */
 export function startIndexer(options: StartIndexerOptions): Indexer {
   const { store, logger, onStatus, onGenesis, threadEntry, ...rest } = options
-  const { writers = createWriterThreads({ logger }), ...config } = rest
+  const { writers = createThreads('writer', { logger, most: maxWriters }), decoders, ...config } = rest
   const entry = findThreadEntry('indexerThread', threadEntry)
   let status: SyncStatus = {
     chainId: config.chainId,
@@ -151,7 +160,14 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
   function run(): { worker: Worker; ended: Promise<void> } {
     const startedMs = performance.now()
     const writer = writers.connect()
-    const workerData: ThreadData = { config, store, writerPort: writer.port }
+    const hasDecoders = decoders !== undefined
+    const workerData: ThreadData = { config, store, writerPort: writer.port, hasDecoders }
+    let decoderEnds: readonly ThreadEnd[] = []
+    const releaseDecoders = () => {
+      const released = decoderEnds.map(end => end.release())
+      decoderEnds = []
+      return Promise.all(released)
+    }
     const worker = new Worker(entry, {
       ...{ workerData, transferList: [writer.port], name: `indexer-${config.chainId}` }
     })
@@ -159,7 +175,13 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
     worker.on('message', (message: FromThread) => {
       if (message.kind === 'status') reportFromThread(message.status)
       else if (message.kind === 'figures') figures = message.figures
-      else if (message.kind === 'genesis') onGenesis?.(message.genesisHash)
+      else if (message.kind === 'decoders') {
+        void releaseDecoders()
+        if (decoders === undefined || !message.isWanted) return
+        decoderEnds = Array.from({ length: decoders.most }, decoders.connect)
+        const ports = decoderEnds.map(({ port }) => port)
+        worker.postMessage({ kind: 'decoders', ports } satisfies ToThread, ports)
+      } else if (message.kind === 'genesis') onGenesis?.(message.genesisHash)
       else if (message.kind === 'log') {
         const { error, ...fields } = message.fields
         logger[message.severity](
@@ -189,7 +211,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
             thread = run()
           }, waitMs)
         }
-        resolve(writer.release())
+        resolve(Promise.all([writer.release(), releaseDecoders()]).then(() => undefined))
       })
     })
     return { worker, ended }

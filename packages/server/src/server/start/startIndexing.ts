@@ -5,7 +5,7 @@ import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { chooseRoots } from '../config/chooseRoots.ts'
 import type { Config } from '../config/config.ts'
-import { createWriterThreads } from '../indexer/createWriterThreads.ts'
+import { createThreads, maxWriters } from '../indexer/createThreads.ts'
 import { type Indexer, startIndexer } from '../indexer/startIndexer.ts'
 import { looksAtOnce, watchWriters } from '../indexer/watchWriters.ts'
 import type { Stores } from './openStores.ts'
@@ -27,17 +27,19 @@ export interface Indexing {
 /** Starts a thread for each chain, and some in which they write; none where this process is not to index. */
 export async function startIndexing(
   openChains: readonly OpenChain[],
-  { indexing: isIndexing, storeCheckSeconds: checkSeconds }: Pick<Config, 'indexing' | 'storeCheckSeconds'>,
+  { indexing, storeCheckSeconds: checkSeconds }: Pick<Config, 'indexing' | 'storeCheckSeconds'>,
   stores: Stores,
   logger: Logger
 ): Promise<Indexing> {
-  if (!isIndexing) return watchOthers(openChains, stores, logger)
-  const writers = createWriterThreads({ logger })
+  if (indexing === false) return watchOthers(openChains, stores, logger)
+  const writers = createThreads('writer', { logger, most: maxWriters })
+  const { threads } = indexing
+  const decoders = threads === 0 ? undefined : createThreads('decoder', { logger, most: threads })
   const indexers = openChains.map(({ chain, rpc }) => {
     const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev } = chain
     return startIndexer({
       ...{ chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev },
-      ...{ store: stores.location, writers, logger, roots: chooseRoots(chain), checkSeconds },
+      ...{ store: stores.location, writers, decoders, logger, roots: chooseRoots(chain), checkSeconds },
       // State is read from nodes of the same chain as the index, or not at all.
       onGenesis: rpc.expectGenesis
     })

@@ -6,20 +6,22 @@ import { withDeadline } from '../../platform/concurrency/deadline.ts'
 import { ConfigError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
 
-/** The threads in which the stores of all chains are written: one for each chain, and shared from a number of chains on. */
-export interface WriterThreads {
+/** Threads of one kind that the chains of a server share. */
+export interface Threads {
+  /** Threads at the same time, at most. */
+  readonly most: number
   /**
-   * Starts a thread where there is none yet.
-   * @returns the end of a connection, for `connectWriter` in one indexer's thread.
+   * Connects to a new thread, or to the one with the fewest connections once there are as many threads as there may be.
+   * @returns the end of a connection, for `connectWriter` or `connectDecoder` in one indexer's thread.
    */
-  connect(): WriterEnd
+  connect(): ThreadEnd
 }
 
-interface WriterEnd {
+export interface ThreadEnd {
   readonly port: MessagePort
   /**
-   * The thread that had `port` is gone. A thread whose last chain that was finishes what it is writing and ends; one that
-   * does not within a second is ended in the middle, which its engines undo.
+   * The thread that had `port` needs it no more. The thread at its other end ends with its last connection: one that writes
+   * finishes what it is writing; if it does not within a second it is ended in the middle, which its engines undo.
    */
   release(): Promise<void>
 }
@@ -27,33 +29,31 @@ interface WriterEnd {
 interface Thread {
   readonly worker: Worker
   readonly ended: Promise<void>
-  chains: number
+  connections: number
 }
 
-/** Messages to a writer thread. */
-export type ToWriterThread =
+/** Messages to a shared thread. */
+export type ToSharedThread =
   /** Serves one more chain, until the other end of the port is closed. */
   | { readonly kind: 'serve'; readonly port: MessagePort }
   /** Ends once all ports are closed. */
   | { readonly kind: 'end' }
 
-/** Each thread takes some 15 MB; most hosts have fewer chains than this. */
-const mostThreads = 8
+/** Kinds of shared threads, with what each does, for the log. */
+const tasks = { writer: 'writes stores', decoder: 'decodes blocks' } as const
+
+/** Each thread that writes takes some 15 MB; most hosts have fewer chains than this. */
+export const maxWriters = 8
 const endDeadlineMs = 1_000
 
 /**
- * @param options.most - threads at the same time; 8.
- * @param options.entry - the built `writerThread` file, for hosts that bundle this package and move files about.
+ * @param options.most - threads at the same time.
+ * @param options.entry - the built file of the thread, for hosts that bundle this package and move files about.
  */
-export function createWriterThreads({
-  logger,
-  most = mostThreads,
-  entry
-}: {
-  readonly logger: Logger
-  readonly most?: number
-  readonly entry?: URL
-}): WriterThreads {
+export function createThreads(
+  kind: keyof typeof tasks,
+  { logger, most, entry }: { readonly logger: Logger; readonly most: number; readonly entry?: URL }
+): Threads {
   /** Those that can take chains: neither crashed nor about to end. */
   const threads: Thread[] = []
 
@@ -63,10 +63,10 @@ export function createWriterThreads({
   }
 
   function start(): Thread {
-    const worker = new Worker(findThreadEntry('writerThread', entry), { name: 'writer' })
+    const worker = new Worker(findThreadEntry(`${kind}Thread`, entry), { name: kind })
     worker.on('error', error => {
       leave(thread)
-      logger.error('a thread that writes stores crashed', { component: 'indexer', error })
+      logger.error(`a thread that ${tasks[kind]} crashed`, { component: 'indexer', error })
     })
     const ended = new Promise<void>(resolve => {
       worker.once('exit', () => {
@@ -74,19 +74,21 @@ export function createWriterThreads({
         resolve()
       })
     })
-    const thread: Thread = { worker, ended, chains: 0 }
+    const thread: Thread = { worker, ended, connections: 0 }
     threads.push(thread)
     return thread
   }
 
   function choose(): Thread {
     if (threads.length < most) return start()
-    return threads.reduce((least, thread) => (thread.chains < least.chains ? thread : least))
+    return threads.reduce((least, thread) => (thread.connections < least.connections ? thread : least))
   }
 
   async function end(thread: Thread): Promise<void> {
     leave(thread)
-    thread.worker.postMessage({ kind: 'end' } satisfies ToWriterThread)
+    // A thread that decodes has nothing to finish.
+    if (kind === 'decoder') await thread.worker.terminate()
+    thread.worker.postMessage({ kind: 'end' } satisfies ToSharedThread)
     await withDeadline({ timeoutMs: endDeadlineMs }, () => thread.ended).catch(() => {
       logger.error('a thread that writes stores does not stop and is ended', { component: 'indexer' })
       return thread.worker.terminate()
@@ -95,16 +97,17 @@ export function createWriterThreads({
   }
 
   return {
+    most,
     connect() {
       const thread = choose()
-      thread.chains++
+      thread.connections++
       const { port1, port2 } = new MessageChannel()
-      thread.worker.postMessage({ kind: 'serve', port: port2 } satisfies ToWriterThread, [port2])
+      thread.worker.postMessage({ kind: 'serve', port: port2 } satisfies ToSharedThread, [port2])
       return {
         port: port1,
         async release() {
-          thread.chains--
-          if (thread.chains === 0) await end(thread)
+          thread.connections--
+          if (thread.connections === 0) await end(thread)
         }
       }
     }
@@ -122,7 +125,7 @@ export function createWriterThreads({
  * @param entry - the file, where the host has named it.
  * @throws {ConfigError} when there is no such file.
  */
-export function findThreadEntry(name: 'indexerThread' | 'writerThread', entry?: URL): URL {
+export function findThreadEntry(name: 'indexerThread' | `${keyof typeof tasks}Thread`, entry?: URL): URL {
   const places = [`./${name}.ts`, `./${name}.js`, `./indexer/${name}.js`, `../indexer/${name}.js`]
   const urls = places.map(place => new URL(place, import.meta.url))
   const found = entry ?? urls.find(url => existsSync(fileURLToPath(url)))

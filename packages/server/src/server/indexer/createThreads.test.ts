@@ -6,14 +6,12 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { eventually } from '../../../test/support/indexHarness.ts'
 import { testIdentity } from '../../index/test/store.contract.ts'
 import { createLogger } from '../../platform/logger.ts'
-import { createWriterThreads, type WriterThreads } from './createWriterThreads.ts'
+import { createThreads, type ThreadEnd } from './createThreads.ts'
 import { connectWriter } from './writerPort.ts'
 
 let folder: string
 let lines: Record<string, unknown>[]
-type WriterEnd = ReturnType<WriterThreads['connect']>
-
-const ends: WriterEnd[] = []
+const ends: ThreadEnd[] = []
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'chain-data-threads-'))
   lines = []
@@ -26,23 +24,24 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-function createThreads(options: { readonly most?: number; readonly code?: string } = {}) {
+function createWriters(options: { readonly most?: number; readonly code?: string } = {}) {
   const { code, ...rest } = options
   const entry = join(folder, 'thread.mjs')
   if (code !== undefined)
     writeFileSync(entry, `import { parentPort, threadId } from 'node:worker_threads'\n${code}`)
-  return createWriterThreads({
+  return createThreads('writer', {
+    most: 8,
     logger: createLogger({ level: 'info', write: line => lines.push(JSON.parse(line)) }),
     ...(code === undefined ? {} : { entry: pathToFileURL(entry) }),
     ...rest
   })
 }
 
-const kept = (end: WriterEnd): WriterEnd => {
+const kept = (end: ThreadEnd): ThreadEnd => {
   ends.push(end)
   return end
 }
-const firstMessage = ({ port }: WriterEnd) =>
+const firstMessage = ({ port }: ThreadEnd) =>
   new Promise<unknown>((resolve, reject) => {
     port.once('message', resolve)
     port.once('close', () => reject(new Error('the port was closed')))
@@ -55,7 +54,7 @@ const tellsItself = `parentPort.on('message', ({ kind, port }) => {
 })`
 
 it('gives each chain a thread of its own, and shares them evenly from a number on', async () => {
-  const threads = createThreads({ most: 3, code: tellsItself })
+  const threads = createWriters({ most: 3, code: tellsItself })
   const ids: unknown[] = []
   for (let chain = 0; chain < 7; chain++) ids.push(await firstMessage(kept(threads.connect())))
   expect(new Set(ids.slice(0, 3)).size).toBe(3)
@@ -64,7 +63,7 @@ it('gives each chain a thread of its own, and shares them evenly from a number o
 })
 
 it('ends a thread with its last chain, and starts another one for the next', async () => {
-  const threads = createThreads({ most: 1, code: tellsItself })
+  const threads = createWriters({ most: 1, code: tellsItself })
   const [one, two] = [threads.connect(), threads.connect()]
   const first = await firstMessage(one)
   expect(await firstMessage(two)).toBe(first)
@@ -82,7 +81,7 @@ it('ends a thread with its last chain, and starts another one for the next', asy
 })
 
 it('ends a thread that does not end by itself', async () => {
-  const threads = createThreads({
+  const threads = createWriters({
     code: `parentPort.on('message', ({ port }) => port?.postMessage(threadId))`
   })
   const end = threads.connect()
@@ -92,7 +91,7 @@ it('ends a thread that does not end by itself', async () => {
 })
 
 it('tells every chain of a thread that crashed, also one that it never heard of, and starts another thread', async () => {
-  const threads = createThreads({ most: 1, code: `throw new Error('out of order')` })
+  const threads = createWriters({ most: 1, code: `throw new Error('out of order')` })
   const location = { kind: 'sqlite' as const, folder }
   const opened = [kept(threads.connect()), kept(threads.connect())].map(({ port }) =>
     connectWriter(port).open(location, testIdentity)
@@ -121,7 +120,7 @@ it('tells every chain of a thread that crashed, also one that it never heard of,
 })
 
 it('closes the stores of a chain whose other end is gone', async () => {
-  const threads = createThreads({ most: 1 })
+  const threads = createWriters({ most: 1 })
   const location = { kind: 'sqlite' as const, folder }
   const [one, two] = [kept(threads.connect()), kept(threads.connect())]
   await connectWriter(one.port).open(location, testIdentity)
