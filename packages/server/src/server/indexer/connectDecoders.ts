@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { AskForNonces } from '../../evm/blocks/createAuthorizationReader.ts'
 import type { BlockAnswer, DecodedBlock, DecoderSettings } from '../../evm/blocks/createBlockDecoder.ts'
-import { type DecoderConnection, connectDecoder } from './decoderPort.ts'
+import { connectDecoder, type DecoderConnection } from './decoderPort.ts'
 
 /** The threads that decode blocks, as the indexer of one chain uses them. */
 export interface Decoders {
