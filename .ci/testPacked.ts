@@ -2,7 +2,8 @@
  * Installs the packed packages, with `--ignore-scripts`, into empty projects and uses them as a stranger would:
  *
  * - every entry of `@chain-data/client` from ESM and from CommonJS, on Node 20, 22 and the repository's own, with its
- *   behaviour matrix, that also on Bun and Deno, and its declarations with and without DOM types,
+ *   behaviour matrix, that also on Bun and Deno, its declarations with and without DOM types, and the small programs of
+ *   `examples/` compiled,
  * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client, on Node 20 and the
  *   repository's own,
  * - `chain-data-conformance` against that server, which has to pass,
@@ -16,6 +17,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkPackedPrograms, packagesOfPrograms } from './checkPackedPrograms.ts'
 import { checkPackedTypes } from './checkPackedTypes.ts'
 import { runPackedMatrix } from './runPackedMatrix.ts'
 
@@ -244,6 +246,10 @@ try {
       }
       checkPackedTypes(used, clientFixtures)
       process.stdout.write('declarations of the packed client compile with and without DOM types\n')
+      checkPackedPrograms(
+        createProject('programs', tarballs, ['protocol', 'client'], env, packagesOfPrograms)
+      )
+      process.stdout.write('the small programs compile against the packed client\n')
     }
     if (clientOnly || node === node22) continue
     const served = createProject(
