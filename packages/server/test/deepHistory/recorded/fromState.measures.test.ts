@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TransactionRecord } from '@chain-data/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
 import { isFull, report, seed } from '../../chaos/chaosSizes.ts'
 import { engines } from '../../support/testStores.ts'
@@ -24,7 +25,7 @@ const ends: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
   world = await openStateWorld(isFull ? 20_000 : 2_000)
   full = (await serve({}, { startBlock: 0, deepHistory: 'off' })).service
-}, 900_000)
+}, patient(900_000))
 afterAll(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
@@ -116,7 +117,7 @@ describe(`history from old states (SEED=${seed})`, () => {
         report('deepHistory/recorded', { kind, answer: error ? String(error.data.reason) : String(coverage) })
       }
     },
-    300_000
+    patient(300_000)
   )
 
   it('reads a page of 25 at 23 million blocks with few calls and turns', async () => {
@@ -141,7 +142,7 @@ describe(`history from old states (SEED=${seed})`, () => {
         expect(turns).toBeLessThanOrEqual(pageLimits.turns)
       }
     }
-  }, 120_000)
+  })
 
   it('does so in seconds where each answer takes 150 ms', async () => {
     for (const [maxBatch, limitMs] of [
@@ -153,34 +154,44 @@ describe(`history from old states (SEED=${seed})`, () => {
       const beganMs = performance.now()
       const { percents } = await patiently(service, personOf('busy'), { limit: 25 })
       const ms = Math.round(performance.now() - beganMs)
-      report('deepHistory/recorded', { latencyMs: 150, maxBatch, ms, limitMs, waits: percents.length })
-      if (isFull) expect(ms).toBeLessThanOrEqual(limitMs)
+      report('deepHistory/recorded', {
+        latencyMs: 150,
+        maxBatch,
+        ms,
+        limitMs: patient(limitMs),
+        waits: percents.length
+      })
+      if (isFull) expect(ms).toBeLessThanOrEqual(patient(limitMs))
     }
-  }, 120_000)
+  })
 
-  it('notices answers from another height', async () => {
-    const random = createRandom(seed)
-    const kinds = ['quiet', 'selfTransferring', 'inAndOut', 'zeroValue'] as const
-    const counts = { runs: 0, whole: 0, refused: 0, unnoticed: 0, stale: 0 }
-    const isStale = () => random.below(1_000) < (isFull ? 1 : 10)
-    const head = world.chain.head
-    const staleHeight = (height: number) => {
-      if (!isStale()) return height
-      counts.stale++
-      return random.below(head)
-    }
-    const { service } = await serve({ ...plain, staleHeight }, {}, { history: { deepCacheBytes: 1 } })
-    while (counts.runs < (isFull ? 400 : 12)) {
-      const kind = random.pick(kinds)
-      const { result } = await service.ask<TransactionRecord[]>(history, [personOf(kind)])
-      counts.runs++
-      if (result === undefined) counts.refused++
-      else if ((await missed(kind, result)).length > 0) counts.unnoticed++
-      else counts.whole++
-    }
-    report('deepHistory/recorded', counts)
-    expect(counts.unnoticed).toBeLessThanOrEqual(1)
-  }, 600_000)
+  it(
+    'notices answers from another height',
+    async () => {
+      const random = createRandom(seed)
+      const kinds = ['quiet', 'selfTransferring', 'inAndOut', 'zeroValue'] as const
+      const counts = { runs: 0, whole: 0, refused: 0, unnoticed: 0, stale: 0 }
+      const isStale = () => random.below(1_000) < (isFull ? 1 : 10)
+      const head = world.chain.head
+      const staleHeight = (height: number) => {
+        if (!isStale()) return height
+        counts.stale++
+        return random.below(head)
+      }
+      const { service } = await serve({ ...plain, staleHeight }, {}, { history: { deepCacheBytes: 1 } })
+      while (counts.runs < (isFull ? 400 : 12)) {
+        const kind = random.pick(kinds)
+        const { result } = await service.ask<TransactionRecord[]>(history, [personOf(kind)])
+        counts.runs++
+        if (result === undefined) counts.refused++
+        else if ((await missed(kind, result)).length > 0) counts.unnoticed++
+        else counts.whole++
+      }
+      report('deepHistory/recorded', counts)
+      expect(counts.unnoticed).toBeLessThanOrEqual(1)
+    },
+    patient(600_000)
+  )
 
   it('says none of a full node without old states, after three calls', async () => {
     const { service, node, probed } = await serve({ ...plain, keptStates: 32 })
@@ -190,7 +201,7 @@ describe(`history from old states (SEED=${seed})`, () => {
     const calls = probed + node.calls.filter(method => probes.includes(method)).length
     report('deepHistory/recorded', { node: 'without old states', calls })
     expect(calls).toBeLessThanOrEqual(3)
-  }, 60_000)
+  })
 
   it('takes state where trace_filter takes 100 blocks at once', async () => {
     const { service } = await serve({ hasOts: false, traceFilter: 100, head: high })
@@ -200,8 +211,8 @@ describe(`history from old states (SEED=${seed})`, () => {
     const { coverage } = await service.ask(history, [personOf('quiet')])
     report('deepHistory/recorded', { node: 'trace_filter of 100 blocks', ms, records: result.length })
     expect(coverage).toContain('deep=state')
-    if (isFull) expect(ms).toBeLessThanOrEqual(5_000)
-  }, 120_000)
+    if (isFull) expect(ms).toBeLessThanOrEqual(patient(5_000))
+  })
 
   it.runIf(isFull)(
     'keeps its progress over calls where a provider allows 16 calls a second',
@@ -220,7 +231,7 @@ describe(`history from old states (SEED=${seed})`, () => {
       })
       expect([...percents].sort((a, b) => a - b)).toEqual(percents)
     },
-    400_000
+    patient(400_000)
   )
 
   it('gives up an account that every block pays by a withdrawal, with a reason', async () => {
@@ -235,5 +246,5 @@ describe(`history from old states (SEED=${seed})`, () => {
     })
     expect(error?.data).toMatchObject({ reason: 'HISTORY_UNPROVABLE' })
     if (isFull) expect(node.calls.length).toBeLessThanOrEqual(1_000)
-  }, 120_000)
+  })
 })

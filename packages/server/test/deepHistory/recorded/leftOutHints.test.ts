@@ -1,5 +1,6 @@
 import type { HistoryCertificate, TransactionRecord } from '@chain-data/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { patient } from '../../../../../.config/patience.ts'
 import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
 import { isFull, report, seed } from '../../chaos/chaosSizes.ts'
 import { engines } from '../../support/testStores.ts'
@@ -18,7 +19,7 @@ beforeAll(async () => {
   world = await openStateWorld(2_000)
   node = await startRecordedNode(world.chain)
   ends.push(node.close)
-}, 120_000)
+})
 afterAll(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
@@ -107,6 +108,6 @@ describe(`a certificate over history older than the index (SEED=${seed})`, () =>
       report('deepHistory/recorded', { way, deletions, ...counts, unnoticed: wrong.length })
       // Two histories are read anew for each deletion.
     },
-    900_000
+    patient(900_000)
   )
 })

@@ -10,7 +10,7 @@ let world: StateWorld
 const ends: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
   world = await openStateWorld(2_000)
-}, 60_000)
+})
 afterAll(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
