@@ -64,3 +64,10 @@ function heightsBetween(low: number, high: number, atMost: number): readonly num
     (_, position) => low + Math.floor(((high - low) * (position + 1)) / parts)
   )
 }
+
+/** Steps down from the top, each twice as long: they show how dense the account's past is, wherever it is. */
+export function ladderFrom(top: number): readonly StateRead[] {
+  const heights = []
+  for (let below = 1; below < top; below *= 2) heights.push(top - below)
+  return heights.flatMap(height => (['nonce', 'balance'] as const).map(kind => ({ kind, height })))
+}
