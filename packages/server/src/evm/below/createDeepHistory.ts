@@ -7,14 +7,12 @@ import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { isMethodMissing, messageKindOf } from '../../nodes/upstreams/errorWords.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { createSharedWork, DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
-import { eachOnce } from '../../platform/eachOnce.ts'
 import { NodeContradictionError, NodeRpcError } from '../../platform/errors.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
-import { chooseSource, findOffers, gapsFrom, type Offers } from './chooseSource.ts'
 import { cacheOfMode, createAccountReader } from './createAccountReader.ts'
 import { createMeter } from './createMeter.ts'
+import { createSourceChoice } from './createSourceChoice.ts'
 import { CallBoundError, CallBudget } from './meterCalls.ts'
-import type { SearchEnd } from './search/DownwardSearch.ts'
 import { createSearches, hashesIn, type Searches } from './searches.ts'
 
 /** The account to read, and how long it may take. */
@@ -69,61 +67,22 @@ export interface DeepHistoryOptions {
   readonly now?: () => number
 }
 
-/** A node may be upgraded: one without an index of addresses is asked again after this time. */
-const forgetAfterMs = 10 * 60_000
 /** Searches under way that are remembered between two calls, so that nothing is asked twice. */
 const rememberedSearches = 256
-/** Accounts are remembered whose history cannot be proven; code may be given or taken after this time. */
-const rememberedEnds = 4_096
 /** The part of a call's time that is left for the answer itself. */
 const reserveMs = 500
 
 export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
   const { rpc, traces, maxCalls = Number.POSITIVE_INFINITY, now = Date.now } = options
-  const payments = traces !== 'off'
   const cache = cacheOfMode(options.cache, traces)
   const share = createSharedWork()
   const source = options.openSource(rpc)
-  const { begin, learn, isCapped, isSeenWide } = createSearches(options)
+  const { begin, spans } = createSearches(options)
+  const choice = createSourceChoice({ rpc, spans, cache, now, payments: traces !== 'off' })
   /** By the signal of the request. */
   const budgets = new WeakMap<AbortSignal, CallBudget>()
   const begun = new BoundedMap<string, Searches>(rememberedSearches)
-  const ends = new BoundedMap<string, { readonly end: SearchEnd; readonly atMs: number }>(rememberedEnds)
   const reader = createAccountReader(cache)
-  let found: { readonly offers: Offers; readonly atMs: number } | undefined
-  /** Blocks older than the index; absent: not known yet. */
-  let olderBlocks: number | undefined
-
-  const choose = (offers: Offers, blocks: number, isProvable: boolean) =>
-    chooseSource(offers, { payments, isCapped: isCapped(blocks), isProvable })
-  const answeredBy = () => found && choose(found.offers, olderBlocks ?? found.offers.head ?? 0, true)
-
-  async function findOut(signal: AbortSignal): Promise<DeepSource> {
-    const known = answeredBy()
-    const isOld = now() - (found?.atMs ?? 0) >= forgetAfterMs
-    if (known !== undefined && (known !== 'none' || !isOld)) return known
-    await share('offers of nodes', signal, async within => {
-      found = { offers: await findOffers(rpc, payments, within), atMs: now() }
-      learn(found.offers)
-    })
-    return answeredBy() ?? 'none'
-  }
-
-  const endName = (address: Address, anchor: BlockRef) => `${address} ${anchor.hash}`
-  function endOf(address: Address, anchor: BlockRef): SearchEnd | undefined {
-    const known = ends.get(endName(address, anchor))
-    return known !== undefined && now() - known.atMs < forgetAfterMs ? known.end : undefined
-  }
-
-  /** What answers for the account's blocks before one that is known. */
-  async function sourceOf(address: Address, anchor: BlockRef, below: number, signal: AbortSignal) {
-    olderBlocks = anchor.number
-    await findOut(signal)
-    if (found === undefined) return 'none'
-    const end = endOf(address, anchor)
-    return choose(found.offers, below, end === undefined || end.from < below)
-  }
-
   /**
    * The searches of an account from where it is known; those of the last call, where they stand there. They belong to one
    * step at a time: one that was called off may still be at work on its own when the next one begins.
@@ -150,22 +109,6 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     )
   }
 
-  /**
-   * Returns how far down the account is known. What may lack more than a source that is there by now is forgotten, and read from
-   * that.
-   */
-  async function knownOf(address: Address, anchor: BlockRef) {
-    const known = await cache.known(address, anchor)
-    if (found === undefined || known.gaps.length === 0) return known
-    const source = choose(found.offers, anchor.number, true)
-    const isSure = source === 'ots' || (source === 'trace_filter' && isSeenWide(anchor.number))
-    const gaps = gapsFrom(source, found.offers.state)
-    const isLess = gaps.length < known.gaps.length && gaps.every(gap => known.gaps.includes(gap))
-    if (!isSure || !isLess) return known
-    await cache.forget(address)
-    return cache.known(address, anchor)
-  }
-
   function budgetOf(signal: AbortSignal): CallBudget {
     const budget = budgets.get(signal) ?? new CallBudget(maxCalls)
     budgets.set(signal, budget)
@@ -178,7 +121,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     isEnough: () => Promise<boolean>,
     wanted: number
   ): Promise<DeepProgress> {
-    const known = () => knownOf(address, anchor)
+    const known = () => choice.knownOf(address, anchor)
     const budget = budgetOf(signal)
     const lowest = async () => (await known())[lane === 'records' ? 'recordsFrom' : 'candidatesFrom']
     const meter = createMeter(await lowest())
@@ -190,14 +133,14 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     try {
       return await withDeadline({ timeoutMs, signal }, async within => {
         while (!(await isDone(below))) {
-          const index = lane === 'records' ? await sourceOf(address, anchor, below, within) : 'none'
+          const index = lane === 'records' ? await choice.sourceOf(address, anchor, below, within) : 'none'
           // Without one, histories begin at the index, or where they can be proven.
           if (lane === 'records' && index === 'none') break
           let searches: Searches | undefined
           try {
             await share(name, within, async stepSignal => {
               const { [lane === 'records' ? 'recordsFrom' : 'candidatesFrom']: from, gaps } = await known()
-              const offers = found?.offers ?? {}
+              const offers = choice.offers() ?? {}
               // What was found from state was found because the account has a key.
               const hasKey = isKeyIndexed || gaps.includes('zero-value-receipts')
               searches = await takeUp(name, { address, below: from, index, anchor, offers, hasKey })
@@ -212,7 +155,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
                 throw error
               } finally {
                 begun.set(name, searches)
-                noteEnd(searches)
+                choice.noteEnd(searches)
               }
             })
           } catch (error) {
@@ -231,7 +174,7 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     } catch (error) {
       // The node was exchanged for another one, perhaps: the next call finds out what that one has.
       if (lane === 'records' && (isMethodMissing(error) || isStateMissing(error))) {
-        found = undefined
+        choice.findOutAnew()
         begun.delete(name)
       }
       if (signal.aborted || !(error instanceof DeadlineError)) throw error
@@ -239,32 +182,9 @@ export function createDeepHistory(options: DeepHistoryOptions): DeepHistory {
     }
   }
 
-  function noteEnd({ address, anchor, direct, below }: Searches): void {
-    const end = direct?.end
-    if (end !== undefined && below <= end.from) ends.set(endName(address, anchor), { end, atMs: now() })
-  }
-
   return {
-    ...{ answeredBy, findOut },
-    cache: { ...cache, known: knownOf },
-    async coverage(address, anchor) {
-      const { gaps: kept, recordsFrom } = await knownOf(address, anchor)
-      const end = endOf(address, anchor)
-      const isEnded = end !== undefined && end.from >= recordsFrom
-      const next = found ? choose(found.offers, anchor.number, !isEnded) : 'none'
-      const isFromState = isEnded && end.from < anchor.number
-      const gaps = eachOnce([
-        ...kept,
-        ...gapsFrom(next, found?.offers.state === true),
-        ...gapsFrom(isFromState ? 'state' : 'none', true)
-      ])
-      const source = gaps.includes('zero-value-receipts') ? 'state' : next
-      if (next !== 'none') return { source, from: 0, gaps }
-      const reason = isEnded ? { reason: end.reason } : {}
-      if (source === 'state' && recordsFrom < anchor.number)
-        return { source, from: recordsFrom, gaps, ...reason }
-      return { source: 'none', from: anchor.number, gaps: [], ...reason }
-    },
+    ...{ answeredBy: choice.answeredBy, findOut: choice.findOut, coverage: choice.coverage },
+    cache: { ...cache, known: choice.knownOf },
     readRecords: (request, isEnough, wanted = Number.POSITIVE_INFINITY) =>
       read(request, 'records', isEnough, wanted),
     readCandidates: request => read(request, 'candidates', async () => false, Number.POSITIVE_INFINITY),

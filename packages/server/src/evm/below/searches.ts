@@ -9,7 +9,7 @@ import { createBatchSize } from '../../nodes/upstreams/limits.ts'
 import { steadyClock, systemClock } from '../../platform/clock.ts'
 import { createPermits } from '../../platform/concurrency/permits.ts'
 import type { EvmSource } from '../blocks/evmSource.ts'
-import { gapsFrom, isTooManyCalls, isTooNarrow, learnSpans, type Offers } from './chooseSource.ts'
+import { gapsFrom, type Offers } from './chooseSource.ts'
 import { createLogSearch } from './createLogSearch.ts'
 import { createOtsSearch } from './createOtsSearch.ts'
 import { SpanSize } from './createSpanSearch.ts'
@@ -147,11 +147,8 @@ export function createSearches(options: {
 
   return {
     begin,
-    learn: (offers: Offers) => learnSpans(traceSpans, offers),
-    /** Reports whether `trace_filter` takes so few blocks at once that it costs more than state. */
-    isCapped: (blocks: number) => isTooNarrow(traceSpans, blocks),
-    /** Reports whether `trace_filter` was seen to take so many blocks at once that it costs less. */
-    isSeenWide: (blocks: number) => !isTooManyCalls(blocks, traceSpans.taken)
+    /** What the nodes take in one call of `trace_filter`. */
+    spans: traceSpans
   }
 }
 
