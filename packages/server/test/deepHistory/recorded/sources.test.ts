@@ -1,5 +1,7 @@
 import type { TransactionRecord } from '@chain-data/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkEvmNode } from '../../../src/server/check/checkEvmNode.ts'
+import { parseConfig } from '../../../src/server/config/config.ts'
 import { engines } from '../../support/testStores.ts'
 import { type DeepService, startDeepService } from '../startDeepService.ts'
 import type { StateWorld } from './buildStateWorld.ts'
@@ -141,6 +143,36 @@ describe('one request', () => {
       }
       expect(reached.length).toBeGreaterThan(1)
       expect([...reached].sort((a, b) => b - a)).toEqual(reached)
+    }
+  )
+})
+
+describe('chain-data check', () => {
+  it.each([
+    ['ots', {}, /are listed by ots_searchTransactionsBefore$/],
+    ['ots', { keptStates: 32 }, /listed by ots_.*; authorizations \(EIP-7702\) that others sent are not/],
+    ['trace_filter', { hasOts: false }, /are listed by trace_filter$/],
+    [
+      'state',
+      { hasOts: false, traceFilter: 10 },
+      /found from old states: .*trace_filter takes 10 blocks at once/
+    ],
+    ['state', plain, /found from old states: .* log nothing$/],
+    [
+      'none',
+      { ...plain, keptStates: 32 },
+      /does not list the transactions of an address, and has no old states$/
+    ]
+  ] as const)(
+    'says of a node what the server will answer older history by: %s (%o)',
+    async (way, traits, found) => {
+      node.setTraits(traits)
+      const chain = { chainId: 31337, rpcUrls: [node.url], traces: 'on', verify: 'basic' } as const
+      const [parsed] = parseConfig({ chains: { evm: [chain] } }, { mayLackProjects: true }).chains.evm
+      if (parsed === undefined) throw new Error('one chain is configured')
+      const { findings, offers } = await checkEvmNode(parsed, node.url, 30_000)
+      expect(offers).toMatchObject({ olderHistory: way })
+      expect(findings.find(({ check }) => check === 'addresses')?.found).toMatch(found)
     }
   )
 })
