@@ -8,15 +8,25 @@ export interface Call {
   /** The method as the caller named it, for messages. */
   readonly name: string
   readonly method: Method
-  readonly params: readonly unknown[]
-  readonly chainId: number | undefined
   readonly endpoint: EndpointPath
   /** `{"jsonrpc":"2.0",…}`, written once for all attempts. */
   readonly body: string
-  /** Whether the caller gave params by position, and not arguments by name. */
-  readonly isWire: boolean
+  /** How the caller named what stands in the params; absent where he gave params by position. */
+  readonly named?: Method['params']
   /** Written when an answer was read: how the call ended, so far. */
   value?: unknown
   /** Written when an attempt failed; absent for a call that has its value. */
   error?: ChainDataClientError | undefined
+}
+
+/** How several calls share a request. */
+export interface Batching {
+  /** The body of a request with these calls. */
+  readonly write: (bodies: readonly string[]) => string
+  /**
+   * The answer to one of them.
+   *
+   * @param check - Fails the call, for a reason, unless something holds.
+   */
+  readonly find: (answers: unknown, id: number, check: (met: unknown, reason: string) => void) => unknown
 }

@@ -1,17 +1,11 @@
 import type { EndpointPath } from '@chain-data/protocol'
 import type { Int64Form } from './ClientOptions.ts'
 
-/** One position of a method's params, and the arguments of a call that it is made of. */
-type Parameter =
-  /** The argument itself. */
-  | {
-      readonly name: string
-      /** Another name under which it may be given. */
-      readonly alias?: string
-      readonly optional?: true
-    }
-  /** One object of those of these arguments that are given; left out where none is. */
-  | { readonly options: readonly string[] }
+/**
+ * One position of a method's params: the name of an argument, `name?` where it may be left out, `name|other` where it has two
+ * names; or the names of those that are members of one object, which is left out where none is given.
+ */
+type Parameter = string | readonly string[]
 
 /**
  * The description of a method; generated from the document for each method that it has. What is not in the document is
@@ -38,6 +32,8 @@ export interface Method {
   readonly rounded?: readonly string[]
   /** Names of the free texts in a result whose decimal digits become `bigint`; digits in these stay text. */
   readonly texts?: readonly string[]
+  /** What to do about an error of this reason, as the end of its message. */
+  readonly advice?: (reason: string | undefined) => string
   /** Gives the members above their form; here, so that a bundle has only what its methods need. */
   readonly read?: ReadIntegers
 }
@@ -46,10 +42,18 @@ export interface Method {
 export interface Reading {
   /** What 64-bit integers become. */
   readonly form: Int64Form
-  /** Reads the result again, with its long integers as texts. */
-  readonly readExact: () => unknown
+  /** The answer that holds it, as it came. */
+  readonly answer: AnswerText
+  /** The result in the answer, read by another reader than `JSON.parse`. */
+  readonly resultIn: (json: unknown) => unknown
   /** @throws {ProtocolError} With this reason, in the words of the call. */
   readonly fail: (reason: string) => never
+}
+
+/** The text of an answer, and what a reader of long integers made of it: once for all calls of a batch. */
+export interface AnswerText {
+  readonly text: string
+  exact?: unknown
 }
 
 /** Gives the integers of a result their form. @param result - As `JSON.parse` reads it; may be changed in place. */

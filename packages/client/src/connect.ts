@@ -1,7 +1,7 @@
 import type { EndpointPath } from '@chain-data/protocol'
-import type { Call } from './Call.ts'
+import type { Batching, Call } from './Call.ts'
 import type { CallOptions, ClientOptions } from './ClientOptions.ts'
-import { need, quote, refuse } from './errors.ts'
+import { need } from './errors.ts'
 import type { Method } from './Method.ts'
 import { readNumber, readOptions } from './readOptions.ts'
 import { sendCalls } from './sendCalls.ts'
@@ -26,7 +26,7 @@ export interface Core {
    */
   readonly write: (method: Method, call: CallObject, name: string, params?: readonly unknown[]) => Call
   /** Sends calls of one endpoint; each then has its value or its error. */
-  readonly send: (calls: readonly Call[], options: CallOptions, isBatch: boolean) => Promise<void>
+  readonly send: (calls: readonly Call[], options: CallOptions, batching?: Batching) => Promise<void>
 }
 
 /**
@@ -40,26 +40,38 @@ export function connect(options: ClientOptions, transport: Transport): Core {
   return {
     chainId: settings.chainId,
     write(method, call, name, params) {
-      const { endpoints, prefixed, wireName = method.name } = method
       needObject(name, call)
-      const { endpoint = endpoints[0] } = call
-      if (endpoint !== '/evm-chain' && endpoint !== '/solana') {
-        refuse(`endpoint must be /evm-chain or /solana; got ${quote(endpoint)}`, 'ENDPOINT_MISSING', name)
-      }
+      const { endpoint = method.endpoints[0] } = call
+      need(
+        /^\/(evm-chain|solana)$/.test(`${endpoint}`),
+        `endpoint must be /evm-chain or /solana; got ${endpoint}`,
+        'ENDPOINT_MISSING',
+        name
+      )
       const chainId = readNumber('chainId', 0, settings.chainId, call, name)
       need(chainId !== undefined || method.chainless, 'chainId is missing', 'CHAIN_ID_MISSING', name)
-      const isWire = params !== undefined
-      const written = params ?? toParams(method, call)
       const id = ++lastId
-      const wire = prefixed ? settings.methodPrefix + method.name : wireName
+      const request = {
+        jsonrpc: '2.0',
+        id,
+        method: method.prefixed ? settings.methodPrefix + method.name : (method.wireName ?? method.name),
+        chainId,
+        params: params ?? toParams(method, call)
+      }
+      const written = {
+        id,
+        name,
+        method,
+        endpoint: endpoint as EndpointPath,
+        named: params ? undefined : method.params
+      }
       try {
-        const body = JSON.stringify({ jsonrpc: '2.0', id, method: wire, chainId, params: written })
-        return { id, name, method, params: written, chainId, endpoint, body, isWire }
+        return { ...written, body: JSON.stringify(request) }
       } catch {
-        refuse('the arguments cannot be written as JSON', invalid, name)
+        need(false, 'the arguments cannot be written as JSON', invalid, name)
       }
     },
-    send: (calls, callOptions, isBatch) => sendCalls(settings, transport, calls, callOptions, isBatch)
+    send: (calls, callOptions, batching) => sendCalls(settings, transport, calls, callOptions, batching)
   }
 }
 
@@ -74,7 +86,7 @@ export async function callMethod(core: Core, method: Method, call: CallObject): 
 
 /** Sends one call by itself. */
 export async function sendOne({ send }: Core, call: Call, options: CallOptions): Promise<unknown> {
-  await send([call], options, false)
+  await send([call], options)
   if (call.error) throw call.error
   return call.value
 }
@@ -83,19 +95,21 @@ const invalid = 'INVALID_ARGUMENT'
 
 /** @throws {ConfigurationError} Not an object, which only types prevent. */
 export function needObject(name: string, call: unknown): asserts call is object {
-  if (!call || typeof call !== 'object') refuse(`takes one object; got ${quote(call)}`, invalid, name)
+  if (typeof call === 'object' && call) return
+  need(false, `takes one object; got ${String(call).slice(0, 100)}`, invalid, name)
 }
 
 /** The params of a call by position, made of its arguments; what is absent at their end is left out. */
 function toParams({ name, params = [] }: Method, call: object): unknown[] {
+  const given = call as Record<string, unknown>
   const values = params.map(param => {
-    const given = call as Record<string, unknown>
-    if ('options' in param) {
-      const options = param.options.filter(option => given[option] !== undefined)
-      return options.length ? Object.fromEntries(options.map(option => [option, given[option]])) : undefined
+    if (typeof param !== 'string') {
+      const members = param.map(member => [member, given[member]]).filter(([, value]) => value !== undefined)
+      return members.length ? Object.fromEntries(members) : undefined
     }
-    const value = given[param.name] ?? given[`${param.alias}`]
-    if (!param.optional && value == null) refuse(`${param.name} is missing`, invalid, name)
+    const [argument, other] = param.split(/[|?]/) as [string, string?]
+    const value = given[argument] ?? given[`${other}`]
+    need(value != null || param.endsWith('?'), `${argument} is missing`, invalid, name)
     return value
   })
   while (values.length && values.at(-1) === undefined) values.pop()

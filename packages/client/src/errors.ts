@@ -133,26 +133,10 @@ export class ConfigurationError extends ChainDataClientError {
 /**
  * @param message - Never shows a credential.
  * @param method - Of the call that it is about; absent: about the options.
- * @throws {ConfigurationError}
+ * @throws {ConfigurationError} Unless met.
  */
-export function refuse(message: string, reason = 'INVALID_OPTION', method?: string): never {
-  throw new ConfigurationError(message, { code: 'CONFIGURATION', reason, method })
-}
-
-/** @throws {ConfigurationError} Unless met. */
-export function need(met: unknown, message: string, reason?: string, method?: string): asserts met {
-  if (!met) refuse(message, reason, method)
-}
-
-/** A value as messages show it: JSON, at most 100 characters of it. */
-export function quote(value: unknown): string {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(value)
-  } catch {
-    // A bigint, or an object that holds itself.
-  }
-  return (text ?? String(value)).slice(0, 100)
+export function need(met: unknown, message: string, reason = 'INVALID_OPTION', method?: string): asserts met {
+  if (!met) throw new ConfigurationError(message, { code: 'CONFIGURATION', reason, method })
 }
 
 /**

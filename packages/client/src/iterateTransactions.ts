@@ -3,6 +3,7 @@ import type { ChainOptional } from './Chain.ts'
 import type { Client, IterateArguments } from './Client.ts'
 import type { TransactionHistory } from './generated/calls.gen.ts'
 import { hasReason } from './hasReason.ts'
+import { startDeadline } from './startDeadline.ts'
 
 /** Most records of one page; the document's limit `pageRecords`. */
 export const largestPage = 1000
@@ -12,34 +13,6 @@ type ReadPage = Client<ChainOptional>['getTransactionsByAddress']
 /** So many answers without any progress mean that waiting is of no use. */
 const mostStanding = 10
 const mostPauseMs = 10_000
-
-/** Reads a page; waits for as long as the host is still reading the older history that belongs to it, or until `signal`. */
-async function patiently(
-  readPage: () => Promise<TransactionHistory>,
-  signal: IterateArguments['signal']
-): Promise<TransactionHistory> {
-  let last: unknown
-  for (let standing = 0; ; ) {
-    try {
-      return await readPage()
-    } catch (error) {
-      if (!hasReason(error, 'STILL_READING')) throw error
-      const progress = JSON.stringify(error.data.progress)
-      standing = progress === last ? standing + 1 : 0
-      if (standing >= mostStanding) throw error
-      last = progress
-      await new Promise<void>(resolve => {
-        const end = () => {
-          clearTimeout(pause)
-          signal?.removeEventListener('abort', end)
-          resolve()
-        }
-        const pause = setTimeout(end, Math.min(mostPauseMs, error.retryAfterMs ?? 1_000))
-        signal?.addEventListener('abort', end)
-      })
-    }
-  }
-}
 
 /**
  * A history page by page, from the newest record to the oldest. Where the host is still reading the older history
@@ -52,12 +25,24 @@ export async function* iterateTransactions(
   { limit: pageLimit = 100, before: start, ...call }: IterateArguments & ChainOptional
 ): AsyncGenerator<TransactionHistory, void, undefined> {
   let limit: number | undefined = pageLimit
-  for (let before = start; ; ) {
-    const cursor = before
-    const page: TransactionHistory = await patiently(
-      () => readPage({ ...call, limit, before: cursor }),
-      call.signal
-    )
+  let before = start
+  let progress: unknown
+  let standing = 0
+  for (;;) {
+    let page: TransactionHistory
+    try {
+      page = await readPage({ ...call, limit, before })
+    } catch (error) {
+      if (!hasReason(error, 'STILL_READING')) throw error
+      const last = progress
+      progress = JSON.stringify(error.data.progress)
+      standing = progress === last ? standing + 1 : 0
+      if (standing >= mostStanding) throw error
+      const pause = startDeadline(Math.min(mostPauseMs, error.retryAfterMs ?? 1_000), call.signal)
+      await pause.race(new Promise(() => {})).catch(pause.release)
+      continue
+    }
+    progress = undefined
     const oldest: string | undefined = page.filter(isConfirmed).at(-1)?.hash
     // Without a limit no page is full: nothing is at least `undefined`.
     const isFull = page.length >= (limit as number)

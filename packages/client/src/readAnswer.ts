@@ -1,15 +1,15 @@
-import type { Call } from './Call.ts'
+import type { Batching, Call } from './Call.ts'
 import type { Int64Form } from './ClientOptions.ts'
 import { type ChainDataClientError, ProtocolError, TransportError } from './errors.ts'
-import { readExactJson } from './exactJson.ts'
+import type { AnswerText } from './Method.ts'
 import { parseRetryAfter } from './parseRetryAfter.ts'
 import { redact } from './redact.ts'
 import { isErrorObject, toRpcError } from './toRpcError.ts'
 import type { HttpResponse } from './transport.ts'
 
 /** The exchange that an answer belongs to. */
-export interface Exchange {
-  readonly isBatch: boolean
+export interface Exchange extends AnswerText {
+  readonly batching: Batching | undefined
   readonly int64: Int64Form
   readonly origin: string
   readonly attempts: number
@@ -30,79 +30,71 @@ type Envelope = Record<string, unknown>
  */
 export function readAnswer(
   { status, header }: HttpResponse,
-  text: string,
   calls: readonly Call[],
-  { isBatch, int64, origin, attempts, count, secrets }: Exchange
+  exchange: Exchange
 ): void {
-  const exchange = {
-    origin,
-    attempts,
-    status,
-    requestId: redact(header('x-request-id') ?? undefined, secrets) as string | undefined,
-    retryable: /^(408|425|429|50[0234])$/.test(`${status}`),
-    retryAfterMs: parseRetryAfter(header('retry-after'))
-  }
-  let plain: unknown
+  const { batching, origin, attempts, count, secrets, text } = exchange
+  const is200 = status === 200
+  let json: unknown
   try {
-    plain = JSON.parse(text)
+    json = JSON.parse(text)
   } catch {
     // The message of a syntax error quotes the text; JSON has no undefined.
   }
-  let exact: unknown
 
   for (const call of calls) {
+    const { id, method } = call
+    const http = {
+      method: call.name,
+      origin,
+      attempts,
+      status,
+      requestId: redact(header('x-request-id') ?? undefined, secrets) as string | undefined,
+      retryable: /^(408|425|429|50[0234])$/.test(`${status}`),
+      retryAfterMs: parseRetryAfter(header('retry-after'))
+    }
+    const fail = (reason: string): never => {
+      const facts = { ...http, code: 'PROTOCOL', reason, retryable: false } as const
+      throw new ProtocolError(`no valid answer from ${origin} (${reason}, ${count})`, facts)
+    }
+    const check = (met: unknown, reason: string) => is200 && !met && fail(reason)
+    const find = (answers: unknown) => (batching ? batching.find(answers, id, check) : answers)
     try {
-      call.value = readFor(call)
+      const answer = find(json)
+      const { jsonrpc, id: given, result, error } = Object(answer) as Envelope
+      const failed = error !== undefined
+      check(text.trim(), 'EMPTY_BODY')
+      check(json !== undefined, 'NOT_JSON')
+      check(isObject(answer), 'NOT_AN_OBJECT')
+      check(jsonrpc === '2.0', 'WRONG_VERSION')
+      // A request that the server could not read is answered without its id.
+      check(given === id || (failed && given === null), 'WRONG_ID')
+      check(failed === (result === undefined), failed ? 'RESULT_AND_ERROR' : 'NO_RESULT')
+      if (isErrorObject(error)) throw toRpcError(error, call, http, secrets)
+      check(!failed, 'MALFORMED_ERROR')
+      if (!is200) {
+        const reason = status ? `STATUS_${status}` : 'REDIRECT'
+        throw new TransportError(`HTTP status ${status} from ${origin} (${count})`, {
+          ...http,
+          code: 'HTTP',
+          reason
+        })
+      }
+      check(method.result !== 'list' || Array.isArray(result), 'NOT_A_LIST')
+      check(method.result !== 'object' || isObject(result), 'NOT_AN_OBJECT')
+      const resultIn = (other: unknown) => (find(other) as Envelope).result
+      const form = exchange.int64
+      call.value = method.read
+        ? method.read(method, result, { form, answer: exchange, resultIn, fail })
+        : result
       call.error = undefined
     } catch (error) {
       // The functions called here throw nothing else.
       call.error = error as ChainDataClientError
     }
   }
+}
 
-  function readFor(call: Call): unknown {
-    const { id, method } = call
-    const http = { ...exchange, method: call.name }
-    const fail = (reason: string): never => {
-      const facts = { ...http, code: 'PROTOCOL', reason, retryable: false } as const
-      throw new ProtocolError(`no valid answer from ${origin} (${reason}, ${count})`, facts)
-    }
-    const is200 = status === 200
-    const check = (met: unknown, reason: string) => is200 && !met && fail(reason)
-    let answer = plain
-    if (isBatch && Array.isArray(plain)) {
-      const entries = plain.filter(entry => entry?.id === id)
-      check(entries.length, 'MISSING_ENTRY')
-      check(entries.length < 2, 'DUPLICATE_ENTRY')
-      answer = entries[0]
-    }
-    const { jsonrpc, id: given, result, error } = Object(answer) as Envelope
-    const failed = error !== undefined
-    check(text.trim(), 'EMPTY_BODY')
-    check(plain !== undefined, 'NOT_JSON')
-    check(answer === Object(answer) && !Array.isArray(answer), 'NOT_AN_OBJECT')
-    check(jsonrpc === '2.0', 'WRONG_VERSION')
-    // A request that the server could not read is answered without its id.
-    check(given === id || (failed && given === null), 'WRONG_ID')
-    check(failed === (result === undefined), failed ? 'RESULT_AND_ERROR' : 'NO_RESULT')
-    check(!failed || isErrorObject(error), 'MALFORMED_ERROR')
-    if (isErrorObject(error)) throw toRpcError(error, call, http, secrets)
-    if (!is200) {
-      const reason = status ? `STATUS_${status}` : 'REDIRECT'
-      throw new TransportError(`HTTP status ${status} from ${origin} (${count})`, {
-        ...http,
-        code: 'HTTP',
-        reason
-      })
-    }
-    const isList = Array.isArray(result)
-    check(method.result !== 'list' || isList, 'NOT_A_LIST')
-    check(method.result !== 'object' || (!isList && result === Object(result)), 'NOT_AN_OBJECT')
-    const readExact = () => {
-      exact ??= readExactJson(text)
-      const source = isBatch ? (exact as unknown[])[(plain as unknown[]).indexOf(answer)] : exact
-      return (source as Envelope).result
-    }
-    return method.read ? method.read(method, result, { form: int64, readExact, fail }) : result
-  }
+function isObject(value: unknown): boolean {
+  return value === Object(value) && !Array.isArray(value)
 }

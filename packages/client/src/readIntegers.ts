@@ -1,7 +1,5 @@
-import type { Int64Form } from './ClientOptions.ts'
+import { readExactJson } from './exactJson.ts'
 import type { Method, Reading } from './Method.ts'
-
-type Members = Record<string, unknown>
 
 const forms = { number: Number, string: String, bigint: BigInt }
 
@@ -13,50 +11,50 @@ const forms = { number: Number, string: String, bigint: BigInt }
 export function readIntegers(
   { int64 = [], rounded = [] }: Method,
   result: unknown,
-  { form, readExact, fail }: Reading
+  { form, answer, resultIn, fail }: Reading
 ): unknown {
-  const shape = (source: unknown, onInexact?: Reading['fail']) =>
-    int64.every(path => shapeMember(result, source, path.split('.'), form, onInexact)) &&
-    rounded.every(path => shapeMember(result, source, path.split('.'), undefined, onInexact))
+  /**
+   * @param source - Where the digits are: the result itself, or its exact reading.
+   * @returns False where a number is not safe, and the result itself may lack digits.
+   */
+  const shape = (source: unknown): boolean =>
+    [...int64, ...rounded].every(path => {
+      const keys = path.split('.')
+      const name = `${keys.pop()}`
+      const twin = `${name}String`
+      // Without a form: a number, with a text beside it only where it is rounded.
+      const into = int64.includes(path) ? form : undefined
+      const visit = (value: Members, from: Members, depth: number): boolean => {
+        if (Array.isArray(value)) {
+          return value.every((item, index) =>
+            visit(item, (from as unknown as Members[])[index] as Members, depth)
+          )
+        }
+        if (value !== Object(value)) return true
+        const key = keys[depth]
+        if (key) return visit(value[key] as Members, from[key] as Members, depth + 1)
+        const { [name]: given, [twin]: text } = from
+        if (!into && text === undefined && Number.isSafeInteger(given)) return true
+        // The text of the host comes first: its number may have been rounded before it was sent.
+        const digits = digitsOf(text) ?? digitsOf(given)
+        if (digits) {
+          value[name] = forms[into ?? 'number'](digits)
+          if (into || !Number.isSafeInteger(value[name])) value[twin] = digits
+        } else if (source === result) return false
+        else if (into && into !== 'number') fail('INEXACT_NUMBER')
+        return true
+      }
+      return visit(result as Members, source as Members, 0)
+    })
   // Only a number that may have been rounded is worth reading the text a second time.
-  if (!shape(result)) shape(readExact(), fail)
+  if (!shape(result)) {
+    answer.exact ??= readExactJson(answer.text)
+    shape(resultIn(answer.exact))
+  }
   return result
 }
 
-/**
- * @param source - Where the digits are: the value itself, or its exact reading.
- * @param form - Absent: a number, with a text beside it only where it is rounded.
- * @param onInexact - Given with an exact `source`: what to do where even that holds no whole number.
- * @returns False where a number is not safe, and `source` may lack digits.
- */
-function shapeMember(
-  value: unknown,
-  source: unknown,
-  path: readonly string[],
-  form: Int64Form | undefined,
-  onInexact: Reading['fail'] | undefined
-): boolean {
-  if (Array.isArray(value)) {
-    return value.every((item, index) =>
-      shapeMember(item, (source as unknown[])[index], path, form, onInexact)
-    )
-  }
-  if (value !== Object(value)) return true
-  const [name = '', ...rest] = path
-  const item = value as Members
-  if (rest.length) return shapeMember(item[name], (source as Members)[name], rest, form, onInexact)
-  const twin = `${name}String`
-  const { [name]: given, [twin]: text } = source as Members
-  if (!form && text === undefined && Number.isSafeInteger(given)) return true
-  // The text of the host comes first: its number may have been rounded before it was sent.
-  const digits = digitsOf(text) ?? digitsOf(given)
-  if (digits) {
-    item[name] = forms[form ?? 'number'](digits)
-    if (form || !Number.isSafeInteger(item[name])) item[twin] = digits
-  } else if (!onInexact) return false
-  else if (form && form !== 'number') onInexact('INEXACT_NUMBER')
-  return true
-}
+type Members = Record<string, unknown>
 
 /** Decimal digits of a whole number that is exact: a safe number, decimal digits, or 0x-hex. */
 function digitsOf(value: unknown): string | undefined {

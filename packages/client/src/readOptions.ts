@@ -1,6 +1,6 @@
 import { defaultMethodPrefix } from '@chain-data/protocol'
 import type { ClientOptions, Int64Form } from './ClientOptions.ts'
-import { need, refuse } from './errors.ts'
+import { need } from './errors.ts'
 import { basicAuth, checkedAuth, type Sign } from './sign.ts'
 
 /** The options, checked and completed. Lives in closures only: it holds the credentials. */
@@ -30,8 +30,8 @@ const urlRules: readonly (readonly [allowed: RegExp, rule: string])[] = [
 /** @throws {ConfigurationError} Names the option and what was expected; never shows a credential. */
 export function readOptions(options: ClientOptions): Settings {
   const given = Object(options) as ClientOptions
-  const { baseUrl, auth, projectId, serverKey, clientKey, allowInsecureHttp } = given
-  const { int64 = 'number', methodPrefix = defaultMethodPrefix, dangerouslyAllowBrowser } = given
+  const { baseUrl, auth, projectId, serverKey, clientKey, int64 = 'number' } = given
+  const { allowInsecureHttp, dangerouslyAllowBrowser, methodPrefix = defaultMethodPrefix } = given
   const url = `${baseUrl}`
   // By hand: React Native's URL lacks most of its members. The address is not shown: it may hold a password or a key.
   for (const [allowed, rule] of urlRules) need(allowed.test(url), `baseUrl ${rule}`)
@@ -84,11 +84,13 @@ export function readNumber<Name extends string, Fallback extends number | undefi
 ): number | Fallback {
   const { [name]: value = fallback } = options
   const isWhole = Number.isSafeInteger(value) || (value === Infinity && name !== 'chainId')
-  if (value !== undefined && !(isWhole && value >= min)) {
-    // A value of the wrong type may be anything, a credential put in the wrong place too.
-    const text = String(value)
-    const shown = /^-?[\da-fx.]{0,20}$|^[NI]\w+$/i.test(text) ? text : `a ${typeof value}`
-    refuse(`${name} must be a whole number from ${min}; got ${shown}`, undefined, method)
-  }
+  // A value of another type may be anything, a credential put in the wrong place too.
+  const shown = typeof value === 'number' ? value : `a ${typeof value}`
+  need(
+    value === undefined || (isWhole && value >= min),
+    `${name} must be a whole number from ${min}; got ${shown}`,
+    undefined,
+    method
+  )
   return value
 }

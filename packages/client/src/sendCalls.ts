@@ -1,11 +1,10 @@
-import type { Call } from './Call.ts'
-import type { Answer, CallOptions } from './ClientOptions.ts'
+import type { Batching, Call } from './Call.ts'
+import type { CallOptions } from './ClientOptions.ts'
 import { type ErrorDetails, TransportError } from './errors.ts'
 import { readAnswer } from './readAnswer.ts'
 import { readNumber, type Settings } from './readOptions.ts'
-import { type End, startDeadline } from './startDeadline.ts'
-import { pagesAdvice } from './toRpcError.ts'
-import { type Transport, toNetworkFailure } from './transport.ts'
+import { startDeadline } from './startDeadline.ts'
+import { type HttpResponse, type Transport, toNetworkFailure } from './transport.ts'
 
 const firstPauseMs = 250
 
@@ -13,7 +12,7 @@ const firstPauseMs = 250
  * Sends calls of one endpoint in one POST, then again those that failed in a way that may pass, under one deadline.
  * Each call then has its value or its error.
  *
- * @param calls - At least one; exactly one where no list goes out.
+ * @param calls - At least one; exactly one without `batching`.
  * @throws {ConfigurationError} An option of the call cannot work, or `auth` failed.
  * @remarks Errors are made here, after an `await`, and not in timers and listeners: so their stack reaches the caller.
  */
@@ -22,20 +21,19 @@ export async function sendCalls(
   transport: Transport,
   calls: readonly Call[],
   options: CallOptions,
-  isBatch: boolean
+  batching: Batching | undefined
 ): Promise<void> {
   const { maxDelayMs, maxResponseBytes, baseUrl, origin, sign } = settings
   const [first] = calls as [Call]
-  const { name } = first
-  const { signal: signalOption } = options
+  const { name, endpoint, method } = first
   const timeoutMs = readNumber('timeoutMs', 1, settings.timeoutMs, options, name)
   const retries = readNumber('retries', 0, settings.retries, options, name)
   const endMs = Date.now() + timeoutMs
-  const { signal, race, release } = startDeadline(timeoutMs, signalOption)
+  const { signal, race, release } = startDeadline(timeoutMs, options.signal)
   let open = calls
   let attempts = 0
   let count = 'nothing was sent'
-  let answer: Answer | undefined
+  let answer: HttpResponse | undefined
   let pause: ReturnType<typeof setTimeout> | undefined
 
   const fail = (
@@ -52,42 +50,31 @@ export async function sendCalls(
       )
     }
   }
-  const giveUp = (end: End) =>
-    end === 'ABORTED'
-      ? fail(end, `aborted by its signal (${count})`, {}, { cause: signalOption?.reason })
-      : fail(end, `no complete answer from ${origin} within ${timeoutMs} ms (${count})`, { retryable: true })
 
   try {
     for (;;) {
-      if (signal.aborted) return giveUp('ABORTED')
-      const signing = sign(name)
-      const signed = signing instanceof Promise ? await race(signing) : signing
-      if (typeof signed === 'string') return giveUp(signed)
+      const { headers, secrets } = await race(sign(name))
       count = `attempt ${++attempts} of ${retries + 1}`
-      const bodies = `${open.map(({ body }) => body)}`
+      const bodies = open.map(({ body }) => body)
       const response = await race(
         transport({
-          url: baseUrl + first.endpoint,
-          headers: { ...signed.headers, Accept: 'application/json', 'Content-Type': 'application/json' },
-          body: isBatch ? `[${bodies}]` : bodies,
+          url: baseUrl + endpoint,
+          headers: { ...headers, Accept: 'application/json', 'Content-Type': 'application/json' },
+          body: batching ? batching.write(bodies) : `${bodies}`,
           signal,
           maxResponseBytes
         }).catch(toNetworkFailure)
       )
-      if (typeof response === 'string') return giveUp(response)
       if ('reason' in response) {
         fail('NETWORK', `no complete answer from ${origin} (${response.reason}, ${count})`, response)
       } else if (response.text === undefined) {
-        fail(
-          'RESPONSE_LIMIT',
-          `the answer is larger than maxResponseBytes (${maxResponseBytes})${pagesAdvice}`
-        )
+        const code = 'RESPONSE_LIMIT'
+        const advice = method.advice?.(code) ?? ''
+        fail(code, `the answer is larger than maxResponseBytes (${maxResponseBytes})${advice}`)
       } else {
+        answer = response
         const { text } = response
-        const { int64 } = settings
-        readAnswer(response, text, open, { isBatch, int64, origin, attempts, count, secrets: signed.secrets })
-        const requestId = response.header('x-request-id')
-        answer = { ...response, text, attempts, ...(requestId && { requestId }) }
+        readAnswer(response, open, { ...settings, batching, attempts, count, secrets, text })
       }
       // A history that is still being read took all the time of a call: its progress is worth more than a second try.
       open = open.filter(
@@ -102,16 +89,24 @@ export async function sendCalls(
         Math.max(...open.map(({ error }) => error?.retryAfterMs ?? 0)) +
         Math.random() * Math.min(maxDelayMs, firstPauseMs * 2 ** (attempts - 1))
       if (Date.now() + pauseMs >= endMs) break
-      const end = await race(
+      await race(
         new Promise<void>(resolve => {
           pause = setTimeout(resolve, pauseMs)
         })
       )
-      if (end) return giveUp(end)
     }
+  } catch (end) {
+    if (end === 'ABORTED')
+      fail(end, `aborted by its signal (${count})`, {}, { cause: options.signal?.reason })
+    else if (end === 'TIMEOUT') {
+      fail(end, `no complete answer from ${origin} within ${timeoutMs} ms (${count})`, { retryable: true })
+    } else throw end
   } finally {
     clearTimeout(pause)
     release()
   }
-  if (answer && !first.error) options.onAnswer?.(answer)
+  if (answer && !first.error) {
+    const requestId = answer.header('x-request-id')
+    options.onAnswer?.({ ...answer, text: `${answer.text}`, attempts, ...(requestId && { requestId }) })
+  }
 }

@@ -1,6 +1,6 @@
 import { retryableCodes, retryableReasons } from '@chain-data/protocol'
 import type { Call } from './Call.ts'
-import { type ErrorDetails, quote, RpcError, reasonOf } from './errors.ts'
+import { type ErrorDetails, RpcError, reasonOf } from './errors.ts'
 import { redact } from './redact.ts'
 
 /** The `error` member of a JSON-RPC answer, as far as it can be relied on. */
@@ -42,7 +42,7 @@ export function toRpcError(
   let line = said.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 500)
   if (typeof path === 'string') line = inWordsOf(call, line, path, secrets)
   if (Array.isArray(supportedChainIds)) line += ` Served: ${supportedChainIds.join(', ').slice(0, 100)}.`
-  if (/^(TOO_MANY_RESULTS|RESPONSE_TOO_LARGE)$/.test(`${reason}`)) line += pagesAdvice
+  line += call.method.advice?.(reason) ?? ''
   return new RpcError(`${line} (${rpcCode}${reason ? ` ${reason}` : ''})`, {
     ...http,
     code: 'RPC',
@@ -54,17 +54,14 @@ export function toRpcError(
   })
 }
 
-/** What to do about an answer that is too large. */
-export const pagesAdvice = ': read a history with limit, or page by page with iterateTransactions'
-
 /** Names the argument behind a JSON pointer as the caller gave it, and its value. */
-function inWordsOf(call: Call, line: string, path: string, secrets: readonly string[]): string {
-  const [member, position, ...rest] = path.slice(1).split('/')
-  let value: unknown = member === 'params' ? call.params : call.chainId
-  for (const key of position === undefined ? [] : [position, ...rest]) value = (Object(value) as never)[key]
-  const param = call.isWire ? undefined : call.method.params?.[Number(position)]
-  const name = param && ('name' in param ? [param.name, ...rest] : rest).join('.')
-  const shown = quote(redact(value, secrets))
+function inWordsOf({ body, named }: Call, line: string, path: string, secrets: readonly string[]): string {
+  const keys = path.slice(1).split('/')
+  const value = keys.reduce((holder, key) => (Object(holder) as never)[key], JSON.parse(body))
+  const [, position, ...rest] = keys
+  const param = named?.[Number(position)]
+  const name = param && (typeof param === 'string' ? [param.split(/[|?]/)[0], ...rest] : rest).join('.')
+  const shown = `${JSON.stringify(redact(value, secrets))}`.slice(0, 100)
   const words = name ? line.replace(path, name) : line
   return value === undefined || words.includes(shown) ? words : `${words} Got ${shown}.`
 }

@@ -27,7 +27,9 @@ const viemClient = createPublicClient({
 
 /** The arguments that a call of the method must have. */
 function argumentsOf({ params = [] }: Method): Record<string, string> {
-  return Object.fromEntries(params.flatMap(param => ('name' in param ? [[param.name, address]] : [])))
+  return Object.fromEntries(
+    params.flatMap(param => (typeof param === 'string' ? [[param.split(/[|?]/)[0], address]] : []))
+  )
 }
 
 describe('./actions', () => {

@@ -5,8 +5,11 @@ import type { ClientMethod, Position } from './readClientMethod.ts'
 export function emitDescriptors(methods: readonly ClientMethod[]): string {
   const constants = methods.map(method => {
     const reader = readerOf(method)
-    const text = literal(describe(method))
-    const body = reader ? `${text.slice(0, -2)},\n  read: ${reader}\n}` : text
+    const imported = [
+      ...(isPaged(method) ? ['advice: pagesAdvice'] : []),
+      ...(reader ? [`read: ${reader}`] : [])
+    ]
+    const body = [literal(describe(method)).slice(0, -2), ...imported].join(',\n  ').concat('\n}')
     return `export const ${method.name}: Method = ${body}`
   })
   const names = (path?: string) =>
@@ -18,6 +21,7 @@ export function emitDescriptors(methods: readonly ClientMethod[]): string {
     methods.some(method => readerOf(method) === name)
   )
   return `import type { Method } from '../Method.ts'
+import { pagesAdvice } from '../pagesAdvice.ts'
 ${readers.map(name => `import { ${name} } from '../${name}.ts'\n`).join('')}
 ${constants.join('\n\n')}
 
@@ -48,10 +52,16 @@ function describe(method: ClientMethod): object {
   }
 }
 
-function describePosition(position: Position): object {
-  if ('options' in position) return { options: position.options.map(({ name }) => name) }
+function describePosition(position: Position): string | string[] {
+  if ('options' in position) return position.options.map(({ name }) => name)
   const { name, alias, isRequired } = position
-  return { name, ...(alias && { alias }), ...(!isRequired && { optional: true }) }
+  return name + (alias ? `|${alias}` : '') + (isRequired ? '' : '?')
+}
+
+/** Whether the method gives its result in pages. */
+function isPaged({ positions, result }: ClientMethod): boolean {
+  const options = positions.flatMap(position => ('options' in position ? position.options : []))
+  return result === 'list' && options.some(({ name }) => name === 'before')
 }
 
 function readerOf({ int64, rounded, amounts }: ClientMethod): string | undefined {
