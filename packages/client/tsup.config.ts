@@ -21,6 +21,13 @@ export default defineConfig({
     options.minifyWhitespace = true
     options.lineLimit = 120
   },
+  plugins: [
+    {
+      name: 'no-bare-imports',
+      // Entries would also import chunks of which they need nothing. Nothing has side effects, and bundlers warn of such imports.
+      renderChunk: code => ({ code: code.replaceAll(/import"\.\/chunk-\w+\.js";/g, '') })
+    }
+  ],
   target: 'es2022',
   clean: true
 })

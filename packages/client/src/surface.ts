@@ -56,14 +56,6 @@ export {
   type SerializedError,
   TransportError
 } from './errors.ts'
-export type {
-  EnhancedTokensAndNFTsArguments,
-  HistoryCertificate,
-  SyncStatusArguments,
-  TokensAndNFTsArguments,
-  TransactionHistory,
-  TransactionsByAddressArguments,
-  VerifyHistoryArguments
-} from './generated/calls.gen.ts'
+export type * from './generated/calls.gen.ts'
 export { hasReason } from './hasReason.ts'
 export { type Coverage, parseCoverage } from './parseCoverage.ts'

@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 
+export type { Calls } from '../generated/calls.gen.ts'
 export * from '../generated/queries.gen.ts'
 export type {
   ChainDataInfiniteQuery,
