@@ -199,9 +199,14 @@ describe.concurrent('chain-data serve', () => {
       /^(?!.*pw)store is "postgres:…"; expected .*<database>/m
     ],
     [
-      'a store that is no folder',
+      'a store below a file',
       JSON.stringify({ ...minimal, store: 'sqlite:/dev/null/store' }),
-      /store is "sqlite:\/dev\/null\/store" \(ENOTDIR\); expected a folder that can be written/
+      /store is "sqlite:\/dev\/null\/store" \(\/dev\/null is a file\); expected a folder .*: set store to another one, or move the file away/
+    ],
+    [
+      'a store that is a file',
+      JSON.stringify({ ...minimal, store: 'sqlite:/dev/null' }),
+      /store is "sqlite:\/dev\/null" \(\/dev\/null is a file\); expected a folder .*: set store to another one, or move the file away/
     ],
     ['text that is no JSON', '{', /is not JSON/],
     ['no such file', undefined, /could not be read/]

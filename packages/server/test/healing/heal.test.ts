@@ -16,7 +16,7 @@ beforeAll(async () => {
   node = await startFaultProxy(anvil.rpcUrl)
   chain = await createPaidChain(anvil.rpcUrl)
   paid = []
-  for (let block = 0; block < 12; block++) paid.push(await chain.pay())
+  for (let block = 0; block < 13; block++) paid.push(await chain.pay())
 })
 afterAll(async () => {
   await node.close()
@@ -129,7 +129,7 @@ describe.each(engines)('an index in $name that is damaged', engine => {
     await eventually('time and record are back', isWhole, 10_000)
   })
 
-  it('is refused as long as no node answers, and heals then', async () => {
+  it('is refused as long as no node has the block, while other damage heals, and heals then', async () => {
     const paid = take()
     const height = `0x${paid.block.toString(16)}`
     node.setFault(({ method, params }, result) =>
@@ -140,6 +140,9 @@ describe.each(engines)('an index in $name that is damaged', engine => {
         server.status()?.integrity?.problem?.includes('does not have it')
       )
       expect((await server.history(paid.address)).error?.data.reason).toBe('INDEX_DAMAGED')
+      const other = take()
+      await expectHealed(other, `DELETE FROM tx WHERE id = ${other.id}`)
+      expect(server.status()).toMatchObject({ ready: true })
       node.setFault()
     })
     await eventually('the chain is not held up', () => server.status()?.ready)

@@ -1,6 +1,6 @@
 import { constants, existsSync } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { access } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { freeBytes } from '../../index/openStoreReaders.ts'
 import { parseStoreUrl } from '../../index/parseStoreUrl.ts'
 import { StoreInUseError } from '../../index/port/writer.ts'
@@ -9,6 +9,7 @@ import { acquireWriterLock } from '../../index/sqlite/lock.ts'
 import { chainFiles } from '../../index/sqlite/open.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { lowSpaceBytes } from '../../platform/figures.ts'
+import { isFolder, nearestExisting } from '../../platform/makeFolder.ts'
 import type { Config } from '../config/config.ts'
 import { checkPostgres } from './checkPostgres.ts'
 import { type Finding, failure, ok, warning, warnUnless } from './findings.ts'
@@ -54,7 +55,7 @@ async function checkFolder(folder: string): Promise<Finding> {
   const path = resolve(folder)
   const existing = nearestExisting(path)
   try {
-    if (!(await stat(existing)).isDirectory()) {
+    if (!(await isFolder(existing))) {
       const found = existing === path ? 'is a file' : `cannot be made, because ${existing} is a file`
       return failure('folder', found, 'set store to another folder, or move the file away')
     }
@@ -70,10 +71,6 @@ async function checkFolder(folder: string): Promise<Finding> {
   const found = `${existing === path ? 'can be written' : 'will be made at the first start'}, ${formatBytes(free)} free`
   const advice = 'make room: an index takes some 300 bytes for each transaction'
   return warnUnless(free >= lowSpaceBytes, 'folder', found, advice)
-}
-
-function nearestExisting(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path))
 }
 
 async function checkIndexes(config: Config): Promise<readonly Finding[]> {

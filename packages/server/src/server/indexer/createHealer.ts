@@ -5,7 +5,7 @@ import { packBlocks } from '../../index/record/packBlocks.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
 import { type Damage, IndexDamagedError, NodeContradictionError, StoreError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { createRetryPauses } from './retryPauses.ts'
+import { createRetryPauses, type RetryPauses } from './retryPauses.ts'
 import { describeProblem, type StatusBoard } from './status.ts'
 
 /** Replaces damaged blocks of one index by the same blocks, fetched and verified anew. */
@@ -30,11 +30,10 @@ class BeyondRepairError extends IndexDamagedError {}
 /** The store cannot be opened because it is damaged. */
 export class UnusableIndexError extends StoreError {}
 
+/** Interval of the check for reports, and pause after a failure. */
 const lookEveryMs = 500
 /** More would only be met again. */
 const maxKept = 10_000
-/** Attempts in a row at a block that no node has, or has otherwise, until it counts as lost. */
-const patience = 5
 
 /** Parts without a block that are healed in another way than by fetching one. */
 const otherwiseHealed: readonly Damage['part'][] = ['report', 'poolEntry', 'undo', 'addressRow', 'hashRow']
@@ -53,6 +52,15 @@ function resetAdvice(chainId: number): string {
   return `; run "chain-data reset ${chainId}" to index the chain anew`
 }
 
+/** Damage that is to be healed. */
+interface Kept {
+  readonly key: string
+  readonly damage: Damage
+  /** Pauses of its own after failures: other damage does not wait for a block that no node has. */
+  readonly pauses: RetryPauses
+  dueMs: number
+}
+
 export function createHealer(options: {
   readonly chainId: number
   /** Reads a block as the indexer does, with its traces or without them. */
@@ -61,7 +69,7 @@ export function createHealer(options: {
   readonly logger: Logger
 }): Healer {
   const { chainId, fetchBlock, board, logger } = options
-  const kept = new Map<string, { readonly damage: Damage; failures: number }>()
+  const kept = new Map<string, Kept>()
   /** Keys of what cannot be healed, or not at the moment. */
   const lost = new Set<string>()
   /** Number of damages that are not even tried to heal. */
@@ -71,7 +79,7 @@ export function createHealer(options: {
   function report(damage: Damage): void {
     const key = JSON.stringify(damage)
     if (kept.has(key) || lost.has(key) || kept.size >= maxKept) return
-    if (isHealable(damage)) kept.set(key, { damage, failures: 0 })
+    if (isHealable(damage)) kept.set(key, { key, damage, pauses: createRetryPauses(), dueMs: 0 })
     else {
       unhealable++
       giveUp(key, new BeyondRepairError(damage, 'no block can be fetched in its place'))
@@ -159,42 +167,49 @@ export function createHealer(options: {
     show()
   }
 
-  function takeFailure(key: string, error: unknown): void {
-    const failed = kept.get(key)
-    if (failed === undefined) return
-    failed.failures++
-    // The others come first.
-    kept.delete(key)
-    kept.set(key, failed)
+  /** The damage to try next: what has failed least often comes first. */
+  function nextDue(): Kept | undefined {
+    const nowMs = performance.now()
+    let next: Kept | undefined
+    for (const each of kept.values()) {
+      const isFirst = next === undefined || each.pauses.failures() < next.pauses.failures()
+      if (each.dueMs <= nowMs && isFirst) next = each
+      if (next?.pauses.failures() === 0) break
+    }
+    return next
+  }
+
+  function takeFailure({ key, damage: { block }, pauses }: Kept, error: unknown): void {
     // What healing meets may be worse than what was to be healed.
     if (error instanceof IndexDamagedError) report(error.damage)
-    const isLost = error instanceof BeyondRepairError || (lacksBlock(error) && failed.failures >= patience)
-    if (isLost && !lost.has(key)) giveUp(key, error, failed.damage.block)
-    show(describeProblem(error, failed.damage.block))
+    if (error instanceof BeyondRepairError && !lost.has(key)) giveUp(key, error, block)
+    const problem = describeProblem(error, block)
+    if (lacksBlock(error) && pauses.isMilestone()) {
+      logger.warn('a damaged block cannot be fetched again', { problem, attempt: pauses.failures() })
+    }
+    show(problem)
   }
 
   return {
     report,
     async healInto(store, signal, onPoolLost) {
-      const pauses = createRetryPauses()
       while (!signal.aborted) {
         // A store that is lost is opened again, with another call.
         for (const damage of await store.takeDamage().catch(() => [])) report(damage)
-        const [next] = kept
+        const next = nextDue()
         if (next === undefined) {
           await pause(lookEveryMs, signal)
           continue
         }
-        const [key, { damage }] = next
         try {
-          await heal(damage, store, signal, onPoolLost)
+          await heal(next.damage, store, signal, onPoolLost)
           healed++
-          forget(key)
-          pauses.reset()
+          forget(next.key)
         } catch (error) {
           if (signal.aborted) return
-          takeFailure(key, error)
-          await pause(pauses.next(error), signal)
+          next.dueMs = performance.now() + next.pauses.next(error)
+          takeFailure(next, error)
+          await pause(lookEveryMs, signal)
         }
       }
     }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { openDeepHistoryCaches, openMetadataCache } from '../../index/openCaches.ts'
 import { openStoreReaders } from '../../index/openStoreReaders.ts'
 import { parseStoreUrl, type StoreLocation } from '../../index/parseStoreUrl.ts'
@@ -10,7 +10,7 @@ import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { MetadataCache } from '../../model/metadata.ts'
 import { ConfigError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { makeFolder } from '../../platform/makeFolder.ts'
+import { isFolder, makeFolder, nearestExisting } from '../../platform/makeFolder.ts'
 import type { Config } from '../config/config.ts'
 
 /** The stores of one server, whatever the engine. */
@@ -91,8 +91,12 @@ async function requireWritable(folder: string): Promise<void> {
     await access(folder, constants.W_OK)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown trouble'
+    const existing = nearestExisting(resolve(folder))
+    const [found, advice] = (await isFolder(existing))
+      ? [code, '']
+      : [`${existing} is a file`, ': set store to another one, or move the file away']
     throw new ConfigError(
-      `store is "sqlite:${folder.slice(0, 100)}" (${code}); expected a folder that can be written`
+      `store is "sqlite:${folder.slice(0, 100)}" (${found}); expected a folder that can be written${advice}`
     )
   }
 }
