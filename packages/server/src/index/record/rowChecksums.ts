@@ -40,13 +40,15 @@ export class RowChecksums {
   readonly #width: number
   readonly #pageParts: number
   readonly #lanes: Uint32Array
-  readonly #changed = new Set<number>()
+  /** 1 for each page that has changed. */
+  readonly #changed: Uint8Array
 
   constructor(rows: SummedRows = addressRows) {
     this.#rows = rows
     this.#width = rows.namesRows ? lanes : 1
     this.#pageParts = pagePartsOf(rows)
     this.#lanes = new Uint32Array(partCount * this.#width)
+    this.#changed = new Uint8Array(partCount / this.#pageParts)
   }
 
   /** @param key - holds the key from `at` on. */
@@ -75,14 +77,17 @@ export class RowChecksums {
 
   /** Returns the pages that changed since the last call. */
   takeChanged(): ReadonlyMap<number, Uint8Array> {
-    const pages = new Map([...this.#changed].sort((a, b) => a - b).map(page => [page, this.#page(page)]))
-    this.#changed.clear()
+    const pages = new Map<number, Uint8Array>()
+    for (const [page, hasChanged] of this.#changed.entries()) {
+      if (hasChanged === 1) pages.set(page, this.#page(page))
+    }
+    this.#changed.fill(0)
     return pages
   }
 
   clear(): void {
     this.#lanes.fill(0)
-    for (let page = 0; page < partCount / this.#pageParts; page++) this.#changed.add(page)
+    this.#changed.fill(1)
   }
 
   #page(page: number): Uint8Array {
@@ -107,7 +112,7 @@ export class RowChecksums {
       sums[first + 1] = (sums[first + 1] ?? 0) + sign * low
       sums[first + 2] = (sums[first + 2] ?? 0) + sign * high
     }
-    this.#changed.add(Math.floor(part / this.#pageParts))
+    this.#changed[Math.floor(part / this.#pageParts)] = 1
   }
 }
 
@@ -220,7 +225,8 @@ export function placeOfPart(
   return { page: Math.floor(part / parts), offset: (part % parts) * (rows.namesRows ? lanes : 1) * 4 }
 }
 
-function pagePartsOf({ namesRows }: SummedRows): number {
+/** Parts in one stored row. */
+export function pagePartsOf({ namesRows }: SummedRows): number {
   return namesRows ? pageParts : narrowPageParts
 }
 

@@ -4,9 +4,11 @@ import type { PackedBlocks } from '../record/packBlocks.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { encodeParties } from '../record/undoParties.ts'
 import type { AppendChange } from '../shared/IndexWriter.ts'
+import type { CandidateSet } from './CandidateSet.ts'
 import type { SqliteConnection } from './driver.ts'
 import { type EpochSums, proofs } from './epochSums.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
+import { linkCandidates } from './linkedEdits.ts'
 import { prepareReorged } from './reorged.ts'
 import { prepareSealed } from './sealedRows.ts'
 import { holdingNumber, shortHashLength } from './tableShapes.ts'
@@ -19,7 +21,7 @@ export interface AppendLayout {
   readonly candidatesInMemoryFrom: number
 }
 
-/** Candidates of an epoch that are kept in memory at most; they take some 30 MB. */
+/** Candidates of an epoch that are kept in memory at most; they take 8 MB. */
 const maxCandidatesInMemory = 300_000
 
 /** What a batch adds to one epoch: transactions with ids from `firstId` up to, but not including, `endId`. */
@@ -70,7 +72,7 @@ export function createBlockAppender(
        AND holding.token_id = new.token_id AND holding.standard = new.standard`
   )
   const insertHoldings = connection.prepare(
-    `INSERT INTO holding (epoch, owner, contract, token_id, standard)
+    `INSERT OR IGNORE INTO holding (epoch, owner, contract, token_id, standard)
      SELECT ?1, owner, contract, token_id, standard FROM (${holdingRows})`
   )
   const showHoldings = connection.prepare(`INSERT OR IGNORE INTO holding_epoch VALUES (?, ${proofs.parts})`)
@@ -195,7 +197,10 @@ export function createBlockAppender(
       deleteUndo.run([droppable])
       if (mayHaveReorged) forgetReorged(packed)
     },
-    /** Puts one block back whose rows have been removed, into the epoch that it was in. The sums of its parts know them. */
+    /**
+     * Puts one block back whose rows have been removed, into the epoch that it was in, and candidates that were lost or that an
+     * older version did not know. The sums of its parts know the rows.
+     */
     putBack(packed: PackedBlocks, epoch: Epoch, keepsUndo: boolean): void {
       const number = packed.headers[0]?.ref.number ?? 0
       insertRows(packed, keepsUndo ? number - 1 : number)
@@ -204,9 +209,8 @@ export function createBlockAppender(
         firstId: firstTransactionId(number),
         endId: firstTransactionId(number + 1)
       })
-      // The newest epoch is the one that candidates are added to: others may be complete.
-      const newest = epochs.newest()
-      appendCandidates(packed, newest?.proof === proofs.parts ? newest.id : epochs.nextId())
+      if (epoch.proof === proofs.parts) appendCandidates(packed, epoch.id)
+      else linkCandidates(connection, chainId, epoch, packed)
       sums.save()
     }
   }
@@ -237,20 +241,18 @@ function cutIntoEpochs(
 }
 
 /**
- * Finds the rows of candidates that the epoch has already, by the bytes of those that it has, and adds the others to these.
+ * Finds the rows of candidates that the epoch has already, and adds the others to those that it has.
  * @returns absent: the epoch does not have all of them in memory.
  */
 function knownRows(
   { candidates: bytes, candidateEnds: ends }: PackedBlocks,
-  candidates: Set<string> | undefined
+  candidates: CandidateSet | undefined
 ): ReadonlySet<number> | undefined {
   if (candidates === undefined) return undefined
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const known = new Set<number>()
   let start = 0
   for (const [row, end] of ends.entries()) {
-    const before = candidates.size
-    if (candidates.add(text.toString('latin1', start, end)).size === before) known.add(row)
+    if (!candidates.add(bytes, start, end)) known.add(row)
     start = end
   }
   return known

@@ -1,6 +1,7 @@
 import { RowChecksums } from '../record/rowChecksums.ts'
 import { readRowSum, rowSumLength, writeRowSum } from '../record/rowSum.ts'
 import { checkChecksumPage } from '../shared/rows.ts'
+import { CandidateSet } from './CandidateSet.ts'
 import type { SqliteConnection } from './driver.ts'
 import { addressTable, hashTable, holdingTable, sumId, type TableShape, tableShapes } from './tableShapes.ts'
 
@@ -17,8 +18,8 @@ interface PartSums {
 
 /** What the writer keeps in memory of the epoch that rows are added to. */
 interface KeptEpoch extends PartSums {
-  /** Every stored candidate, its bytes as Latin-1 text; absent: they are in the table alone. */
-  candidates: Set<string> | undefined
+  /** Every stored candidate; absent: they are in the table alone. */
+  candidates: CandidateSet | undefined
 }
 
 /** Keeps the sums of the parts of the epoch that rows are added to. Every call runs inside the caller's transaction. */
@@ -42,7 +43,7 @@ export class EpochSums {
       addresses: new RowChecksums(addressTable.rows),
       hashes: new RowChecksums(hashTable.rows),
       holdings: new RowChecksums(holdingTable.rows),
-      candidates: new Set()
+      candidates: new CandidateSet()
     }
     for (const [keyed, table] of tablesOf(sums).entries()) {
       const shape = tableShapes[keyed] as TableShape

@@ -93,9 +93,16 @@ export function chooseEpochs(
 /**
  * The newest complete epoch whose rows have no sums of their own, as a merge of one: parts need not be counted any more then, and
  * what an older program wrote is proven.
+ * @param unproven - ids of epochs whose candidates are not proven.
  */
-export function chooseUnlinked(epochs: readonly Epoch[], safeBlock: number): readonly Epoch[] | undefined {
-  const newest = completeEpochs(epochs, safeBlock).findLast(({ proof }) => proof !== proofs.rows)
+export function chooseUnlinked(
+  epochs: readonly Epoch[],
+  unproven: readonly number[],
+  safeBlock: number
+): readonly Epoch[] | undefined {
+  const newest = completeEpochs(epochs, safeBlock).findLast(
+    ({ id, proof }) => proof !== proofs.rows || unproven.includes(id)
+  )
   return newest && [newest]
 }
 

@@ -7,7 +7,7 @@ import { columnsOf, holdingNumber, type RowKey, type TableShape } from './tableS
 /** Rows of one table that one statement has read, each part of them as one buffer or list: single rows cost several times as much. */
 export interface KeyedRows {
   readonly count: number
-  /** Absent: not asked for. */
+  /** Empty: not asked for. */
   readonly epochs: readonly number[]
   /** The columns of fixed length of each row. */
   readonly fixed: Uint8Array
@@ -15,31 +15,38 @@ export interface KeyedRows {
   /** The columns of variable length, and where each ends. */
   readonly variable: Uint8Array
   readonly variableEnds: readonly number[]
+  /** Empty: not asked for. */
   readonly sums: Uint8Array
 }
 
 interface RowColumns {
-  readonly epochs: string | null
+  readonly epochs: Uint8Array | null
   readonly fixed: Uint8Array | null
-  readonly numbers: string | null
-  readonly lengths: string | null
+  readonly numbers: Uint8Array | null
+  readonly lengths: Uint8Array | null
   readonly variable: Uint8Array | null
   readonly sums: Uint8Array | null
 }
 
-/** Prepares a statement that reads the rows that `where`, which follows the name of the table, says. */
+/**
+ * Prepares a statement that reads the rows that `where`, which follows the name of the table, says.
+ * @param besides - what is read besides the keys.
+ */
 export function prepareRows(
   connection: SqliteConnection,
   shape: TableShape,
-  where: string
+  where: string,
+  besides: readonly ('epochs' | 'sums')[] = []
 ): (parameters: readonly SqlValue[]) => KeyedRows {
   const { name, fixed, variable, number, rows, part } = shape
   const bytes = (column: string) => `CAST(${column} AS TEXT)`
   const joined = (column: string) => `CAST(group_concat(${column}, '') AS BLOB)`
+  const listed = (column: string) => `CAST(group_concat(${column}) AS BLOB)`
+  const [hasEpochs, hasSums] = [besides.includes('epochs'), besides.includes('sums')]
   const select: SqliteStatement<RowColumns> = connection.prepare(
-    `SELECT group_concat(epoch) AS epochs, ${joined('fixed')} AS fixed, group_concat(number) AS numbers,
-       ${variable === undefined ? 'NULL' : 'group_concat(length(variable))'} AS lengths,
-       ${variable === undefined ? 'NULL' : joined(bytes('variable'))} AS variable, ${joined('sum')} AS sums
+    `SELECT ${hasEpochs ? listed('epoch') : 'NULL'} AS epochs, ${joined('fixed')} AS fixed, ${listed('number')} AS numbers,
+       ${variable === undefined ? 'NULL' : listed('length(variable)')} AS lengths,
+       ${variable === undefined ? 'NULL' : joined(bytes('variable'))} AS variable, ${hasSums ? joined('sum') : 'NULL'} AS sums
      FROM (SELECT epoch, ${fixed.map(bytes).join(' || ')} AS fixed, ${number} AS number,
        ${variable ?? 'NULL'} AS variable, ifnull(${bytes('sum')}, '   ') AS sum FROM ${name} ${where})`
   )
@@ -56,7 +63,8 @@ export function prepareRows(
       sums: row?.sums ?? nothing
     }
     const isWhole =
-      found.fixed.length === rows.keyLength * found.count && found.sums.length === rowSumLength * found.count
+      found.fixed.length === rows.keyLength * found.count &&
+      (!hasSums || found.sums.length === rowSumLength * found.count)
     if (!isWhole)
       throw new IndexDamagedError({ part }, 'the columns of a row have other lengths than were written')
     return found
@@ -104,9 +112,24 @@ export function variableOf({ variable, variableEnds }: KeyedRows, row: number): 
 
 const nothing = new Uint8Array(0)
 
-function toNumbers(text: string | null | undefined): readonly number[] {
-  return text == null ? [] : text.split(',').map(Number)
+/** Reads a list of numbers, which are digits in the bytes. */
+function toNumbers(text: Uint8Array | null | undefined): readonly number[] {
+  const numbers: number[] = []
+  if (text == null || text.length === 0) return numbers
+  let sign = 1
+  let value = 0
+  for (const digit of text) {
+    if (digit === comma) {
+      numbers.push(sign * value)
+      sign = 1
+      value = 0
+    } else if (digit === minus) sign = -1
+    else value = value * 10 + digit - zero
+  }
+  numbers.push(sign * value)
+  return numbers
 }
+const [comma, minus, zero] = [0x2c, 0x2d, 0x30]
 
 function toEnds(lengths: readonly number[]): readonly number[] {
   let end = 0

@@ -70,7 +70,8 @@ function createKeyedTable(connection: SqliteConnection, shape: TableShape, chain
   const readRange = prepareRows(
     connection,
     shape,
-    `WHERE epoch IN (SELECT epoch FROM merge_source) AND ${key} > ${values} AND ${key} <= ${values} ORDER BY ${list}`
+    `WHERE epoch IN (SELECT epoch FROM merge_source) AND ${key} > ${values} AND ${key} <= ${values} ORDER BY ${list}`,
+    ['epochs', 'sums']
   )
   const insert = prepareInsert(connection, shape)
   const removeRange = connection.prepare(`DELETE FROM ${name} WHERE epoch = ? AND ${key} <= ${values}`)

@@ -80,7 +80,11 @@ export class EpochMerger {
     const epochs = this.#epochs.all()
     const chosen = chooseEpochs(epochs, safeBlock, this.#layout)
     // A pause within a backfill is no time to copy rows that are copied again once there are enough epochs to merge.
-    return chosen ?? (backfilled ? chooseUnlinked(epochs, safeBlock) : undefined)
+    if (chosen !== undefined || !backfilled) return chosen
+    const unproven = this.#list
+      .read()
+      .holdings.flatMap(({ id, proof }) => (proof === proofs.none ? [id] : []))
+    return chooseUnlinked(epochs, unproven, safeBlock)
   }
 
   /** Removes rows before the next merge begins, which reuses their pages. */

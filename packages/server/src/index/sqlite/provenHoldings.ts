@@ -36,8 +36,8 @@ export function createProvenHoldings(connection: SqliteConnection, chainId: numb
   )
   const ends = createEpochEnds(connection, holdingTable)
   const hashAt = createKeyHash(holdingTable, chainId)
-  const refuse = () => {
-    throw new IndexDamagedError({ part: 'candidate' }, 'a row does not follow the one before it')
+  const refuse = (epoch: number) => {
+    throw new IndexDamagedError({ part: 'candidate', epoch }, 'a row does not follow the one before it')
   }
 
   const checkLinked = (
@@ -49,23 +49,23 @@ export function createProvenHoldings(connection: SqliteConnection, chainId: numb
   ) => {
     const start = [owner, ...after]
     let before = keyOf(holdingTable, selectBefore.get([epoch, ...start]))
-    if (before !== undefined && compareKeys(before, start) > 0) refuse()
+    if (before !== undefined && compareKeys(before, start) > 0) refuse(epoch)
     for (const { contract, tokenId, standard, sum } of rows) {
       const key = [owner, contract, tokenId, standard]
-      if (before !== undefined && compareKeys(before, key) >= 0) refuse()
-      if (sum === null || readRowSum(sum, 0) !== rowSum(hashAt(key), hashAt(before))) refuse()
+      if (before !== undefined && compareKeys(before, key) >= 0) refuse(epoch)
+      if (sum === null || readRowSum(sum, 0) !== rowSum(hashAt(key), hashAt(before))) refuse(epoch)
       before = key
     }
     if (!isAll) return
     const row = selectAfter.get([epoch, owner])
     const next = keyOf(holdingTable, row)
     if (row === undefined || next === undefined) {
-      if (ends.read(epoch) !== hashAt(before)) refuse()
+      if (ends.read(epoch) !== hashAt(before)) refuse(epoch)
       return
     }
-    if (Buffer.compare(next[0] as Uint8Array, owner) <= 0) refuse()
+    if (Buffer.compare(next[0] as Uint8Array, owner) <= 0) refuse(epoch)
     if (!(row.sum instanceof Uint8Array) || readRowSum(row.sum, 0) !== rowSum(hashAt(next), hashAt(before)))
-      refuse()
+      refuse(epoch)
   }
 
   return (

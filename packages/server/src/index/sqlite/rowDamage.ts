@@ -1,48 +1,83 @@
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import { partCount, partOf } from '../record/rowChecksums.ts'
 import { createRowHash, readRowSum, rowSum, rowSumLength } from '../record/rowSum.ts'
-import type { SqliteConnection, SqlValue } from './driver.ts'
+import type { SqliteConnection } from './driver.ts'
+import type { EpochList, HoldingEpoch } from './epochList.ts'
 import { createEpochEnds, proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
-import { createKeyHash, hashOfRow, keyOf, prepareRows } from './keyedRows.ts'
+import { createKeyHash, hashOfRow, type KeyedRows, keyOf, prepareRows, variableOf } from './keyedRows.ts'
 import { createPartSums, startOfPart } from './partSums.ts'
-import { addressTable, columnsOf, hashTable, type TableShape } from './tableShapes.ts'
+import {
+  addressTable,
+  columnsOf,
+  hashTable,
+  holdingTable,
+  type RowKey,
+  type TableShape
+} from './tableShapes.ts'
 
 /** Rows that are read at once. */
 const rowsAtOnce = 4_000
 
-/** Prepares checking rows that are found by key, of some parts of an epoch, against their sums. */
+/** Finds damage as it goes; `undefined` after each piece, for a pause. */
+type FindDamage = (
+  epoch: Pick<Epoch, 'id' | 'proof'>,
+  firstPart: number,
+  endPart: number
+) => Generator<Damage | undefined>
+
+/** Prepares checking rows that are found by key, of some parts of all epochs, against their sums. */
 export function prepareRowDamage(connection: SqliteConnection, chainId: number) {
-  const tables = [addressTable, hashTable].map(shape => prepareTable(connection, shape, chainId))
+  const prepare = (shape: TableShape) => prepareTable(connection, shape, chainId)
+  const [addresses, hashes, holdings] = [prepare(addressTable), prepare(hashTable), prepare(holdingTable)]
 
   /** @returns damage as it is found; `undefined` after each piece, for a pause. */
-  return function* (epoch: Epoch, firstPart: number, endPart: number): Generator<Damage | undefined> {
-    // Rows of an old index have no sums yet.
-    if (epoch.proof === proofs.none) return
-    for (const findDamage of tables) yield* findDamage(epoch, firstPart, endPart)
+  return function* (list: EpochList, firstPart: number, endPart: number): Generator<Damage | undefined> {
+    for (const epoch of list.epochs) {
+      yield* addresses(epoch, firstPart, endPart)
+      yield* hashes(epoch, firstPart, endPart)
+    }
+    for (const epoch of list.holdings) yield* holdings(epoch, firstPart, endPart)
   }
 }
 
-function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: number) {
-  const { name, number, keyed, part } = shape
+/** Prepares finding damage of the candidates of one epoch. */
+export function prepareHoldingDamage(
+  connection: SqliteConnection,
+  chainId: number
+): (epoch: HoldingEpoch) => Damage | undefined {
+  const findDamage = prepareTable(connection, holdingTable, chainId)
+  return epoch => {
+    for (const damage of findDamage(epoch, 0, partCount)) if (damage !== undefined) return damage
+    return undefined
+  }
+}
+
+function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: number): FindDamage {
+  const { name, keyed, part } = shape
   const { keyLength } = shape.rows
-  const [column = ''] = shape.fixed
+  const columns = columnsOf(shape)
+  const list = columns.join(', ')
+  const [column = ''] = columns
   const bind = createRowHash(chainId, keyed)
   const partSums = createPartSums(connection, shape)
   const readRows = prepareRows(
     connection,
     shape,
-    `WHERE epoch = ? AND (${column}, ${number}) > (?, ?) AND ${column} < ? ORDER BY ${column}, ${number}
-     LIMIT ${rowsAtOnce}`
+    `WHERE epoch = ? AND (${list}) > (${columns.map(() => '?').join(', ')}) AND ${column} < ? ORDER BY ${list}
+     LIMIT ${rowsAtOnce}`,
+    ['sums']
   )
   const selectBefore = connection.prepare(
-    `SELECT ${columnsOf(shape).join(', ')} FROM ${name} WHERE epoch = ? AND ${column} < ?
-     ORDER BY ${column} DESC, ${number} DESC LIMIT 1`
+    `SELECT ${list} FROM ${name} WHERE epoch = ? AND ${column} < ?
+     ORDER BY ${columns.map(each => `${each} DESC`).join(', ')} LIMIT 1`
   )
   const ends = createEpochEnds(connection, shape)
   const hashAt = createKeyHash(shape, chainId)
 
-  return function* (epoch: Epoch, firstPart: number, endPart: number): Generator<Damage | undefined> {
+  return function* (epoch, firstPart, endPart) {
+    // Rows of an old index have no sums yet.
+    if (epoch.proof === proofs.none) return
     const isLinked = epoch.proof === proofs.rows
     const damageAt = (key: Uint8Array): Damage => ({
       ...{ part, epoch: epoch.id },
@@ -50,8 +85,8 @@ function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: 
     })
     const end = startOfPart(endPart)
     const found = new Map<number, number>()
-    let after: readonly SqlValue[] = [startOfPart(firstPart), -1]
-    const first = isLinked ? keyOf(shape, selectBefore.get([epoch.id, after[0] ?? null])) : undefined
+    let after: RowKey = [startOfPart(firstPart), ...shape.lowest.slice(1)]
+    const first = isLinked ? keyOf(shape, selectBefore.get([epoch.id, startOfPart(firstPart)])) : undefined
     let before = hashAt(first)
     for (let isFull = true; isFull; yield undefined) {
       let rows: ReturnType<typeof readRows>
@@ -76,7 +111,7 @@ function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: 
         }
       }
       isFull = rows.count === rowsAtOnce
-      after = [rows.fixed.slice(-keyLength), rows.numbers.at(-1) ?? 0]
+      after = lastKey(shape, rows)
     }
     if (isLinked) {
       if (endPart === partCount && ends.read(epoch.id) !== before) {
@@ -89,4 +124,15 @@ function prepareTable(connection: SqliteConnection, shape: TableShape, chainId: 
       if ((found.get(at) ?? 0) !== written(at)) yield damageAt(startOfPart(at))
     }
   }
+}
+
+function lastKey({ fixed, variable, rows: { keyLength } }: TableShape, rows: KeyedRows): RowKey {
+  const last = rows.count - 1
+  const width = keyLength / fixed.length
+  const at = last * keyLength
+  return [
+    ...fixed.map((_, i) => rows.fixed.slice(at + i * width, at + (i + 1) * width)),
+    ...(variable === undefined ? [] : [variableOf(rows, last).slice()]),
+    rows.numbers[last] ?? 0
+  ]
 }

@@ -171,12 +171,10 @@ export class SqliteSnapshot extends IndexSnapshot {
 
   async findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]> {
     const found: Damage[] = []
-    for (const epoch of this.#list.epochs) {
-      for (const damage of this.#open().rowDamage(epoch, firstPart, endPart)) {
-        if (damage === undefined) await breathe()
-        else found.push(damage)
-        this.#open()
-      }
+    for (const damage of this.#open().rowDamage(this.#list, firstPart, endPart)) {
+      if (damage === undefined) await breathe()
+      else found.push(damage)
+      this.#open()
     }
     return found
   }

@@ -1,7 +1,7 @@
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import {
-  checksumPageBytes,
   compareChecksums,
+  pagePartsOf,
   partOf,
   placeOfPart,
   RowSums,
@@ -167,17 +167,25 @@ export function acceptRows(
     createEpochEnds(connection, shape).put(epoch.id, readLastHash(connection, shape, chainId, epoch.id))
     return
   }
-  const part = partOf(first, 0)
+  acceptPart(connection, shape, epoch.id, partOf(first, 0))
+}
+
+/** Writes the sums of a part anew, from the rows that are there. */
+export function acceptPart(
+  connection: SqliteConnection,
+  shape: TableShape,
+  epoch: number,
+  part: number
+): void {
   const { page, offset } = placeOfPart(part, shape.rows)
-  const rows = createPartSums(connection, shape).rows(epoch.id, part)
+  const rows = createPartSums(connection, shape).rows(epoch, part)
   const lanes = shape.rows.namesRows ? sumUp(rows).sums : [sumOfRows(shape, rows)]
-  const size = (checksumPageBytes * lanes.length) / 4
-  const rec = Uint8Array.from(
-    selectSum(connection).get([sumId(epoch.id, shape, page)])?.rec ?? new Uint8Array(size)
-  )
+  const size = 4 * lanes.length * pagePartsOf(shape.rows)
+  const id = sumId(epoch, shape, page)
+  const rec = Uint8Array.from(selectSum(connection).get([id])?.rec ?? new Uint8Array(size))
   const view = new DataView(rec.buffer)
   for (const [lane, sum] of lanes.entries()) view.setUint32(offset + 4 * lane, sum, true)
-  putSum(connection).run([sumId(epoch.id, shape, page), rec])
+  putSum(connection).run([id, rec])
 }
 
 function selectSum(connection: SqliteConnection) {

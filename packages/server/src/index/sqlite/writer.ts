@@ -28,6 +28,7 @@ import { prepareReorged } from './reorged.ts'
 import { hasUndoAbove, rollbackAll, rollbackTo } from './rollback.ts'
 import { prepareSealed } from './sealedRows.ts'
 import { sealMeta } from './sealOldRows.ts'
+import { acceptCandidates, findSuspectCandidates } from './suspectCandidates.ts'
 import { acceptRows, checkKey, claimedBlocks, endOfEpoch, findSuspectRows } from './suspectRows.ts'
 
 /** How the writer lays out what it stores; readers find it in the file. */
@@ -169,6 +170,7 @@ export class SqliteWriter implements WriterEngine {
   }
 
   async findSuspects(damage: Damage): Promise<Suspects | undefined> {
+    if (damage.part === 'candidate') return findSuspectCandidates(this.#connection, this.#chainId, damage)
     const found = checkKey(this.#connection, damage)
     if (found === undefined) return undefined
     const suspects = findSuspectRows(this.#connection, found)
@@ -182,11 +184,14 @@ export class SqliteWriter implements WriterEngine {
     const { chainId } = this.#cursor.meta().identity
     this.#change(() => {
       if (damage.part === 'undo') return prepareReorged(this.#connection, chainId).forgetDamaged()
+      this.#sums.forget()
+      if (damage.part === 'candidate') return acceptCandidates(this.#connection, damage)
       const suspects = findSuspectRows(this.#connection, damage)
       if (suspects === undefined) return
-      this.#sums.forget()
       acceptRows(this.#connection, chainId, suspects, endOfEpoch(this.#connection, suspects.epoch))
     })
+    this.#isMergeable = true
+    this.#idleWork.postpone()
   }
 
   async replace(block: PackedBlocks, damage: Damage, coverage: IndexCoverage | undefined): Promise<void> {

@@ -36,7 +36,9 @@ const lookEveryMs = 500
 const maxKept = 10_000
 
 /** Parts without a block that are healed in another way than by fetching one. */
-const otherwiseHealed: readonly Damage['part'][] = ['report', 'poolEntry', 'undo', 'addressRow', 'hashRow']
+const otherwiseHealed: readonly Damage['part'][] = [
+  ...(['report', 'poolEntry', 'undo', 'addressRow', 'hashRow', 'candidate'] as const)
+]
 
 function isHealable({ part, block }: Damage): boolean {
   return block !== undefined || otherwiseHealed.includes(part)
@@ -136,7 +138,7 @@ export function createHealer(options: {
     }
     if (suspects?.range === undefined) {
       if (suspects === undefined) return
-      throw new StoreError('rows of the address index are lost, and it is unknown of which blocks')
+      throw new StoreError('rows are lost, and it is unknown of which blocks')
     }
     const { from, to } = suspects.range
     for (let number = from; number <= to && !signal.aborted; number++) {

@@ -1,0 +1,123 @@
+import { afterEach, expect, it } from 'vitest'
+import type { StoreWriter } from '../../src/index/port/writer.ts'
+import { encodeBlock } from '../../src/index/record/encodeBlock.ts'
+import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
+import { openSqliteWriter, type SqliteWriterOptions } from '../../src/index/sqlite/openWriter.ts'
+import { buildChain, hashOf, people } from '../../src/index/test/buildChain.ts'
+import { commitChain } from '../../src/index/test/commitChain.ts'
+import { gather, withSnapshot } from '../../src/index/test/readAll.ts'
+import { walkIndex } from '../../src/index/walkIndex.ts'
+import type { Address, HoldingCandidate } from '../../src/model/evm.ts'
+import { IndexDamagedError } from '../../src/platform/errors.ts'
+import { silentLogger } from '../../src/platform/logger.ts'
+import { createHealer } from '../../src/server/indexer/createHealer.ts'
+import { createStatusBoard } from '../../src/server/indexer/status.ts'
+import { eventually, temporaryFolder } from '../support/indexHarness.ts'
+import { countRows, damageIndex } from './damageIndex.ts'
+
+const identity = { chainId: 31_337, genesisHash: hashOf('genesis') }
+const person = (n: number): Address => people[n % people.length] ?? '0x'
+const candidateOf = (n: number): HoldingCandidate => {
+  const base = { owner: person(n), contract: person(3 * n + 1) }
+  return n % 3 === 0 ? { ...base, standard: 'erc721', tokenId: BigInt(n) } : { ...base, standard: 'erc20' }
+}
+const blocks = buildChain(
+  Array.from({ length: 40 }, (_, n) => [
+    { name: `tx ${n}`, parties: [person(n)], candidates: [candidateOf(n), candidateOf(n + 40)] }
+  ])
+)
+const owned = (address: Address) =>
+  blocks
+    .flatMap(({ transactions }) => transactions)
+    .flatMap(({ candidates }) => candidates)
+    .filter(({ owner }) => owner === address)
+
+const cleanUps: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
+})
+
+/** Where rows are added, rows are proven by the sums of parts; in merged epochs by their own. */
+const merged = { epochTransactions: 10, mergeFanOut: 2, mergeAfterMs: 0, minUndoBlocks: 2, maxUndoBlocks: 4 }
+const layouts: readonly [string, SqliteWriterOptions, number][] = [
+  ['that blocks are appended to', { mergeAfterMs: null }, 1],
+  ['that is merged', merged, 2]
+]
+const oneRow = (proof: number) =>
+  `FROM holding JOIN holding_epoch ON id = epoch WHERE proof = ${proof} ORDER BY owner, contract LIMIT 1`
+const damages = [
+  [
+    'altered',
+    (row: string) =>
+      `UPDATE holding SET contract = x'${'77'.repeat(20)}' WHERE (epoch, owner, contract, token_id, standard) = (SELECT epoch, owner, contract, token_id, standard ${row})`
+  ],
+  [
+    'lost',
+    (row: string) =>
+      `DELETE FROM holding WHERE (epoch, owner, contract, token_id, standard) = (SELECT epoch, owner, contract, token_id, standard ${row})`
+  ],
+  [
+    'cut short',
+    (row: string) =>
+      `UPDATE holding SET owner = x'00' WHERE (epoch, owner, contract, token_id, standard) = (SELECT epoch, owner, contract, token_id, standard ${row})`
+  ]
+] as const
+
+it.each(
+  layouts.flatMap(([where, layout, proof]) =>
+    damages.map(([what, toSql]) => ({ where, layout, proof, what, toSql }))
+  )
+)(
+  'a holding candidate that is $what, in an epoch $where, is put back from the blocks of its epoch',
+  async ({ layout, proof, toSql }) => {
+    const { path: folder, remove } = await temporaryFolder()
+    cleanUps.push(remove)
+    const location = { kind: 'sqlite', folder } as const
+    const writer: StoreWriter = await openSqliteWriter(folder, identity, layout)
+    cleanUps.push(() => writer.close())
+    for (let at = 0; at < blocks.length; at += 5) await commitChain(writer, blocks.slice(at, at + 5))
+    await writer.markBackfilled()
+    const proven = () => countRows(location, `SELECT count(*) AS n FROM holding_epoch WHERE proof = ${proof}`)
+    await eventually('rows are proven in this way', async () => (await proven()) > 0)
+
+    const reader = await openSqliteReader(folder, identity.chainId)
+    cleanUps.push(() => reader.close())
+    const candidatesOf = (address: Address) =>
+      withSnapshot(reader, snapshot => gather(snapshot.holdingCandidates(address)))
+    await damageIndex(location, toSql(oneRow(proof)))
+    const met: IndexDamagedError[] = []
+    for (const address of people) {
+      const refused = await candidatesOf(address).catch((error: unknown) => error)
+      if (refused instanceof IndexDamagedError) met.push(refused)
+      else expect(refused).toEqual(expect.arrayContaining(owned(address)))
+    }
+    expect(met.map(({ damage }) => damage.part)).toContain('candidate')
+
+    const board = createStatusBoard({
+      ...{ chainId: identity.chainId, phase: 'following', indexedFrom: 0 },
+      ...{ backfilled: true, degraded: false, poolCovered: false }
+    })
+    const fetchBlock = async (number: number) => encodeBlock(blocks[number]!)
+    const healer = createHealer({ chainId: identity.chainId, board, logger: silentLogger, fetchBlock })
+    for (const { damage } of met) healer.report(damage)
+    const stopped = new AbortController()
+    const healing = healer.healInto(writer, stopped.signal, () => {})
+    cleanUps.push(async () => {
+      stopped.abort()
+      await healing
+    })
+    await eventually('nothing is damaged', () => {
+      const { damaged, healed } = board.read().integrity ?? {}
+      return damaged === 0 && (healed ?? 0) > 0
+    })
+    for (const address of people) {
+      expect(await candidatesOf(address)).toEqual(expect.arrayContaining(owned(address)))
+    }
+    if (proof === 2) {
+      const unproven = 'SELECT count(*) AS n FROM holding_epoch WHERE proof = 0'
+      await eventually('the epoch is proven again', async () => (await countRows(location, unproven)) === 0)
+    }
+    for await (const { damage } of walkIndex(reader)) expect(damage).toEqual([])
+    expect(board.read().indexUnusable).toBeUndefined()
+  }
+)
