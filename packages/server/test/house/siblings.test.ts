@@ -28,7 +28,8 @@ const siblings: readonly Siblings[] = [
         why: 'SQLite has no checksums of pages: sums of rows and of parts of an epoch prove what is read by key',
         files: [
           ...['countedParts', 'epochList', 'epochSums', 'keyParts', 'keyedRows', 'linkedEdits', 'linkedRows'],
-          ...['partSums', 'provenHoldings', 'provenIds', 'rowDamage', 'suspectRows']
+          ...['partSums', 'provenHoldings', 'provenIds', 'rowDamage', 'suspectRows', 'suspectCandidates'],
+          'CandidateSet'
         ].map(name => `sqlite/${name}.ts`)
       },
       {
