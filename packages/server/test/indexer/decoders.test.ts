@@ -65,7 +65,7 @@ function decoders() {
   cleanUps.push(connected.close)
   const decode: typeof connected.decode = async (answer, askForNonces) => {
     const decoded = await connected.decode(answer, askForNonces)
-    counts[decoded instanceof Uint8Array ? 'left' : 'decoded']++
+    counts['body' in decoded ? 'left' : 'decoded']++
     return decoded
   }
   return { decode, counts }

@@ -19,7 +19,7 @@ export interface BlockAnswer {
   readonly number: number
   /** JSON-RPC ids of the two calls. */
   readonly ids: readonly number[]
-  readonly bytes: Uint8Array
+  readonly body: readonly Uint8Array[]
 }
 
 export interface DecodedBlock extends DecodedRows {
@@ -74,8 +74,8 @@ export function createBlockDecoder({ waivers, rootParts }: DecoderSettings): Dec
 }
 
 /** Reads the two results; `undefined` where one is missing, null or an error. */
-function readResults({ bytes, ids }: BlockAnswer): { block: unknown; receipts: unknown } | undefined {
-  const answers: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString())
+function readResults({ body, ids }: BlockAnswer): { block: unknown; receipts: unknown } | undefined {
+  const answers: unknown = JSON.parse(Buffer.concat(body).toString())
   if (!Array.isArray(answers) || answers.length !== 2) return undefined
   const [block, receipts] = ids.map(id => resultOf(answers.find(each => idOf(each) === id)))
   return isAbsent(block) || isAbsent(receipts) ? undefined : { block, receipts }

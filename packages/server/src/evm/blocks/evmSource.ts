@@ -80,10 +80,10 @@ export interface EvmSourceOptions {
   readonly traces?: TraceMode
   /**
    * Decodes untraced final blocks that are not near the head in another thread; absent: all are decoded here.
-   * @returns the bytes of the answer, where it is to be read here.
+   * @returns the answer, where it is to be read here.
    */
   readonly decode?:
-    | ((answer: BlockAnswer, askForNonces: AskForNonces) => Promise<DecodedBlock | Uint8Array>)
+    | ((answer: BlockAnswer, askForNonces: AskForNonces) => Promise<DecodedBlock | BlockAnswer>)
     | undefined
   readonly logger?: Logger
 }
@@ -129,14 +129,11 @@ export function createEvmSource(options: EvmSourceOptions): EvmSource {
     { ids, answer }: PostedBatch,
     signal: AbortSignal | undefined
   ): Promise<{ readonly decoded: DecodedRows } | PostedBatch> {
-    const decoding = decodeAnswer({ number, ids, bytes: answer.bytes }, (block, authorities) =>
+    const decoding = decodeAnswer({ number, ids, body: answer.body }, (block, authorities) =>
       authorizationReader.nonces(block, authorities, signal)
     )
     const decoded = await (signal ? unlessAborted(decoding, signal) : decoding)
-    if (decoded instanceof Uint8Array) {
-      const bytes = Buffer.from(decoded.buffer, decoded.byteOffset, decoded.byteLength)
-      return { ids, answer: { ...answer, bytes } }
-    }
+    if ('body' in decoded) return { ids, answer: { ...answer, body: decoded.body } }
     // For the log.
     for (const check of decoded.waived) allowed.passes(check, number)
     return { decoded }

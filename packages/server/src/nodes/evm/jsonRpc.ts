@@ -12,10 +12,10 @@ const maxMessageLength = 300
  *   because some nodes answer execution errors with 400 or 500.
  * @throws {UpstreamError}
  */
-export function readAnswer({ status, bytes, retryAfterMs }: UpstreamAnswer, name: string): unknown {
+export function readAnswer({ status, body, retryAfterMs }: UpstreamAnswer, name: string): unknown {
   let answer: unknown
   try {
-    answer = JSON.parse(bytes.toString())
+    answer = JSON.parse(Buffer.concat(body).toString())
   } catch {
     answer = undefined
   }

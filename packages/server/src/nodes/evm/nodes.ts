@@ -42,7 +42,7 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
     const outcome = readOutcome(answer, call, link)
     if (outcome === undefined || (outcome.ok && idOf(answer) !== id)) throw malformed(call.method)
     if (!outcome.ok) throw outcome.error
-    onSize?.(whole.bytes.length)
+    onSize?.(whole.byteLength)
     return outcome.value
   }
 
@@ -65,7 +65,7 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
     const calls = entries.map(({ call }) => call)
     try {
       const { ids, answer } = posted ?? (await postBatch(calls, run.signal))
-      if (posted === undefined) run.onSize?.(answer.bytes.length)
+      if (posted === undefined) run.onSize?.(answer.byteLength)
       readBatch(new Map(entries.map((entry, i) => [ids[i] ?? 0, entry])), readAnswer(answer, name), run)
     } catch (error) {
       if (!(error instanceof UpstreamError) || !isBatchRefusal(error)) throw error
@@ -162,7 +162,7 @@ export function createEvmNodes(link: UpstreamLink): (signal: AbortSignal) => Evm
       if (batchSize.current() < calls.length) return undefined
       try {
         const posted = await link.track(signal, () => postBatch(calls, signal))
-        onSize?.(posted.answer.bytes.length)
+        onSize?.(posted.answer.byteLength)
         return posted
       } catch (error) {
         if (error instanceof UpstreamError && isBatchRefusal(error)) return undefined

@@ -36,9 +36,9 @@ export async function exchange(
   signal: AbortSignal
 ): Promise<NodeResult> {
   const { name } = upstream
-  const { bytes, ...reply } = await upstream.post(body, signal)
+  const { body: pieces, ...reply } = await upstream.post(body, signal)
   const { status, retryAfterMs } = reply
-  const text = bytes.toString()
+  const text = Buffer.concat(pieces).toString()
   const answer = { text, checkYield: createYielder(MARKS_PER_TURN, 0) }
   const noJsonRpc = () =>
     new UpstreamError(`${name} answered no JSON-RPC (HTTP ${status})`, faultOfStatus(status), {

@@ -10,8 +10,10 @@ import { UpstreamError } from './upstreamError.ts'
 /** A whole HTTP answer that is not a 429; what it says is the caller's business. */
 export interface UpstreamAnswer {
   readonly status: number
-  /** The body, decoded of its content encoding. */
-  readonly bytes: Buffer
+  /** The body, decoded of its content encoding, in the pieces in which it came. */
+  readonly body: readonly Uint8Array[]
+  /** Its size. */
+  readonly byteLength: number
   /** The pause that the node asked for in `Retry-After`. */
   readonly retryAfterMs?: number
 }
@@ -87,7 +89,7 @@ export function createHttpUpstream(options: HttpUpstreamOptions): HttpUpstream {
         const fault = lacksDescriptors(error) ? 'busy' : 'unreachable'
         throw new UpstreamError(`${name} cannot be reached (${systemCode})`, fault, { systemCode })
       }
-      const bytes = await readBody(response, name, maxResponseBytes, signal)
+      const answered = await readBody(response, name, maxResponseBytes, signal)
       const status = response.statusCode ?? 0
       const retryAfterMs = readRetryAfter(response.headers['retry-after'])
       const retryAfter = retryAfterMs === undefined ? {} : { retryAfterMs }
@@ -97,7 +99,7 @@ export function createHttpUpstream(options: HttpUpstreamOptions): HttpUpstream {
           ...retryAfter
         })
       }
-      return { status, bytes, ...retryAfter }
+      return { status, ...answered, ...retryAfter }
     }
   }
 }
@@ -128,16 +130,16 @@ async function readBody(
   name: string,
   maxBytes: number,
   signal: AbortSignal
-): Promise<Buffer> {
+): Promise<Pick<UpstreamAnswer, 'body' | 'byteLength'>> {
   const tooLarge = () => new UpstreamError(`${name} answered more than ${maxBytes} bytes`, 'tooLarge')
-  const chunks: Buffer[] = []
+  const body: Buffer[] = []
   let byteLength = 0
   try {
     if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
     for await (const chunk of decoded(response)) {
       byteLength += chunk.length
       if (byteLength > maxBytes) throw tooLarge()
-      chunks.push(chunk)
+      body.push(chunk)
     }
   } catch (error) {
     response.destroy()
@@ -145,7 +147,7 @@ async function readBody(
     signal.throwIfAborted()
     throw new UpstreamError(`${name} broke off its answer (${failureCode(error)})`, 'unreachable')
   }
-  return Buffer.concat(chunks, byteLength)
+  return { body, byteLength }
 }
 
 const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }

@@ -7,10 +7,10 @@ import { connectDecoder, type DecoderConnection } from './decoderPort.ts'
 export interface Decoders {
   /**
    * Hands an answer to the thread that has fewest of this chain's.
-   * @returns its bytes, where the block is to be read here: no thread is connected (yet), or it left the block to the caller.
+   * @returns the answer, where it is to be read here: no thread is connected (yet), or it left the block to the caller.
    * @throws {UpstreamError} the thread has ended meanwhile: the block is to be fetched again.
    */
-  decode(answer: BlockAnswer, askForNonces: AskForNonces): Promise<DecodedBlock | Uint8Array>
+  decode(answer: BlockAnswer, askForNonces: AskForNonces): Promise<DecodedBlock | BlockAnswer>
   /** Uses these threads from now on; the answer to `request`. */
   connect(ports: readonly MessagePort[]): void
   close(): void
@@ -56,7 +56,7 @@ export function connectDecoders(settings: DecoderSettings, request: (isWanted: b
     async decode(answer, askForNonces) {
       clearTimeout(idle)
       idle = setTimeout(release, idleMs)
-      return choose()?.decode(answer, askForNonces) ?? answer.bytes
+      return choose()?.decode(answer, askForNonces) ?? answer
     },
     connect(ports) {
       connections = ports.map(port => connectDecoder(port, settings))

@@ -20,8 +20,8 @@ type ToDecoder =
 type FromDecoder =
   | { readonly id: number; readonly asked: Parameters<AskForNonces> }
   | { readonly id: number; readonly decoded: DecodedBlock }
-  /** It was not decoded: the bytes come back. */
-  | { readonly id: number; readonly bytes: Uint8Array }
+  /** It was not decoded. */
+  | { readonly id: number; readonly left: BlockAnswer }
 
 /** A thread that decodes blocks, as one chain uses it. */
 export interface DecoderConnection {
@@ -30,17 +30,17 @@ export interface DecoderConnection {
   /** The thread has ended. */
   isGone(): boolean
   /**
-   * Hands the bytes of an answer over and returns the block.
-   * @returns the bytes, where the thread leaves the block to the caller.
+   * Hands an answer over, which is empty here afterwards, and returns the block.
+   * @returns the answer, where the thread leaves the block to the caller.
    * @throws {UpstreamError} the thread has ended meanwhile: the block is to be fetched again.
    */
-  decode(answer: BlockAnswer, askForNonces: AskForNonces): Promise<DecodedBlock | Uint8Array>
+  decode(answer: BlockAnswer, askForNonces: AskForNonces): Promise<DecodedBlock | BlockAnswer>
   close(): void
 }
 
 interface Waiting {
   readonly askForNonces: AskForNonces
-  resolve(decoded: DecodedBlock | Uint8Array): void
+  resolve(decoded: DecodedBlock | BlockAnswer): void
   reject(error: unknown): void
 }
 
@@ -61,7 +61,7 @@ export function connectDecoder(port: MessagePort, settings: DecoderSettings): De
       return
     }
     waiting.delete(id)
-    one.resolve('decoded' in message ? message.decoded : message.bytes)
+    one.resolve('decoded' in message ? message.decoded : message.left)
   })
   port.on('close', () => {
     isGone = true
@@ -76,10 +76,10 @@ export function connectDecoder(port: MessagePort, settings: DecoderSettings): De
     decode(answer, askForNonces) {
       if (isGone) return Promise.reject(threadGone())
       const id = ++lastId
-      const bytes = ownBytes(answer.bytes)
+      const body = answer.body.map(ownBytes)
       return new Promise((resolve, reject) => {
         waiting.set(id, { askForNonces, resolve, reject })
-        tell({ id, answer: { ...answer, bytes } }, [bytes.buffer])
+        tell({ id, answer: { ...answer, body } }, buffersOf(body))
       })
     },
     close: () => port.close()
@@ -91,10 +91,13 @@ function threadGone(): UpstreamError {
   return new UpstreamError('the thread that decodes blocks has ended; expected it to run', 'busy')
 }
 
-/** Small buffers of Node share their memory, which must not be handed over. */
-function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const isAlone = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
-  return isAlone ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes)
+/** Copies a small part of a buffer: others may share it, which must not lose it. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return 2 * bytes.byteLength > bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+}
+
+function buffersOf(body: readonly Uint8Array[]): ArrayBuffer[] {
+  return body.map(({ buffer }) => buffer as ArrayBuffer)
 }
 
 /** The decoder of one thread: the chains that it serves take turns, block by block. */
@@ -135,7 +138,7 @@ export function createDecoder(): Decoder {
       return new Promise(resolve => chain.asked.set(id, resolve))
     })
     if (decoded !== undefined) tell({ id, decoded })
-    else tell({ id, bytes: answer.bytes }, [answer.bytes.buffer as ArrayBuffer])
+    else tell({ id, left: answer }, buffersOf(answer.body))
   }
 
   return {
