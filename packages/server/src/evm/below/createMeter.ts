@@ -14,10 +14,6 @@ export function createMeter(began: number) {
 
   return {
     began,
-    /** Calls to nodes by now. */
-    get calls() {
-      return done('calls')
-    },
     /** Records that were found by now. */
     get kept() {
       return done('kept')

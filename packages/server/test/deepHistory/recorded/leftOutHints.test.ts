@@ -47,6 +47,14 @@ function shows(record: TransactionRecord, account: string): boolean {
   )
 }
 
+/** The blocks in which a contract paid the account. */
+const paidInside = (account: string): readonly number[] =>
+  world.chain.blocks
+    .filter(({ traces }) =>
+      traces.some(({ action, traceAddress }) => traceAddress.length > 0 && action.to === account)
+    )
+    .map(({ number }) => number)
+
 async function verify(service: DeepService, account: string): Promise<HistoryCertificate> {
   const { result, error } = await service.ask<HistoryCertificate>('svc_verifyHistory', [account])
   if (result === undefined) throw new Error(JSON.stringify(error))
@@ -110,4 +118,19 @@ describe(`a certificate over history older than the index (SEED=${seed})`, () =>
     },
     patient(900_000)
   )
+
+  it('explains what was found from state, and without traces names the blocks of what it cannot explain', async () => {
+    node.setTraits({ hasOts: false, traceFilter: false })
+    const chain = { startBlock: 'latest', deepHistory: 'node', traces: 'off' }
+    const deep = await serve(chain)
+    for (const kind of keyedKinds) {
+      const { native, sent, covers, findings } = await verify(deep, world.people[kind] ?? '')
+      expect({ kind, from: covers.from, sent: sent.verdict }).toEqual({ kind, from: 0, sent: 'proven' })
+      const paying = paidInside(world.people[kind] ?? '')
+      expect([kind, native.verdict]).toEqual([kind, paying.length > 0 ? 'unprovable' : 'proven'])
+      const named = findings.map(finding => [finding.kind, finding.blockNumber])
+      expect(named.length > 0).toBe(paying.length > 0)
+      expect(paying.map(block => ['NOT_TRACED', block])).toEqual(expect.arrayContaining(named))
+    }
+  })
 })

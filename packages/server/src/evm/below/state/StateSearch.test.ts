@@ -55,6 +55,7 @@ const accounts: Readonly<Record<string, readonly Deed[]>> = {
   busy: deedsOf(['sends'], 1_600, 'busy'),
   quiet: deedsOf(['sends', 'receives'], 120, 'quiet'),
   mixed: deedsOf(['sends', 'receives', 'fails', 'internal'], 300, 'mixed'),
+  validator: deedsOf(['sends', 'withdraws', 'withdraws'], 120, 'validator'),
   paid: deedsOf([...Array(40).fill('receives'), 'sends'], 400, 'paid'),
   authorizing: deedsOf(['sends', 'receives', 'authorizes'], 90, 'authorizing'),
   crowded: deedsOf(['sends', 'receives', 'internal', 'fails'], 300, 'crowded', 400)
@@ -81,7 +82,7 @@ describe(`a search from state at ${height} blocks (STATE_SEED=${seed})`, () => {
     const random = createRandom(seed)
     for (let run = 0; run < 500; run++) {
       const blocks = 2 + random.below(30)
-      const kinds = ['sends', 'receives', 'fails', 'internal', 'authorizes'] as const
+      const kinds = ['sends', 'receives', 'fails', 'internal', 'authorizes', 'withdraws'] as const
       const deeds = Array.from({ length: random.below(20) }, () => ({
         height: 1 + random.below(blocks - 1),
         kind: random.pick(kinds),
