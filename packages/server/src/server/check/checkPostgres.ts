@@ -6,8 +6,8 @@ import { openQuotaDatabase } from '../http/quotaDatabase.ts'
 import { looksAtOnce } from '../indexer/watchWriters.ts'
 import { type Finding, failure, ok, warning, warnUnless } from './findings.ts'
 
-/** Beside `storeConnections`: the metadata cache's. */
-const metadataConnections = 2
+/** Beside `storeConnections`: two of the metadata cache, one of the login throttle's memory. */
+const otherConnections = 3
 /** A replica that is further behind is passed over for the primary by most answers. */
 const muchLogBytes = 64 * 1024 ** 2
 const createAdvice =
@@ -124,7 +124,7 @@ function durabilityFindings(facts: ServerFacts): readonly Finding[] {
 }
 
 function wantedConnections({ storeConnections, indexing, chains }: Config): number {
-  return storeConnections + metadataConnections + (indexing ? chains.evm.length : looksAtOnce)
+  return storeConnections + otherConnections + (indexing ? chains.evm.length : looksAtOnce)
 }
 
 function connectionFinding({ mostConnections, takenConnections }: ServerFacts, wanted: number): Finding {

@@ -12,7 +12,9 @@ import { compressAnswers } from './compress.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from './createNodeHandler.ts'
 import { guardList } from './guards.ts'
-import { createLogin, type LoginRule } from './login.ts'
+import { checkLogin } from './login.ts'
+import type { LoginMemory } from './loginMemory.ts'
+import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
 import { createOperatorPages, type StatusTimes } from './operatorPages.ts'
 import { createOverload } from './overload.ts'
 import { createQuota, type RateLimits, readCalls } from './quota.ts'
@@ -41,6 +43,8 @@ export interface ServiceOptions {
   readonly rateLimit: RateLimits | false
   /** Absent: wrong credentials are not counted. */
   readonly login?: LoginRule | false
+  /** What the login throttle remembers beyond the process; absent: nothing. */
+  readonly loginMemory?: LoginMemory | undefined
   /** Absent: load is not shed for delay. */
   readonly overload?: { readonly eventLoopDelayMs: number } | false
   /** Proxies whose `X-Forwarded-For` is believed; absent: none. */
@@ -86,11 +90,12 @@ export interface Service {
 export function createService(options: ServiceOptions): Service {
   const { chainIds, figures, keyRing, verifier, methodPrefix, limits, logger } = options
   const { overload: shedding = false, answersAtOnce = 64 } = options
+  const throttle = options.login ? createLoginThrottle(options.login, options.loginMemory) : undefined
   const metrics = createMetrics({
     ...figures,
     inFlight: () => overload.inFlight(),
     ownsProcess: options.ownsProcess ?? false,
-    limitFigures: () => ({ ...overload.figures(), throttledLogins: login.throttled() })
+    limitFigures: () => ({ ...overload.figures(), throttledLogins: throttle?.throttled() ?? 0 })
   })
   const overload = createOverload({
     requestsInFlight: limits.requestsInFlight,
@@ -108,7 +113,6 @@ export function createService(options: ServiceOptions): Service {
     },
     times: options.statusTimes
   })
-  const login = createLogin({ keyRing, verifier, rule: options.login ?? false })
   const quota = createQuota(options.rateLimit, { logger })
   const dispatch = createDispatch({
     handlers: options.handlers,
@@ -138,7 +142,7 @@ export function createService(options: ServiceOptions): Service {
     .guard(overload.guard)
     .guard(compressAnswers(overload.isBusy))
     .guard(findClientAddress(options.trustedProxies ?? [], logger))
-    .guard(login.guard)
+    .guard(checkLogin({ keyRing, verifier, throttle }))
     .guard(requireJson)
     .guard(shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce }, options.now))
     .guard(readText(limits.bodyBytes))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { arrival, runGuard } from '../../../test/http/runGuard.ts'
 import { createKeyRing } from '../projects/createKeyRing.ts'
 import { digestKey, formatKeyDigest } from '../projects/keyDigest.ts'
-import { createLogin } from './login.ts'
+import { checkLogin } from './login.ts'
 
 const origins = ['https://dapp.example']
 const keyRing = createKeyRing([
@@ -10,7 +10,7 @@ const keyRing = createKeyRing([
   { projectId: 'grüße', serverKey: 'schlüssel:with:colons', clientKeys: [] },
   { projectId: 'digested', serverKey: formatKeyDigest(digestKey('kept as digest')), clientKeys: [] }
 ])
-const { guard } = createLogin({ keyRing, rule: false })
+const guard = checkLogin({ keyRing })
 const authenticate = async (authorization: string | undefined) => {
   const call = { ...arrival({ authorization, origin: origins[0] }), address: undefined }
   return (await runGuard(guard, call)).found?.caller

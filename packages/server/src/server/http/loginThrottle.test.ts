@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { arrival, runGuard } from '../../../test/http/runGuard.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { Caller } from '../projects/createKeyRing.ts'
-import { createLogin } from './login.ts'
+import { checkLogin } from './login.ts'
+import { createLoginThrottle } from './loginThrottle.ts'
 
 const rule = { attempts: 20, windowMs: 60_000, longestPauseMs: 900_000 }
 
@@ -11,13 +12,17 @@ type Outcome = { readonly caller: Caller } | { readonly retryAfterMs: number } |
 
 function startThrottle(isSlow = false) {
   const clock = { ms: 0, now: () => clock.ms }
+  const revoked = new Set<string>()
   let compared = 0
-  const login = createLogin({
+  const throttle = createLoginThrottle(rule, undefined, clock.now)
+  const guard = checkLogin({
+    throttle,
     keyRing: {
       has: () => !isSlow,
       find(projectId, key) {
         compared++
-        return key === 'right' ? { projectId, kind: 'server' } : undefined
+        if (revoked.has(key)) return undefined
+        return key.startsWith('right') ? { projectId, kind: 'server' } : undefined
       }
     },
     verifier: {
@@ -26,14 +31,12 @@ function startThrottle(isSlow = false) {
         return undefined
       },
       forget() {}
-    },
-    rule,
-    now: clock.now
+    }
   })
   const attempt = async (address: string | undefined, projectId: string, key: string): Promise<Outcome> => {
     const authorization = `Basic ${btoa(`${projectId}:${key}`)}`
     try {
-      return (await runGuard(login.guard, { ...arrival({ authorization }), address })).found
+      return (await runGuard(guard, { ...arrival({ authorization }), address })).found
     } catch (refusal) {
       if (!(refusal instanceof Refusal)) throw refusal
       if (refusal.reason === 'UNAUTHENTICATED') return undefined
@@ -44,8 +47,10 @@ function startThrottle(isSlow = false) {
   const wrong = (address: string | undefined) => attempt(address, 'one', 'wrong')
   return {
     clock,
-    throttle: login,
+    throttle,
+    attempt,
     compared: () => compared,
+    revoke: (key: string) => revoked.add(key),
     right: (address: string | undefined, projectId = 'one') => attempt(address, projectId, 'right'),
     wrong,
     async wrongTimes(address: string, times: number): Promise<Outcome[]> {
@@ -113,34 +118,30 @@ describe('the login throttle', () => {
     }
   })
 
-  it('goes on serving projects that sent a right key from there, and no other one', async () => {
-    const { wrongTimes, right, wrong } = startThrottle()
-    await right('192.0.2.1')
-    await wrongTimes('192.0.2.1', 20)
-    expect(await right('192.0.2.1')).toEqual(passed)
-    expect(await right('192.0.2.1', 'two')).toEqual({ retryAfterMs: 60_000 })
-    expect(await wrong('192.0.2.1')).toEqual({ retryAfterMs: 60_000 })
-  })
-
-  it('compares no keys of other projects while the address waits, whoever is known there', async () => {
-    const { wrongTimes, right, compared } = startThrottle()
+  it('goes on serving the very key that was right from there, and compares no other one', async () => {
+    const { attempt, wrongTimes, right, compared } = startThrottle()
     await right('192.0.2.1')
     await wrongTimes('192.0.2.1', 20)
     const before = compared()
+    expect(await right('192.0.2.1')).toEqual(passed)
+    expect(compared()).toBe(before + 1)
     expect(await right('192.0.2.1', 'two')).toEqual({ retryAfterMs: 60_000 })
-    expect(compared()).toBe(before)
+    // Another key of the same project, right too.
+    expect(await attempt('192.0.2.1', 'one', 'right again')).toEqual({ retryAfterMs: 60_000 })
+    // The same text, cut into project and key elsewhere.
+    expect(await attempt('192.0.2.1', 'oner', 'ight')).toEqual({ retryAfterMs: 60_000 })
+    expect(compared()).toBe(before + 1)
   })
 
-  it('remembers sixteen projects of an address, new ones in place of those of more than an hour ago', async () => {
-    const { wrongTimes, right, clock } = startThrottle()
-    const served = async (projectId: string) => 'caller' in ((await right('192.0.2.1', projectId)) ?? {})
-    for (let project = 0; project < 17; project++) await right('192.0.2.1', `project ${project}`)
+  it('compares a key once in a pause that was right and is wrong by now', async () => {
+    const { attempt, wrongTimes, compared, revoke } = startThrottle()
+    await attempt('192.0.2.1', 'one', 'right until revoked')
     await wrongTimes('192.0.2.1', 20)
-    expect([await served('project 15'), await served('project 16')]).toEqual([true, false])
-    clock.ms += 3_600_000
-    await right('192.0.2.1', 'project 16')
-    await wrongTimes('192.0.2.1', 20)
-    expect([await served('project 15'), await served('project 16')]).toEqual([false, true])
+    revoke('right until revoked')
+    const before = compared()
+    expect(await attempt('192.0.2.1', 'one', 'right until revoked')).toBeUndefined()
+    expect(await attempt('192.0.2.1', 'one', 'right until revoked')).toEqual({ retryAfterMs: 60_000 })
+    expect(compared()).toBe(before + 1)
   })
 
   it('remembers a right key for an hour, counted from its last use', async () => {
@@ -172,9 +173,9 @@ describe('the login throttle', () => {
   })
 
   it('keeps a pause while a hundred thousand other addresses fail', async () => {
-    const { wrongTimes, wrong } = startThrottle()
+    const { wrongTimes, wrong, throttle } = startThrottle()
     await wrongTimes('192.0.2.1', 20)
-    for (let address = 0; address < 110_000; address++) await wrong(`address ${address}`)
+    for (let address = 0; address < 110_000; address++) throttle.begin(`address ${address}`, undefined)(false)
     expect(await wrong('192.0.2.1')).toEqual({ retryAfterMs: 60_000 })
   })
 
@@ -182,5 +183,61 @@ describe('the login throttle', () => {
     const { wrong, right } = startThrottle()
     for (let time = 0; time < 50; time++) expect(await wrong(undefined)).toBeUndefined()
     expect(await right(undefined)).toEqual(passed)
+  })
+})
+
+describe('a newcomer at an address where a neighbour guesses', () => {
+  it('is heard when it was told, although the next pause has begun by then', async () => {
+    const { clock, wrongTimes, wrong, right } = startThrottle()
+    await wrongTimes('192.0.2.1', 20)
+    clock.ms += 20_000
+    expect(await right('192.0.2.1', 'two')).toEqual({ retryAfterMs: 40_000 })
+    clock.ms += 30_000
+    expect(await right('192.0.2.1', 'two')).toEqual({ retryAfterMs: 10_000 })
+    clock.ms += 10_000
+    expect(await wrong('192.0.2.1')).toBeUndefined()
+    expect(await wrong('192.0.2.1')).toEqual({ retryAfterMs: 120_000 })
+    expect(await right('192.0.2.1', 'two')).toEqual({ caller: { projectId: 'two', kind: 'server' } })
+    expect(await right('192.0.2.1', 'two')).toMatchObject({ caller: {} })
+  })
+
+  it('is heard once, with the key that it asked with', async () => {
+    const { clock, attempt, wrongTimes, wrong } = startThrottle()
+    await wrongTimes('192.0.2.1', 20)
+    await attempt('192.0.2.1', 'two', 'wrong too')
+    expect(await attempt('192.0.2.1', 'two', 'right')).toEqual({ retryAfterMs: 60_000 })
+    clock.ms += 60_000
+    await wrong('192.0.2.1')
+    expect(await attempt('192.0.2.1', 'two', 'right')).toEqual({ retryAfterMs: 120_000 })
+    expect(await attempt('192.0.2.1', 'two', 'wrong too')).toBeUndefined()
+    // It has not made the pause longer for others.
+    expect(await attempt('192.0.2.1', 'two', 'wrong too')).toEqual({ retryAfterMs: 120_000 })
+  })
+
+  it('is heard as one of twenty in a pause, so that guesses stay few', async () => {
+    const { clock, attempt, wrongTimes, wrong, compared } = startThrottle()
+    await wrongTimes('192.0.2.1', 20)
+    const guessAll = async () => {
+      for (let project = 0; project < 300; project++)
+        await attempt('192.0.2.1', `project ${project}`, 'guess')
+    }
+    for (const pauseMs of [60_000, 120_000, 240_000]) {
+      await guessAll()
+      clock.ms += pauseMs
+      const before = compared()
+      await wrong('192.0.2.1')
+      await guessAll()
+      expect(compared() - before).toBe(21)
+    }
+  })
+
+  it('is heard also where it comes later than it was told', async () => {
+    const { clock, wrongTimes, wrong, right } = startThrottle()
+    await wrongTimes('192.0.2.1', 20)
+    await right('192.0.2.1', 'two')
+    clock.ms += 60_000
+    await wrong('192.0.2.1')
+    clock.ms += 60_000
+    expect(await right('192.0.2.1', 'two')).toMatchObject({ caller: {} })
   })
 })

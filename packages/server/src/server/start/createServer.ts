@@ -4,11 +4,17 @@ import { createPasswordHider, hidingLogger } from '../../platform/createSecretHi
 import { ConfigError } from '../../platform/errors.ts'
 import { createLogger, type Logger } from '../../platform/logger.ts'
 import { describeChain } from '../config/applyPresets.ts'
-import { type ConfigInput, type ProjectInput, parseConfig, parseProjects } from '../config/config.ts'
+import {
+  type ConfigInput,
+  type ProjectInput,
+  parseConfig,
+  parseProjects
+} from '../config/config.ts'
 import type { FetchHandler } from '../http/createFetchHandler.ts'
 import type { NodeHandler } from '../http/createNodeHandler.ts'
 import { createService } from '../http/createService.ts'
 import { type Listener, listen } from '../http/listen.ts'
+import { openLoginMemory } from '../http/loginMemory.ts'
 import { requireBasePath } from '../http/requestForm.ts'
 import type { VerifyLimits, VerifyProject } from '../projects/createProjectVerifier.ts'
 import { createProjectVerifier } from '../projects/createProjectVerifier.ts'
@@ -133,6 +139,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
       throw error
     }
   )
+  const loginMemory = config.login ? await openLoginMemory(stores.openLoginStore, { logger }) : undefined
   for (const chain of config.chains.evm) logger.info('a chain is served', describeChain(chain))
   const service = createService({
     handlers: parts.handlers,
@@ -147,6 +154,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     methodPrefix: config.methodPrefix,
     rateLimit: config.rateLimit,
     login: config.login,
+    loginMemory,
     overload: config.overload,
     trustedProxies: config.listen.trustedProxies,
     limits: config.limits,
@@ -181,6 +189,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     listener = undefined
     await indexersStopped
     await service.close()
+    await loginMemory?.close()
     await parts.close()
     await stores.close()
   }

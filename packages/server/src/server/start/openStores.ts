@@ -2,11 +2,12 @@ import { constants } from 'node:fs'
 import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { openDeepHistoryCaches, openMetadataCache } from '../../index/openCaches.ts'
+import { openDeepHistoryCaches, openLoginStore, openMetadataCache } from '../../index/openCaches.ts'
 import { openStoreReaders } from '../../index/openStoreReaders.ts'
 import { parseStoreUrl, type StoreLocation } from '../../index/parseStoreUrl.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
+import type { LoginStore } from '../../model/loginFact.ts'
 import type { MetadataCache } from '../../model/metadata.ts'
 import { ConfigError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -22,6 +23,8 @@ export interface Stores {
   /** @throws {StoreError} the index of this chain cannot be read by this program. */
   openReader(chainId: number): Promise<StoreReader>
   openMetadataCache(): MetadataCache
+  /** @throws {StoreError} it cannot be opened. */
+  openLoginStore(): LoginStore
   /** Ends with `close`. */
   openDeepHistoryCache(chainId: number): DeepHistoryCache
   /** Number of times that something stored in a cache differed from its checksum, by cache. */
@@ -74,6 +77,7 @@ async function createStores(
     openReader: readers.open,
     openMetadataCache: () =>
       openMetadataCache(location, { bounds, logger, onDamage: countDamage('metadata') }),
+    openLoginStore: () => openLoginStore(location),
     openDeepHistoryCache: deep.ofChain,
     cacheDamages: () => damages,
     async close() {
