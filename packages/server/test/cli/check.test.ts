@@ -26,6 +26,7 @@ import { listLooks } from '../../src/server/check/listLooks.ts'
 import { sampleHeights } from '../../src/server/check/sampleBlocks.ts'
 import { createDeepProgress } from '../../src/server/cli/deepProgress.ts'
 import { type Config, type ConfigInput, parseConfig } from '../../src/server/config/config.ts'
+import { digestKey, formatKeyDigest } from '../../src/server/projects/keyDigest.ts'
 import { address, emptyRoot, type RawBlock, rawBlock } from '../blocks/rawBlock.ts'
 import { startScriptedChain } from '../blocks/startScriptedChain.ts'
 import { damageIndex } from '../healing/damageIndex.ts'
@@ -660,6 +661,30 @@ describe('the settings', () => {
     ])
     expect(JSON.stringify(findings)).not.toContain('in-plain-text')
     expect(checkSettings(parseConfig(configure()))).toEqual([])
+  })
+
+  it.each([
+    ['0.0.0.0', ['warning', 'error']],
+    ['::', ['warning', 'error']],
+    ['server.example', ['warning', 'error']],
+    ['127.0.0.2', ['warning']],
+    ['::1', ['warning']],
+    ['localhost', ['warning']]
+  ])('refuse a server key that can be guessed where %s is listened on', (host, states) => {
+    const projects = [
+      { projectId: 'weak', serverKey: 'demo-server-key' },
+      { projectId: 'strong', serverKey: formatKeyDigest(digestKey('x')), clientKeys: [] }
+    ]
+    const findings = checkSettings(parseConfig({ ...configure(), listen: { host }, projects }))
+    expect(findings.map(({ state }) => state)).toEqual(states)
+    if (states.length > 1) {
+      expect(findings[1]).toMatchObject({
+        check: 'key',
+        found:
+          'a server key of project "weak" has about 72 bits of randomness, and listen.host is not loopback',
+        advice: expect.stringContaining('chain-data project create weak')
+      })
+    }
   })
 
   it('that were meant and are not taken are told by the names of their variables', () => {

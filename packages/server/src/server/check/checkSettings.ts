@@ -8,6 +8,7 @@ import { resolveLocalHost } from '../metadata/dialAddress.ts'
 import { isPublicAddress } from '../metadata/publicAddress.ts'
 import { isKeyDigest } from '../projects/keyDigest.ts'
 import { readProjectsFile, toKeptProject } from '../projects/projectsFile.ts'
+import { describeWeakKey, findWeakKeys, isLoopback } from '../projects/requireStrongKeys.ts'
 import type { ServerAnswer } from './askServer.ts'
 import { type Finding, failure, listEach, ok, type PlacedFinding, runLooks, warning } from './findings.ts'
 
@@ -48,6 +49,15 @@ export function checkSettings(
     if (toKeptProject(project).keys.some(({ kind, key }) => kind === 'server' && !isKeyDigest(key))) {
       const advice = 'put a digest there: chain-data project create makes a key with one'
       warn(`projects[${index}]`, 'key', 'a server key is plain text', advice)
+    }
+  }
+  if (!isLoopback(config.listen.host)) {
+    for (const weak of findWeakKeys(config.projects)) {
+      const { found, advice } = describeWeakKey(weak)
+      findings.push({
+        place: 'projects',
+        ...failure('key', `${found}, and listen.host is not loopback`, advice)
+      })
     }
   }
   if (config.rateLimit === false) {

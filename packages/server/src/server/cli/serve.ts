@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { ConfigError } from '../../platform/errors.ts'
 import { createLogger, type Logger } from '../../platform/logger.ts'
 import { type Config, loadConfig, loadProjects } from '../config/config.ts'
+import { requireStrongKeys } from '../projects/requireStrongKeys.ts'
 import { createServer, type Server } from '../start/createServer.ts'
 import { createLineFormatter } from './formatLogLine.ts'
 import { createProgressBars, type ProgressBars } from './progressBars.ts'
@@ -25,6 +26,8 @@ export async function serve(
 ): Promise<void> {
   try {
     const config = await loadConfig(file)
+    // Before anything is opened or indexed.
+    requireStrongKeys(config.listen.host, config.projects)
     let statuses: Server['status'] = () => []
     const chains = wordChains(config)
     const bars = showBars(config, chains, () => statuses())

@@ -10,6 +10,7 @@ import { chainFiles } from '../../index/sqlite/open.ts'
 import { openSqliteWriter } from '../../index/sqlite/openWriter.ts'
 import { ConfigError, type ConfigInput, createServer, type Server } from '../../index.ts'
 import { silentLogger } from '../../platform/logger.ts'
+import { createKey } from '../projects/keyDigest.ts'
 
 /** Nothing listens there: what needs no node must work all the same. */
 const deadNode = 'http://127.0.0.1:1'
@@ -78,6 +79,20 @@ describe('a server', () => {
     expect(server.url).toBeUndefined()
     await expect(fetch(`${url}/health/live`)).rejects.toThrow()
     await expect(server.listen()).rejects.toThrow(ConfigError)
+  })
+
+  it('listens where others may call only with server keys that nobody guesses, also after a change of projects', async () => {
+    const listen = { host: '0.0.0.0', port: 0 }
+    await expect((await start({ listen })).listen()).rejects.toThrow(
+      /listen\.host is "0\.0\.0\.0".* project "demo" has about 72 bits .*chain-data project create demo/
+    )
+    const strong = { projectId: 'demo', serverKey: createKey() }
+    const clientKeys = [{ key: 'public-anyway', origins: ['https://dapp.example'] }]
+    const server = await start({ listen, projects: [{ ...strong, clientKeys }] })
+    await server.listen()
+    const weak = { projectId: 'demo', serverKey: 'demo-server-key' }
+    await expect(server.reloadProjects([weak])).rejects.toThrow(ConfigError)
+    await server.reloadProjects([strong])
   })
 
   it('told to listen twice at once, listens on one address', async () => {

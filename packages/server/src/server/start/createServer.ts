@@ -6,6 +6,7 @@ import { createLogger, type Logger } from '../../platform/logger.ts'
 import { describeChain } from '../config/applyPresets.ts'
 import {
   type ConfigInput,
+  type Project,
   type ProjectInput,
   parseConfig,
   parseProjects
@@ -19,6 +20,7 @@ import { requireBasePath } from '../http/requestForm.ts'
 import type { VerifyLimits, VerifyProject } from '../projects/createProjectVerifier.ts'
 import { createProjectVerifier } from '../projects/createProjectVerifier.ts'
 import { openProjects } from '../projects/openProjects.ts'
+import { requireStrongKeys } from '../projects/requireStrongKeys.ts'
 import { openStores } from './openStores.ts'
 import { startParts } from './startParts.ts'
 
@@ -51,6 +53,7 @@ export interface Server {
    * Listens where the configuration says.
    *
    * @returns the origin to call, its real port included and `basePath` not.
+   * @throws {ConfigError} it would listen outside loopback, and a server key in plain text can be guessed.
    * @throws the socket's error when the address is taken or not ours.
    */
   listen(): Promise<string>
@@ -167,6 +170,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   })
   const { drainMs } = config.listen
   const { streamIdleMs, requestDeadlineMs, headerBytes } = config.limits
+  let configured: readonly Project[] = config.projects
   let listening: Promise<Listener> | undefined
   let listener: Listener | undefined
   let closing: Promise<void> | undefined
@@ -199,6 +203,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     nodeHandler: service.nodeHandler,
     async listen() {
       if (closing !== undefined) throw new ConfigError('the server is closed; create another one')
+      requireStrongKeys(config.listen.host, configured)
       listening ??= listen({
         handler: service.nodeHandler,
         onRefusal: service.countRefusal,
@@ -222,7 +227,10 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     },
     status: parts.figures.chainStates,
     async reloadProjects(replacing) {
-      await projects.reload(replacing === undefined ? undefined : parseProjects(replacing))
+      const next = replacing === undefined ? configured : parseProjects(replacing)
+      if (listening !== undefined) requireStrongKeys(config.listen.host, next)
+      await projects.reload(replacing === undefined ? undefined : next)
+      configured = next
     },
     close() {
       closing ??= close()
