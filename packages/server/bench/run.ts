@@ -14,6 +14,7 @@ import { resolve } from 'node:path'
 import { version } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { benchFairness } from './fairness/benchFairness.ts'
 import { benchHistory } from './history/benchHistory.ts'
 import { benchHoldings } from './holdings/benchHoldings.ts'
 import { benchHttp } from './http/benchHttp.ts'
@@ -43,6 +44,7 @@ const { values, positionals: wanted } = parseArgs({
 
 /** Each prints what it finds and returns what is worth keeping. */
 const benches: Readonly<Record<string, (print: (line: string) => void) => Promise<object>>> = {
+  fairness: benchFairness,
   history: benchHistory,
   holdings: benchHoldings,
   http: benchHttp,

@@ -18,6 +18,9 @@ export const datasetFigures = {
   transactionsPerBlock: 200
 } as const
 
+/** Figures of a data set. */
+export type DatasetFigures = Readonly<Record<keyof typeof datasetFigures, number>>
+
 export const chainId = 1
 /** The account with the long history. */
 export const whale: Address = addressOf('whale')
@@ -29,11 +32,17 @@ export function accountAt(index: number): Address {
 
 /**
  * A folder with the store of the seeded chain, complete; written by the first call and kept for later ones.
+ * @param figures - of a smaller data set.
  * @remarks Some minutes and half a gigabyte below `node_modules/.cache`.
  */
-export async function prepareDataset(print: (line: string) => void): Promise<string> {
+export async function prepareDataset(
+  print: (line: string) => void,
+  figures: DatasetFigures = datasetFigures
+): Promise<string> {
   // An older store would have to be migrated, which a reader does not.
-  const name = `chain-data-bench-http-v${datasetFigures.version}-schema${migrations.length}`
+  const size =
+    figures === datasetFigures ? '' : `-${figures.ofWhale}-${figures.ofAccounts}-${figures.accounts}`
+  const name = `chain-data-bench-http-v${figures.version}${size}-schema${migrations.length}`
   const folder = fileURLToPath(new URL(`../../../../node_modules/.cache/${name}`, import.meta.url))
   if (existsSync(folder)) return folder
   print('  writing the data set, once')
@@ -41,7 +50,7 @@ export async function prepareDataset(print: (line: string) => void): Promise<str
   rmSync(unfinished, { recursive: true, force: true })
   mkdirSync(unfinished, { recursive: true })
   const writer = await openSqliteWriter(unfinished, { chainId, genesisHash: hashOf('genesis') })
-  for (const blocks of chain()) await commitChain(writer, blocks)
+  for (const blocks of chain(figures)) await commitChain(writer, blocks)
   await writer.markBackfilled()
   await writer.close()
   // Under its name only once it is whole.
@@ -51,8 +60,8 @@ export async function prepareDataset(print: (line: string) => void): Promise<str
 
 const blocksPerCommit = 25
 
-function* chain(): Generator<readonly IndexedBlock[]> {
-  const { seed, ofWhale, ofAccounts, accounts, transactionsPerBlock } = datasetFigures
+function* chain(figures: DatasetFigures): Generator<readonly IndexedBlock[]> {
+  const { seed, ofWhale, ofAccounts, accounts, transactionsPerBlock } = figures
   const random = createRandom(seed)
   const known = Array.from({ length: accounts }, (_, index) => accountAt(index))
   const contracts = Array.from({ length: 300 }, (_, index) => addressOf(`contract ${index}`))

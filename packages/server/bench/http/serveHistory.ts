@@ -1,15 +1,19 @@
-/** The server under test, a process of its own: `serveHistory.ts <store folder>`. Tells its URL as a message. */
+/**
+ * The server under test, a process of its own: `serveHistory.ts <store folder> [calls a second of a project]`. Tells its URL
+ * as a message.
+ */
 
 import { openSqliteReader } from '../../src/index/sqlite/openReader.ts'
 import { createLogger } from '../../src/platform/logger.ts'
 import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
 import { createGetTransactionsByAddress } from '../../src/server/methods/svc_getTransactionsByAddress.ts'
-import { startService } from '../../test/http/startService.ts'
+import { projects, startService } from '../../test/http/startService.ts'
 import { chainId } from './dataset.ts'
 import type { Listening } from './messages.ts'
 import { tellUsage } from './tellUsage.ts'
 
-const [, , folder = ''] = process.argv
+const [, , folder = '', quota = '1e9'] = process.argv
+const requestsPerSecond = Number(quota)
 const reader = await openSqliteReader(folder, chainId)
 const status = () => ({
   chainId,
@@ -33,8 +37,15 @@ const service = startService({
       clock: { now: Date.now }
     })
   },
-  // Counted, as in production, and never used up.
-  rateLimit: { requestsPerSecond: 1e9, burst: 1e9 },
+  // Those of the benchmark of fairness, too.
+  projects: [
+    ...projects,
+    ...['greedy', ...Array.from({ length: 9 }, (_, index) => `modest-${index}`)].map(projectId => ({
+      ...{ projectId, serverKey: `key-of-${projectId}` }
+    }))
+  ],
+  // Counted, as in production, and never used up unless it is asked for.
+  rateLimit: { requestsPerSecond, burst: 2 * requestsPerSecond },
   // As by default.
   login: { attempts: 20, windowMs: 60_000, longestPauseMs: 900_000 },
   overload: { eventLoopDelayMs: 200 },

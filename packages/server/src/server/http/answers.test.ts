@@ -5,9 +5,11 @@ import { answerBody } from './answers.ts'
 
 /** The header of the answer to a batch whose methods report this coverage. */
 async function headerOf(told: readonly AnswerCoverage[]): Promise<string | undefined> {
-  const answer = answerBody(async ({ value }) => ({ body: '{}', coverage: value as AnswerCoverage }), {
-    countRefusal() {}
-  })
+  const answer = answerBody(
+    async ({ value }) => ({ body: '{}', coverage: value as AnswerCoverage }),
+    { countRefusal() {} },
+    () => undefined
+  )
   const requests = told.map(value => ({ value, idText: '1', chainId: 1, repeated: undefined }))
   const { headers } = await answer({
     ...arrival(),

@@ -79,10 +79,15 @@ export function errorAnswer({ reason, error }: WireError): HttpAnswer {
 type ReadRequest = Arrival &
   Target & { readonly caller: Caller; readonly body: RequestBody; readonly quota: TakenQuota }
 
-/** Makes the last step of a request: its calls are answered. */
+/**
+ * Makes the last step of a request: its calls are answered.
+ *
+ * @param nextTurn - waits until another call of a batch may begin.
+ */
 export function answerBody(
   dispatch: Dispatch,
-  metrics: Pick<Metrics, 'countRefusal'>
+  metrics: Pick<Metrics, 'countRefusal'>,
+  nextTurn: (caller: Caller) => Promise<undefined> | undefined
 ): (call: ReadRequest) => Promise<HttpAnswer> {
   return async ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
     const origin = {
@@ -91,7 +96,10 @@ export function answerBody(
         return request.signal
       }
     }
-    const { coverage, ...answer } = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
+    const { coverage, ...answer } = await answerCalls(dispatch, body, origin, quota, {
+      nextTurn: () => nextTurn(caller),
+      onRefusal: metrics.countRefusal
+    })
     const headers = coverage.length === 0 ? plainHeaders : { ...plainHeaders, ...coverageHeader(coverage) }
     return { ...answer, headers }
   }

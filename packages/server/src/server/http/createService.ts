@@ -64,8 +64,6 @@ export interface ServiceOptions {
   readonly statusTimes?: StatusTimes
   readonly onDamage?: DispatchOptions['onDamage']
   readonly logger: Logger
-  /** Milliseconds, for how long answers last; absent: `performance.now`. */
-  readonly now?: () => number
   /** Path at which a host has put `fetch` and `nodeHandler`; absent: the root, or the host takes the path off. */
   readonly basePath?: string | undefined
 }
@@ -139,15 +137,15 @@ export function createService(options: ServiceOptions): Service {
     .guard(findEndpoint)
     .guard(allowPages(keyRing, verifier !== undefined))
     .guard(requirePost(transport.allow))
-    .guard(overload.guard)
-    .guard(compressAnswers(overload.isBusy))
     .guard(findClientAddress(options.trustedProxies ?? [], logger))
     .guard(checkLogin({ keyRing, verifier, throttle }))
+    .guard(overload.guard)
+    .guard(compressAnswers(overload.isBusy))
     .guard(requireJson)
-    .guard(shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce }, options.now))
+    .guard(shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce }))
     .guard(readText(limits.bodyBytes))
     .guard(readCalls(quota, limits))
-    .answer(answerBody(dispatch, metrics))
+    .answer(answerBody(dispatch, metrics, overload.nextTurn))
 
   return {
     inFlight: overload.inFlight,

@@ -3,10 +3,16 @@ import { arrival } from '../../../test/http/runGuard.ts'
 import type { HttpAnswer } from './exchange.ts'
 import { createOverload } from './overload.ts'
 
+const callOf = (projectId: string) =>
+  ({ ...arrival(), caller: { projectId, kind: 'server' }, address: undefined }) as const
+
 function start(options: { requestsInFlight?: number; delayMs?: number | false } = {}) {
   const clock = { ms: 0, now: () => clock.ms }
   let tick = () => {}
-  const queue = { waitMs: 0, arrived() {}, enter: () => undefined, expectedWaitMs: () => queue.waitMs }
+  const queue = {
+    ...{ waitMs: 0, arrived() {}, enter: () => undefined, expectedWaitMs: () => queue.waitMs },
+    isHeavy: (caller: string) => caller === 'server:heavy'
+  }
   // Every hundredth in turn: exact parts instead of likely ones.
   let turn = 0
   const random = () => (turn++ % 100) / 100
@@ -25,12 +31,12 @@ function start(options: { requestsInFlight?: number; delayMs?: number | false } 
     random
   })
   /** A request that is answered once `end` is called. */
-  const begin = () => {
+  const begin = (projectId = 'heavy') => {
     let end = () => {}
     const ended = new Promise<HttpAnswer>(resolve => {
       end = () => resolve({ status: 200, headers: {}, body: '' })
     })
-    return { end, answer: overload.guard(arrival(), () => ended) }
+    return { end, answer: overload.guard(callOf(projectId), () => ended) }
   }
   return {
     clock,
@@ -50,11 +56,11 @@ function start(options: { requestsInFlight?: number; delayMs?: number | false } 
       tick()
     },
     /** How many of a hundred requests are admitted. */
-    async admitted() {
+    async admitted(projectId?: string) {
       let admitted = 0
       for (let request = 0; request < 100; request++) {
         turn = request
-        const { end, answer } = begin()
+        const { end, answer } = begin(projectId)
         end()
         if ((await answer).status === 200) admitted++
       }
@@ -78,6 +84,23 @@ describe('the overload guard', () => {
       return admitted()
     })
     expect(await Promise.all(parts)).toEqual([100, 75, 50, 25, 0, 0])
+  })
+
+  it('sheds of callers with fewer requests only from twice the limit on, when nothing of the heavy ones is admitted', async () => {
+    const parts = [220, 320, 420, 421, 520, 620].map(async ms => {
+      const { round, admitted } = start()
+      round(ms)
+      round(ms)
+      return [await admitted('heavy'), await admitted('light')]
+    })
+    expect(await Promise.all(parts)).toEqual([
+      [100, 100],
+      [50, 100],
+      [0, 100],
+      [0, 99],
+      [0, 50],
+      [0, 0]
+    ])
   })
 
   it('is busy from a quarter of the limit on, and never without one', () => {

@@ -1,8 +1,10 @@
 import { createErrorObject } from '@chain-data/protocol'
+import type { Caller } from '../projects/createKeyRing.ts'
 import { errorAnswer } from './answers.ts'
 import type { HttpAnswer } from './exchange.ts'
 import { type Guard, holdUntilEnd } from './guards.ts'
 import { createRequestQueue, type RequestQueue } from './requestQueue.ts'
+import type { Identified } from './share.ts'
 
 /** The reason why a request was shed before it was read. */
 type ShedCause = 'closing' | 'in_flight' | 'delay'
@@ -10,7 +12,9 @@ type ShedCause = 'closing' | 'in_flight' | 'delay'
 /** The in-flight cap and the shedding of load. */
 export interface Overload {
   /** Guard: begins a request once the queue lets it, unless the server has too much to do. */
-  readonly guard: Guard
+  readonly guard: Guard<Identified>
+  /** Waits until another call of a request that has begun may begin, as each entry of a batch has to. */
+  nextTurn(caller: Caller): Promise<undefined> | undefined
   /** Requests begun whose answer is not complete. */
   inFlight(): number
   /** Guard: asks for every connection to be ended once the server drains; callers that keep theirs would go on calling. */
@@ -45,6 +49,10 @@ const differentWaits = 16
  * loop comes to it. While the longer of the two waits is up to `delayMs` everything is admitted, from twice that on
  * nothing, and in between a growing part, which keeps the wait there.
  *
+ * The heaviest callers come first in that: each one waits for its own requests and as many of each other caller, and the
+ * delay of the event loop counts from `delayMs` on for those with at least the average of the requests lately, for the others
+ * from twice that on.
+ *
  * @param options.delayMs - how long requests may wait in the queue; `false`: load is not shed.
  * @param options.onShed - called for every refusal.
  * @param options.every - runs a function again and again; absent: an interval that does not keep the process alive.
@@ -76,19 +84,20 @@ export function createOverload(options: {
   let isDraining = false
   let isClosing = false
 
-  function causeToShed(): ShedCause | undefined {
+  function causeToShed(caller: string): ShedCause | undefined {
     if (isClosing) return 'closing'
     if (inFlight >= requestsInFlight) return 'in_flight'
     if (delayMs === false) return undefined
-    const waitMs = Math.max(queue.expectedWaitMs(), delay.lasting(3 * delayMs))
-    const excess = waitMs - delayMs
+    const lateMs = delay.lasting(3 * delayMs) - (queue.isHeavy(caller) ? 0 : delayMs)
+    const excess = Math.max(queue.expectedWaitMs(caller), lateMs) - delayMs
     return excess > 0 && random() * delayMs < excess ? 'delay' : undefined
   }
 
   return {
-    guard(_call, next) {
+    guard({ caller }, next) {
       queue.arrived()
-      const cause = causeToShed()
+      const name = nameOf(caller)
+      const cause = causeToShed(name)
       if (cause !== undefined) {
         shed[cause]++
         onShed()
@@ -96,10 +105,11 @@ export function createOverload(options: {
         return Promise.resolve(refusals[cause][Math.floor(random() * differentWaits)] ?? closed)
       }
       inFlight++
-      const turn = queue.enter()
+      const turn = queue.enter(name)
       const answering = turn === undefined ? next({}) : turn.then(() => next({}))
       return holdUntilEnd(answering, () => inFlight--)
     },
+    nextTurn: caller => queue.enter(nameOf(caller)),
     endConnections({ answerHeaders }, next) {
       const answering = next({})
       // Asked for when the answer is there: draining may begin meanwhile.
@@ -123,6 +133,11 @@ export function createOverload(options: {
     figures: () => ({ shed: { ...shed }, queueMs: queue.expectedWaitMs(), loopDelayMs: delay.current() }),
     stop: delay.stop
   }
+}
+
+/** Web pages and backends of a project are two callers, as for its quota. */
+function nameOf({ kind, projectId }: Caller): string {
+  return `${kind}:${projectId}`
 }
 
 /**

@@ -9,8 +9,8 @@ function start(workMs: number) {
     next = run
   })
   const begun: number[] = []
-  const enter = async (id: number) => {
-    await queue.enter()
+  const enter = async (id: number, caller = 'a') => {
+    await queue.enter(caller)
     begun.push(id)
     clock.ms += workMs
   }
@@ -33,7 +33,7 @@ function start(workMs: number) {
 describe('the queue of requests', () => {
   it('begins requests at once while their round is young', () => {
     const { queue } = start(0.3)
-    expect([queue.enter(), queue.enter(), queue.enter()]).toEqual([undefined, undefined, undefined])
+    expect([queue.enter('a'), queue.enter('a'), queue.enter('b')]).toEqual([undefined, undefined, undefined])
     expect(queue.expectedWaitMs()).toBe(0)
   })
 
@@ -63,7 +63,7 @@ describe('the queue of requests', () => {
   it('begins one request in a round where each takes long', async () => {
     const { enter, begun, round, clock } = start(5)
     await enter(0)
-    const others = [1, 2, 3, 4, 5].map(enter)
+    const others = [1, 2, 3, 4, 5].map(id => enter(id))
     expect(begun).toEqual([0])
     await round()
     const counts: number[] = []
@@ -139,6 +139,42 @@ describe('the queue of requests', () => {
     await Promise.all([enter(0), enter(1), round(), round()])
     await round()
     expect(await round()).toBe(false)
-    expect(queue.enter()).toBeUndefined()
+    expect(queue.enter('a')).toBeUndefined()
+  })
+
+  it('begins requests of callers in turn, so that few of one do not wait for many of another', async () => {
+    const { queue, enter, begun, round } = start(5)
+    await enter(0)
+    const greedy = Array.from({ length: 100 }, (_, id) => enter(id + 1, 'greedy'))
+    const modest = [enter(1_001, 'b'), enter(1_002, 'b'), enter(1_003, 'c')]
+    // Behind the two of its own and as many of each other caller; the first turns are measured as half a millisecond.
+    expect(queue.expectedWaitMs('b')).toBe(0.5 * (2 + 3 + 1))
+    expect(queue.expectedWaitMs('d')).toBe(0.5 * 3)
+    expect(queue.expectedWaitMs('greedy')).toBe(0.5 * (100 + 2 + 1))
+    expect(queue.expectedWaitMs()).toBe(0.5 * 103)
+    while (begun.length < 7) await round()
+    expect(begun).toEqual([0, 1, 1_001, 1_003, 2, 1_002, 3])
+    while (begun.length < 104) await round()
+    await Promise.all([...greedy, ...modest])
+    expect(queue.expectedWaitMs('greedy')).toBe(0)
+  })
+
+  it('knows who began more than others lately', () => {
+    const { queue, clock } = start(0)
+    const enter = (caller: string, times: number) => {
+      for (let time = 0; time < times; time++) void queue.enter(caller)
+    }
+    const areHeavy = () => ['greedy', 'b', 'c', 'nobody'].map(queue.isHeavy)
+    enter('greedy', 30)
+    expect(areHeavy()).toEqual([true, false, false, false])
+    enter('b', 3)
+    enter('c', 3)
+    expect(areHeavy()).toEqual([true, false, false, false])
+    clock.ms += 1_500
+    enter('b', 1)
+    expect(areHeavy()).toEqual([true, false, false, false])
+    clock.ms += 1_500
+    enter('b', 1)
+    expect(areHeavy()).toEqual([false, true, false, false])
   })
 })

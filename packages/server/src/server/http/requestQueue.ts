@@ -2,10 +2,15 @@
 export interface RequestQueue {
   /** Counts a request that came, also one that will be refused. */
   arrived(): void
-  /** @returns nothing for a request that may begin at once, else a promise that resolves when it may. */
-  enter(): Promise<undefined> | undefined
-  /** Returns how long a request that entered now would wait. */
-  expectedWaitMs(): number
+  /**
+   * @param caller - whose request it is: callers with requests in the queue begin one each in turn.
+   * @returns nothing for a request that may begin at once, else a promise that resolves when it may.
+   */
+  enter(caller: string): Promise<undefined> | undefined
+  /** Returns how long a request that entered now would wait; without a caller, how long one would if all were of one caller. */
+  expectedWaitMs(caller?: string): number
+  /** Returns whether a caller began at least as many requests lately as callers did on average. */
+  isHeavy(caller: string): boolean
 }
 
 /** The requests of one round of the event loop are begun within this time. */
@@ -15,9 +20,18 @@ const busyFromMs = 20
 /** Time of one request, until it is measured. */
 const firstTurnMs = 0.5
 const smoothing = 0.1
+/** Time for which begun requests are counted; those of the time before count too. */
+const countedMs = 1_000
+
+/** A request that waits. */
+interface Waiting {
+  readonly begin: () => void
+  readonly cameMs: number
+}
 
 /**
- * A first-in, first-out queue that begins about a millisecond's worth of requests in each round of the event loop.
+ * A queue that begins about a millisecond's worth of requests in each round of the event loop: of each caller in turn, and of one caller in
+ * their order. So whoever has few requests waits for few of the others', however many one caller sends.
  *
  * Without it every request that came is begun in the round that reads it. A round then lasts as long as they all take;
  * new connections, of which node:http accepts one in a round, the refusals and the health pages wait for it; and nothing
@@ -34,8 +48,13 @@ export function createRequestQueue(
   now = () => performance.now(),
   defer: (run: () => void) => void = setImmediate
 ): RequestQueue {
-  /** With the moment at which each one came. */
-  const waiting = new Map<() => void, number>()
+  /** By caller; the one whose turn comes next is first. */
+  const waiting = new Map<string, Waiting[]>()
+  let size = 0
+  /** Requests begun by caller, now and in the time before. */
+  let begunNow = new Map<string, number>()
+  let begunBefore = new Map<string, number>()
+  let countedFromMs = now()
   let roundBeganMs: number | undefined
   let begun = 0
   let arrivals = 0
@@ -47,22 +66,68 @@ export function createRequestQueue(
     arrived() {
       arrivals++
     },
-    enter() {
+    enter(caller) {
       const atMs = now()
+      count(caller, atMs)
       if (roundBeganMs === undefined) beginRound(atMs)
-      else if (waiting.size > 0 || atMs - roundBeganMs >= roundMs) {
-        return new Promise<undefined>(resolve => waiting.set(() => resolve(undefined), atMs))
+      else if (size > 0 || atMs - roundBeganMs >= roundMs) {
+        return new Promise<undefined>(resolve => {
+          const line = waiting.get(caller) ?? []
+          line.push({ begin: () => resolve(undefined), cameMs: atMs })
+          waiting.set(caller, line)
+          size++
+        })
       }
       begun++
       return undefined
     },
-    expectedWaitMs: () => Math.max(waiting.size * turnMs, oldestWaitMs())
+    expectedWaitMs(caller) {
+      if (size === 0) return 0
+      if (caller === undefined) {
+        const waits = [...waiting.values()].map(oldestWaitMs)
+        return Math.max(size * turnMs, ...waits)
+      }
+      const own = waiting.get(caller)
+      const ahead = (own?.length ?? 0) + 1
+      let turns = 0
+      for (const line of waiting.values()) turns += Math.min(line.length, ahead)
+      return Math.max(turns * turnMs, oldestWaitMs(own))
+    },
+    isHeavy(caller) {
+      const countOf = (one: string) => (begunNow.get(one) ?? 0) + (begunBefore.get(one) ?? 0)
+      const callers = new Set([...begunNow.keys(), ...begunBefore.keys()])
+      let all = 0
+      for (const one of callers) all += countOf(one)
+      return countOf(caller) * callers.size >= all
+    }
+  }
+
+  function count(caller: string, atMs: number): void {
+    if (atMs - countedFromMs >= countedMs) {
+      begunBefore = atMs - countedFromMs >= 2 * countedMs ? new Map() : begunNow
+      begunNow = new Map()
+      countedFromMs = atMs
+    }
+    begunNow.set(caller, (begunNow.get(caller) ?? 0) + 1)
   }
 
   /** Shows at once that turns take longer than they did. */
-  function oldestWaitMs(): number {
-    for (const cameMs of waiting.values()) return now() - cameMs
-    return 0
+  function oldestWaitMs(line: readonly Waiting[] | undefined): number {
+    const [first] = line ?? []
+    return first === undefined ? 0 : now() - first.cameMs
+  }
+
+  /** Takes the first request of the caller whose turn it is, who comes last then. */
+  function takeNext(): Waiting | undefined {
+    for (const [caller, line] of waiting) {
+      waiting.delete(caller)
+      const next = line.shift()
+      if (line.length > 0) waiting.set(caller, line)
+      if (next === undefined) continue
+      size--
+      return next
+    }
+    return undefined
   }
 
   function beginRound(atMs: number): void {
@@ -73,11 +138,11 @@ export function createRequestQueue(
 
   function nextRound(): void {
     const atMs = now()
-    if (waiting.size === 0) {
+    if (size === 0) {
       roundBeganMs = undefined
       return
     }
-    if (arrivals > 0 && waiting.size * turnMs > busyFromMs) {
+    if (arrivals > 0 && size * turnMs > busyFromMs) {
       arrivals = 0
       listeningFromMs ??= atMs
       if (atMs - listeningFromMs < roundMs) {
@@ -92,10 +157,9 @@ export function createRequestQueue(
     beginRound(atMs)
     // What a request does happens after this function, so the time that some will take is known from others only.
     const most = Math.max(1, Math.floor(roundMs / turnMs))
-    for (const begin of waiting.keys()) {
-      waiting.delete(begin)
-      begin()
-      if (++begun >= most) break
+    for (let next = takeNext(); next !== undefined; next = begun < most ? takeNext() : undefined) {
+      next.begin()
+      begun++
     }
   }
 }

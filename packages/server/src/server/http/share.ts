@@ -15,8 +15,6 @@ const parts = {
   /** One address with the client keys of a project. */
   address: 1 / 20
 }
-/** Age at which an answer counts as long. Most pages are written sooner, also over a slow line. */
-const longFromMs = 2_000
 /** Wait that a refusal names: it is not known when the caller has room again. */
 const retryAfterMs = 1_000
 
@@ -31,41 +29,25 @@ export interface Identified extends Arrival {
  * Guard: holds each caller to its share of the requests that may be under way at once, so that no caller takes them all:
  * a quota counts requests as they begin, and one that is sent or read slowly lasts.
  *
- * Long answers hold a view of the store each, of which there are few. So an answer that lasts for more than two seconds
- * needs room in the caller's share of `answersAtOnce`, and is cut where there is none.
+ * Long answers hold a view of the store each, of which there are few, and whoever does not read holds it for long. So
+ * an answer that is written in pieces takes room in the caller's share of `answersAtOnce` from its first piece to its last.
  *
  * @remarks Each share is one at least. Nothing is kept of callers that have nothing under way.
  */
-export function shareRequests(
-  limits: { readonly requestsInFlight: number; readonly answersAtOnce: number },
-  now = () => performance.now()
-): Guard<Identified> {
+export function shareRequests(limits: {
+  readonly requestsInFlight: number
+  readonly answersAtOnce: number
+}): Guard<Identified> {
   const requests = createShares(limits.requestsInFlight)
   const answers = createShares(limits.answersAtOnce)
 
-  function boundBody(body: BodyStream, call: Identified): BodyStream {
-    const longAtMs = now() + longFromMs
-    let giveBack: (() => void) | undefined
-    return watchBody(body, {
-      before() {
-        if (giveBack !== undefined || now() < longAtMs) return
-        giveBack = answers(call)
-        if (giveBack !== undefined) return
-        body.return().catch(() => {})
-        throw new Error('the caller has too many long answers')
-      },
-      ended: () => giveBack?.()
-    })
-  }
-
   async function boundLong(call: Identified, answer: HttpAnswer, body: BodyStream): Promise<HttpAnswer> {
-    const room = answers(call)
-    if (room === undefined) {
+    const giveBack = answers(call)
+    if (giveBack === undefined) {
       await body.return()
       throw tooMany('Too many long answers to this caller are being written.')
     }
-    room()
-    return { ...answer, body: boundBody(body, call) }
+    return { ...answer, body: watchBody(body, { ended: giveBack }) }
   }
 
   return (call, next) => {

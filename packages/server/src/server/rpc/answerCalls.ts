@@ -34,14 +34,21 @@ const entriesAtOnce = 8
  * Answers the calls of one request body, single or batch. Never rejects.
  *
  * @param quota - of a batch, the calls beyond it are refused.
- * @param onRefusal - called with the reason of each refused call.
+ * @param watch.nextTurn - waits until another call may begin: the first one of a batch has been let in with it, the others each take a turn.
+ * @param watch.onRefusal - called with the reason of each refused call.
  */
 export async function answerCalls(
   dispatch: Dispatch,
   { isBatch, requests }: RequestBody,
   origin: CallOrigin,
   quota: TakenQuota,
-  onRefusal: (reason: ErrorReason) => void
+  {
+    nextTurn,
+    onRefusal
+  }: {
+    readonly nextTurn: () => Promise<undefined> | undefined
+    readonly onRefusal: (reason: ErrorReason) => void
+  }
 ): Promise<BodyAnswer> {
   const [single] = requests
   if (!isBatch && single !== undefined) {
@@ -51,7 +58,10 @@ export async function answerCalls(
   }
   const answers: Answer[] = []
   const answerOne = async (request: RawRequest, index: number): Promise<Answer> => {
-    if (index < quota.allowed) return dispatch(request, origin)
+    if (index < quota.allowed) {
+      if (index > 0) await nextTurn()
+      return dispatch(request, origin)
+    }
     onRefusal('RATE_LIMITED')
     const { message, data } = quotaRefusal(quota, index - quota.allowed)
     const error = createErrorObject('RATE_LIMITED', { ...data, extraMessage: message })

@@ -1,0 +1,80 @@
+import { afterEach, expect, it } from 'vitest'
+import { ResultStream } from '../../src/server/methods/MethodContext.ts'
+import { address, request, type ServiceChanges, startService } from '../http/startService.ts'
+
+const modestProjects = Array.from({ length: 9 }, (_, index) => `modest ${index}`)
+const projects = ['greedy', ...modestProjects].map(projectId => ({
+  projectId,
+  serverKey: `key of ${projectId}`
+}))
+const authorizationOf = (projectId: string) => `Basic ${btoa(`${projectId}:key of ${projectId}`)}`
+const holdings = { native: '0', tokens: [], nfts: [] }
+const tokens = request('svc_getTokensAndNFTs', [address])
+const history = request('svc_getTransactionsByAddress', [address])
+
+const services: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.close()
+})
+
+/** A service whose calls keep the thread busy for a millisecond each, and whose histories never end. */
+function start(rateLimit: ServiceChanges['rateLimit']) {
+  let begun = 0
+  const endless = async function* () {
+    for (;;) yield `"${'x'.repeat(300_000)}"`
+  }
+  const service = startService({
+    projects,
+    rateLimit,
+    // A test may be kept from the processor for long.
+    overload: { eventLoopDelayMs: 1_000 },
+    handlers: {
+      svc_getTokensAndNFTs: async () => {
+        begun++
+        for (const fromMs = performance.now(); performance.now() - fromMs < 1; ) {}
+        return holdings
+      },
+      svc_getTransactionsByAddress: async () => new ResultStream(endless(), async () => {})
+    }
+  })
+  services.push(service)
+  const send = (projectId: string, body: string) =>
+    service.post('/evm-chain', body, { headers: { authorization: authorizationOf(projectId) } })
+  return { begun: () => begun, send }
+}
+
+it.each([
+  ['without rate limits', false],
+  ['with rate limits', { requestsPerSecond: 100, burst: 200 }]
+] as const)(
+  'one greedy project costs nine modest ones no call and few turns, %s',
+  async (_what, rateLimit) => {
+    const { begun, send } = start(rateLimit)
+    const unread = await Promise.all(Array.from({ length: 100 }, () => send('greedy', history)))
+    // Its part of the views of a store.
+    expect(unread.filter(({ status }) => status === 200)).toHaveLength(48)
+    expect(unread.filter(({ status }) => status === 429)).toHaveLength(52)
+
+    const batch = `[${Array(100).fill(tokens).join()}]`
+    const batches = Array.from({ length: 5 }, () => send('greedy', batch))
+    const statuses: number[] = []
+    const turns: number[] = []
+    for (let round = 0; round < 5; round++) {
+      const before = begun()
+      const modest = modestProjects.map(async projectId => {
+        const answer = await send(projectId, tokens)
+        turns.push(begun() - before)
+        return answer.status
+      })
+      statuses.push(...(await Promise.all(modest)))
+    }
+    const left = (rateLimit === false ? 500 : 100) + 45 - begun()
+    expect(statuses).toEqual(Array(45).fill(200))
+    // Nine of their own, and about one in ten of the greedy one's.
+    expect(Math.max(...turns)).toBeLessThan(40)
+    // It was under way all the time.
+    expect(left).toBeGreaterThan(0)
+    for (const answer of batches) expect((await answer).status).toBe(200)
+    for (const { body } of unread) await body?.cancel()
+  }
+)
