@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 /** A service whose calls keep the thread busy for a millisecond each, and whose histories never end. */
-function start(rateLimit: ServiceChanges['rateLimit']) {
+function start(rateLimit: NonNullable<ServiceChanges['rateLimit']>) {
   let begun = 0
   const endless = async function* () {
     for (;;) yield `"${'x'.repeat(300_000)}"`
