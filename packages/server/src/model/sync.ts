@@ -117,7 +117,7 @@ export interface ChainState extends SyncStatus {
 export interface SolanaState {
   /** Chain id that callers name the cluster by: 101 for mainnet-beta, 102 for testnet, 103 for devnet. */
   readonly chainId: number
-  /** `starting` until the first check has ended; `stalled` while the node does not answer. */
+  /** `starting` until the first check has ended; `stalled` while the node does not answer, or has named no newer slot for a minute. */
   readonly phase: 'starting' | 'following' | 'stalled'
   /** The node answered the last check. */
   readonly ready: boolean

@@ -9,10 +9,13 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
+let changes: (string | undefined)[] = []
 function watchOver(answers: (() => Promise<number>)[]): () => number {
+  changes = []
   let asked = 0
   const currentSlot = () => (answers[asked++] ?? (() => new Promise<number>(() => {})))()
-  watch = createSlotWatch({ chainId: 103, currentSlot, clock: { now: Date.now } })
+  const onChange = (problem: string | undefined) => void changes.push(problem)
+  watch = createSlotWatch({ chainId: 103, currentSlot, clock: { now: Date.now }, onChange })
   return () => asked
 }
 const silent = () => Promise.reject(new NodeUnavailableError('no answer from http://host/key'))
@@ -44,6 +47,26 @@ it('a node that fails is stalled since its first failure, and its last slot stay
   expect(watch.state()).toMatchObject({ phase: 'following', ready: true, head: 8 })
   expect(watch.state()).not.toHaveProperty('problem')
   expect(watch.state()).not.toHaveProperty('stalledSeconds')
+})
+
+it('a stall is reported once when it begins, and once when it ends', async () => {
+  watchOver([async () => 7, silent, silent, async () => 8, silent])
+  await vi.advanceTimersByTimeAsync(45_000)
+  expect(changes).toEqual(['no answer from http://host', undefined, 'no answer from http://host'])
+})
+
+it('a cluster that makes no slots is stalled after a minute, though its node answers', async () => {
+  watchOver([...Array(8).fill(async () => 7), async () => 8])
+  await vi.advanceTimersByTimeAsync(55_000)
+  expect(watch.state()).toMatchObject({ phase: 'following' })
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(watch.state()).toMatchObject({
+    ...{ phase: 'stalled', ready: true, degraded: true, stalledSeconds: 65, answeredSecondsAgo: 5 },
+    problem: 'the node names slot 7 and no newer one'
+  })
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(watch.state()).toMatchObject({ phase: 'following', head: 8, headAgeSeconds: 5 })
+  expect(changes).toEqual(['the node names slot 7 and no newer one', undefined])
 })
 
 it('a call that failed leads to a check at once, and to no second one beside it', async () => {

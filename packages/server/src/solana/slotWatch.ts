@@ -17,10 +17,13 @@ export interface SlotWatch {
 const everyMs = 10_000
 const deadlineMs = 5_000
 const maxProblemCharacters = 300
+/** Slots take 0.4 seconds: a cluster that has had none for so long has stopped. */
+const stuckAfterMs = 60_000
 
 /**
  * Checks the node of a cluster, which is never indexed, at once and every 10 seconds from then on.
  * @param options.currentSlot - asks the node for its newest slot.
+ * @param options.onChange - called when the cluster stalls, with the problem, and when it goes on.
  */
 export function createSlotWatch(options: {
   readonly chainId: number
@@ -29,8 +32,9 @@ export function createSlotWatch(options: {
     readonly deadlineMs: number
   }) => Promise<number>
   readonly clock: Clock
+  readonly onChange?: (problem: string | undefined) => void
 }): SlotWatch {
-  const { chainId, currentSlot, clock } = options
+  const { chainId, currentSlot, clock, onChange = () => {} } = options
   const closing = new AbortController()
   let phase: SolanaState['phase'] = 'starting'
   let problem: string | undefined
@@ -38,26 +42,41 @@ export function createSlotWatch(options: {
   let answeredAtMs: number | undefined
   let stalledSinceMs: number | undefined
   let isChecking = false
+  let isAnswering = false
 
   async function checkOnce(): Promise<void> {
     isChecking = true
     try {
       const slot = await currentSlot({ signal: closing.signal, deadlineMs: clock.now() + deadlineMs })
+      isAnswering = true
       answeredAtMs = clock.now()
       if (slot !== newest?.slot) newest = { slot, sinceMs: answeredAtMs }
-      phase = 'following'
-      problem = undefined
-      stalledSinceMs = undefined
+      if (answeredAtMs - newest.sinceMs < stuckAfterMs) goOn()
+      else stall(`the node names slot ${slot} and no newer one`, newest.sinceMs)
     } catch (error) {
-      phase = 'stalled'
-      problem = scrubText(
-        error instanceof ChainDataError ? error.message : 'internal error',
-        maxProblemCharacters
-      )
-      stalledSinceMs ??= clock.now()
+      if (closing.signal.aborted) return
+      isAnswering = false
+      const message = error instanceof ChainDataError ? error.message : 'internal error'
+      stall(scrubText(message, maxProblemCharacters), clock.now())
     } finally {
       isChecking = false
     }
+  }
+
+  function stall(why: string, sinceMs: number): void {
+    const isNew = phase !== 'stalled'
+    phase = 'stalled'
+    problem = why
+    stalledSinceMs ??= sinceMs
+    if (isNew) onChange(why)
+  }
+
+  function goOn(): void {
+    const wasStalled = phase === 'stalled'
+    phase = 'following'
+    problem = undefined
+    stalledSinceMs = undefined
+    if (wasStalled) onChange(undefined)
   }
 
   function check(): void {
@@ -71,7 +90,7 @@ export function createSlotWatch(options: {
       const ageOf = (thenMs: number | undefined) =>
         thenMs === undefined ? undefined : secondsSince(thenMs, clock.now())
       return {
-        ...{ chainId, phase, ready: phase === 'following', degraded: phase === 'stalled' },
+        ...{ chainId, phase, ready: isAnswering, degraded: phase === 'stalled' },
         ...present({
           head: newest?.slot,
           headAgeSeconds: ageOf(newest?.sinceMs),

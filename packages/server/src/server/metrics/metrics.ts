@@ -36,6 +36,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addSyncMetrics(page, sources.chainStates)
   addIntegrityMetrics(page, sources.chainStates)
   addStateMetrics(page, () => [...sources.chainStates(), ...sources.solanaStates()])
+  addClusterMetrics(page, sources.solanaStates)
   addUpstreamMetrics(page, sources.nodeFigures)
   addIndexMetrics(page, sources.nodeFigures)
   const corruptHelp = 'Rows of caches that were not what was written: they are fetched again.'
@@ -91,6 +92,13 @@ function addStateMetrics(page: MetricsPage, read: () => readonly (ChainState | S
   const degradedHelp =
     '1 while the chain is stalled, its head is below the index, or replaced final blocks are not all final again.'
   gauge('degraded', degradedHelp, s => s.degraded)
+}
+
+/** Adds when the node of each Solana cluster answered, which is asked every 10 seconds. */
+function addClusterMetrics(page: MetricsPage, read: () => readonly SolanaState[]): void {
+  const { gauge } = metricsOf(page, read, { prefix: 'sync_', labels: chainLabel })
+  const help = 'Time since the node of a Solana cluster last answered the check of every 10 seconds.'
+  gauge('answered_age_seconds', help, s => s.answeredSecondsAgo)
 }
 
 /** Adds where the index of each EVM chain stands. */

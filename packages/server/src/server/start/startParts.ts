@@ -143,7 +143,13 @@ export async function startParts(
   })
   const names = new Map(config.chains.evm.map(({ chainId, name }) => [chainId, name]))
   const solanaChains = clusters.map(({ chainId, holdings, currentSlot }) => {
-    const watch = createSlotWatch({ chainId, currentSlot, clock: systemClock })
+    const watch = createSlotWatch({
+      ...{ chainId, currentSlot, clock: systemClock },
+      onChange: problem =>
+        problem === undefined
+          ? logger.info('a Solana cluster goes on', { chainId })
+          : logger.warn('a Solana cluster is stalled', { chainId, problem })
+    })
     return { chainId, watch, state: watch.state, holdings: checkAfterFailure(holdings, watch) }
   })
   const evmById = new Map(evmChains.map(chain => [chain.chainId, chain]))
