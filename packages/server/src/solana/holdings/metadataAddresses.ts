@@ -1,7 +1,7 @@
-import { PublicKey } from '@solana/web3.js'
-import { METAPLEX_PROGRAM, requireAddress } from '../../nodes/solana/solanaAddress.ts'
+import { formatSolanaAddress, METAPLEX_PROGRAM, requireAddress } from '../../nodes/solana/solanaAddress.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { createYielder } from '../../platform/concurrency/pause.ts'
+import { deriveProgramAddress } from './deriveProgramAddress.ts'
 
 /** Finds the accounts in which Metaplex keeps the metadata of mints. */
 export interface MetadataAddresses {
@@ -21,7 +21,7 @@ export interface MetadataAddressesOptions {
 /** Addresses derived in one turn of the event loop: some 1 ms. */
 const ADDRESSES_PER_TURN = 8
 
-const metaplex = new PublicKey(METAPLEX_PROGRAM)
+const metaplex = requireAddress(METAPLEX_PROGRAM)
 const metadataSeed = new TextEncoder().encode('metadata')
 
 export function createMetadataAddresses({
@@ -58,6 +58,5 @@ export function createMetadataAddresses({
 
 /** Hashes and tests curve points. */
 function deriveMetadataAddress(mint: string): string {
-  const seeds = [metadataSeed, metaplex.toBytes(), requireAddress(mint)]
-  return PublicKey.findProgramAddressSync(seeds, metaplex)[0].toBase58()
+  return formatSolanaAddress(deriveProgramAddress([metadataSeed, metaplex, requireAddress(mint)], metaplex))
 }
