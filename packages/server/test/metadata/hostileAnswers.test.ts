@@ -127,7 +127,7 @@ describe('an answer that changes', () => {
   })
 
   it.each([429, 503])(
-    'from %i to 200 is found after the pause that was asked for, until then nothing of the host is asked',
+    'from %i to 200 is found after the pause that was asked for, until then other documents of the host are',
     async busy => {
       const host = await startOne()
       let time = 0
@@ -136,8 +136,11 @@ describe('an answer that changes', () => {
       const other = host.serve('/2.json', json(text))
       expect(await service.read(throttled)).toBeUndefined()
       time = 89_999
-      expect(await service.readAll([{ uri: throttled }, { uri: other }])).toEqual([undefined, undefined])
-      expect([host.requests('/1.json'), host.requests('/2.json')]).toEqual([1, 0])
+      expect(await service.readAll([{ uri: throttled }, { uri: other }])).toEqual([
+        undefined,
+        expect.objectContaining({ data: { name: 'honest', n: 1 } })
+      ])
+      expect([host.requests('/1.json'), host.requests('/2.json')]).toEqual([1, 1])
       time = 90_000
       const found = await service.readAll([{ uri: throttled }, { uri: other }])
       expect(found.map(item => item?.data.name)).toEqual(['honest', 'honest'])

@@ -1,6 +1,6 @@
 import type { Address, Hex } from '../../model/evm.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
-import { decodeBool, decodeText, decodeUint, type ReturnData } from '../state/abi.ts'
+import { decodeBool, decodeText, decodeUint, hasFormOfText, type ReturnData } from '../state/abi.ts'
 import type { ContractCall } from '../state/contractCalls.ts'
 import type { Multicall } from '../state/multicall.ts'
 
@@ -50,7 +50,7 @@ const wordDigits = 64
 /** A number above 255 is no `uint8`, whatever its lowest byte says; nor is the 32 with which a string begins. */
 const uint8 = (data: ReturnData) => {
   const value = decodeUint(data)
-  const isString = data.length > wordDigits && value === 32n && decodeText(data) !== undefined
+  const isString = data.length > wordDigits && value === 32n && hasFormOfText(data)
   return value === undefined || value > 255n || isString ? undefined : Number(value)
 }
 

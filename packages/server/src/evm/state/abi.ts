@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Address, Hex } from '../../model/evm.ts'
 
 /**
@@ -42,15 +43,24 @@ export function decodeBool(data: ReturnData): boolean | undefined {
 
 /**
  * A `string`, or the `bytes32` that tokens returned before that became usual (cut at its first zero byte).
- * Invalid UTF-8 is replaced by U+FFFD.
  *
- * @returns `undefined` when the offset leads before, or the offset or length beyond, where the text may lie.
+ * @returns `undefined` for bytes that are no UTF-8, and when the offset leads before, or the offset or length beyond, where the text may lie.
  */
 export function decodeText(data: ReturnData): string | undefined {
+  const bytes = bytesOfText(data)
+  return bytes === undefined || !isUtf8(bytes) ? undefined : bytes.toString('utf8')
+}
+
+/** Tells whether data has the form of a text, whatever its bytes. */
+export function hasFormOfText(data: ReturnData): boolean {
+  return bytesOfText(data) !== undefined
+}
+
+function bytesOfText(data: ReturnData): Buffer | undefined {
   if (data.length === digitsPerWord) {
     const bytes = Buffer.from(data, 'hex')
     const end = bytes.indexOf(0)
-    return bytes.toString('utf8', 0, end < 0 ? bytes.length : end)
+    return bytes.subarray(0, end < 0 ? bytes.length : end)
   }
   const size = BigInt(data.length / 2)
   const offset = decodeUint(data)
@@ -58,5 +68,5 @@ export function decodeText(data: ReturnData): string | undefined {
   const length = decodeUint(data.slice(Number(offset) * 2))
   if (length === undefined || offset + 32n + length > size) return undefined
   const start = (Number(offset) + 32) * 2
-  return Buffer.from(data.slice(start, start + Number(length) * 2), 'hex').toString('utf8')
+  return Buffer.from(data.slice(start, start + Number(length) * 2), 'hex')
 }

@@ -1,12 +1,12 @@
 import { lostRace, raceStaggered } from '../../platform/concurrency/race.ts'
 import { MetadataError } from '../../platform/errors.ts'
 import { verifyContent } from './cid.ts'
-import type { Document, FetchedText } from './documents.ts'
+import { type Document, type FetchedText, pictureBody, pictureDocument } from './documents.ts'
 import type { FetchQueue, Work } from './fetchQueue.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
 import type { HostHealth } from './hostHealth.ts'
 import { metadataFailure } from './metadataFailure.ts'
-import { readJsonObject, weighObject } from './readJsonObject.ts'
+import { charsetOf, readJsonObject, toUtf8, weighObject } from './readJsonObject.ts'
 import type { RemoteAddress } from './resolveUri.ts'
 
 export interface DocumentFetcherOptions {
@@ -36,11 +36,18 @@ export function createDocumentFetcher(options: DocumentFetcherOptions): FetchDoc
   const { guardedFetch, queue, health, staggerMs, perHost, onFetched } = options
 
   async function fetchFrom(url: string, { cid }: RemoteAddress, signal: AbortSignal): Promise<Fetched> {
-    const { body } = await guardedFetch(url, { signal })
-    const data = readJsonObject(body)
+    const { body, contentType } = await guardedFetch(url, { signal })
     const proof = cid === undefined ? 'open' : verifyContent(cid, body)
+    const isProven = proof === 'proven'
     if (proof === 'refuted') throw metadataFailure('CONTENT', 'Not the content of its address', url)
-    return { data, body, weight: weighObject(data, body.length), isProven: proof === 'proven' }
+    const text = toUtf8(body, charsetOf(contentType))
+    try {
+      const data = readJsonObject(text)
+      return { data, body: text, weight: weighObject(data, text.length), isProven }
+    } catch (error) {
+      if (!contentType.startsWith('image/')) throw error
+      return { ...pictureDocument, body: pictureBody, isProven }
+    }
   }
 
   /** Hosts that serve well and have little to do come first; else the given order. */
@@ -62,7 +69,7 @@ export function createDocumentFetcher(options: DocumentFetcherOptions): FetchDoc
         contenders: urls.map(url => (raceSignal, onStart) => {
           const host = hostOf(url)
           const start = async () => {
-            health.requireAwake(host)
+            health.requireAwake(host, url)
             onStart()
             try {
               const fetched = await fetchFrom(url, address, raceSignal)
@@ -70,7 +77,7 @@ export function createDocumentFetcher(options: DocumentFetcherOptions): FetchDoc
               onFetched('ok', fetched.body.length)
               return fetched
             } catch (error) {
-              if (!raceSignal.aborted) health.failed(host, error)
+              if (!raceSignal.aborted) health.failed(host, error, url)
               onFetched(raceSignal.reason === lostRace ? 'overtaken' : outcomeOf(error), 0)
               throw error
             }

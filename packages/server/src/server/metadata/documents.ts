@@ -10,7 +10,14 @@ export interface Document {
   readonly data: JsonObject
   /** See `weighObject`. */
   readonly weight: number
+  /** The address leads to a picture and not to an object; then `data` is empty. */
+  readonly isPicture?: true
 }
+
+/** A picture where an object was expected. */
+export const pictureDocument: Document = { data: {}, weight: 64, isPicture: true }
+/** What the cache holds in place of its bytes: JSON, but no object. */
+export const pictureBody: Uint8Array = Buffer.from('"picture"')
 
 /** The knowledge of an address. */
 interface Finding {
@@ -125,9 +132,9 @@ export function createDocuments(options: DocumentsOptions): Documents {
     async find(address) {
       return judge(await look(address.key), address)
     },
-    remember(address, { data, weight, body, isProven }) {
+    remember(address, { body, isProven, ...document }) {
       const fetchedAtMs = now()
-      keep(address.key, { document: { data, weight, fetchedAtMs, isProven } })
+      keep(address.key, { document: { ...document, fetchedAtMs, isProven } })
       cache.saveDocument(kindOf(address), address.key, { body, fetchedAtMs, isProven })
     },
     async rememberFailure(address) {
@@ -154,10 +161,15 @@ function entryOf(record: MetadataRecord | undefined): Entry {
   const failure = record?.failure === undefined ? {} : { failure: record.failure }
   if (record?.document === undefined) return failure
   const { body, fetchedAtMs, isProven } = record.document
+  if (pictureBodyIs(body)) return { ...failure, document: { ...pictureDocument, fetchedAtMs, isProven } }
   try {
     const data = readJsonObject(body)
     return { ...failure, document: { data, weight: weighObject(data, body.length), fetchedAtMs, isProven } }
   } catch {
     return failure
   }
+}
+
+function pictureBodyIs(body: Uint8Array): boolean {
+  return body.length === pictureBody.length && Buffer.compare(body, pictureBody) === 0
 }

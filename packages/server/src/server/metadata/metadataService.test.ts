@@ -73,6 +73,70 @@ test('replaces {id} in the address and the picture of an ERC-1155 token', async 
   expect(found?.image).toBe(`https://a.names.art/${id}.png`)
 })
 
+test('takes an address that leads to a picture for the picture, also after a restart', async () => {
+  const stored = new Map<string, MetadataRecord>()
+  const cache: MetadataCache = {
+    ...noMetadataCache,
+    isWorking: () => true,
+    read: async keys => new Map([...stored].filter(([key]) => keys.includes(key))),
+    saveDocument: (_kind, key, document) => void stored.set(key, { document })
+  }
+  let fetches = 0
+  const guardedFetch: GuardedFetch = async url => {
+    fetches++
+    return { url, contentType: 'image/png', body: Buffer.from('89504e470d0a1a0a', 'hex') }
+  }
+  const url = 'https://a.names.art/1.png'
+  for (let start = 0; start < 2; start++) {
+    const service = withRead(createMetadataService({ guardedFetch, gateways, cache }))
+    services.push(service)
+    expect(await service.read(url)).toEqual({ data: {}, image: url })
+    expect(await service.read(`ipfs://${cid}/1.png`)).toEqual({
+      data: {},
+      image: `https://one.gateway.art/ipfs/${cid}/1.png`
+    })
+  }
+  expect(fetches).toBe(2)
+  const inline = 'data:image/svg+xml;base64,PHN2Zz48L3N2Zz4='
+  const { service } = serviceOver(never)
+  expect(await service.read(inline)).toEqual({ data: {}, image: inline })
+})
+
+test('heeds the charset of a fetched object, also after a restart', async () => {
+  const stored = new Map<string, MetadataRecord>()
+  const cache: MetadataCache = {
+    ...noMetadataCache,
+    isWorking: () => true,
+    read: async keys => new Map([...stored].filter(([key]) => keys.includes(key))),
+    saveDocument: (_kind, key, document) => void stored.set(key, { document })
+  }
+  const guardedFetch: GuardedFetch = async url => ({
+    url,
+    contentType: 'application/json; charset=shift_jis',
+    // "ア" in Shift JIS.
+    body: Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0x83, 0x41]), Buffer.from('"}')])
+  })
+  for (let start = 0; start < 2; start++) {
+    const service = withRead(createMetadataService({ guardedFetch, gateways, cache }))
+    services.push(service)
+    expect((await service.read('https://a.names.art/1.json'))?.data).toEqual({ name: 'ア' })
+  }
+})
+
+test('a path that answers 429 leaves the other documents of its host alone', async () => {
+  const { service, asked } = serviceOver(url => {
+    if (url.endsWith('/greedy.json')) {
+      throw metadataFailure('STATUS', 'HTTP status 429', url, { status: 429, retryAfterMs: 600_000 })
+    }
+    return { name: url }
+  })
+  expect(await service.read('https://a.names.art/greedy.json')).toBeUndefined()
+  const other = 'https://a.names.art/other.json'
+  expect((await service.read(other))?.data).toEqual({ name: other })
+  expect(await service.read('https://a.names.art/greedy.json')).toBeUndefined()
+  expect(asked).toEqual(['https://a.names.art/greedy.json', other])
+})
+
 test('reads inline metadata without any fetch', async () => {
   const { service, asked } = serviceOver(never)
   expect((await service.read('data:application/json;base64,eyJhIjoxfQ=='))?.data).toEqual({ a: 1 })
@@ -175,7 +239,9 @@ test('a host that wants a pause gets one, and the address is not blamed', async 
   )
   expect(await service.read('https://a.names.art/1')).toBeUndefined()
   expect(await service.read('https://a.names.art/2')).toBeUndefined()
-  expect(asked).toHaveLength(1)
+  // Two paths: it means all of them.
+  expect(await service.read('https://a.names.art/3')).toBeUndefined()
+  expect(asked).toHaveLength(2)
   time = 10_000
   expect(await service.read('https://a.names.art/1')).toBeDefined()
   expect(await service.read('https://a.names.art/2')).toBeDefined()

@@ -6,13 +6,13 @@ import { createYielder } from '../../platform/concurrency/pause.ts'
 import type { MetadataFigures } from '../../platform/figures.ts'
 import { readAllowHosts } from './checkUrl.ts'
 import { createDocumentFetcher, isOurs, isThrottled } from './createDocumentFetcher.ts'
-import { createDocuments, type Document } from './documents.ts'
+import { createDocuments, type Document, pictureDocument } from './documents.ts'
 import { createFetchQueue, type FetchQueueLimits, type Line, type Work } from './fetchQueue.ts'
 import type { GuardedFetch } from './guardedFetch.ts'
 import { createHostHealth } from './hostHealth.ts'
 import { metadataFailure } from './metadataFailure.ts'
 import { type JsonObject, readInlineObject } from './readJsonObject.ts'
-import { imageOf } from './resolveImage.ts'
+import { imageOf, resolveImage } from './resolveImage.ts'
 import { type Gateways, type RemoteAddress, resolveUri } from './resolveUri.ts'
 
 export interface TokenMetadata {
@@ -137,7 +137,8 @@ export function createMetadataService(options: MetadataServiceOptions): Metadata
     try {
       const document = await fetchDocument(address, work, closing.signal)
       documents.remember(address, document)
-      return { data: document.data, weight: document.weight }
+      const { body: _, isProven: __, ...shown } = document
+      return shown
     } catch (error) {
       const isItsOwn = !closing.signal.aborted && !isOurs(error) && !isThrottled(error)
       if (isItsOwn) await documents.rememberFailure(address)
@@ -157,6 +158,7 @@ export function createMetadataService(options: MetadataServiceOptions): Metadata
     const resolved = resolveUri(uri, gateways, tokenId === undefined ? {} : { tokenId })
     if (resolved.kind === 'unusable' || closing.signal.aborted) return undefined
     if (resolved.kind === 'remote') return load(resolved, line)
+    if (resolved.content.mediaType.startsWith('image/')) return pictureDocument
     if (!readsInline) return undefined
     try {
       return readInlineObject(resolved.content)
@@ -165,9 +167,9 @@ export function createMetadataService(options: MetadataServiceOptions): Metadata
     }
   }
 
-  function show({ data }: Document, { tokenId }: MetadataRequest): TokenMetadata {
-    const image = imageOf(data, { gateways, allowHosts, ...(tokenId === undefined ? {} : { tokenId }) })
-    return { data, image }
+  function show({ data, isPicture }: Document, { uri, tokenId }: MetadataRequest): TokenMetadata {
+    const imageOptions = { gateways, allowHosts, ...(tokenId === undefined ? {} : { tokenId }) }
+    return { data, image: isPicture ? resolveImage(uri, imageOptions) : imageOf(data, imageOptions) }
   }
 
   return {

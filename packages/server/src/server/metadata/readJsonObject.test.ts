@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { exactJson } from '../rpc/envelope.ts'
-import { readJsonObject } from './readJsonObject.ts'
+import { charsetOf, readJsonObject, toUtf8 } from './readJsonObject.ts'
 
 const read = (text: string, charset?: string) => readJsonObject(Buffer.from(text), charset)
 
@@ -21,6 +21,34 @@ test('a key __proto__ is passed on and changes nothing', () => {
 test('a byte order mark and other charsets are understood', () => {
   expect(read('\ufeff{"a":1}')).toEqual({ a: 1 })
   expect(readJsonObject(Buffer.from('{"a":"é"}', 'latin1'), 'latin1')).toEqual({ a: 'é' })
+})
+
+const swapped = (text: string) => Buffer.from(text, 'utf16le').swap16()
+const mark = '\ufeff'
+
+test.each<[string, Buffer, string | undefined]>([
+  ['UTF-16 with a mark, little-endian', Buffer.from(`${mark}{"a":"é€"}`, 'utf16le'), undefined],
+  ['UTF-16 with a mark, big-endian', swapped(`${mark}{"a":"é€"}`), undefined],
+  ['UTF-16 without a mark, little-endian', Buffer.from('{"a":"é€"}', 'utf16le'), undefined],
+  ['UTF-16 without a mark, big-endian', swapped('{"a":"é€"}'), undefined],
+  ['UTF-8 with a mark, whatever the charset', Buffer.from(`${mark}{"a":"é€"}`), 'shift_jis'],
+  ['UTF-8 that is called latin1, as servers do unasked', Buffer.from('{"a":"é€"}'), 'latin1'],
+  ['windows-1252', Buffer.from('{"a":"é\x80"}', 'latin1'), 'windows-1252']
+])('%s is read', (_what, bytes, charset) => {
+  expect(readJsonObject(bytes, charset)).toEqual({ a: 'é€' })
+  const text = toUtf8(bytes, charset ?? 'utf-8')
+  expect(Buffer.from(text).toString()).toBe('{"a":"é€"}')
+})
+
+test.each([
+  ['application/json', 'utf-8'],
+  ['application/json; charset=UTF-8', 'utf-8'],
+  ['application/json;charset="iso-8859-1"', 'windows-1252'],
+  ['text/plain; x=1; charset=Shift_JIS; y=2', 'shift_jis'],
+  ['application/json; charset=utf-7', 'utf-8'],
+  ['', 'utf-8']
+])('the charset of %j is %s', (contentType, charset) => {
+  expect(charsetOf(contentType)).toBe(charset)
 })
 
 test('reads 64 levels and refuses 65, also a million, also behind strings with brackets', () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { gunzipSync } from 'node:zlib'
 import { parseExactJson } from '../../platform/parseExactJson.ts'
 import type { InlineContent } from './dataUri.ts'
@@ -16,7 +17,7 @@ const maxDepth = 64
  * Reads a body that should be a JSON object. A key `__proto__` becomes an ordinary own key and is passed on; an integer
  * beyond 2^53 becomes a `bigint`; of equal keys the last one counts.
  *
- * @param charset - a label of the WHATWG Encoding standard.
+ * @param charset - a label of the WHATWG Encoding standard. A byte order mark, and UTF-16 that shows itself, overrule it.
  * @throws {MetadataError} CONTENT: unknown charset, no JSON, no object, nested deeper than 64, or an integer of over
  *   4300 digits.
  * @remarks Fractions lose digits beyond the 17th, as in every JavaScript reader, and 1e400 becomes null on the wire.
@@ -37,11 +38,42 @@ export function readJsonObject(bytes: Uint8Array, charset = 'utf-8'): JsonObject
   return value as JsonObject
 }
 
+/**
+ * Decodes a text by its byte order mark, else as UTF-16 where JSON shows it (RFC 4627, section 3), else by the charset.
+ * Servers call everything windows-1252 (latin1, ASCII) unasked, so that counts only for what is no UTF-8.
+ */
 function decode(bytes: Uint8Array, charset: string): string {
   try {
-    return new TextDecoder(charset).decode(bytes)
+    const named = new TextDecoder(encodingShownBy(bytes) ?? charset)
+    const isDefault = named.encoding === 'windows-1252' && isUtf8(bytes)
+    return (isDefault ? new TextDecoder() : named).decode(bytes)
   } catch (cause) {
     throw metadataFailure('CONTENT', 'Unknown charset', charset, { cause })
+  }
+}
+
+function encodingShownBy([first, second, third]: Uint8Array): string | undefined {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
+  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'utf-16le'
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return 'utf-16be'
+  return undefined
+}
+
+/** Returns the same text in UTF-8, without a byte order mark. @throws {MetadataError} CONTENT: unknown charset. */
+export function toUtf8(bytes: Uint8Array, charset: string): Uint8Array {
+  const isPlain =
+    encodingShownBy(bytes) === undefined && isUtf8(bytes) && /^(utf-8|windows-1252)$/.test(charset)
+  return isPlain ? bytes : Buffer.from(decode(bytes, charset))
+}
+
+/** Reads the `charset` of a Content-Type header; UTF-8 where it names none, or none that is known. */
+export function charsetOf(contentType: string): string {
+  const [, quoted, plain] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(contentType) ?? []
+  const label = quoted ?? plain ?? ''
+  try {
+    return new TextDecoder(label).encoding
+  } catch {
+    return 'utf-8'
   }
 }
 

@@ -30,6 +30,10 @@ test.each([
     { image: 'https://a.names.art/1.png', image_url: 'https://a.names.art/2.png' },
     'https://a.names.art/1.png'
   ],
+  [{ imageUrl: 'https://a.names.art/3.png' }, 'https://a.names.art/3.png'],
+  [{ image: { url: 'https://a.names.art/4.png' } }, 'https://a.names.art/4.png'],
+  [{ image: { uri: `ipfs://${cid}/4.png` } }, `https://one.gateway.art/ipfs/${cid}/4.png`],
+  [{ image: { url: 1, uri: '' }, imageUrl: 'https://a.names.art/3.png' }, 'https://a.names.art/3.png'],
   [{ image: 'http://127.0.0.1:4100/1.png' }, 'http://127.0.0.1:4100/1.png']
 ])('%j has a picture', (data, expected) => {
   expect(imageOf(data, options)).toBe(expected)

@@ -14,14 +14,20 @@ export interface ImageOptions {
 /**
  * The picture that a metadata object names, in a form that a wallet can show: an https URL, or a `data:image/` URI.
  *
- * Read from `image`, then `image_url`, then `image_data` (which is SVG text as a rule); the first one of use counts.
+ * Read from `image`, which may be an object with `url` or `uri`, then `image_url`, `imageUrl`, and `image_data` (which is SVG text
+ * as a rule); the first one of use counts.
  * @returns "" where there is none. A plain http URL only for a host in `allowHosts`. The picture itself is not fetched.
  */
 export function imageOf(data: JsonObject, options: ImageOptions): string {
-  for (const key of ['image', 'image_url', 'image_data']) {
-    const value = Object.hasOwn(data, key) ? data[key] : undefined
-    const image = typeof value === 'string' ? resolveImage(value, options) : ''
-    if (image !== '') return image
+  const own = (object: object, key: string): unknown =>
+    Object.hasOwn(object, key) ? Reflect.get(object, key) : undefined
+  for (const key of ['image', 'image_url', 'imageUrl', 'image_data']) {
+    const value = own(data, key)
+    const isObject = typeof value === 'object' && value !== null
+    for (const written of isObject ? [own(value, 'url'), own(value, 'uri')] : [value]) {
+      const image = typeof written === 'string' ? resolveImage(written, options) : ''
+      if (image !== '') return image
+    }
   }
   return ''
 }
