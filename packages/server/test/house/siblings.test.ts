@@ -99,7 +99,9 @@ const siblings: readonly Siblings[] = [
       },
       {
         why: 'Solana keeps all tokens in accounts of few programs, which are read as bytes of one slot',
-        files: ['metadataAddresses', 'readAssets', 'readOwned'].map(name => `solana/holdings/${name}.ts`)
+        files: ['deriveProgramAddress', 'metadataAddresses', 'readAssets', 'readOwned'].map(
+          name => `solana/holdings/${name}.ts`
+        )
       },
       {
         why: 'Names are judged on EVM chains only, where anyone may log a transfer to anyone',
