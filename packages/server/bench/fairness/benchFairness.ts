@@ -108,7 +108,7 @@ export function headersOf(project: string): Record<string, string> {
 }
 
 /** The request for the newest records of an account, or for all of them. */
-export function historyOf(address: string, limit?: number): string {
+function historyOf(address: string, limit?: number): string {
   const params = limit === undefined ? [address] : [address, { limit }]
   return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'svc_getTransactionsByAddress', chainId, params })
 }

@@ -29,7 +29,7 @@ const curveD = 37095705934669439343138083508754565189542113879843219016388785533
  * Tells whether 32 bytes are a point of Ed25519 (RFC 8032, section 5.1.3): whether an x belongs to their y. With
  * x² = u / v there is one where u·v is a square.
  */
-export function isOnCurve(bytes: Uint8Array): boolean {
+function isOnCurve(bytes: Uint8Array): boolean {
   const littleEndian = Buffer.from(bytes).reverse()
   const isOdd = (littleEndian[0] ?? 0) >= 0x80
   const y = BigInt(`0x${littleEndian.toString('hex')}`) & (2n ** 255n - 1n)
