@@ -2,8 +2,8 @@
 const smallest = 1_024
 
 /**
- * The candidates of one epoch in memory, by 63 bits of hashes of their bytes: a tenth of the room and of the time that the bytes
- * themselves would take. Among 300,000 candidates one in 30 million million new ones would be taken for another.
+ * The candidates of one epoch in memory, by 63 bits of hashes of their bytes, which take a quarter of the room of the bytes
+ * themselves. Among 300,000 candidates one in 30 million million new ones would be taken for another.
  */
 export class CandidateSet {
   /** Two numbers for each entry, the second of which is odd; 0: the entry is free. */
