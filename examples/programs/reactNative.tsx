@@ -13,9 +13,15 @@ const appVisibility: Visibility = {
   }
 }
 
-/** An app holds no key: a host of yours adds it, and knows the user by the token. */
+/**
+ * An app holds no key: the proxy of your own host adds it. An app sends no `Origin` by itself; name this one in the proxy's
+ * `origins`, and check the token in its `authorize`.
+ */
 export const connect = (baseUrl: string, readToken: () => Promise<string>): Client =>
-  createClient({ baseUrl, auth: async () => ({ Authorization: `Bearer ${await readToken()}` }) })
+  createClient({
+    baseUrl,
+    auth: async () => ({ Origin: 'https://app.wallet.example', Authorization: `Bearer ${await readToken()}` })
+  })
 
 export const openHistory = (client: Client, address: string, chainId: number): LiveHistory =>
   createLiveHistory(client, { address, chainId, visibility: appVisibility })
