@@ -102,7 +102,7 @@ describe('a configuration', () => {
     [
       'too many threads',
       { ...minimal, indexing: { threads: 65 } },
-      /^indexing is \{"threads":65\}; expected .*threads \(0 to 64\)/
+      /^indexing.threads is 65; expected .*threads \(0 to 64\)/
     ],
     [
       'an index in memory that nobody writes',

@@ -77,14 +77,14 @@ export const overloadSchema = z
       'are refused, all at twice that }, or false for never'
   })
 
-/** More would wait for the one thread that writes a chain. */
+/** More would wait for the thread that writes a chain; two cores are busy with that thread and the chain's own. */
 const maxDefaultThreads = 4
 
 const threads = z
   .int()
   .min(0)
   .max(64)
-  .default(() => Math.min(maxDefaultThreads, Math.max(1, availableParallelism() - 1)))
+  .default(() => Math.min(maxDefaultThreads, Math.max(0, availableParallelism() - 2)))
 
 /** How the chains are indexed, or `false`. */
 export const indexingSchema = z
@@ -97,6 +97,6 @@ export const indexingSchema = z
   .meta({
     description:
       'index the chains, or wait to do so while another process does: true, or { threads (0 to 64) } for other threads ' +
-      'than one fewer than cores, 1 to 4, in which blocks are decoded while chains catch up; or false for a process ' +
+      'than two fewer than cores, 0 to 4, in which blocks are decoded while chains catch up; or false for a process ' +
       'that only answers (not with "sqlite::memory:")'
   })
