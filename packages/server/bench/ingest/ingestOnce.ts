@@ -1,6 +1,6 @@
 /**
  * A whole server that fills an empty index, a process of its own: `ingestOnce.ts <node URL> <chain id> <store> [settings of the chain]
- * [threads]`. Tells `IngestFigures` as a message once it is level with the node.
+ * [threads]`. Tells `IngestFigures` as a message once it has every block of the node's.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -36,7 +36,11 @@ const firstRssBytes = process.memoryUsage().rss
 const usageBefore = process.cpuUsage()
 const threadsBefore = readThreadCpu()
 loop.enable()
-while (status()?.backfilled !== true) await sleep(2)
+const isWhole = () => {
+  const { backfilled, indexedFrom, startBlock = 0 } = status() ?? {}
+  return backfilled === true && indexedFrom !== undefined && indexedFrom <= startBlock
+}
+while (!isWhole()) await sleep(2)
 const endedAtMs = performance.now()
 loop.disable()
 const { user, system } = process.cpuUsage(usageBefore)

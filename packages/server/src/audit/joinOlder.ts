@@ -1,5 +1,6 @@
 import type { AuditReader } from '../index/port/audit.ts'
 import type { HoldingsReader } from '../index/port/holdings.ts'
+import type { StatusReader } from '../index/port/status.ts'
 import type { RecordChunk } from '../index/record/record.ts'
 import type { HoldingCandidate } from '../model/evm.ts'
 
@@ -11,24 +12,28 @@ export interface OlderHistory {
   readonly below: number
   /** Its blocks were read with their traces. */
   readonly isTraced: boolean
-  /** Its records, newest first. */
-  records(): AsyncIterable<RecordChunk>
+  /** Its records before a block, newest first. */
+  records(beforeBlock: number): AsyncIterable<RecordChunk>
   readonly candidates: readonly HoldingCandidate[]
 }
 
 /** The rows of an account that are added up. */
 export type AuditedRows = Pick<AuditReader, 'auditedRecords' | 'accountEvents'>
 
-/** Joins an index with older history. Of that, events of blocks are not known, such as withdrawals. */
+/**
+ * Joins an index with older history. Of that, events of blocks are not known, such as withdrawals. The index may have got older
+ * blocks since that history was read.
+ */
 export function joinOlder(
-  snapshot: AuditedRows & HoldingsReader,
+  snapshot: AuditedRows & HoldingsReader & Pick<StatusReader, 'indexedRange'>,
   older: OlderHistory | undefined
 ): AuditedRows & HoldingsReader {
   if (older === undefined) return snapshot
   return {
     async *auditedRecords(address) {
       yield* snapshot.auditedRecords(address)
-      for await (const chunk of older.records()) yield { ...chunk, missing: [] }
+      const { from = older.below } = (await snapshot.indexedRange()) ?? {}
+      for await (const chunk of older.records(Math.min(from, older.below))) yield { ...chunk, missing: [] }
     },
     accountEvents: (...asked) => snapshot.accountEvents(...asked),
     async *holdingCandidates(owner) {

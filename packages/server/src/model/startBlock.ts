@@ -5,3 +5,8 @@ export type StartBlock = number | 'latest'
 export function lowestStart(startBlock: StartBlock): number {
   return startBlock === 'latest' ? 0 : startBlock
 }
+
+/** The block down to which a backfill adds older ones; absent: none are added. */
+export function wantedStart(startBlock: StartBlock): { readonly startBlock?: number } {
+  return startBlock === 'latest' ? {} : { startBlock }
+}

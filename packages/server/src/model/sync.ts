@@ -1,3 +1,4 @@
+import { present } from '../platform/present.ts'
 import type { BlockRef } from './evm.ts'
 
 /** Where one chain's index stands, as its indexer last reported it. */
@@ -16,8 +17,14 @@ export interface SyncStatus {
   readonly indexedFrom: number
   /** Absent while nothing is indexed. */
   readonly indexedTo?: BlockRef
-  /** The first backfill has reached the head once; lasting. */
+  /** The index has reached the head once; lasting. */
   readonly backfilled: boolean
+  /** Lowest block that is wanted: while the index begins above it, older blocks are added; absent: none are. */
+  readonly startBlock?: number
+  /** Time until that block is added, at the present rate; absent where it is not known. */
+  readonly backfillSeconds?: number
+  /** Why older blocks cannot be had; absent while they can. Never holds a URL. */
+  readonly backfillProblem?: string
   /**
    * Blocks that were final have been replaced, and not everything that was removed with them is final again. Answers
    * given before may have been wrong; what is indexed now is what the node says.
@@ -101,6 +108,8 @@ export function showIntegrity(
 export interface ChainState extends SyncStatus {
   /** Histories are answered. */
   readonly ready: boolean
+  /** The index has the blocks that histories wait for: the newest ones, and older ones where the host wants that. */
+  readonly backfilled: boolean
   /** The chain is stalled, its node went back to a head below the index, or final blocks were replaced lately. */
   readonly degraded: boolean
   /** Age of the head block by its timestamp; absent where that is not known. */
@@ -111,6 +120,19 @@ export interface ChainState extends SyncStatus {
   readonly headBelowIndexBlocks?: number
   /** How long the chain has been stalled, or its pool unseen, so that histories are refused. */
   readonly stalledSeconds?: number
+  /** The backfill of blocks older than the index; absent where there are none to add. */
+  readonly backfill?: Backfill
+}
+
+/** Blocks older than the index that are being added to it. */
+export interface Backfill {
+  /** Lowest block to add. */
+  readonly to: number
+  readonly blocksLeft: number
+  /** Absent where it is not known. */
+  readonly expectedSeconds?: number
+  /** Why they cannot be had. Never holds a URL. */
+  readonly problem?: string
 }
 
 /** State of a Solana cluster's node at one moment; nothing of the cluster is indexed. */
@@ -142,19 +164,25 @@ const poolFreshMs = 15_000
 export interface ReadinessRules {
   /** `Date.now()`. */
   readonly nowMs: number
-  /** Histories are answered during the first backfill. */
+  /** Histories are answered while blocks older than the index are being added. */
   readonly serveWhileSyncing: boolean
 }
 
+/** Status of a chain as far as its readiness depends on it. */
+export type ReadinessFacts = Pick<
+  SyncStatus,
+  'backfilled' | 'phase' | 'poolSeenAtMs' | 'indexedFrom' | 'startBlock'
+>
+
 /**
- * Returns why histories of a chain are refused: its first backfill is not complete, its index does not follow the node, or
- * its pool was not seen recently; `undefined` while they are answered.
+ * Returns why histories of a chain are refused: its index has not reached the head yet, or not the block that it is to begin at
+ * where that is waited for, it does not follow the node, or its pool was not seen recently; `undefined` while they are answered.
  */
 export function whyNotReady(
-  { backfilled, phase, poolSeenAtMs }: Pick<SyncStatus, 'backfilled' | 'phase' | 'poolSeenAtMs'>,
+  { backfilled, phase, poolSeenAtMs, indexedFrom, startBlock = indexedFrom }: ReadinessFacts,
   { nowMs, serveWhileSyncing }: ReadinessRules
 ): 'backfill' | 'node' | 'pool' | undefined {
-  if (!backfilled) return serveWhileSyncing ? undefined : 'backfill'
+  if (!backfilled || (!serveWhileSyncing && indexedFrom > startBlock)) return 'backfill'
   // What is unknown must not appear as nothing.
   if (phase !== 'following') return 'node'
   // After the clock was set back, a poll seems to lie ahead: how old it is cannot be told until the next one.
@@ -172,9 +200,12 @@ export function toChainState(status: SyncStatus, rules: ReadinessRules): ChainSt
   const poolStaleSinceMs = poolSeenAtMs === undefined ? undefined : poolSeenAtMs + poolFreshMs
   const refusedSinceMs = status.stalledSinceMs ?? (why === 'pool' ? poolStaleSinceMs : undefined)
   const problem = status.problem ?? (why === 'pool' ? poolProblem : undefined)
+  const backfill = toBackfill(status)
   return {
     ...status,
+    ...(backfill && { backfill }),
     ready: why === undefined,
+    backfilled: why !== 'backfill',
     degraded: status.degraded || phase === 'stalled' || isBelow,
     ...(headTimestampSeconds !== undefined && {
       headAgeSeconds: secondsSince(headTimestampSeconds * 1_000, nowMs)
@@ -184,6 +215,17 @@ export function toChainState(status: SyncStatus, rules: ReadinessRules): ChainSt
     ...(refusedSinceMs !== undefined && { stalledSeconds: secondsSince(refusedSinceMs, nowMs) }),
     ...(problem !== undefined && { problem })
   }
+}
+
+function toBackfill({
+  indexedFrom,
+  indexedTo,
+  startBlock = indexedFrom,
+  backfillSeconds: expectedSeconds,
+  backfillProblem: problem
+}: SyncStatus): Backfill | undefined {
+  if (indexedTo === undefined || indexedFrom <= startBlock) return undefined
+  return { to: startBlock, blocksLeft: indexedFrom - startBlock, ...present({ expectedSeconds, problem }) }
 }
 
 const poolProblem = `the node's transaction pool has not been read for ${poolFreshMs / 1_000} s`

@@ -46,6 +46,10 @@ const numberFields = [
   'durationMs',
   /** Newest block the node has named. */
   'head',
+  /** First indexed block. */
+  'indexedFrom',
+  /** Lowest block that is to be indexed. */
+  'startBlock',
   /** Last indexed block. */
   'indexedTo',
   'blockNumber',

@@ -108,7 +108,7 @@ it(
     expect(logged.at(-1)).toMatch(/ closed$/)
     expect(output).not.toContain('"level"')
     expect(output).toMatch(/ listening on (http:\/\/127\.0\.0\.1:\d+), status page \1\//)
-    expect(output).toContain('its calls are answered once the first backfill is complete')
+    expect(output).toContain('its calls are answered once its newest blocks are indexed')
     // The cursor is there again.
     expect(output.lastIndexOf('\u001b[?25h')).toBeGreaterThan(output.lastIndexOf('\u001b[?25l'))
   }

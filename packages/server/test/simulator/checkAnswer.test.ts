@@ -47,7 +47,13 @@ function right(account: Address): readonly ToldRecord[] {
 }
 
 function told(records: readonly ToldRecord[], more: Partial<Told> = {}): Told {
-  return { address, askedMs: nowMs, toldMs: nowMs, answer: { kind: 'records', records, to: head() }, ...more }
+  return {
+    address,
+    askedMs: nowMs,
+    toldMs: nowMs,
+    answer: { kind: 'records', records, from: 0, to: head() },
+    ...more
+  }
 }
 
 function refused(

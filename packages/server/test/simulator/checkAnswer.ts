@@ -21,7 +21,13 @@ export interface Told {
   /** When the pool was seen last, as the status says; absent: unknown. */
   readonly poolSeenMs?: number
   readonly answer:
-    | { readonly kind: 'records'; readonly records: readonly ToldRecord[]; readonly to: number | undefined }
+    | {
+        readonly kind: 'records'
+        readonly records: readonly ToldRecord[]
+        /** Blocks that the answer covers. */
+        readonly from: number
+        readonly to: number | undefined
+      }
     | {
         readonly kind: 'refused'
         readonly reason: string
@@ -71,15 +77,16 @@ export function createAnswerChecker(
 
   function checkNewest(
     { address, limit = Number.POSITIVE_INFINITY, askedMs, poolSeenMs = 0 }: Told,
-    { records, to }: Extract<Told['answer'], { kind: 'records' }>
+    { records, from: first, to }: Extract<Told['answer'], { kind: 'records' }>
   ): string | undefined {
     const hashes = new Set(records.map(({ hash }) => hash))
     if (hashes.size < records.length) return 'a transaction is there twice'
     const pending = records.filter(({ status }) => status < 2)
     const mined = records.slice(pending.length)
     if (mined.some(({ status }) => status < 2)) return 'a pending transaction comes after a confirmed one'
-    const fits = tipsAt(to).filter(tip => isNewestPart(mined, tip, address, limit - pending.length))
-    if (fits.length === 0) return `no chain of ${to} blocks explains the confirmed transactions`
+    const fits = tipsAt(to).filter(tip => isNewestPart(mined, tip, first, address, limit - pending.length))
+    if (fits.length === 0)
+      return `no chain of ${to} blocks from ${first} on explains the confirmed transactions`
     const current = fits.filter(tip => chain.lastNewestMs(tip.ref.hash) >= askedMs - staleMs)
     if (current.length === 0) return `block ${to} was outdated for more than ${staleMs} ms`
     for (const { hash } of pending) {
@@ -93,7 +100,8 @@ export function createAnswerChecker(
     if (records.length >= limit) return undefined
     const oldestMs = node.oldestShownMs(askedMs - staleMs)
     const { blocks, pool } = chain.now()
-    const sent = [...pool, ...blocks.flatMap(each => each.transactions.map(one => one.transaction))]
+    const covered = blocks.slice(first).flatMap(each => each.transactions.map(one => one.transaction))
+    const sent = [...pool, ...covered]
     for (const { hash, from, to } of sent) {
       if (hashes.has(hash) || (from !== address && to !== address)) continue
       // A node that lags may show a state in which it was not there yet.
@@ -106,10 +114,10 @@ export function createAnswerChecker(
 
   function checkPage(
     { address, limit = Number.POSITIVE_INFINITY, before }: Told,
-    { records, to }: Extract<Told['answer'], { kind: 'records' }>
+    { records, from, to }: Extract<Told['answer'], { kind: 'records' }>
   ): string | undefined {
     for (const tip of tipsAt(to)) {
-      const all = historyIn(tip, address)
+      const all = historyIn(tip, from, address)
       const path = chain.upTo(tip.ref.hash) ?? []
       const at = positionIn(path, before)
       if (at === undefined) continue
@@ -147,8 +155,9 @@ export function createAnswerChecker(
     return positionIn(chain.upTo(tip.ref.hash) ?? [], hash) !== undefined
   }
 
-  function historyIn(tip: IndexedBlock, address: Address) {
+  function historyIn(tip: IndexedBlock, from: number, address: Address) {
     return (chain.upTo(tip.ref.hash) ?? [])
+      .slice(from)
       .flatMap(({ transactions }) => transactions)
       .filter(({ parties }) => parties.includes(address))
       .map(({ transaction }) => transaction)
@@ -158,10 +167,11 @@ export function createAnswerChecker(
   function isNewestPart(
     records: readonly ToldRecord[],
     tip: IndexedBlock,
+    from: number,
     address: Address,
     limit: number
   ): boolean {
-    return isSame(records, historyIn(tip, address).slice(0, Math.max(0, limit)))
+    return isSame(records, historyIn(tip, from, address).slice(0, Math.max(0, limit)))
   }
 
   return {

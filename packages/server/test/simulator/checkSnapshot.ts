@@ -7,7 +7,7 @@ import { IndexDamagedError } from '../../src/platform/errors.ts'
 import type { SimulatedChain } from './simulatedChain.ts'
 
 /**
- * Reads everything about one account from one snapshot, and compares it with the chain up to the snapshot's newest block.
+ * Reads everything about one account from one snapshot, and compares it with the chain in the snapshot's range of blocks.
  *
  * @param pauseBetween - runs before each read; the index may change meanwhile, and the snapshot must not.
  * @returns what is wrong; absent: nothing is.
@@ -27,8 +27,9 @@ export async function checkSnapshot(
     const { number, hash } = range.to
     const blocks = chain.upTo(hash)
     if (blocks === undefined) return `block ${number} was never the node's`
-    const problem = await checkAccount(snapshot, blocks, address, pauseBetween)
-    return problem === undefined ? undefined : `${address} at block ${number}: ${problem}`
+    const problem = await checkAccount(snapshot, blocks.slice(range.from), address, pauseBetween)
+    const where = `blocks ${range.from} to ${number}`
+    return problem === undefined ? undefined : `${address} in ${where}: ${problem}`
   } finally {
     await snapshot.close()
   }

@@ -8,6 +8,7 @@ export function drawPlan(random: Random): ServerPlan {
     pollIntervalMs: random.pick([500, 1_000, 4_000]),
     window: random.pick([1, 4, 32]),
     roundBlocks: random.pick([3, 2_000]),
+    recentBlocks: random.pick([1, 3, 256]),
     lowerHeadGraceMs: random.pick([0, 2_000, 30_000]),
     layout: {
       epochTransactions: random.pick([3, 10, 100_000]),

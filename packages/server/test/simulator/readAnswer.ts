@@ -1,3 +1,4 @@
+import type { AnswerCoverage } from '../../src/model/coverage.ts'
 import type { Address, Hash } from '../../src/model/evm.ts'
 import { openAbortScope } from '../../src/platform/concurrency/deadline.ts'
 import { IndexDamagedError } from '../../src/platform/errors.ts'
@@ -18,7 +19,7 @@ export async function readAnswer(
   address: Address,
   page: { readonly limit?: number; readonly before?: Hash }
 ): Promise<Told['answer']> {
-  let to: number | undefined
+  let range: Pick<AnswerCoverage, 'from' | 'to'> = {}
   const scope = openAbortScope([])
   scope.setDeadline(requestDeadlineMs)
   const context: MethodContext = {
@@ -26,13 +27,17 @@ export async function readAnswer(
     signal: scope.signal,
     deadlineMs: Date.now() + requestDeadlineMs,
     onCoverage(coverage) {
-      to = coverage.to
+      range = coverage
     }
   }
   try {
     const stream = await history([address, page], context)
     if (stream instanceof ResultText)
-      return { kind: 'records', records: JSON.parse(`[${stream.bytes}]`) as ToldRecord[], to }
+      return {
+        kind: 'records',
+        records: JSON.parse(`[${stream.bytes}]`) as ToldRecord[],
+        ...toldRange(range)
+      }
     if (!(stream instanceof ResultStream)) throw new Error('expected a stream')
     const records: ToldRecord[] = []
     try {
@@ -42,7 +47,7 @@ export async function readAnswer(
     } finally {
       await stream.close()
     }
-    return { kind: 'records', records, to }
+    return { kind: 'records', records, ...toldRange(range) }
   } catch (error) {
     if (scope.signal.aborted) return { kind: 'refused', reason: 'DEADLINE' }
     if (error instanceof IndexDamagedError) return { kind: 'refused', reason: 'INDEX_DAMAGED' }
@@ -56,4 +61,8 @@ export async function readAnswer(
   } finally {
     scope.release()
   }
+}
+
+function toldRange({ from, to }: Pick<AnswerCoverage, 'from' | 'to'>) {
+  return { from: from ?? 0, to }
 }

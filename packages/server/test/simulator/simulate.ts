@@ -200,7 +200,11 @@ class Simulation {
     })
     const server = await startSimulatedServer(this.#plan, {
       ...{ disk: this.#disk, node: this.#node },
-      note: event => this.#note(event)
+      note: event => this.#note(event),
+      onEmptied: () => {
+        this.#count('emptied')
+        this.#checker.lostCommits()
+      }
     })
     this.#life = { server, ended, end }
   }
@@ -283,8 +287,10 @@ class Simulation {
     const asked = { address, ...page, askedMs: this.#time.nowMs() }
     const answer = await readAnswer(history, address, page)
     if (answer.kind === 'refused' && answer.reason === 'INDEX_DAMAGED') this.#requireFlip()
-    const what = answer.kind === 'records' ? `${answer.records.length} up to ${answer.to}` : answer.reason
+    const what =
+      answer.kind === 'records' ? `${answer.records.length} of ${answer.from} to ${answer.to}` : answer.reason
     this.#count(answer.kind === 'records' ? 'answers' : answer.reason)
+    if (answer.kind === 'records' && answer.from > 0) this.#count('partial')
     this.#note(`asked for ${address.slice(-4)} ${limit ?? ''} ${before?.slice(0, 8) ?? ''}: ${what}`)
     const { poolSeenAtMs } = status()
     const toldMs = this.#time.nowMs()
@@ -343,7 +349,8 @@ class Simulation {
     const newest = this.#chain.now().blocks.at(-1)?.ref.hash
     for (;;) {
       const status = this.#life?.server.status()
-      if (status?.phase === 'following' && status.indexedTo?.hash === newest) break
+      const isLevel = status?.phase === 'following' && status.indexedTo?.hash === newest
+      if (isLevel && status.indexedFrom === 0) break
       if (this.#time.nowMs() > lastMs) throw new Error(`not level: ${JSON.stringify(status)}`)
       await this.#time.sleep(200)
     }

@@ -5,8 +5,10 @@ import { openSqliteWriter } from '../../src/index/sqlite/openWriter.ts'
 import type { Layout } from '../../src/index/sqlite/writer.ts'
 import type { SyncStatus } from '../../src/model/sync.ts'
 import { systemClock } from '../../src/platform/clock.ts'
+import { openAbortScope } from '../../src/platform/concurrency/deadline.ts'
 import { backOffMs, pause } from '../../src/platform/concurrency/pause.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
+import { backfill } from '../../src/server/indexer/backfill.ts'
 import { type FollowOptions, follow } from '../../src/server/indexer/follow.ts'
 import { createIndexCounts } from '../../src/server/indexer/indexCounts.ts'
 import { createStatusBoard, describeProblem, reportStatus } from '../../src/server/indexer/status.ts'
@@ -19,7 +21,9 @@ import { chainId, type SimulatedNode } from './simulatedNode.ts'
 
 /** How one server works; the same for all lives of a simulation. */
 export interface ServerPlan
-  extends Required<Pick<FollowOptions, 'pollIntervalMs' | 'window' | 'roundBlocks' | 'lowerHeadGraceMs'>> {
+  extends Required<
+    Pick<FollowOptions, 'pollIntervalMs' | 'window' | 'roundBlocks' | 'recentBlocks' | 'lowerHeadGraceMs'>
+  > {
   readonly layout: Partial<Layout>
 }
 
@@ -44,8 +48,15 @@ export async function startSimulatedServer(
   {
     disk,
     node,
-    note
-  }: { readonly disk: SimulatedDisk; readonly node: SimulatedNode; note(event: string): void }
+    note,
+    onEmptied
+  }: {
+    readonly disk: SimulatedDisk
+    readonly node: SimulatedNode
+    note(event: string): void
+    /** Called when the chain has turned out not to have the first block of the index. */
+    onEmptied(): void
+  }
 ): Promise<SimulatedServer> {
   const { layout, ...pace } = plan
   const { folder } = disk
@@ -53,12 +64,14 @@ export async function startSimulatedServer(
   const stopping = new AbortController()
   const { signal } = stopping
   const board = createStatusBoard({
-    ...{ chainId, phase: 'starting', indexedFrom: 0 },
+    ...{ chainId, phase: 'starting', indexedFrom: 0, startBlock: 0 },
     ...{ backfilled: false, degraded: false, poolCovered: false }
   })
-  board.watch(({ phase, indexedTo, head, problem }) =>
-    note(`status: ${phase}, ${indexedTo?.number} of ${head}${problem === undefined ? '' : `, ${problem}`}`)
-  )
+  board.watch(({ phase, indexedFrom, indexedTo, head, problem, rollingBackTo }) => {
+    const range = `${indexedFrom} to ${indexedTo?.number}`
+    note(`status: ${phase}, ${range} of ${head}${problem === undefined ? '' : `, ${problem}`}`)
+    if (rollingBackTo === -1) onEmptied()
+  })
   const reader = await openSqliteReader(folder, chainId, { driver: drivers.reader })
 
   /** As `runIndexer` does once it has heard the node. */
@@ -69,10 +82,15 @@ export async function startSimulatedServer(
     try {
       const counts = createIndexCounts(chainId)
       const { source } = node
-      await follow({
-        ...{ source, store, identity, board, counts, signal, ...pace },
-        ...{ startBlock: 0, logger: silentLogger }
-      })
+      const common = { source, store, board, counts, startBlock: 0, logger: silentLogger, ...pace }
+      const filling = openAbortScope([signal])
+      const filled = backfill({ ...common, chainId, signal: filling.signal, onDamage: () => {} })
+      try {
+        await follow({ ...common, identity, signal })
+      } finally {
+        filling.end()
+        await filled
+      }
     } finally {
       stopReports()
       await store.close().catch(() => undefined)
@@ -113,7 +131,7 @@ export async function startSimulatedServer(
     history: createGetTransactionsByAddress({
       chains: new Map([[chainId, { chainId, reader, status: board.read }]]),
       maxUnpaged: null,
-      serveWhileSyncing: false,
+      serveWhileSyncing: true,
       cacheBytes,
       formatAddress,
       clock: systemClock

@@ -62,6 +62,7 @@ it(
       'slow',
       'full',
       'flips',
+      'partial',
       'INDEX_DAMAGED',
       'rollbacks'
     ]

@@ -54,6 +54,13 @@ export interface StoreWriter {
    */
   commitBlocks(blocks: PackedBlocks, options?: { readonly finalized?: number }): Promise<void>
   /**
+   * Adds blocks older than the index, each the child of the one before it and the last one the parent of the first stored
+   * block, in ONE transaction: `indexedFrom` becomes the number of the first one. Marks of coverage that reached down to
+   * `indexedFrom` go on down as far as these blocks allow. They get no undo data. An empty list changes nothing.
+   * @throws {StoreError} when the blocks do not end at the parent of the first stored one; nothing is written then.
+   */
+  prependBlocks(blocks: PackedBlocks): Promise<void>
+  /**
    * Replaces all that is stored of one block by `block`, which was fetched and verified anew, in ONE transaction. The rest of
    * the index stays as it is, marks and row checksums included. Coverage grows by a block that lies right below it, so that
    * an index of an older version is upgraded by replacing its blocks, newest first.

@@ -44,7 +44,7 @@ export function appendScript(
                AND reorged.hash = substring(tx.rec from 2 for 32)`
           ]
         : []),
-      `UPDATE meta SET indexed_from = coalesce(indexed_from, ${headers[0]?.ref.number ?? 0}),
+      `UPDATE meta SET indexed_from = least(indexed_from, ${headers[0]?.ref.number ?? 0}),
          head = greatest(head, ${headers.at(-1)?.ref.number ?? 0}), transactions = transactions + ${ids.length}`
     ],
     rows: tables.map(([, rows]) => rows)

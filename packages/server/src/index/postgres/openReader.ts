@@ -1,5 +1,6 @@
 import { type Damage, StoreUnavailableError } from '../../platform/errors.ts'
 import type { Snapshot, StoreReader } from '../port/store.ts'
+import { firstTransactionId } from '../record/transactionId.ts'
 import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
 import type { ReadConnection } from './connection.ts'
@@ -56,6 +57,8 @@ interface ShownState {
   readonly rollbacks: number
   /** -1 while nothing is indexed. */
   readonly height: number
+  /** First indexed block; 0 while there is none. */
+  readonly from: number
   readonly isBackfilled: boolean
   readonly atMs: number
 }
@@ -176,6 +179,7 @@ class PostgresSnapshots implements SnapshotSource, ViewSource {
     const state = {
       rollbacks,
       height: range?.to.number ?? -1,
+      from: range?.from ?? 0,
       isBackfilled: marks.backfilled,
       atMs: performance.now()
     }
@@ -191,15 +195,18 @@ class PostgresSnapshots implements SnapshotSource, ViewSource {
 
   async partitions({ connection, facts }: ReadView): Promise<Partitions> {
     const known = this.#partitions
-    if (known !== undefined && known.end >= endOfNewest(facts)) return known
+    const oldest = firstTransactionId(facts.range?.from ?? 0)
+    if (known !== undefined && known.end >= endOfNewest(facts) && (known.starts[0] ?? 0) <= oldest)
+      return known
     this.#partitions = await readPartitions(connection, this.statements)
     return this.#partitions
   }
 }
 
-/** Rollbacks count first: one that has removed blocks is later than a higher one that has not. */
+/** Rollbacks count first: one that has removed blocks is later than a higher one that has not. Older blocks are only added. */
 function isBefore(state: ShownState, shown: ShownState): boolean {
   if (state.rollbacks !== shown.rollbacks) return state.rollbacks < shown.rollbacks
   if (state.height !== shown.height) return state.height < shown.height
+  if (state.from !== shown.from) return state.from > shown.from
   return shown.isBackfilled && !state.isBackfilled
 }

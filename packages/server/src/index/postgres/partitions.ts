@@ -99,6 +99,22 @@ export class Partitions {
       if (range === undefined) made.push(this.#rangeAt(block, span))
       block = (range ?? made.at(-1))?.end ?? last + 1
     }
+    await this.#make(made, begin)
+  }
+
+  /** Does the same for blocks that are followed by others below them: each partition ends at its newest one. */
+  async makeDownFor(first: number, last: number, span: number, begin: string): Promise<void> {
+    const made: BlockRange[] = []
+    for (let block = last; block >= first; ) {
+      const range = this.holding(block)
+      const below = this.#ranges.findLast(({ end }) => end <= block)?.end ?? 0
+      if (range === undefined) made.push({ first: Math.max(below, block + 1 - span), end: block + 1 })
+      block = (range ?? made.at(-1) ?? { first: 0 }).first - 1
+    }
+    await this.#make(made, begin)
+  }
+
+  async #make(made: readonly BlockRange[], begin: string): Promise<void> {
     if (made.length === 0) return
     try {
       await runScript(this.#client, [begin, ...made.map(makeTables), 'COMMIT'].join(';\n'))

@@ -7,7 +7,14 @@ import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { maxBlockNumber } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
-import type { AppendChange, KnownChange, Mark, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
+import type {
+  AppendChange,
+  KnownChange,
+  Mark,
+  PrependChange,
+  Rollback,
+  WriterEngine
+} from '../shared/IndexWriter.ts'
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import {
   type ChainMeta,
@@ -37,7 +44,7 @@ export interface Layout extends UndoLayout {
   readonly largestPartition: number
 }
 
-/** The newest blocks that say how full those to come will be. */
+/** The newest, or oldest, blocks that say how full those next to them will be. */
 const sampleBlocks = 1_000
 /** Blocks whose undo data are read at once. */
 const undoAtOnce = 32
@@ -136,6 +143,18 @@ export class PostgresWriter implements WriterEngine {
       [...rows, ...pool.rows]
     )
     await this.#makePartitionAhead(blocks.headers.at(-1)?.ref.number ?? 0)
+  }
+
+  async prepend(blocks: PackedBlocks, change: PrependChange): Promise<void> {
+    const { headers, ids } = blocks
+    const [first, last] = [headers[0]?.ref.number ?? 0, headers.at(-1)?.ref.number ?? 0]
+    if (!this.#partitions.covers(first, last)) {
+      const span = await this.#partitionSpan(headers.length, ids.length, 'oldest')
+      await this.#session.use(() => this.#partitions.makeDownFor(first, last, span, this.#session.begin))
+    }
+    const { mayHaveReorged } = change
+    const { statements, rows } = appendScript(blocks, { droppable: -1, undoAbove: last, mayHaveReorged })
+    await this.#session.write([...statements, ...knownStatements(change)], rows)
   }
 
   /** Sums do not tell which of several rows of a part are lost. */
@@ -255,18 +274,26 @@ export class PostgresWriter implements WriterEngine {
     }
   }
 
-  /** @param blocks - about to be stored, with so many `transactions`. */
-  async #partitionSpan(blocks: number, transactions: number): Promise<number> {
+  /**
+   * @param blocks - about to be stored, with so many `transactions`.
+   * @param end - of the index, at which they are stored.
+   */
+  async #partitionSpan(
+    blocks: number,
+    transactions: number,
+    end: 'newest' | 'oldest' = 'newest'
+  ): Promise<number> {
+    const order = end === 'newest' ? 'DESC' : 'ASC'
     const [row] = await this.#session.read<StoredAmounts>(
       `SELECT transactions, coalesce((SELECT max(number) FROM block) + 1 - coalesce(indexed_from, 0), 0) AS blocks,
-         newest.* FROM meta, (
-           SELECT count(*) AS "newestBlocks", coalesce(sum(tx_count), 0)::bigint AS "newestTransactions"
-           FROM (SELECT tx_count FROM block ORDER BY number DESC LIMIT ${sampleBlocks}) sample
-         ) newest`
+         sample.* FROM meta, (
+           SELECT count(*) AS "sampleBlocks", coalesce(sum(tx_count), 0)::bigint AS "sampleTransactions"
+           FROM (SELECT tx_count FROM block ORDER BY number ${order} LIMIT ${sampleBlocks}) blocks
+         ) sample`
     )
-    const stored = row ?? { transactions: 0, blocks: 0, newestBlocks: 0, newestTransactions: 0 }
+    const stored = row ?? { transactions: 0, blocks: 0, sampleBlocks: 0, sampleTransactions: 0 }
     const { smallestPartition: smallest, largestPartition: largest } = this.#layout
-    const density = (stored.newestTransactions + transactions) / Math.max(1, stored.newestBlocks + blocks)
+    const density = (stored.sampleTransactions + transactions) / Math.max(1, stored.sampleBlocks + blocks)
     return partitionBlocks({ ...stored, density }, { smallest, largest })
   }
 }
@@ -280,8 +307,8 @@ interface StoredMeta extends MetaColumns, Judged {
 interface StoredAmounts {
   readonly transactions: number
   readonly blocks: number
-  readonly newestBlocks: number
-  readonly newestTransactions: number
+  readonly sampleBlocks: number
+  readonly sampleTransactions: number
 }
 
 /** All pages that have changed go in by one statement. */

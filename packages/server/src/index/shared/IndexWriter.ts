@@ -13,6 +13,7 @@ import {
   checkBlocks,
   coverageUpTo,
   coverageWith,
+  coverageWithOlder,
   coverageWithRewritten,
   newestDroppableUndo,
   type UndoLayout
@@ -38,6 +39,9 @@ export interface AppendChange extends KnownChange {
   readonly mayHaveReorged: boolean
   readonly pool: PoolWrite
 }
+
+/** Blocks that are stored below the first one. They have no undo data, and no pool has their transactions any more. */
+export type PrependChange = KnownChange & Pick<AppendChange, 'mayHaveReorged'>
 
 export interface Rollback {
   readonly head: number
@@ -74,6 +78,8 @@ export interface WriterEngine {
   hasUndoAbove(number: number): Promise<boolean>
   /** @param blocks - in the order in which they are stored. */
   append(blocks: PackedBlocks, change: AppendChange): Promise<void>
+  /** @param blocks - as of `append`; the index begins with them afterwards. */
+  prepend(blocks: PackedBlocks, change: PrependChange): Promise<void>
   /** As in the port. */
   takeDamage(): readonly Damage[]
   /**
@@ -153,8 +159,19 @@ export class IndexWriter implements StoreWriter {
       await this.#write(() => this.#append(rows, last, finalized))
       this.#head = last
     })
-    if (blocks.headers.length === 0) return
-    await this.#engine.afterCommit?.(blocks.partyIds.length + blocks.ids.length + blocks.candidateEnds.length)
+    await this.#afterCommit(blocks)
+  }
+
+  async prependBlocks(blocks: PackedBlocks): Promise<void> {
+    await this.#inTurn(async () => {
+      const last = blocks.headers.at(-1)?.ref
+      if (last === undefined) return
+      checkBlocks(blocks.headers, undefined)
+      await this.#requireParent(last)
+      const rows = await this.#toStored(blocks)
+      await this.#write(() => this.#prepend(rows))
+    })
+    await this.#afterCommit(blocks)
   }
 
   blockRef(number: number): Promise<BlockRef | undefined> {
@@ -280,10 +297,7 @@ export class IndexWriter implements StoreWriter {
     const { coverage: before, checksums } = await this.#readKnown()
     const pool = await this.#pool.settle(blocks)
     this.#hasReorged ??= await this.#engine.hasReorged()
-    const { partyAddresses, partyIds } = blocks
-    for (let row = 0; checksums !== undefined && row < partyIds.length; row++) {
-      checksums.add(partyAddresses, row * addressLength, partyIds[row] ?? 0)
-    }
+    countRows(checksums, blocks)
     const coverage = coverageWith(before, blocks.headers)
     const droppable = newestDroppableUndo(last.number, finalized, this.#layout)
     await this.#engine.append(blocks, {
@@ -298,6 +312,39 @@ export class IndexWriter implements StoreWriter {
     })
     this.#known = { coverage, checksums }
     this.#pool.stored(pool)
+  }
+
+  async #prepend(blocks: PackedBlocks): Promise<void> {
+    const { coverage: before, checksums } = await this.#readKnown()
+    const coverage = coverageWithOlder(before, blocks.headers)
+    // Only rows from there on are counted.
+    if (coverage.countedFrom !== before.countedFrom) countRows(checksums, blocks)
+    this.#hasReorged ??= await this.#engine.hasReorged()
+    await this.#engine.prepend(blocks, {
+      ...(!isDeepStrictEqual(coverage, before) && { coverage }),
+      checksumPages: checksums?.takeChanged() ?? new Map(),
+      mayHaveReorged: this.#hasReorged
+    })
+    this.#known = { coverage, checksums }
+  }
+
+  /** @throws {StoreError} the block is not the parent of the first stored one. */
+  async #requireParent({ number, hash }: BlockRef): Promise<void> {
+    const { indexedFrom } = await this.#engine.meta()
+    // Of a damaged row it is not known whose child it is.
+    const first = indexedFrom === undefined ? undefined : await this.#engine.block(indexedFrom)
+    const parentHash = first && (await this.#engine.parentHash(first.number))
+    if (first?.number === number + 1 && parentHash === hash) return
+    throw new StoreError(
+      `block ${number} (${hash}) is not the parent of the first stored block ${first?.number ?? '(there is none)'} (${parentHash ?? '-'})`,
+      { blockNumber: number, blockHash: hash, expectedHash: parentHash }
+    )
+  }
+
+  /** Lets the engine do what is due after these blocks. */
+  async #afterCommit({ headers, partyIds, ids, candidateEnds }: PackedBlocks): Promise<void> {
+    if (headers.length > 0)
+      await this.#engine.afterCommit?.(partyIds.length + ids.length + candidateEnds.length)
   }
 
   async #removeAbove(ancestor: BlockRef, head: number): Promise<void> {
@@ -395,5 +442,12 @@ export class IndexWriter implements StoreWriter {
     })
     this.#last = result.catch(() => {})
     return result
+  }
+}
+
+/** Counts the rows of the address index; nothing where the engine proves its rows by itself. */
+function countRows(checksums: RowChecksums | undefined, { partyAddresses, partyIds }: PackedBlocks): void {
+  for (let row = 0; checksums !== undefined && row < partyIds.length; row++) {
+    checksums.add(partyAddresses, row * addressLength, partyIds[row] ?? 0)
   }
 }

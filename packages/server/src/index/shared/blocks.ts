@@ -1,5 +1,6 @@
 import type { BlockRef } from '../../model/evm.ts'
 import { StoreError } from '../../platform/errors.ts'
+import { present } from '../../platform/present.ts'
 import type { IndexCoverage } from '../port/status.ts'
 import type { BlockHeader } from '../record/encodeBlock.ts'
 
@@ -38,6 +39,27 @@ export function coverageWith(before: IndexCoverage, appended: readonly BlockHead
     ...(rootsFrom !== undefined && { rootsFrom }),
     checkedFrom: before.checkedFrom ?? first
   }
+}
+
+/**
+ * Computes the coverage once older blocks are stored right below the index. A mark above its first block stays: what lies
+ * between is not covered.
+ */
+export function coverageWithOlder(before: IndexCoverage, older: readonly BlockHeader[]): IndexCoverage {
+  const [first, last] = [older[0]?.ref.number, older.at(-1)?.ref.number]
+  if (first === undefined || last === undefined) return before
+  const lowered = (from: number | undefined, belongs: (block: BlockHeader) => boolean = () => true) => {
+    if (from !== last + 1) return from
+    return older[older.findLastIndex(block => !belongs(block)) + 1]?.ref.number ?? from
+  }
+  return present({
+    detailedFrom: lowered(before.detailedFrom),
+    tracedFrom: lowered(before.tracedFrom, ({ isTraced }) => isTraced),
+    countedFrom: lowered(before.countedFrom),
+    operationsFrom: lowered(before.operationsFrom),
+    rootsFrom: lowered(before.rootsFrom, ({ hasVerifiedRoots }) => hasVerifiedRoots),
+    checkedFrom: lowered(before.checkedFrom)
+  })
 }
 
 /**

@@ -81,7 +81,8 @@ export function createBlockAppender(
   const insertUndo = prepareSealed(connection, chainId, 'undo', ['block', 'parties'])
   const deleteUndo = connection.prepare('DELETE FROM undo WHERE block <= ?')
   const reorged = prepareReorged(connection, chainId)
-  const setIndexedFrom = connection.prepare('UPDATE meta SET indexed_from = ? WHERE indexed_from IS NULL')
+  const beginIndex = connection.prepare('UPDATE meta SET indexed_from = ? WHERE indexed_from IS NULL')
+  const setIndexedFrom = connection.prepare('UPDATE meta SET indexed_from = ?')
 
   const insertKeys = (packed: PackedBlocks, epoch: number, part: EpochPart) => {
     const addresses = addressRows(packed, part)
@@ -94,6 +95,8 @@ export function createBlockAppender(
   /** @returns the id of the epoch. */
   const appendPart = (packed: PackedBlocks, part: EpochPart): number => {
     const epoch = { ...part.epoch, id: part.epoch.id ?? epochs.nextId() }
+    // Another one may have had this id before it was merged.
+    if (part.epoch.id === undefined) sums.forget(epoch.id)
     epochs.put(epoch)
     const { addresses, hashes } = insertKeys(packed, epoch.id, part)
     const parts = sums.of(epoch.id)
@@ -186,7 +189,7 @@ export function createBlockAppender(
       const { headers } = packed
       const first = headers[0]
       if (first === undefined) return
-      setIndexedFrom.run([first.ref.number])
+      beginIndex.run([first.ref.number])
       insertRows(packed, undoAbove)
       let newestEpoch = 0
       for (const part of cutIntoEpochs(headers, epochs.newest(), layout.epochTransactions)) {
@@ -195,6 +198,21 @@ export function createBlockAppender(
       appendCandidates(packed, newestEpoch)
       sums.save()
       deleteUndo.run([droppable])
+      if (mayHaveReorged) forgetReorged(packed)
+    },
+    /** Adds blocks right below the first one. */
+    prepend(packed: PackedBlocks, mayHaveReorged: boolean): void {
+      const [first, last] = [packed.headers[0], packed.headers.at(-1)]
+      if (first === undefined || last === undefined) return
+      setIndexedFrom.run([first.ref.number])
+      insertRows(packed, last.ref.number)
+      const downwards = packed.headers.toReversed()
+      let oldestEpoch = 0
+      for (const part of cutIntoEpochs(downwards, epochs.growingDown(), layout.epochTransactions)) {
+        oldestEpoch = appendPart(packed, part)
+      }
+      appendCandidates(packed, oldestEpoch)
+      sums.save()
       if (mayHaveReorged) forgetReorged(packed)
     },
     /**
@@ -216,7 +234,10 @@ export function createBlockAppender(
   }
 }
 
-/** Depends on blocks alone, so that the same chain gives the same epochs however it is cut into batches. */
+/**
+ * Depends on blocks alone, so that the same chain gives the same epochs however it is cut into batches.
+ * @param headers - upwards where blocks are appended, downwards where they are prepended.
+ */
 function cutIntoEpochs(
   headers: readonly BlockHeader[],
   current: Epoch | undefined,
@@ -232,9 +253,13 @@ function cutIntoEpochs(
       epoch = { firstBlock: ref.number, txCount: 0, proof: proofs.parts }
       isNew = true
     }
-    epoch = { ...epoch, txCount: epoch.txCount + transactionCount }
-    const begun = isNew ? undefined : parts.pop()
-    parts.push({ epoch, firstId: begun?.firstId ?? firstId, endId })
+    epoch = {
+      ...epoch,
+      firstBlock: Math.min(epoch.firstBlock, ref.number),
+      txCount: epoch.txCount + transactionCount
+    }
+    const { firstId: begun = firstId, endId: end = endId } = (isNew ? undefined : parts.pop()) ?? {}
+    parts.push({ epoch, firstId: Math.min(begun, firstId), endId: Math.max(end, endId) })
     isNew = false
   }
   return parts

@@ -16,17 +16,20 @@ interface PartSums {
   readonly holdings: RowChecksums
 }
 
-/** What the writer keeps in memory of the epoch that rows are added to. */
+/** What the writer keeps in memory of an epoch that rows are added to. */
 interface KeptEpoch extends PartSums {
   /** Every stored candidate; absent: they are in the table alone. */
   candidates: CandidateSet | undefined
 }
 
-/** Keeps the sums of the parts of the epoch that rows are added to. Every call runs inside the caller's transaction. */
+/** Epochs that are kept: the newest one, and the oldest one while older blocks are added to it. */
+const keptEpochs = 2
+
+/** Keeps the sums of the parts of the epochs that rows are added to. Every call runs inside the caller's transaction. */
 export class EpochSums {
   readonly #select
   readonly #put
-  #kept: { readonly epoch: number; readonly sums: KeptEpoch } | undefined
+  readonly #kept = new Map<number, KeptEpoch>()
 
   constructor(connection: SqliteConnection) {
     this.#select = connection.prepare<{ id: number; rec: Uint8Array }>(
@@ -35,10 +38,11 @@ export class EpochSums {
     this.#put = connection.prepare('INSERT OR REPLACE INTO epoch_sum VALUES (?, ?)')
   }
 
-  /** The sums of an epoch, to be changed and saved. Those of another one are saved before. */
+  /** The sums of an epoch, to be changed and saved. */
   of(epoch: number): KeptEpoch {
-    if (this.#kept?.epoch === epoch) return this.#kept.sums
-    this.save()
+    const kept = this.#kept.get(epoch)
+    if (kept !== undefined) return kept
+    if (this.#kept.size === keptEpochs) this.#leaveOldest()
     const sums: KeptEpoch = {
       addresses: new RowChecksums(addressTable.rows),
       hashes: new RowChecksums(hashTable.rows),
@@ -54,22 +58,32 @@ export class EpochSums {
         if (table === sums.holdings) sums.candidates = undefined
       }
     }
-    this.#kept = { epoch, sums }
+    this.#kept.set(epoch, sums)
     return sums
   }
 
   save(): void {
-    if (this.#kept === undefined) return
-    const { epoch, sums } = this.#kept
+    for (const [epoch, sums] of this.#kept) this.#saveEpoch(epoch, sums)
+  }
+
+  #leaveOldest(): void {
+    for (const [epoch, sums] of [...this.#kept].slice(0, 1)) {
+      this.#saveEpoch(epoch, sums)
+      this.#kept.delete(epoch)
+    }
+  }
+
+  #saveEpoch(epoch: number, sums: KeptEpoch): void {
     for (const [keyed, table] of tablesOf(sums).entries()) {
       const shape = tableShapes[keyed] as TableShape
       for (const [page, rec] of table.takeChanged()) this.#put.run([sumId(epoch, shape, page), rec])
     }
   }
 
-  /** The transaction has failed, or sums were changed past this object. */
-  forget(): void {
-    this.#kept = undefined
+  /** The transaction has failed, or sums were changed past this object. @param epoch - of this one alone; absent: of any. */
+  forget(epoch?: number): void {
+    if (epoch === undefined) this.#kept.clear()
+    else this.#kept.delete(epoch)
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { proofs } from './epochSums.ts'
 import type { Epoch } from './epochs.ts'
-import { chooseEpochs } from './epochs.ts'
+import { chooseEpochs, chooseUnlinked } from './epochs.ts'
 
 const layout = { epochTransactions: 10, mergeFanOut: 3 }
 
@@ -26,9 +26,19 @@ test('the newest epoch, and those with blocks that may be removed, are left alon
   expect(chosenSizes(epochs, 101)).toBeUndefined()
 })
 
+test('the oldest epoch is left alone while older blocks may be added to it', () => {
+  expect(chosenSizes(epochsOf(2, 40, 41, 42, 5))).toEqual([40, 41, 42])
+  const [oldest, ...others] = epochsOf(2, 40, 41, 5)
+  expect(chosenSizes([oldest!, ...others])).toBeUndefined()
+  expect(chosenSizes([{ ...oldest!, firstBlock: 0 }, ...others])).toBeUndefined()
+  const two = [oldest!, others.at(-1)!]
+  expect(chooseUnlinked(two, [], 10_000, layout)).toBeUndefined()
+  expect(chooseUnlinked([{ ...oldest!, firstBlock: 0 }, ...two.slice(1)], [], 10_000, layout)).toHaveLength(1)
+})
+
 test('smaller ones before and between the others go along, larger ones separate', () => {
   expect(chosenSizes(epochsOf(40, 10, 41, 42, 5))).toEqual([40, 10, 41, 42])
-  expect(chosenSizes(epochsOf(2, 40, 41, 42, 5))).toEqual([2, 40, 41, 42])
+  expect(chosenSizes(epochsOf(50, 2, 40, 41, 5))).toEqual([50, 2, 40, 41])
   expect(chosenSizes(epochsOf(10, 11, 100, 12, 13, 5))).toBeUndefined()
 })
 

@@ -21,6 +21,10 @@ export function createEpochTable(connection: SqliteConnection) {
   const selectNewest = connection.prepare<Epoch>(
     `SELECT ${columns} FROM epoch ORDER BY first_block DESC LIMIT 1`
   )
+  const selectGrowingDown = connection.prepare<Epoch>(
+    `SELECT ${columns} FROM (SELECT * FROM epoch ORDER BY first_block LIMIT 1)
+     WHERE id NOT IN (SELECT epoch FROM merge_source)`
+  )
   const selectAll = connection.prepare<Epoch>(`SELECT ${columns} FROM epoch ORDER BY first_block`)
   const selectHolding = connection.prepare<Epoch>(
     `SELECT ${columns} FROM epoch WHERE first_block <= ? ORDER BY first_block DESC LIMIT 1`
@@ -37,6 +41,8 @@ export function createEpochTable(connection: SqliteConnection) {
 
   return {
     newest: (): Epoch | undefined => selectNewest.get([]),
+    /** The oldest one, to which older blocks are added; absent while it is being merged. */
+    growingDown: (): Epoch | undefined => selectGrowingDown.get([]),
     /** The epoch that a block lies in. */
     holding: (block: number): Epoch | undefined => selectHolding.get([block]),
     /** Oldest first. */
@@ -72,7 +78,7 @@ export function chooseEpochs(
   safeBlock: number,
   layout: MergeLayout
 ): readonly Epoch[] | undefined {
-  const complete = completeEpochs(epochs, safeBlock)
+  const complete = completeEpochs(epochs, safeBlock, layout)
   const levels = complete.map(({ txCount }) => levelOf(txCount, layout))
   const highest = Math.max(-1, ...levels)
   for (let level = 0; level <= highest; level++) {
@@ -98,19 +104,29 @@ export function chooseEpochs(
 export function chooseUnlinked(
   epochs: readonly Epoch[],
   unproven: readonly number[],
-  safeBlock: number
+  safeBlock: number,
+  layout: MergeLayout
 ): readonly Epoch[] | undefined {
-  const newest = completeEpochs(epochs, safeBlock).findLast(
+  const newest = completeEpochs(epochs, safeBlock, layout).findLast(
     ({ id, proof }) => proof !== proofs.rows || unproven.includes(id)
   )
   return newest && [newest]
 }
 
-/** The newest epoch still grows, and where the others end is where the next one begins. */
-function completeEpochs(epochs: readonly Epoch[], safeBlock: number): readonly Epoch[] {
-  return epochs.filter((_, i) => {
+/**
+ * The newest epoch still grows, and where the others end is where the next one begins. The oldest one may grow too, by older
+ * blocks, until it is full or has block 0.
+ */
+function completeEpochs(
+  epochs: readonly Epoch[],
+  safeBlock: number,
+  { epochTransactions }: MergeLayout
+): readonly Epoch[] {
+  const growsDown = ({ firstBlock, txCount, proof }: Epoch) =>
+    firstBlock > 0 && txCount < epochTransactions && proof === proofs.parts
+  return epochs.filter((epoch, i) => {
     const next = epochs[i + 1]
-    return next !== undefined && next.firstBlock - 1 <= safeBlock
+    return next !== undefined && next.firstBlock - 1 <= safeBlock && !(i === 0 && growsDown(epoch))
   })
 }
 

@@ -84,7 +84,7 @@ export class EpochMerger {
     const unproven = this.#list
       .read()
       .holdings.flatMap(({ id, proof }) => (proof === proofs.none ? [id] : []))
-    return chooseUnlinked(epochs, unproven, safeBlock)
+    return chooseUnlinked(epochs, unproven, safeBlock, this.#layout)
   }
 
   /** Removes rows before the next merge begins, which reuses their pages. */

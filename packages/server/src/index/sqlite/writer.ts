@@ -7,7 +7,7 @@ import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { toPosition } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
-import type { AppendChange, Mark, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
+import type { AppendChange, Mark, PrependChange, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import { type ChainMeta, reportColumns, reportValues } from '../shared/rows.ts'
 import { type AppendLayout, createBlockAppender } from './commit.ts'
@@ -160,6 +160,15 @@ export class SqliteWriter implements WriterEngine {
       if (change.coverage !== undefined) this.#marks.setCoverage(change.coverage)
       if (change.finalized !== undefined) this.#marks.setFinal(change.finalized)
       this.#changePool(change.pool)
+    })
+  }
+
+  async prepend(blocks: PackedBlocks, { coverage, mayHaveReorged }: PrependChange): Promise<void> {
+    this.#throwFailure()
+    this.#idleWork.postpone()
+    this.#change(() => {
+      this.#appender.prepend(blocks, mayHaveReorged)
+      if (coverage !== undefined) this.#marks.setCoverage(coverage)
     })
   }
 

@@ -11,6 +11,7 @@ import { describeEvents } from './events.contract.ts'
 import { describeHoldings } from './holdings.contract.ts'
 import { describeLifetime } from './lifetime.contract.ts'
 import { describePool } from './pool.contract.ts'
+import { describePrepending } from './prepending.contract.ts'
 import { describeRecount } from './recount.contract.ts'
 import { describeReorgs } from './reorgs.contract.ts'
 import { describeReplacing } from './replacing.contract.ts'
@@ -64,6 +65,7 @@ export function describeStore(name: string, open: OpenStore, engineShare = 1, ke
     describe('blocks and history', () => describeBlocks(open, share))
     describe('reorgs', () => describeReorgs(open, share))
     describe('replacing a block', () => describeReplacing(open))
+    describe('older blocks', () => describePrepending(open, share))
     describe('coverage', () => describeCoverage(open))
     describe('account events', () => describeEvents(open, share))
     describe('recount', () => describeRecount(open, share, keepsCounts))

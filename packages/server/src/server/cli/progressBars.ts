@@ -64,8 +64,9 @@ export function createProgressBars(options: {
 
   function drawChain(status: SyncStatus, bar: SingleBar): void {
     const { chainId, head, indexedFrom, indexedTo } = status
+    const first = isBackfilling(status) ? (status.startBlock ?? indexedFrom) : indexedFrom
     const done = indexedTo === undefined ? 0 : indexedTo.number - indexedFrom + 1
-    const total = head === undefined ? 1 : Math.max(1, head - indexedFrom + 1)
+    const total = head === undefined ? 1 : Math.max(1, head - first + 1)
     const rate = rates.get(chainId) ?? createRate()
     rates.set(chainId, rate)
     rate.note(now(), done)
@@ -77,7 +78,7 @@ export function createProgressBars(options: {
   return {
     draw() {
       if (isStopped) return
-      const wanted = statuses().filter(({ phase }) => phase !== 'following')
+      const wanted = statuses().filter(status => status.phase !== 'following' || isBackfilling(status))
       const ids = wanted.map(({ chainId }) => chainId)
       if (ids.join() !== [...shown.keys()].join()) {
         close()
@@ -102,9 +103,14 @@ export function createProgressBars(options: {
   }
 }
 
+/** Reports whether blocks older than the index are being added. */
+function isBackfilling({ phase, indexedFrom, startBlock = indexedFrom }: SyncStatus): boolean {
+  return phase === 'following' && indexedFrom > startBlock
+}
+
 /** Words the state of a chain: its speed and the time left, or why it waits. */
 function describe(
-  { phase, rollingBackTo, head, indexedTo, problem }: SyncStatus,
+  { phase, rollingBackTo, head, indexedFrom, indexedTo, startBlock, problem, backfillProblem }: SyncStatus,
   blocksPerSecond: number | undefined,
   left: number,
   words: ChainWords | undefined
@@ -113,7 +119,9 @@ function describe(
   if (phase === 'stalled') return cut(nameNodes(`stalled: ${problem ?? 'no reason given'}`, words))
   if (phase === 'starting' || head === undefined)
     return `connecting to ${words?.hosts.join(', ') ?? 'the node'}`
-  const place = indexedTo === undefined ? `0 of ${head}` : `${indexedTo.number} of ${head}`
+  if (phase === 'following' && backfillProblem !== undefined) return cut(nameNodes(backfillProblem, words))
+  const upwards = indexedTo === undefined ? `0 of ${head}` : `${indexedTo.number} of ${head}`
+  const place = phase === 'following' ? `${indexedFrom} back to ${startBlock}` : upwards
   if (blocksPerSecond === undefined || blocksPerSecond <= 0) return place
   return `${place} ${blocksPerSecond.toFixed(1)} blocks/s ETA ${formatDuration(left / blocksPerSecond)}`
 }

@@ -103,7 +103,7 @@ function describeWaiting(
     .filter(({ backfilled }) => !backfilled)
     .map(
       ({ chainId }) =>
-        `${chains.get(chainId)?.name}: its calls are answered once the first backfill is complete\n`
+        `${chains.get(chainId)?.name}: its calls are answered once its newest blocks are indexed\n`
     )
     .join('')
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Integrity } from '../../model/sync.ts'
+import type { Backfill, Integrity } from '../../model/sync.ts'
 import { askServer } from '../check/askServer.ts'
 import { type ChainRow, readStores } from '../check/readStores.ts'
 import type { Config } from '../config/config.ts'
 import type { HealthReport } from '../http/operatorPages.ts'
-import { type Column, formatTable, oneLine, readConfig } from './terminal.ts'
+import { type Column, formatDuration, formatTable, oneLine, readConfig } from './terminal.ts'
 
 const notFollowingExit = 1
 
@@ -62,7 +62,8 @@ const columns: readonly Column<ChainRow>[] = [
   ['PHASE', row => phase(row) + place(row)],
   [
     'INDEXED',
-    ({ indexedFrom, indexedTo }) => (indexedTo === undefined ? '-' : `${indexedFrom}-${indexedTo}`)
+    ({ indexedFrom, indexedTo, backfill }) =>
+      indexedTo === undefined ? '-' : `${indexedFrom}-${indexedTo}${left(backfill)}`
   ],
   ['HEAD', ({ head }) => text(head)],
   ['AGE', ({ headAgeSeconds }) => (headAgeSeconds === undefined ? '-' : `${headAgeSeconds}s`)],
@@ -88,6 +89,14 @@ function phase(row: ChainRow): string {
 /** Words a server that does not index the chain itself. */
 function place({ waiting, indexing }: ChainRow): string {
   return indexing === false ? ', only answers' : waiting ? ', waiting' : ''
+}
+
+/** Words the blocks older than the index that are still being added. */
+function left(backfill: Backfill | undefined): string {
+  if (backfill === undefined) return ''
+  const { to, expectedSeconds, problem } = backfill
+  const why = problem ?? (expectedSeconds === undefined ? '' : `${formatDuration(expectedSeconds)} left`)
+  return `, back to ${to}${why === '' ? '' : `: ${oneLine(why)}`}`
 }
 
 /** Words how far the current pass of the background check is, and what it found. */

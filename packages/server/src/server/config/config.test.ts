@@ -29,7 +29,7 @@ const documented = {
     ],
     solana: [{ chainId: 103, rpcUrls: ['http://127.0.0.1:8899'], commitment: 'confirmed' }]
   },
-  history: { maxUnpaged: null, serveWhileSyncing: false, cacheBytes: 67_108_864 },
+  history: { maxUnpaged: null, serveWhileSyncing: true, cacheBytes: 67_108_864 },
   metadata: {
     ipfsGateways: ['https://ipfs.io'],
     arweaveGateways: ['https://arweave.net'],

@@ -107,8 +107,8 @@ export const configSchema = z
         'most transactions of an answer without `limit`: an integer from 1, or null for no bound'
       ),
       serveWhileSyncing: flag(
-        false,
-        'answer from an incomplete index during the first backfill: true or false'
+        true,
+        'answer while blocks older than the index are being added, with the first indexed block in the coverage: true or false'
       ),
       deepCacheBytes: positive(
         1_073_741_824,

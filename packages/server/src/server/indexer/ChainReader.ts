@@ -51,6 +51,8 @@ export interface ChainReaderOptions {
   readonly maxBytes: number
   /** Blocks between two polls of the head during a long catch-up. */
   readonly roundBlocks: number
+  /** See `FollowOptions`. */
+  readonly recentBlocks: number
   /** Time that the node's head may stay below the index before blocks it no longer knows are given up. */
   readonly lowerHeadGraceMs: number
   /** See `FollowOptions`. */
@@ -261,14 +263,19 @@ export class ChainReader {
   }
 }
 
+/** So many blocks of any chain are indexed within some seconds. */
+export const defaultRecentBlocks = 256
+
 /**
- * Returns the block at which an empty index begins. The newest final block is never reorganised. A development chain that has
- * begun anew may not reach the block that was meant for a longer one: its index begins at 0 then.
+ * Returns the block at which an empty index begins: close below the head, so that the chain is answered for at once; a backfill
+ * adds the blocks down to `startBlock`. The newest final block is never reorganised. A development chain that has begun anew may
+ * not reach the block that was meant for a longer one: its index begins at 0 then.
  */
 export function firstBlock(
-  { startBlock, dev }: Pick<ChainReaderOptions, 'startBlock' | 'dev'>,
+  { startBlock, recentBlocks, dev }: Pick<ChainReaderOptions, 'startBlock' | 'recentBlocks' | 'dev'>,
   { head, finalized }: { readonly head: number; readonly finalized?: number | undefined }
 ): number {
   if (startBlock === 'latest') return finalized ?? 0
-  return dev !== undefined && startBlock > head ? 0 : startBlock
+  const lowest = dev !== undefined && startBlock > head ? 0 : startBlock
+  return Math.max(lowest, head - recentBlocks + 1)
 }

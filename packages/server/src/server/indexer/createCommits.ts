@@ -32,8 +32,13 @@ const commitAfterMs = 500
 /**
  * @param write - stores a batch; called for one batch after the other.
  * @param onFailure - runs as soon as `write` has failed, which `add` and `finish` report only when they are called.
+ * @param order - in which the blocks are added; a batch is written upwards.
  */
-export function createCommits(write: (batch: PackedBlocks) => Promise<void>, onFailure: () => void): Commits {
+export function createCommits(
+  write: (batch: PackedBlocks) => Promise<void>,
+  onFailure: () => void,
+  order: 'up' | 'down' = 'up'
+): Commits {
   let batch: BlockRows[] = []
   let transactions = 0
   let bytes = 0
@@ -62,7 +67,7 @@ export function createCommits(write: (batch: PackedBlocks) => Promise<void>, onF
   async function send(): Promise<void> {
     if (batch.length === 0) return
     // Packed while the batch before is still being written.
-    const packed = packBlocks(take())
+    const packed = packBlocks(order === 'up' ? take() : take().toReversed())
     await underWay
     isBusy = true
     underWay = write(packed).finally(() => {

@@ -22,9 +22,11 @@ export interface FetchAheadOptions {
   readonly maxBytes: number
   readonly signal: AbortSignal
   readonly wait: Wait
+  /** From each block to the next one; 1. */
+  readonly step?: 1 | -1
 }
 
-/** Blocks fetched before they are taken, in the order of their numbers. */
+/** Blocks fetched before they are taken, in the order of their numbers, or downwards. */
 export interface FetchAhead {
   /**
    * Waits for the block `number`, and has those after it fetched meanwhile, also after it was returned. A call for another
@@ -64,7 +66,7 @@ interface BlockAhead {
 }
 
 export function createFetchAhead(options: FetchAheadOptions): FetchAhead {
-  const { source, window, maxBytes, signal } = options
+  const { source, window, maxBytes, signal, step = 1 } = options
   let scope: AbortScope = openAbortScope([signal])
   let ahead: BlockAhead[] = []
   let last = 0
@@ -112,7 +114,12 @@ export function createFetchAhead(options: FetchAheadOptions): FetchAhead {
   }
 
   function fill(): void {
-    for (let next = (ahead.at(-1)?.number ?? last) + 1; next <= last && hasRoom(); next++) begin(next)
+    for (
+      let next = (ahead.at(-1)?.number ?? last) + step;
+      step * (last - next) >= 0 && hasRoom();
+      next += step
+    )
+      begin(next)
   }
 
   async function drop(): Promise<void> {

@@ -44,6 +44,7 @@ function createGate(chain: readonly BlockRows[]) {
       return { ...marks, ...(head === undefined ? {} : { head, indexedFrom: 0 }) }
     },
     blockRef: async number => (stored.includes(number) ? chain[number]?.ref : undefined),
+    prependBlocks: nobody,
     replaceBlock: nobody,
     findSuspects: nobody,
     acceptRows: nobody,

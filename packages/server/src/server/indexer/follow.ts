@@ -7,7 +7,13 @@ import { openAbortScope } from '../../platform/concurrency/deadline.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
 import { ChainDataError, ConfigError, StoreError, StoreLostError } from '../../platform/errors.ts'
 import type { Logger } from '../../platform/logger.ts'
-import { type ChainEvent, ChainReader, type DevNodes, firstBlock } from './ChainReader.ts'
+import {
+  type ChainEvent,
+  ChainReader,
+  type DevNodes,
+  defaultRecentBlocks,
+  firstBlock
+} from './ChainReader.ts'
 import { createCommits } from './createCommits.ts'
 import { explainMissing } from './explainMissing.ts'
 import { BlockFailure, defaultMaxBytes, type Wait } from './fetchAhead.ts'
@@ -32,6 +38,8 @@ export interface FollowOptions {
   readonly window?: number
   /** Bytes of these blocks, at most, about; 32 MiB. */
   readonly maxBytes?: number
+  /** Newest blocks that an empty index begins with; the older ones follow in a backfill. See `firstBlock`. */
+  readonly recentBlocks?: number
   /** Blocks between two polls of the head during a long catch-up; 2,000. */
   readonly roundBlocks?: number
   /** Time that the node's head may stay below the index before blocks it no longer knows are given up; 30 s. */
@@ -55,10 +63,10 @@ export interface FollowOptions {
 export async function follow(options: FollowOptions): Promise<void> {
   const { source, store, identity, board, counts, logger, signal, startBlock, pollIntervalMs } = options
   const { window = 4_096, maxBytes = defaultMaxBytes, roundBlocks = 2_000, wait = pause } = options
-  const { lowerHeadGraceMs = 30_000, dev } = options
+  const { lowerHeadGraceMs = 30_000, recentBlocks = defaultRecentBlocks, dev } = options
   const reader = new ChainReader({
     ...{ source, stored: store, identity, startBlock, pollIntervalMs, logger },
-    ...{ window, maxBytes, roundBlocks, lowerHeadGraceMs, dev, wait }
+    ...{ window, maxBytes, roundBlocks, recentBlocks, lowerHeadGraceMs, dev, wait }
   })
   const logProgress = createProgressLog({ counts, logger })
   const pool = createPoolWatch({ source, store, board, counts, logger, signal, intervalMs: pollIntervalMs })
@@ -100,7 +108,7 @@ export async function follow(options: FollowOptions): Promise<void> {
     const degraded = board.read().degraded && (await store.state()).degraded
     board.change({ indexedTo: last.ref, degraded, problem: undefined })
     showPhase()
-    logProgress(last.ref.number, head)
+    logProgress(head - last.ref.number, { indexedTo: last.ref.number, head })
     logger.debug('stored blocks', { count: blocks, indexedTo: last.ref.number })
   }
 
@@ -116,7 +124,7 @@ export async function follow(options: FollowOptions): Promise<void> {
           headTimestampSeconds: event.timestampSeconds,
           // A lagging node must not take back what was final already.
           finalized: highest(event.finalized, board.read().finalized, finalized),
-          ...(head === undefined ? { indexedFrom: firstBlock({ startBlock, dev }, event) } : {})
+          ...(head === undefined ? { indexedFrom: firstBlock({ startBlock, recentBlocks, dev }, event) } : {})
         })
         const isNear = event.head - (head?.number ?? board.read().indexedFrom - 1) <= roundBlocks
         phase = hasLooked && board.read().backfilled && isNear ? 'following' : 'backfilling'
@@ -191,7 +199,10 @@ export async function follow(options: FollowOptions): Promise<void> {
     }
     if (!board.read().backfilled) {
       await store.markBackfilled()
-      logger.info('the first backfill is complete', { indexedTo: board.read().indexedTo?.number ?? 0 })
+      const { indexedFrom, indexedTo, startBlock: wanted = indexedFrom } = board.read()
+      const range = { indexedTo: indexedTo?.number ?? 0 }
+      if (indexedFrom <= wanted) logger.info('the first backfill is complete', range)
+      else logger.info('the newest blocks are indexed, older ones follow', { indexedFrom, ...range })
     }
     board.change({ phase: 'following', backfilled: true, problem: undefined })
   }

@@ -23,7 +23,7 @@ function watchProgress() {
   const log = createProgressLog({ counts, logger, now: () => clock.ms, intervalMs: 3_000 })
   const record = (blocks: number, transactions: number, indexedTo: number, head: number) => {
     counts.committed({ blocks, transactions, startedMs: 0 })
-    log(indexedTo, head)
+    return log(head - indexedTo, { indexedTo, head })
   }
   return { lines, clock, record }
 }
@@ -34,7 +34,7 @@ it('logs rates and the time left, at most once per interval', () => {
   record(40, 400, 39, 1_000)
   expect(lines).toEqual([])
   clock.ms = 4_000
-  record(60, 600, 99, 1_000)
+  expect(record(60, 600, 99, 1_000)).toBe(37)
   expect(lines).toEqual([
     { indexedTo: 99, head: 1_000, blocksPerSecond: 25, transactionsPerSecond: 250, etaSeconds: 37 }
   ])

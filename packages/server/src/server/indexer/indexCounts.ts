@@ -1,5 +1,5 @@
 import { createHistogram, depthBounds, type IndexFigures, writeBounds } from '../../platform/figures.ts'
-import type { Logger } from '../../platform/logger.ts'
+import type { LogFields, Logger } from '../../platform/logger.ts'
 
 /** Counts of what one indexer does, for its metrics and for the log. */
 export interface IndexCounts {
@@ -58,38 +58,41 @@ export function createIndexCounts(chainId: number): IndexCounts {
 }
 
 /**
- * Logs how a long catch-up is going: rates since the last line, and the time left at this rate.
+ * Logs how a long catch-up or backfill is going: rates since the last line, and the time left at this rate.
  *
  * @param options.intervalMs - at most one line in this time; nothing is written while the index keeps up.
- * @returns to be called after each commit.
+ * @returns to be called after each commit, with the number of blocks that are left; returns the seconds left at the present
+ *   rate, if it logged a line.
  */
 export function createProgressLog({
   counts,
   logger,
+  message = 'indexing',
   intervalMs = 3_000,
   now = () => performance.now()
 }: {
   readonly counts: Pick<IndexCounts, 'read'>
   readonly logger: Logger
+  readonly message?: string
   readonly intervalMs?: number
   readonly now?: () => number
-}): (indexedTo: number, head: number) => void {
+}): (left: number, range: LogFields) => number | undefined {
   let last = { atMs: now(), ...counts.read() }
-  return (indexedTo, head) => {
+  return (left, range) => {
     const current = { atMs: now(), ...counts.read() }
     const elapsedMs = current.atMs - last.atMs
-    if (elapsedMs < intervalMs) return
-    const left = head - indexedTo
-    if (left > 0) {
-      const blocksPerSecond = ((current.blocks - last.blocks) * 1000) / elapsedMs
-      logger.info('indexing', {
-        indexedTo,
-        head,
+    if (elapsedMs < intervalMs) return undefined
+    const blocksPerSecond = ((current.blocks - last.blocks) * 1000) / elapsedMs
+    const etaSeconds = left > 0 ? Math.ceil(left / blocksPerSecond) : undefined
+    if (etaSeconds !== undefined) {
+      logger.info(message, {
+        ...range,
         blocksPerSecond: Math.round(blocksPerSecond * 10) / 10,
         transactionsPerSecond: Math.round(((current.transactions - last.transactions) * 1000) / elapsedMs),
-        etaSeconds: Math.ceil(left / blocksPerSecond)
+        etaSeconds
       })
     }
     last = current
+    return etaSeconds
   }
 }

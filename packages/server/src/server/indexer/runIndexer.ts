@@ -3,7 +3,7 @@ import { createPoolReader } from '../../evm/pool/pool.ts'
 import type { ChainIdentity } from '../../index/port/status.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import { StoreInUseError } from '../../index/port/writer.ts'
-import { lowestStart } from '../../model/startBlock.ts'
+import { lowestStart, wantedStart } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createWebSocketHeads } from '../../nodes/evm/webSocketHeads.ts'
@@ -18,6 +18,8 @@ import {
 } from '../../platform/errors.ts'
 import type { NodeFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { present } from '../../platform/present.ts'
+import { backfill } from './backfill.ts'
 import { adviseReset, createHealer, type Healer } from './createHealer.ts'
 import { type FollowOptions, follow } from './follow.ts'
 import { readIdentity } from './identity.ts'
@@ -80,6 +82,7 @@ export async function runIndexer(options: RunIndexerOptions): Promise<void> {
     chainId: config.chainId,
     phase: 'starting',
     indexedFrom: stored?.range?.from ?? lowestStart(config.startBlock),
+    ...wantedStart(config.startBlock),
     ...(stored?.range === undefined ? {} : { indexedTo: stored.range.to }),
     backfilled: stored?.backfilled ?? false,
     degraded: stored?.degraded ?? false,
@@ -234,6 +237,7 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
     healed = Promise.all([
       healer.healInto(store, healing.signal, () => endRound()),
       scrub(following, healing.signal),
+      fillDown(opened, following, healing.signal),
       upgradeIndex({ ...following, store, signal: healing.signal })
     ])
     while (!signal.aborted) {
@@ -261,6 +265,17 @@ async function followInto(opened: OpenedStore, following: Following): Promise<vo
     await healed
   }
   await store.close()
+}
+
+/** Adds the blocks older than the index, where the configuration wants them. */
+async function fillDown({ store }: OpenedStore, following: Following, signal: AbortSignal): Promise<void> {
+  const { chainId, startBlock, window } = following.options.config
+  if (startBlock === 'latest') return
+  const { source, board, counts, logger, healer } = following
+  await backfill({
+    ...{ source, store, chainId, startBlock, board, counts, logger, signal, onDamage: healer.report },
+    ...present({ window })
+  })
 }
 
 /** Checks the index in the background, where the configuration wants that. */

@@ -3,7 +3,7 @@ import type { StoreLocation } from '../../index/parseStoreUrl.ts'
 import type { Hash } from '../../model/evm.ts'
 import type { NodeEndpoint } from '../../model/nodeEndpoint.ts'
 import type { RootVerification } from '../../model/rootParts.ts'
-import { lowestStart, type StartBlock } from '../../model/startBlock.ts'
+import { lowestStart, type StartBlock, wantedStart } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { TraceMode } from '../../model/traceMode.ts'
 import type { Waiver } from '../../model/waivableChecks.ts'
@@ -38,6 +38,7 @@ export interface IndexerConfig {
   /** See `FollowOptions`. */
   readonly lowerHeadGraceMs?: number
   readonly roundBlocks?: number
+  readonly recentBlocks?: number
   readonly window?: number
   /** Bound on one exchange with the node, retries included. */
   readonly rpcTimeoutMs?: number
@@ -134,6 +135,7 @@ export function startIndexer(options: StartIndexerOptions): Indexer {
     chainId: config.chainId,
     phase: 'starting',
     indexedFrom: lowestStart(config.startBlock),
+    ...wantedStart(config.startBlock),
     backfilled: false,
     degraded: false,
     poolCovered: false

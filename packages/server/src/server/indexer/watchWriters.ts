@@ -1,5 +1,6 @@
 import type { StoreReader } from '../../index/port/store.ts'
 import type { Hash } from '../../model/evm.ts'
+import { lowestStart, type StartBlock, wantedStart } from '../../model/startBlock.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import { pause } from '../../platform/concurrency/pause.ts'
 import { createPermits } from '../../platform/concurrency/permits.ts'
@@ -11,8 +12,8 @@ export interface WatchedChain {
   readonly chainId: number
   /** Not shared: reads of long histories must not make a writer look silent. */
   readonly reader: Pick<StoreReader, 'openSnapshot'>
-  /** First block of an index that is empty yet. */
-  readonly startBlock: number
+  /** As configured. */
+  readonly startBlock: StartBlock
   /** Called with the genesis block of the index, once its writer has been heard. */
   onGenesis?(genesisHash: Hash): void
 }
@@ -73,10 +74,11 @@ function watchChain(
 ): { readonly board: StatusBoard; look(): Promise<void> } {
   const board = createStatusBoard({
     ...{ chainId, phase: 'starting', waiting: true, indexing: false },
-    ...{ indexedFrom: startBlock, backfilled: false, degraded: false, poolCovered: false }
+    ...{ indexedFrom: lowestStart(startBlock), ...wantedStart(startBlock) },
+    ...{ backfilled: false, degraded: false, poolCovered: false }
   })
   const show = createWriterView({
-    ...{ board, startBlock, silentAfterMs },
+    ...{ board, startBlock: lowestStart(startBlock), silentAfterMs },
     silentProblem: `this process does not index, and none that does has said for more than ${silentAfterMs} ms how it stands`,
     ...(onGenesis === undefined ? {} : { onGenesis })
   })

@@ -40,7 +40,7 @@ type FromWriter =
 /** A store's writer that lives in another thread. */
 export interface WriterConnection {
   /**
-   * The same as `openStoreWriter`, over there. `commitBlocks` hands its buffers over: the caller's are empty afterwards.
+   * The same as `openStoreWriter`, over there. `commitBlocks` and `prependBlocks` hand their buffers over: the caller's are empty afterwards.
    * @throws {StoreError} also when the thread has ended.
    */
   open(location: StoreLocation, identity: ChainIdentity, options?: StoreWriterOptions): Promise<StoreWriter>
@@ -102,6 +102,7 @@ export function connectWriter(port: MessagePort): WriterConnection {
     return {
       state: call('state'),
       commitBlocks: (blocks, options) => call('commitBlocks', buffersOf(blocks))(blocks, options),
+      prependBlocks: blocks => call('prependBlocks', buffersOf(blocks))(blocks),
       replaceBlock: (block, damage) => call('replaceBlock', buffersOf(block))(block, damage),
       takeDamage: call('takeDamage'),
       dropPool: call('dropPool'),

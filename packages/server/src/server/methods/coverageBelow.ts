@@ -6,7 +6,6 @@ import {
   type DeepSource,
   deepReasons
 } from '../../model/deepHistory.ts'
-import type { BlockRef } from '../../model/evm.ts'
 import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
 
@@ -15,7 +14,7 @@ export type CoverageBelow = Pick<AnswerCoverage, 'deepHistory' | 'lacks' | 'deep
 
 /** A history that is older than the index. */
 interface History {
-  readonly anchor: BlockRef
+  readonly indexedFrom: number
   coverage(): Promise<DeepCoverage>
 }
 
@@ -27,7 +26,7 @@ export async function coverageBelow(
   if (source === undefined) return {}
   if (source === 'none' || below === undefined) return { deepHistory: 'none' }
   const { from, gaps, reason } = await below.coverage()
-  if (from >= below.anchor.number) return { deepHistory: 'none', ...present({ reason }) }
+  if (from >= below.indexedFrom) return { deepHistory: 'none', ...present({ reason }) }
   return {
     ...(gaps.includes('zero-value-receipts')
       ? { deepHistory: 'state', lacks: 'zero-value-receipts' }

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
 import { createRandom } from '../../../../devnet/src/platform/createRandom.ts'
 import type { Snapshot } from '../../index/port/store.ts'
+import { encodeBlock } from '../../index/record/encodeBlock.ts'
+import { packBlocks } from '../../index/record/packBlocks.ts'
 import { openSqliteReader } from '../../index/sqlite/openReader.ts'
 import { openSqliteWriter } from '../../index/sqlite/openWriter.ts'
 import { buildChain, hashOf, people } from '../../index/test/buildChain.ts'
@@ -49,7 +51,9 @@ async function textOf(
     if (found.kind !== 'confirmed') return found.kind
     olderThan = found.position
   }
-  return pageOf(pages, snapshot, { chainId, address, limit, before, olderThan, isWhole: true })
+  const { from: indexedFrom = 0 } = (await snapshot.indexedRange()) ?? {}
+  const page = { chainId, address, limit, before, olderThan, indexedFrom, isWhole: true }
+  return pageOf(pages, snapshot, page)
 }
 
 /** Asks in the order of the method. */
@@ -147,7 +151,7 @@ it('keeps nothing of a page that was not read to its end', async () => {
   await commitChain(writer, buildChain(plans))
   const pages = keeping(2 ** 20)
   const snapshot = await reader.openSnapshot()
-  const page = { chainId, address: alice, limit: 200, olderThan: undefined, isWhole: true }
+  const page = { chainId, address: alice, limit: 200, olderThan: undefined, indexedFrom: 0, isWhole: true }
   for await (const _ of pages.read(snapshot, page)) break
   const whole = await pageOf(pages, snapshot, page)
   expect(JSON.parse(`[${whole}]`)).toHaveLength(200)
@@ -170,7 +174,15 @@ it('keeps a page for each choice of what is attached, and hands the choice on', 
   const snapshot = await reader.openSnapshot()
   for (const round of [1, 2]) {
     for (const attached of choices) {
-      const page = { chainId, address: alice, limit: 5, olderThan: undefined, isWhole: true, attached }
+      const page = {
+        chainId,
+        address: alice,
+        limit: 5,
+        olderThan: undefined,
+        indexedFrom: 0,
+        isWhole: true,
+        attached
+      }
       expect(await pageOf(pages, snapshot, page)).toBe(JSON.stringify(attached ?? 'nothing'))
     }
     expect([round, asked.mock.calls.length]).toEqual([round, choices.length])
@@ -184,7 +196,7 @@ it('gives a page out without a read as long as nothing is committed, and reads a
   const first = buildChain([[{ name: 'a', parties: [alice, bob] }]])
   await commitChain(writer, first)
   const pages = keeping(2 ** 20)
-  const page = { chainId, address: alice, limit: 5, olderThan: undefined, isWhole: true }
+  const page = { chainId, address: alice, limit: 5, olderThan: undefined, indexedFrom: 0, isWhole: true }
   const ask = async () => {
     const snapshot = await reader.openSnapshot()
     await snapshot.indexedRange()
@@ -216,7 +228,7 @@ it('gives no page out without a read that something pending came before', async 
   const [alice = '0x', bob = '0x'] = accounts
   await commitChain(writer, buildChain([[{ name: 'a', parties: [alice, bob] }]]))
   const pages = keeping(2 ** 20)
-  const page = { chainId, address: alice, limit: 5, olderThan: undefined, isWhole: false }
+  const page = { chainId, address: alice, limit: 5, olderThan: undefined, indexedFrom: 0, isWhole: false }
   for (let i = 0; i < 3; i++) {
     const snapshot = await reader.openSnapshot()
     await snapshot.indexedRange()
@@ -226,4 +238,21 @@ it('gives no page out without a read that something pending came before', async 
   const version = reader.unchangedState()?.version
   expect(version).toBeDefined()
   expect(pages.unchanged(version ?? 0, page)).toBe(undefined)
+})
+
+it('reads a page again that older blocks make longer, and keeps one that is full', async () => {
+  const { writer, reader } = await startStore()
+  const [alice = '0x', bob = '0x'] = accounts
+  const blocks = buildChain(Array.from({ length: 4 }, (_, i) => [{ name: String(i), parties: [alice, bob] }]))
+  await commitChain(writer, blocks.slice(2))
+  const pages = keeping(2 ** 20)
+  const ask = async (limit: number) => {
+    const snapshot = await reader.openSnapshot()
+    const text = await textOf(pages, snapshot, alice, limit)
+    await snapshot.close()
+    return JSON.parse(`[${text}]`).length
+  }
+  expect([await ask(2), await ask(3)]).toEqual([2, 2])
+  await writer.prependBlocks(packBlocks(blocks.slice(1, 2).map(encodeBlock)))
+  expect([await ask(2), await ask(3)]).toEqual([2, 3])
 })

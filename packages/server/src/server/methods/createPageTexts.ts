@@ -23,10 +23,12 @@ export interface ConfirmedPage {
   readonly attached?: Attached | undefined
   /** The view includes history older than the index; absent: it does not. */
   readonly isDeep?: boolean
+  /** First block of the index, which older ones may be added to. */
+  readonly indexedFrom: number
 }
 
 /** Everything that distinguishes a page from others. */
-type PageName = Omit<ConfirmedPage, 'olderThan' | 'isWhole'>
+type PageName = Omit<ConfirmedPage, 'olderThan' | 'isWhole' | 'indexedFrom'>
 
 /** The source of pages: a snapshot, with or without history older than the index. */
 export type HistoryView = Pick<HistoryReader, 'records'> &
@@ -54,6 +56,8 @@ interface KeptPage {
   readonly rollbacks: number
   /** Newest transaction that the page could begin with; absent: the address has none. */
   readonly newestId: number | undefined
+  /** First block of the index, where older ones would make the page longer; absent where it is full. */
+  readonly indexedFrom: number | undefined
   readonly text: ResultText
   /** Last version in which the page was a whole answer; absent where that is not known. */
   version: number | undefined
@@ -64,8 +68,9 @@ interface KeptPage {
  * again, and most of the time nothing has come.
  *
  * As long as nothing at all is committed to the index, a kept page is given out without a read. Otherwise it is judged by what
- * can change it: newer transactions of the address, and blocks that are rolled back. So it still holds when the snapshot has the same
- * newest transaction of the address, and as many rollbacks, as the one that it was read from.
+ * can change it: newer transactions of the address, blocks that are rolled back, and older blocks, if it is not full. So it still
+ * holds when the snapshot has the same newest transaction of the address, as many rollbacks and, if it is not full, the same first
+ * block as the one that it was read from.
  *
  * @param options.bytes - of all texts together; 0 keeps none.
  */
@@ -85,7 +90,8 @@ export function createPageTexts(options: {
     async find(view, page) {
       const known = kept.get(nameOf(page))
       if (known === undefined) return undefined
-      const { rollbacks, newestId, text } = known
+      const { rollbacks, newestId, indexedFrom, text } = known
+      if (indexedFrom !== undefined && indexedFrom !== page.indexedFrom) return undefined
       if (rollbacks !== (await view.rollbacks()) || newestId !== (await newestOf(view, page)))
         return undefined
       if (page.isWhole) known.version = view.version
@@ -96,9 +102,11 @@ export function createPageTexts(options: {
       const { address, limit, olderThan, attached } = page
       let newestId = olderThan && toTransactionId(olderThan)
       let text: string | undefined = ''
+      let count = 0
       const records = view.records(address, { limit, ...(olderThan === undefined ? {} : { olderThan }) })
       for await (const chunk of records) {
         newestId ??= chunk.ids[0]
+        count += chunk.ids.length
         const piece = write(chunk, attached)
         if (text !== undefined) text = text === '' ? piece : `${text},${piece}`
         if (text !== undefined && text.length > longestText) text = undefined
@@ -108,7 +116,8 @@ export function createPageTexts(options: {
       if (text === undefined || bytes === 0) return
       const rollbacks = await view.rollbacks()
       const version = page.isWhole ? view.version : undefined
-      const entry = { rollbacks, newestId, text: new ResultText(text), version }
+      const indexedFrom = count < limit ? page.indexedFrom : undefined
+      const entry = { rollbacks, newestId, indexedFrom, text: new ResultText(text), version }
       kept.set(nameOf(page), entry, entryBytes + text.length * codedShare)
     }
   }

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { DeepHistory } from '../../evm/below/createDeepHistory.ts'
 import type { Snapshot } from '../../index/port/store.ts'
+import { firstTransactionId } from '../../index/record/transactionId.ts'
 import { people } from '../../index/test/buildChain.ts'
 import { openMemoryDeepHistoryCache } from '../../index/test/memoryDeepHistoryCache.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { Address, BlockRef } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
+import { BoundedMap } from '../../platform/boundedMap.ts'
 import { StoreUnavailableError } from '../../platform/errors.ts'
 import { type BelowIndex, joinBelow, openBelowIndex } from './openBelowIndex.ts'
 
@@ -32,7 +34,10 @@ afterEach(() => cache.close())
 
 const letLeave = () => cache.save(other, anchor, { from: 0, below: 1_000, records: [], candidates: [] })
 
-async function open(onRead = async () => undefined): Promise<BelowIndex> {
+async function open(
+  onRead = async () => undefined,
+  anchors?: BoundedMap<Address, BlockRef>
+): Promise<BelowIndex> {
   const deep = {
     cache,
     answeredBy: () => 'ots' as const,
@@ -42,7 +47,13 @@ async function open(onRead = async () => undefined): Promise<BelowIndex> {
       return { isDone: true, reachedBlock: 0 }
     }
   } as Partial<DeepHistory> as DeepHistory
-  const below = await openBelowIndex({ chainId: 1, deep }, snapshot, account, {} as SyncStatus, context)
+  const below = await openBelowIndex(
+    { chainId: 1, deep, ...(anchors && { anchors }) },
+    snapshot,
+    account,
+    {} as SyncStatus,
+    context
+  )
   if (below === undefined) throw new Error('something lies below this index')
   return below
 }
@@ -75,4 +86,29 @@ it('gives a page that is full without what is not read yet', async () => {
   const below = await open()
   expect(await idsOf(below, 1)).toEqual([7])
   await expect(idsOf(below, 2)).rejects.toThrow(StoreUnavailableError)
+})
+
+it('keeps what was read of an account while the index gets older blocks, and gives nothing twice', async () => {
+  const ids = [firstTransactionId(950), firstTransactionId(900) - 1, 7]
+  const records = ids.map(id => ({ ...record, id }))
+  await letLeave()
+  await cache.save(account, anchor, { from: 0, below: 1_000, records, candidates: [held] })
+  const anchors = new BoundedMap<Address, BlockRef>(10)
+  const openAt = async (from: number) => {
+    snapshot = {
+      ...snapshot,
+      indexedRange: async () => ({ from, to: anchor, toTimestampSeconds: 1 }),
+      blockRef: async (number: number) =>
+        number === 1_000 ? anchor : { number, hash: `0x${number.toString(16).padStart(64, '0')}` as const }
+    }
+    return open(undefined, anchors)
+  }
+  expect(await idsOf(await openAt(1_000))).toEqual(ids)
+  const later = await openAt(900)
+  expect(later.anchor).toEqual(anchor)
+  expect(await later.missing(undefined)).toBeUndefined()
+  expect(await idsOf(later)).toEqual(ids.slice(1))
+  expect((await openAt(900)).anchor).toEqual(anchor)
+  await letLeave()
+  expect((await openAt(900)).anchor.number).toBe(900)
 })

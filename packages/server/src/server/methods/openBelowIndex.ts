@@ -13,6 +13,7 @@ import {
 import type { DeepCoverage, DeepProgress, DeepSource } from '../../model/deepHistory.ts'
 import type { Address, BlockRef, Hash, HoldingCandidate } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
+import type { BoundedMap } from '../../platform/boundedMap.ts'
 import { DeadlineError, withDeadline } from '../../platform/concurrency/deadline.ts'
 import { NodeUnavailableError } from '../../platform/errors.ts'
 import { Refusal } from '../../platform/refusal.ts'
@@ -27,12 +28,18 @@ export interface DeepChain {
   readonly deep?: DeepHistory | undefined
   /** Refuse history older than the index that may lack anything; default false. */
   readonly isStrict?: boolean
+  /**
+   * First block of the index when an account's older history was first read: what was read is kept by it, while the index gets
+   * older blocks. Absent: it is read anew then.
+   */
+  readonly anchors?: BoundedMap<Address, BlockRef>
 }
 
 /** History older than the index, for one answer about one account. */
 export interface BelowIndex {
-  /** First block of the index. */
+  /** Block of the index before which history was read; its first one, or a later one. */
   readonly anchor: BlockRef
+  readonly indexedFrom: number
   /** Reads the account's records, newest first; only what is not `missing`. @throws {StoreUnavailableError} it is missing by now. */
   records(part: HistoryPart): AsyncIterable<RecordChunk>
   /** Returns the read that is needed for `atMost` records older than that, or all there are; absent: none. */
@@ -57,7 +64,7 @@ export interface MissingBelow {
 
 /** @returns `undefined`: there is no history older than the index, or no node answers for it. */
 export async function openBelowIndex(
-  { chainId, deep, isStrict = false }: DeepChain,
+  { chainId, deep, isStrict = false, anchors }: DeepChain,
   snapshot: StatusReader & Pick<HistoryReader, 'records'>,
   address: Address,
   status: SyncStatus,
@@ -65,8 +72,8 @@ export async function openBelowIndex(
 ): Promise<BelowIndex | undefined> {
   const range = await snapshot.indexedRange()
   if (deep === undefined || range === undefined || range.from === 0) return undefined
-  const anchor = await snapshot.blockRef(range.from)
-  if (anchor === undefined) throw new Error(`the first indexed block ${range.from} is not in the index`)
+  const indexedFrom = range.from
+  const anchor = await findAnchor(deep, anchors, snapshot, address, indexedFrom)
   const { finalized = -1 } = await snapshot.marks()
   const isFinal = Math.max(finalized, status.finalized ?? -1) >= range.from - 1
   const request = { address, anchor, signal, deadlineMs }
@@ -84,7 +91,7 @@ export async function openBelowIndex(
   const lowest = async () => (deep.answeredBy() === undefined ? 0 : (await coverage()).from)
   const belowId = (olderThan: TransactionPosition | undefined) =>
     Math.min(
-      firstTransactionId(anchor.number),
+      firstTransactionId(indexedFrom),
       olderThan === undefined ? Number.POSITIVE_INFINITY : toTransactionId(olderThan)
     )
   const kept = ({ olderThan, limit }: HistoryPart) =>
@@ -103,7 +110,7 @@ export async function openBelowIndex(
   }
 
   return {
-    ...{ anchor, count, coverage },
+    ...{ anchor, indexedFrom, count, coverage },
     async *records(part) {
       let left = part.limit ?? Number.POSITIVE_INFINITY
       for await (const chunk of kept(part)) {
@@ -139,6 +146,27 @@ export async function openBelowIndex(
       return candidates
     }
   }
+}
+
+/** @throws {Error} the first block is not in the index. */
+async function findAnchor(
+  { cache }: DeepHistory,
+  anchors: DeepChain['anchors'],
+  snapshot: StatusReader,
+  address: Address,
+  indexedFrom: number
+): Promise<BlockRef> {
+  const known = anchors?.get(address)
+  if (known !== undefined && known.number > indexedFrom) {
+    const stored = await snapshot.blockRef(known.number)
+    const { recordsFrom, candidatesFrom } = await cache.known(address, known)
+    // What was read counts as long as it goes further back than the index.
+    if (stored?.hash === known.hash && Math.min(recordsFrom, candidatesFrom) < indexedFrom) return known
+  }
+  const first = await snapshot.blockRef(indexedFrom)
+  if (first === undefined) throw new Error(`the first indexed block ${indexedFrom} is not in the index`)
+  anchors?.set(address, first)
+  return first
 }
 
 /** An account that has sent something has most likely done so in one of so many of its newest transactions. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { IndexCoverage, IndexedRange, IndexMarks, StatusReader } from '../../index/port/status.ts'
 import type { IndexState, Snapshot, StoreReader } from '../../index/port/store.ts'
 import type { AnswerCoverage } from '../../model/coverage.ts'
-import { newestHead, type ReadinessRules, type SyncStatus, whyNotReady } from '../../model/sync.ts'
+import { newestHead, type ReadinessRules, type SyncStatus, whyNotReady, withIndex } from '../../model/sync.ts'
 import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
@@ -79,13 +79,13 @@ function isSettled({ settled }: IndexMarks, status: SyncStatus, isOver: boolean)
  * `requireReady`. Where it may not, these say why, or wait.
  */
 export function isCurrent(
-  { marks }: IndexState,
+  { marks, range }: IndexState,
   status: SyncStatus,
   { isFirstPage, ...rules }: ReadinessRules & { readonly isFirstPage: boolean }
 ): boolean {
-  if (status.indexUnusable || !marks.backfilled) return false
-  if (!isFirstPage) return true
-  return isSettled(marks, status, false) && whyNotReady({ ...status, backfilled: true }, rules) === undefined
+  if (status.indexUnusable) return false
+  const why = whyNotReady(withIndex(status, { ...marks, range }), rules)
+  return isFirstPage ? why === undefined && isSettled(marks, status, false) : why !== 'backfill'
 }
 
 /**
@@ -109,10 +109,28 @@ export async function requireReady(
   status: SyncStatus,
   { isFirstPage, ...rules }: ReadinessRules & { readonly isFirstPage: boolean }
 ): Promise<void> {
-  const { backfilled } = await snapshot.marks()
-  const why = whyNotReady({ ...status, backfilled }, rules)
+  const why = whyNotReady(await readStatus(snapshot, status), rules)
   if (why === 'backfill') throw await notBackfilled(snapshot, status)
   if (why !== undefined && isFirstPage) throw notHeard(status)
+}
+
+/**
+ * Lets an answer pass only once the index has reached the head, and, without `serveWhileSyncing`, the block that it is to begin at.
+ *
+ * @throws {Refusal} as `notBackfilled`.
+ */
+export async function requireSynced(
+  snapshot: StatusReader,
+  status: SyncStatus,
+  serveWhileSyncing: boolean
+): Promise<void> {
+  const why = whyNotReady(await readStatus(snapshot, status), { serveWhileSyncing, nowMs: 0 })
+  if (why === 'backfill') throw await notBackfilled(snapshot, status)
+}
+
+/** Puts what the view shows of the index in place of what its indexer last reported. */
+async function readStatus(snapshot: StatusReader, status: SyncStatus): Promise<SyncStatus> {
+  return withIndex(status, { ...(await snapshot.marks()), range: await snapshot.indexedRange() })
 }
 
 /** Reports whether a first backfill has stored the newest block that is known of the node: a status names no lag then. */
@@ -155,7 +173,7 @@ function sentenceOn(chainId: number, text: string): string {
 }
 
 /**
- * Makes the refusal of a chain whose first backfill is not complete: NOT_SYNCED with how far it is, so that "none" always means
+ * Makes the refusal of a chain whose index has not all blocks yet: NOT_SYNCED with how far it is, so that "none" always means
  * none; UPSTREAM_UNAVAILABLE while its node has never answered.
  */
 export async function notBackfilled(snapshot: StatusReader, status: SyncStatus): Promise<Refusal> {
@@ -164,7 +182,14 @@ export async function notBackfilled(snapshot: StatusReader, status: SyncStatus):
   const head = headOf(status, range)
   if (head === undefined) return notHeard(status)
   const indexedTo = range?.to.number
-  const reached = indexedTo === undefined ? 'not indexed yet' : `indexed up to block ${indexedTo} of ${head}`
+  const { startBlock } = status
+  const isBackfilling = range !== undefined && range.from > (startBlock ?? range.from) && indexedTo === head
+  const reached =
+    indexedTo === undefined
+      ? 'not indexed yet'
+      : isBackfilling
+        ? `indexed from block ${range.from} on, and older blocks are still being added, down to ${startBlock}`
+        : `indexed up to block ${indexedTo} of ${head}`
   const stalled = phase === 'stalled' && problem !== undefined ? ` It is stalled: ${problem}` : ''
   return new Refusal('NOT_SYNCED', `Chain ${chainId} is ${reached}.${stalled}`, {
     head,

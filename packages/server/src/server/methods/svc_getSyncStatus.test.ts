@@ -143,7 +143,18 @@ describe('what a status says of the chain', () => {
     expect(ahead).toMatchObject({ ready: false, problem: expect.stringContaining('transaction pool') })
     const syncing = { marks: { backfilled: false }, status: { phase: 'backfilling' } } as const
     expect(await ask(syncing)).toMatchObject({ ready: false })
-    expect(await ask({ ...syncing, serveWhileSyncing: true })).toMatchObject({ ready: true })
+    expect(await ask({ ...syncing, serveWhileSyncing: true })).toMatchObject({ ready: false })
+  })
+
+  it('names the blocks that a backfill has still to add, and is ready meanwhile if the host wants that', async () => {
+    const status = { startBlock: 2, backfillSeconds: 7 }
+    const backfill = { to: 2, blocksLeft: 3, expectedSeconds: 7 }
+    expect(await ask({ status, serveWhileSyncing: true })).toMatchObject({ ready: true, backfill })
+    expect(await ask({ status })).toMatchObject({ ready: false, backfill })
+    const problem = 'the node has pruned block 4'
+    const stuck = await ask({ status: { startBlock: 2, backfillProblem: problem } })
+    expect(stuck.backfill).toEqual({ to: 2, blocksLeft: 3, problem })
+    expect(await ask({ status: { startBlock: 5 } })).not.toHaveProperty('backfill')
   })
 
   it('is degraded while the head is below the index', async () => {

@@ -95,7 +95,7 @@ function toWireStatus(
   const status = view === undefined ? reported : withIndex(reported, { ...view.marks, range: view.range })
   const state = toChainState(status, rules)
   const { chainId, phase, degraded, indexedFrom, indexedTo, poolCovered } = state
-  const { head, headAgeSeconds, finalized, lagBlocks, problem } = state
+  const { head, headAgeSeconds, finalized, lagBlocks, problem, backfill } = state
   const { tracedFrom, operationsFrom } = view?.coverage ?? {}
   const coversAll = (from: number | undefined) =>
     indexedTo !== undefined && from !== undefined && from <= indexedFrom
@@ -107,7 +107,7 @@ function toWireStatus(
     phase,
     ...present({ head, headAgeSeconds, finalized }),
     ...(indexedTo === undefined ? {} : { indexedFrom, indexedTo: indexedTo.number }),
-    ...present({ lagBlocks }),
+    ...present({ lagBlocks, backfill }),
     degraded,
     ...present({ problem: problem ?? (view === undefined ? 'the store does not answer' : undefined) }),
     ...present({ deepHistory: indexedFrom === 0 ? 'none' : deepHistory }),

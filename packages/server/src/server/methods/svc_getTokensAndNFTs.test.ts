@@ -143,16 +143,24 @@ describe('svc_getTokensAndNFTs', () => {
     })
   })
 
-  it('is not answered before the first backfill is complete, unless the host wants it', async () => {
+  it('is not answered before the index has reached the head', async () => {
     const syncing = await start({ isBackfilled: false })
     await expect(syncing.method([alice], context)).rejects.toMatchObject({
       reason: 'NOT_SYNCED',
       data: { indexedTo: 5, head: 9 }
     })
     expect(syncing.asked).toEqual([])
-    const eager = await start({ isBackfilled: false, serveWhileSyncing: true })
+  })
+
+  it('is answered while older blocks are added, unless the host does not want it', async () => {
+    const eager = await start({ serveWhileSyncing: true })
+    eager.chain.current = { ...eager.chain.current, startBlock: 2 }
     await eager.method([alice], context)
-    expect(eager.asked[0]).not.toHaveProperty('at')
+    expect(eager.asked[0]).toHaveProperty('at')
+    const strict = await start()
+    strict.chain.current = { ...strict.chain.current, startBlock: 2 }
+    await expect(strict.method([alice], context)).rejects.toMatchObject({ reason: 'NOT_SYNCED' })
+    expect(strict.asked).toEqual([])
   })
 
   it('is not answered from an index that does not follow its node', async () => {

@@ -13,9 +13,9 @@ import { chainOf, type Handlers, type MethodContext, metadataBudget } from './Me
 import { type BelowIndex, type DeepChain, openBelowIndex } from './openBelowIndex.ts'
 import {
   coverageOf,
-  notBackfilled,
   openSettled,
   requireFollowing,
+  requireSynced,
   retryWhileMoving
 } from './requireCurrent.ts'
 
@@ -87,8 +87,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     const { snapshot, status } = await openSettled(chain, context.signal)
     let below: BelowIndex | undefined
     try {
-      if (!(await snapshot.marks()).backfilled && !serveWhileSyncing)
-        throw await notBackfilled(snapshot, status)
+      await requireSynced(snapshot, status, serveWhileSyncing)
       below = await openBelowIndex(chain, snapshot, owner, status, context)
     } finally {
       await snapshot.close()
@@ -105,10 +104,9 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
   ): Promise<Pick<HoldingsRequest, 'candidates' | 'at' | 'branch'>> {
     const { snapshot, status } = await openSettled(chain, context.signal)
     try {
-      const { backfilled: isBackfilled } = await snapshot.marks()
-      if (!isBackfilled && !serveWhileSyncing) throw await notBackfilled(snapshot, status)
+      await requireSynced(snapshot, status, serveWhileSyncing)
       // An index that lags far behind does not know what the account has received since.
-      if (isBackfilled) requireFollowing(status)
+      requireFollowing(status)
       const range = await snapshot.indexedRange()
       const candidates: HoldingCandidate[] = []
       for await (const chunk of snapshot.holdingCandidates(owner)) candidates.push(...chunk)
@@ -117,8 +115,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
       // Logs are enough for that, which every node has.
       const deepHistory = older === undefined ? 'none' : 'node'
       context.onCoverage?.(await coverageOf(chain.chainId, snapshot, { deepHistory }))
-      // A half-built index says nothing about its last block; then the node's latest is the better one.
-      if (!isBackfilled || !range) return { candidates }
+      if (!range) return { candidates }
       const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }
       return { candidates, at, branch: await snapshot.rollbacks() }
     } finally {

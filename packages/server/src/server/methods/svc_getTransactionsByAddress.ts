@@ -114,8 +114,9 @@ export function createGetTransactionsByAddress(
       const source = deep ? await whoAnswersBelow(deep, snapshot, context.signal) : 'none'
       const isAnswered = source !== 'none' || chain.isStrict === true
       const below = isAnswered ? await openBelowIndex(chain, snapshot, address, status, context) : undefined
+      const { from: indexedFrom = 0 } = (await snapshot.indexedRange()) ?? {}
       const asked = {
-        ...{ ...namePage(chainId, address, page), isDeep: below !== undefined },
+        ...{ ...namePage(chainId, address, page), isDeep: below !== undefined, indexedFrom },
         ...(await openPage(snapshot, below, address, page, chainId))
       }
       const missing = await requireWhole(snapshot, below, asked, maxUnpaged)

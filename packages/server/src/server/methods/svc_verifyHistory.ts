@@ -148,7 +148,7 @@ export function createVerifyHistory({
       if (missing === undefined) {
         const covered = await coverageBelow(source, below)
         if (below === undefined || covered.deepHistory === 'none') return { covered }
-        const records = () => below.records({})
+        const records = (blockNumber: number) => below.records({ olderThan: { blockNumber, index: 0 } })
         const candidates = await below.readCandidates()
         const range = { from: covered.deepFrom ?? 0, below: below.anchor.number }
         return { covered, older: { ...range, isTraced: traces === 'on', records, candidates } }

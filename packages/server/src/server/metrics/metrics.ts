@@ -110,7 +110,7 @@ function addSyncMetrics(page: MetricsPage, read: () => readonly ChainState[]): v
   gauge('lag_blocks', 'Blocks between the head and the index.', ({ head, indexedTo, indexedFrom }) =>
     head === undefined ? undefined : Math.max(0, head - (indexedTo?.number ?? indexedFrom - 1))
   )
-  gauge('backfilled', '1 once the first backfill is complete.', s => s.backfilled)
+  gauge('backfilled', '1 once the blocks that histories wait for are indexed.', s => s.backfilled)
   gauge('waiting', '1 while another server on the same store indexes the chain.', s => s.waiting === true)
   const indexingHelp = '1 where this server indexes the chain or takes its turn to; 0 where it only answers.'
   gauge('indexing', indexingHelp, s => s.indexing !== false)

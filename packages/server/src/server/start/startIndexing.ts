@@ -1,6 +1,5 @@
 import { openStoreReaders } from '../../index/openStoreReaders.ts'
 import type { StoreReader } from '../../index/port/store.ts'
-import { lowestStart } from '../../model/startBlock.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { chooseRoots } from '../config/chooseRoots.ts'
@@ -63,7 +62,7 @@ async function watchOthers(
   const readers = await openStoreReaders(primary, { connections: looksAtOnce })
   const watched = await Promise.all(
     openChains.map(async ({ chain: { chainId, startBlock }, rpc }) => ({
-      ...{ chainId, startBlock: lowestStart(startBlock), onGenesis: rpc.expectGenesis },
+      ...{ chainId, startBlock, onGenesis: rpc.expectGenesis },
       reader: await readers.open(chainId)
     }))
   )

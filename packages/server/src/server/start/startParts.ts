@@ -4,11 +4,13 @@ import { createEvmSource } from '../../evm/blocks/evmSource.ts'
 import { createEvmHoldings } from '../../evm/holdings/holdings.ts'
 import { createSpamJudge } from '../../evm/holdings/spam/createSpamJudge.ts'
 import { chainPresets } from '../../model/chainPresets.ts'
+import type { Address, BlockRef } from '../../model/evm.ts'
 import { labelChain } from '../../model/labelChain.ts'
 import { toChainState } from '../../model/sync.ts'
 import { createEvmRpc, type EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
+import { BoundedMap } from '../../platform/boundedMap.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { type Damage, NodeUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures, ServerFigures } from '../../platform/figures.ts'
@@ -118,13 +120,17 @@ export async function startParts(
       holdings: createEvmHoldings({ rpc, chainId }),
       states: createAccountStates({ rpc, chainId, source }),
       headers: createVerifiedBlocks(chain, rpc),
-      deep,
+      ...{ deep, anchors: new BoundedMap<Address, BlockRef>(rememberedAnchors) },
       isStrict: deepHistory === 'strict',
       traces,
       deepHistory: () => (deep === undefined ? 'none' : deep.answeredBy()),
       status: () => {
-        const status = indexer.status()
-        return status.problem === undefined ? status : { ...status, problem: hide(status.problem) }
+        const { problem, backfillProblem, ...status } = indexer.status()
+        return {
+          ...status,
+          ...(problem !== undefined && { problem: hide(problem) }),
+          ...(backfillProblem !== undefined && { backfillProblem: hide(backfillProblem) })
+        }
       },
       /** Of the indexer's upstreams and of those that state is read from. */
       figures: (): NodeFigures => ({
@@ -254,6 +260,9 @@ function indexFiguresOf(indexer: Pick<Indexer, 'figures'>): Pick<NodeFigures, 'i
 
 /** Histories begin at the first indexed block then. */
 const noDeepHistory = 'no node lists the transactions of an address or has old states, as deepHistory needs'
+
+/** Accounts whose older history is kept while the index gets older blocks. */
+const rememberedAnchors = 4_096
 
 /** Timeout at the start of asking nodes what they offer; a call that needs to know asks again. */
 const firstLookMs = 30_000

@@ -1,4 +1,5 @@
 import {
+  type Backfill,
   type ChainState,
   type Integrity,
   type SolanaState,
@@ -107,7 +108,7 @@ export interface EvmChainHealth {
   readonly phase: SyncStatus['phase']
   /** Histories are answered, as `svc_getSyncStatus` has it. */
   readonly ready: boolean
-  /** The first backfill is complete. */
+  /** The blocks that histories wait for are indexed. */
   readonly backfilled: boolean
   readonly head?: number
   /** Time since the timestamp of the head block. */
@@ -116,6 +117,8 @@ export interface EvmChainHealth {
   /** Absent, like `indexedTo`, while nothing is indexed. */
   readonly indexedFrom?: number
   readonly indexedTo?: number
+  /** Blocks older than the index that are being added; absent where there are none to add. */
+  readonly backfill?: Backfill
   readonly lagBlocks?: number
   /** Blocks by which the head is below the index: the node went back. */
   readonly headBelowIndexBlocks?: number
@@ -140,14 +143,14 @@ export interface EvmChainHealth {
 export function toChainHealth(state: ChainState, nowMs: number): EvmChainHealth {
   const { chainId, phase, ready, backfilled, degraded, poolCovered, poolSeenAtMs } = state
   const { head, headAgeSeconds, finalized, indexedFrom, indexedTo, lagBlocks, headBelowIndexBlocks } = state
-  const { stalledSeconds, rollingBackTo, waiting, indexing, problem, integrity } = state
+  const { stalledSeconds, rollingBackTo, waiting, indexing, problem, integrity, backfill } = state
   return {
     ...{ chainId, phase, ready, backfilled },
     ...present({
       ...{ head, headAgeSeconds, finalized },
       indexedFrom: indexedTo === undefined ? undefined : indexedFrom,
       indexedTo: indexedTo?.number,
-      ...{ lagBlocks, headBelowIndexBlocks }
+      ...{ backfill, lagBlocks, headBelowIndexBlocks }
     }),
     ...{ degraded, poolCovered },
     ...present({

@@ -1,4 +1,4 @@
-import type { Integrity } from '../../../model/sync.ts'
+import type { Backfill, Integrity } from '../../../model/sync.ts'
 import {
   bytes,
   clock,
@@ -92,7 +92,8 @@ function renderEvmChain(chain: EvmChainStatus, charts: HtmlPart): Html {
     freeBytes !== undefined && fact('Free on it', bytes(freeBytes)),
     lastReorg &&
       fact('Last reorg', html`${count(lastReorg.blocks, 'block')} at ${clock(lastReorg.atSeconds)}`),
-    (indexedFrom ?? 0) > 0 && fact('Indexed from', numberOf(indexedFrom))
+    (indexedFrom ?? 0) > 0 && fact('Indexed from', numberOf(indexedFrom)),
+    chain.backfill && fact('Backfill', backfill(chain.backfill))
   ]
   const left = etaSeconds !== undefined && `, about ${duration(etaSeconds)} left`
   const done = percent === undefined ? 'not begun' : html`${decimal(percent)} %${left}`
@@ -183,6 +184,11 @@ function pool({ poolCovered, poolAgeSeconds, poolTransactions }: EvmChainStatus)
     poolAgeSeconds > oldPoolSeconds && `seen ${duration(poolAgeSeconds)} ago`
   ].filter(part => part !== false)
   return parts.length === 0 ? 'seen just now' : parts.map((part, index) => [index > 0 && ', ', part])
+}
+
+function backfill({ to, blocksLeft, expectedSeconds, problem }: Backfill): HtmlPart {
+  const why = problem ?? (expectedSeconds !== undefined && html`about ${duration(expectedSeconds)} left`)
+  return html`back to block ${number(to)}, ${count(blocksLeft, 'block')} to go${why && html`: ${why}`}`
 }
 
 function checked({ passDone, passEndedAt, damaged = 0, healed = 0, problem }: Integrity): HtmlPart {
