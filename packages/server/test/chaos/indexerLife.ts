@@ -18,7 +18,7 @@ import { mortalDriver } from './mortalDriver.ts'
 import { type Loss, takeAway } from './takeAway.ts'
 
 /** What a life writes when it dies by its own hand. */
-export type Deed = 'commit' | 'rollback' | 'pool'
+export type Deed = 'commit' | 'prepend' | 'rollback' | 'pool'
 
 export interface LifePlan {
   readonly store: StoreLocation
@@ -95,6 +95,7 @@ function told(writer: StoreWriter): StoreWriter {
   }
   const change: Partial<StoreWriter> = {
     commitBlocks: (...args) => during('commit', () => writer.commitBlocks(...args)),
+    prependBlocks: (...args) => during('prepend', () => writer.prependBlocks(...args)),
     rollbackTo: (...args) => during('rollback', () => writer.rollbackTo(...args)),
     rollbackAll: (...args) => during('rollback', () => writer.rollbackAll(...args)),
     updatePool: (...args) => during('pool', () => writer.updatePool(...args))
@@ -117,6 +118,7 @@ await runIndexer({
   peek: async () => undefined,
   logger: silentLogger,
   signal: stopping.signal,
-  onStatus: ({ phase, indexedTo }) => say(`is ${phase} at ${indexedTo?.hash}`)
+  onStatus: ({ phase, indexedFrom, indexedTo }) =>
+    say(`is ${phase === 'following' && indexedFrom > 0 ? 'filled' : phase} at ${indexedTo?.hash}`)
 })
 await door?.close()

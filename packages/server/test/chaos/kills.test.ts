@@ -3,6 +3,7 @@ import { patient } from '../../../../.config/patience.ts'
 import { createRandom, type Random } from '../../../devnet/src/platform/createRandom.ts'
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import { dumpSections } from '../../src/index/test/dumpStore.ts'
+import type { IndexerConfig } from '../../src/server/indexer/startIndexer.ts'
 import { readIndex } from '../support/indexHarness.ts'
 import { type FaultProxy, startFaultProxy } from '../support/startFaultProxy.ts'
 import { dumpIndex, type Engine, engines } from '../support/testStores.ts'
@@ -41,12 +42,20 @@ describe.each(chaosPlaces)('in $engine.name, on $node.name', beside, ({ engine, 
       // What one engine went through ends as what another one holds that went through nothing.
       const [killed, straight] = [await place(engine), await place(engines[0])]
 
-      const counts = { commit: 0, rollback: 0, pool: 0, elsewhere: 0, 'from outside': 0, reorgs: 0 }
+      const counts = {
+        commit: 0,
+        prepend: 0,
+        rollback: 0,
+        pool: 0,
+        elsewhere: 0,
+        'from outside': 0,
+        reorgs: 0
+      }
       const lost = { backend: 0, server: 0, connection: 0, answer: 0 }
       for (let round = 0; round < rounds; round++) {
         const { death: wished, replaced } = await prepareRound(chain, killed, round, random)
         if (replaced) counts.reorgs++
-        const plan = lifePlan(node, proxy, killed)
+        const plan = lifePlan(node, proxy, killed, { recentBlocks: 4 })
         const life = startLife(wished === undefined ? plan : { ...plan, death: wished })
         cleanUps.push(async () => life.kill('SIGKILL'))
         if (wished === undefined) strikeFromOutside(life, proxy, random)
@@ -90,7 +99,12 @@ async function place(engine: Engine): Promise<StoreLocation> {
   return location
 }
 
-function lifePlan(node: ChaosNode, { url }: FaultProxy, store: StoreLocation): LifePlan {
+function lifePlan(
+  node: ChaosNode,
+  { url }: FaultProxy,
+  store: StoreLocation,
+  more: Pick<IndexerConfig, 'recentBlocks'> = {}
+): LifePlan {
   // Short rounds: many small commits instead of a few large ones.
   const config = {
     chainId,
@@ -98,18 +112,26 @@ function lifePlan(node: ChaosNode, { url }: FaultProxy, store: StoreLocation): L
     startBlock: 0,
     ...node.config,
     pollIntervalMs: 20,
-    roundBlocks: 4
+    roundBlocks: 4,
+    ...more
   }
   return { store, config }
 }
 
 /** A life that comes as far as the pool leaves an index at the head, and so the next one something to roll back. */
-const deaths: readonly [Deed | undefined, ...(Deed | undefined)[]] = ['pool', 'rollback', 'commit', undefined]
+const deaths: readonly [Deed | undefined, ...(Deed | undefined)[]] = [
+  // Only of an index that is new.
+  'prepend',
+  'pool',
+  'rollback',
+  'commit',
+  undefined
+]
 const losses: readonly [Loss, ...Loss[]] = ['backend', 'server', 'connection', 'answer']
 /** Steps of one deed, more or less. */
 const steps = {
-  sqlite: { commit: 120, rollback: 50, pool: 8 },
-  postgres: { commit: 10, rollback: 8, pool: 4 }
+  sqlite: { commit: 120, prepend: 60, rollback: 50, pool: 8 },
+  postgres: { commit: 10, prepend: 6, rollback: 8, pool: 4 }
 }
 
 /** Gives a life something to do, of the kind it is to die in. */

@@ -16,7 +16,7 @@ export interface Death {
 }
 
 export interface Life {
-  /** Resolves when it follows the chain at this block, the pool looked at, or has died. */
+  /** Resolves when it has all blocks, follows the chain at this block, and has looked at the pool, or has died. */
   follows(hash: string): Promise<void>
   /** Ends a life as soon as it follows the chain at this block. */
   killAt(hash: string): void

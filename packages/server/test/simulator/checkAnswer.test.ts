@@ -123,7 +123,7 @@ describe('a wrong history is noticed', () => {
     chain.send(10)
     chain.mine(1)
     expect(checker.check(told(right(address)))).toBeUndefined()
-    const old = told(before, { answer: { kind: 'records', records: before, to: head() - 1 } })
+    const old = told(before, { answer: { kind: 'records', records: before, from: 0, to: head() - 1 } })
     expect(checker.check(old)).toMatch('is missing, and has not gone')
   })
 })
