@@ -35,7 +35,10 @@ describe('an empty index', () => {
     const node = createScriptedNode(60)
     const folder = await folderOf()
     const running = await start(node, folder, 10)
-    await running.until('the start block', ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 10)
+    await running.until(
+      'the start block',
+      ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 10
+    )
     const first = running.statuses.find(({ phase }) => phase === 'following')
     expect(first).toMatchObject({ indexedFrom: 55, indexedTo: { number: 59 }, startBlock: 10 })
     expect(blockCalls(node).slice(0, 5)).toEqual([55, 56, 57, 58, 59])
@@ -81,7 +84,10 @@ describe('an empty index', () => {
     const before = node.calls.length
     node.before = () => {}
     const late = await start(node, folder, 20)
-    await late.until('the start block', ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 20)
+    await late.until(
+      'the start block',
+      ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 20
+    )
     const fetched = blockCalls({ ...node, calls: node.calls.slice(before) })
     expect([Math.max(...fetched.filter(number => number < 60)), Math.min(...fetched)]).toEqual([31, 20])
     await late.stop()
@@ -115,7 +121,10 @@ describe('a backfill', () => {
     node.reorg(39, 2, 'more')
     await running.until('new blocks', ({ indexedTo }) => indexedTo?.number === 41)
     isPruned = false
-    await running.until('the rest', ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 0)
+    await running.until(
+      'the rest',
+      ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 0
+    )
     expect(running.status()).not.toHaveProperty('backfillProblem')
     await running.expectLevel()
   })
@@ -134,7 +143,10 @@ describe('a backfill', () => {
     node.block = (number, ...rest) =>
       number === 20 && lies-- > 0 ? liar.block(number) : honest(number, ...rest)
     const running = await start(node, folder)
-    await running.until('the start', ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 0)
+    await running.until(
+      'the start',
+      ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 0
+    )
     expect(lies).toBeLessThan(0)
     expect(running.log.map(({ message }) => message)).toContain('the backfill pauses')
     await running.expectLevel()
@@ -152,7 +164,10 @@ describe('a backfill', () => {
     node.reorg(24, 20, 'other')
     await running.until('the other branch', ({ indexedTo }) => indexedTo?.number === 44)
     isOver = true
-    await running.until('the start', ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 0)
+    await running.until(
+      'the start',
+      ({ indexedFrom, indexedTo }) => indexedTo !== undefined && indexedFrom === 0
+    )
     await running.expectLevel()
   })
 })
