@@ -1,4 +1,3 @@
-import { present } from '../platform/present.ts'
 import type { BlockRef } from './evm.ts'
 
 /** Where one chain's index stands, as its indexer last reported it. */
@@ -225,7 +224,11 @@ function toBackfill({
   backfillProblem: problem
 }: SyncStatus): Backfill | undefined {
   if (indexedTo === undefined || indexedFrom <= startBlock) return undefined
-  return { to: startBlock, blocksLeft: indexedFrom - startBlock, ...present({ expectedSeconds, problem }) }
+  return {
+    ...{ to: startBlock, blocksLeft: indexedFrom - startBlock },
+    ...(expectedSeconds !== undefined && { expectedSeconds }),
+    ...(problem !== undefined && { problem })
+  }
 }
 
 const poolProblem = `the node's transaction pool has not been read for ${poolFreshMs / 1_000} s`
