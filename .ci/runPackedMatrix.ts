@@ -33,7 +33,9 @@ export async function runPackedMatrix(
           })
           await Promise.all(runs)
         }
-        console.log(held)`,
+        console.log(held)
+        // Deno would wait for connections that are kept.
+        process.exit()`,
       resolveDir: project
     },
     outfile: join(project, 'matrix.mjs'),

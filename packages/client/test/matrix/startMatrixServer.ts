@@ -149,6 +149,8 @@ async function listen(listener: (request: IncomingMessage, response: ServerRespo
     // A caller that gives up takes its request with it.
     Promise.resolve(listener(request, response)).catch(() => response.destroy())
   })
+  // On a busy machine a connection that the server has just given up would be used again, and reset.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
