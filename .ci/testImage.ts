@@ -137,6 +137,7 @@ try {
   const environment = {
     CHAIN_DATA_HOST: '127.0.0.1',
     CHAIN_DATA_PORT: String(await freePort()),
+    CHAIN_DATA_OPERATOR: 'main',
     CHAIN_DATA_STORE: `sqlite:${join(final.folder, 'data')}`,
     CHAIN_DATA_EVM_31337: 'http://127.0.0.1:1',
     CHAIN_DATA_PROJECT: 'demo:demo-server-key'

@@ -23,7 +23,7 @@ export async function startService(
 ): Promise<Service> {
   const { metadataHost } = subject
   const server = await createServer({
-    listen: { host: '127.0.0.1', port },
+    listen: { host: '127.0.0.1', port, operator: 'main' },
     store: subject.store,
     projects: [{ projectId, serverKey }],
     chains: { evm: subject.evm, solana: subject.solana },

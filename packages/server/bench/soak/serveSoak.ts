@@ -6,7 +6,7 @@ import type { Health } from './Health.ts'
 
 const [, , rpcUrl = '', chainId = '', folder = ''] = process.argv
 const server = await createServer({
-  listen: { host: '127.0.0.1', port: 0, trustedProxies: ['loopback'] },
+  listen: { host: '127.0.0.1', port: 0, operator: 'main', trustedProxies: ['loopback'] },
   store: `sqlite:${folder}`,
   projects: [{ projectId: 'demo', serverKey: 'demo-server-key' }],
   chains: { evm: [{ chainId: Number(chainId), rpcUrls: [rpcUrl], traces: 'on', pollIntervalMs: 500 }] },

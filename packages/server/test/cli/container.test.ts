@@ -70,7 +70,7 @@ it('the composed server has no right that it does not need, and is given the tim
     read_only: true,
     cap_drop: ['ALL'],
     security_opt: ['no-new-privileges:true'],
-    ports: ['127.0.0.1:8080:8080'],
+    ports: ['127.0.0.1:8080:8080', '127.0.0.1:8081:8081'],
     volumes: ['data:/data'],
     mem_limit: expect.any(String)
   })

@@ -60,6 +60,12 @@ export function checkSettings(
       })
     }
   }
+  const { host, operator } = config.listen
+  const hasPages = config.pages.status || config.pages.metrics
+  if (hasPages && !isLoopback(operator === 'main' ? host : operator.host)) {
+    const advice = 'let a proxy or a firewall hide them, or set listen.operator to an address that only operators reach'
+    warn('listen.operator', 'pages', 'the status page and /metrics can be read from outside', advice)
+  }
   if (config.rateLimit === false) {
     warn('rateLimit', 'quota', 'projects may call without limit', 'set one before strangers may call')
   }

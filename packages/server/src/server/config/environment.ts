@@ -4,6 +4,11 @@ import { isRecord } from './isRecord.ts'
 const asText = (value: string): unknown => value
 const asNumber = (value: string): unknown => (/^\d+$/.test(value) ? Number(value) : value)
 const asFlag = (value: string): unknown => (value === 'true' ? true : value === 'false' ? false : value)
+/** `main`, or an address with a port; anything else is left to the schema. */
+const asOperator = (value: string): unknown => {
+  const [, host, port] = /^\[?(.+?)\]?:(\d{1,5})$/.exec(value) ?? []
+  return host === undefined ? value : { host, port: Number(port) }
+}
 const asList = (value: string): unknown => value.split(',').map(part => part.trim())
 
 /**
@@ -17,6 +22,7 @@ export const environmentVariables: readonly (readonly [
 ])[] = [
   ['CHAIN_DATA_HOST', 'listen.host', asText],
   ['CHAIN_DATA_PORT', 'listen.port', asNumber],
+  ['CHAIN_DATA_OPERATOR=host:port', 'listen.operator', asOperator],
   ['CHAIN_DATA_TRUSTED_PROXIES=address[,address]', 'listen.trustedProxies', asList],
   ['CHAIN_DATA_STORE', 'store', asText],
   ['CHAIN_DATA_STORE_REPLICAS=url[,url]', 'storeReplicas', asList],

@@ -29,13 +29,27 @@ const contractList = (what: string, entry: string) =>
 /** The whole configuration: types, defaults and documentation in one place. */
 export const configSchema = z
   .strictObject({
-    listen: group('where to listen: { host, port, maxConnections, trustedProxies, drainMs }', {
+    listen: group('where to listen: { host, port, operator, maxConnections, trustedProxies, drainMs }', {
       host: z
         .string()
         .min(1)
         .default('127.0.0.1')
         .meta({ description: 'address to listen on: a host name or IP' }),
       port: integer(8080, 0, 65_535, 'TCP port to listen on: 0 to 65535, 0 takes any free one'),
+      operator: z
+        .union([
+          z.literal('main'),
+          z.strictObject({
+            host: z.string().min(1).default('127.0.0.1'),
+            port: z.int().min(0).max(65_535).nullable().default(null)
+          })
+        ])
+        .default({ host: '127.0.0.1', port: null })
+        .meta({
+          description:
+            'where the status page and /metrics listen: { host, port }, with null for the port after listen.port, or any ' +
+            'free one where that is taken; or "main" for the same address as calls'
+        }),
       maxConnections: positive(10_000, 1_000_000, 'connections at the same time, more are closed'),
       trustedProxies: list(
         text(

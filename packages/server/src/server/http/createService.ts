@@ -1,6 +1,7 @@
 import { type EndpointPath, transport } from '@chain-data/protocol'
 import type { ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
+import { Refusal } from '../../platform/refusal.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import type { KeyRing } from '../projects/createKeyRing.ts'
 import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
@@ -15,7 +16,7 @@ import { guardList } from './guards.ts'
 import { checkLogin } from './login.ts'
 import type { LoginMemory } from './loginMemory.ts'
 import { createLoginThrottle, type LoginRule } from './loginThrottle.ts'
-import { createOperatorPages, type StatusTimes } from './operatorPages.ts'
+import { createOperatorPages, type OperatorPages, type StatusTimes } from './operatorPages.ts'
 import { createOverload } from './overload.ts'
 import { createQuota, type RateLimits, readCalls } from './quota.ts'
 import {
@@ -72,6 +73,10 @@ export interface ServiceOptions {
 export interface Service {
   readonly fetch: FetchHandler
   readonly nodeHandler: NodeHandler
+  /** As `nodeHandler`, without the pages for operators but the health pages. */
+  readonly callsHandler: NodeHandler
+  /** The pages for operators alone. */
+  readonly pagesHandler: NodeHandler
   /** RPC requests whose answer is not complete. */
   inFlight(): number
   /** From now on `/health/ready` says 503 and connections are not kept; RPC requests are still answered. */
@@ -121,31 +126,41 @@ export function createService(options: ServiceOptions): Service {
     metrics,
     onDamage: options.onDamage
   })
-  // The way of a request, first to last.
-  const handle = guardList()
-    .guard(countAnswers(metrics, logger))
-    .guard(
-      answerErrors((failure, requestId) => {
-        const wireError = toWireError(failure, { requestId, logger })
-        metrics.countRefusal(wireError.reason)
-        return wireError
-      })
-    )
+  const count = countAnswers(metrics, logger)
+  const answerFailures = answerErrors((failure, requestId) => {
+    const wireError = toWireError(failure, { requestId, logger })
+    metrics.countRefusal(wireError.reason)
+    return wireError
+  })
+  const share = shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce })
+  /** The way of a request, first to last, beside these pages. */
+  const handlerWith = (pages: OperatorPages['pages']) =>
+    guardList()
+      .guard(count)
+      .guard(answerFailures)
+      .guard(overload.endConnections)
+      .guard(readPath(options.basePath ?? ''))
+      .guard(servePages(pages))
+      .guard(findEndpoint)
+      .guard(allowPages(keyRing, verifier !== undefined))
+      .guard(requirePost(transport.allow))
+      .guard(findClientAddress(options.trustedProxies ?? [], logger))
+      .guard(checkLogin({ keyRing, verifier, throttle }))
+      .guard(overload.guard)
+      .guard(compressAnswers(overload.isBusy))
+      .guard(requireJson)
+      .guard(share)
+      .guard(readText(limits.bodyBytes))
+      .guard(readCalls(quota, limits))
+      .answer(answerBody(dispatch, metrics, overload.nextTurn))
+  const handle = handlerWith(operator.pages)
+  const handlePages = guardList()
+    .guard(count)
+    .guard(answerFailures)
     .guard(overload.endConnections)
-    .guard(readPath(options.basePath ?? ''))
+    .guard(readPath(''))
     .guard(servePages(operator.pages))
-    .guard(findEndpoint)
-    .guard(allowPages(keyRing, verifier !== undefined))
-    .guard(requirePost(transport.allow))
-    .guard(findClientAddress(options.trustedProxies ?? [], logger))
-    .guard(checkLogin({ keyRing, verifier, throttle }))
-    .guard(overload.guard)
-    .guard(compressAnswers(overload.isBusy))
-    .guard(requireJson)
-    .guard(shareRequests({ requestsInFlight: limits.requestsInFlight, answersAtOnce }))
-    .guard(readText(limits.bodyBytes))
-    .guard(readCalls(quota, limits))
-    .answer(answerBody(dispatch, metrics, overload.nextTurn))
+    .answer(() => Promise.reject(new Refusal('NOT_FOUND', 'Only the pages for operators are here.', {})))
 
   return {
     inFlight: overload.inFlight,
@@ -159,6 +174,8 @@ export function createService(options: ServiceOptions): Service {
     },
     fetch: createFetchHandler(handle, limits.streamIdleMs),
     nodeHandler: createNodeHandler(handle, limits.streamIdleMs),
+    callsHandler: createNodeHandler(handlerWith(operator.health), limits.streamIdleMs),
+    pagesHandler: createNodeHandler(handlePages, limits.streamIdleMs),
     countRefusal: metrics.countRefusal,
     async close() {
       overload.stop()

@@ -22,8 +22,10 @@ export interface HealthReport {
 
 /** The pages for operators, which are read with GET and without credentials. */
 export interface OperatorPages {
-  /** By path. */
+  /** All of them, by path. */
   readonly pages: ReadonlyMap<string, () => Promise<HttpAnswer>>
+  /** The health pages alone, which balancers and orchestrators read. */
+  readonly health: ReadonlyMap<string, () => Promise<HttpAnswer>>
   /** Takes no further samples for the status page. */
   stop(): void
 }
@@ -53,22 +55,23 @@ export function createOperatorPages(options: {
   readonly times?: StatusTimes | undefined
 }): OperatorPages {
   const { served, metrics, sources, times = {} } = options
-  const pages = new Map<string, () => Promise<HttpAnswer>>([
+  const health = new Map<string, () => Promise<HttpAnswer>>([
     ['/health/live', async () => ({ status: 200, headers, body: '{"live":true}' })],
     ['/health/ready', async () => readyAnswer(sources)]
   ])
+  const pages = new Map(health)
   if (served.metrics) {
     pages.set('/metrics', async () => {
       const { contentType, text } = await metrics.render()
       return { status: 200, headers: { 'content-type': contentType }, body: text }
     })
   }
-  if (!served.status) return { pages, stop() {} }
+  if (!served.status) return { pages, health, stop() {} }
   const { version } = packageFile
   const recorder = createStatusRecorder({ ...sources, version, counts: metrics }, times.sampleMs)
   recorder.start()
   for (const [path, page] of createStatusPages({ report: recorder.report, ...times })) pages.set(path, page)
-  return { pages, stop: recorder.stop }
+  return { pages, health, stop: recorder.stop }
 }
 
 function readyAnswer({

@@ -50,7 +50,7 @@ export interface Server {
    */
   readonly nodeHandler: NodeHandler
   /**
-   * Listens where the configuration says.
+   * Listens where the configuration says: for calls and, unless `listen.operator` is `"main"`, for the pages of operators.
    *
    * @returns the origin to call, its real port included and `basePath` not.
    * @throws {ConfigError} it would listen outside loopback, and a server key in plain text can be guessed.
@@ -59,6 +59,8 @@ export interface Server {
   listen(): Promise<string>
   /** The origin to call; absent while it does not listen. */
   readonly url: string | undefined
+  /** The origin of the status page and the metrics where they have a listener of their own, and it listens. */
+  readonly operatorUrl: string | undefined
   /** Returns the state of each EVM chain. */
   status(): readonly ChainState[]
   /**
@@ -105,6 +107,12 @@ export interface ServerOptions {
   readonly verifyProject?: VerifyProject
   /** Bounds on asking `verifyProject`: time, number at once, and how long a right answer is good. */
   readonly verifyLimits?: VerifyLimits
+}
+
+interface Listeners {
+  readonly main: Listener
+  /** Of the pages for operators; absent: `main` has them, or there are none. */
+  readonly operator?: Listener
 }
 
 /** Closing: so long for answers under way, and so long for what is left of their connections. */
@@ -171,9 +179,44 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   const { drainMs } = config.listen
   const { streamIdleMs, requestDeadlineMs, headerBytes } = config.limits
   let configured: readonly Project[] = config.projects
-  let listening: Promise<Listener> | undefined
-  let listener: Listener | undefined
+  let listening: Promise<Listeners> | undefined
+  let listener: Listeners | undefined
   let closing: Promise<void> | undefined
+
+  const open = (handler: NodeHandler, host: string, port: number) =>
+    listen({
+      ...{ handler, host, port, headerBytes },
+      onRefusal: service.countRefusal,
+      maxConnections: config.listen.maxConnections,
+      // A call may stay silent until its deadline.
+      socketIdleMs: Math.max(streamIdleMs, requestDeadlineMs + 5_000)
+    })
+
+  async function listenAll(): Promise<Listeners> {
+    const { host, port, operator } = config.listen
+    const hasPages = config.pages.status || config.pages.metrics
+    if (operator === 'main' || !hasPages) return { main: await open(service.nodeHandler, host, port) }
+    const main = await open(service.callsHandler, host, port)
+    try {
+      return { main, operator: await openOperator(operator, port) }
+    } catch (error) {
+      await main.close(0)
+      throw error
+    }
+  }
+
+  function openOperator(
+    operator: Exclude<typeof config.listen.operator, 'main'>,
+    mainPort: number
+  ): Promise<Listener> {
+    const openAt = (port: number) => open(service.pagesHandler, operator.host, port)
+    if (operator.port !== null) return openAt(operator.port)
+    if (mainPort === 0 || mainPort === 65_535) return openAt(0)
+    return openAt(mainPort + 1).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return openAt(0)
+      throw error
+    })
+  }
 
   const close = async () => {
     if (drainMs > 0) {
@@ -189,7 +232,7 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     while (service.inFlight() > 0 && Date.now() < lastMoment) await sleep(20)
     // Also when `listen` was called a moment ago and does not yet.
     const opened = await listening?.catch(() => undefined)
-    await opened?.close(cutMs)
+    await Promise.all([opened?.main.close(cutMs), opened?.operator?.close(cutMs)])
     listener = undefined
     await indexersStopped
     await service.close()
@@ -204,26 +247,20 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
     async listen() {
       if (closing !== undefined) throw new ConfigError('the server is closed; create another one')
       requireStrongKeys(config.listen.host, configured)
-      listening ??= listen({
-        handler: service.nodeHandler,
-        onRefusal: service.countRefusal,
-        host: config.listen.host,
-        port: config.listen.port,
-        maxConnections: config.listen.maxConnections,
-        headerBytes,
-        // A call may stay silent until its deadline.
-        socketIdleMs: Math.max(streamIdleMs, requestDeadlineMs + 5_000)
-      }).catch((error: unknown) => {
+      listening ??= listenAll().catch((error: unknown) => {
         // The address may be free at the next try.
         listening = undefined
         throw error
       })
       const opened = await listening
       if (closing === undefined) listener = opened
-      return opened.url
+      return opened.main.url
     },
     get url() {
-      return listener?.url
+      return listener?.main.url
+    },
+    get operatorUrl() {
+      return listener?.operator?.url
     },
     status: parts.figures.chainStates,
     async reloadProjects(replacing) {
