@@ -95,6 +95,47 @@ describe('a server', () => {
     await server.reloadProjects([strong])
   })
 
+  it('serves the pages of operators on loopback apart from calls, and on the main address when told so', async () => {
+    const statusesAt = (url: string) =>
+      Promise.all(
+        ['/', '/status.json', '/metrics', '/health/live'].map(async path => (await fetch(url + path)).status)
+      )
+    const callTo = async (url: string) => (await fetch(`${url}/evm-chain`, call)).status
+    const apart = await start()
+    const url = await apart.listen()
+    const { operatorUrl = '' } = apart
+    expect(operatorUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(await statusesAt(url)).toEqual([404, 404, 404, 200])
+    expect(await statusesAt(operatorUrl)).toEqual([200, 200, 200, 200])
+    expect([await callTo(url), await callTo(operatorUrl)]).toEqual([200, 404])
+    await apart.close()
+    expect(apart.operatorUrl).toBeUndefined()
+    await expect(fetch(operatorUrl)).rejects.toThrow()
+
+    const together = await start({ listen: { port: 0, operator: 'main' } })
+    expect(await statusesAt(await together.listen())).toEqual([200, 200, 200, 200])
+    expect(together.operatorUrl).toBeUndefined()
+    const without = await start({ pages: { status: false, metrics: false } })
+    await without.listen()
+    expect(without.operatorUrl).toBeUndefined()
+  })
+
+  it('takes any free port for the pages of operators where the one after its own is taken, and only then', async () => {
+    const other = createHttpServer()
+    await once(other.listen(0, '127.0.0.1'), 'listening')
+    const { port } = other.address() as AddressInfo
+    const beside = await start({ listen: { port: port - 1 } })
+    // The port before may be taken, too.
+    if ((await beside.listen().catch(() => undefined)) !== undefined) {
+      expect(beside.operatorUrl).not.toBe(`http://127.0.0.1:${port}`)
+      expect(beside.operatorUrl).toBeDefined()
+    }
+    const told = await start({ listen: { port: 0, operator: { port } } })
+    await expect(told.listen()).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    expect(told.url).toBeUndefined()
+    other.close()
+  })
+
   it('told to listen twice at once, listens on one address', async () => {
     const server = await start()
     const [first, second] = await Promise.all([server.listen(), server.listen()])
