@@ -63,7 +63,8 @@ export function checkSettings(
   const { host, operator } = config.listen
   const hasPages = config.pages.status || config.pages.metrics
   if (hasPages && !isLoopback(operator === 'main' ? host : operator.host)) {
-    const advice = 'let a proxy or a firewall hide them, or set listen.operator to an address that only operators reach'
+    const advice =
+      'let a proxy or a firewall hide them, or set listen.operator to an address that only operators reach'
     warn('listen.operator', 'pages', 'the status page and /metrics can be read from outside', advice)
   }
   if (config.rateLimit === false) {
