@@ -71,7 +71,7 @@ describe('a configuration', () => {
     [
       'an unknown nested key',
       { ...minimal, listen: { prot: 1 } },
-      /^listen\.prot is not a key .*: host, port, maxConnections, trustedProxies/
+      /^listen\.prot is not a key .*: host, port, operator, maxConnections, trustedProxies/
     ],
     ['a port as text', { ...minimal, listen: { port: '80' } }, /^listen\.port is "80"; expected TCP port/],
     ['a port out of range', { ...minimal, listen: { port: 65_536 } }, /^listen\.port is 65536; expected/],
