@@ -66,7 +66,7 @@ it('each of many chains is shown as its own writer says, once that one has been 
   const { statuses } = watch(chains)
   expect(statuses.map(read => read())).toEqual(
     ids.map(chainId => ({
-      ...{ chainId, phase: 'starting', waiting: true, indexing: false, indexedFrom: 2 },
+      ...{ chainId, phase: 'starting', waiting: true, indexing: false, indexedFrom: 2, startBlock: 2 },
       ...{ backfilled: false, degraded: false, poolCovered: false }
     }))
   )
