@@ -104,11 +104,17 @@ export interface DiscoverArguments extends CallOptions {
 
 /** Arguments and result of every method, by its name. @typeParam Int64 - Of 64-bit integers. @typeParam Address - Of Solana addresses. */
 export interface Calls<Int64 extends number | string | bigint = number, Address extends string = string> {
+  /** Of `getTransactionsByAddress`. */
   getTransactionsByAddress: { arguments: TransactionsByAddressArguments; result: TransactionHistory }
+  /** Of `getTokensAndNFTs`. */
   getTokensAndNFTs: { arguments: TokensAndNFTsArguments; result: EvmHoldings }
+  /** Of `enhancedGetTokensAndNFTs`. */
   enhancedGetTokensAndNFTs: { arguments: EnhancedTokensAndNFTsArguments; result: SolanaHoldings<Int64, Address> }
+  /** Of `getSyncStatus`. */
   getSyncStatus: { arguments: SyncStatusArguments; result: SyncStatus }
+  /** Of `verifyHistory`. */
   verifyHistory: { arguments: VerifyHistoryArguments; result: HistoryCertificate }
+  /** Of `discover`. */
   discover: { arguments: DiscoverArguments; result: OpenRpcDocument }
 }
 
@@ -121,13 +127,19 @@ export type EvmMethod = 'getTransactionsByAddress' | 'getTokensAndNFTs' | 'getSy
 /** The methods of Solana. */
 export type SolanaMethod = 'enhancedGetTokensAndNFTs' | 'getSyncStatus'
 
-/** What a method of the document has as its result, by its name on the wire. */
+/** The name that each method of the document has in the client, by its name on the wire. */
 export interface WireNames {
+  /** In the client `getTransactionsByAddress`. */
   'svc_getTransactionsByAddress': 'getTransactionsByAddress'
+  /** In the client `getTokensAndNFTs`. */
   'svc_getTokensAndNFTs': 'getTokensAndNFTs'
+  /** In the client `enhancedGetTokensAndNFTs`. */
   'enhancedGetTokensAndNFTs': 'enhancedGetTokensAndNFTs'
+  /** In the client `getSyncStatus`. */
   'svc_getSyncStatus': 'getSyncStatus'
+  /** In the client `verifyHistory`. */
   'svc_verifyHistory': 'verifyHistory'
+  /** In the client `discover`. */
   'rpc.discover': 'discover'
 }
 

@@ -19,7 +19,7 @@ ${methods.map(emitArguments).join('\n\n')}
 
 /** Arguments and result of every method, by its name. @typeParam Int64 - Of 64-bit integers. @typeParam Address - Of Solana addresses. */
 export interface Calls<Int64 extends number | string | bigint = number, Address extends string = string> {
-${methods.map(method => `  ${method.name}: { arguments: ${method.argumentsType}; result: ${resultType(method)} }`).join('\n')}
+${methods.map(method => `  /** Of \`${method.name}\`. */\n  ${method.name}: { arguments: ${method.argumentsType}; result: ${resultType(method)} }`).join('\n')}
 }
 
 /** The methods that need no chain. */
@@ -31,9 +31,9 @@ export type EvmMethod = ${union(methods.filter(each => !each.isChainless && each
 /** The methods of Solana. */
 export type SolanaMethod = ${union(methods.filter(each => !each.isChainless && each.endpoints.includes('/solana')))}
 
-/** What a method of the document has as its result, by its name on the wire. */
+/** The name that each method of the document has in the client, by its name on the wire. */
 export interface WireNames {
-${methods.map(({ name, method }) => `  '${method.name}': '${name}'`).join('\n')}
+${methods.map(({ name, method }) => `  /** In the client \`${name}\`. */\n  '${method.name}': '${name}'`).join('\n')}
 }
 
 /** Every method of the document, as a function. They need no \`this\`. */
