@@ -67,16 +67,18 @@ export function createIndexCounts(chainId: number): IndexCounts {
 export function createProgressLog({
   counts,
   logger,
-  message = 'indexing',
+  order = 'up',
   intervalMs = 3_000,
   now = () => performance.now()
 }: {
   readonly counts: Pick<IndexCounts, 'read'>
   readonly logger: Logger
-  readonly message?: string
+  /** In which blocks are stored. */
+  readonly order?: 'up' | 'down'
   readonly intervalMs?: number
   readonly now?: () => number
 }): (left: number, range: LogFields) => number | undefined {
+  const message = order === 'up' ? 'indexing' : 'backfilling'
   let last = { atMs: now(), ...counts.read() }
   return (left, range) => {
     const current = { atMs: now(), ...counts.read() }
