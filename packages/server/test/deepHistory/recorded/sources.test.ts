@@ -20,7 +20,11 @@ beforeAll(async () => {
   world = await openStateWorld(2_000)
   node = await startRecordedNode(world.chain)
   ends.push(node.close)
-  full = await open(await newStore(), { startBlock: 0, deepHistory: 'off' })
+  // Of another node, so that its calls are not counted.
+  const other = await startRecordedNode(world.chain)
+  ends.push(other.close)
+  const chain = { startBlock: 0, deepHistory: 'off' }
+  full = await open(await newStore(), chain, { nodeUrl: other.url })
 })
 afterAll(async () => {
   for (const end of ends.splice(0).reverse()) await end()
