@@ -26,7 +26,7 @@ export interface DeepService {
   close(): Promise<void>
 }
 
-/** Starts a server and waits until its index is level with the node. */
+/** Starts a server and waits until its index is level with the node, and begins where it should. */
 export async function startDeepService(options: {
   readonly nodeUrl: string
   readonly store: string
@@ -55,7 +55,12 @@ export async function startDeepService(options: {
     { logger }
   )
   const status = () => server.status()[0]
-  await eventually('the index is level', () => status()?.phase === 'following', 60_000)
+  // A new index begins with the newest blocks, and older ones are added below them.
+  const isWhole = () => {
+    const { phase, indexedFrom = 0, startBlock = indexedFrom } = status() ?? {}
+    return phase === 'following' && indexedFrom <= startBlock
+  }
+  await eventually('the index is level, and begins where it should', isWhole, 60_000)
 
   async function ask<T>(method: string, params: readonly unknown[]): Promise<Answer<T>> {
     const response = await server.fetch(
