@@ -4,7 +4,6 @@ import type { PackedBlocks } from '../record/packBlocks.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { encodeParties } from '../record/undoParties.ts'
 import type { AppendChange } from '../shared/IndexWriter.ts'
-import type { CandidateSet } from './CandidateSet.ts'
 import type { SqliteConnection } from './driver.ts'
 import { type EpochSums, proofs } from './epochSums.ts'
 import { createEpochTable, type Epoch } from './epochs.ts'
@@ -21,7 +20,7 @@ export interface AppendLayout {
   readonly candidatesInMemoryFrom: number
 }
 
-/** Candidates of an epoch that are kept in memory at most; they take 8 MB. */
+/** Candidates of an epoch that are kept in memory at most; they take some 30 MB. */
 const maxCandidatesInMemory = 300_000
 
 /** What a batch adds to one epoch: transactions with ids from `firstId` up to, but not including, `endId`. */
@@ -271,13 +270,15 @@ function cutIntoEpochs(
  */
 function knownRows(
   { candidates: bytes, candidateEnds: ends }: PackedBlocks,
-  candidates: CandidateSet | undefined
+  candidates: Set<string> | undefined
 ): ReadonlySet<number> | undefined {
   if (candidates === undefined) return undefined
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const known = new Set<number>()
   let start = 0
   for (const [row, end] of ends.entries()) {
-    if (!candidates.add(bytes, start, end)) known.add(row)
+    const before = candidates.size
+    if (candidates.add(text.toString('latin1', start, end)).size === before) known.add(row)
     start = end
   }
   return known

@@ -1,7 +1,6 @@
 import { RowChecksums } from '../record/rowChecksums.ts'
 import { readRowSum, rowSumLength, writeRowSum } from '../record/rowSum.ts'
 import { checkChecksumPage } from '../shared/rows.ts'
-import { CandidateSet } from './CandidateSet.ts'
 import type { SqliteConnection } from './driver.ts'
 import { addressTable, hashTable, holdingTable, sumId, type TableShape, tableShapes } from './tableShapes.ts'
 
@@ -18,8 +17,8 @@ interface PartSums {
 
 /** What the writer keeps in memory of an epoch that rows are added to. */
 interface KeptEpoch extends PartSums {
-  /** Every stored candidate; absent: they are in the table alone. */
-  candidates: CandidateSet | undefined
+  /** Every stored candidate, its bytes as Latin-1 text; absent: they are in the table alone. */
+  candidates: Set<string> | undefined
 }
 
 /** Epochs that are kept: the newest one, and the oldest one while older blocks are added to it. */
@@ -47,7 +46,7 @@ export class EpochSums {
       addresses: new RowChecksums(addressTable.rows),
       hashes: new RowChecksums(hashTable.rows),
       holdings: new RowChecksums(holdingTable.rows),
-      candidates: new CandidateSet()
+      candidates: new Set()
     }
     for (const [keyed, table] of tablesOf(sums).entries()) {
       const shape = tableShapes[keyed] as TableShape
