@@ -62,7 +62,7 @@ function npmProblem(args: readonly string[], command: ShellCommand, page: string
   const folder = isName ? `node_modules/${workspace}` : workspace
   if (!existsSync(`${repository}/${folder}/package.json`)) return `there is no package in ${folder}`
   const [subcommand = '', ...rest] = own.filter(arg => !arg.startsWith('-'))
-  if (subcommand === 'ci' || subcommand === 'pack') return undefined
+  if (['audit', 'ci', 'pack'].includes(subcommand)) return undefined
   if (subcommand === 'install') {
     const missing = rest.find(
       name => !existsSync(`${repository}/node_modules/${name}/package.json`) && !dependsOn(page, name)

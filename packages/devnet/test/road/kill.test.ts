@@ -65,6 +65,8 @@ const config = (store: string) => ({
   store: `sqlite:${store}`,
   projects: [credentials],
   chains: { evm: [{ chainId, rpcUrls: [node.url], traces: 'on', pollIntervalMs: 100 }] },
+  // Ready once older blocks are there, too.
+  history: { serveWhileSyncing: false },
   rateLimit: false,
   overload: false
 })

@@ -230,10 +230,10 @@ describe('a node that goes away later', () => {
   })
 })
 
-describe('a first backfill that is not complete', () => {
+describe('an index that has not reached the head yet', () => {
   const stuckAt = 12
 
-  async function startStuck(options: Parameters<typeof startRoad>[1] = {}) {
+  async function startStuck(serveWhileSyncing: boolean) {
     const proxy = await startFaultProxy(devnet.evm!.node.rpcUrl)
     cleanUp.push(() => proxy.close())
     proxy.setFault(({ method, params }, result) => {
@@ -241,7 +241,7 @@ describe('a first backfill that is not complete', () => {
       if (/^eth_getBlockBy/.test(method) && params[1] === true && number > stuckAt) throw new Refusal(-32000)
       return result
     })
-    const road = await start({ evmUrl: proxy.url, untilReady: false, ...options })
+    const road = await start({ evmUrl: proxy.url, untilReady: false, history: { serveWhileSyncing } })
     await eventually(
       async () => ((await road.client.getSyncStatus({ chainId })).indexedTo === stuckAt ? true : undefined),
       () => `block ${stuckAt} to be indexed`
@@ -249,39 +249,31 @@ describe('a first backfill that is not complete', () => {
     return { road, proxy }
   }
 
-  test('answers NOT_SYNCED with how far it is, to every method, and whole answers once it is done', async () => {
-    const { road, proxy } = await startStuck()
-    const { world } = devnet.evm!
-    const head = world.blocks.length - 1
-    const alice = addressOf('alice')
-    const expected = { reason: 'NOT_SYNCED', data: { indexedTo: stuckAt, head } } as const
-    await refused(road, historyCall(alice), expected)
-    await refused(road, historyCall(alice, { limit: 1 }), expected)
-    await refused(road, holdingsCall(alice), expected)
-    const before = evmHistoryOf(world, alice).find(t => t.position?.blockNumber === 1)!.hash
-    await refused(road, historyCall(alice, { before }), expected)
-    await clientRefused(road.client.getTransactionsByAddress({ chainId, address: alice }), 'NOT_SYNCED')
-    expect((await fetch(`${road.baseUrl}/health/ready`)).status).toBe(503)
-    expect(await (await fetch(`${road.baseUrl}/health/ready`)).json()).toMatchObject({
-      chains: [{ chainId, ready: false, indexedTo: stuckAt, head }]
-    })
-    proxy.setFault()
-    await untilStatus(`${road.baseUrl}/health/ready`, 200)
-    const { result } = await succeed(road.baseUrl, historyCall(alice))
-    expect((result as TransactionRecord[]).length).toBe(evmHistoryOf(world, alice).length)
-  })
-
-  test('answers from what there is when the host has chosen serveWhileSyncing', async () => {
-    const { road } = await startStuck({ history: { serveWhileSyncing: true } })
-    const alice = addressOf('alice')
-    const { result } = await succeed(road.baseUrl, historyCall(alice))
-    const known = evmHistoryOf(devnet.evm!.world, alice).filter(
-      ({ position }) => position !== undefined && position.blockNumber <= stuckAt
-    )
-    const confirmed = (result as TransactionRecord[]).filter(({ status }) => status >= 3)
-    expect(confirmed.map(({ hash }) => hash)).toEqual(known.map(({ hash }) => hash))
-    expect(known.length).toBeGreaterThan(3)
-  })
+  // The host may have older blocks waited for; the newest ones always are.
+  test.each([true, false])(
+    'answers NOT_SYNCED with how far it is, to every method, and whole answers once it is done (serveWhileSyncing: %s)',
+    async serveWhileSyncing => {
+      const { road, proxy } = await startStuck(serveWhileSyncing)
+      const { world } = devnet.evm!
+      const head = world.blocks.length - 1
+      const alice = addressOf('alice')
+      const expected = { reason: 'NOT_SYNCED', data: { indexedTo: stuckAt, head } } as const
+      await refused(road, historyCall(alice), expected)
+      await refused(road, historyCall(alice, { limit: 1 }), expected)
+      await refused(road, holdingsCall(alice), expected)
+      const before = evmHistoryOf(world, alice).find(t => t.position?.blockNumber === 1)!.hash
+      await refused(road, historyCall(alice, { before }), expected)
+      await clientRefused(road.client.getTransactionsByAddress({ chainId, address: alice }), 'NOT_SYNCED')
+      expect((await fetch(`${road.baseUrl}/health/ready`)).status).toBe(503)
+      expect(await (await fetch(`${road.baseUrl}/health/ready`)).json()).toMatchObject({
+        chains: [{ chainId, ready: false, indexedTo: stuckAt, head }]
+      })
+      proxy.setFault()
+      await untilStatus(`${road.baseUrl}/health/ready`, 200)
+      const { result } = await succeed(road.baseUrl, historyCall(alice))
+      expect((result as TransactionRecord[]).length).toBe(evmHistoryOf(world, alice).length)
+    }
+  )
 })
 
 describe('a node that is too slow', () => {
