@@ -242,7 +242,7 @@ describe('params', () => {
 test('nothing of all this was answered or logged with a key in it', async () => {
   expect(told.length).toBeGreaterThan(100)
   expect(road.logLines.length).toBeGreaterThan(100)
-  const metrics = await (await fetch(`${road.baseUrl}/metrics`)).text()
+  const metrics = await (await fetch(`${road.server.operatorUrl}/metrics`)).text()
   for (const text of [...told, ...road.logLines, metrics]) {
     for (const key of [credentials.serverKey, clientKey]) expectNoSecret(text, key)
   }

@@ -117,7 +117,10 @@ describe('chain-data serve --config', () => {
     expect(fromThePage.status).toBe(200)
     expect(fromThePage.headers.get('access-control-allow-origin')).toBe('http://localhost:5173')
 
-    const metrics = await fetch(`${baseUrl}/metrics`)
+    const operatorUrl = await serving.operatorPages()
+    expect(operatorUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect((await fetch(`${baseUrl}/metrics`)).status).toBe(404)
+    const metrics = await fetch(`${operatorUrl}/metrics`)
     expect(metrics.headers.get('content-type')).toContain('text/plain')
     const text = await metrics.text()
     expect(text).toMatch(/svc_getTransactionsByAddress[^\n]* \d/)
@@ -139,7 +142,7 @@ describe('chain-data serve --config', () => {
 
   test('on SIGTERM says "not ready" at once, answers what is under way, refuses more, and exits 0 in time', async () => {
     const serving = await startServe(documented({ evmUrl: slow.url }), { cwd: await newFolder() })
-    const baseUrl = await serving.listening()
+    const [baseUrl, operatorUrl] = await Promise.all([serving.listening(), serving.operatorPages()])
     await untilStatus(`${baseUrl}/health/ready`, 200)
     // Several requests one after the other: the answer takes seconds.
     slow.setDelay(400)
@@ -149,7 +152,8 @@ describe('chain-data serve --config', () => {
     // Of the indexer or of the call: either way the call waits for the node while we go on.
     await eventually(
       async () => {
-        const inFlight = /in_flight[^\n]* (\d+)$/m.exec(await (await fetch(`${baseUrl}/metrics`)).text())?.[1]
+        const metrics = await (await fetch(`${operatorUrl}/metrics`)).text()
+        const inFlight = /in_flight[^\n]* (\d+)$/m.exec(metrics)?.[1]
         return inFlight === '1' ? true : undefined
       },
       () => 'the call to be under way'

@@ -15,6 +15,8 @@ export interface ServeProcess {
   logLines(): Record<string, unknown>[]
   /** Resolves with the address of its "listening" line. */
   listening(): Promise<string>
+  /** Resolves with the address of its "operator pages" line. */
+  operatorPages(): Promise<string>
   /** How it ended. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>
   kill(signal: 'SIGTERM' | 'SIGKILL' | 'SIGINT'): void
@@ -56,22 +58,24 @@ export function startCommand(
       .split('\n')
       .slice(0, -1)
       .map(line => JSON.parse(line) as Record<string, unknown>)
+  const urlOf = (message: string) =>
+    eventually(
+      () => {
+        const line = logLines().find(({ msg }) => msg === message)
+        if (line !== undefined) return line.url as string
+        if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${output.err}`)
+        return undefined
+      },
+      () => `the log to say "${message}": ${output.out}${output.err}`
+    )
   const serving: ServeProcess = {
     pid: child.pid ?? -1,
     output,
     logLines,
     ended,
     kill: signal => void child.kill(signal),
-    listening: () =>
-      eventually(
-        () => {
-          const line = logLines().find(({ msg }) => msg === 'listening')
-          if (line !== undefined) return line.url as string
-          if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${output.err}`)
-          return undefined
-        },
-        () => `the log to say "listening": ${output.out}${output.err}`
-      )
+    listening: () => urlOf('listening'),
+    operatorPages: () => urlOf('operator pages')
   }
   running.add(serving)
   return serving
