@@ -95,7 +95,8 @@ async function openPlace({ onTestFinished }: TestContext) {
     const [, address = ''] = /"params":\["(\w+)"/.exec(line) ?? []
     const { stdout } = await run('sh', ['-c', line])
     const { result } = JSON.parse(stdout) as { result: readonly object[] }
-    expect((await fetch(`http://127.0.0.1:${port}/`)).headers.get('content-type')).toContain('text/html')
+    const [, pages = ''] = /"url":"([^"]+)","msg":"operator pages"/.exec(command.stdout()) ?? []
+    expect((await fetch(pages)).headers.get('content-type')).toContain('text/html')
     return { stdout: command.stdout(), result, address }
   }
 

@@ -107,7 +107,8 @@ it(
     for (const line of logged) expect(line).toMatch(/^\d\d:\d\d:\d\d [a-z][^[]*(\[0m|$)/i)
     expect(logged.at(-1)).toMatch(/ closed$/)
     expect(output).not.toContain('"level"')
-    expect(output).toMatch(/ listening on (http:\/\/127\.0\.0\.1:\d+), status page \1\//)
+    expect(output).toMatch(/ listening on http:\/\/127\.0\.0\.1:\d+\s/)
+    expect(output).toMatch(/ status page (http:\/\/127\.0\.0\.1:\d+)\/, metrics \1\/metrics/)
     expect(output).toContain('its calls are answered once its newest blocks are indexed')
     // The cursor is there again.
     expect(output.lastIndexOf('\u001b[?25h')).toBeGreaterThan(output.lastIndexOf('\u001b[?25l'))

@@ -15,6 +15,7 @@ function write(isColored = false) {
 it('says who, what and why in one line after the time', () => {
   const { logger, lines } = write()
   logger.info('listening', { url: 'http://127.0.0.1:8080' })
+  logger.info('operator pages', { url: 'http://127.0.0.1:8081' })
   logger.child({ component: 'indexer', chainId: 137 }).info('indexing', { indexedTo: 7, etaSeconds: 12 })
   logger.warn('the node cannot be used yet', {
     chainId: 137,
@@ -22,7 +23,8 @@ it('says who, what and why in one line after the time', () => {
   })
   logger.warn('indexing is stalled', { chainId: 5, problem: 'upstream 1 cannot\u001b[2J be reached' })
   expect(lines.map(line => line.replace(/^\d\d:\d\d:\d\d /, ''))).toEqual([
-    'listening on http://127.0.0.1:8080, status page http://127.0.0.1:8080/\n',
+    'listening on http://127.0.0.1:8080\n',
+    'status page http://127.0.0.1:8081/, metrics http://127.0.0.1:8081/metrics\n',
     'Polygon: indexing (indexed to 7, eta seconds 12)\n',
     'warning: Polygon: the node cannot be used yet: two.example:8545 did not answer, upstream 3 neither\n',
     'warning: chain 5: indexing is stalled: upstream 1 cannot [2J be reached\n'

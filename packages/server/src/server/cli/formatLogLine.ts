@@ -45,7 +45,8 @@ export function createLineFormatter(options: {
 
 function sentence(fields: Readonly<Record<string, unknown>>): string {
   const { msg, problem, error, url } = fields
-  if (msg === 'listening') return `listening on ${url}, status page ${url}/`
+  if (msg === 'listening') return `listening on ${url}`
+  if (msg === 'operator pages') return `status page ${url}/, metrics ${url}/metrics`
   const causes = [problem, messageOf(error)].filter(cause => cause !== undefined).map(withoutChain)
   const figures = Object.entries(fields)
     .filter(([name]) => !unsaid.has(name))

@@ -169,7 +169,10 @@ function printCalls(
   seen: readonly SeenChain[],
   service: Pick<FirstCall, 'baseUrl' | 'projectId' | 'serverKey'>
 ): void {
-  print(`\nStatus page:  ${service.baseUrl}/\n`)
+  // `listen.operator` is left as it is by default: the port after the one for calls, or any where that is taken.
+  const pages = new URL(service.baseUrl)
+  pages.port = String(Number(pages.port) + 1)
+  print(`\nStatus page:  ${pages}\n`)
   for (const chain of seen) {
     const active = chain.nodes.flatMap(({ address }) => address ?? [])[0]
     const call = { ...service, chain, address: active ?? emptyAddress[chain.kind] }

@@ -68,7 +68,9 @@ export async function serve(
       throw described === undefined ? error : new Error(described, { cause: error })
     })
     logger.info('listening', { url })
-    if (server.operatorUrl !== undefined) logger.info('operator pages', { url: server.operatorUrl })
+    if (config.pages.status || config.pages.metrics) {
+      logger.info('operator pages', { url: server.operatorUrl ?? url })
+    }
     if (isRead) write(describeWaiting(server.status(), chains))
   } catch (error) {
     const isConfig = error instanceof ConfigError
