@@ -104,17 +104,11 @@ describe('transport', () => {
         expected: { reason: 'METHOD_NOT_ALLOWED', id: null } as const,
         headers: allow
       })),
-      ...['/evm', '/evm-chain/x', '/EVM-CHAIN', '/evm-chain//', '/solana/..%2f'].map(path => ({
+      ...['/', '/evm', '/evm-chain/x', '/EVM-CHAIN', '/evm-chain//', '/solana/..%2f'].map(path => ({
         shows: `the path ${path}`,
         path,
         expected: { reason: 'NOT_FOUND', id: null } as const
       })),
-      {
-        shows: 'the path of the status page',
-        path: '/',
-        expected: { reason: 'METHOD_NOT_ALLOWED', id: null },
-        headers: { allow: 'GET, HEAD' }
-      },
       ...['', 'text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'application/xml'].map(
         type => ({
           shows: `the media type ${type || 'of nothing'}`,

@@ -151,16 +151,28 @@ describe('a history that is not complete', () => {
     return history
   }
 
-  it('is -32002 NOT_SYNCED with how far it is', async () => {
-    expect(await failureOf(await startSyncing(), alice)).toMatchObject({
-      code: -32002,
-      data: { reason: 'NOT_SYNCED', indexedTo: 3, head: 90 }
-    })
-  })
+  it.each([true, false])(
+    'is -32002 NOT_SYNCED with how far it is (serveWhileSyncing: %s)',
+    async serveWhileSyncing => {
+      expect(await failureOf(await startSyncing({ serveWhileSyncing }), alice)).toMatchObject({
+        code: -32002,
+        data: { reason: 'NOT_SYNCED', indexedTo: 3, head: 90 }
+      })
+    }
+  )
 
-  it('is answered when the host serves while syncing', async () => {
-    const history = await startSyncing({ serveWhileSyncing: true })
-    expect(await hashesOf(history, alice)).toEqual([hashOf('first')])
+  it('is answered while older blocks are added, unless the host has them waited for', async () => {
+    const phase = { phase: 'following', backfilled: true, head: 3, startBlock: 0 } as const
+    const [history, whole] = await Promise.all(
+      [true, false].map(async serveWhileSyncing => {
+        const started = await startSyncing({ serveWhileSyncing })
+        await started.writer.markBackfilled()
+        started.status = { ...started.status, ...phase, indexedFrom: 3 }
+        return started
+      })
+    )
+    expect(await hashesOf(history!, alice)).toEqual([hashOf('first')])
+    expect(await failureOf(whole!, alice)).toMatchObject({ data: { reason: 'NOT_SYNCED' } })
   })
 
   it('of a chain whose node was never reached is -32002 UPSTREAM_UNAVAILABLE', async () => {

@@ -44,7 +44,7 @@ const triesPerBlock = 5
 export async function backfill(options: BackfillOptions): Promise<void> {
   const { source, store, chainId, startBlock, board, counts, logger, signal } = options
   const { window = 4_096, maxBytes = defaultMaxBytes, wait = pause } = options
-  const logProgress = createProgressLog({ counts, logger, order: 'down' })
+  const logProgress = createProgressLog({ counts, logger, isBackfill: true })
   const pauses = createRetryPauses()
 
   const isDue = () => {

@@ -67,18 +67,18 @@ export function createIndexCounts(chainId: number): IndexCounts {
 export function createProgressLog({
   counts,
   logger,
-  order = 'up',
+  isBackfill = false,
   intervalMs = 3_000,
   now = () => performance.now()
 }: {
   readonly counts: Pick<IndexCounts, 'read'>
   readonly logger: Logger
-  /** In which blocks are stored. */
-  readonly order?: 'up' | 'down'
+  /** Blocks older than the index are added to it. */
+  readonly isBackfill?: boolean
   readonly intervalMs?: number
   readonly now?: () => number
 }): (left: number, range: LogFields) => number | undefined {
-  const message = order === 'up' ? 'indexing' : 'backfilling'
+  const message = isBackfill ? 'backfilling' : 'indexing'
   let last = { atMs: now(), ...counts.read() }
   return (left, range) => {
     const current = { atMs: now(), ...counts.read() }
