@@ -22,12 +22,7 @@ const cases: readonly (readonly [string, string, ScriptedAnswer, string])[] = [
     bytes32Text('x'.repeat(32)),
     'x'.repeat(32)
   ],
-  [
-    'text-invalid-utf8',
-    'has a name that is no UTF-8',
-    text(new Uint8Array([0x41, 0xff, 0xc3, 0x42])),
-    ''
-  ],
+  ['text-invalid-utf8', 'has a name that is no UTF-8', text(new Uint8Array([0x41, 0xff, 0xc3, 0x42])), ''],
   [
     'text-bidirectional',
     'turns the direction of writing around in its name',
