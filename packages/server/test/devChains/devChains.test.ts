@@ -228,7 +228,10 @@ it.concurrent.for(engines)(
     const again = await start(atEnd, node, store.url)
     const isRefused = () => again.server.status()[0]?.problem?.includes('or run `chain-data reset 31338`')
     await eventually('it is refused at a start too', isRefused).catch((error: Error) => {
-      throw new Error(`${error.message}; now ${JSON.stringify(again.server.status())}`)
+      const { server, lines } = again
+      throw new Error(
+        `${error.message}; now ${JSON.stringify(server.status())} after ${JSON.stringify(lines)}`
+      )
     })
     await again.server.close()
 
