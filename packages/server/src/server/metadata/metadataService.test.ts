@@ -6,7 +6,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { patient } from '../../../../../.config/patience.ts'
 import { type TestMetadataService, withRead } from '../../../test/metadata/readOne.ts'
 import { type MetadataCache, type MetadataRecord, noMetadataCache } from '../../model/metadata.ts'
-import type { GuardedFetch } from './guardedFetch.ts'
+import { createGuardedFetch, type GuardedFetch } from './guardedFetch.ts'
 import { metadataFailure } from './metadataFailure.ts'
 import { createMetadataService, type MetadataServiceOptions } from './metadataService.ts'
 
@@ -136,6 +136,15 @@ test('a path that answers 429 leaves the other documents of its host alone', asy
   expect(await service.read('https://a.names.art/greedy.json')).toBeUndefined()
   expect(asked).toEqual(['https://a.names.art/greedy.json', other])
 })
+
+test.each(['test', 'example', 'invalid', 'localhost', 'alt', 'onion'])(
+  'a document below the reserved name .%s is unavailable, which holdings list as incomplete',
+  async name => {
+    const service = withRead(createMetadataService({ guardedFetch: createGuardedFetch(), gateways }))
+    services.push(service)
+    expect(await service.read(`https://tokens.${name}/1.json`)).toBeUndefined()
+  }
+)
 
 test('reads inline metadata without any fetch', async () => {
   const { service, asked } = serviceOver(never)
