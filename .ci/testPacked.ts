@@ -87,7 +87,7 @@ function tryInstall(name: string, install: () => string): string | undefined {
 /** The program of a package that holds one for this platform. */
 function installRuntime(name: string, program: string): string {
   const folder = join(work, program)
-  mkdirSync(folder)
+  mkdirSync(folder, { recursive: true })
   run('npm', ['install', '--ignore-scripts', '--no-save', '--prefix', folder, name], { cwd: folder })
   return join(folder, 'node_modules', name.slice(0, name.lastIndexOf('@')), program)
 }
