@@ -66,21 +66,30 @@ export function linkCandidates(
   }
 }
 
+/** Parts of statements on the row with a key, whose parameters are the epoch and the columns of the key. */
+function keySql(shape: TableShape) {
+  const columns = columnsOf(shape)
+  const list = columns.join(', ')
+  const values = columns.map(() => '?').join(', ')
+  const descending = columns.map(column => `${column} DESC`).join(', ')
+  const own = `epoch = ? AND (${list}) = (${values})`
+  return {
+    ...{ list, values, own },
+    selectBefore: `SELECT ${list} FROM ${shape.name} WHERE epoch = ? AND (${list}) < (${values}) ORDER BY ${descending} LIMIT 1`,
+    /** Its first parameter is the sum. */
+    updateSum: `UPDATE ${shape.name} SET sum = ? WHERE ${own}`
+  }
+}
+
 function prepareLink(
   connection: SqliteConnection,
   shape: TableShape,
   chainId: number,
   hasSums: boolean
 ): (epoch: number, key: RowKey) => void {
-  const columns = columnsOf(shape)
-  const list = columns.join(', ')
-  const values = columns.map(() => '?').join(', ')
-  const descending = columns.map(column => `${column} DESC`).join(', ')
-  const own = `epoch = ? AND (${list}) = (${values})`
+  const { list, values, own, ...sql } = keySql(shape)
   const selectOwn = connection.prepare(`SELECT 1 FROM ${shape.name} WHERE ${own}`)
-  const selectBefore = connection.prepare(
-    `SELECT ${list} FROM ${shape.name} WHERE epoch = ? AND (${list}) < (${values}) ORDER BY ${descending} LIMIT 1`
-  )
+  const selectBefore = connection.prepare(sql.selectBefore)
   const insert = connection.prepare(
     `INSERT INTO ${shape.name} (epoch, ${list}, sum) VALUES (?, ${values}, ?)`
   )
@@ -101,15 +110,11 @@ function prepareLink(
 
 /** Prepares changing the sum of the row after a key, or the hash with which the epoch ends. */
 function prepareChangeAfter(connection: SqliteConnection, shape: TableShape) {
-  const columns = columnsOf(shape)
-  const list = columns.join(', ')
-  const values = columns.map(() => '?').join(', ')
+  const { list, values, updateSum } = keySql(shape)
   const selectAfter = connection.prepare<SqlRow>(
     `SELECT ${list}, sum FROM ${shape.name} WHERE epoch = ? AND (${list}) > (${values}) ORDER BY ${list} LIMIT 1`
   )
-  const update = connection.prepare(
-    `UPDATE ${shape.name} SET sum = ? WHERE epoch = ? AND (${list}) = (${values})`
-  )
+  const update = connection.prepare(updateSum)
   const ends = createEpochEnds(connection, shape)
   return (epoch: number, key: RowKey, added: number): void => {
     const after = selectAfter.get([epoch, ...key])
@@ -137,10 +142,7 @@ export function prepareUnlink(
   connection: SqliteConnection,
   shape: TableShape
 ): (epoch: number, key: RowKey) => void {
-  const columns = columnsOf(shape)
-  const list = columns.join(', ')
-  const values = columns.map(() => '?').join(', ')
-  const own = `epoch = ? AND (${list}) = (${values})`
+  const { own } = keySql(shape)
   const selectSum = connection.prepare<{ sum: Uint8Array | null }>(
     `SELECT sum FROM ${shape.name} WHERE ${own}`
   )
@@ -165,17 +167,10 @@ export function linkRows(
   epoch: number,
   keys: readonly RowKey[]
 ): void {
-  const columns = columnsOf(shape)
-  const list = columns.join(', ')
-  const descending = columns.map(column => `${column} DESC`).join(', ')
-  const values = columns.map(() => '?').join(', ')
+  const sql = keySql(shape)
   const hashAt = createKeyHash(shape, chainId)
-  const selectBefore = connection.prepare(
-    `SELECT ${list} FROM ${shape.name} WHERE epoch = ? AND (${list}) < (${values}) ORDER BY ${descending} LIMIT 1`
-  )
-  const update = connection.prepare(
-    `UPDATE ${shape.name} SET sum = ? WHERE epoch = ? AND (${list}) = (${values})`
-  )
+  const selectBefore = connection.prepare(sql.selectBefore)
+  const update = connection.prepare(sql.updateSum)
   for (const key of keys) {
     const before = keyOf(shape, selectBefore.get([epoch, ...key]))
     update.run([sumBytes(rowSum(hashAt(key), hashAt(before))), epoch, ...key])
