@@ -87,7 +87,10 @@ export function createThreads(
   async function end(thread: Thread): Promise<void> {
     leave(thread)
     // A thread that decodes has nothing to finish.
-    if (kind === 'decoder') await thread.worker.terminate()
+    if (kind === 'decoder') {
+      await thread.worker.terminate()
+      return
+    }
     thread.worker.postMessage({ kind: 'end' } satisfies ToSharedThread)
     await withDeadline({ timeoutMs: endDeadlineMs }, () => thread.ended).catch(() => {
       logger.error('a thread that writes stores does not stop and is ended', { component: 'indexer' })
