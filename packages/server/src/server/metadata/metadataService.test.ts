@@ -34,6 +34,17 @@ function serviceOver(
   return { service, asked }
 }
 
+/** A cache that keeps documents, for services one after the other. */
+function keepDocuments(): MetadataCache {
+  const stored = new Map<string, MetadataRecord>()
+  return {
+    ...noMetadataCache,
+    isWorking: () => true,
+    read: async keys => new Map([...stored].filter(([key]) => keys.includes(key))),
+    saveDocument: (_kind, key, document) => void stored.set(key, { document })
+  }
+}
+
 const never = () => new Promise<never>(() => {})
 const eventually = (check: () => void | Promise<void>) =>
   vi.waitFor(check, { timeout: patient(10_000), interval: 5 })
@@ -74,13 +85,7 @@ test('replaces {id} in the address and the picture of an ERC-1155 token', async 
 })
 
 test('takes an address that leads to a picture for the picture, also after a restart', async () => {
-  const stored = new Map<string, MetadataRecord>()
-  const cache: MetadataCache = {
-    ...noMetadataCache,
-    isWorking: () => true,
-    read: async keys => new Map([...stored].filter(([key]) => keys.includes(key))),
-    saveDocument: (_kind, key, document) => void stored.set(key, { document })
-  }
+  const cache = keepDocuments()
   let fetches = 0
   const guardedFetch: GuardedFetch = async url => {
     fetches++
@@ -103,13 +108,7 @@ test('takes an address that leads to a picture for the picture, also after a res
 })
 
 test('heeds the charset of a fetched object, also after a restart', async () => {
-  const stored = new Map<string, MetadataRecord>()
-  const cache: MetadataCache = {
-    ...noMetadataCache,
-    isWorking: () => true,
-    read: async keys => new Map([...stored].filter(([key]) => keys.includes(key))),
-    saveDocument: (_kind, key, document) => void stored.set(key, { document })
-  }
+  const cache = keepDocuments()
   const guardedFetch: GuardedFetch = async url => ({
     url,
     contentType: 'application/json; charset=shift_jis',
