@@ -1,5 +1,6 @@
 import type { Damage } from '../../platform/errors.ts'
 import type { AuditReader } from './audit.ts'
+import type { ChangeReader } from './changes.ts'
 import type { HistoryReader } from './history.ts'
 import type { HoldingsReader } from './holdings.ts'
 import type { PoolReader } from './pool.ts'
@@ -23,6 +24,12 @@ export interface StoreReader {
   unchangedState(): IndexState | undefined
   /** Reports damage that a snapshot met to the writer of the index, whichever process that is in. */
   reportDamage(damage: Damage): Promise<void>
+  /**
+   * Calls `listener` soon after commits that this process or another one made, perhaps once for several, and perhaps once too
+   * often. While there is a listener, commits cost a look every few milliseconds (SQLite) or a connection (PostgreSQL).
+   * @returns ends it.
+   */
+  onCommit?(listener: () => void): () => void
   /** Also ends every open snapshot: its next read throws. */
   close(): Promise<void>
 }
@@ -36,8 +43,14 @@ export interface IndexState {
   readonly coverage: IndexCoverage
 }
 
-/** A frozen view of one chain's index. All reads of one answer come from one snapshot. */
-export interface Snapshot extends StatusReader, HistoryReader, HoldingsReader, PoolReader, AuditReader {
+/** A frozen view of one chain's index. All reads of one answer come from one snapshot. No engine writes the log of changes yet. */
+export interface Snapshot
+  extends StatusReader,
+    HistoryReader,
+    HoldingsReader,
+    PoolReader,
+    AuditReader,
+    Partial<ChangeReader> {
   /**
    * Snapshots of one reader with the same version hold the same: nothing was committed in between. Absent where that is not
    * known, as in the first snapshot after a commit, and in PostgreSQL.
