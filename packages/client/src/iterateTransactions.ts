@@ -10,8 +10,8 @@ export const largestPage = 1000
 
 type ReadPage = Client<ChainOptional>['getTransactionsByAddress']
 
-/** So many answers without any progress mean that waiting is of no use. */
-const mostStanding = 10
+/** So many answers without any progress, a minute of them at the usual pause, mean that waiting is of no use. */
+const mostStanding = 60
 const mostPauseMs = 10_000
 
 /**

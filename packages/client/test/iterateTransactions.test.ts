@@ -179,7 +179,7 @@ describe.each(transports)('over %s', (_transport, create) => {
     expect(service.received).toHaveLength(1)
     const error = await caught(collect(client.iterateTransactions({ address })))
     expect(error).toMatchObject({ reason: 'STILL_READING' })
-    expect(service.received).toHaveLength(12)
+    expect(service.received).toHaveLength(62)
   })
 
   test('an answer that is no list is a protocol error', async () => {

@@ -393,6 +393,17 @@ describe('what a node offers beyond its newest blocks', () => {
     expect(some.map(({ check }) => check)).not.toContain('deepHistory')
   })
 
+  it('is said where deepHistory is strict and old states are all that a node has', async () => {
+    const archive = await proxied(({ method }, result) => refuse(/^(ots|trace)_/, method, result))
+    const chain = { startBlock: 'latest', deepHistory: 'strict' }
+    expect((await offers(archive, chain)).at(-1)).toMatchObject({
+      ...{ place: 'chains.evm[0].deepHistory', check: 'deepHistory', state: 'warning' },
+      found: expect.stringMatching(/^it is "strict", and no node lists .* all older history is refused$/)
+    })
+    const lenient = await offers(archive, { ...chain, deepHistory: 'node' })
+    expect(lenient.map(({ check }) => check)).not.toContain('deepHistory')
+  })
+
   it('is said of one that limits the rate of calls', async () => {
     let calls = 0
     const limited = await proxied((_, result) => {

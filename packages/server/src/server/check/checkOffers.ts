@@ -68,13 +68,32 @@ export async function checkAddressIndex(
   return { finding: ok('addresses', [found, ...more].join('; ')), olderHistory }
 }
 
-/** Says that no node gives the history that `deepHistory` asks for. Tokens are found by logs, which all nodes give. */
-export function missingDeepHistory(): Finding {
-  return warning(
-    'deepHistory',
-    'no node can give older history: none lists the transactions of an address or has old states, so histories begin at the first indexed block',
-    'take an archive node, or one with trace_filter or ots_searchTransactionsBefore (docs/deep-history.md), or set an earlier startBlock; holdings are complete all the same'
-  )
+/**
+ * Says that no node gives the history that `deepHistory` asks for. Tokens are found by logs, which all nodes give.
+ * @param sources - what each node offers; absent: it was not found out.
+ */
+export function judgeDeepHistory(
+  deepHistory: 'node' | 'strict',
+  sources: readonly (DeepSource | undefined)[]
+): readonly Finding[] {
+  const check = 'deepHistory'
+  if (sources.every(source => source === 'none'))
+    return [
+      warning(
+        check,
+        'no node can give older history: none lists the transactions of an address or has old states, so histories begin at the first indexed block',
+        'take an archive node, or one with trace_filter or ots_searchTransactionsBefore (docs/deep-history.md), or set an earlier startBlock; holdings are complete all the same'
+      )
+    ]
+  if (deepHistory === 'strict' && sources.every(source => source === 'none' || source === 'state'))
+    return [
+      warning(
+        check,
+        'it is "strict", and no node lists the transactions of an address: what is found from old states lacks receipts of no value that log nothing, so all older history is refused',
+        'take a node with trace_filter or ots_searchTransactionsBefore (docs/deep-history.md), or set deepHistory to "node", which answers and names what is lacking'
+      )
+    ]
+  return []
 }
 
 /** Checks whether the node refused calls for their rate while it was checked. */

@@ -3,7 +3,7 @@ import { type Config, findUnknownVariables } from '../config/config.ts'
 import { askServer } from './askServer.ts'
 import { checkEvmNode, checkWebSocket } from './checkEvmNode.ts'
 import { checkMetadata } from './checkMetadata.ts'
-import { missingDeepHistory } from './checkOffers.ts'
+import { judgeDeepHistory } from './checkOffers.ts'
 import { checkQuotaStore, checkReplica } from './checkPostgres.ts'
 import {
   checkListen,
@@ -113,15 +113,15 @@ function listNodes(
             ...finding
           }))
         )
-        const isMissing = all.every(({ offers }) => offers?.olderHistory === 'none')
-        const missing =
-          deepHistory !== 'off' && deepHistory !== undefined && startBlock !== 0 && isMissing
-            ? [missingDeepHistory()]
-            : []
+        const sources = all.map(({ offers }) => offers?.olderHistory)
+        const unanswered =
+          deepHistory === 'off' || deepHistory === undefined || startBlock === 0
+            ? []
+            : judgeDeepHistory(deepHistory, sources)
         return [
           ...compared,
           ...compareSamples(all, place),
-          ...missing.map(finding => ({ place: `${place}.deepHistory`, ...finding }))
+          ...unanswered.map(finding => ({ place: `${place}.deepHistory`, ...finding }))
         ]
       }
     }

@@ -92,9 +92,12 @@ async function patiently(service: DeepService, account: string, page?: object, i
 }
 
 describe(`history from old states (SEED=${seed})`, () => {
-  it.each([undefined, high])(
-    'misses nothing of accounts with a key, and calls no other complete, at %s blocks',
-    async head => {
+  it.each([
+    ['as many blocks as were recorded', undefined],
+    ['23 million blocks', high]
+  ])(
+    'misses nothing of accounts with a key, and calls no other complete, at %s',
+    async (_, head) => {
       const { service, node } = await serve({ ...plain, ...(head && { head }) })
       for (const kind of keyedKinds) {
         node.reset()
