@@ -21,7 +21,7 @@ export interface IterateArguments extends TransactionsByAddressArguments {
 export type WireArguments<M extends string, Chain> = {
   /** As the document writes it: `svc_` becomes the client's prefix. Names not in the document go out as they are. */
   readonly method: M
-} & (M extends MethodName
+} & (M extends keyof WireNames
   ? {
       readonly params: MethodParams<M>
       /** Only for methods that both endpoints serve. Default: the first that does. */
@@ -33,7 +33,7 @@ export type WireArguments<M extends string, Chain> = {
 export type RequestArguments<M extends string, Chain> = CallOptions & WireArguments<M, Chain>
 
 /** The result of a call as it is on the wire; unknown for a method that is not in the document. @typeParam Int64 - Of `lamports` and `amount`. */
-export type RequestResult<M extends string, Int64 extends Integer = number> = M extends MethodName
+export type RequestResult<M extends string, Int64 extends Integer = number> = M extends keyof WireNames
   ? ResultOf<WireNames[M], Int64>
   : unknown
 

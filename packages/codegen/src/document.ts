@@ -53,6 +53,7 @@ export interface ExamplePairing {
   result: Example | Reference
   'x-chainId': number
   'x-endpoint'?: string
+  'x-cursors'?: string[]
 }
 
 export interface Method {
@@ -70,6 +71,7 @@ export interface Method {
   'x-needs-chain'?: boolean
   'x-exact-amounts'?: boolean
   'x-extension'?: boolean
+  'x-stream'?: boolean
 }
 
 export interface ErrorCase {
@@ -118,6 +120,8 @@ export interface ServiceDocument {
       method: string
       requestContentType: string
       responseContentType: string
+      streamContentType: string
+      streamHeaders: Readonly<Record<string, string>>
       allow: string
       requestHeaders: readonly string[]
       exposedHeaders: readonly string[]
@@ -126,6 +130,7 @@ export interface ServiceDocument {
     }
     id: { description: string }
     chainId: { description: string }
+    events: { description: string }
     batchRules: { minItems: number; maxItems: number; description: string }
   }
   'x-limits': Record<string, Limit>
@@ -184,6 +189,8 @@ export interface CallExample {
   endpoint: string
   params: unknown[]
   result: unknown
+  /** Of a stream, the id of each event of the result. */
+  cursors?: string[]
 }
 
 /** All examples of a method. */
@@ -195,7 +202,8 @@ export function examplesOf(document: ServiceDocument, method: Method): CallExamp
       chainId: pairing['x-chainId'],
       endpoint: pairing['x-endpoint'] ?? endpointsOf(method)[0] ?? '',
       params: pairing.params.map(param => resolve<Example>(document, param).value),
-      result: resolve<Example>(document, pairing.result).value
+      result: resolve<Example>(document, pairing.result).value,
+      ...(pairing['x-cursors'] && { cursors: pairing['x-cursors'] })
     }
   })
 }

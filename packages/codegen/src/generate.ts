@@ -72,7 +72,9 @@ export async function generate(
   for (const [name, source] of Object.entries(sources)) {
     files.set(`${generatedFolder}/${name}`, `// ${note}\n${source}`)
   }
-  const methods = document.methods.map(method => readClientMethod(document, method))
+  // Calls with one answer. A stream is connected again and again, which the client does by hand.
+  const calls = document.methods.filter(method => !method['x-stream'])
+  const methods = calls.map(method => readClientMethod(document, method))
   const clientSources: Record<string, string> = {
     'methods.gen.ts': emitDescriptors(methods),
     'calls.gen.ts': emitClientTypes(methods),

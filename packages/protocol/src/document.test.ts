@@ -17,6 +17,7 @@ it('another prefix changes the names of prefixed methods and nothing else', () =
   const document = documentWithPrefix('acme_')
   expect(names(document)).toEqual([
     'acme_getTransactionsByAddress',
+    'acme_watchAddresses',
     'acme_getTokensAndNFTs',
     'enhancedGetTokensAndNFTs',
     'acme_getSyncStatus',

@@ -18,6 +18,7 @@ it('the error table holds exactly the cases of the contract', () => {
     ['INDEX_DAMAGED', -32002, 200],
     ['RESPONSE_TOO_LARGE', -32003, 200],
     ['CURSOR_REORGED', -32004, 200],
+    ['CURSOR_EXPIRED', -32004, 200],
     ['RATE_LIMITED', -32005, 429],
     ['TOO_MANY_RESULTS', -32005, 200],
     ['FORBIDDEN_ORIGIN', -32006, 403],

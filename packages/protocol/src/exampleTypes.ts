@@ -13,6 +13,8 @@ export interface MethodExample<M extends MethodName> {
   readonly params: MethodParams<M>
   /** `result` of the answer. */
   readonly result: MethodResult<M>
+  /** Of a stream, the `id` of each event of `result`. */
+  readonly cursors?: readonly string[]
 }
 
 /** The examples of every method; each method has at least one. */

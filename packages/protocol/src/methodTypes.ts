@@ -31,6 +31,8 @@ export interface MethodFacts {
   readonly needsChain: boolean
   /** Whether it goes beyond the service document. */
   readonly extension: boolean
+  /** Whether it answers with Server-Sent Events, one for each element of its result. */
+  readonly streams: boolean
   /** Its own error cases, beside those any request may meet. */
   readonly errors: readonly ErrorReason[]
 }

@@ -20,6 +20,9 @@ export function checkExamples(document: ServiceDocument): string[] {
         if (!Number.isSafeInteger(example.chainId)) say('needs x-chainId')
         if (!endpointsOf(method).includes(example.endpoint)) say(`the method is not on ${example.endpoint}`)
         if (!params(example.params)) say(`params (${form}): ${ajv.errorsText(params.errors)}`)
+        const cursors = example.cursors?.length ?? 0
+        const events = method['x-stream'] ? (example.result as unknown[]).length : 0
+        if (cursors !== events) say('x-cursors needs the id of each event of a stream')
         if (!result(example.result)) say(`result (${form}): ${ajv.errorsText(result.errors)}`)
       }
     }

@@ -24,6 +24,7 @@ export function emitMethods(document: ServiceDocument): string {
         responseChainId: method['x-response-chainId'],
         needsChain: method['x-needs-chain'] ?? true,
         extension: method['x-extension'] ?? false,
+        streams: method['x-stream'] ?? false,
         errors: (method.errors ?? []).map(nameOf)
       }
     ])

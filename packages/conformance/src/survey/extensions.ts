@@ -14,6 +14,7 @@ export const extensions = [
   'CORS',
   'svc_getSyncStatus',
   'svc_verifyHistory',
+  'svc_watchAddresses',
   'rpc.discover'
 ] as const
 
@@ -75,6 +76,8 @@ export async function isOffered(
     case 'string ids':
     case 'chainId in the URL':
       return reachesMethod(extension, service, chains)
+    case 'svc_watchAddresses':
+      return evm === undefined ? undefined : knowsStreams(service, evm)
     default:
       return accepted(callOf(extension, service, chains))
   }
@@ -92,6 +95,17 @@ async function accepted(call: Promise<Answer> | undefined): Promise<boolean | un
   if (call === undefined) return undefined
   const { body } = await call
   return !declining.has(reasonOf(body) ?? '')
+}
+
+/** Whoever has the method complains of the empty list, before anything is said of streams. */
+async function knowsStreams(service: Service, chainId: number): Promise<boolean> {
+  const { body } = await service.call({
+    endpoint: '/evm-chain',
+    method: 'svc_watchAddresses',
+    chainId,
+    params: [[]]
+  })
+  return reasonOf(body) === 'INVALID_PARAMS'
 }
 
 async function hasCoverage(call: Promise<Answer> | undefined): Promise<boolean | undefined> {

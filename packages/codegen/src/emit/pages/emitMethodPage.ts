@@ -41,9 +41,15 @@ export function emitMethodPage(document: ServiceDocument, method: Method): strin
 }
 
 function exchange(document: ServiceDocument, method: Method, example: CallExample): string {
-  const { endpoint, chainId, params, result } = example
+  const { endpoint, chainId, params, result, cursors } = example
   const echo = document['x-endpoints'].find(({ path }) => path === endpoint)?.responseChainId === 'echo'
   const request = { jsonrpc: '2.0', id: 1, method: method.name, chainId, params }
+  if (cursors) return `${json(request)}\n\nThe events:\n\n${events(cursors, result as unknown[])}`
   const answer = { jsonrpc: '2.0', id: 1, ...(echo ? { chainId } : {}), result }
   return `${json(request)}\n\nThe answer:\n\n${json(answer)}`
+}
+
+function events(cursors: readonly string[], values: readonly unknown[]): string {
+  const texts = values.map((value, index) => `id: ${cursors[index]}\ndata: ${JSON.stringify(value)}`)
+  return `\`\`\`text\n${texts.join('\n\n')}\n\`\`\``
 }

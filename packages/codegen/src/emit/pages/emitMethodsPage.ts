@@ -55,5 +55,6 @@ Every request carries HTTP Basic credentials and \`Content-Type: application/jso
 - **id**: ${envelope.id.description}
 - **chainId**: ${envelope.chainId.description}
 - **Batches**: 1 to ${envelope.batchRules.maxItems} requests. ${envelope.batchRules.description}
+- **Streams**: ${envelope.events.description}
 - **Method prefix**: ${document['x-method-prefix'].description}`
 }

@@ -17,7 +17,10 @@ export interface MethodContext {
 }
 
 /** The server's implementation of the methods of the spec; `rpc.discover` needs none. */
-export type Handlers = Omit<MethodHandlers<MethodContext, ResultStream | ResultText>, 'rpc.discover'>
+export type Handlers = Omit<
+  MethodHandlers<MethodContext, ResultStream | ResultText>,
+  'rpc.discover' | 'svc_watchAddresses'
+>
 
 /**
  * The parts of the chain that a call is about.

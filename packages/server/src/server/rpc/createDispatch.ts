@@ -69,7 +69,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const document = documentWithPrefix(methodPrefix)
   const handlers: MethodHandlers<MethodContext, ResultStream | ResultText> = {
     ...options.handlers,
-    'rpc.discover': async () => document
+    'rpc.discover': async () => document,
+    svc_watchAddresses: () =>
+      Promise.reject(new Refusal('METHOD_NOT_FOUND', 'This server does not serve streams of events yet.', {}))
   }
 
   return async (request, origin) => {

@@ -1,0 +1,4 @@
+// Only known parts can be included.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":"svc_watchAddresses","chainId":31337,"params":[["0x425249Cf0F2f91f488E24cF7B1AA3186748f7516"],{"include":["logs"]}]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params/1/include/0 must be one of [\"transfers\",\"internal\",\"operations\"].","path":"/params/1/include/0"}}}

@@ -1,0 +1,4 @@
+// An option the server does not know is refused, not ignored.
+// POST /evm-chain
+>> {"jsonrpc":"2.0","id":1,"method":"svc_watchAddresses","chainId":31337,"params":[["0x425249Cf0F2f91f488E24cF7B1AA3186748f7516"],{"limit":10}]}
+<< {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":{"reason":"INVALID_PARAMS","extraMessage":"/params/1/limit is not a known member.","path":"/params/1/limit"}}}
