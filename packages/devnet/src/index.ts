@@ -34,7 +34,12 @@ export {
   encodeCoreAsset,
   encodeCoreCollection
 } from './solana/coreAccounts.ts'
-export { createSolanaDriver, type MintIntent, type SolanaDriver } from './solana/createSolanaDriver.ts'
+export {
+  createSolanaDriver,
+  type MintIntent,
+  type SendOptions,
+  type SolanaDriver
+} from './solana/createSolanaDriver.ts'
 export {
   editionAddress,
   encodeMetadata,
@@ -42,6 +47,7 @@ export {
   metadataProgram
 } from './solana/metaplexAccounts.ts'
 export { type MintExtension, mintExtensions } from './solana/mintExtensions.ts'
+export type { SolanaIntent } from './solana/noteTransaction.ts'
 export * from './solana/SolanaWorld.ts'
 export { type SolanaSeedOptions, seedSolanaWorld } from './solana/seedSolanaWorld.ts'
 export * from './solana/solanaTruth.ts'

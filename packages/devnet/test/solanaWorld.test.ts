@@ -4,7 +4,7 @@ import { type MetadataServer, startMetadataServer } from '../src/metadata/startM
 import type { SolanaDriver } from '../src/solana/createSolanaDriver.ts'
 import { editionAddress, metadataAddress, metadataProgram } from '../src/solana/metaplexAccounts.ts'
 import { seedSolanaWorld } from '../src/solana/seedSolanaWorld.ts'
-import { solanaHoldingsOf, solanaMint } from '../src/solana/solanaTruth.ts'
+import { solanaHistoryOf, solanaHoldingsOf, solanaMint } from '../src/solana/solanaTruth.ts'
 import { tokenPrograms } from '../src/solana/splInstructions.ts'
 import { type SurfpoolNode, startSurfpool, surfpoolUnsupportedReason } from '../src/solana/startSurfpool.ts'
 import { expectedSolanaHoldings } from '../src/wire/expectedSolanaHoldings.ts'
@@ -19,6 +19,26 @@ interface Parsed {
       parsed?: { info: { mint: string; state: string; tokenAmount: { amount: string; decimals: number } } }
     }
   }
+}
+
+interface TokenBalance {
+  accountIndex: number
+  owner: string
+  uiTokenAmount: { amount: string }
+}
+
+interface NodeTransaction {
+  meta: {
+    err: unknown
+    fee: number
+    preBalances: number[]
+    postBalances: number[]
+    preTokenBalances: TokenBalance[]
+    postTokenBalances: TokenBalance[]
+    loadedAddresses: { writable: string[]; readonly: string[] }
+  }
+  transaction: { message: { accountKeys: string[] } }
+  version: 'legacy' | 0
 }
 
 describe.skipIf(unsupported !== undefined)('the seeded Solana world', () => {
@@ -77,7 +97,7 @@ describe.skipIf(unsupported !== undefined)('the seeded Solana world', () => {
         }
       }
       const intended = driver.world.tokenAccounts
-        .filter(account => account.owner === name && !unparsed.includes(account.address))
+        .filter(({ owner, address, isClosed }) => owner === name && !isClosed && !unparsed.includes(address))
         .map(account => {
           const { address: mint, decimals } = solanaMint(driver.world, account.mint)
           return {
@@ -95,6 +115,79 @@ describe.skipIf(unsupported !== undefined)('the seeded Solana world', () => {
       )
       for (const address of unparsed) expect(damaged.map(account => account.address)).toContain(address)
     }
+  })
+
+  test('every transaction did what the world says: outcome, fee, and each balance before and after', async () => {
+    const { owners, transactions } = driver.world
+    for (const { signature, label = signature, ...intended } of transactions) {
+      const config = { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' }
+      const { meta, transaction, version } = (await driver.rpc(
+        'getTransaction',
+        signature,
+        config
+      )) as NodeTransaction
+      const loaded = [...meta.loadedAddresses.writable, ...meta.loadedAddresses.readonly]
+      const keys = [...transaction.message.accountKeys, ...loaded]
+      // This node also lists accounts that the transaction closed, with the amount before it; no lamports means closed.
+      const amountsOf = (balances: TokenBalance[], lamports: number[]) =>
+        Object.fromEntries(
+          balances
+            .filter(({ accountIndex }) => lamports[accountIndex] !== 0)
+            .map(at => [keys[at.accountIndex], `${at.owner} ${at.uiTokenAmount.amount}`])
+        )
+      expect(
+        { keys, loaded, version, failed: meta.err !== null, fee: meta.fee, feePayer: keys[0] },
+        label
+      ).toEqual({
+        ...{ keys: intended.addresses, loaded: intended.loaded, version: intended.version },
+        ...{ failed: intended.status === 'failed', fee: Number(intended.fee), feePayer: intended.feePayer }
+      })
+      for (const [name, { pre, post }] of Object.entries(intended.lamports)) {
+        // An account beyond what a double can hold is read elsewhere.
+        if (name === 'dora') continue
+        const at = keys.indexOf(owners[name]!.address)
+        expect([meta.preBalances[at], meta.postBalances[at]], `${label}, ${name}`).toEqual([
+          Number(pre),
+          Number(post)
+        ])
+      }
+      const side = (owner: 'preOwner' | 'postOwner', amount: 'pre' | 'post') =>
+        Object.fromEntries(
+          intended.tokens.flatMap(({ account, ...change }) => {
+            const name = change[owner]
+            return name === undefined ? [] : [[account, `${owners[name]!.address} ${change[amount]}`]]
+          })
+        )
+      expect(amountsOf(meta.preTokenBalances, meta.preBalances), label).toEqual(side('preOwner', 'pre'))
+      expect(amountsOf(meta.postTokenBalances, meta.postBalances), label).toEqual(side('postOwner', 'post'))
+    }
+  })
+
+  test('the history of heidi has every kind of transaction, newest first', () => {
+    const history = solanaHistoryOf(driver.world, 'heidi')
+    const labels = history.map(({ label }) => label)
+    expect(labels[0]).toBe('heidi takes her leave')
+    expect(labels.at(-1)).toBe('heidi is funded')
+    expect(new Set(history.map(({ status, version }) => `${status} ${version}`))).toEqual(
+      new Set(['success legacy', 'success 0', 'failed legacy'])
+    )
+    // Those that name a token account of hers only.
+    const unnamed = history.filter(({ lamports, label }) => !('heidi' in lamports) && label !== undefined)
+    expect(unnamed.map(({ label }) => label)).toEqual([
+      'ivan fills what was his',
+      'ivan gives an account to heidi',
+      'ivan sends 700000 with a toll',
+      'ivan sends 10001 with a toll',
+      'judy spends for heidi',
+      'ivan fills her purse',
+      'ivan fails to send coins',
+      'ivan sends coins',
+      'ivan sends more than a double can hold'
+    ])
+    expect(solanaHistoryOf(driver.world, 'judy').map(({ label }) => label)[0]).toBe(
+      'ivan pays judy by a lookup table'
+    )
+    expect(solanaHistoryOf(driver.world, 'nobody')).toEqual([])
   })
 
   test('lamports are exact, also beyond what a double can hold', async () => {

@@ -10,13 +10,15 @@ export interface SolanaWorld {
   owners: Record<string, SolanaOwner>
   /** Mints by label. */
   mints: Record<string, SolanaMint>
-  /** In the order of their creation. */
+  /** In the order of their creation; those that were closed stay listed. */
   tokenAccounts: SolanaTokenAccount[]
+  /** Every transaction that was sent, failed ones included, oldest first. */
+  transactions: SolanaTransaction[]
   /** What a metadata URI leads to, by URI; no entry means a 404. */
   documents: Map<string, SolanaMetadataDocument>
 }
 
-/** A wallet. Fees are paid by another account, so its lamports only change when told so. */
+/** A wallet. Another account pays the fees of most transactions; where a wallet pays, the transaction says so. */
 export interface SolanaOwner {
   name: string
   address: string
@@ -82,6 +84,45 @@ export interface SolanaTokenAccount {
   isAssociated: boolean
   /** Its bytes are no token account of their program: nobody can tell what it holds. */
   isDamaged?: true
+  /** Closed: it holds nothing, and the node does not know it any more. */
+  isClosed?: true
+  /** Names of those who owned it before `owner`, oldest first. */
+  formerOwners?: string[]
+}
+
+/** One transaction, as it was meant when it was sent. */
+export interface SolanaTransaction {
+  signature: string
+  /** What it is for; unique in the history story, absent elsewhere. */
+  label?: string
+  status: 'success' | 'failed'
+  version: 'legacy' | 0
+  /** Address. */
+  feePayer: string
+  /** In lamports. */
+  fee: bigint
+  memo?: string
+  /** Every address that it names, those from a lookup table included. */
+  addresses: string[]
+  /** Addresses of `addresses` that only a lookup table names. */
+  loaded: string[]
+  /** Wallets of the world among `addresses`, by name. */
+  lamports: Record<string, { pre: bigint; post: bigint }>
+  /** Token accounts of the world among `addresses`, those included that it left as they were. */
+  tokens: SolanaTokenChange[]
+}
+
+/** A token account before and after one transaction. */
+export interface SolanaTokenChange {
+  account: string
+  /** Label of the mint. */
+  mint: string
+  /** Names of the owners before and after; absent where there was no such account. */
+  preOwner?: string
+  postOwner?: string
+  /** Base units; 0 where there was no such account. */
+  pre: bigint
+  post: bigint
 }
 
 /** Metaplex `TokenStandard`. */

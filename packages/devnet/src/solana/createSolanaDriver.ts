@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto'
 import {
+  type AddressLookupTableAccount,
   Connection,
   Keypair,
   PublicKey,
   SystemProgram,
-  Transaction,
   type TransactionInstruction
 } from '@solana/web3.js'
 import { DevnetError } from '../DevnetError.ts'
 import { createJsonRpc, type JsonRpc } from '../platform/jsonRpc.ts'
+import { createTransactionSender } from './createTransactionSender.ts'
 import { extendedMintSize, type MintExtension, mintExtensions } from './mintExtensions.ts'
-import type { SolanaMint, SolanaTokenAccount, SolanaWorld } from './SolanaWorld.ts'
+import { noteTransaction, type SolanaIntent } from './noteTransaction.ts'
+import type { SolanaMint, SolanaTokenAccount, SolanaTransaction, SolanaWorld } from './SolanaWorld.ts'
 import { solanaMint, solanaOwner } from './solanaTruth.ts'
 import {
   associatedAddress,
@@ -30,6 +32,16 @@ export interface MintIntent extends Pick<SolanaMint, 'label' | 'program' | 'deci
   extensions?: MintExtension[]
 }
 
+/** How a transaction is sent. */
+export interface SendOptions {
+  /** Name of the wallet that pays the fee; default the payer. It signs. */
+  feePayer?: string
+  /** Makes it a transaction of version 0, which takes what it can from this table. */
+  lookupTable?: AddressLookupTableAccount
+  /** It is meant to fail: it costs its fee and changes nothing else. */
+  fails?: true
+}
+
 /**
  * Changes what is on a Solana node by real transactions and keeps its {@link SolanaWorld} true.
  *
@@ -41,8 +53,18 @@ export interface SolanaDriver {
   rpc: JsonRpc
   /** Pays all fees and has the authority over every mint until it is given away. */
   payer: PublicKey
-  /** Runs instructions in one transaction, signed by the payer and by owners. Changes nothing in the world. */
-  send(instructions: TransactionInstruction[], owners?: string[]): Promise<void>
+  /**
+   * Runs instructions in one transaction and brings the world to what it was meant to do.
+   *
+   * @param owners - Names of those who sign beside the fee payer.
+   * @param intent - What the instructions change; default nothing but the fee.
+   */
+  send(
+    instructions: TransactionInstruction[],
+    owners?: string[],
+    intent?: SolanaIntent,
+    options?: SendOptions
+  ): Promise<SolanaTransaction>
   /** The address of something that has a name, existing or not. */
   addressOf(kind: 'mint' | 'account' | 'program', name: string): string
   /** Makes a wallet with exactly so many lamports, or changes how many it has. */
@@ -85,9 +107,13 @@ export async function createSolanaDriver(
   keySeed: number,
   chainId = 103
 ): Promise<SolanaDriver> {
-  const world: SolanaWorld = { chainId, owners: {}, mints: {}, tokenAccounts: [], documents: new Map() }
+  const world: SolanaWorld = {
+    ...{ chainId, owners: {}, mints: {} },
+    ...{ tokenAccounts: [], transactions: [], documents: new Map() }
+  }
   const rpc = createJsonRpc(rpcUrl)
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
+  const sendTransaction = createTransactionSender(connection)
   const payer = devnetKeypair(`payer ${keySeed}`)
   await writeLamports(rpcUrl, payer.publicKey.toBase58(), 1_000_000_000_000n)
   const keys = new Map<string, Keypair>()
@@ -102,25 +128,22 @@ export async function createSolanaDriver(
     return key
   }
 
-  async function sendSigned(instructions: TransactionInstruction[], signers: Keypair[] = []) {
-    const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash()
-    const transaction = new Transaction({ feePayer: payer.publicKey, blockhash, lastValidBlockHeight })
-    transaction.add(...instructions).sign(payer, ...signers)
-    const signature = await connection.sendRawTransaction(
-      // They were made right here: checking them again takes longer than making them.
-      transaction.serialize({ verifySignatures: false }),
-      { skipPreflight: true }
-    )
-    const deadline = Date.now() + 10_000
-    for (;;) {
-      const status = (await connection.getSignatureStatuses([signature])).value[0]
-      if (status?.err != null) {
-        throw new DevnetError('NODE_REFUSED', `${signature} failed: ${JSON.stringify(status.err)}`)
-      }
-      if (status != null) return
-      if (Date.now() > deadline) throw new DevnetError('NODE_REFUSED', `${signature} was never confirmed`)
-      await new Promise(resolve => setTimeout(resolve, 2))
-    }
+  async function sendSigned(
+    instructions: TransactionInstruction[],
+    signers: Keypair[] = [],
+    intent: SolanaIntent = {},
+    { feePayer: payerName, lookupTable, fails }: SendOptions = {}
+  ) {
+    const feePayer = payerName === undefined ? payer : ownerKey(payerName)
+    const sent = await sendTransaction({
+      ...{ instructions, feePayer, signers },
+      ...(lookupTable === undefined ? {} : { lookupTable }),
+      ...(fails === undefined ? {} : { fails })
+    })
+    const status: SolanaTransaction['status'] = fails ? 'failed' : 'success'
+    const version: SolanaTransaction['version'] = lookupTable === undefined ? 'legacy' : 0
+    const payerAddress = feePayer.publicKey.toBase58()
+    return noteTransaction(world, { ...sent, status, version, feePayer: payerAddress }, intent)
   }
 
   async function setLamports(name: string, lamports: bigint) {
@@ -183,23 +206,22 @@ export async function createSolanaDriver(
     const spl = createSplInstructions(intent.program)
     const holder = ownerKey(owner).publicKey
     const address = associatedAddress(intent.program, holder, key.publicKey)
+    noteMint(intent).supply = amount
+    const account = accountAt(intent.label, owner, address, true)
     await sendSigned(
       [
         ...mintInstructions(intent),
         spl.createAssociated(payer.publicKey, holder, key.publicKey),
         spl.mintTo(key.publicKey, address, payer.publicKey, amount)
       ],
-      [key]
+      [key],
+      { opens: [account], amounts: [[account, amount]] }
     )
-    noteMint(intent).supply = amount
-    return noteAccount(intent.label, owner, address, amount, true)
+    return account
   }
 
-  function noteAccount(mint: string, owner: string, key: PublicKey, amount: bigint, isAssociated: boolean) {
-    const address = key.toBase58()
-    const account: SolanaTokenAccount = { address, mint, owner, amount, state: 'initialized', isAssociated }
-    world.tokenAccounts.push(account)
-    return account
+  function accountAt(mint: string, owner: string, key: PublicKey, isAssociated: boolean): SolanaTokenAccount {
+    return { address: key.toBase58(), mint, owner, amount: 0n, state: 'initialized', isAssociated }
   }
 
   async function createTokenAccount(label: string, owner: string, auxiliary?: string) {
@@ -207,8 +229,11 @@ export async function createSolanaDriver(
     const mintKey = new PublicKey(mint.address)
     const holder = ownerKey(owner).publicKey
     if (auxiliary === undefined) {
-      await sendSigned([splOf(mint).createAssociated(payer.publicKey, holder, mintKey)])
-      return noteAccount(label, owner, associatedAddress(mint.program, holder, mintKey), 0n, true)
+      const account = accountAt(label, owner, associatedAddress(mint.program, holder, mintKey), true)
+      await sendSigned([splOf(mint).createAssociated(payer.publicKey, holder, mintKey)], [], {
+        opens: [account]
+      })
+      return account
     }
     const key = keyOf('account', auxiliary)
     const space = tokenAccountSize
@@ -216,8 +241,11 @@ export async function createSolanaDriver(
       ...{ fromPubkey: payer.publicKey, newAccountPubkey: key.publicKey, space },
       ...{ lamports: rent(space), programId: tokenPrograms[mint.program] }
     })
-    await sendSigned([created, splOf(mint).initializeAccount3(key.publicKey, mintKey, holder)], [key])
-    return noteAccount(label, owner, key.publicKey, 0n, false)
+    const account = accountAt(label, owner, key.publicKey, false)
+    await sendSigned([created, splOf(mint).initializeAccount3(key.publicKey, mintKey, holder)], [key], {
+      opens: [account]
+    })
+    return account
   }
 
   async function mintTo(account: SolanaTokenAccount, amount: bigint) {
@@ -225,9 +253,10 @@ export async function createSolanaDriver(
     if (mint.supply + amount > u64Max)
       throw new DevnetError('MISUSE', `the supply of ${mint.label} overflows`)
     const keys = [new PublicKey(mint.address), new PublicKey(account.address)] as const
-    await sendSigned([splOf(mint).mintTo(...keys, payer.publicKey, amount)])
+    await sendSigned([splOf(mint).mintTo(...keys, payer.publicKey, amount)], [], {
+      amounts: [[account, amount]]
+    })
     mint.supply += amount
-    account.amount += amount
   }
 
   async function transfer(from: SolanaTokenAccount, to: SolanaTokenAccount, amount: bigint) {
@@ -239,9 +268,12 @@ export async function createSolanaDriver(
       to: new PublicKey(to.address),
       owner: owner.publicKey
     }
-    await sendSigned([splOf(mint).transferChecked(parties, amount, mint.decimals)], [owner])
-    from.amount -= amount
-    to.amount += amount - withheld(mint, amount)
+    await sendSigned([splOf(mint).transferChecked(parties, amount, mint.decimals)], [owner], {
+      amounts: [
+        [from, -amount],
+        [to, amount - withheld(mint, amount)]
+      ]
+    })
   }
 
   async function freeze(account: SolanaTokenAccount) {
@@ -262,21 +294,22 @@ export async function createSolanaDriver(
 
   return {
     ...{ world, connection, rpc, payer: payer.publicKey, setLamports, setAccount },
-    send: (instructions, owners = []) => sendSigned(instructions, owners.map(ownerKey)),
+    send: (instructions, owners = [], intent, options) =>
+      sendSigned(instructions, owners.map(ownerKey), intent, options),
     addressOf: (kind, name) => keyOf(kind, name).publicKey.toBase58(),
     ...{ createMint, issue, createTokenAccount, mintTo, transfer, freeze, giveAuthorityTo }
   }
 }
 
 /** What stays behind in the receiving account, for whoever may collect it. */
-function withheld({ transferFee }: SolanaMint, amount: bigint): bigint {
+export function withheld({ transferFee }: SolanaMint, amount: bigint): bigint {
   if (transferFee === undefined) return 0n
   const fee = (amount * BigInt(transferFee.basisPoints) + 9_999n) / 10_000n
   return fee < transferFee.maximum ? fee : transferFee.maximum
 }
 
 /** Lamports that make an account of so many bytes rent-exempt: two years of rent, 128 bytes of overhead. */
-function rent(bytes: number): number {
+export function rent(bytes: number): number {
   return (bytes + 128) * 3480 * 2
 }
 

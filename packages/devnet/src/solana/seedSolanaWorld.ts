@@ -6,6 +6,7 @@ import { playDamageScene } from './story/playDamageScene.ts'
 import { playExtensionScene } from './story/playExtensionScene.ts'
 import { playFungibleScene } from './story/playFungibleScene.ts'
 import { playGenerationScene } from './story/playGenerationScene.ts'
+import { playHistoryScene } from './story/playHistoryScene.ts'
 import { createSolanaStage } from './story/SolanaStage.ts'
 
 /** What varies between seeded worlds. */
@@ -25,8 +26,9 @@ export interface SolanaSeedOptions {
  * as bytes where the program would have put them, since the program itself is not there.
  *
  * `alice`, `bob` and `carol` hold something of the usual kinds, `erin` a token for everything that Token-2022 can do,
- * `frank` metadata of every age and in every place, `grace` accounts that nobody can read beside sound ones. `dora` has
- * lamports beyond 2^53 and nothing else, `nobody` was never funded. The same seed and metadata origin give the same addresses.
+ * `frank` metadata of every age and in every place, `grace` accounts that nobody can read beside sound ones. `heidi` has a
+ * history of everything that can befall a wallet, with `ivan` and `judy`. `dora` has lamports beyond 2^53 and nothing
+ * else, `nobody` was never funded. The same seed and metadata origin give the same addresses.
  *
  * @returns The driver, its `world` being the truth.
  */
@@ -49,5 +51,6 @@ export async function seedSolanaWorld(
   await playExtensionScene(stage)
   await playGenerationScene(stage)
   await playDamageScene(stage)
+  await playHistoryScene(stage)
   return driver
 }

@@ -3,6 +3,7 @@ import type {
   SolanaMint,
   SolanaOwner,
   SolanaTokenAccount,
+  SolanaTransaction,
   SolanaWorld
 } from './SolanaWorld.ts'
 
@@ -45,6 +46,14 @@ export function solanaHoldingsOf(world: SolanaWorld, ownerName: string): SolanaH
     damaged: [...new Set(all.map(({ mint }) => mint))].filter(({ damage }) => damage !== undefined),
     damagedAccounts: accounts.filter(({ isDamaged }) => isDamaged === true)
   }
+}
+
+/** The transactions of a wallet, newest first: those that name it, or a token account that it owned before or after. */
+export function solanaHistoryOf(world: SolanaWorld, ownerName: string): SolanaTransaction[] {
+  const { name } = solanaOwner(world, ownerName)
+  const isPartOf = ({ lamports, tokens }: SolanaTransaction) =>
+    name in lamports || tokens.some(({ preOwner, postOwner }) => preOwner === name || postOwner === name)
+  return world.transactions.filter(isPartOf).reverse()
 }
 
 function describe(world: SolanaWorld, account: SolanaTokenAccount): SolanaHoldingTruth {

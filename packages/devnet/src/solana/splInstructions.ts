@@ -59,13 +59,16 @@ export function createSplInstructions(name: TokenProgramName) {
         [transfer.from, transfer.mint, transfer.to, transfer.owner],
         createByteWriter().u8(12).u64(amount).u8(decimals).finish()
       ),
-    /** @param what - 0 the right to mint, 1 the right to freeze. */
-    setAuthority: (mint: PublicKey, current: PublicKey, what: 0 | 1, next: PublicKey) =>
+    /** @param what - 0 the right to mint, 1 the right to freeze, 2 the ownership of a token account. */
+    setAuthority: (subject: PublicKey, current: PublicKey, what: 0 | 1 | 2, next: PublicKey) =>
       instruction(
         'ws',
-        [mint, current],
+        [subject, current],
         createByteWriter().u8(6).u8(what).u8(1).key(next.toBase58()).finish()
       ),
+    /** @param to - Receives the account's lamports. */
+    closeAccount: (account: PublicKey, to: PublicKey, owner: PublicKey) =>
+      instruction('wws', [account, to, owner], Buffer.from([9])),
     approve: (account: PublicKey, delegate: PublicKey, owner: PublicKey, amount: bigint) =>
       instruction('wrs', [account, delegate, owner], createByteWriter().u8(4).u64(amount).finish()),
     thawAccount: (account: PublicKey, mint: PublicKey, authority: PublicKey) =>

@@ -113,11 +113,14 @@ async function wrapSol(driver: SolanaDriver) {
   const account = await driver.createTokenAccount(label, 'erin')
   const key = associatedAddress('spl-token', new PublicKey(solanaOwner(world, 'erin').address), mint)
   const lamports = 1_234_567_891n
-  await driver.send([
-    SystemProgram.transfer({ fromPubkey: payer, toPubkey: key, lamports }),
-    createSplInstructions('spl-token').syncNative(key)
-  ])
-  account.amount = lamports
+  await driver.send(
+    [
+      SystemProgram.transfer({ fromPubkey: payer, toPubkey: key, lamports }),
+      createSplInstructions('spl-token').syncNative(key)
+    ],
+    [],
+    { amounts: [[account, lamports]] }
+  )
 }
 
 /** Interest counts from a moment that the node's clock would choose; a confidential balance wants proofs. */
