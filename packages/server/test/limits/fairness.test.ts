@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
 import { ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { address, request, type ServiceChanges, startService } from '../http/startService.ts'
@@ -17,11 +18,20 @@ afterEach(async () => {
   for (const service of services.splice(0)) await service.close()
 })
 
-/** A service whose calls keep the thread busy for a millisecond each, and whose histories never end. */
+/** A service whose calls, and pieces of histories, keep the thread busy for a millisecond each. Histories never end. */
 function start(rateLimit: NonNullable<ServiceChanges['rateLimit']>) {
   let begun = 0
+  const work = () => {
+    begun++
+    for (const fromMs = performance.now(); performance.now() - fromMs < 1; ) {}
+  }
+  // Read as those of SQLite are.
   const endless = async function* () {
-    for (;;) yield `"${'x'.repeat(300_000)}"`
+    for (;;) {
+      yield `"${'x'.repeat(300_000)}"`
+      await breathe()
+      work()
+    }
   }
   const service = startService({
     projects,
@@ -30,8 +40,7 @@ function start(rateLimit: NonNullable<ServiceChanges['rateLimit']>) {
     overload: { eventLoopDelayMs: 1_000 },
     handlers: {
       svc_getTokensAndNFTs: async () => {
-        begun++
-        for (const fromMs = performance.now(); performance.now() - fromMs < 1; ) {}
+        work()
         return holdings
       },
       svc_getTransactionsByAddress: async () => new ResultStream(endless(), async () => {})
@@ -78,3 +87,27 @@ it.each([
     for (const { body } of unread) await body?.cancel()
   }
 )
+
+it('pieces of long histories that one project reads cost other projects few turns', async () => {
+  const { begun, send } = start(false)
+  const histories = await Promise.all(Array.from({ length: 40 }, () => send('greedy', history)))
+  let isOver = false
+  const reading = histories.map(async ({ body }) => {
+    const reader = body?.getReader()
+    while (!isOver) await reader?.read()
+    await reader?.cancel()
+  })
+  const turns: number[] = []
+  for (let round = 0; round < 5; round++) {
+    const before = begun()
+    const modest = modestProjects.map(async projectId => {
+      const { status } = await send(projectId, tokens)
+      turns.push(begun() - before)
+      return status
+    })
+    expect(await Promise.all(modest)).toEqual(Array(9).fill(200))
+  }
+  isOver = true
+  await Promise.all(reading)
+  expect(Math.max(...turns)).toBeLessThan(40)
+})

@@ -82,7 +82,7 @@ type ReadRequest = Arrival &
 /**
  * Makes the last step of a request: its calls are answered.
  *
- * @param nextTurn - waits until another call of a batch may begin.
+ * @param nextTurn - waits until a caller may have more work done.
  */
 export function answerBody(
   dispatch: Dispatch,
@@ -92,14 +92,12 @@ export function answerBody(
   return async ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
     const origin = {
       ...{ endpoint, urlChainId, requestId, projectId: caller.projectId },
+      nextTurn: () => nextTurn(caller),
       get signal() {
         return request.signal
       }
     }
-    const { coverage, ...answer } = await answerCalls(dispatch, body, origin, quota, {
-      nextTurn: () => nextTurn(caller),
-      onRefusal: metrics.countRefusal
-    })
+    const { coverage, ...answer } = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
     const headers = coverage.length === 0 ? plainHeaders : { ...plainHeaders, ...coverageHeader(coverage) }
     return { ...answer, headers }
   }

@@ -34,21 +34,15 @@ const entriesAtOnce = 8
  * Answers the calls of one request body, single or batch. Never rejects.
  *
  * @param quota - of a batch, the calls beyond it are refused.
- * @param watch.nextTurn - waits until another call may begin: the first one of a batch has been let in with it, the others each take a turn.
- * @param watch.onRefusal - called with the reason of each refused call.
+ * @param origin.nextTurn - the first call of a batch has been let in with it; the others each take a turn.
+ * @param onRefusal - called with the reason of each refused call.
  */
 export async function answerCalls(
   dispatch: Dispatch,
   { isBatch, requests }: RequestBody,
   origin: CallOrigin,
   quota: TakenQuota,
-  {
-    nextTurn,
-    onRefusal
-  }: {
-    readonly nextTurn: () => Promise<undefined> | undefined
-    readonly onRefusal: (reason: ErrorReason) => void
-  }
+  onRefusal: (reason: ErrorReason) => void
 ): Promise<BodyAnswer> {
   const [single] = requests
   if (!isBatch && single !== undefined) {
@@ -59,7 +53,7 @@ export async function answerCalls(
   const answers: Answer[] = []
   const answerOne = async (request: RawRequest, index: number): Promise<Answer> => {
     if (index < quota.allowed) {
-      if (index > 0) await nextTurn()
+      if (index > 0) await origin.nextTurn()
       return dispatch(request, origin)
     }
     onRefusal('RATE_LIMITED')

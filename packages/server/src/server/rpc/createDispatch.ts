@@ -30,7 +30,7 @@ import {
   successPrefix,
   successSuffix
 } from './envelope.ts'
-import { gather, tooLarge, writePieces } from './resultPieces.ts'
+import { gather, inTurns, tooLarge, writePieces } from './resultPieces.ts'
 import { toWireError } from './toWireError.ts'
 
 /** The answer to one call; a stream has begun without failing, but is not known to end well. */
@@ -171,9 +171,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       // Also once the answer has begun, when a failure only cuts the connection.
       const next = () => pieces.next().catch(reported)
       const body = await gather({ next, return: () => pieces.return() })
+      if (!isStream(body)) return body
       // A stream that comes too late is not read any more.
-      if (isStream(body) && getSignal().aborted) await body.return()
-      return body
+      if (getSignal().aborted) await body.return()
+      return inTurns(body, origin)
     }
     const deadline = {
       timeoutMs: requestDeadlineMs,
