@@ -37,7 +37,7 @@ const member = /^\d{1,15}(;[a-z*][a-z\d_.*-]*(=([a-z*][\w:/.*-]*|-?\d{1,15}))?)*
  *
  * @param header - Of `onAnswer`: `answer.header('x-chain-data-coverage')`.
  * @returns One entry for each chain of the request; none without the header, and of one that cannot be read.
- * @see docs/concepts.md, Coverage
+ * @see docs/coverage.md
  * @example
  * const onAnswer = answer => {
  *   const [coverage] = parseCoverage(answer.header('x-chain-data-coverage'))

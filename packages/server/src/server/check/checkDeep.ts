@@ -102,7 +102,7 @@ function judgeDamage(check: string, chainId: number, damage: readonly Damage[]):
   const isLost = damage.some(({ part }) => part === 'file' || part === 'meta')
   const advice = isLost
     ? `run "chain-data reset ${chainId}" to index the chain anew`
-    : 'a server that indexes the chain fetches the blocks again and replaces them; see "Damage" in docs/operations.md'
+    : 'a server that indexes the chain fetches the blocks again and replaces them; see docs/damage.md'
   return { ...failure(check, `${count}: ${named}${more}`, advice), damage }
 }
 

@@ -77,7 +77,7 @@ async function checkIndexes(config: Config): Promise<readonly Finding[]> {
   const rows = (await readStores(config)).filter(({ kind }) => kind === 'evm')
   return rows.map(({ chainId, problem, indexedFrom, indexedTo }): Finding => {
     const check = `index ${chainId}`
-    if (problem !== undefined) return failure(check, problem, 'see "Files" in docs/operations.md')
+    if (problem !== undefined) return failure(check, problem, 'see docs/files.md')
     if (indexedTo === undefined) return ok(check, 'nothing is indexed yet')
     const startBlock = config.chains.evm.find(chain => chain.chainId === chainId)?.startBlock
     const found = `blocks ${indexedFrom} to ${indexedTo} are indexed`
