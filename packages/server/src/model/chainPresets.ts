@@ -20,7 +20,7 @@ export interface ChainPreset {
   readonly exceptions: readonly KnownException[]
   /** Parts of its blocks that are known to be recomputable; absent: the encoding of the chain is not known. */
   readonly roots?: readonly RootPart[]
-  /** What of its blocks cannot be recomputed; only where `roots` is absent. */
+  /** What of its blocks cannot be recomputed; only where `roots` lacks a part. */
   readonly unknownEncoding?: string
 }
 
@@ -33,8 +33,19 @@ export const devChainIds: ReadonlySet<number> = new Set([1_337, 31_337])
  */
 export const devRoots: readonly RootPart[] = ['header', 'receipts', 'withdrawals']
 
-/** Ethereum and its public test networks, of which each part is known. */
-const ethereumIds: ReadonlySet<number> = new Set([1, 560_048, 11_155_111])
+/** Chains of which recorded blocks show which parts are recomputable. */
+const knownRoots: ReadonlyMap<number, readonly RootPart[]> = new Map([
+  // Ethereum and its public test networks.
+  ...withRoots(rootParts, [1, 560_048, 11_155_111]),
+  // The OP stack as OP Mainnet and Base run it, and their test networks.
+  ...withRoots(rootParts, [10, 8453, 84_532, 11_155_420]),
+  // Arbitrum Nitro. Its receipts and its own types of transactions are not known.
+  ...withRoots(['header'], [42_161, 42_170, 421_614])
+])
+
+function withRoots(parts: readonly RootPart[], chainIds: readonly number[]) {
+  return chainIds.map(chainId => [chainId, parts] as const)
+}
 
 const ether: NativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 }
 const dollar: NativeCurrency = { name: 'USD', symbol: 'USD', decimals: 6 }
@@ -135,15 +146,15 @@ const rows: readonly Row[] = [
 ]
 
 function toPreset([chainId, name, currency, explorerUrl]: Row): ChainPreset {
+  const roots = knownRoots.get(chainId)
   return {
     chainId,
     name,
     nativeCurrency: toCurrency(currency),
     ...(explorerUrl === undefined ? {} : { explorerUrl }),
     exceptions: knownExceptions.get(chainId) ?? [],
-    ...(ethereumIds.has(chainId)
-      ? { roots: rootParts }
-      : { unknownEncoding: describeUnknownEncoding(chainId) })
+    ...(roots && { roots }),
+    ...(roots === rootParts ? {} : { unknownEncoding: describeUnknownEncoding(chainId) })
   }
 }
 

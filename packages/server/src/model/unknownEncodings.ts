@@ -1,11 +1,11 @@
 /** A family of chains of whose blocks something cannot be recomputed here. */
 const families: readonly (readonly [why: string, chainIds: readonly number[]])[] = [
   [
-    'deposits of the OP stack (0x7e) are known, the header fields and receipts of its newer forks are not',
-    [10, 130, 204, 252, 480, 1135, 1868, 8453, 34_443, 57_073, 60_808, 84_532, 747_474, 7_777_777, 11_155_420]
+    'it is built on the OP stack, and no recorded block shows that it encodes its blocks as OP Mainnet does',
+    [130, 204, 252, 480, 1135, 1868, 34_443, 57_073, 60_808, 747_474, 7_777_777]
   ],
   ['deposits have fields that those of the OP stack lack', [5000]],
-  ['transactions of types 0x64 to 0x6a are not encoded here', [33_139, 42_161, 42_170, 421_614]],
+  ['transactions of types 0x64 to 0x6a and receipts are not encoded here', [33_139, 42_161, 42_170, 421_614]],
   ['state syncs are outside of the roots, or in them since a fork', [109, 137, 80_002]],
   ['the hash of a block does not follow from its header, and its roots are zero', [324, 2741]],
   ['messages of the parent chain (0x7e) are encoded otherwise than deposits of the OP stack', [534_352]],

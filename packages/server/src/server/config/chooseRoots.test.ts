@@ -12,14 +12,15 @@ function rootsOf(chain: object) {
   return chains.evm.map(chooseRoots)[0]
 }
 
-it('verifies new blocks of Ethereum and of development chains by default, and none of other chains', () => {
-  for (const chainId of [1, 560_048, 11_155_111]) {
+it('verifies new blocks by default as far as the encoding of their chain is known', () => {
+  for (const chainId of [1, 560_048, 11_155_111, 10, 8453]) {
     expect(rootsOf({ chainId })).toEqual({ parts: rootParts, blocks: 'head' })
   }
   for (const chainId of [1_337, 31_337]) {
     expect(rootsOf({ chainId })).toEqual({ parts: devRoots, blocks: 'head' })
   }
-  for (const chainId of [137, 42_161, 424_242]) expect(rootsOf({ chainId })).toBeUndefined()
+  expect(rootsOf({ chainId: 42_161 })).toEqual({ parts: ['header'], blocks: 'head' })
+  for (const chainId of [137, 534_352, 424_242]) expect(rootsOf({ chainId })).toBeUndefined()
 })
 
 it('verifies what is known of a development node in a copy of a public chain', () => {
