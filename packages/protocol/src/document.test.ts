@@ -22,6 +22,7 @@ it('another prefix changes the names of prefixed methods and nothing else', () =
     'enhancedGetTokensAndNFTs',
     'acme_getSyncStatus',
     'acme_verifyHistory',
+    'enhancedGetTransactionsByAddress',
     'rpc.discover'
   ])
   const methods = document.methods.map((method, index) => ({

@@ -15,6 +15,7 @@ export const extensions = [
   'svc_getSyncStatus',
   'svc_verifyHistory',
   'svc_watchAddresses',
+  'enhancedGetTransactionsByAddress',
   'rpc.discover'
 ] as const
 
@@ -27,6 +28,12 @@ export type Chains = Readonly<Partial<Record<EndpointPath, number>>>
 export const someEvmAddress = '0x0000000000000000000000000000000000000000'
 /** The system program. */
 export const someSolanaAddress = '11111111111111111111111111111111'
+
+/** The params of extensions that need some. */
+const smallestParams: { readonly [M in MethodName]?: readonly unknown[] } = {
+  svc_verifyHistory: [someEvmAddress],
+  enhancedGetTransactionsByAddress: [someSolanaAddress, { limit: 1 }]
+}
 
 /** The reasons by which a service says that it does not know a part of the document. */
 const declining = new Set(['METHOD_NOT_FOUND', 'INVALID_PARAMS', 'INVALID_REQUEST'])
@@ -87,8 +94,7 @@ function callOf(method: MethodName, service: Service, chains: Chains): Promise<A
   const endpoint = methodFacts[method].endpoints.find(path => chains[path] !== undefined)
   const chainId = endpoint === undefined ? undefined : chains[endpoint]
   if (endpoint === undefined || chainId === undefined) return undefined
-  const params = method === 'svc_verifyHistory' ? [someEvmAddress] : []
-  return service.call({ endpoint, method, chainId, params })
+  return service.call({ endpoint, method, chainId, params: smallestParams[method] ?? [] })
 }
 
 async function accepted(call: Promise<Answer> | undefined): Promise<boolean | undefined> {

@@ -79,6 +79,7 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       svc_getTransactionsByAddress: notCalled,
       svc_getTokensAndNFTs: notCalled,
       enhancedGetTokensAndNFTs: notCalled,
+      enhancedGetTransactionsByAddress: notCalled,
       svc_getSyncStatus: notCalled,
       svc_verifyHistory: notCalled,
       ...changes.handlers

@@ -25,6 +25,7 @@ import type { Indexer } from '../indexer/startIndexer.ts'
 import { createMetadataService } from '../metadata/metadataService.ts'
 import { createAddressFormat } from '../methods/addressFormat.ts'
 import { createEnhancedGetTokensAndNFTs } from '../methods/enhancedGetTokensAndNFTs.ts'
+import { createEnhancedGetTransactionsByAddress } from '../methods/enhancedGetTransactionsByAddress.ts'
 import type { Handlers } from '../methods/MethodContext.ts'
 import { createGetSyncStatus } from '../methods/svc_getSyncStatus.ts'
 import { createGetTokensAndNFTs } from '../methods/svc_getTokensAndNFTs.ts'
@@ -184,6 +185,7 @@ export async function startParts(
         metadata,
         metadataWaitMs
       }),
+      enhancedGetTransactionsByAddress: createEnhancedGetTransactionsByAddress(),
       svc_getSyncStatus: createGetSyncStatus({
         evmChains: evmById,
         solanaChains: solanaById,
