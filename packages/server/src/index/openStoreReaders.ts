@@ -59,6 +59,7 @@ export async function openStoreReader(
       openSnapshot: () => reader.openSnapshot(),
       unchangedState: () => reader.unchangedState(),
       reportDamage: damage => reader.reportDamage(damage),
+      onCommit: listener => reader.onCommit(listener),
       async close() {
         await reader.close()
         await readers.close()

@@ -89,6 +89,7 @@ const damageableParts = {
   undo: 'undo data',
   poolEntry: 'a pool entry',
   report: "the writer's report",
+  change: 'the log of changes',
   counts: 'row checksums',
   epochs: 'the list of epochs',
   meta: 'the meta row',

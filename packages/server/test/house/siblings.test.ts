@@ -46,9 +46,11 @@ const siblings: readonly Siblings[] = [
       },
       {
         why: 'SQLite has two drivers, and files',
-        files: ['checkpointedFile', 'loadDriver', 'open', 'openFiles', 'watchCommits'].map(
-          name => `sqlite/${name}.ts`
-        )
+        files: ['checkpointedFile', 'loadDriver', 'open', 'openFiles'].map(name => `sqlite/${name}.ts`)
+      },
+      {
+        why: 'Commits are noticed by a number in memory that processes share, or by a channel of the database',
+        files: ['sqlite/watchCommits.ts', 'postgres/commitListener.ts']
       },
       {
         why: 'PostgreSQL cuts its tables into partitions, and reads histories by windows of them',

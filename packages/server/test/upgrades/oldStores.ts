@@ -1,6 +1,10 @@
 import type { StoreLocation } from '../../src/index/parseStoreUrl.ts'
 import { connect } from '../../src/index/postgres/driver.ts'
-import { chainSchema, migrations as postgresMigrations } from '../../src/index/postgres/schema.ts'
+import {
+  chainSchema,
+  migrations as postgresMigrations,
+  writingChain
+} from '../../src/index/postgres/schema.ts'
 import { sumFlag, sumLength } from '../../src/index/record/RecordParts.ts'
 import type { SqliteConnection } from '../../src/index/sqlite/driver.ts'
 import { loadSqliteDriver } from '../../src/index/sqlite/loadDriver.ts'
@@ -123,6 +127,13 @@ const sealedFreely = `DROP FUNCTION seal_row CASCADE; DROP FUNCTION row_sum;
   UPDATE meta SET checked_from = (SELECT checked_from FROM kept);
   DELETE FROM migration WHERE version = 6`
 
+/** Their columns are emptied first, so that the checksum of the row is that of before. */
+const withoutLog = `SELECT set_config('${writingChain}', (SELECT chain_id FROM meta)::text, false);
+  UPDATE meta SET changes_log = NULL, changes_from = NULL, changes_to = NULL;
+  SELECT set_config('${writingChain}', '', false);
+  ALTER TABLE meta DROP COLUMN changes_log, DROP COLUMN changes_from, DROP COLUMN changes_to;
+  DROP TABLE change_log; DELETE FROM migration WHERE version = 7`
+
 /** What takes each step back, the first one first. */
 const undone = [
   (schema: string) => `DROP SCHEMA ${schema} CASCADE`,
@@ -135,7 +146,8 @@ const undone = [
   (schema: string) => `SET search_path = ${schema}; ALTER TABLE meta DROP COLUMN roots_from;
     DELETE FROM migration WHERE version = 4`,
   (schema: string) => `SET search_path = ${schema}; ${unsealed}`,
-  (schema: string) => `SET search_path = ${schema}; ${sealedFreely}`
+  (schema: string) => `SET search_path = ${schema}; ${sealedFreely}`,
+  (schema: string) => `SET search_path = ${schema}; ${withoutLog}`
 ]
 
 async function undoSteps(url: string, chainId: number, version: number): Promise<void> {

@@ -22,7 +22,7 @@ export interface ChangeBounds {
 }
 
 /** A transaction as histories show it after a change. */
-export type ChangedRecord =
+type ChangedRecord =
   | { readonly status: 'pending'; readonly transaction: PendingTransaction }
   /** One record, undecoded, as of `HistoryReader.records`. */
   | { readonly status: 'confirmed'; readonly chunk: RecordChunk }
@@ -68,7 +68,7 @@ export type AccountChange =
     })
   | (ChangeOfTransaction & { readonly kind: 'final'; readonly block: BlockRef })
 
-/** Part of the log: some changes in order, none when none of them is of a watched account, and the position after them. */
+/** The changes of one entry in order, none when none of them is of a watched account, and the position after it. */
 export interface ChangePage {
   readonly changes: readonly AccountChange[]
   readonly position: ChangePosition
@@ -93,7 +93,7 @@ export class ChangesExpiredError extends StoreError {}
 export interface ChangeReader {
   changeBounds(): Promise<ChangeBounds>
   /**
-   * Changes after a position up to `newest`, in order, in pages of bounded size. A replay gives the same changes with the same
+   * Changes after a position up to `newest`, in order, entry after entry. A replay gives the same changes with the same
    * positions as the first reading did, also of blocks that were removed meanwhile.
    * @throws {ChangesExpiredError} while it is read: the position is older than `oldest`, or not one of this log.
    * @remarks Reads each entry once, and the records of watched accounts only.

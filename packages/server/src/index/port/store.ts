@@ -1,6 +1,6 @@
 import type { Damage } from '../../platform/errors.ts'
 import type { AuditReader } from './audit.ts'
-import type { ChangeReader } from './changes.ts'
+import type { ChangeBounds, ChangeReader } from './changes.ts'
 import type { HistoryReader } from './history.ts'
 import type { HoldingsReader } from './holdings.ts'
 import type { PoolReader } from './pool.ts'
@@ -29,7 +29,7 @@ export interface StoreReader {
    * often. While there is a listener, commits cost a look every few milliseconds (SQLite) or a connection (PostgreSQL).
    * @returns ends it.
    */
-  onCommit?(listener: () => void): () => void
+  onCommit(listener: () => void): () => void
   /** Also ends every open snapshot: its next read throws. */
   close(): Promise<void>
 }
@@ -41,16 +41,17 @@ export interface IndexState {
   readonly marks: IndexMarks
   readonly range: IndexedRange | undefined
   readonly coverage: IndexCoverage
+  readonly changes: ChangeBounds
 }
 
-/** A frozen view of one chain's index. All reads of one answer come from one snapshot. No engine writes the log of changes yet. */
+/** A frozen view of one chain's index. All reads of one answer come from one snapshot. */
 export interface Snapshot
   extends StatusReader,
     HistoryReader,
     HoldingsReader,
     PoolReader,
     AuditReader,
-    Partial<ChangeReader> {
+    ChangeReader {
   /**
    * Snapshots of one reader with the same version hold the same: nothing was committed in between. Absent where that is not
    * known, as in the first snapshot after a commit, and in PostgreSQL.

@@ -50,9 +50,14 @@ export interface StoreWriter {
    * that these blocks confirm disappear in the same transaction. In an empty store the first block may be any.
    * @param options.finalized - what the node calls final, on the chain of these blocks: marks stored blocks up to here
    *   as final, and undo data below it may be dropped.
+   * @param options.head - the newest block of the node: the log of changes begins anew after blocks that lie further below it than the
+   *   log goes back; absent: all blocks are logged.
    * @throws {StoreError} when a block is not the child of the one before it or of the stored head; nothing is written then.
    */
-  commitBlocks(blocks: PackedBlocks, options?: { readonly finalized?: number }): Promise<void>
+  commitBlocks(
+    blocks: PackedBlocks,
+    options?: { readonly finalized?: number; readonly head?: number }
+  ): Promise<void>
   /**
    * Adds blocks older than the index, each the child of the one before it and the last one the parent of the first stored
    * block, in ONE transaction: `indexedFrom` becomes the number of the first one. Marks of coverage that reached down to
@@ -84,6 +89,8 @@ export interface StoreWriter {
    * until the pool has been read again, nothing is known of it.
    */
   dropPool(): Promise<void>
+  /** Begins the log of changes anew, because it is damaged: no earlier position can be replayed any more. */
+  dropChanges(): Promise<void>
   /** Whether a block is covered by the traces of the index: one that replaces it has to be traced too. */
   coversTraces(number: number): Promise<boolean>
   /** Takes the damage that readers have reported since the last call, of this and of other processes. */

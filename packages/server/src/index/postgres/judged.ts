@@ -16,7 +16,8 @@ const sealedTables = {
   undo: 'undo',
   reorged: 'undo',
   pool: 'poolEntry',
-  first_seen: 'poolEntry'
+  first_seen: 'poolEntry',
+  change_log: 'change'
 } as const satisfies Record<string, Damage['part']>
 
 /**

@@ -3,6 +3,7 @@ import type { Snapshot, StoreReader } from '../port/store.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
 import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
 import type { SnapshotLease } from '../shared/SnapshotLeases.ts'
+import { commitChannel } from './changes.ts'
 import type { ReadConnection } from './connection.ts'
 import { notifyDamage } from './damageChannel.ts'
 import { type Partitions, readPartitions } from './history.ts'
@@ -103,6 +104,10 @@ class PostgresSnapshots implements SnapshotSource, ViewSource {
       notifyDamage(reporting, this.#chainId, damage)
     )
     await this.#pool.primary.putBack(connection)
+  }
+
+  onCommit(listener: () => void): () => void {
+    return this.#pool.commits.listen(commitChannel(this.#chainId), listener)
   }
 
   cut(): void {

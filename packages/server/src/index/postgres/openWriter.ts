@@ -1,6 +1,7 @@
 import type { ChainIdentity } from '../port/status.ts'
 import type { FencedWriter, StoreWriter } from '../port/writer.ts'
 import { hashBytes } from '../record/hexBytes.ts'
+import { defaultLogLayout } from '../shared/ChangeLog.ts'
 import { IndexWriter } from '../shared/IndexWriter.ts'
 import { checkIdentity, type MetaColumns, toMeta } from '../shared/rows.ts'
 import { listenForDamage } from './damageChannel.ts'
@@ -11,7 +12,7 @@ import { beginTerm, takeLeadership } from './lock.ts'
 import { rollbacksNow } from './meta.ts'
 import { migrate } from './migrate.ts'
 import { Partitions } from './partitions.ts'
-import { asideSchema, chainSchema, migrations } from './schema.ts'
+import { asideSchema, chainSchema, migrations, newLogName } from './schema.ts'
 import { lostSchema, WriterSession } from './session.ts'
 import { type Layout, PostgresWriter } from './writer.ts'
 
@@ -38,7 +39,8 @@ const defaultLayout: Layout = {
   smallestPartition: 2_000_000,
   largestPartition: 16_000_000,
   minUndoBlocks: 256,
-  maxUndoBlocks: 8192
+  maxUndoBlocks: 8192,
+  ...defaultLogLayout
 }
 const defaultLockWaitMs = 2_000
 const defaultSilentMs = 15_000
@@ -119,6 +121,7 @@ const prepareSession = "SET idle_in_transaction_session_timeout = '60s'"
 
 /** Records the chain of the index, unless that was done before. */
 function writeIdentity({ chainId, genesisHash }: ChainIdentity): string {
-  return `INSERT INTO meta (id, chain_id, genesis_hash, rollbacks)
-    VALUES (1, ${chainId}, '\\x${hashBytes(genesisHash).toString('hex')}', ${rollbacksNow}) ON CONFLICT DO NOTHING`
+  return `INSERT INTO meta (id, chain_id, genesis_hash, rollbacks, changes_log, changes_from, changes_to)
+    VALUES (1, ${chainId}, '\\x${hashBytes(genesisHash).toString('hex')}', ${rollbacksNow}, ${newLogName}, 0, 0)
+    ON CONFLICT DO NOTHING`
 }

@@ -23,13 +23,17 @@ export function createPoolRows(
   recentFrom: (head: number) => number
 ): PoolRows {
   const sound = <T extends Judged>(row: T) => requireSound({}, row, { part: 'poolEntry' })
+  const entries = `SELECT id, hash, status, first_seen_seconds AS seconds, rec, ${isSound(chainId, 'pool')} AS "isSound" FROM pool`
   return {
     async entriesAfter(id) {
       const rows = await session.read<StoredEntry & Judged>(
-        `SELECT id, hash, status, rec, ${isSound(chainId, 'pool')} AS "isSound"
-         FROM pool WHERE id > $1 ORDER BY id LIMIT ${rowsAtOnce}`,
+        `${entries} WHERE id > $1 ORDER BY id LIMIT ${rowsAtOnce}`,
         [id]
       )
+      return rows.map(sound)
+    },
+    async entriesOf(ids) {
+      const rows = await session.read<StoredEntry & Judged>(`${entries} WHERE id = ANY ($1)`, [ids])
       return rows.map(sound)
     },
     async recordsBetween(first, end) {
@@ -66,7 +70,7 @@ export function poolScript(write: PoolWrite): Script {
   const { removed, head, changed, added, returned, dropLeftBelow, maxFirstSeen } = write
   const removedIds = bigintsLiteral(removed.map(({ id }) => id))
   const update = (wanted: 0 | 1) => {
-    const ids = changed.flatMap(({ id, status }) => (status === wanted ? id : []))
+    const ids = changed.flatMap(({ id, transaction }) => (transaction.status === wanted ? id : []))
     return ids.length === 0
       ? []
       : [`UPDATE pool SET status = ${wanted} WHERE id = ANY (${bigintsLiteral(ids)})`]

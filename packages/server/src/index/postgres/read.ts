@@ -28,6 +28,13 @@ export interface ReadStatements {
   readonly recordsBetween: Statement
   readonly eventsBetween: Statement
   readonly undoBetween: Statement
+  /** Entries of the log of changes from one on. */
+  readonly logFrom: Statement
+  /** Those that appended blocks of a range. */
+  readonly logAppended: Statement
+  /** The first one that removed a block. */
+  readonly logRemoval: Statement
+  readonly recordsById: Statement
 }
 
 export interface Statement {
@@ -72,6 +79,7 @@ export function createReadStatements(
   })
   const sound = (table: Parameters<typeof isSound>[1], alias?: string) =>
     isSound(chainId, table, alias, `${schema}.`)
+  const entries = `SELECT *, ${sound('change_log')} AS "isSound" FROM ${schema}.change_log`
   const setLocal = local.map(([name, value]) => `set_config('${name}', '${value}', true)`)
 
   return {
@@ -83,7 +91,7 @@ export function createReadStatements(
       SELECT version, pg_is_in_recovery() AS "isReplica",
         extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float8 * 1000 AS "lagMs", chain_id, genesis_hash, indexed_from, backfilled, settled,
         finalized, degraded_until, transactions, rollbacks, detailed_from, traced_from, tallied_from, operations_from, roots_from,
-        checked_from, head, ${sound('meta')} AS "isMetaSound", number, hash, timestamp_seconds, "isSound"
+        checked_from, changes_log, changes_from, changes_to, head, ${sound('meta')} AS "isMetaSound", number, hash, timestamp_seconds, "isSound"
       FROM (SELECT max(version) AS version FROM ${schema}.migration) migrated
         LEFT JOIN ${schema}.meta ON true
         LEFT JOIN LATERAL (
@@ -198,6 +206,20 @@ export function createReadStatements(
       'block',
       `SELECT number, hash, parent_hash, timestamp_seconds, tx_count, ${sound('block')} AS "isSound"
        FROM ${schema}.block WHERE number = $1`
+    ),
+    logFrom: named('log_from', `${entries} WHERE entry >= $1 ORDER BY entry LIMIT 16`),
+    // Sorted by its caller: told to sort, the planner might rather walk all entries.
+    logAppended: named(
+      'log_appended',
+      `${entries} WHERE kind = 1 AND last_block >= $1 AND first_block <= $2 AND entry < $3`
+    ),
+    logRemoval: named(
+      'log_removal',
+      `${entries} WHERE kind = 2 AND entry > $1 AND first_block <= $2 AND last_block >= $2 ORDER BY entry LIMIT 1`
+    ),
+    recordsById: named(
+      'records_by_id',
+      `SELECT id, rec FROM ${schema}.tx WHERE id = ANY ($1::bigint[]) AND id >= $2 AND id <= $3`
     )
   }
 }

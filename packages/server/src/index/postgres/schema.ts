@@ -31,6 +31,9 @@ const boundSum = (chain: string, table: string, whole: string) =>
 /** Name of the setting by which the trigger knows the writer's transactions: the id of the chain. */
 export const writingChain = 'chain_data.chain'
 
+/** A name that no other log has. */
+export const newLogName = 'left(md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text), 16)'
+
 /**
  * Every step from an empty schema to today's, in order. Forward only: to change a table, append a step. Names are without
  * their schema: `migrate` runs the steps with that schema as the search path.
@@ -292,6 +295,34 @@ export const migrations: readonly Migration[] = [
       END
       $$;
       DROP FUNCTION row_sum(jsonb);
+    `
+  },
+  {
+    version: 7,
+    name: 'log of changes',
+    sql: `
+      -- What changed in histories, an entry or two for each commit; kind: its place in entryKinds, from 1 on.
+      -- previous: the entry before. first_block, last_block: what it appends, removes or calls final. needs: the earliest of the
+      -- entries that its changes are found by, besides its own bytes.
+      CREATE TABLE change_log (
+        entry bigint PRIMARY KEY,
+        previous bigint NOT NULL,
+        kind smallint NOT NULL,
+        first_block bigint,
+        last_block bigint,
+        needs bigint,
+        rec bytea NOT NULL,
+        sum integer
+      );
+      CREATE INDEX change_log_appended ON change_log (last_block) WHERE kind = 1;
+      CREATE INDEX change_log_removed ON change_log (entry) WHERE kind = 2;
+      CREATE TRIGGER seal_row BEFORE INSERT OR UPDATE ON change_log FOR EACH ROW EXECUTE FUNCTION seal_row();
+
+      -- Name of the log, the entry after which changes can be replayed, and the newest entry.
+      ALTER TABLE meta ADD COLUMN changes_log text, ADD COLUMN changes_from bigint, ADD COLUMN changes_to bigint;
+      SELECT set_config('${writingChain}', coalesce((SELECT chain_id FROM meta)::text, ''), true);
+      UPDATE meta SET changes_log = ${newLogName}, changes_from = 0, changes_to = 0;
+      SELECT set_config('${writingChain}', '', true);
     `
   }
 ]

@@ -1,5 +1,6 @@
 import { StoreError, StoreUnavailableError } from '../../platform/errors.ts'
 import { SnapshotLeases } from '../shared/SnapshotLeases.ts'
+import { type CommitListener, createCommitListener } from './commitListener.ts'
 import { ReadConnection } from './connection.ts'
 import { sqlStateOf, tooManyConnections } from './driver.ts'
 
@@ -26,6 +27,8 @@ export interface PostgresPool {
   readonly answerMs: number
   /** The server that is written to; its state is authoritative. */
   readonly primary: ReadServer
+  /** Over a connection of its own, besides those of snapshots. */
+  readonly commits: CommitListener
   /** Chooses the next replica in rotation, of those that answer and are fit; absent when there is none. */
   nextReplica(isFit: (replica: ReadServer) => boolean): ReadServer | undefined
   /** Keeps a replica that has failed out of the rotation until it answers again. */
@@ -55,6 +58,7 @@ export function createPostgresPool(
   }
   const primary = new ReadServer(primaryUrl, { answerMs, keptMs, makeRoom })
   const replicas = replicaUrls.map(url => new ReadServer(url, { answerMs, keptMs, makeRoom }))
+  const commits = createCommitListener(primaryUrl)
   const away = new Map<ReadServer, NodeJS.Timeout>()
   let next = 0
   let isClosed = false
@@ -71,6 +75,7 @@ export function createPostgresPool(
     leases,
     answerMs,
     primary,
+    commits,
     nextReplica(isFit) {
       const fit = replicas.filter(replica => !away.has(replica) && isFit(replica))
       return fit[next++ % fit.length]
@@ -83,6 +88,7 @@ export function createPostgresPool(
     },
     async close() {
       isClosed = true
+      commits.close()
       for (const timer of away.values()) clearTimeout(timer)
       for (const server of [primary, ...replicas]) server.close()
       leases.close()

@@ -20,6 +20,7 @@ import {
   readPartChecksum
 } from '../record/rowChecksums.ts'
 import { firstTransactionId, toPosition, toTransactionId } from '../record/transactionId.ts'
+import type { LogRow } from '../shared/ChangeLog.ts'
 import type { BlockRowsFound } from '../shared/findBlockDamage.ts'
 import {
   type CountedRows,
@@ -27,15 +28,18 @@ import {
   IndexSnapshot,
   type RowBudget
 } from '../shared/IndexSnapshot.ts'
+import type { ReplayedRows } from '../shared/replayChanges.ts'
 import {
   type BlockColumns,
   checkChecksumPage,
   type HoldingColumns,
+  type LogColumns,
   nextChunkSize,
   type PendingColumns,
   type RefColumns,
   type ReportColumns,
   sumRuleOf,
+  toLogRow,
   toRef,
   toStoredBlock
 } from '../shared/rows.ts'
@@ -110,6 +114,21 @@ export class PostgresSnapshot extends IndexSnapshot {
     this.meta = view.facts
     this.#source = source
     this.#lease = lease
+  }
+
+  protected readonly logged: ReplayedRows = {
+    rowsFrom: entry => this.#entries('logFrom', [entry]),
+    appended: async (first, last, before) => {
+      const rows = await this.#entries('logAppended', [first, last, before])
+      return rows.toSorted((a, b) => b.entry - a.entry)
+    },
+    removal: async (after, block) => (await this.#entries('logRemoval', [after, block]))[0],
+    recordsOf: async ids => {
+      const bounds = [Math.min(...ids), Math.max(...ids)]
+      const rows = await this.#rows<{ id: number; rec: Buffer }>('recordsById', [ids, ...bounds])
+      for (const { id, rec } of rows) checkRecord(this.#rule, id, rec)
+      return new Map(rows.map(({ id, rec }) => [id, rec]))
+    }
   }
 
   async indexedRange(): Promise<IndexedRange | undefined> {
@@ -360,6 +379,14 @@ export class PostgresSnapshot extends IndexSnapshot {
       yield window
       windows.advance(0)
     }
+  }
+
+  async #entries(
+    name: 'logFrom' | 'logAppended' | 'logRemoval',
+    values: readonly number[]
+  ): Promise<readonly LogRow[]> {
+    const rows = await this.#rows<LogColumns & Judged>(name, values)
+    return rows.map(row => toLogRow(requireSound({}, row, { part: 'change' })))
   }
 
   /** Rows that are shown: from now on this view is the only one. */

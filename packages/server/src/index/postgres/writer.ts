@@ -7,6 +7,7 @@ import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { maxBlockNumber } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
+import type { LogLayout, LogRows, LogWrite } from '../shared/ChangeLog.ts'
 import type {
   AppendChange,
   KnownChange,
@@ -26,6 +27,7 @@ import {
   toMeta,
   toRef
 } from '../shared/rows.ts'
+import { createLogRows, logStatements } from './changes.ts'
 import { appendScript } from './commit.ts'
 import { isSound, type Judged, requireBlock, requireSound } from './judged.ts'
 import { bytesArrayLiteral } from './literals.ts'
@@ -37,7 +39,7 @@ import { rollbackAllStatements, rollbackStatements } from './rollback.ts'
 import type { WriterSession } from './session.ts'
 
 /** How the writer lays out what it stores. */
-export interface Layout extends UndoLayout {
+export interface Layout extends UndoLayout, LogLayout {
   /** A partition is made for at least so many transactions, as far as that can be foreseen. */
   readonly smallestPartition: number
   /** And for at most so many. */
@@ -54,6 +56,7 @@ const rowLength = addressLength + 8
 /** Writes over the connection that has the term. Its reads compare checksums as those of readers do. */
 export class PostgresWriter implements WriterEngine {
   readonly pool: PoolRows
+  readonly log: LogRows
   readonly #session: WriterSession
   readonly #chainId: number
   readonly #partitions: Partitions
@@ -73,6 +76,7 @@ export class PostgresWriter implements WriterEngine {
     this.#partitions = partitions
     this.takeDamage = takeDamage
     this.#layout = layout
+    this.log = createLogRows(session, chainId)
     this.pool = createPoolRows(session, chainId, head => partitions.recentFrom(head))
   }
 
@@ -138,7 +142,8 @@ export class PostgresWriter implements WriterEngine {
         ...statements,
         ...knownStatements(change),
         ...(finalized === undefined ? [] : markFinalStatements(finalized)),
-        ...pool.statements
+        ...pool.statements,
+        ...logStatements(this.#chainId, change.log)
       ],
       [...rows, ...pool.rows]
     )
@@ -185,33 +190,47 @@ export class PostgresWriter implements WriterEngine {
     const statements = [
       ...leaveStatements(ancestor.number, rollback.head),
       ...rollbackStatements(ancestor, rollback.hasUndo),
-      ...knownStatements(rollback.known())
+      ...knownStatements(rollback.known()),
+      ...logStatements(this.#chainId, rollback.log)
     ]
     await this.#session.write(statements, [], { isLong: true })
   }
 
-  async removeAll(head: number | undefined): Promise<void> {
-    const statements = [...leaveStatements(undefined, head), ...rollbackAllStatements, coverageStatement({})]
+  async removeAll(head: number | undefined, log: LogWrite): Promise<void> {
+    const statements = [
+      ...leaveStatements(undefined, head),
+      ...rollbackAllStatements,
+      coverageStatement({}),
+      ...logStatements(this.#chainId, log)
+    ]
     await this.#session.write(statements, [], { isLong: true })
   }
 
-  setMark(mark: Mark): Promise<void> {
-    return this.#session.write(
-      typeof mark === 'string' ? [`UPDATE meta SET ${mark} = true`] : markFinalStatements(mark.finalized)
-    )
-  }
-
-  dropPool(): Promise<void> {
-    const tables = ['pool', 'pool_address', 'first_seen']
+  setMark(mark: Mark, log: LogWrite | undefined): Promise<void> {
     return this.#session.write([
-      ...tables.map(table => `DELETE FROM ${table}`),
-      'UPDATE meta SET settled = false'
+      ...(typeof mark === 'string'
+        ? [`UPDATE meta SET ${mark} = true`]
+        : markFinalStatements(mark.finalized)),
+      ...(log === undefined ? [] : logStatements(this.#chainId, log))
     ])
   }
 
-  writePool(write: PoolWrite): Promise<void> {
+  dropPool(log: LogWrite): Promise<void> {
+    const tables = ['pool', 'pool_address', 'first_seen']
+    return this.#session.write([
+      ...tables.map(table => `DELETE FROM ${table}`),
+      'UPDATE meta SET settled = false',
+      ...logStatements(this.#chainId, log)
+    ])
+  }
+
+  dropLog(log: LogWrite): Promise<void> {
+    return this.#session.write(logStatements(this.#chainId, log))
+  }
+
+  writePool(write: PoolWrite, log: LogWrite): Promise<void> {
     const { statements, rows } = poolScript(write)
-    return this.#session.write(statements, rows)
+    return this.#session.write([...statements, ...logStatements(this.#chainId, log)], rows)
   }
 
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {

@@ -14,6 +14,8 @@ export interface SnapshotSource {
   unchangedState?(): IndexState | undefined
   /** As in the port. */
   reportDamage(damage: Damage): Promise<void>
+  /** As in the port. */
+  onCommit(listener: () => void): () => void
   /** Called when the reader closes, before its snapshots end: breaks off what is being read. */
   cut?(): void
   close(): Promise<void>
@@ -24,6 +26,7 @@ export class IndexReader implements StoreReader {
   readonly #leases: SnapshotLeases
   readonly #source: SnapshotSource
   readonly #open = new Set<SnapshotLease>()
+  readonly #listening = new Set<() => void>()
   #isClosed = false
 
   constructor(leases: SnapshotLeases, source: SnapshotSource) {
@@ -58,9 +61,19 @@ export class IndexReader implements StoreReader {
     await this.#source.reportDamage(damage)
   }
 
+  onCommit(listener: () => void): () => void {
+    this.#checkOpen()
+    const end = this.#source.onCommit(listener)
+    this.#listening.add(end)
+    return () => {
+      if (this.#listening.delete(end)) end()
+    }
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
+    for (const end of this.#listening) end()
     this.#source.cut?.()
     for (const lease of this.#open) lease.end('closed')
     await this.#source.close()

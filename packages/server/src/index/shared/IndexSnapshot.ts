@@ -1,6 +1,7 @@
 import type { Address, BlockRef, Hash, HoldingCandidate, PendingTransaction } from '../../model/evm.ts'
 import type { Damage } from '../../platform/errors.ts'
 import type { AuditedChunk, BlockEvents, Recount } from '../port/audit.ts'
+import type { ChangeBounds, ChangePage, ChangePosition, ChangesOptions } from '../port/changes.ts'
 import type { HashLookup, HistoryPart } from '../port/history.ts'
 import type {
   ChainIdentity,
@@ -16,6 +17,7 @@ import { addressBytes } from '../record/hexBytes.ts'
 import type { RecordChunk } from '../record/record.ts'
 import { compareChecksums, type PartChecksum } from '../record/rowChecksums.ts'
 import { type BlockRowsFound, findBlockDamage } from './findBlockDamage.ts'
+import { afterEntry, type ReplayedRows, replayChanges } from './replayChanges.ts'
 import {
   type ChainMeta,
   type HoldingColumns,
@@ -89,6 +91,9 @@ export abstract class IndexSnapshot implements Snapshot {
    * @returns nothing when the budget does not suffice.
    */
   protected abstract countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined>
+
+  /** Reads the log of changes, and the records that it names. */
+  protected abstract readonly logged: ReplayedRows
 
   async blockRef(number: number): Promise<BlockRef | undefined> {
     return (await this.storedBlock(number))?.ref
@@ -166,6 +171,14 @@ export abstract class IndexSnapshot implements Snapshot {
     }
   }
 
+  async changeBounds(): Promise<ChangeBounds> {
+    return toBounds(this.#checkedMeta())
+  }
+
+  async *changes(after: ChangePosition, options?: ChangesOptions): AsyncGenerator<ChangePage> {
+    yield* replayChanges(this.logged, toBounds(this.#checkedMeta()), after, options)
+  }
+
   async findDamage(from: number, to: number): Promise<readonly Damage[]> {
     this.#checkedMeta()
     return findBlockDamage(await this.readBlockRows(from, to), from, to)
@@ -179,6 +192,11 @@ export abstract class IndexSnapshot implements Snapshot {
     this.#lease.check()
     return this.meta
   }
+}
+
+/** Returns the part of the log that can be replayed. */
+export function toBounds({ changes: { log, from, to } }: ChainMeta): ChangeBounds {
+  return { log, oldest: afterEntry(from), newest: afterEntry(to) }
 }
 
 /** View of a chain that has no index yet. */
@@ -200,6 +218,8 @@ export const emptySnapshot: Snapshot = {
   findRowDamage: async () => [],
   recount: async () => ({ isComplete: true, missing: [], unresolved: 0 }),
   async *accountEvents() {},
+  changeBounds: async () => ({ log: '', oldest: afterEntry(0), newest: afterEntry(0) }),
+  async *changes() {},
   blockRef: async () => undefined,
   storedBlock: async () => undefined,
   close: async () => {}

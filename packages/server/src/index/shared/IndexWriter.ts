@@ -18,6 +18,7 @@ import {
   newestDroppableUndo,
   type UndoLayout
 } from './blocks.ts'
+import { ChangeLog, type LogLayout, type LogRows, type LogWrite } from './ChangeLog.ts'
 import { Pool, type PoolRows, type PoolWrite } from './Pool.ts'
 import { type ChainMeta, checkChecksumPage } from './rows.ts'
 
@@ -38,6 +39,7 @@ export interface AppendChange extends KnownChange {
   /** Hashes that a reorg removed may be among the blocks': they are confirmed again. */
   readonly mayHaveReorged: boolean
   readonly pool: PoolWrite
+  readonly log: LogWrite
 }
 
 /** Blocks that are stored below the first one. They have no undo data, and no pool has their transactions any more. */
@@ -54,6 +56,7 @@ export interface Rollback {
   readonly countOut?: (bytes: Uint8Array, at: number, id: number) => void
   /** To be stored with it; called after the last `countOut`. */
   known(): KnownChange
+  readonly log: LogWrite
 }
 
 /** A column of `meta` that becomes true, or the newest stored block that is final. */
@@ -62,6 +65,7 @@ export type Mark = 'backfilled' | 'settled' | { readonly finalized: number }
 /** An engine's part of a writer. Each change is one transaction. Calls never overlap, but for `report` and `afterCommit`. */
 export interface WriterEngine {
   readonly pool: PoolRows
+  readonly log: LogRows
   meta(): Promise<ChainMeta>
   head(): Promise<BlockRef | undefined>
   /** @throws {IndexDamagedError} the row of the block is damaged. */
@@ -90,13 +94,14 @@ export interface WriterEngine {
   replace(block: PackedBlocks, damage: Damage, coverage: IndexCoverage | undefined): Promise<void>
   removeAbove(ancestor: BlockRef, rollback: Rollback): Promise<void>
   /** @param head - absent in an empty store. */
-  removeAll(head: number | undefined): Promise<void>
-  setMark(mark: Mark): Promise<void>
+  removeAll(head: number | undefined, log: LogWrite): Promise<void>
+  setMark(mark: Mark, log?: LogWrite): Promise<void>
   /** As in the port. */
   findSuspects(damage: Damage): Promise<Suspects | undefined>
   acceptRows(damage: Damage): Promise<void>
-  dropPool(): Promise<void>
-  writePool(write: PoolWrite): Promise<void>
+  dropPool(log: LogWrite): Promise<void>
+  dropLog(log: LogWrite): Promise<void>
+  writePool(write: PoolWrite, log: LogWrite): Promise<void>
   report(report: Omit<WriterReport, 'beat'>): Promise<void>
   /** Called after each commit, while reports may be written. @param rows - number of rows that were appended. */
   afterCommit?(rows: number): Promise<void>
@@ -118,6 +123,7 @@ export class IndexWriter implements StoreWriter {
   readonly #engine: WriterEngine
   readonly #layout: UndoLayout
   readonly #pool: Pool
+  readonly #log: ChangeLog
   /** Absent: to be read. `null`: nothing is stored. */
   #head: BlockRef | null | undefined
   #known: Known | undefined
@@ -127,10 +133,15 @@ export class IndexWriter implements StoreWriter {
   #last: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
-  constructor(engine: WriterEngine, layout: UndoLayout) {
+  constructor(engine: WriterEngine, layout: UndoLayout & LogLayout) {
     this.#engine = engine
     this.#layout = layout
     this.#pool = new Pool(engine.pool, { keepFirstSeenBlocks: layout.minUndoBlocks })
+    const start = async () => {
+      const { changes, marks } = await engine.meta()
+      return { ...changes, ...marks }
+    }
+    this.#log = new ChangeLog(engine.log, engine.pool, start, layout)
   }
 
   state(): Promise<WriterState> {
@@ -149,14 +160,14 @@ export class IndexWriter implements StoreWriter {
 
   async commitBlocks(
     blocks: PackedBlocks,
-    { finalized }: { readonly finalized?: number } = {}
+    named: { readonly finalized?: number; readonly head?: number } = {}
   ): Promise<void> {
     await this.#inTurn(async () => {
       const last = blocks.headers.at(-1)?.ref
       if (last === undefined) return
       checkBlocks(blocks.headers, (await this.#readHead()) ?? undefined)
       const rows = await this.#toStored(blocks)
-      await this.#write(() => this.#append(rows, last, finalized))
+      await this.#write(() => this.#append(rows, last, named))
       this.#head = last
     })
     await this.#afterCommit(blocks)
@@ -202,10 +213,24 @@ export class IndexWriter implements StoreWriter {
   }
 
   dropPool(): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#engine.dropPool()
-      this.#pool.forget()
-    })
+    return this.#inTurn(() =>
+      this.#write(async () => {
+        const log = await this.#log.restart()
+        await this.#engine.dropPool(log)
+        this.#log.stored(log)
+        this.#pool.forget()
+      })
+    )
+  }
+
+  dropChanges(): Promise<void> {
+    return this.#inTurn(() =>
+      this.#write(async () => {
+        const log = await this.#log.restart()
+        await this.#engine.dropLog(log)
+        this.#log.stored(log)
+      })
+    )
   }
 
   findSuspects(damage: Damage): Promise<Suspects | undefined> {
@@ -243,25 +268,34 @@ export class IndexWriter implements StoreWriter {
   rollbackAll(): Promise<void> {
     return this.#inTurn(async () => {
       const head = await this.#readHead()
-      await this.#write(() => this.#engine.removeAll(head?.number))
+      await this.#write(async () => {
+        const log = await this.#log.restart()
+        await this.#engine.removeAll(head?.number, log)
+        this.#log.stored(log)
+      })
       this.#known = undefined
       this.#wentBackTo(null)
     })
   }
 
   markBackfilled(): Promise<void> {
-    return this.#markOnce('backfilled')
+    return this.#inTurn(async () => {
+      if (!(await this.#engine.meta()).marks.backfilled) await this.#engine.setMark('backfilled')
+    })
   }
 
   markSettled(): Promise<void> {
-    return this.#markOnce('settled')
+    return this.#inTurn(async () => {
+      if ((await this.#engine.meta()).marks.settled) return
+      await this.#setMark('settled', await this.#log.settled())
+    })
   }
 
   markFinal(number: number): Promise<void> {
     return this.#inTurn(async () => {
       const { finalized = -1 } = (await this.#engine.meta()).marks
       const reached = Math.min(number, (await this.#readHead())?.number ?? -1)
-      if (reached > finalized) await this.#engine.setMark({ finalized: reached })
+      if (reached > finalized) await this.#setMark({ finalized: reached }, await this.#log.final(reached))
     })
   }
 
@@ -270,8 +304,10 @@ export class IndexWriter implements StoreWriter {
       this.#write(async () => {
         const write = await this.#pool.update(update, (await this.#readHead())?.number ?? -1)
         if (write === undefined) return
-        await this.#engine.writePool(write)
+        const log = await this.#log.pool(write)
+        await this.#engine.writePool(write, log)
         this.#pool.stored(write)
+        this.#log.stored(log)
       })
     )
   }
@@ -287,15 +323,22 @@ export class IndexWriter implements StoreWriter {
     await this.#engine.close()
   }
 
-  #markOnce(mark: 'backfilled' | 'settled'): Promise<void> {
-    return this.#inTurn(async () => {
-      if (!(await this.#engine.meta()).marks[mark]) await this.#engine.setMark(mark)
+  #setMark(mark: Mark, log: LogWrite | undefined): Promise<void> {
+    return this.#write(async () => {
+      await this.#engine.setMark(mark, log)
+      if (log !== undefined) this.#log.stored(log)
     })
   }
 
-  async #append(blocks: PackedBlocks, last: BlockRef, finalized: number | undefined): Promise<void> {
+  async #append(
+    blocks: PackedBlocks,
+    last: BlockRef,
+    named: { readonly finalized?: number; readonly head?: number }
+  ): Promise<void> {
+    const { finalized } = named
     const { coverage: before, checksums } = await this.#readKnown()
     const pool = await this.#pool.settle(blocks)
+    const log = await this.#log.append(blocks, pool, named)
     this.#hasReorged ??= await this.#engine.hasReorged()
     countRows(checksums, blocks)
     const coverage = coverageWith(before, blocks.headers)
@@ -308,10 +351,12 @@ export class IndexWriter implements StoreWriter {
       // Blocks that are final already are hardly ever removed: they get no undo data, and are found by scanning then.
       undoAbove: Math.max(droppable, finalized ?? -1),
       mayHaveReorged: this.#hasReorged,
-      pool
+      pool,
+      log
     })
     this.#known = { coverage, checksums }
     this.#pool.stored(pool)
+    this.#log.stored(log)
   }
 
   async #prepend(blocks: PackedBlocks): Promise<void> {
@@ -355,12 +400,14 @@ export class IndexWriter implements StoreWriter {
     const coverage = isCounted ? { ...known, countedFrom } : known
     // Without undo data the removed rows are unknown: counting begins anew with the next block.
     if (!isCounted) checksums?.clear()
+    const log = await this.#log.rollback(ancestor, head)
     await this.#engine.removeAbove(ancestor, {
-      ...{ head, hasUndo },
+      ...{ head, hasUndo, log },
       // Undo data name the rows that were written; some of them may be lost.
       ...(isCounted && checksums && { countOut: (bytes, at, id) => checksums.subtract(bytes, at, id) }),
       known: () => ({ coverage, checksumPages: checksums?.takeChanged() ?? new Map() })
     })
+    this.#log.stored(log)
     this.#known = { coverage, checksums }
   }
 
@@ -424,6 +471,7 @@ export class IndexWriter implements StoreWriter {
       this.#head = undefined
       this.#known = undefined
       this.#pool.forget()
+      this.#log.forget()
       throw error
     }
   }

@@ -1,17 +1,19 @@
-import type { Address, ConfirmedTransaction, Hash } from '../../model/evm.ts'
+import type { Address, ConfirmedTransaction, Hash, PendingTransaction } from '../../model/evm.ts'
 import type { PoolUpdate } from '../port/pool.ts'
 import { hashLength } from '../record/encodeBlock.ts'
 import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { decodeConfirmed, decodePending } from '../record/record.ts'
 import { firstTransactionId, toPosition } from '../record/transactionId.ts'
-import { PoolMirror, type PresentTransaction } from './poolMirror.ts'
-import { rememberedBlocks, SenderNonces } from './senders.ts'
+import { type PoolEntry, PoolMirror, type PresentTransaction } from './poolMirror.ts'
+import { countsNonce, rememberedBlocks, SenderNonces } from './senders.ts'
 
 /** Reads of an engine that the pool needs. */
 export interface PoolRows {
   /** Stored entries with ids above `id`, ascending, in slices of bounded size; empty at the end. */
   entriesAfter(id: number): Promise<readonly StoredEntry[]>
+  /** Stored entries with these ids. */
+  entriesOf(ids: readonly number[]): Promise<readonly StoredEntry[]>
   /** Records with ids from `first` up to, and without, `end`, ascending, in slices of bounded size; empty at the end. */
   recordsBetween(
     first: number,
@@ -28,6 +30,7 @@ export interface StoredEntry {
   readonly id: number
   readonly hash: Uint8Array
   readonly status: 0 | 1
+  readonly seconds: number
   readonly rec: Uint8Array
 }
 
@@ -38,13 +41,27 @@ export interface AddedEntry {
   readonly firstSeenSeconds: number
 }
 
+/** Why an entry leaves: a block has it, as the transaction with this id; another one took its nonce; it left the node's pool. */
+type EntryEnd =
+  | { readonly reason: 'confirmed'; readonly id: number }
+  | { readonly reason: 'replaced'; readonly replacedBy?: Hash }
+  | { readonly reason: 'dropped' }
+
+/** An entry that leaves. */
+interface RemovedEntry {
+  readonly id: number
+  readonly hash: Hash
+  readonly parties: readonly Address[]
+  readonly end: EntryEnd
+}
+
 /** Changes of the stored pool, for one transaction of the engine. */
 export interface PoolWrite {
   /** Entries that leave; their first-seen seconds are kept, with this height as that at which they left. */
-  readonly removed: readonly { readonly id: number; readonly hash: Hash }[]
+  readonly removed: readonly RemovedEntry[]
   readonly head: number
-  /** Entries whose status is another one now. */
-  readonly changed: readonly { readonly id: number; readonly hash: Hash; readonly status: 0 | 1 }[]
+  /** Entries whose status is another one now, as they are then. */
+  readonly changed: readonly { readonly id: number; readonly transaction: PendingTransaction }[]
   readonly added: readonly AddedEntry[]
   /** First-seen seconds that are not kept any more: these entries have come back. */
   readonly returned: readonly Hash[]
@@ -112,12 +129,13 @@ export class Pool {
     if (added.length + changed.length + removed.length === 0) return undefined
     const firstSeen =
       added.length === 0 ? new Map() : await this.#rows.firstSeenOf(added.map(({ hash }) => hash))
+    const ends = removed.map(([hash, replacedBy]): [Hash, EntryEnd] => [
+      hash,
+      replacedBy === undefined ? { reason: 'dropped' } : { reason: 'replaced', replacedBy }
+    ])
     return {
-      ...this.#removal(mirror, removed, head),
-      changed: changed.flatMap(([hash, status]) => {
-        const id = mirror.get(hash)?.id
-        return id === undefined ? [] : [{ id, hash, status }]
-      }),
+      ...this.#removal(mirror, new Map(ends), head),
+      changed: await this.#readChanged(mirror, new Map(changed)),
       added: added.map((transaction, at) => ({
         id: this.#lastId + 1 + at,
         transaction,
@@ -136,7 +154,7 @@ export class Pool {
     const head = blocks.headers.at(-1)?.ref.number ?? -1
     const mirror = await this.#load()
     const dropLeftBelow = head - this.#options.keepFirstSeenBlocks
-    if (mirror.size === 0) return { ...this.#removal(mirror, [], head), dropLeftBelow }
+    if (mirror.size === 0) return { ...this.#removal(mirror, new Map(), head), dropLeftBelow }
     const nonces = new Map(await this.#readNonces((blocks.headers[0]?.ref.number ?? 0) - 1))
     for (const [from, nonce] of this.#nonces.note(transactionsOf(blocks))) {
       const earlier = nonces.get(from)
@@ -144,25 +162,49 @@ export class Pool {
     }
     this.#readTo = head
     this.#nonces.dropOld(head)
-    const ended = [...mirror.endedBy(hashesOf(blocks), nonces, head)]
-    return { ...this.#removal(mirror, ended, head), dropLeftBelow }
+    const confirmed = new Map<Hash, number>()
+    let row = 0
+    for (const hash of hashesOf(blocks)) confirmed.set(hash, blocks.ids[row++] ?? 0)
+    const ended = [...mirror.endedBy(confirmed.keys(), nonces, head)]
+    const unconfirmed = ended.filter(hash => !confirmed.has(hash))
+    const rivals = unconfirmed.length === 0 ? new Map() : byNonce(blocks)
+    const ends = ended.map((hash): [Hash, EntryEnd] => {
+      const id = confirmed.get(hash)
+      if (id !== undefined) return [hash, { reason: 'confirmed', id }]
+      const { from, nonce } = mirror.get(hash) as PoolEntry
+      const replacedBy = rivals.get(slotOf(from, nonce))
+      if (replacedBy !== undefined) return [hash, { reason: 'replaced', replacedBy }]
+      const isPassed = nonce <= (nonces.get(from) ?? -1n)
+      return [hash, { reason: isPassed ? 'replaced' : 'dropped' }]
+    })
+    return { ...this.#removal(mirror, new Map(ends), head), dropLeftBelow }
+  }
+
+  /** Reads entries as they are stored: another node may word one that is known otherwise. */
+  async #readChanged(mirror: PoolMirror, changed: ReadonlyMap<Hash, 0 | 1>): Promise<PoolWrite['changed']> {
+    if (changed.size === 0) return []
+    const ids = [...changed.keys()].flatMap(hash => mirror.get(hash)?.id ?? [])
+    return (await this.#rows.entriesOf(ids)).map(({ id, hash, seconds, rec }) => {
+      const status = changed.get(toHex(hash)) ?? 0
+      return { id, transaction: { ...decodePending(rec), status, firstSeenSeconds: seconds } }
+    })
   }
 
   stored({ removed, changed, added }: PoolWrite): void {
     const mirror = this.#mirror
     if (mirror === undefined) return
     for (const { hash } of removed) mirror.remove(hash)
-    for (const { hash, status } of changed) mirror.setStatus(hash, status)
-    for (const { id, transaction } of added) mirror.add(transaction.hash, { ...transaction, id })
+    for (const { transaction } of changed) mirror.setStatus(transaction.hash, transaction.status)
+    for (const { id, transaction } of added) mirror.add(transaction.hash, toEntry(id, transaction))
     this.#lastId += added.length
     this.#departures += removed.length
     if (this.#isTimeToCount(0)) this.#departures = 0
   }
 
-  #removal(mirror: PoolMirror, hashes: readonly Hash[], head: number): PoolWrite {
-    const removed = hashes.flatMap(hash => {
-      const id = mirror.get(hash)?.id
-      return id === undefined ? [] : [{ id, hash }]
+  #removal(mirror: PoolMirror, ends: ReadonlyMap<Hash, EntryEnd>, head: number): PoolWrite {
+    const removed = [...ends].flatMap(([hash, end]): readonly RemovedEntry[] => {
+      const entry = mirror.get(hash)
+      return entry === undefined ? [] : [{ id: entry.id, hash, parties: [...namedBy(entry)], end }]
     })
     const { maxFirstSeen } = this.#options
     const bound = this.#isTimeToCount(removed.length) ? { maxFirstSeen } : {}
@@ -202,8 +244,7 @@ export class Pool {
     for (;;) {
       const rows = await this.#rows.entriesAfter(this.#lastId)
       for (const { id, hash, status, rec } of rows) {
-        const { from, nonce } = decodePending(rec)
-        mirror.add(toHex(hash), { id, status, from, nonce })
+        mirror.add(toHex(hash), toEntry(id, { ...decodePending(rec), status }))
       }
       const last = rows.at(-1)
       if (last === undefined) break
@@ -212,6 +253,24 @@ export class Pool {
     this.#mirror = mirror
     return mirror
   }
+}
+
+/** What is kept in memory: the rest may hold much calldata. */
+function toEntry(id: number, { status, from, to, nonce }: PresentTransaction): PoolEntry {
+  return { id, status, from, nonce, ...(to !== undefined && { to }) }
+}
+
+/** Hashes of the transactions of blocks, by sender and nonce. */
+function byNonce(blocks: PackedBlocks): ReadonlyMap<string, Hash> {
+  const hashes = new Map<string, Hash>()
+  for (const { hash, from, nonce, type } of transactionsOf(blocks)) {
+    if (countsNonce(type)) hashes.set(slotOf(from, nonce), hash)
+  }
+  return hashes
+}
+
+function slotOf(from: Address, nonce: bigint): string {
+  return `${from} ${nonce}`
 }
 
 /** The addresses under which a pool transaction is found, each once. */

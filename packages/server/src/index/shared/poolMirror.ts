@@ -9,6 +9,7 @@ export interface PoolEntry {
   readonly id: number
   readonly status: 0 | 1
   readonly from: Address
+  readonly to?: Address
   readonly nonce: bigint
 }
 
@@ -19,7 +20,8 @@ export interface PoolChanges {
   readonly added: readonly PresentTransaction[]
   /** Entries whose status is another one now. */
   readonly changed: readonly (readonly [Hash, 0 | 1])[]
-  readonly removed: readonly Hash[]
+  /** And by which of the added ones each is replaced; absent: it has left the pool. */
+  readonly removed: readonly (readonly [Hash, Hash | undefined])[]
 }
 
 /** Asks the index about transactions that are not in the stored pool. */
@@ -88,7 +90,7 @@ export class PoolMirror {
     const present = onePerHash(update.present)
     const { added, replaced } = this.#takeNew(present, index)
     const changed: (readonly [Hash, 0 | 1])[] = []
-    const removed: Hash[] = [...replaced]
+    const removed: (readonly [Hash, Hash | undefined])[] = [...replaced]
     const gone = new Map<Hash, number>()
     for (const [hash, entry] of this.#entries) {
       if (replaced.has(hash)) continue
@@ -99,7 +101,7 @@ export class PoolMirror {
       }
       // The first poll that missed it gives the block by which it must have been mined, if it was.
       const goneAt = Math.min(this.#gone.get(hash) ?? Number.MAX_SAFE_INTEGER, update.headAfter)
-      if (head >= goneAt) removed.push(hash)
+      if (head >= goneAt) removed.push([hash, undefined])
       else gone.set(hash, goneAt)
     }
     this.#gone = gone
@@ -119,11 +121,11 @@ export class PoolMirror {
     return ended
   }
 
-  /** What is not stored yet and neither confirmed nor ended by a block; and the stored ones whose nonces it takes. */
+  /** What is not stored yet and neither confirmed nor ended by a block; and the stored ones whose nonces it takes, with what does. */
   #takeNew(
     present: ReadonlyMap<Hash, PresentTransaction>,
     index: ConfirmedView
-  ): { readonly added: readonly PresentTransaction[]; readonly replaced: ReadonlySet<Hash> } {
+  ): { readonly added: readonly PresentTransaction[]; readonly replaced: ReadonlyMap<Hash, Hash> } {
     const byNonce = new Map<string, PresentTransaction>()
     for (const [hash, transaction] of present) {
       const { from, nonce } = transaction
@@ -133,12 +135,12 @@ export class PoolMirror {
       if (rival === undefined || outbids(transaction, rival)) byNonce.set(key, transaction)
     }
     const added: PresentTransaction[] = []
-    const replaced = new Set<Hash>()
+    const replaced = new Map<Hash, Hash>()
     for (const transaction of byNonce.values()) {
       const stored = this.#queues.at(transaction.from, transaction.nonce)
       const rival = stored === undefined ? undefined : present.get(stored)
       if (rival !== undefined && !outbids(transaction, rival)) continue
-      if (stored !== undefined) replaced.add(stored)
+      if (stored !== undefined) replaced.set(stored, transaction.hash)
       added.push(transaction)
     }
     return { added, replaced }

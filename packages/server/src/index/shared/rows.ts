@@ -2,12 +2,14 @@ import type { Address, BlockRef, HoldingCandidate, PendingTransaction } from '..
 import { describeOtherGenesis } from '../../model/otherGenesis.ts'
 import { IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import type { ChainIdentity, IndexCoverage, IndexMarks, StoredBlock, WriterReport } from '../port/status.ts'
+import { entryKind } from '../record/changeEntries.ts'
 import { toHex } from '../record/hexBytes.ts'
 import { decodePending } from '../record/record.ts'
 import type { SumRule } from '../record/recordSums.ts'
 import { checksumPageBytes } from '../record/rowChecksums.ts'
 import { standardOf, tokenIdsOf } from '../record/tokenKey.ts'
 import { toPosition } from '../record/transactionId.ts'
+import type { LogFacts, LogRow } from './ChangeLog.ts'
 
 /** Row of `meta`. SQLite stores booleans as numbers. */
 export interface MetaColumns {
@@ -25,6 +27,9 @@ export interface MetaColumns {
   readonly operations_from: number | null
   readonly roots_from: number | null
   readonly checked_from: number | null
+  readonly changes_log: string | null
+  readonly changes_from: number | null
+  readonly changes_to: number | null
 }
 
 /** The single row of `meta` as values. */
@@ -34,6 +39,16 @@ export interface ChainMeta {
   readonly marks: IndexMarks
   readonly coverage: IndexCoverage
   readonly rollbacks: number
+  readonly changes: LoggedChanges
+}
+
+/** The log of changes, as `meta` describes it. */
+interface LoggedChanges {
+  readonly log: string
+  /** Changes after this entry can be replayed. */
+  readonly from: number
+  /** The newest entry; 0 while there is none. */
+  readonly to: number
 }
 
 /** @throws {StoreError} there is no row. */
@@ -56,7 +71,8 @@ export function toMeta(row: MetaColumns | undefined): ChainMeta {
       ...(row.roots_from !== null && { rootsFrom: row.roots_from }),
       ...(row.checked_from !== null && { checkedFrom: row.checked_from })
     },
-    rollbacks: row.rollbacks
+    rollbacks: row.rollbacks,
+    changes: { log: row.changes_log ?? '', from: row.changes_from ?? 0, to: row.changes_to ?? 0 }
   }
 }
 
@@ -245,4 +261,39 @@ const chunkBytes = 256 * 1024
 /** Computes from the size of the records just read how many fill a chunk. */
 export function nextChunkSize(rows: number, bytes: number, maxRows: number): number {
   return Math.max(1, Math.min(Math.floor((rows * chunkBytes) / Math.max(1, bytes)), maxRows))
+}
+
+/** Columns of an entry of the log of changes without its bytes. */
+export interface LogFactColumns {
+  readonly entry: number
+  readonly previous: number
+  readonly kind: number
+  readonly first_block: number | null
+  readonly last_block: number | null
+  readonly needs: number | null
+}
+
+/** Row of an entry of the log of changes. */
+export interface LogColumns extends LogFactColumns {
+  readonly rec: Uint8Array
+}
+
+/** What an entry says besides its bytes. */
+export function toLogFacts({
+  entry,
+  kind,
+  first_block,
+  last_block,
+  needs
+}: LogFactColumns): Omit<LogFacts, 'byteCount'> {
+  return {
+    ...{ entry, kind: entryKind(kind) },
+    ...(first_block !== null && { firstBlock: first_block }),
+    ...(last_block !== null && { lastBlock: last_block }),
+    ...(needs !== null && { needs })
+  }
+}
+
+export function toLogRow(row: LogColumns): LogRow {
+  return { ...toLogFacts(row), previous: row.previous, rec: row.rec }
 }

@@ -61,6 +61,11 @@ const maxSenders = 100_000
 /** EIP-2718 types whose nonce the protocol counts. Types of rollups' own carry nonces that end nothing. */
 const lastCountedType = 4
 
+/** Whether the nonce of a transaction of this type is one that the protocol counts. */
+export function countsNonce(type: number): boolean {
+  return type <= lastCountedType
+}
+
 /** The highest nonce that each sender has in the newest 64 indexed blocks. Fed with their transactions, oldest first. */
 export class SenderNonces {
   /** Oldest block first. */
@@ -72,7 +77,7 @@ export class SenderNonces {
   ): ReadonlyMap<Address, bigint> {
     const nonces = new Map<Address, bigint>()
     for (const { from, nonce, type, blockNumber } of transactions) {
-      if (type > lastCountedType) continue
+      if (!countsNonce(type)) continue
       const highest = (known: bigint | undefined) => (known !== undefined && known > nonce ? known : nonce)
       nonces.set(from, highest(nonces.get(from)))
       const known = this.#bySender.get(from)

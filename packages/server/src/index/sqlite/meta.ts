@@ -95,7 +95,10 @@ export function createCursor(connection: SqliteConnection): Cursor {
  */
 export function writeIdentity(connection: SqliteConnection, { chainId, genesisHash }: ChainIdentity): void {
   connection
-    .prepare('INSERT INTO meta (id, chain_id, genesis_hash, rollbacks) VALUES (1, ?, ?, ?)')
+    .prepare(
+      `INSERT INTO meta (id, chain_id, genesis_hash, rollbacks, changes_log, changes_from, changes_to)
+       VALUES (1, ?, ?, ?, lower(hex(randomblob(8))), 0, 0)`
+    )
     .run([chainId, hashBytes(genesisHash), Date.now() * 1000])
   sealMeta(connection)
 }

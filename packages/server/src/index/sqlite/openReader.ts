@@ -1,6 +1,7 @@
 import { type Damage, StoreError, StoreLostError } from '../../platform/errors.ts'
 import type { IndexState, Snapshot, StoreReader } from '../port/store.ts'
 import { IndexReader, type SnapshotSource } from '../shared/IndexReader.ts'
+import { toBounds } from '../shared/IndexSnapshot.ts'
 import { type SnapshotLease, SnapshotLeases } from '../shared/SnapshotLeases.ts'
 import { CountedParts } from './countedParts.ts'
 import { appendDamage } from './damageFile.ts'
@@ -58,6 +59,9 @@ export async function openSqliteReader(
 
 /** Often enough for a chain that begins anew, and no part of the time that snapshots take. */
 const checkEveryMs = 100
+/** How often commits are looked for while somebody listens: each time one number is read from memory that processes share. */
+const lookEveryMs = 20
+const callEveryMs = 1_000
 
 interface Kept {
   readonly maxIdle: number
@@ -138,8 +142,37 @@ class SqliteSnapshots implements SnapshotSource {
     const { version, facts } = newest
     if (this.#commits.version() !== version) return undefined
     const { marks, coverage } = facts.meta
-    newest.state ??= { version, marks, coverage, range: newest.facts.range.found }
+    newest.state ??= {
+      version,
+      marks,
+      coverage,
+      range: newest.facts.range.found,
+      changes: toBounds(facts.meta)
+    }
     return newest.state
+  }
+
+  onCommit(listener: () => void): () => void {
+    let last = this.#tryVersion()
+    let calledMs = performance.now()
+    const timer = setInterval(() => {
+      const version = this.#tryVersion()
+      // Now and then in any case: whether the file is still the same, snapshots find out.
+      if (version === last && performance.now() - calledMs < callEveryMs) return
+      last = version
+      calledMs = performance.now()
+      listener()
+    }, lookEveryMs).unref()
+    return () => clearInterval(timer)
+  }
+
+  /** @returns absent while there is no index, or none that can be read: whoever reads it learns why. */
+  #tryVersion(): number | undefined {
+    try {
+      return this.#file === undefined ? undefined : this.#commits.version()
+    } catch {
+      return undefined
+    }
   }
 
   reportDamage(damage: Damage): Promise<void> {

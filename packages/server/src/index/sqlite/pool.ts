@@ -21,6 +21,7 @@ export function createPoolRows(connection: SqliteConnection, chainId: number): P
   const entries = connection.prepare<PoolRow>(
     `SELECT * FROM pool WHERE id > ? ORDER BY id LIMIT ${entriesAtOnce}`
   )
+  const entry = connection.prepare<PoolRow>('SELECT * FROM pool WHERE id = ?')
   const records = connection.prepare<{ id: number; rec: Uint8Array }>(
     `SELECT id, rec FROM tx WHERE id >= ? AND id < ? ORDER BY id LIMIT ${recordsAtOnce}`
   )
@@ -29,6 +30,7 @@ export function createPoolRows(connection: SqliteConnection, chainId: number): P
   )
   return {
     entriesAfter: async id => entries.all([id]).map(row => checkPoolRow(chainId, row)),
+    entriesOf: async ids => ids.flatMap(id => entry.all([id])).map(row => checkPoolRow(chainId, row)),
     recordsBetween: async (first, end) => {
       const rows = records.all([first, end])
       for (const { id, rec } of rows) checkRecord({ chainId }, id, rec)
@@ -77,7 +79,8 @@ export function createPoolWriter(connection: SqliteConnection, chainId: number):
       keepFirstSeen([hashBytes(hash), stored.first_seen_seconds, head])
       remove.run([id])
     }
-    for (const { id, status } of changed) {
+    for (const { id, transaction } of changed) {
+      const { status } = transaction
       const stored = selectEntry.get([id])
       if (stored === undefined) continue
       checkPoolRow(chainId, stored)

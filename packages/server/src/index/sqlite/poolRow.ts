@@ -6,7 +6,7 @@ import { checkRow } from '../shared/rowSums.ts'
 import type { PendingColumns } from '../shared/rows.ts'
 
 /** Row of `pool`. */
-export interface PoolRow extends StoredEntry {
+export interface PoolRow extends Omit<StoredEntry, 'seconds'> {
   readonly first_seen_seconds: number
   readonly sum: number | null
 }

@@ -7,6 +7,7 @@ import { maxTransactionsPerBlock } from '../record/transactionId.ts'
 import { refuseNewerSchema } from '../shared/checkMigrations.ts'
 import { type ChainMeta, checkChain, missingRecord, type ReportColumns } from '../shared/rows.ts'
 import { prepareBlockRows } from './blockRows.ts'
+import { prepareReplay } from './changes.ts'
 import type { SqliteConnection, SqliteDriver } from './driver.ts'
 import type { EpochList } from './epochList.ts'
 import { createKeyParts, poolAddresses } from './keyParts.ts'
@@ -156,6 +157,7 @@ function prepareReads(connection: SqliteConnection, chainId: number) {
     pending: connection.prepare<PoolRow>(
       `SELECT pool.* FROM pool_address LEFT JOIN pool ON pool.id = pool_address.pool_id WHERE pool_address.address = ?`
     ),
+    replay: prepareReplay(connection),
     blockRows: prepareBlockRows(connection),
     rowDamage: prepareRowDamage(connection, chainId),
     holdings: createProvenHoldings(connection, chainId)

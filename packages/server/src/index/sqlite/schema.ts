@@ -278,5 +278,32 @@ export const migrations: readonly Migration[] = [
         PRIMARY KEY (keyed, part)
       ) STRICT, WITHOUT ROWID;
     `
+  },
+  {
+    version: 13,
+    name: 'log of changes',
+    sql: `
+      -- What changed in histories, an entry or two for each commit; kind: its place in entryKinds, from 1 on.
+      -- previous: the entry before. first_block, last_block: what it appends, removes or calls final. needs: the earliest of the
+      -- entries that its changes are found by, besides its own bytes
+      CREATE TABLE change_log (
+        entry INTEGER PRIMARY KEY,
+        previous INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        first_block INTEGER,
+        last_block INTEGER,
+        needs INTEGER,
+        rec BLOB NOT NULL,
+        sum INTEGER
+      ) STRICT;
+      CREATE INDEX change_log_appended ON change_log (last_block) WHERE kind = 1;
+      CREATE INDEX change_log_removed ON change_log (entry) WHERE kind = 2;
+
+      -- Name of the log, the entry after which changes can be replayed, and the newest entry
+      ALTER TABLE meta ADD COLUMN changes_log TEXT;
+      ALTER TABLE meta ADD COLUMN changes_from INTEGER;
+      ALTER TABLE meta ADD COLUMN changes_to INTEGER;
+      UPDATE meta SET changes_log = lower(hex(randomblob(8))), changes_from = 0, changes_to = 0;
+    `
   }
 ]

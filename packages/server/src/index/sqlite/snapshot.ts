@@ -18,6 +18,7 @@ import {
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
 import type { BlockRowsFound } from '../shared/findBlockDamage.ts'
 import { type CountedRows, IndexSnapshot, type RowBudget } from '../shared/IndexSnapshot.ts'
+import type { ReplayedRows } from '../shared/replayChanges.ts'
 import { checkRow } from '../shared/rowSums.ts'
 import {
   type ChainMeta,
@@ -81,6 +82,16 @@ export class SqliteSnapshot extends IndexSnapshot {
     this.meta = facts.meta
     this.#list = facts.list
     this.version = version
+  }
+
+  protected get logged(): ReplayedRows {
+    const read = () => this.#open().replay(this.#rule)
+    return {
+      rowsFrom: async entry => read().rowsFrom(entry),
+      appended: async (first, last, before) => read().appended(first, last, before),
+      removal: async (after, block) => read().removal(after, block),
+      recordsOf: async ids => read().recordsOf(ids)
+    }
   }
 
   async indexedRange(): Promise<IndexedRange | undefined> {

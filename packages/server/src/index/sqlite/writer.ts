@@ -7,9 +7,11 @@ import { toHex } from '../record/hexBytes.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { toPosition } from '../record/transactionId.ts'
 import type { UndoLayout } from '../shared/blocks.ts'
+import { defaultLogLayout, type LogLayout, type LogRows, type LogWrite } from '../shared/ChangeLog.ts'
 import type { AppendChange, Mark, PrependChange, Rollback, WriterEngine } from '../shared/IndexWriter.ts'
 import type { PoolRows, PoolWrite } from '../shared/Pool.ts'
 import { type ChainMeta, reportColumns, reportValues } from '../shared/rows.ts'
+import { createLogRows, createLogWriter } from './changes.ts'
 import { type AppendLayout, createBlockAppender } from './commit.ts'
 import { takeDamageFile } from './damageFile.ts'
 import { inTransaction, type SqliteConnection, type SqliteStatement } from './driver.ts'
@@ -32,7 +34,7 @@ import { acceptCandidates, findSuspectCandidates } from './suspectCandidates.ts'
 import { acceptRows, checkKey, claimedBlocks, endOfEpoch, findSuspectRows } from './suspectRows.ts'
 
 /** How the writer lays out what it stores; readers find it in the file. */
-export interface Layout extends AppendLayout, MergerLayout, UndoLayout {
+export interface Layout extends AppendLayout, MergerLayout, UndoLayout, LogLayout {
   /** While blocks arrive without a pause, epochs are merged only as far as there are more than so many. */
   readonly maxEpochs: number
   /** After so long without new blocks epochs are merged, bit by bit; null: never. */
@@ -48,7 +50,8 @@ export const defaultLayout: Layout = {
   maxEpochs: 128,
   mergeAfterMs: 250,
   minUndoBlocks: 256,
-  maxUndoBlocks: 8192
+  maxUndoBlocks: 8192,
+  ...defaultLogLayout
 }
 
 /**
@@ -60,6 +63,7 @@ const mergedPerAppended = 8
 /** Writes to an open, migrated file. Every call blocks its thread until it is done. */
 export class SqliteWriter implements WriterEngine {
   readonly pool: PoolRows
+  readonly log: LogRows
   readonly #connection: SqliteConnection
   readonly #chainId: number
   readonly #files: ChainFiles
@@ -70,6 +74,7 @@ export class SqliteWriter implements WriterEngine {
   readonly #sums: EpochSums
   readonly #appender: ReturnType<typeof createBlockAppender>
   readonly #changePool: ReturnType<typeof createPoolWriter>
+  readonly #writeLog: ReturnType<typeof createLogWriter>
   readonly #marks: ReturnType<typeof createMarkWriter>
   readonly #lastBeat: SqliteStatement<{ beat: number }>
   readonly #putReport: ReturnType<typeof prepareSealed>
@@ -100,6 +105,8 @@ export class SqliteWriter implements WriterEngine {
     this.#appender = createBlockAppender(connection, chainId, layout, this.#sums)
     this.pool = createPoolRows(connection, chainId)
     this.#changePool = createPoolWriter(connection, chainId)
+    this.log = createLogRows(connection, chainId)
+    this.#writeLog = createLogWriter(connection, chainId)
     this.#marks = createMarkWriter(connection)
     this.#lastBeat = connection.prepare<{ beat: number }>('SELECT beat FROM writer_report')
     const reported = ['id', 'beat', ...reportColumns]
@@ -160,6 +167,7 @@ export class SqliteWriter implements WriterEngine {
       if (change.coverage !== undefined) this.#marks.setCoverage(change.coverage)
       if (change.finalized !== undefined) this.#marks.setFinal(change.finalized)
       this.#changePool(change.pool)
+      this.#writeLog(change.log)
     })
   }
 
@@ -234,37 +242,48 @@ export class SqliteWriter implements WriterEngine {
       this.#marks.setHead(ancestor.number)
       const { coverage } = rollback.known()
       if (coverage !== undefined) this.#marks.setCoverage(coverage)
+      this.#writeLog(rollback.log)
     })
   }
 
-  async removeAll(head: number | undefined): Promise<void> {
+  async removeAll(head: number | undefined, log: LogWrite): Promise<void> {
     this.#change(() => {
       this.#sums.forget()
       if (head !== undefined) this.#marks.leave(undefined, head)
       rollbackAll(this.#connection, this.#chainId)
       this.#marks.setHead(undefined)
       this.#marks.setCoverage({})
+      this.#writeLog(log)
     })
   }
 
-  async setMark(mark: Mark): Promise<void> {
+  async setMark(mark: Mark, log: LogWrite | undefined): Promise<void> {
     this.#change(() => {
       if (typeof mark === 'string') this.#connection.exec(`UPDATE meta SET ${mark} = 1`)
       else this.#marks.setFinal(mark.finalized)
+      if (log !== undefined) this.#writeLog(log)
     })
   }
 
-  async dropPool(): Promise<void> {
+  async dropPool(log: LogWrite): Promise<void> {
     this.#change(() => {
       for (const table of ['pool', 'pool_address', 'first_seen'])
         this.#connection.exec(`DELETE FROM ${table}`)
       createKeyParts(this.#connection, poolAddresses).clear()
       this.#connection.exec('UPDATE meta SET settled = 0')
+      this.#writeLog(log)
     })
   }
 
-  async writePool(write: PoolWrite): Promise<void> {
-    inTransaction(this.#connection, () => this.#changePool(write))
+  async dropLog(log: LogWrite): Promise<void> {
+    this.#change(() => this.#writeLog(log))
+  }
+
+  async writePool(write: PoolWrite, log: LogWrite): Promise<void> {
+    this.#change(() => {
+      this.#changePool(write)
+      this.#writeLog(log)
+    })
   }
 
   async report(report: Omit<WriterReport, 'beat'>): Promise<void> {

@@ -18,6 +18,7 @@ export async function openOwnPostgresReader(
       openSnapshot: () => reader.openSnapshot(),
       unchangedState: () => reader.unchangedState(),
       reportDamage: damage => reader.reportDamage(damage),
+      onCommit: listener => reader.onCommit(listener),
       async close() {
         await reader.close()
         await pool.close()

@@ -17,7 +17,7 @@ const oneEach = (names: readonly string[]): readonly (readonly TransactionPlan[]
   names.map(name => [{ name, parties: [alice, bob] }])
 
 /** From "undo data for everything" to "undo data for next to nothing". */
-const arbitraryLayout: fc.Arbitrary<StoreLayout> = fc.record({
+const arbitraryLayout: fc.Arbitrary<Partial<StoreLayout>> = fc.record({
   epochTransactions: fc.integer({ min: 1, max: 8 }),
   minUndoBlocks: fc.integer({ min: 0, max: 3 }),
   maxUndoBlocks: fc.constantFrom(3, 5, 100)

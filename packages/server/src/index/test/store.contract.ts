@@ -6,6 +6,7 @@ import type { StoreWriter } from '../port/writer.ts'
 import type { TransactionPosition } from '../record/transactionId.ts'
 import { describeAudit } from './audit.contract.ts'
 import { describeBlocks } from './blocks.contract.ts'
+import { describeChanges } from './changes.contract.ts'
 import { describeCoverage } from './coverage.contract.ts'
 import { describeEvents } from './events.contract.ts'
 import { describeHoldings } from './holdings.contract.ts'
@@ -22,6 +23,8 @@ export interface StoreLayout {
   readonly epochTransactions: number
   readonly minUndoBlocks: number
   readonly maxUndoBlocks: number
+  readonly changeLogBlocks: number
+  readonly changeLogBytes: number
 }
 
 /** A row of the index, by what its key is made of. */
@@ -71,6 +74,7 @@ export function describeStore(name: string, open: OpenStore, engineShare = 1, ke
     describe('recount', () => describeRecount(open, share, keepsCounts))
     describe('audit', () => describeAudit(open))
     describe('pool', () => describePool(open, share))
+    describe('log of changes', () => describeChanges(open, share))
     describe('holding candidates', () => describeHoldings(open, share))
     describe('report of the writer', () => describeReport(open))
     describe('lifetime', () => describeLifetime(open))

@@ -21,7 +21,7 @@ export interface Healer {
 
 type HealedStore = Pick<
   StoreWriter,
-  'coversTraces' | 'takeDamage' | 'replaceBlock' | 'findSuspects' | 'acceptRows' | 'dropPool'
+  'coversTraces' | 'takeDamage' | 'replaceBlock' | 'findSuspects' | 'acceptRows' | 'dropPool' | 'dropChanges'
 >
 
 /** Damage that only an index made anew helps against. */
@@ -37,7 +37,7 @@ const maxKept = 10_000
 
 /** Parts without a block that are healed in another way than by fetching one. */
 const otherwiseHealed: readonly Damage['part'][] = [
-  ...(['report', 'poolEntry', 'undo', 'addressRow', 'hashRow', 'candidate'] as const)
+  ...(['report', 'poolEntry', 'change', 'undo', 'addressRow', 'hashRow', 'candidate'] as const)
 ]
 
 function isHealable({ part, block }: Damage): boolean {
@@ -118,6 +118,8 @@ export function createHealer(options: {
       onPoolLost()
       return
     }
+    // Readers begin anew.
+    if (part === 'change') return store.dropChanges()
     if (number !== undefined) await replace(number, damage, store, signal)
     // Hashes that a reorg removed: no node has them any more.
     else if (part === 'undo') await store.acceptRows(damage)

@@ -50,6 +50,7 @@ function createGate(chain: readonly BlockRows[]) {
     acceptRows: nobody,
     coversTraces: nobody,
     dropPool: nobody,
+    dropChanges: nobody,
     takeDamage: nobody,
     rollbackTo: nobody,
     rollbackAll: nobody,

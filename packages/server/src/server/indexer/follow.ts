@@ -100,7 +100,10 @@ export async function follow(options: FollowOptions): Promise<void> {
     const startedMs = performance.now()
     // Afterwards the batch may be with another thread.
     const [blocks, transactions, last] = [batch.headers.length, batch.ids.length, batch.headers.at(-1)]
-    await store.commitBlocks(batch, finalized === undefined || !isFinalityKept() ? {} : { finalized })
+    await store.commitBlocks(batch, {
+      ...(head >= 0 && { head }),
+      ...(finalized !== undefined && isFinalityKept() && { finalized })
+    })
     counts.committed({ blocks, transactions, startedMs })
     pauses.reset()
     if (last === undefined) return

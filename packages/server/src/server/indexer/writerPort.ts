@@ -106,6 +106,7 @@ export function connectWriter(port: MessagePort): WriterConnection {
       replaceBlock: (block, damage) => call('replaceBlock', buffersOf(block))(block, damage),
       takeDamage: call('takeDamage'),
       dropPool: call('dropPool'),
+      dropChanges: call('dropChanges'),
       coversTraces: call('coversTraces'),
       findSuspects: call('findSuspects'),
       acceptRows: call('acceptRows'),
