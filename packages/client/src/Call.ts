@@ -1,6 +1,7 @@
 import type { EndpointPath } from '@chain-data/protocol'
 import type { ChainDataClientError } from './errors.ts'
 import type { Method } from './Method.ts'
+import type { ReadBody } from './transport.ts'
 
 /** One call as it goes on the wire, and how it ended. */
 export interface Call {
@@ -29,4 +30,11 @@ export interface Batching {
    * @param check - Fails the call, for a reason, unless something holds.
    */
   readonly find: (answers: unknown, id: number, check: (met: unknown, reason: string) => void) => unknown
+}
+
+/** How an answer is asked for and read that arrives bit by bit. */
+export interface Streaming {
+  /** The media types that are understood. */
+  readonly accept: string
+  readonly read: ReadBody
 }

@@ -1,6 +1,7 @@
 import type { EndpointPath, MethodName, MethodParams } from '@chain-data/protocol'
 import type { ChainOptional, ChainPerCall } from './Chain.ts'
 import type { CallOptions } from './ClientOptions.ts'
+import type { Connection } from './Connection.ts'
 import type { ChainDataClientError } from './errors.ts'
 import type {
   Calls,
@@ -69,16 +70,16 @@ export type Settled<T> =
 type AnyName = keyof Calls | MethodName | (string & {})
 
 /**
- * The service, as functions. They need no `this`, and nothing on this object gives the credentials away.
+ * The service, as functions. They need no `this`, and nothing on this object gives the credentials away. It is a connection
+ * too, for the functions of `./actions` that it does not have, such as `watchAddresses`.
  *
  * @typeParam Chain - Whether calls must name their chain: they must, unless the client has a default.
  * @typeParam Int64 - What `lamports` and `amount` on Solana are; see `ClientOptions.int64`.
  * @remarks Every function rejects with a `ChainDataClientError` and nothing else.
  */
 export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 extends Integer = number>
-  extends Methods<Chain, Int64> {
-  /** The chain of every call that names none; `undefined` where each call has to. */
-  readonly chainId: number | undefined
+  extends Connection<Chain, Int64>,
+    Methods<Chain, Int64> {
   /**
    * The history of an EVM address page by page, until it ends.
    *

@@ -27,6 +27,7 @@ export type { FetchClientOptions } from './createFetchClient.ts'
 export type { FetchedResponse, FetchLike } from './fetchTransport.ts'
 export * from './generated/actions.gen.ts'
 export * from './surface.ts'
+export { type AddressEvent, type WatchArguments, watchAddresses } from './watch/watchAddresses.ts'
 export type { Connection }
 
 /** The history of an EVM address page by page. @see {@link Client.iterateTransactions} */

@@ -22,7 +22,7 @@ export function createAxiosTransport(
     timeout: 0
   })
 
-  return async ({ url, headers, body, signal, maxResponseBytes }) => {
+  return async ({ url, headers, body, signal, maxResponseBytes, read }) => {
     let response: AxiosResponse<unknown>
     try {
       response = await http.request({
@@ -32,6 +32,8 @@ export function createAxiosTransport(
         data: body,
         signal,
         maxContentLength: maxResponseBytes,
+        // Of all adapters only that one gives a body while it arrives.
+        ...(read && { adapter: 'fetch', responseType: 'stream', maxContentLength: -1 }),
         // Through a proxy of the environment https is a tunnel, but plain http would show it the key.
         ...(/^http:/.test(url) && { proxy: false })
       })
@@ -40,13 +42,11 @@ export function createAxiosTransport(
       throw error
     }
     const { status, data, headers: received } = response
-    const text = typeof data === 'string' ? data : ''
-    return {
-      status,
-      // XMLHttpRequest knows no limit; this at least keeps the text from being parsed.
-      text: text.length > maxResponseBytes ? undefined : text,
-      header: name => received[name] as string | undefined
-    }
+    const header = (name: string) => received[name] as string | null
+    const streamed = { body: data, headers: { get: header }, text: async () => '' }
+    const text = read ? await read(streamed, maxResponseBytes) : `${data ?? ''}`
+    // XMLHttpRequest knows no limit; this at least keeps the text from being parsed.
+    return { status, text: Number(text?.length) > maxResponseBytes ? undefined : text, header }
   }
 }
 

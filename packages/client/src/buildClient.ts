@@ -19,7 +19,7 @@ export type AnyClient = Client<ChainOptional, never>
 export function buildClient(options: ClientOptions, transport: Transport): AnyClient {
   const core = connect(options, transport)
   const client: Record<string, unknown> = {
-    chainId: core.chainId,
+    ...core,
     request: (call: WireCallObject) => request(core, call),
     batch: (calls: Parameters<typeof batch>[1], options?: CallOptions) => batch(core, calls, options)
   }

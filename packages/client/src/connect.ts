@@ -1,5 +1,5 @@
 import type { EndpointPath } from '@chain-data/protocol'
-import type { Batching, Call } from './Call.ts'
+import type { Batching, Call, Streaming } from './Call.ts'
 import type { CallOptions, ClientOptions } from './ClientOptions.ts'
 import { need } from './errors.ts'
 import type { Method } from './Method.ts'
@@ -15,7 +15,7 @@ export interface CallObject extends CallOptions {
 
 /** Writes and sends calls to one service. Its settings live in closures, so that printing it shows functions. */
 export interface Core {
-  /** The chain of every call that names none. */
+  /** The chain of every call that names none; `undefined` where each call has to. */
   readonly chainId: number | undefined
   /**
    * Writes one call.
@@ -26,7 +26,12 @@ export interface Core {
    */
   readonly write: (method: Method, call: CallObject, name: string, params?: readonly unknown[]) => Call
   /** Sends calls of one endpoint; each then has its value or its error. */
-  readonly send: (calls: readonly Call[], options: CallOptions, batching?: Batching) => Promise<void>
+  readonly send: (
+    calls: readonly Call[],
+    options: CallOptions,
+    batching?: Batching,
+    streaming?: Streaming
+  ) => Promise<void>
 }
 
 /**
@@ -71,7 +76,7 @@ export function connect(options: ClientOptions, transport: Transport): Core {
         need(false, 'the arguments cannot be written as JSON', invalid, name)
       }
     },
-    send: (calls, callOptions, batching) => sendCalls(settings, transport, calls, callOptions, batching)
+    send: (...sending) => sendCalls(settings, transport, ...sending)
   }
 }
 

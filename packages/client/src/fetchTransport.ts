@@ -1,4 +1,4 @@
-import type { Transport } from './transport.ts'
+import type { ReadBody, Transport } from './transport.ts'
 
 /** The part of `fetch` this client uses, so that its types need neither DOM nor Node types. */
 export interface FetchLike {
@@ -22,7 +22,9 @@ export interface FetchedResponse {
   text(): Promise<string>
 }
 
-interface ByteStream {
+/** The part of a `ReadableStream` this client uses. */
+export interface ByteStream {
+  /** Takes the stream over. */
   getReader?(): {
     /** No value at the end. */
     read(): Promise<{ readonly value?: Uint8Array | undefined }>
@@ -36,17 +38,17 @@ interface ByteStream {
  * @param fetchOption - Absent: the global `fetch` of the moment, so that what replaces it is used too.
  */
 export function createFetchTransport(fetchOption?: FetchLike['fetch']): Transport {
-  return async ({ url, headers, body, signal, maxResponseBytes }) => {
+  return async ({ url, headers, body, signal, maxResponseBytes, read = readText }) => {
     const send = fetchOption ?? (fetch as FetchLike['fetch'])
     // Workers know no other way not to follow a redirect.
     const response = await send(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
-    const text = await readText(response, maxResponseBytes)
+    const text = await read(response, maxResponseBytes)
     return { status: response.status, text, header: name => response.headers.get(name) }
   }
 }
 
 /** @returns `undefined` for a body beyond the limit; its connection is given up. */
-async function readText(response: FetchedResponse, maxBytes: number): Promise<string | undefined> {
+export const readText: ReadBody = async (response, maxBytes) => {
   const reader = (response.body as ByteStream | null | undefined)?.getReader?.()
   let text = ''
   if (!reader) {

@@ -1,4 +1,4 @@
-import type { Batching, Call } from './Call.ts'
+import type { Batching, Call, Streaming } from './Call.ts'
 import type { CallOptions } from './ClientOptions.ts'
 import { type ErrorDetails, TransportError } from './errors.ts'
 import { readAnswer } from './readAnswer.ts'
@@ -13,6 +13,7 @@ const firstPauseMs = 250
  * Each call then has its value or its error.
  *
  * @param calls - At least one; exactly one without `batching`.
+ * @param streaming - How the answer to one call is read while it arrives.
  * @throws {ConfigurationError} An option of the call cannot work, or `auth` failed.
  * @remarks Errors are made here, after an `await`, and not in timers and listeners: so their stack reaches the caller.
  */
@@ -21,7 +22,8 @@ export async function sendCalls(
   transport: Transport,
   calls: readonly Call[],
   options: CallOptions,
-  batching: Batching | undefined
+  batching?: Batching,
+  streaming?: Streaming
 ): Promise<void> {
   const { maxDelayMs, maxResponseBytes, baseUrl, origin, sign } = settings
   const [first] = calls as [Call]
@@ -59,10 +61,15 @@ export async function sendCalls(
       const response = await race(
         transport({
           url: baseUrl + endpoint,
-          headers: { ...headers, Accept: 'application/json', 'Content-Type': 'application/json' },
+          headers: {
+            ...headers,
+            Accept: streaming?.accept ?? 'application/json',
+            'Content-Type': 'application/json'
+          },
           body: batching ? batching.write(bodies) : `${bodies}`,
           signal,
-          maxResponseBytes
+          maxResponseBytes,
+          read: streaming?.read
         }).catch(toNetworkFailure)
       )
       if ('reason' in response) {

@@ -1,4 +1,5 @@
 import { reasonOf } from './errors.ts'
+import type { FetchedResponse } from './fetchTransport.ts'
 
 /** One HTTP POST, ready to send. */
 export interface HttpRequest {
@@ -10,7 +11,19 @@ export interface HttpRequest {
   readonly signal: AbortSignal
   /** Decoded bytes after which the answer is cut off. */
   readonly maxResponseBytes: number
+  /** Reads the body while it arrives. */
+  readonly read?: ReadBody | undefined
 }
+
+/**
+ * Reads a body in place of the transport, such as one without end.
+ *
+ * @returns The text that the answer counts as; `undefined` for one that was cut off.
+ */
+export type ReadBody = (
+  response: Pick<FetchedResponse, 'body' | 'headers' | 'text'>,
+  maxBytes: number
+) => Promise<string | undefined>
 
 /** A complete HTTP answer of any status. */
 export interface HttpResponse {

@@ -13,7 +13,7 @@ import { getTransactionsByAddressQuery } from '@chain-data/client/query'
 import { chainDataActions } from '@chain-data/client/viem'
 
 /** What not every door has. */
-export type Feature = 'signal' | 'onAnswer' | 'batch'
+export type Feature = 'signal' | 'onAnswer' | 'batch' | 'watch'
 
 /** What a scenario calls with. */
 interface ReadOptions {
@@ -28,6 +28,10 @@ export interface Opened {
   readonly read: (options?: ReadOptions) => Promise<unknown>
   /** The same call twice in one request. */
   readonly batch?: () => Promise<unknown>
+  /** Events of one address. */
+  readonly watch?: (
+    options?: Omit<actions.WatchArguments, 'addresses'>
+  ) => AsyncGenerator<actions.AddressEvent>
   /** What a program holds: no credential may be found in it. */
   readonly shown: unknown
 }
@@ -54,6 +58,7 @@ function clientDoor(create: (options: DoorOptions) => Client<ChainOptional>): Do
       return {
         read: extra => client.getTransactionsByAddress({ address, ...extra }),
         batch: () => client.batch([call, call]),
+        watch: extra => actions.watchAddresses(client, { addresses: [address], ...extra }),
         shown: client
       }
     }
@@ -71,12 +76,13 @@ export const doors: Readonly<Record<string, Door>> = {
       return {
         read: extra => actions.getTransactionsByAddress(connection, { address, ...extra }),
         batch: () => actions.batch(connection, [call, call]),
+        watch: extra => actions.watchAddresses(connection, { addresses: [address], ...extra }),
         shown: connection
       }
     }
   },
   './viem': {
-    lacks: ['batch'],
+    lacks: ['batch', 'watch'],
     endpoint: '/evm-chain',
     open({ chainId, ...options }) {
       const extension = chainDataActions(options)({ chain: { id: chainId } })
@@ -84,7 +90,7 @@ export const doors: Readonly<Record<string, Door>> = {
     }
   },
   './kit': {
-    lacks: ['batch'],
+    lacks: ['batch', 'watch'],
     endpoint: '/solana',
     open(options) {
       const client = chainData(options)({})
@@ -99,7 +105,7 @@ export const doors: Readonly<Record<string, Door>> = {
     }
   },
   './query': {
-    lacks: ['onAnswer', 'batch'],
+    lacks: ['onAnswer', 'batch', 'watch'],
     endpoint: '/evm-chain',
     open(options) {
       const client = createFetchClient(options)
@@ -112,7 +118,7 @@ export const doors: Readonly<Record<string, Door>> = {
     }
   },
   './history': {
-    lacks: ['signal', 'onAnswer', 'batch'],
+    lacks: ['signal', 'onAnswer', 'batch', 'watch'],
     endpoint: '/evm-chain',
     open({ chainId, ...options }) {
       const list = createLiveHistory(createFetchClient(options), { address, chainId })

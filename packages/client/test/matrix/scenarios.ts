@@ -181,6 +181,84 @@ export const scenarios: readonly Scenario[] = [
     }
   },
   {
+    title: 'a stream is read while it arrives, wherever it is split',
+    needs: 'watch',
+    async run({ open, requests }) {
+      const events = await take(2, open('streams-in-pieces').watch?.())
+      const second = { kind: 'synced', word: 'clé-鍵-🔑', cursor: '2' }
+      same(events, [{ kind: 'synced', cursor: '1' }, second], 'events')
+      same(await requests(), 1, 'requests')
+    }
+  },
+  {
+    title: 'a stream that breaks is connected again, and goes on after its last event',
+    needs: 'watch',
+    async run({ open }) {
+      const ends: unknown[] = []
+      const onReconnect = (error: ChainDataClientError | undefined) => void ends.push(error?.code)
+      const events = await take(5, open('breaks-the-stream').watch?.({ after: '0', onReconnect }))
+      same(
+        events.map(({ cursor }) => cursor),
+        ['1', '2', '3', '4', '5'],
+        'cursors'
+      )
+      same(ends.slice(0, 3), ['NETWORK', 'HTTP', undefined], 'why it was connected again')
+    }
+  },
+  {
+    title: 'a stream without a byte is given up, and goes on after its last event',
+    needs: 'watch',
+    async run({ open }) {
+      const ends: unknown[] = []
+      const onReconnect = (error: ChainDataClientError | undefined) => void ends.push(error?.code)
+      const watching = open('streams-and-falls-silent').watch?.({ timeoutMs: 200, onReconnect })
+      same(
+        (await take(2, watching)).map(({ cursor, after }) => [cursor, after]),
+        [
+          ['1', undefined],
+          ['2', '1']
+        ],
+        'events'
+      )
+      same(ends, ['TIMEOUT'], 'why it was connected again')
+    }
+  },
+  {
+    title: 'a cursor that is too old is a typed error, and so are wrong answers, at once',
+    needs: 'watch',
+    async run({ open, requests, findSecret }) {
+      const reasons = {
+        'has-forgotten-the-cursor': 'CURSOR_EXPIRED',
+        answers: 'NOT_AN_OBJECT',
+        'shows-a-page': 'NOT_JSON',
+        redirects: 'REDIRECT',
+        'streams-without-end': 'RESPONSE_LIMIT'
+      }
+      for (const [behaviour, reason] of Object.entries(reasons)) {
+        const error = await caught(take(1, open(behaviour, { maxResponseBytes: 100_000 }).watch?.()))
+        const found = error.reason ?? error.code
+        same(/^STATUS_3/.test(found) ? 'REDIRECT' : found, reason, behaviour)
+        same(await requests(), 1, 'requests')
+        same(findSecret(error), [], 'credentials')
+      }
+    }
+  },
+  {
+    title: 'the signal ends a stream before its headers and within, before anything else happens',
+    needs: 'watch',
+    async run(world) {
+      const read = (watch: Opened['watch']) => async (options?: object) => {
+        for await (const _ of watch?.(options) ?? []);
+      }
+      const opening = (behaviour: string) => ({
+        ...world,
+        open: () => ({ read: read(world.open(behaviour).watch), shown: 0 })
+      })
+      await endsWithItsSignal(opening('says-nothing'), 'says-nothing')
+      await endsWithItsSignal(opening('streams-and-falls-silent'), 'streams-and-falls-silent')
+    }
+  },
+  {
     title: 'a batch is one request, and each call has its outcome',
     needs: 'batch',
     async run({ open, requests }) {
@@ -227,6 +305,19 @@ async function endsWithItsSignal({ open, requests }: World, behaviour: string): 
   const late = new Promise<string>(resolve => setTimeout(() => resolve('nothing yet'), 0))
   const first = await Promise.race([outcome.then(({ code }) => code), late])
   same(first, 'ABORTED', 'what the signal caused')
+}
+
+/** The first events of a stream, which is left then. */
+async function take(
+  count: number,
+  events: ReturnType<NonNullable<Opened['watch']>> | undefined
+): Promise<Record<string, unknown>[]> {
+  const taken: Record<string, unknown>[] = []
+  for await (const event of events ?? []) {
+    taken.push(event as never)
+    if (taken.length === count) break
+  }
+  return taken
 }
 
 async function caught(promise: Promise<unknown>): Promise<ChainDataClientError> {

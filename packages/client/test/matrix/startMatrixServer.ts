@@ -13,6 +13,7 @@ export interface MatrixServer extends AsyncDisposable {
 interface Request {
   readonly id: number
   readonly method: string
+  readonly params: readonly [unknown, { readonly after?: string }?]
 }
 
 interface Exchange {
@@ -92,10 +93,53 @@ const behaviours: Record<string, Behaviour> = {
     }
     response.end()
   },
+  'streams-in-pieces': async exchange => {
+    const bytes = Buffer.from(`\ufeff: hello\r\n\r\n${event('1')}${event('2', { word: 'clé-鍵-🔑' })}`)
+    for (let at = 0; at < bytes.length && !exchange.response.destroyed; at += 7) {
+      stream(exchange, bytes.subarray(at, at + 7))
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  },
+  'breaks-the-stream': exchange => {
+    const { response, count } = exchange
+    // The second attempt meets a server that is shutting down.
+    if (count === 2) return void response.writeHead(503, { 'Retry-After': '0' }).end('closing')
+    const after = Number(afterOf(exchange))
+    stream(exchange, event(`${after + 1}`), event(`${after + 2}`))
+    // What was not read by then is lost with the connection.
+    if (count === 1) response.destroy()
+    else response.end()
+  },
+  'streams-and-falls-silent': exchange => {
+    stream(exchange, event(`${exchange.count}`, { after: afterOf(exchange) }))
+  },
+  'has-forgotten-the-cursor': ({ response, body }) => {
+    const { id } = body as Request
+    const error = { code: -32004, message: 'Cursor expired', data: { reason: 'CURSOR_EXPIRED' } }
+    response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, error }))
+  },
+  'streams-without-end': exchange => {
+    stream(exchange, 'data: ')
+    const more = setInterval(() => stream(exchange, 'x'.repeat(1000)), 1)
+    exchange.response.on('close', () => clearInterval(more))
+  },
   'repeats-the-request': ({ request, response }) => {
     const error = { code: -32000, message: `no ${request.headers.authorization}`, data: request.headers }
     response.writeHead(401, json).end(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
   }
+}
+
+/** One event, as the service writes it. */
+const event = (id: string, more: object = {}) =>
+  `id: ${id}\r\ndata: ${JSON.stringify({ kind: 'synced', ...more })}\r\n\r\n`
+
+const afterOf = ({ body }: Exchange) => (body as Request).params[1]?.after
+
+/** Sends parts of a stream of events, the first ones after its headers. */
+function stream({ request, response }: Exchange, ...parts: readonly (string | Uint8Array)[]): void {
+  if (!request.headers.accept?.includes('text/event-stream')) throw new Error('nobody asked for events')
+  if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+  for (const part of parts) response.write(part)
 }
 
 /** A reader that has gone never drains: nobody waits for it longer than 20 ms. */
