@@ -23,6 +23,16 @@ export function createAxiosTransport(
   })
 
   return async ({ url, headers, body, signal, maxResponseBytes, read }) => {
+    if (read) {
+      // axios gives no body while it arrives, or only over fetch.
+      const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+      const { status } = response
+      return {
+        status,
+        text: await read(response, maxResponseBytes),
+        header: name => response.headers.get(name)
+      }
+    }
     let response: AxiosResponse<unknown>
     try {
       response = await http.request({
@@ -32,8 +42,6 @@ export function createAxiosTransport(
         data: body,
         signal,
         maxContentLength: maxResponseBytes,
-        // Of all adapters only that one gives a body while it arrives.
-        ...(read && { adapter: 'fetch', responseType: 'stream', maxContentLength: -1 }),
         // Through a proxy of the environment https is a tunnel, but plain http would show it the key.
         ...(/^http:/.test(url) && { proxy: false })
       })
@@ -43,10 +51,9 @@ export function createAxiosTransport(
     }
     const { status, data, headers: received } = response
     const header = (name: string) => received[name] as string | null
-    const streamed = { body: data, headers: { get: header }, text: async () => '' }
-    const text = read ? await read(streamed, maxResponseBytes) : `${data ?? ''}`
+    const text = typeof data === 'string' ? data : ''
     // XMLHttpRequest knows no limit; this at least keeps the text from being parsed.
-    return { status, text: Number(text?.length) > maxResponseBytes ? undefined : text, header }
+    return { status, text: text.length > maxResponseBytes ? undefined : text, header }
   }
 }
 

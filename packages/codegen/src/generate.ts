@@ -72,12 +72,13 @@ export async function generate(
   for (const [name, source] of Object.entries(sources)) {
     files.set(`${generatedFolder}/${name}`, `// ${note}\n${source}`)
   }
-  // Calls with one answer. A stream is connected again and again, which the client does by hand.
-  const calls = document.methods.filter(method => !method['x-stream'])
-  const methods = calls.map(method => readClientMethod(document, method))
+  const all = document.methods.map(method => readClientMethod(document, method))
+  // A stream is connected again and again: its function is written by hand, and only its description is generated.
+  const methods = all.filter(({ method }) => !method['x-stream'])
+  const streams = all.filter(({ method }) => method['x-stream'])
   const clientSources: Record<string, string> = {
-    'methods.gen.ts': emitDescriptors(methods),
-    'calls.gen.ts': emitClientTypes(methods),
+    'methods.gen.ts': emitDescriptors(methods, streams),
+    'calls.gen.ts': emitClientTypes(methods, streams),
     'actions.gen.ts': emitActions(methods),
     'queries.gen.ts': emitQueries(methods)
   }

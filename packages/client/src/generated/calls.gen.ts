@@ -127,6 +127,22 @@ export interface DiscoverArguments extends CallOptions {
   readonly endpoint?: EndpointPath | undefined
 }
 
+/** Arguments of `watchAddresses`, besides the chain. */
+export interface WatchAddressesArguments {
+  /** Accounts to watch, 1 to 100. 1 to 100 account addresses. One that is listed twice counts once. */
+  readonly addresses: readonly string[]
+  /**
+   * Changes after this cursor: an `x-chain-data-cursor`, or the id of an event. Absent: those from
+   * now on. A `Last-Event-ID` header goes before it.
+   */
+  readonly after?: string | undefined
+  /**
+   * What to attach to each confirmed record, as in svc_getTransactionsByAddress. Each event then
+   * has one address, whose parts are attached. Absent or `[]`: none of them.
+   */
+  readonly include?: readonly ('transfers' | 'internal' | 'operations')[] | undefined
+}
+
 /** Arguments and result of every method, by its name. @typeParam Int64 - Of 64-bit integers. @typeParam Address - Of Solana addresses. */
 export interface Calls<Int64 extends number | string | bigint = number, Address extends string = string> {
   /** Of `getTransactionsByAddress`. */

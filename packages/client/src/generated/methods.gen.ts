@@ -76,7 +76,20 @@ export const discover: Method = {
   result: 'object'
 }
 
-/** Every method of the document. */
+export const watchAddresses: Method = {
+  name: 'watchAddresses',
+  prefixed: true,
+  endpoints: ['/evm-chain'],
+  params: [
+    'addresses',
+    ['after', 'include']
+  ],
+  result: 'list',
+  rounded: ['record.gasLimit', 'record.nonce'],
+  read: readIntegers
+}
+
+/** Every method with one answer. */
 export const methods: readonly Method[] = [getTransactionsByAddress, getTokensAndNFTs, enhancedGetTokensAndNFTs, getSyncStatus, verifyHistory, enhancedGetTransactionsByAddress, discover]
 
 /** The methods about EVM chains. */

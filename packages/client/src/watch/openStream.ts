@@ -90,7 +90,7 @@ export function openStream(
           unreadBytes = events.length ? 0 : unreadBytes + value.length
           if (unreadBytes <= maxBytes) return events
         }
-        finish(value ? undefined : `{"jsonrpc":"2.0","id":${id},"result":{}}`)
+        finish(value ? undefined : `{"jsonrpc":"2.0","id":${id},"result":[]}`)
       } catch (error) {
         isSilent = error === 'TIMEOUT'
         finish(Promise.reject(error))

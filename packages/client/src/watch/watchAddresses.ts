@@ -87,7 +87,9 @@ export async function* watchAddresses<Chain extends ChainOptional>(
       signal
     )
     try {
-      for (let events; (events = await stream.read()); ) {
+      for (;;) {
+        const events = await stream.read()
+        if (!events) break
         for (const { id: cursor = after, data } of events) {
           // Not the first: a server may greet everybody and send them away again.
           if (count++) failures = 0

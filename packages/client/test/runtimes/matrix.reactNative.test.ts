@@ -35,10 +35,17 @@ describe('with the globals of React Native', () => {
   )
 
   describe.each(Object.entries(doors))('%s', (entry, door) => {
-    const within = scenariosOf(door).filter(({ title }) => !beyondReach.includes(title))
+    const within = scenariosOf(door).filter(
+      ({ title, needs }) => !beyondReach.includes(title) && needs !== 'watch'
+    )
     test.concurrent.each(within)('$title', async ({ title }) => {
       const call = [entry, title, server.url].map(argument => JSON.stringify(argument)).join(', ')
       expect(await runInContext(`matrix.runMatrix(${call})`, context)).toBe('')
+    })
+    test.skipIf(door.lacks?.includes('watch'))('a stream is refused at once, by its name', async () => {
+      const options = `{ baseUrl: '${server.url}/says-nothing', auth: false, chainId: 1 }`
+      const next = `matrix.doors['${entry}'].open(${options}).watch().next().catch(({ reason }) => reason)`
+      expect(await runInContext(next, context)).toBe('STREAM_UNSUPPORTED')
     })
     // The network layer of the platform follows redirects below JavaScript, whatever `fetch` is told.
     test.skip.each(beyondReach)('%s', () => {})

@@ -3,7 +3,10 @@ import { docstring, literal } from '../typeScript.ts'
 import type { Argument, ClientMethod } from './readClientMethod.ts'
 
 /** `calls.gen.ts` of the client: arguments and results of every method, and the methods of a client with their documentation. */
-export function emitClientTypes(methods: readonly ClientMethod[]): string {
+export function emitClientTypes(
+  methods: readonly ClientMethod[],
+  streams: readonly ClientMethod[] = []
+): string {
   const results = new Map(methods.map(method => [method.resultName, method]))
   const imports = [...results.values()].map(({ resultName, rounded, amounts }) =>
     rounded.length + amounts.length > 0 ? `${resultName} as Wire${resultName}` : resultName
@@ -15,7 +18,9 @@ import type { ExactAmounts, ExactDigits } from '../exact.ts'
 
 ${[...results.values()].map(emitResult).filter(Boolean).join('\n\n')}
 
-${methods.map(emitArguments).join('\n\n')}
+${methods.map(method => emitArguments(method)).join('\n\n')}
+
+${streams.map(stream => emitArguments(stream, '')).join('\n\n')}
 
 /** Arguments and result of every method, by its name. @typeParam Int64 - Of 64-bit integers. @typeParam Address - Of Solana addresses. */
 export interface Calls<Int64 extends number | string | bigint = number, Address extends string = string> {
@@ -73,7 +78,10 @@ function roundedRemark(members: readonly string[]): string {
   return `Where a number could not hold ${names}, exact digits are next to it (\`${members[0]}String\`).`
 }
 
-function emitArguments({ name, argumentsType, positions, endpoints }: ClientMethod): string {
+function emitArguments(
+  { name, argumentsType, positions, endpoints }: ClientMethod,
+  base = 'extends CallOptions '
+): string {
   const all = positions.flatMap(position => ('options' in position ? position.options : [position]))
   const members = all.filter(({ alias }) => !alias).map(emitArgument)
   if (endpoints.length > 1) {
@@ -83,7 +91,7 @@ function emitArguments({ name, argumentsType, positions, endpoints }: ClientMeth
   const head = docstring(`Arguments of \`${name}\`, besides the chain.`)
   const alternatives = all.filter(({ alias }) => alias).map(emitAlternatives)
   if (alternatives.length === 0) {
-    return `${head}\nexport interface ${argumentsType} extends CallOptions {\n${members.join('\n')}\n}`
+    return `${head}\nexport interface ${argumentsType} ${base}{\n${members.join('\n')}\n}`
   }
   return `${head}\nexport type ${argumentsType} = CallOptions & {\n${members.join('\n')}\n} & ${alternatives.join(' & ')}`
 }

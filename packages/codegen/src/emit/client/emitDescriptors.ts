@@ -1,9 +1,16 @@
 import { literal } from '../typeScript.ts'
 import type { ClientMethod, Position } from './readClientMethod.ts'
 
-/** `methods.gen.ts` of the client: a constant for each method, so that a bundle has those that it uses. */
-export function emitDescriptors(methods: readonly ClientMethod[]): string {
-  const constants = methods.map(method => {
+/**
+ * `methods.gen.ts` of the client: a constant for each method, so that a bundle has those that it uses.
+ *
+ * @param streams - The methods that a client does not have as functions with one answer.
+ */
+export function emitDescriptors(
+  methods: readonly ClientMethod[],
+  streams: readonly ClientMethod[] = []
+): string {
+  const constants = [...methods, ...streams].map(method => {
     const reader = readerOf(method)
     const imported = [
       ...(isPaged(method) ? ['advice: pagesAdvice'] : []),
@@ -25,7 +32,7 @@ import { pagesAdvice } from '../pagesAdvice.ts'
 ${readers.map(name => `import { ${name} } from '../${name}.ts'\n`).join('')}
 ${constants.join('\n\n')}
 
-/** Every method of the document. */
+/** Every method with one answer. */
 export const methods: readonly Method[] = [${names()}]
 
 /** The methods about EVM chains. */
