@@ -1,4 +1,4 @@
-import { limits, methodFacts } from '@chain-data/protocol'
+import { limits, type MethodName, methodFacts } from '@chain-data/protocol'
 import { HttpResponse } from 'msw'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { largestBatch } from '../src/batch.ts'
@@ -195,9 +195,10 @@ describe.each(transports)('over %s', (_transport, create) => {
   })
 })
 
-test('every method of the document goes where the document says', async () => {
-  expect(methods).toHaveLength(Object.keys(methodFacts).length)
-  for (const method of Object.keys(methodFacts) as (keyof typeof methodFacts)[]) {
+test('every method with one answer goes where the document says', async () => {
+  const answered = (Object.keys(methodFacts) as MethodName[]).filter(name => !methodFacts[name].streams)
+  expect(methods).toHaveLength(answered.length)
+  for (const method of answered) {
     await stubClient().request({ method, params: [] } as never)
     expect(service.received.at(-1)?.url).toBe(baseUrl + methodFacts[method].endpoints[0])
   }
