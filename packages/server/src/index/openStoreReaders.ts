@@ -24,7 +24,7 @@ export interface StoreReaders {
  * The engine of `location`, for reading.
  * @remarks Only the engine that is used is loaded. Connections are opened when they are needed.
  */
-export async function openStoreReaders(
+async function openStoreReaders(
   location: StoreLocation,
   options: StoreReadersOptions = {}
 ): Promise<StoreReaders> {
@@ -44,7 +44,32 @@ export async function openStoreReaders(
 }
 
 /**
- * Opens the index of one chain for reading, with connections of its own; for all chains of a server see `openStoreReaders`.
+ * Prepares reading indexes wherever each of them is kept: chains in the same database share connections.
+ * @param locationOf - where the index of a chain is.
+ */
+export function createChainReaders(
+  locationOf: (chainId: number) => StoreLocation,
+  options: StoreReadersOptions = {}
+): StoreReaders {
+  const engines = new Map<string, Promise<StoreReaders>>()
+  return {
+    async open(chainId) {
+      const location = locationOf(chainId)
+      const place = location.kind === 'sqlite' ? location.folder : location.url
+      const engine = engines.get(place) ?? openStoreReaders(location, options)
+      engines.set(place, engine)
+      return (await engine).open(chainId)
+    },
+    async close() {
+      for (const engine of await Promise.allSettled(engines.values())) {
+        if (engine.status === 'fulfilled') await engine.value.close()
+      }
+    }
+  }
+}
+
+/**
+ * Opens the index of one chain for reading, with connections of its own; for all chains of a server see `createChainReaders`.
  * @throws {StoreError} the engine cannot be used, or the index was made by a newer program.
  */
 export async function openStoreReader(

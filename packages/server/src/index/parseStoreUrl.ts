@@ -42,6 +42,26 @@ export function parseStoreUrl(url: string, replicaUrls: readonly string[] = []):
   return location
 }
 
+/** What a configuration says of stores. */
+interface StoreSettings {
+  readonly store: string
+  readonly storeReplicas: readonly string[]
+  readonly chains: { readonly evm: readonly { readonly chainId: number; readonly store: string | null }[] }
+}
+
+/**
+ * Returns where the index of a chain is kept: in a store of its own, or in that of the whole configuration, which has all that
+ * belongs to no chain, too.
+ * @throws {ConfigError} it cannot be understood.
+ */
+export function storeOf(
+  { store, storeReplicas, chains }: StoreSettings,
+  chainId: number
+): StoreLocation | MemoryStore {
+  const own = chains.evm.find(chain => chain.chainId === chainId)?.store ?? null
+  return own === null ? parseStoreUrl(store, storeReplicas) : parseStoreUrl(own)
+}
+
 function parseLocation(url: string): StoreLocation | MemoryStore {
   if (url === 'sqlite::memory:') return { kind: 'memory' }
   if (url.startsWith('sqlite:')) return parseSqliteUrl(url.slice('sqlite:'.length))

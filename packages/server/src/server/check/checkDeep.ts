@@ -1,5 +1,5 @@
 import { openStoreReader } from '../../index/openStoreReaders.ts'
-import { parseStoreUrl, type StoreLocation } from '../../index/parseStoreUrl.ts'
+import { type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
 import { type CheckedPiece, walkIndex } from '../../index/walkIndex.ts'
 import { type Damage, describeDamage, IndexDamagedError, StoreError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
@@ -16,11 +16,11 @@ export async function checkDeep(
   config: Config,
   onPiece: (chainId: number, piece: CheckedPiece) => void
 ): Promise<readonly PlacedFinding[]> {
-  const location = parseStoreUrl(config.store)
-  // It began with this process.
-  if (location.kind === 'memory') return []
   const findings: PlacedFinding[] = []
   for (const { chainId } of config.chains.evm) {
+    const location = storeOf(config, chainId)
+    // It began with this process.
+    if (location.kind === 'memory') continue
     const found = await checkIndex(location, chainId, piece => onPiece(chainId, piece))
     findings.push(...found.map(finding => ({ place: 'store', ...finding })))
   }

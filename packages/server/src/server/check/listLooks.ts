@@ -37,7 +37,20 @@ export function listLooks(config: Config, timeoutMs: number, onBlock?: () => voi
   return [
     { place: 'node', run: () => checkNodeVersion(process.versions.node) },
     { place: 'listen', run: async () => checkListen(config, await answer) },
-    { place: 'store', run: () => checkStore(config, isServed) },
+    {
+      place: 'store',
+      run: () =>
+        checkStore(
+          withChains(config, ({ store: own }) => own === null),
+          isServed
+        )
+    },
+    ...chains.evm.flatMap((chain, index) => {
+      const { store: own } = chain
+      if (own === null) return []
+      const alone = { ...withChains(config, each => each === chain), store: own, storeReplicas: [] }
+      return [{ place: `chains.evm[${index}].store`, run: () => checkStore(alone, isServed) }]
+    }),
     ...storeReplicas.map((url, at) => ({
       place: `storeReplicas[${at}]`,
       run: () => checkReplica(config, store, url)
@@ -75,6 +88,10 @@ export function listLooks(config: Config, timeoutMs: number, onBlock?: () => voi
     { place: 'chains', run: () => checkTransport(config) },
     ...checkMetadata(config, timeoutMs)
   ]
+}
+
+function withChains(config: Config, isMeant: (chain: Config['chains']['evm'][number]) => boolean): Config {
+  return { ...config, chains: { ...config.chains, evm: config.chains.evm.filter(isMeant) } }
 }
 
 /** Lists a check of each node, then one of all: they have one genesis block, and should be at about the same height. */

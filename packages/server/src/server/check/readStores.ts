@@ -1,5 +1,5 @@
 import { openStoreReader } from '../../index/openStoreReaders.ts'
-import { parseStoreUrl, type StoreLocation } from '../../index/parseStoreUrl.ts'
+import { type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
 import { StoreError } from '../../platform/errors.ts'
 import type { Config } from '../config/config.ts'
 import type { EvmChainHealth } from '../http/statusPage/StatusReport.ts'
@@ -14,12 +14,12 @@ export type ChainRow = { readonly kind: 'evm' | 'solana'; readonly chainId: numb
  * after a crash. Facts of a running server (head, lag, pool) are absent.
  */
 export async function readStores(config: Config): Promise<readonly ChainRow[]> {
-  const location = parseStoreUrl(config.store)
-  const evm = config.chains.evm.map(({ chainId }) =>
-    location.kind === 'memory'
+  const evm = config.chains.evm.map(({ chainId }) => {
+    const location = storeOf(config, chainId)
+    return location.kind === 'memory'
       ? Promise.resolve<ChainRow>({ kind: 'evm', chainId, phase: 'not running' })
       : readStore(location, chainId)
-  )
+  })
   const solana = config.chains.solana.map(
     ({ chainId }): ChainRow => ({ kind: 'solana', chainId, phase: 'not running' })
   )

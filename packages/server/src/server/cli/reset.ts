@@ -1,6 +1,6 @@
 import { openIndexToReset } from '../../index/openIndexToReset.ts'
 import { openStoreReader } from '../../index/openStoreReaders.ts'
-import { parseStoreUrl, type StoreLocation } from '../../index/parseStoreUrl.ts'
+import { type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
 import { StoreInUseError } from '../../index/port/writer.ts'
 import { StoreError } from '../../platform/errors.ts'
 import { formatBytes } from '../check/checkStore.ts'
@@ -19,7 +19,7 @@ export async function reset(
 ): Promise<void> {
   const config = await readConfig(file)
   if (config === undefined) return
-  const location = parseStoreUrl(config.store)
+  const location = storeOf(config, chainId)
   if (location.kind === 'memory') {
     process.stdout.write('The store is in memory, and gone with its server: there is nothing to reset.\n')
     return

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { verifyModes } from '../../model/rootParts.ts'
 import { traceModes } from '../../model/traceMode.ts'
 import { maxReasonLength, waivableCheckNames } from '../../model/waivableChecks.ts'
-import { flag, httpUrl, integer, list, webSocketUrl } from './fields.ts'
+import { flag, httpUrl, integer, isPostgresUrl, list, postgresForm, webSocketUrl } from './fields.ts'
 
 const chainId = z
   .int()
@@ -98,6 +98,14 @@ export const evmChain = z.strictObject({
     600_000,
     'pause between looks at the node while following it: 50 to 600000 milliseconds'
   ),
+  store: z
+    .string()
+    .refine(url => /^sqlite:[^:]/.test(url) || isPostgresUrl(url))
+    .nullable()
+    .default(null)
+    .meta({
+      description: `where the index of this chain is kept: "sqlite:<folder>", "${postgresForm}", or null for where the others are`
+    }),
   preset: flag(
     true,
     'apply what is known of the chain by its id: its name, currency, explorer and waivers: true or false'

@@ -40,6 +40,13 @@ export function text(isSo: (text: string) => boolean, description: string) {
   return z.string().refine(isSo).meta({ description })
 }
 
+/** A database's name has to be in it: drivers make one up from the user's name otherwise. */
+export function isPostgresUrl(url: string): boolean {
+  return /^postgres(ql)?:\/\//.test(url) && URL.canParse(url) && new URL(url).pathname.length > 1
+}
+
+export const postgresForm = 'postgres://<user>@<host>/<database>'
+
 function isUrlOf(schemes: RegExp): (text: string) => boolean {
   return text => schemes.test(text) && URL.canParse(text)
 }

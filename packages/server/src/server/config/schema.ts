@@ -2,16 +2,20 @@ import { limits as specLimits } from '@chain-data/protocol'
 import { z } from 'zod'
 import { parseAddressRange } from '../../platform/addressRange.ts'
 import { evmChain, solanaChain } from './chainSchemas.ts'
-import { bound, flag, group, httpUrl, integer, list, positive, text } from './fields.ts'
+import {
+  bound,
+  flag,
+  group,
+  httpUrl,
+  integer,
+  isPostgresUrl,
+  list,
+  positive,
+  postgresForm,
+  text
+} from './fields.ts'
 import { indexingSchema, loginSchema, overloadSchema, rateLimitSchema } from './limitSchemas.ts'
 import { projectsSchema } from './projectsSchema.ts'
-
-/** A database's name has to be in it: drivers make one up from the user's name otherwise. */
-function isPostgresUrl(url: string): boolean {
-  return /^postgres(ql)?:\/\//.test(url) && URL.canParse(url) && new URL(url).pathname.length > 1
-}
-
-const postgresForm = 'postgres://<user>@<host>/<database>'
 
 const gateways = (what: string, fallback: string) =>
   z

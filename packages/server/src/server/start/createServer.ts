@@ -129,7 +129,8 @@ export async function createServer(input: ConfigInput, options: ServerOptions = 
   const { basePath = '', verifyProject, verifyLimits = {} } = options
   const config = parseConfig(input, { mayLackProjects: verifyProject !== undefined })
   requireBasePath(basePath)
-  const hide = createPasswordHider([config.store, ...config.storeReplicas])
+  const ownStores = config.chains.evm.flatMap(({ store }) => store ?? [])
+  const hide = createPasswordHider([config.store, ...config.storeReplicas, ...ownStores])
   const plainLogger = options.logger ?? createLogger({ level: config.log.level })
   const logger = hide === undefined ? plainLogger : hidingLogger(plainLogger, hide)
   const verifier = verifyProject && createProjectVerifier(verifyProject, { limits: verifyLimits, logger })

@@ -3,8 +3,8 @@ import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openDeepHistoryCaches, openLoginStore, openMetadataCache } from '../../index/openCaches.ts'
-import { openStoreReaders } from '../../index/openStoreReaders.ts'
-import { parseStoreUrl, type StoreLocation } from '../../index/parseStoreUrl.ts'
+import { createChainReaders } from '../../index/openStoreReaders.ts'
+import { parseStoreUrl, type StoreLocation, storeOf } from '../../index/parseStoreUrl.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { DeepHistoryCache } from '../../model/deepHistory.ts'
 import type { LoginStore } from '../../model/loginFact.ts'
@@ -16,8 +16,8 @@ import type { Config } from '../config/config.ts'
 
 /** The stores of one server, whatever the engine. */
 export interface Stores {
-  /** For the threads that write. */
-  readonly location: StoreLocation
+  /** Where the index of a chain is, for the threads that write. */
+  locationOf(chainId: number): StoreLocation
   /** Maximum of snapshots open at the same time: of each chain, or with PostgreSQL of all of them together. */
   readonly answersAtOnce: number
   /** @throws {StoreError} the index of this chain cannot be read by this program. */
@@ -36,32 +36,47 @@ export interface Stores {
 /** Maximum of snapshots that a reader of SQLite opens. */
 const sqliteAnswersAtOnce = 64
 
+type StoreConfig = Pick<
+  Config,
+  'store' | 'storeReplicas' | 'storeConnections' | 'metadata' | 'history' | 'chains'
+>
+
 /**
- * Opens what the configuration names as its store.
- * @throws {ConfigError} it cannot be understood, or its folder cannot be written.
+ * Opens what the configuration names as its stores.
+ * @throws {ConfigError} one cannot be understood, or its folder cannot be written.
  */
-export async function openStores(
-  config: Pick<Config, 'store' | 'storeReplicas' | 'storeConnections' | 'metadata' | 'history'>,
-  logger: Logger
-): Promise<Stores> {
+export async function openStores(config: StoreConfig, logger: Logger): Promise<Stores> {
   const location = parseStoreUrl(config.store, config.storeReplicas)
+  const ownLocations = new Map<number, StoreLocation>()
+  for (const { chainId, store } of config.chains.evm) {
+    const own = store === null ? location : storeOf(config, chainId)
+    if (own !== location && own.kind !== 'memory') ownLocations.set(chainId, own)
+  }
+  for (const each of [location, ...ownLocations.values()]) {
+    if (each.kind === 'sqlite') await requireWritable(each.folder)
+  }
   if (location.kind === 'memory') {
     const folder = await mkdtemp(join(tmpdir(), 'chain-data-'))
     const remove = () => rm(folder, { recursive: true, force: true })
-    return createStores({ kind: 'sqlite', folder }, config, logger, remove)
+    return createStores({ kind: 'sqlite', folder }, ownLocations, config, logger, remove)
   }
-  if (location.kind === 'sqlite') await requireWritable(location.folder)
-  return createStores(location, config, logger, async () => {})
+  return createStores(location, ownLocations, config, logger, async () => {})
 }
 
+/**
+ * @param location - of what belongs to no chain, and of the chains without a store of their own.
+ * @param ownLocations - of the others, by chain id.
+ */
 async function createStores(
   location: StoreLocation,
-  { metadata, history, storeConnections }: Pick<Config, 'metadata' | 'history' | 'storeConnections'>,
+  ownLocations: ReadonlyMap<number, StoreLocation>,
+  { metadata, history, storeConnections }: StoreConfig,
   logger: Logger,
   remove: () => Promise<void>
 ): Promise<Stores> {
   const bounds = { content: metadata.cacheBytes, url: metadata.urlCacheBytes }
-  const readers = await openStoreReaders(location, { connections: storeConnections })
+  const locationOf = (chainId: number) => ownLocations.get(chainId) ?? location
+  const readers = createChainReaders(locationOf, { connections: storeConnections })
   const damages = new Map([
     ['metadata', 0],
     ['deep_history', 0]
@@ -72,8 +87,10 @@ async function createStores(
     ...{ bound: history.deepCacheBytes, logger, onDamage: onDeepDamage }
   })
   return {
-    location,
-    answersAtOnce: location.kind === 'postgres' ? storeConnections : sqliteAnswersAtOnce,
+    locationOf,
+    answersAtOnce: [location, ...ownLocations.values()].some(({ kind }) => kind === 'postgres')
+      ? storeConnections
+      : sqliteAnswersAtOnce,
     openReader: readers.open,
     openMetadataCache: () =>
       openMetadataCache(location, { bounds, logger, onDamage: countDamage('metadata') }),

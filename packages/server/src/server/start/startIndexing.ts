@@ -1,4 +1,4 @@
-import { openStoreReaders } from '../../index/openStoreReaders.ts'
+import { createChainReaders } from '../../index/openStoreReaders.ts'
 import type { StoreReader } from '../../index/port/store.ts'
 import type { EvmUpstreams } from '../../nodes/evm/rpc.ts'
 import type { Logger } from '../../platform/logger.ts'
@@ -38,7 +38,14 @@ export async function startIndexing(
     const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev } = chain
     return startIndexer({
       ...{ chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev },
-      ...{ store: stores.location, writers, decoders, logger, roots: chooseRoots(chain), checkSeconds },
+      ...{
+        store: stores.locationOf(chainId),
+        writers,
+        decoders,
+        logger,
+        roots: chooseRoots(chain),
+        checkSeconds
+      },
       // State is read from nodes of the same chain as the index, or not at all.
       onGenesis: rpc.expectGenesis
     })
@@ -56,10 +63,14 @@ async function watchOthers(
   stores: Stores,
   logger: Logger
 ): Promise<Indexing> {
-  const { location } = stores
-  // A replica would show the writer's status late.
-  const primary = location.kind === 'postgres' ? { ...location, replicaUrls: [] } : location
-  const readers = await openStoreReaders(primary, { connections: looksAtOnce })
+  const readers = createChainReaders(
+    chainId => {
+      const location = stores.locationOf(chainId)
+      // A replica would show the writer's status late.
+      return location.kind === 'postgres' ? { ...location, replicaUrls: [] } : location
+    },
+    { connections: looksAtOnce }
+  )
   const watched = await Promise.all(
     openChains.map(async ({ chain: { chainId, startBlock }, rpc }) => ({
       ...{ chainId, startBlock, onGenesis: rpc.expectGenesis },
