@@ -6,7 +6,7 @@
  *   `examples/` compiled,
  * - `chain-data serve --config` from `@chain-data/server` over a real chain, queried by that client, on Node 20 and the
  *   repository's own,
- * - `chain-data-conformance` against that server, which has to pass,
+ * - `npx @chain-data/conformance` against that server, which has to pass,
  * - `chain-data-devnet --once` from `@chain-data/devnet` on the same two: both nodes, the worlds and all three methods.
  *
  * Needs `npm run build` first. `node .ci/testPacked.ts client` looks at the client alone.
@@ -188,7 +188,7 @@ async function serveAndAsk(folder: string, node: string, rpcUrl: string): Promis
   run(node, ['ask.mjs', url], { cwd: folder, env })
   run(node, ['ask.cjs', url], { cwd: folder, env })
   const access = ['--base-url', url, '--project', 'demo', '--key', 'demo-server-key']
-  const report = run(join(folder, 'node_modules/.bin/chain-data-conformance'), access, { cwd: folder, env })
+  const report = run('npx', ['--no', '@chain-data/conformance', ...access], { cwd: folder, env })
   if (!/^[1-9]\d+ passed, 0 failed,/m.test(report)) throw new Error(`the kit says of the server:\n${report}`)
   const ended = new Promise<number | null>(resolve => server.once('exit', resolve))
   server.kill('SIGTERM')

@@ -89,7 +89,7 @@ const binaries: Record<string, (args: readonly string[], command: ShellCommand) 
   'chain-data': serverProblem,
   'chain-data-devnet': devnetProblem,
   '@chain-data/devnet': devnetProblem,
-  'chain-data-conformance': (args, { environment }) => {
+  '@chain-data/conformance': (args, { environment }) => {
     const read = readConformanceOptions(args, environment)
     return read.kind === 'wrong' ? read.message : undefined
   }

@@ -220,7 +220,7 @@ describe('commands', () => {
     ['npm run chain-data -- serv', "unknown command 'serv'"],
     ['npx chain-data verify 1 0x12', '40 digits'],
     ['npx chain-data serve --konfig a.json', "unknown option '--konfig'"],
-    ['npx chain-data-conformance --base-url http://127.0.0.1:8080', '--project is missing'],
+    ['npx @chain-data/conformance --base-url http://127.0.0.1:8080', '--project is missing'],
     ['npx no-such-program', 'no program no-such-program'],
     ['node no/such/file.ts', 'no file no/such/file.ts'],
     ["node -e 'const = 1'", 'Unexpected token'],

@@ -18,7 +18,7 @@ const nodeUrl = 'http://127.0.0.1:8545'
 /** Programs of this project that ask a service and end, by the names that they are called by. */
 const sources: Readonly<Record<string, string>> = {
   'chain-data': fileURLToPath(import.meta.resolve('../../packages/server/src/server/cli/main.ts')),
-  'chain-data-conformance': fileURLToPath(import.meta.resolve('../../packages/conformance/src/cli/main.ts'))
+  '@chain-data/conformance': fileURLToPath(import.meta.resolve('../../packages/conformance/src/cli/main.ts'))
 }
 
 /** What a run says of one command. */

@@ -7,7 +7,7 @@ export type Command =
   | { readonly kind: 'run'; readonly options: ConformanceOptions; readonly json: boolean }
   | { readonly kind: 'wrong'; readonly message: string }
 
-export const usage = `chain-data-conformance --base-url <url> --project <id> --key <key> [options]
+export const usage = `npx @chain-data/conformance --base-url <url> --project <id> --key <key> [options]
 
 Runs the vectors of the specification, and what has to hold for the answers of a service, against any
 implementation of it, reading only, and prints a report.
