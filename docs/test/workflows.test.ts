@@ -42,7 +42,7 @@ it('the whole check is what decides, on each Node that is promised, and before a
   expect(readFileSync(`${folder}/ci.yml`, 'utf8')).toContain('node: [20, 22, 24]')
   const release = stepsOf('release.yml').flatMap(({ run }) => run ?? [])
   const publish = release.findIndex(run => run.endsWith('changeset -- publish'))
-  for (const run of ['.ci/run', 'npm run build', '.ci/writeSbom sbom']) {
+  for (const run of ['.ci/run', 'npm run build', '.ci/writeSbom sbom', 'npm run release:prepare']) {
     expect(release.slice(0, publish)).toContain(run)
   }
   expect(stepsOf('release.yml').find(({ run }) => run === release[publish])?.env).toEqual({
