@@ -1,4 +1,4 @@
-import type { EndpointPath, MethodName, MethodParams } from '@chain-data/protocol'
+import type { EndpointPath, MethodName, MethodParams, SolanaTransactionHistory } from '@chain-data/protocol'
 import type { ChainOptional, ChainPerCall } from './Chain.ts'
 import type { CallOptions } from './ClientOptions.ts'
 import type { Connection } from './Connection.ts'
@@ -6,6 +6,7 @@ import type { ChainDataClientError } from './errors.ts'
 import type {
   Calls,
   ChainlessMethod,
+  EnhancedTransactionsByAddressArguments,
   Methods,
   TransactionHistory,
   TransactionsByAddressArguments,
@@ -15,6 +16,12 @@ import type {
 /** Arguments of {@link Client.iterateTransactions}, besides the chain. */
 export interface IterateArguments extends TransactionsByAddressArguments {
   /** Maximum number of records on a page, 1 to 1000. Default 100. The first page grows where pending records fill it. */
+  readonly limit?: number | undefined
+}
+
+/** Arguments of {@link Client.iterateSolanaTransactions}, besides the chain. */
+export interface IterateSolanaArguments extends EnhancedTransactionsByAddressArguments {
+  /** Maximum number of transactions on a page, 1 to 1000. Default 100. */
   readonly limit?: number | undefined
 }
 
@@ -91,6 +98,18 @@ export interface Client<Chain extends ChainOptional = ChainPerCall, Int64 extend
    *   history (`STILL_READING`), the page is asked for again until it is there.
    */
   readonly iterateTransactions: (call: IterateArguments & Chain) => AsyncIterableIterator<TransactionHistory>
+  /**
+   * The history of a Solana wallet and of its token accounts page by page, until it ends.
+   *
+   * @returns Pages as `enhancedGetTransactionsByAddress` gives them. Of a wallet without transactions one page, which
+   *   says what was covered; else never an empty one.
+   * @remarks `covers.late` of a page names closed token accounts with transactions newer than the page: read again from
+   *   the newest to have those in their order. While a host is still reading (`STILL_READING`), the page is asked for
+   *   again until it is there.
+   */
+  readonly iterateSolanaTransactions: (
+    call: IterateSolanaArguments & Chain
+  ) => AsyncIterableIterator<SolanaTransactionHistory>
   /**
    * One JSON-RPC call, with method and params as they are on the wire.
    *

@@ -3,13 +3,14 @@
  *
  * @packageDocumentation
  */
-import type { MethodName } from '@chain-data/protocol'
+import type { MethodName, SolanaTransactionHistory } from '@chain-data/protocol'
 import { batch as sendBatch } from './batch.ts'
 import type { ChainOptional } from './Chain.ts'
 import type {
   BatchCall,
   BatchResult,
   IterateArguments,
+  IterateSolanaArguments,
   RequestArguments,
   RequestResult,
   Settled
@@ -17,8 +18,9 @@ import type {
 import type { CallOptions } from './ClientOptions.ts'
 import type { Connection } from './Connection.ts'
 import { needObject } from './connect.ts'
-import { getTransactionsByAddress } from './generated/actions.gen.ts'
+import { enhancedGetTransactionsByAddress, getTransactionsByAddress } from './generated/actions.gen.ts'
 import type { Calls, TransactionHistory } from './generated/calls.gen.ts'
+import { iterateSolanaTransactions as iterateSolana } from './iterateSolanaTransactions.ts'
 import { iterateTransactions as iterate } from './iterateTransactions.ts'
 import { request as sendRequest } from './request.ts'
 
@@ -37,6 +39,17 @@ export function iterateTransactions<Chain extends ChainOptional>(
 ): AsyncIterableIterator<TransactionHistory> {
   needObject('iterateTransactions', call)
   return iterate(page => getTransactionsByAddress(connection, page as IterateArguments & Chain), call)
+}
+
+/** The history of a Solana wallet page by page. @see {@link Client.iterateSolanaTransactions} */
+export function iterateSolanaTransactions<Chain extends ChainOptional>(
+  connection: Connection<Chain>,
+  call: IterateSolanaArguments & Chain
+): AsyncIterableIterator<SolanaTransactionHistory> {
+  needObject('iterateSolanaTransactions', call)
+  const readPage = (page: object) =>
+    enhancedGetTransactionsByAddress(connection, page as IterateSolanaArguments & Chain)
+  return iterateSolana(readPage, call)
 }
 
 /** One call, with method and params as they are on the wire. @see {@link Client.request} */

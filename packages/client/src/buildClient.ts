@@ -4,6 +4,7 @@ import type { Client } from './Client.ts'
 import type { CallOptions, ClientOptions } from './ClientOptions.ts'
 import { callMethod, connect, needObject } from './connect.ts'
 import { methods } from './generated/methods.gen.ts'
+import { iterateSolanaTransactions } from './iterateSolanaTransactions.ts'
 import { iterateTransactions } from './iterateTransactions.ts'
 import { request, type WireCallObject } from './request.ts'
 import type { Transport } from './transport.ts'
@@ -29,6 +30,10 @@ export function buildClient(options: ClientOptions, transport: Transport): AnyCl
   client.iterateTransactions = (call: never) => {
     needObject('iterateTransactions', call)
     return iterateTransactions((client as unknown as AnyClient).getTransactionsByAddress, call)
+  }
+  client.iterateSolanaTransactions = (call: never) => {
+    needObject('iterateSolanaTransactions', call)
+    return iterateSolanaTransactions((client as unknown as AnyClient).enhancedGetTransactionsByAddress, call)
   }
   return Object.freeze(client) as unknown as AnyClient
 }

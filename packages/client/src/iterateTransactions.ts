@@ -2,21 +2,15 @@ import { isConfirmed } from '@chain-data/protocol'
 import type { ChainOptional } from './Chain.ts'
 import type { Client, IterateArguments } from './Client.ts'
 import type { TransactionHistory } from './generated/calls.gen.ts'
-import { hasReason } from './hasReason.ts'
-import { startDeadline } from './startDeadline.ts'
+import { readPatiently } from './readPatiently.ts'
 
 /** Most records of one page; the document's limit `pageRecords`. */
 export const largestPage = 1000
 
 type ReadPage = Client<ChainOptional>['getTransactionsByAddress']
 
-/** So many answers without any progress, a minute of them at the usual pause, mean that waiting is of no use. */
-const mostStanding = 60
-const mostPauseMs = 10_000
-
 /**
- * A history page by page, from the newest record to the oldest. Where the host is still reading the older history
- * (`STILL_READING`), it is asked again until the page is there.
+ * A history page by page, from the newest record to the oldest.
  *
  * @param readPage - Reads one page.
  */
@@ -26,23 +20,9 @@ export async function* iterateTransactions(
 ): AsyncGenerator<TransactionHistory, void, undefined> {
   let limit: number | undefined = pageLimit
   let before = start
-  let progress: unknown
-  let standing = 0
   for (;;) {
-    let page: TransactionHistory
-    try {
-      page = await readPage({ ...call, limit, before })
-    } catch (error) {
-      if (!hasReason(error, 'STILL_READING')) throw error
-      const last = progress
-      progress = JSON.stringify(error.data.progress)
-      standing = progress === last ? standing + 1 : 0
-      if (standing >= mostStanding) throw error
-      const pause = startDeadline(Math.min(mostPauseMs, error.retryAfterMs ?? 1_000), call.signal)
-      await pause.race(new Promise(() => {})).catch(pause.release)
-      continue
-    }
-    progress = undefined
+    const asked = { ...call, limit, before }
+    const page = await readPatiently(() => readPage(asked), call.signal)
     const oldest: string | undefined = page.filter(isConfirmed).at(-1)?.hash
     // Without a limit no page is full: nothing is at least `undefined`.
     const isFull = page.length >= (limit as number)

@@ -3,22 +3,31 @@
  *
  * @packageDocumentation
  */
+import type { SolanaTransactionHistory } from '@chain-data/protocol'
 import type { Address } from '@solana/kit'
 import type { ChainOptional, ChainPerCall } from './Chain.ts'
-import { callMethod, connect } from './connect.ts'
+import type { IterateSolanaArguments } from './Client.ts'
+import { callMethod, connect, needObject } from './connect.ts'
 import type { FetchClientOptions } from './createFetchClient.ts'
 import { createFetchTransport } from './fetchTransport.ts'
 import type { Methods, SolanaMethod } from './generated/calls.gen.ts'
 import { solanaMethods } from './generated/methods.gen.ts'
+import { iterateSolanaTransactions } from './iterateSolanaTransactions.ts'
 
 export type { FetchClientOptions } from './createFetchClient.ts'
 export * from './surface.ts'
 
-/** The methods about Solana: addresses are of kit's type, `lamports` and `amount` are `bigint`. */
-export type ChainData<Chain extends ChainOptional = ChainOptional> = Pick<
-  Methods<Chain, bigint, Address>,
-  SolanaMethod
->
+/**
+ * The methods about Solana: addresses are of kit's type, `lamports` and `amount` of holdings are `bigint`. Amounts of a
+ * history are decimal text, which `BigInt` reads.
+ */
+export interface ChainData<Chain extends ChainOptional = ChainOptional>
+  extends Pick<Methods<Chain, bigint, Address>, SolanaMethod> {
+  /** The history of a wallet and of its token accounts page by page; see `Client.iterateSolanaTransactions`. */
+  readonly iterateSolanaTransactions: (
+    call: IterateSolanaArguments & Chain
+  ) => AsyncIterableIterator<SolanaTransactionHistory<Address>>
+}
 
 type Options = Omit<FetchClientOptions, 'int64'>
 
@@ -38,10 +47,14 @@ export function chainData<O extends Options>(options: O) {
   ): T & { readonly chainData: ChainData<O['chainId'] extends number ? ChainOptional : ChainPerCall> } => {
     const all = { ...(options as unknown as FetchClientOptions), int64: 'bigint' } as const
     const core = connect(all, createFetchTransport(all.fetch))
-    const methods: Record<string, (call: object) => Promise<unknown>> = {}
+    const methods: Record<string, (call: never) => unknown> = {}
     for (const method of solanaMethods) {
       // What both families answer is asked of this one.
-      methods[method.name] = call => callMethod(core, method, { endpoint: '/solana', ...call })
+      methods[method.name] = (call: object) => callMethod(core, method, { endpoint: '/solana', ...call })
+    }
+    methods.iterateSolanaTransactions = (call: IterateSolanaArguments & ChainOptional) => {
+      needObject('iterateSolanaTransactions', call)
+      return iterateSolanaTransactions(methods.enhancedGetTransactionsByAddress as never, call)
     }
     return { ...client, chainData: methods as never }
   }

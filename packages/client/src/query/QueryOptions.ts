@@ -11,7 +11,11 @@ import type { ChainDataClientError } from '../errors.ts'
  *
  * A beginning of it names many: `['chain-data', 'getTokensAndNFTs']` every holdings answer.
  */
-export type ChainDataKey = readonly ['chain-data', keyof Client | 'pages', Readonly<Record<string, unknown>>]
+export type ChainDataKey = readonly [
+  'chain-data',
+  keyof Client | 'pages' | 'solanaPages',
+  Readonly<Record<string, unknown>>
+]
 
 /** What TanStack Query's `useQuery`, `fetchQuery` and their kin take, of version 5. */
 export interface ChainDataQuery<Data, Skip = never> {

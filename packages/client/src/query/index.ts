@@ -14,4 +14,5 @@ export type {
   QueryArgumentsOf,
   QueryOptions
 } from './QueryOptions.ts'
+export { solanaTransactionPagesQuery } from './solanaTransactionPagesQuery.ts'
 export { transactionPagesQuery } from './transactionPagesQuery.ts'

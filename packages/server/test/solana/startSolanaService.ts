@@ -11,8 +11,10 @@ export interface SolanaService {
   readonly logLines: readonly string[]
   /** An answer that is valid by the document. @throws when it is an error. */
   holdings(...params: readonly unknown[]): Promise<SolanaHoldings>
-  /** The answer as it came over HTTP. */
+  /** The answer about holdings as it came over HTTP. */
   text(...params: readonly unknown[]): Promise<string>
+  /** The answer of any method as it came over HTTP. */
+  call(method: string, params: readonly unknown[]): Promise<string>
   close(): Promise<void>
 }
 
@@ -37,23 +39,18 @@ export async function startSolanaService(
     { logger: createLogger({ level: 'debug', write: line => logLines.push(line) }) }
   )
   const url = await server.listen()
-  async function text(...params: readonly unknown[]): Promise<string> {
+  async function call(method: string, params: readonly unknown[]): Promise<string> {
     const response = await fetch(`${url}/solana`, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        chainId: 103,
-        method: 'enhancedGetTokensAndNFTs',
-        params
-      })
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, chainId: 103, method, params })
     })
     return response.text()
   }
+  const text = (...params: readonly unknown[]) => call('enhancedGetTokensAndNFTs', params)
   return {
     logLines,
-    text,
+    ...{ text, call },
     async holdings(...params) {
       const answer = await text(...params)
       const { result } = JSON.parse(answer) as { result?: SolanaHoldings }
