@@ -85,8 +85,21 @@ export function holdingsSuite(portfolio: () => Portfolio): void {
       hash: `#/${world.chainId}/${world.owners.alice!.address}`
     })
     await expect.poll(() => exactTexts(page, 'h1'), patience).toEqual([exactAmount(truth.lamports, 9)])
-    const amounts = truth.tokens.map(({ amount, decimals }) => exactAmount(amount, decimals))
+    // One row for each mint.
+    const byMint = new Map<string, { amount: bigint; decimals: number; accounts: bigint[] }>()
+    for (const { mint, amount, decimals } of truth.tokens) {
+      const known = byMint.get(mint) ?? { amount: 0n, decimals, accounts: [] }
+      byMint.set(mint, { decimals, amount: known.amount + amount, accounts: [...known.accounts, amount] })
+    }
+    const rows = [...byMint.values()]
+    const amounts = rows.map(({ amount, decimals }) => exactAmount(amount, decimals))
     expect((await exactTexts(page, '.tokens')).sort()).toEqual(amounts.sort())
+    const several = rows.find(({ accounts }) => accounts.length === 2)!
+    await page.locator('.tokenAccounts summary', { hasText: '2 accounts' }).click()
+    const listed = () => exactTexts(page, '.tokenAccounts[open]')
+    await expect
+      .poll(async () => (await listed()).sort(), patience)
+      .toEqual(several.accounts.map(amount => exactAmount(amount, several.decimals)).sort())
     expect(await page.locator('.gallery .nft').count()).toBe(truth.nfts.length)
     expect(problems.filter(problem => !problem.includes('404'))).toEqual([])
     await close()

@@ -28,6 +28,8 @@ export interface TokenView {
   readonly token: string
   readonly image: string
   readonly spam?: SpamVerdict
+  /** On Solana: the accounts that the amount lies in. */
+  readonly accounts?: readonly { readonly address: string; readonly amount: bigint }[]
   /** Why other programs may show another amount. */
   readonly note?: string
 }

@@ -1,5 +1,7 @@
+import { useState } from 'react'
 import { Amount } from '../shared/Amount.tsx'
 import { cutText } from '../shared/cutText.ts'
+import { plural } from '../shared/plural.ts'
 import { SafeImage } from '../shared/SafeImage.tsx'
 import { SafeText } from '../shared/SafeText.tsx'
 import { ShortAddress } from '../shared/ShortAddress.tsx'
@@ -27,7 +29,7 @@ export function TokenList({ tokens, label }: { tokens: readonly TokenView[]; lab
 }
 
 function TokenRow({ token }: { token: TokenView }) {
-  const { name, symbol, decimals, amount, token: address, image, spam, note } = token
+  const { name, symbol, decimals, amount, token: address, image, spam, note, accounts } = token
   const called = cutText(name, 40) || cutText(symbol, 40) || 'Token without a name'
   return (
     <tr className={spam?.verdict === 'spam' ? 'doubtful' : undefined}>
@@ -51,8 +53,38 @@ function TokenRow({ token }: { token: TokenView }) {
         ) : (
           <Amount value={amount} decimals={decimals} unit={symbol} />
         )}
+        {accounts !== undefined && <TokenAccounts accounts={accounts} decimals={decimals ?? 0} />}
         {note !== undefined && <div className="quiet tiny">{note}</div>}
       </td>
     </tr>
+  )
+}
+
+/** The accounts of one mint, on demand. */
+function TokenAccounts({
+  accounts,
+  decimals
+}: {
+  accounts: NonNullable<TokenView['accounts']>
+  decimals: number
+}) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details
+      className="tokenAccounts quiet tiny"
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>{plural(accounts.length, 'account', 'accounts')}</summary>
+      {isOpen && (
+        <ul>
+          {accounts.map(({ address, amount }) => (
+            <li key={address}>
+              <ShortAddress address={address} label="token account" />{' '}
+              <Amount value={amount} decimals={decimals} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </details>
   )
 }

@@ -1,5 +1,5 @@
 import type { SolanaHoldings, SolanaNft, SolanaToken } from '@chain-data/client/fetch'
-import type { HoldingsView } from './HoldingsView.ts'
+import type { HoldingsView, TokenView } from './HoldingsView.ts'
 import { readMetadata } from './readMetadata.ts'
 
 /** Holdings of a Solana account as the page shows them. The client writes exact digits beside every number. */
@@ -13,14 +13,7 @@ export function toSolanaView({
 }: SolanaHoldings): HoldingsView {
   return {
     native: BigInt(lamportsString ?? lamports),
-    tokens: tokens.map(token => {
-      const note = noteOf(token)
-      return {
-        ...{ key: token.address, name: token.name, symbol: token.symbol, decimals: token.decimals },
-        ...{ amount: BigInt(token.amountString ?? token.amount), token: token.mint, image: token.image },
-        ...(note !== undefined && { note })
-      }
-    }),
+    tokens: byMint(tokens),
     nfts: nfts.map(nft => {
       const { uri, uriData } = nft.metadata.data
       return {
@@ -34,6 +27,23 @@ export function toSolanaView({
     ...(asOf !== undefined && { asOf: { block: asOf.slot } }),
     incomplete
   }
+}
+
+/** One row for each mint, with the accounts that it lies in. */
+function byMint(tokens: readonly SolanaToken[]): TokenView[] {
+  const rows = new Map<string, TokenView>()
+  for (const token of tokens) {
+    const { mint, address, name, symbol, decimals, image } = token
+    const amount = BigInt(token.amountString ?? token.amount)
+    const { amount: sum = 0n, accounts = [] } = rows.get(mint) ?? {}
+    const note = noteOf(token)
+    rows.set(mint, {
+      ...{ key: mint, name, symbol, decimals, token: mint, image },
+      ...{ amount: sum + amount, accounts: [...accounts, { address, amount }] },
+      ...(note !== undefined && { note })
+    })
+  }
+  return [...rows.values()]
 }
 
 function standardOf({ assetStandard, isSemiFungible }: SolanaNft): string {

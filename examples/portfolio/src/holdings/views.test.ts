@@ -49,3 +49,24 @@ test('amounts of a Solana account are read from their digits, not from rounded n
   })
   expect([view.native, view.tokens[0]?.amount]).toEqual([18446744073709551613n, 9007199254740993n])
 })
+
+test('accounts of one mint are one row with their sum, each still there with every digit', () => {
+  const account = (address: string, mint: string, amountString: string) => ({
+    ...{ address, mint, name: '', symbol: 'COIN', image: '', decimals: 6 },
+    ...{ amount: Number(amountString), amountString }
+  })
+  const { tokens } = toSolanaView({
+    ...{ lamports: 1, nfts: [] },
+    tokens: [account('a', 'coin', '9007199254740993'), account('b', 'other', '5'), account('c', 'coin', '2')]
+  })
+  expect(tokens.map(({ key, amount, accounts }) => ({ key, amount, accounts }))).toEqual([
+    {
+      ...{ key: 'coin', amount: 9007199254740995n },
+      accounts: [
+        { address: 'a', amount: 9007199254740993n },
+        { address: 'c', amount: 2n }
+      ]
+    },
+    { key: 'other', amount: 5n, accounts: [{ address: 'b', amount: 5n }] }
+  ])
+})

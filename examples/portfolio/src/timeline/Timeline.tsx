@@ -13,6 +13,7 @@ import { Skeleton } from '../shared/Skeleton.tsx'
 import { useNow } from '../shared/useNow.ts'
 import { useSteadyError } from '../shared/useSteadyError.ts'
 import { When } from '../shared/When.tsx'
+import { SolanaTimeline } from '../solanaTimeline/SolanaTimeline.tsx'
 import { dayOf, underDays } from './days.ts'
 import type { ListChanges } from './ListChanges.ts'
 import { RecordRow } from './RecordRow.tsx'
@@ -24,18 +25,13 @@ import './timeline.css'
 
 /** Every transaction of an account, newest first; older ones come as the reader goes on. */
 export function Timeline({ chainId, address }: AccountRoute) {
-  const { family, name } = chainById(chainId)
+  const { family } = chainById(chainId)
   return (
     <section className="card timeline" aria-labelledby="transactions">
       {family === 'evm' ? (
         <EvmTimeline chainId={chainId} address={address} />
       ) : (
-        <>
-          <h2 id="transactions">Transactions</h2>
-          <Notice state="empty" title={`No history for ${name}`}>
-            The service tells what an account on Solana holds, and not how it came to it.
-          </Notice>
-        </>
+        <SolanaTimeline chainId={chainId} address={address} />
       )}
     </section>
   )
