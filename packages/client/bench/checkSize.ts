@@ -69,6 +69,10 @@ const withHistory = `${withClient}
   list.subscribe(() => alert(list.getSnapshot()))
 `
 
+const withStreamedHistory = withHistory
+  .replace('createLiveHistory }', 'createLiveHistory, createStreaming }')
+  .replace('location.hash })\n  list', 'location.hash, feed: createStreaming() })\n  list')
+
 const axiosAlone = await gzippedBytes(`import axios from 'axios'; axios.post(location.hash).then(alert)`)
 const signedOptions = `{ baseUrl: location.origin, projectId: 'p', clientKey: location.hash, chainId: 1 }`
 const actionsWith = (method: string) =>
@@ -78,6 +82,11 @@ const actionsWith = (method: string) =>
 const actions = await actionsWith('getTokensAndNFTs')
 // Reads long integers, as the methods of viem and kit do.
 const actionsWithHistory = await actionsWith('getTransactionsByAddress')
+const watching = `
+  import { createConnection, getTransactionsByAddress, watchAddresses } from '@chain-data/client/actions'
+  const connection = createConnection(${signedOptions})
+  getTransactionsByAddress(connection, { address: location.hash }).then(alert)
+  for await (const event of watchAddresses(connection, { addresses: [location.hash] })) alert(event)`
 const viem = `
   import { chainDataActions } from '@chain-data/client/viem'
   alert(chainDataActions(${signedOptions})(window.viem))`
@@ -119,6 +128,16 @@ const sizes: readonly Measured[] = [
     what: '@chain-data/client/history above the client, gzip',
     bytes: (await gzippedBytes(withHistory)) - (await gzippedBytes(withClient)),
     limit: 3_000
+  },
+  {
+    what: '@chain-data/client/history fed by a stream, above the client, gzip',
+    bytes: (await gzippedBytes(withStreamedHistory)) - (await gzippedBytes(withClient)),
+    limit: 4_100
+  },
+  {
+    what: 'watchAddresses above ./actions with the history, gzip',
+    bytes: (await gzippedBytes(watching)) - actionsWithHistory,
+    limit: 950
   },
   { what: '@chain-data/client, unpacked', bytes: unpackedBytes('client'), limit: 540_000 },
   { what: '@chain-data/protocol, unpacked', bytes: unpackedBytes('protocol') }

@@ -15,6 +15,8 @@ export interface HistoryFacts {
   readonly olderError?: Error
   /** Which blocks the records speak of; absent where the host does not report it, or hides the header from the page. */
   readonly coverage?: Coverage
+  /** True while the service reports changes by a stream; absent while the newest records are polled. */
+  readonly isStreamed?: boolean
   /** Number of reorgs that removed or moved a record of the list. What was derived from an older number may be outdated. */
   readonly reorgs: number
 }

@@ -15,7 +15,10 @@ export interface LiveHistoryOptions {
   readonly pageSize?: number | undefined
   /** What to attach to the records; left out by itself for a host that does not know it. */
   readonly include?: readonly IncludedPart[] | undefined
-  /** When the newest records are read again. Default: polling every 4 seconds, half as often while no block comes. */
+  /**
+   * When the newest records are read again. Default: `createPolling()`, every 4 seconds, half as often while no block comes.
+   * `createStreaming()`: when the service reports a change, where it offers that.
+   */
   readonly feed?: HistoryFeed | undefined
   /** Nothing is read by itself while this is not visible. Default: the page's own visibility, where there is a page. */
   readonly visibility?: Visibility | undefined
@@ -50,7 +53,6 @@ export interface LiveHistory {
   readonly close: () => void
 }
 
-const defaultPollMs = 4_000
 const firstBackoffMs = 1_000
 const longestBackoffMs = 30_000
 /** Timers cannot wait longer; they would fire at once. */
@@ -65,7 +67,7 @@ const longestTimerMs = 2 ** 31 - 1
  * @param client - A client, or anything with its `getTransactionsByAddress` and `getSyncStatus`.
  */
 export function createLiveHistory(client: HistoryClient, options: LiveHistoryOptions): LiveHistory {
-  const { feed = createPolling(defaultPollMs), visibility = pageVisibility, pageSize = 25 } = options
+  const { feed = createPolling(), visibility = pageVisibility, pageSize = 25 } = options
   const ending = new AbortController()
   const reader = createReader(client, { ...options, pageSize, signal: ending.signal })
   const listeners = new Set<() => void>()
@@ -106,7 +108,8 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
     const facts = {
       ...{ hasOlder, reorgs, isLoadingOlder: loadingOlder !== undefined },
       ...(olderError && { olderError }),
-      ...(coverage && { coverage })
+      ...(coverage && { coverage }),
+      ...(feed.isStreamed?.() && { isStreamed: true })
     }
     const read = readAtMs === undefined ? undefined : { ...facts, records }
     const newestProgress = hasReason(failed?.error, 'STILL_READING') ? failed.error.data.progress : undefined
@@ -132,7 +135,7 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
       failures = 0
       const block = coverage()?.to
       const hasNewBlock = block === undefined || blockBefore === undefined ? undefined : block !== blockBefore
-      waitMs = feed.waitMs({ hasChanged: before !== held().records, hasNewBlock })
+      waitMs = feed.waitMs({ hasChanged: before !== held().records, hasNewBlock, cursor: reader.cursor() })
     } catch (caught) {
       const error = caught as Error & { readonly retryable?: boolean; readonly retryAfterMs?: number }
       if (error.retryable) {
@@ -170,6 +173,12 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
     // After an error the wait is the service's word.
     if (!failed) dueMs = 0
     plan()
+  }
+
+  function unchangedTo(blockNumber: number): void {
+    // What was reported and not read yet may be in these blocks.
+    if (!reading && !failed && dueMs === Number.POSITIVE_INFINITY) reader.cover(blockNumber)
+    publish()
   }
 
   async function readOlder(): Promise<void> {
@@ -222,7 +231,11 @@ export function createLiveHistory(client: HistoryClient, options: LiveHistoryOpt
       if (!stopWatching) {
         // What was reported meanwhile is not known.
         if (!reading && dueMs === Number.POSITIVE_INFINITY) dueMs = 0
-        const ends = [feed.start(changed), visibility.subscribe(plan)]
+        const { chainId, address } = options
+        const ends = [
+          feed.start(changed, { client, chainId, address, unchangedTo }),
+          visibility.subscribe(plan)
+        ]
         stopWatching = () => {
           for (const end of ends) end()
         }

@@ -5,8 +5,9 @@ import { hasReason } from '../hasReason.ts'
 import { type Coverage, parseCoverage } from '../parseCoverage.ts'
 import { blockOf, cursorOf, type HeldHistory, isFinal, joinNewest, nothingHeld } from './HeldHistory.ts'
 
-/** The calls that a list needs. Every client has them. */
-export type HistoryClient = Pick<Client, 'getTransactionsByAddress' | 'getSyncStatus'>
+/** The calls that a list needs, and what `createStreaming` needs besides. Every client has them. */
+export type HistoryClient = Pick<Client, 'getTransactionsByAddress' | 'getSyncStatus'> &
+  Partial<Pick<Client, 'write' | 'send'>>
 
 /** What is read. */
 export interface ReaderOptions {
@@ -22,6 +23,10 @@ export interface Reader {
   readonly held: () => HeldHistory
   /** Of the last answer; absent where the host does not report it. */
   readonly coverage: () => Coverage | undefined
+  /** Position of the newest records in the changes of the chain; absent where the host does not report it. */
+  readonly cursor: () => string | undefined
+  /** Notes that nothing has changed up to a block. */
+  readonly cover: (to: number) => void
   /** When the newest records were read, in milliseconds since 1970; absent before the first answer. */
   readonly readAtMs: () => number | undefined
   /** Reads the newest records and all that may still change. */
@@ -50,6 +55,7 @@ export function createReader(
   let coverage: Coverage | undefined
   /** Of an answer that is not held yet. */
   let answered: Coverage | undefined
+  let cursor: string | undefined
   let finalized: number | undefined
   let reportsFinality = true
   let finalityReadMs = 0
@@ -61,6 +67,7 @@ export function createReader(
         ...{ chainId, address, limit, before, include, signal },
         onAnswer: ({ header }) => {
           answered = parseCoverage(header('x-chain-data-coverage'))[0]
+          if (!before) cursor = header('x-chain-data-cursor') ?? undefined
         }
       })
     } catch (error) {
@@ -151,6 +158,10 @@ export function createReader(
   return {
     held: () => held,
     coverage: () => coverage,
+    cursor: () => cursor,
+    cover(to) {
+      if (coverage && to > Number(coverage.to)) coverage = { ...coverage, to }
+    },
     readAtMs: () => readAtMs,
     readNewest: () => readNewest(),
     readOlder

@@ -6,7 +6,8 @@
  */
 export { createLiveHistory, type LiveHistory, type LiveHistoryOptions } from './createLiveHistory.ts'
 export type { HistoryClient } from './createReader.ts'
-export { createPolling, type HistoryFeed, type HistoryRead } from './HistoryFeed.ts'
+export { createStreaming } from './createStreaming.ts'
+export { createPolling, type FedList, type HistoryFeed, type HistoryRead } from './HistoryFeed.ts'
 export type {
   FailedRead,
   HistoryFacts,

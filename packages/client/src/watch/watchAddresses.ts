@@ -1,6 +1,6 @@
 import type { AddressEvent as WireEvent } from '@chain-data/protocol'
 import type { AbortSignalLike } from '../AbortSignalLike.ts'
-import type { ChainOptional } from '../Chain.ts'
+import type { ChainOptional, ChainPerCall } from '../Chain.ts'
 import type { TransactionRecord } from '../Client.ts'
 import type { Connection } from '../Connection.ts'
 import { needObject } from '../connect.ts'
@@ -41,6 +41,12 @@ export interface WatchArguments extends WatchAddressesArguments {
   readonly onReconnect?: ((error: ChainDataClientError | undefined, waitMs: number) => void) | undefined
 }
 
+/** What a stream is asked over. @typeParam Chain - As of {@link Connection}. */
+export type WatchConnection<Chain extends ChainOptional = ChainPerCall> = Pick<
+  Connection<Chain>,
+  'write' | 'send' | '~types'
+>
+
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 
@@ -68,7 +74,7 @@ const longestPauseMs = 30_000
  * @see spec/openrpc.json svc_watchAddresses
  */
 export async function* watchAddresses<Chain extends ChainOptional>(
-  connection: Connection<Chain>,
+  connection: WatchConnection<Chain>,
   call: WatchArguments & Chain
 ): AsyncGenerator<AddressEvent, void, undefined> {
   const { name } = method

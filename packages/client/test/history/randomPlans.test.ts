@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { isConfirmed, type TransactionRecord } from '../../src/fetch.ts'
-import { createLiveHistory, type HistorySnapshot } from '../../src/history/index.ts'
+import { createLiveHistory, createStreaming, type HistorySnapshot } from '../../src/history/index.ts'
 import {
   type ChainStep,
   createModelChain,
@@ -11,6 +11,7 @@ import {
   rpcError,
   takeStep
 } from './support/createModelChain.ts'
+import { createModelStreams } from './support/createModelStreams.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -89,6 +90,81 @@ test('at every step the list is the history at one head, never an older one than
       expect(vi.getTimerCount()).toBe(0)
     }),
     { seed, numRuns: Number(process.env.RUNS ?? 150) }
+  )
+})
+
+const streamStep = fc.constantFrom('broken' as const, 'drained' as const, 'forgotten' as const)
+const streamPlans = fc.record({
+  pageSize: fc.integer({ min: 1, max: 25 }),
+  blocks: fc.array(fc.nat(12), { maxLength: 8 }),
+  latencies: fc.array(fc.nat(40), { minLength: 1, maxLength: 5 }),
+  steps: fc.array(
+    fc.tuple(
+      // Between the calls of a reader, and within them.
+      fc.array(fc.oneof({ weight: 4, arbitrary: chainStep }, streamStep), { maxLength: 5 }),
+      fc.array(meanwhile, { maxLength: 3 }),
+      fc.boolean()
+    ),
+    { maxLength: 12 }
+  )
+})
+
+test('a list that is fed by a stream is the newest history without being asked, whatever happens to the stream', async () => {
+  const seed = Number(process.env.SEED ?? 1)
+  await fc.assert(
+    fc.asyncProperty(streamPlans, async ({ pageSize, blocks, latencies, steps }) => {
+      const chain = createModelChain()
+      for (const count of blocks) chain.mine(count)
+      const waiting: (typeof steps)[number][1] = []
+      const act = () => {
+        const step = waiting.shift()
+        if (step === 'fail') throw rpcError('UPSTREAM_UNAVAILABLE', { retryable: true })
+        if (step !== undefined) takeStep(chain, step)
+      }
+      let turn = 0
+      const latencyMs = () => latencies[turn++ % latencies.length] ?? 0
+      const { client, calls } = createModelClient(chain, act, latencyMs)
+      const streams = createModelStreams(chain, latencyMs)
+      const feed = createStreaming()
+      const history = createLiveHistory(
+        { ...client, ...streams },
+        { chainId: 1, address: '0xa', pageSize, feed }
+      )
+      const check = createVersionCheck(chain)
+      const problems: string[] = []
+      history.subscribe(() => problems.push(...check(history.getSnapshot())))
+      try {
+        for (const [events, within, readsOlder] of steps) {
+          waiting.push(...within)
+          for (const event of events) {
+            if (event === 'forgotten') streams.forget()
+            else if (event === 'broken' || event === 'drained') streams.end(event)
+            else takeStep(chain, event)
+            await vi.advanceTimersByTimeAsync(15)
+          }
+          if (readsOlder) await settled(history.loadOlder())
+          // Longer than every pause; whoever is not told has to poll by then.
+          await vi.advanceTimersByTimeAsync(90_000)
+          for (const step of waiting.splice(0)) if (step !== 'fail') takeStep(chain, step)
+          await vi.advanceTimersByTimeAsync(90_000)
+          expect(problems).toEqual([])
+          const { records = [], hasOlder, state, coverage } = history.getSnapshot()
+          const now = chain.history()
+          expect([state, coverage?.to]).toEqual(['ready', chain.head()])
+          expect(signatureOf(records)).toBe(signatureOf(hasOlder ? now.slice(0, records.length) : now))
+          expect([streams.isOpen(), history.getSnapshot().isStreamed]).toEqual([true, true])
+          // While nothing happens, nothing is asked.
+          const before = calls.length
+          await vi.advanceTimersByTimeAsync(40_000)
+          expect(calls.length).toBe(before)
+        }
+      } finally {
+        history.close()
+      }
+      await vi.advanceTimersByTimeAsync(100)
+      expect([vi.getTimerCount(), chain.listeners.size]).toEqual([0, 0])
+    }),
+    { seed, numRuns: Number(process.env.RUNS ?? 100) }
   )
 })
 

@@ -34,12 +34,14 @@ export function createModelChain() {
   const pending = () => pool.toSorted((a, b) => b.nonce - a.nonce).map(each => toRecord(each))
   const history = () => [...pending(), ...confirmed()]
   const versions: TransactionRecord[][] = [history()]
+  const listeners = new Set<() => void>()
 
   const step =
     <Args extends readonly unknown[]>(act: (...args: Args) => unknown) =>
     (...args: Args) => {
       act(...args)
       versions.push(history())
+      for (const listener of [...listeners]) listener()
     }
 
   function reorgFrom(lowest: number, fates: readonly Fate[]) {
@@ -88,6 +90,8 @@ export function createModelChain() {
     history,
     /** Every history there was, the oldest first. */
     versions: versions as readonly (readonly TransactionRecord[])[],
+    /** Are called after each step. */
+    listeners,
     finalized: () => {
       finalized = Math.max(finalized, blocks.length - 1 - finalDepth)
       return finalized
@@ -126,9 +130,12 @@ export function createModelClient(
       await meanwhile('history')
       if (signal?.aborted) throw rpcError('ABORTED')
       const records = chain.answer(limit, before)
-      const coverage = `1;from=0;to=${chain.head()}`
+      const headers: Record<string, string> = {
+        'x-chain-data-coverage': `1;from=0;to=${chain.head()}`,
+        ...(before === undefined && { 'x-chain-data-cursor': `${chain.versions.length - 1}` })
+      }
       await wait(latencyMs())
-      onAnswer?.({ status: 200, attempts: 1, text: '', header: () => coverage })
+      onAnswer?.({ status: 200, attempts: 1, text: '', header: name => headers[name] })
       return records
     },
     async getSyncStatus() {
