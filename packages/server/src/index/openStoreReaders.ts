@@ -81,7 +81,7 @@ export async function openStoreReader(
   try {
     const reader = await readers.open(chainId)
     return {
-      openSnapshot: () => reader.openSnapshot(),
+      openSnapshot: options => reader.openSnapshot(options),
       unchangedState: () => reader.unchangedState(),
       reportDamage: damage => reader.reportDamage(damage),
       onCommit: listener => reader.onCommit(listener),

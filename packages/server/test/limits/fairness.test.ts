@@ -1,6 +1,5 @@
-import { setImmediate as breathe } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
-import { ResultStream } from '../../src/server/methods/MethodContext.ts'
+import { type MethodContext, ResultStream } from '../../src/server/methods/MethodContext.ts'
 import { address, request, type ServiceChanges, startService } from '../http/startService.ts'
 
 const modestProjects = Array.from({ length: 9 }, (_, index) => `modest ${index}`)
@@ -21,16 +20,15 @@ afterEach(async () => {
 /** A service whose calls, and pieces of histories, keep the thread busy for a millisecond each. Histories never end. */
 function start(rateLimit: NonNullable<ServiceChanges['rateLimit']>) {
   let begun = 0
+  let calls = 0
   const work = () => {
     begun++
     for (const fromMs = performance.now(); performance.now() - fromMs < 1; ) {}
   }
-  // Read as those of SQLite are.
-  const endless = async function* () {
-    for (;;) {
-      yield `"${'x'.repeat(300_000)}"`
-      await breathe()
+  const endless = async function* ({ pause }: MethodContext) {
+    for (; ; await pause?.()) {
       work()
+      yield `"${'x'.repeat(300_000)}"`
     }
   }
   const service = startService({
@@ -40,16 +38,18 @@ function start(rateLimit: NonNullable<ServiceChanges['rateLimit']>) {
     overload: { eventLoopDelayMs: 1_000 },
     handlers: {
       svc_getTokensAndNFTs: async () => {
+        calls++
         work()
         return holdings
       },
-      svc_getTransactionsByAddress: async () => new ResultStream(endless(), async () => {})
+      svc_getTransactionsByAddress: async (_params, context) =>
+        new ResultStream(endless(context), async () => {})
     }
   })
   services.push(service)
   const send = (projectId: string, body: string) =>
     service.post('/evm-chain', body, { headers: { authorization: authorizationOf(projectId) } })
-  return { begun: () => begun, send }
+  return { begun: () => begun, calls: () => calls, send }
 }
 
 it.each([
@@ -58,7 +58,7 @@ it.each([
 ] as const)(
   'one greedy project costs nine modest ones no call and few turns, %s',
   async (_what, rateLimit) => {
-    const { begun, send } = start(rateLimit)
+    const { begun, calls, send } = start(rateLimit)
     const unread = await Promise.all(Array.from({ length: 100 }, () => send('greedy', history)))
     // Its part of the views of a store.
     expect(unread.filter(({ status }) => status === 200)).toHaveLength(48)
@@ -77,7 +77,7 @@ it.each([
       })
       statuses.push(...(await Promise.all(modest)))
     }
-    const left = (rateLimit === false ? 500 : 100) + 45 - begun()
+    const left = (rateLimit === false ? 500 : 100) + 45 - calls()
     expect(statuses).toEqual(Array(45).fill(200))
     // Nine of their own, and about one in ten of the greedy one's.
     expect(Math.max(...turns)).toBeLessThan(40)

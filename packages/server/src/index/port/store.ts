@@ -13,10 +13,11 @@ import type { IndexCoverage, IndexedRange, IndexMarks, StatusReader } from './st
 export interface StoreReader {
   /**
    * Opens one consistent view; later commits do not show in it. While the chain has no store yet the view is empty.
+   * @param options.pause - awaited between two parts of a long read; absent: the event loop runs in between.
    * @throws {StoreError} the store belongs to another chain or has a newer schema than this program; also after `close`.
    * @remarks Close it, also after an error: an open view keeps old pages alive.
    */
-  openSnapshot(): Promise<Snapshot>
+  openSnapshot(options?: SnapshotOptions): Promise<Snapshot>
   /**
    * Returns the state of the index, if nothing was committed since a snapshot last read it: then everything that was read from
    * snapshots of its version still holds. Absent where that is not known, as always in PostgreSQL.
@@ -32,6 +33,11 @@ export interface StoreReader {
   onCommit(listener: () => void): () => void
   /** Also ends every open snapshot: its next read throws. */
   close(): Promise<void>
+}
+
+/** How a snapshot is read. */
+export interface SnapshotOptions {
+  readonly pause?: (() => Promise<unknown> | undefined) | undefined
 }
 
 /** The state of an index as a whole. */

@@ -342,6 +342,7 @@ export class PostgresSnapshot extends IndexSnapshot {
         coming = cursor.pull(wanted)
         coming.catch(() => {})
       }
+      if (left + stretch.rows < limit) await this.#lease.pause()
       yield stretch
       if (isLast) return
     }

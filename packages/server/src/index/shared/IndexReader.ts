@@ -1,5 +1,5 @@
 import { type Damage, StoreError } from '../../platform/errors.ts'
-import type { IndexState, Snapshot, StoreReader } from '../port/store.ts'
+import type { IndexState, Snapshot, SnapshotOptions, StoreReader } from '../port/store.ts'
 import { emptySnapshot } from './IndexSnapshot.ts'
 import type { SnapshotLease, SnapshotLeases } from './SnapshotLeases.ts'
 
@@ -34,9 +34,9 @@ export class IndexReader implements StoreReader {
     this.#source = source
   }
 
-  async openSnapshot(): Promise<Snapshot> {
+  async openSnapshot({ pause }: SnapshotOptions = {}): Promise<Snapshot> {
     this.#checkOpen()
-    const lease = await this.#leases.take(ended => this.#open.delete(ended))
+    const lease = await this.#leases.take(ended => this.#open.delete(ended), pause)
     this.#open.add(lease)
     try {
       this.#checkOpen()

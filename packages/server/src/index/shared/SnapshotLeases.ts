@@ -1,4 +1,6 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import { StoreError } from '../../platform/errors.ts'
+import type { SnapshotOptions } from '../port/store.ts'
 
 export interface LeaseLimits {
   /** Maximum number of snapshots that are open at once; more wait until one closes. */
@@ -26,8 +28,12 @@ export class SnapshotLeases {
   /**
    * Waits for a lease. It is the caller's until it has ended.
    * @param onEnd - called when it has.
+   * @param pause - of the snapshot.
    */
-  async take(onEnd: (lease: SnapshotLease) => void): Promise<SnapshotLease> {
+  async take(
+    onEnd: (lease: SnapshotLease) => void,
+    pause?: SnapshotOptions['pause']
+  ): Promise<SnapshotLease> {
     if (this.#taken < this.#limits.max) this.#taken++
     else {
       // A lease that is given back passes on, and the count stays.
@@ -41,7 +47,7 @@ export class SnapshotLeases {
       const next = this.#waiting.shift()
       if (next === undefined) this.#taken--
       else next()
-    })
+    }, pause)
     this.#held.add(lease)
     return lease
   }
@@ -69,6 +75,8 @@ export class SnapshotLeases {
 
 /** Lease of one snapshot. Every read checks it: it may have ended meanwhile. */
 export class SnapshotLease {
+  /** Awaited between two parts of a long read. */
+  readonly pause: NonNullable<SnapshotOptions['pause']>
   readonly #giveBack: () => void
   #onEnd: (() => Promise<void>) | undefined
   #lastMs = Number.POSITIVE_INFINITY
@@ -77,8 +85,9 @@ export class SnapshotLease {
   /** Why there is nothing to read any more. */
   #ended: string | undefined
 
-  constructor(giveBack: () => void) {
+  constructor(giveBack: () => void, pause: SnapshotOptions['pause'] = breathe) {
     this.#giveBack = giveBack
+    this.pause = pause
   }
 
   /**

@@ -1,4 +1,3 @@
-import { setImmediate as breathe } from 'node:timers/promises'
 import type { Address, Hash } from '../../model/evm.ts'
 import { type Damage, IndexDamagedError } from '../../platform/errors.ts'
 import type { AuditedChunk, MissingPart } from '../port/audit.ts'
@@ -119,14 +118,14 @@ export class SqliteSnapshot extends IndexSnapshot {
       if (ids.length < asked) return
       left -= asked
       wanted = nextChunkSize(ids.length, chunk.bytes.length, chunkRecords)
-      if (left > 0) await breathe()
+      if (left > 0) await this.#lease.pause()
     }
   }
 
   async countHistory(address: Address, atMost: number): Promise<number> {
     const cursor = this.#open().idsOfAddress(this.#view(), addressBytes(address))
     let count = 0
-    for (; count < atMost; await breathe()) {
+    for (; count < atMost; await this.#lease.pause()) {
       this.#open()
       const asked = Math.min(countedAtOnce, atMost - count)
       const found = cursor.next(asked).length
@@ -147,7 +146,7 @@ export class SqliteSnapshot extends IndexSnapshot {
   async *auditedRecords(address: Address): AsyncGenerator<AuditedChunk> {
     const key = addressBytes(address)
     let before = Number.MAX_SAFE_INTEGER
-    for (let wanted = chunkRecords; ; await breathe()) {
+    for (let wanted = chunkRecords; ; await this.#lease.pause()) {
       const row = this.#open().audited.get([...newestBefore(before, key), wanted])
       if (row?.last == null) return
       const chunk = toAuditedChunk(this.#rule, row, number => this.#isBlockAltered(number))
@@ -183,7 +182,7 @@ export class SqliteSnapshot extends IndexSnapshot {
   async findRowDamage(firstPart: number, endPart: number): Promise<readonly Damage[]> {
     const found: Damage[] = []
     for (const damage of this.#open().rowDamage(this.#list, firstPart, endPart)) {
-      if (damage === undefined) await breathe()
+      if (damage === undefined) await this.#lease.pause()
       else found.push(damage)
       this.#open()
     }
@@ -195,7 +194,7 @@ export class SqliteSnapshot extends IndexSnapshot {
   }
 
   protected async readEvents(address: Uint8Array, after: number, limit: number) {
-    await breathe()
+    await this.#lease.pause()
     const rows = this.#open().accountEvents.all([address, after, limit])
     const { chainId, checkedFrom = Number.POSITIVE_INFINITY } = this.#rule
     for (const row of rows) {
@@ -233,7 +232,7 @@ export class SqliteSnapshot extends IndexSnapshot {
     const key = addressBytes(address)
     let before = Number.MAX_SAFE_INTEGER
     try {
-      for (let isFull = true; isFull; await breathe()) {
+      for (let isFull = true; isFull; await this.#lease.pause()) {
         const [rows] = this.#open().linkedRows([epoch], key, before, recountedAtOnce)
         const ids = rows?.ids ?? []
         if (!budget.take(ids.length)) return undefined
@@ -251,7 +250,7 @@ export class SqliteSnapshot extends IndexSnapshot {
   async *#readPart(epoch: number, address: Address) {
     const { first, end = afterAllAddresses } = partBounds(address)
     let after: readonly [Uint8Array, number] = [first, -1]
-    for (let isFull = true; isFull; await breathe()) {
+    for (let isFull = true; isFull; await this.#lease.pause()) {
       const row = this.#open().partRows.get([epoch, ...after, end, recountedAtOnce])
       const ids = toIds(row?.ids ?? null)
       const addresses = row?.addresses ?? new Uint8Array(0)
@@ -299,7 +298,7 @@ export class SqliteSnapshot extends IndexSnapshot {
       const rows = withoutRepeats(complete)
       complete = []
       if (rows.length > 0) yield rows
-      if (lists.length > 0) await breathe()
+      if (lists.length > 0) await this.#lease.pause()
     }
   }
 

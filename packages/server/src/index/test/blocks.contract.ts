@@ -93,7 +93,7 @@ export function describeBlocks(open: OpenStore, share = 1): void {
     expect(await withSnapshot(reader, snapshot => readHistory(snapshot, shouted))).toHaveLength(1)
   })
 
-  test('long histories come in chunks of bounded size, with a turn for other work in between', async () => {
+  test('long histories come in chunks of bounded size, after a pause for other work each', async () => {
     const { writer, reader } = await start({ epochTransactions: 300 })
     const plans = Array.from({ length: 20 }, (_, block) =>
       Array.from({ length: 100 }, (_, i) => ({ name: `${block}/${i}`, parties: [alice] }))
@@ -116,6 +116,13 @@ export function describeBlocks(open: OpenStore, share = 1): void {
     expect(sizes.length).toBeGreaterThan(3)
     expect(Math.min(...sizes)).toBeGreaterThan(0)
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1000)
+    let pauses = 0
+    const snapshot = await reader.openSnapshot({ pause: async () => pauses++ })
+    expect(await readHistory(snapshot, alice, { limit: 100 })).toHaveLength(100)
+    expect(pauses).toBe(0)
+    expect(await readHistory(snapshot, alice)).toHaveLength(2000)
+    expect(pauses).toBe(sizes.length - 1)
+    await snapshot.close()
   })
 
   test('the same blocks give the same store, however they are cut into batches', async () => {

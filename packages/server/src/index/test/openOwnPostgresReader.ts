@@ -15,7 +15,7 @@ export async function openOwnPostgresReader(
   try {
     const reader = await openPostgresReader(pool, chainId, options)
     return {
-      openSnapshot: () => reader.openSnapshot(),
+      openSnapshot: options => reader.openSnapshot(options),
       unchangedState: () => reader.unchangedState(),
       reportDamage: damage => reader.reportDamage(damage),
       onCommit: listener => reader.onCommit(listener),

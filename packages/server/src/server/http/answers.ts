@@ -82,17 +82,17 @@ type ReadRequest = Arrival &
 /**
  * Makes the last step of a request: its calls are answered.
  *
- * @param nextTurn - waits until a caller may have more work done.
+ * @param nextTurn - as `CallOrigin.nextTurn`, of a caller.
  */
 export function answerBody(
   dispatch: Dispatch,
   metrics: Pick<Metrics, 'countRefusal'>,
-  nextTurn: (caller: Caller) => Promise<undefined> | undefined
+  nextTurn: (caller: Caller, had: number) => Promise<undefined> | undefined
 ): (call: ReadRequest) => Promise<HttpAnswer> {
   return async ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
     const origin = {
       ...{ endpoint, urlChainId, requestId, projectId: caller.projectId },
-      nextTurn: () => nextTurn(caller),
+      nextTurn: (had: number) => nextTurn(caller, had),
       get signal() {
         return request.signal
       }

@@ -13,8 +13,8 @@ type ShedCause = 'closing' | 'in_flight' | 'delay'
 export interface Overload {
   /** Guard: begins a request once the queue lets it, unless the server has too much to do. */
   readonly guard: Guard<Identified>
-  /** Waits until another call of a request that has begun may begin, as each entry of a batch has to. */
-  nextTurn(caller: Caller): Promise<undefined> | undefined
+  /** Waits until more work of a request that has begun may be done; see `CallOrigin.nextTurn`. */
+  nextTurn(caller: Caller, had: number): Promise<undefined> | undefined
   /** Requests begun whose answer is not complete. */
   inFlight(): number
   /** Guard: asks for every connection to be ended once the server drains; callers that keep theirs would go on calling. */
@@ -50,8 +50,8 @@ const differentWaits = 16
  * nothing, and in between a growing part, which keeps the wait there.
  *
  * The heaviest callers come first in that: each one waits for its own requests and as many of each other caller, and the
- * delay of the event loop counts from `delayMs` on for those with at least the average of the requests lately, for the others
- * from twice that on.
+ * delay of the event loop counts only for those with at least the average of the turns lately. The turns of the others did not
+ * cause it.
  *
  * @param options.delayMs - how long requests may wait in the queue; `false`: load is not shed.
  * @param options.onShed - called for every refusal.
@@ -88,7 +88,7 @@ export function createOverload(options: {
     if (isClosing) return 'closing'
     if (inFlight >= requestsInFlight) return 'in_flight'
     if (delayMs === false) return undefined
-    const lateMs = delay.lasting(3 * delayMs) - (queue.isHeavy(caller) ? 0 : delayMs)
+    const lateMs = queue.isHeavy(caller) ? delay.lasting(3 * delayMs) : 0
     const excess = Math.max(queue.expectedWaitMs(caller), lateMs) - delayMs
     return excess > 0 && random() * delayMs < excess ? 'delay' : undefined
   }
@@ -109,7 +109,7 @@ export function createOverload(options: {
       const answering = turn === undefined ? next({}) : turn.then(() => next({}))
       return holdUntilEnd(answering, () => inFlight--)
     },
-    nextTurn: caller => queue.enter(nameOf(caller)),
+    nextTurn: (caller, had) => queue.enter(nameOf(caller), had),
     endConnections({ answerHeaders }, next) {
       const answering = next({})
       // Asked for when the answer is there: draining may begin meanwhile.

@@ -4,29 +4,40 @@ export interface RequestQueue {
   arrived(): void
   /**
    * @param caller - whose request it is: callers with requests in the queue begin one each in turn.
+   * @param had - turns that it has had already. After the first ones it comes before the others of its caller, so that few of them
+   *   are under way at a time; then behind them.
    * @returns nothing for a request that may begin at once, else a promise that resolves when it may.
    */
-  enter(caller: string): Promise<undefined> | undefined
+  enter(caller: string, had?: number): Promise<undefined> | undefined
   /** Returns how long a request that entered now would wait; without a caller, how long one would if all were of one caller. */
   expectedWaitMs(caller?: string): number
-  /** Returns whether a caller began at least as many requests lately as callers did on average. */
+  /** Returns whether a caller had at least as many turns lately as callers had on average. */
   isHeavy(caller: string): boolean
 }
 
 /** The requests of one round of the event loop are begun within this time. */
 const roundMs = 1
+/** So many turns one request takes one after the other: what one page needs. */
+const turnsTogether = 4
 /** From this wait on, arriving requests are read before more are begun. */
 const busyFromMs = 20
 /** Time of one request, until it is measured. */
 const firstTurnMs = 0.5
 const smoothing = 0.1
-/** Time for which begun requests are counted; those of the time before count too. */
+/** Time for which turns are counted; those of the time before count too. */
 const countedMs = 1_000
+
+/** Runs a function once all that is due before the next event has run: promises settle before the next tick does. */
+function afterMicrotasks(run: () => void): void {
+  queueMicrotask(() => process.nextTick(run))
+}
 
 /** A request that waits. */
 interface Waiting {
   readonly begin: () => void
   readonly cameMs: number
+  /** It has begun, and comes before those that have not. */
+  readonly goesOn: boolean
 }
 
 /**
@@ -51,7 +62,7 @@ export function createRequestQueue(
   /** By caller; the one whose turn comes next is first. */
   const waiting = new Map<string, Waiting[]>()
   let size = 0
-  /** Requests begun by caller, now and in the time before. */
+  /** Turns by caller, now and in the time before. */
   let begunNow = new Map<string, number>()
   let begunBefore = new Map<string, number>()
   let countedFromMs = now()
@@ -66,14 +77,17 @@ export function createRequestQueue(
     arrived() {
       arrivals++
     },
-    enter(caller) {
+    enter(caller, had = 0) {
       const atMs = now()
       count(caller, atMs)
       if (roundBeganMs === undefined) beginRound(atMs)
       else if (size > 0 || atMs - roundBeganMs >= roundMs) {
         return new Promise<undefined>(resolve => {
           const line = waiting.get(caller) ?? []
-          line.push({ begin: () => resolve(undefined), cameMs: atMs })
+          const goesOn = had > 0 && had < turnsTogether
+          const next = { begin: () => resolve(undefined), cameMs: atMs, goesOn }
+          if (goesOn) line.unshift(next)
+          else line.push(next)
           waiting.set(caller, line)
           size++
         })
@@ -113,7 +127,7 @@ export function createRequestQueue(
 
   /** Shows at once that turns take longer than they did. */
   function oldestWaitMs(line: readonly Waiting[] | undefined): number {
-    const [first] = line ?? []
+    const first = line?.find(({ goesOn }) => !goesOn)
     return first === undefined ? 0 : now() - first.cameMs
   }
 
@@ -155,11 +169,17 @@ export function createRequestQueue(
       turnMs += smoothing * ((atMs - roundBeganMs) / begun - turnMs)
     }
     beginRound(atMs)
-    // What a request does happens after this function, so the time that some will take is known from others only.
-    const most = Math.max(1, Math.floor(roundMs / turnMs))
-    for (let next = takeNext(); next !== undefined; next = begun < most ? takeNext() : undefined) {
-      next.begin()
-      begun++
-    }
+    beginNext()
+  }
+
+  /** Begins the next request, and others once it has done what it could at once, until the round is over. */
+  function beginNext(): void {
+    const next = takeNext()
+    if (next === undefined) return
+    next.begin()
+    begun++
+    afterMicrotasks(() => {
+      if (roundBeganMs !== undefined && now() - roundBeganMs < roundMs) beginNext()
+    })
   }
 }

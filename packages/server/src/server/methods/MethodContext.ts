@@ -10,6 +10,8 @@ export interface MethodContext {
   readonly signal: AbortSignal
   /** `Date.now()` at which the call gives up. */
   readonly deadlineMs: number
+  /** Waits until the call may have more work done; awaited between two parts of a long read. Absent: it need not wait. */
+  readonly pause?: (() => Promise<unknown> | undefined) | undefined
   /** Called with what the answer covers, before its first byte; the response has it in a header. */
   readonly onCoverage?: (coverage: AnswerCoverage) => void
   /** Called with damage of the index that the answer names in place of failing. */

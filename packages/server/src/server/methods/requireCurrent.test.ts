@@ -51,10 +51,10 @@ it('a view from the middle of a reorg is never given, although the status that c
   await writer.rollbackTo(blocks[0]!.ref)
   const chain = { reader, status: () => following }
   // The one snapshot that may be open is given back each time.
-  await expect(openSettled(chain, signal, steppingClock(1_000))).rejects.toMatchObject({
+  await expect(openSettled(chain, { signal }, steppingClock(1_000))).rejects.toMatchObject({
     reason: 'UPSTREAM_UNAVAILABLE'
   })
-  const waiting = openSettled(chain, signal, { now: () => 0 })
+  const waiting = openSettled(chain, { signal }, { now: () => 0 })
   const grown = buildChain(plans.slice(1), { parent: blocks[0]!.ref, fork: 'b' })
   await commitChain(writer, grown)
   await writer.markSettled()
@@ -67,7 +67,7 @@ it('a view from the middle of a reorg is refused at once while the chain is stal
   await writer.markBackfilled()
   await writer.rollbackTo(blocks[0]!.ref)
   const chain = { reader, status: (): SyncStatus => ({ ...following, phase: 'stalled' }) }
-  await expect(openSettled(chain, signal, { now: () => 0 })).rejects.toThrow(Refusal)
+  await expect(openSettled(chain, { signal }, { now: () => 0 })).rejects.toThrow(Refusal)
 })
 
 it('a reorg during the first backfill, which has gaps anyhow, holds nobody up', async () => {
@@ -76,7 +76,7 @@ it('a reorg during the first backfill, which has gaps anyhow, holds nobody up', 
     reader,
     status: (): SyncStatus => ({ ...following, phase: 'backfilling', backfilled: false })
   }
-  const { snapshot } = await openSettled(chain, signal, { now: () => 0 })
+  const { snapshot } = await openSettled(chain, { signal }, { now: () => 0 })
   await snapshot.close()
 })
 
@@ -84,7 +84,7 @@ it('a status that turns to catching up after the look begins is waited out, sinc
   await writer.markBackfilled()
   const told: SyncStatus['phase'][] = ['following', 'backfilling', 'backfilling', 'following']
   const chain = { reader, status: (): SyncStatus => ({ ...following, phase: told.shift() ?? 'following' }) }
-  const { snapshot, status } = await openSettled(chain, signal, { now: () => 0 })
+  const { snapshot, status } = await openSettled(chain, { signal }, { now: () => 0 })
   expect(status.phase).toBe('following')
   expect(told).toEqual([])
   await snapshot.close()
@@ -95,7 +95,7 @@ it('so is one that does not know yet that the first backfill has ended', async (
   const early: SyncStatus = { ...following, phase: 'backfilling', backfilled: false }
   const told = [early, early, early]
   const chain = { reader, status: () => told.shift() ?? following }
-  const { snapshot, status } = await openSettled(chain, signal, { now: () => 0 })
+  const { snapshot, status } = await openSettled(chain, { signal }, { now: () => 0 })
   expect(status.phase).toBe('following')
   await snapshot.close()
 })
@@ -103,21 +103,21 @@ it('so is one that does not know yet that the first backfill has ended', async (
 it('where that lasts, the view is given with the status as it is', async () => {
   await writer.markBackfilled()
   const chain = { reader, status: (): SyncStatus => ({ ...following, phase: 'backfilling' }) }
-  const { snapshot, status } = await openSettled(chain, signal, steppingClock(1_000))
+  const { snapshot, status } = await openSettled(chain, { signal }, steppingClock(1_000))
   expect(status.phase).toBe('backfilling')
   await snapshot.close()
 })
 
 it('a first backfill that has stored more than was reported of it is level with its node: its end is waited for', async () => {
   const early: SyncStatus = { ...following, phase: 'backfilling', backfilled: false, head: 1 }
-  const over = await openSettled({ reader, status: () => early }, signal, steppingClock(1_000))
+  const over = await openSettled({ reader, status: () => early }, { signal }, steppingClock(1_000))
   // What a status would name as well: no lag, and not ready.
   const refusal = await notBackfilled(over.snapshot, early)
   expect(refusal.data).toEqual({ head: 2, indexedTo: 2 })
   await over.snapshot.close()
 
   let told = early
-  const waiting = openSettled({ reader, status: () => told }, signal, { now: () => 0 })
+  const waiting = openSettled({ reader, status: () => told }, { signal }, { now: () => 0 })
   await writer.markBackfilled()
   told = following
   const { snapshot, status } = await waiting

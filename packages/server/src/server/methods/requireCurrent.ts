@@ -7,6 +7,7 @@ import { type Clock, steadyClock } from '../../platform/clock.ts'
 import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { CoverageBelow } from './coverageBelow.ts'
+import type { MethodContext } from './MethodContext.ts'
 
 /** After a start or a reorg the index is level with its node again within a moment: a call waits so long for it. */
 const startWaitMs = 5_000
@@ -29,10 +30,13 @@ interface OpenedIndex {
  *
  * @throws {Refusal} UPSTREAM_UNAVAILABLE when the index cannot be used.
  */
-export async function openUsable({ reader, status }: IndexedChain): Promise<OpenedIndex> {
+export async function openUsable(
+  { reader, status }: IndexedChain,
+  { pause }: Pick<MethodContext, 'pause'>
+): Promise<OpenedIndex> {
   const before = status()
   if (before.indexUnusable) throw notHeard(before)
-  return { snapshot: await reader.openSnapshot(), status: status() }
+  return { snapshot: await reader.openSnapshot({ pause }), status: status() }
 }
 
 /**
@@ -47,14 +51,14 @@ export async function openUsable({ reader, status }: IndexedChain): Promise<Open
  */
 export async function openSettled(
   chain: IndexedChain,
-  signal: AbortSignal,
+  { signal, pause }: Pick<MethodContext, 'signal' | 'pause'>,
   clock: Clock = steadyClock
 ): Promise<OpenedIndex> {
   const { status: readStatus } = chain
   const lastMoment = clock.now() + startWaitMs
   for (;;) {
     while (isCatchingUp(readStatus()) && clock.now() < lastMoment) await sleep(pollMs, undefined, { signal })
-    const { snapshot } = await openUsable(chain)
+    const { snapshot } = await openUsable(chain, { pause })
     const marks = await snapshot.marks()
     const status = readStatus()
     const isOver = clock.now() >= lastMoment

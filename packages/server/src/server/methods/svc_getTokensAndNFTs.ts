@@ -84,7 +84,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     context: MethodContext
   ): Promise<OlderCandidates | undefined> {
     if (chain.deep === undefined) return undefined
-    const { snapshot, status } = await openSettled(chain, context.signal)
+    const { snapshot, status } = await openSettled(chain, context)
     let below: BelowIndex | undefined
     try {
       await requireSynced(snapshot, status, serveWhileSyncing)
@@ -102,7 +102,7 @@ export function createGetTokensAndNFTs(options: EvmHoldingsMethodOptions): Handl
     older: OlderCandidates | undefined,
     context: MethodContext
   ): Promise<Pick<HoldingsRequest, 'candidates' | 'at' | 'branch'>> {
-    const { snapshot, status } = await openSettled(chain, context.signal)
+    const { snapshot, status } = await openSettled(chain, context)
     try {
       await requireSynced(snapshot, status, serveWhileSyncing)
       // An index that lags far behind does not know what the account has received since.

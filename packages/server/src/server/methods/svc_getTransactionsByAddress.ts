@@ -105,8 +105,8 @@ export function createGetTransactionsByAddress(
     const { chainId, deep } = chain
     const isFirstPage = page.before === undefined
     const { snapshot, status } = isFirstPage
-      ? await openSettled(chain, context.signal)
-      : await openUsable(chain)
+      ? await openSettled(chain, context)
+      : await openUsable(chain, context)
     let isOpen = false
     try {
       context.signal.throwIfAborted()

@@ -84,7 +84,7 @@ export function createVerifyHistory({
     const certificate = await chain.states.withState(request, state =>
       issueCertificate(
         {
-          ...{ indexed, state, openSnapshot: () => reopen(chain.reader, at, branch, signal) },
+          ...{ indexed, state, openSnapshot: () => reopen(chain.reader, at, branch, context) },
           // What is damaged explains them: they are not worth the time.
           followUntilMs:
             damages.length > 0 ? 0 : Math.min(untilMs, deadlineMs - passesPerDifference * tookMs),
@@ -105,11 +105,11 @@ export function createVerifyHistory({
     reader: Pick<StoreReader, 'openSnapshot'>,
     at: BlockAt,
     branch: number,
-    signal: AbortSignal
+    { signal, pause }: MethodContext
   ) {
     const isBehind = (error: unknown) => error instanceof IndexMovedError && error.isBehind
     return retryWhileMoving(signal, isBehind, async () => {
-      const snapshot = await reader.openSnapshot()
+      const snapshot = await reader.openSnapshot({ pause })
       try {
         if ((await snapshot.rollbacks()) !== branch) throw new IndexMovedError(at)
         const range = await snapshot.indexedRange()
@@ -131,7 +131,7 @@ export function createVerifyHistory({
     const { deep, traces } = chain
     if (deep === undefined) return { covered: { deepHistory: 'none' } }
     for (;;) {
-      const { snapshot, status } = await openSettled(chain, context.signal)
+      const { snapshot, status } = await openSettled(chain, context)
       let below: BelowIndex | undefined
       let missing: MissingBelow | undefined
       let source: DeepSource | undefined
@@ -163,9 +163,9 @@ export function createVerifyHistory({
     account: Address,
     { older, covered }: ReadOlder,
     untilMs: number,
-    { signal, onCoverage }: MethodContext
+    context: MethodContext
   ): Promise<IndexRead> {
-    const { snapshot, status } = await openSettled(chain, signal)
+    const { snapshot, status } = await openSettled(chain, context)
     try {
       if (!(await snapshot.marks()).backfilled) throw await notBackfilled(snapshot, status)
       requireFollowing(status)
@@ -173,12 +173,12 @@ export function createVerifyHistory({
       if (range === undefined) throw await notBackfilled(snapshot, status)
       const startMs = clock.now()
       const indexed = await readIndexedAccount(snapshot, account, range, {
-        ...{ older, signal },
+        ...{ older, signal: context.signal },
         onBlock(blockNumber) {
           if (clock.now() >= untilMs) throw notInTime(range, blockNumber)
         }
       })
-      onCoverage?.(await coverageOf(chain.chainId, snapshot, covered))
+      context.onCoverage?.(await coverageOf(chain.chainId, snapshot, covered))
       const at = { ...range.to, timestampSeconds: range.toTimestampSeconds }
       return { indexed, at, branch: await snapshot.rollbacks(), tookMs: clock.now() - startMs }
     } finally {

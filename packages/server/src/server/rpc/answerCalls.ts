@@ -53,7 +53,7 @@ export async function answerCalls(
   const answers: Answer[] = []
   const answerOne = async (request: RawRequest, index: number): Promise<Answer> => {
     if (index < quota.allowed) {
-      if (index > 0) await origin.nextTurn()
+      if (index > 0) await origin.nextTurn(0)
       return dispatch(request, origin)
     }
     onRefusal('RATE_LIMITED')

@@ -30,7 +30,7 @@ import {
   successPrefix,
   successSuffix
 } from './envelope.ts'
-import { gather, inTurns, tooLarge, writePieces } from './resultPieces.ts'
+import { gather, tooLarge, writePieces } from './resultPieces.ts'
 import { toWireError } from './toWireError.ts'
 
 /** The answer to one call; a stream has begun without failing, but is not known to end well. */
@@ -141,6 +141,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   ): Promise<Answer> {
     const { requestDeadlineMs, streamIdleMs, responseBytes } = limits
     let coverage: AnswerCoverage | undefined
+    let turns = 1
     const reported = (failure: unknown) => {
       reportDamage(failure, chainId)
       throw failure
@@ -154,6 +155,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
           return getSignal()
         },
         deadlineMs: Date.now() + requestDeadlineMs,
+        pause: () => origin.nextTurn(turns++),
         onCoverage: found => {
           coverage = found
         },
@@ -171,10 +173,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       // Also once the answer has begun, when a failure only cuts the connection.
       const next = () => pieces.next().catch(reported)
       const body = await gather({ next, return: () => pieces.return() })
-      if (!isStream(body)) return body
       // A stream that comes too late is not read any more.
-      if (getSignal().aborted) await body.return()
-      return inTurns(body, origin)
+      if (isStream(body) && getSignal().aborted) await body.return()
+      return body
     }
     const deadline = {
       timeoutMs: requestDeadlineMs,

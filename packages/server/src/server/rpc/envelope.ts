@@ -20,8 +20,11 @@ export interface CallOrigin {
   readonly projectId: string
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal
-  /** Waits until the caller may have more work done: another call of a batch, or another piece of a long answer. */
-  nextTurn(): Promise<undefined> | undefined
+  /**
+   * Waits until the caller may have more work done: another call, or another part of one.
+   * @param had - turns that the call has had.
+   */
+  nextTurn(had: number): Promise<undefined> | undefined
 }
 
 /** Identifies an answer: the id's JSON text, and the chain where the endpoint echoes it. */

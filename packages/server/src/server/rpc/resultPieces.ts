@@ -1,7 +1,7 @@
 import { Refusal } from '../../platform/refusal.ts'
 import type { ResultStream } from '../methods/MethodContext.ts'
 import { type AnswerBody, isStream, type PieceStream } from './answerBody.ts'
-import { type CallOrigin, exactJson } from './envelope.ts'
+import { exactJson } from './envelope.ts'
 
 /** Answers up to this many characters are sent whole, with their length; longer ones as they are read. */
 const maxWholeChars = 262_144
@@ -125,20 +125,6 @@ function withFirst(first: string, rest: PieceStream): PieceStream {
       pending = undefined
       return rest.return()
     }
-  }
-}
-
-/** Reads each piece in a turn of its own of the caller, so that a long answer takes no more of the thread than other calls do. */
-export function inTurns(
-  { next, return: end }: PieceStream,
-  { nextTurn }: Pick<CallOrigin, 'nextTurn'>
-): PieceStream {
-  return {
-    async next() {
-      await nextTurn()
-      return next()
-    },
-    return: end
   }
 }
 
