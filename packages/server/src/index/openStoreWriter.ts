@@ -14,6 +14,8 @@ export interface StoreWriterOptions {
   readonly keepsOtherAside?: boolean
   /** The index was there before: a missing one is a {@link StoreLostError}, and not made anew. */
   readonly mustExist?: boolean
+  /** Newest blocks whose changes are kept in the log; absent: 10,000. */
+  readonly changeLogBlocks?: number
   /** Called when a silent writer on another machine was fenced, so that this one could take its lock. */
   onFenced?(fenced: FencedWriter): void
 }

@@ -5,6 +5,7 @@ import { people } from '../../src/index/test/buildChain.ts'
 import type { Address, Hash } from '../../src/model/evm.ts'
 import { IndexDamagedError } from '../../src/platform/errors.ts'
 import { type AnswerChecker, createAnswerChecker, type Told } from './checkAnswer.ts'
+import { createLogChecker } from './checkLog.ts'
 import { checkSnapshot } from './checkSnapshot.ts'
 import { drawPlan } from './drawPlan.ts'
 import { readAnswer } from './readAnswer.ts'
@@ -86,6 +87,7 @@ class Simulation {
   readonly #disk: SimulatedDisk
   readonly #checker: AnswerChecker
   readonly #plan: ServerPlan
+  readonly #log = createLogChecker()
   #life: Life | undefined
   #isOver = false
   /** Questions that are asked soon, because answers are likely to be other ones than before. */
@@ -129,7 +131,7 @@ class Simulation {
   async run(): Promise<void> {
     this.#chain.mine(this.#random.below(10))
     await this.#start()
-    const callers = [this.#callAgain(), this.#callAgain(), this.#readAgain()]
+    const callers = [this.#callAgain(), this.#callAgain(), this.#readAgain(), this.#followAgain()]
     const work = Promise.all(callers)
     const deeds = 6 + this.#random.below(14)
     const trouble = async () => {
@@ -332,6 +334,34 @@ class Simulation {
     }
   }
 
+  /** Follows the log of changes, through all lives of the server. */
+  async #followAgain(): Promise<void> {
+    while (!this.#isOver) {
+      await this.#time.sleep(1 + this.#random.below(this.#random.pick([300, 4_000])))
+      const life = this.#life
+      if (life === undefined) continue
+      const failure = await Promise.race([life.ended, this.#followLog(life.server)])
+      if (life === this.#life && failure !== undefined) throw failure
+    }
+  }
+
+  async #followLog({ reader }: SimulatedServer): Promise<unknown> {
+    const life = this.#life
+    try {
+      const result = await this.#log.check(reader)
+      this.#count(`log ${result}`)
+      this.#note(`log of changes: ${result}`)
+      return undefined
+    } catch (error) {
+      // Of a server that has ended meanwhile.
+      if (life !== this.#life) return undefined
+      if (!(error instanceof IndexDamagedError)) return error
+      this.#requireFlip()
+      this.#note(`log of changes: ${error.message}`)
+      return undefined
+    }
+  }
+
   /** Nothing but a lost bit is damage. */
   #requireFlip(): void {
     if (this.#disk.flips === 0) throw new Error('the index is called damaged, and no bit was lost')
@@ -360,6 +390,11 @@ class Simulation {
   async #checkAll(): Promise<void> {
     const server = this.#life?.server
     if (server === undefined) throw new Error('no server lives in the end')
+    // Twice: the first one may begin anew.
+    for (let left = 2; left > 0; left--) {
+      const failure = await this.#followLog(server)
+      if (failure !== undefined) throw failure
+    }
     for (const address of people) {
       const problem = await checkSnapshot(server.reader, this.#chain, address, async () => {})
       if (problem !== undefined) throw new Error(`wrong in the end: ${problem}`)

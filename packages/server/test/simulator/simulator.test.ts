@@ -64,7 +64,9 @@ it(
       'flips',
       'partial',
       'INDEX_DAMAGED',
-      'rollbacks'
+      'rollbacks',
+      'log right',
+      'log expired'
     ]
     expect(rare.filter(name => !((counts[name] ?? 0) >= count / 100))).toEqual([])
     expect(counts.seeds).toBe(count)

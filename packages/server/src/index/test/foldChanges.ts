@@ -10,6 +10,11 @@ export type ShownTransaction = PendingTransaction | ConfirmedTransaction
 export class FoldedHistories {
   readonly #histories = new Map<Address, Map<Hash, ShownTransaction>>()
 
+  /** Begins with a history that was read. */
+  begin(address: Address, shown: readonly ShownTransaction[]): void {
+    this.#histories.set(address, new Map(shown.map(each => [each.hash, each])))
+  }
+
   /** @throws {Error} the change does not follow from what is there. */
   take(change: AccountChange): void {
     for (const address of change.parties) {

@@ -120,26 +120,35 @@ export const configSchema = z
       })
       .refine(chains => chains.evm.length + chains.solana.length > 0)
       .meta({ description: 'the chains to serve: { evm: [...], solana: [...] } with at least one chain' }),
-    history: group('transaction history: { maxUnpaged, serveWhileSyncing, deepCacheBytes, cacheBytes }', {
-      maxUnpaged: bound(
-        'most transactions of an answer without `limit`: an integer from 1, or null for no bound'
-      ),
-      serveWhileSyncing: flag(
-        true,
-        'answer while blocks older than the index are being added, with the first indexed block in the coverage: true or false'
-      ),
-      deepCacheBytes: positive(
-        1_073_741_824,
-        1_099_511_627_776,
-        'most bytes of a chain that the store keeps of what lies below its index, about'
-      ),
-      cacheBytes: integer(
-        67_108_864,
-        0,
-        1_099_511_627_776,
-        'bytes of pages (answers with `limit`) kept in memory for who asks again: 0 to 1099511627776'
-      )
-    }),
+    history: group(
+      'transaction history: { maxUnpaged, serveWhileSyncing, changeLogBlocks, deepCacheBytes, ... }',
+      {
+        maxUnpaged: bound(
+          'most transactions of an answer without `limit`: an integer from 1, or null for no bound'
+        ),
+        serveWhileSyncing: flag(
+          true,
+          'answer while blocks older than the index are being added, with the first indexed block in the coverage: true or false'
+        ),
+        changeLogBlocks: integer(
+          10_000,
+          64,
+          1_000_000,
+          'newest blocks of a chain whose changes can be replayed to a caller that was away: 64 to 1000000'
+        ),
+        deepCacheBytes: positive(
+          1_073_741_824,
+          1_099_511_627_776,
+          'most bytes of a chain that the store keeps of what lies below its index, about'
+        ),
+        cacheBytes: integer(
+          67_108_864,
+          0,
+          1_099_511_627_776,
+          'bytes of pages (answers with `limit`) kept in memory for who asks again: 0 to 1099511627776'
+        )
+      }
+    ),
     deepHistory: group('history older than an index: { maxCalls }', {
       maxCalls: bound(
         'most calls to nodes that one request makes for history older than an index: an integer from 100, or null for no bound',

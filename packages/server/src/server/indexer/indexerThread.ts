@@ -79,7 +79,7 @@ function warnOfSpace(free: number | undefined): void {
   isSpaceLow = free < (isSpaceLow ? 1.25 * lowSpaceBytes : lowSpaceBytes)
 }
 
-const { waivers = [], roots } = config
+const { waivers = [], roots, changeLogBlocks } = config
 const decoders = hasDecoders
   ? connectDecoders(
       // Blocks near the head are not decoded elsewhere.
@@ -105,7 +105,12 @@ process.on('uncaughtExceptionMonitor', tellFailure)
 try {
   await runIndexer({
     config,
-    openWriter: (identity, wait) => writer.open(store, identity, { ...wait, signal: stopping.signal }),
+    openWriter: (identity, wait) =>
+      writer.open(store, identity, {
+        ...wait,
+        ...(changeLogBlocks !== undefined && { changeLogBlocks }),
+        signal: stopping.signal
+      }),
     peek: () => openReader().then(readProgress),
     openReader,
     ...(decoders && { decode: decoders.decode }),

@@ -44,6 +44,8 @@ export interface IndexerConfig {
   readonly rpcTimeoutMs?: number
   /** Time in which the whole index is checked once, in the background; 0 or absent: never. */
   readonly checkSeconds?: number
+  /** Newest blocks whose changes are kept in the log; absent: the store's default. */
+  readonly changeLogBlocks?: number
   /** Interval of the writer's reports in the store, for standby servers; 1 s. */
   readonly reportEveryMs?: number
   /** Silence after which a writer elsewhere is shown as stalled; 5 s. */

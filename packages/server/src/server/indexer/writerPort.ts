@@ -15,7 +15,10 @@ interface OpenCall {
   readonly call: 'open'
   readonly location: StoreLocation
   readonly identity: ChainIdentity
-  readonly options: Pick<StoreWriterOptions, 'lockWaitMs' | 'keepsOtherAside' | 'mustExist'>
+  readonly options: Pick<
+    StoreWriterOptions,
+    'lockWaitMs' | 'keepsOtherAside' | 'mustExist' | 'changeLogBlocks'
+  >
 }
 
 type MethodCall = {

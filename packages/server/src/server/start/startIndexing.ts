@@ -26,26 +26,25 @@ export interface Indexing {
 /** Starts a thread for each chain, and some in which they write; none where this process is not to index. */
 export async function startIndexing(
   openChains: readonly OpenChain[],
-  { indexing, storeCheckSeconds: checkSeconds }: Pick<Config, 'indexing' | 'storeCheckSeconds'>,
+  {
+    indexing,
+    history,
+    storeCheckSeconds: checkSeconds
+  }: Pick<Config, 'indexing' | 'history' | 'storeCheckSeconds'>,
   stores: Stores,
   logger: Logger
 ): Promise<Indexing> {
   if (indexing === false) return watchOthers(openChains, stores, logger)
   const writers = createThreads('writer', { logger, most: maxWriters })
   const { threads } = indexing
+  const { changeLogBlocks } = history
   const decoders = threads === 0 ? undefined : createThreads('decoder', { logger, most: threads })
   const indexers = openChains.map(({ chain, rpc }) => {
     const { chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev } = chain
     return startIndexer({
       ...{ chainId, rpcUrls, wsUrls, startBlock, finality, pollIntervalMs, waivers, traces, dev },
-      ...{
-        store: stores.locationOf(chainId),
-        writers,
-        decoders,
-        logger,
-        roots: chooseRoots(chain),
-        checkSeconds
-      },
+      ...{ store: stores.locationOf(chainId), writers, decoders, logger, roots: chooseRoots(chain) },
+      ...{ checkSeconds, changeLogBlocks },
       // State is read from nodes of the same chain as the index, or not at all.
       onGenesis: rpc.expectGenesis
     })
