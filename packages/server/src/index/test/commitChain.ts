@@ -7,7 +7,7 @@ import { packBlocks } from '../record/packBlocks.ts'
 export async function commitChain(
   writer: StoreWriter,
   blocks: readonly IndexedBlock[],
-  options?: { readonly finalized?: number }
+  options?: { readonly finalized?: number; readonly head?: number }
 ): Promise<void> {
   await writer.commitBlocks(packBlocks(blocks.map(encodeBlock)), options)
 }
