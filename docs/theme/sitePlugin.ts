@@ -2,20 +2,25 @@
  * What TypeDoc's options cannot say: guides are called by their heading, grouped in reading order and found under the
  * path that they have here; packages are called as they are imported.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import {
   Application,
   type Context,
   Converter,
   type DeclarationReflection,
+  type DefaultThemeRenderContext,
   type DocumentReflection,
+  JSX,
   KindRouter,
   ParameterType,
   type ProjectReflection,
   type Reflection,
-  ReflectionKind
+  ReflectionKind,
+  RendererEvent
 } from 'typedoc'
+import { buildPlayground } from '../playground/buildPlayground.ts'
+import { llmsText } from './llmsText.ts'
 
 /** The path of each guide below `docs`, or else from the top, without its ending. */
 const paths = new WeakMap<Reflection, string>()
@@ -49,9 +54,18 @@ export function load(app: Application): void {
   app.converter.on(Converter.EVENT_CREATE_DECLARATION, (context, declaration) => {
     if (declaration.kindOf(ReflectionKind.Module)) declaration.name = importedAs(context, declaration)
   })
+  app.renderer.hooks.on('sidebar.begin', context => linkTo(context, 'playground.html', 'Playground'))
+  app.renderer.on(RendererEvent.END, ({ outputDirectory }) => {
+    writeFileSync(join(outputDirectory, 'llms.txt'), llmsText())
+  })
+  app.renderer.postRenderAsyncJobs.push(({ outputDirectory }) => buildPlayground(outputDirectory))
   app.on(Application.EVENT_VALIDATE_PROJECT, project => warnOfSilentMembers(app, project))
   app.converter.on(Converter.EVENT_END, ({ project }) => callModulesPackages(project))
 }
+
+/** A link in the side bar to a page of the site that TypeDoc does not make. */
+const linkTo = (context: DefaultThemeRenderContext, path: string, words: string) =>
+  JSX.createElement('p', null, JSX.createElement('a', { href: context.relativeURL(path) }, words))
 
 function headingOf(document: DocumentReflection): string {
   const text = document.content.map(part => part.text).join('')
