@@ -5,6 +5,7 @@
  * @packageDocumentation
  */
 export { createErrorObject } from './createErrorObject.ts'
+export { createEventReader, type ServerSentEvent } from './createEventReader.ts'
 export { type ErrorDataOf, errors, retryableCodes, retryableReasons } from './generated/errors.gen.ts'
 export { isConfirmed, isPending } from './generated/guards.gen.ts'
 export {

@@ -1,10 +1,10 @@
+import { createEventReader, type ServerSentEvent } from '@chain-data/protocol'
 import type { AbortSignalLike } from '../AbortSignalLike.ts'
 import type { Call } from '../Call.ts'
 import type { Core } from '../connect.ts'
 import { need, ProtocolError, TransportError } from '../errors.ts'
 import { type ByteStream, readText } from '../fetchTransport.ts'
 import { startDeadline } from '../startDeadline.ts'
-import { createEventReader, type ServerSentEvent } from './createEventReader.ts'
 
 /** A stream of events that was asked for. */
 export interface EventStream {
@@ -36,6 +36,7 @@ export function openStream(
     need(met, 'this runtime gives no body before its end', 'STREAM_UNSUPPORTED', name)
   // React Native, where the answer to a stream would never come.
   needStreams('ReadableStream' in globalThis)
+  const decoder = new TextDecoder()
   const readEvents = createEventReader()
   const ending = new AbortController()
   let body: ReturnType<NonNullable<ByteStream['getReader']>> | undefined
@@ -86,7 +87,7 @@ export function openStream(
         if (!isStream) await race(Promise.race([arrived, exchange]))
         const value = body && (await race(body.read())).value
         if (value) {
-          const events = readEvents(value)
+          const events = readEvents(decoder.decode(value, { stream: true }))
           unreadBytes = events.length ? 0 : unreadBytes + value.length
           if (unreadBytes <= maxBytes) return events
         }

@@ -2,15 +2,7 @@ import type { CertificateOptions, HistoryCertificate } from '@chain-data/protoco
 import { checkResult } from '@chain-data/protocol/validators'
 import { displayText } from '../../platform/displayText.ts'
 import { isRecord } from '../config/isRecord.ts'
-
-/** The server that `chain-data verify` asks, and the credentials. */
-export interface Verifier {
-  /** Without a slash at its end, and without the endpoint. */
-  readonly url: string
-  readonly projectId: string
-  readonly key: string
-  readonly methodPrefix: string
-}
+import { type AskedServer, describeRefusal } from './findServer.ts'
 
 /** No certificate came. The message is safe for a terminal. */
 export class NoCertificateError extends Error {}
@@ -28,7 +20,7 @@ const mostUnknownMembers = 10_000
  * @throws {NoCertificateError} the server is away, refuses, or answers something else.
  */
 export async function askCertificate(
-  { url, projectId, key, methodPrefix }: Verifier,
+  { url, projectId, key, methodPrefix }: AskedServer,
   chainId: number,
   address: string,
   options: CertificateOptions = {}
@@ -42,7 +34,8 @@ export async function askCertificate(
   })
   const answer = parse(text)
   const error = isRecord(answer) && isRecord(answer.error) ? answer.error : undefined
-  if (error !== undefined) throw new NoCertificateError(describe(error, projectId))
+  if (error !== undefined)
+    throw new NoCertificateError(describeRefusal(error, projectId, 'The server gives no certificate'))
   if (status !== 200 || !isRecord(answer)) {
     throw new NoCertificateError(`What answers at ${url} is not a chain-data server (HTTP ${status}).`)
   }
@@ -93,19 +86,6 @@ function parse(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Words the error of the server. */
-function describe({ message, data }: Record<string, unknown>, projectId: string): string {
-  const { reason, extraMessage, supportedChainIds } = isRecord(data) ? data : {}
-  if (reason === 'UNAUTHENTICATED') {
-    return `The server does not know project ${JSON.stringify(displayText(projectId))} with this key; expected --project and --key of one that it knows.`
-  }
-  const words = [reason, extraMessage ?? message].filter(text => typeof text === 'string').map(displayText)
-  const chains = Array.isArray(supportedChainIds)
-    ? ` It serves ${supportedChainIds.filter(Number.isInteger).join(', ') || 'none'}.`
-    : ''
-  return `The server gives no certificate: ${words.join(': ')}${chains}`
 }
 
 /** @throws {NoCertificateError} it is none. */

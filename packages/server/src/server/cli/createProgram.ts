@@ -4,12 +4,13 @@ import { describeConfig } from '../config/config.ts'
 import { addProjectCommands } from './addProjectCommands.ts'
 import { check } from './check.ts'
 import { init } from './init.ts'
-import { readAddress, readChainId, readPort, readProjectId, readServerUrl } from './options.ts'
+import { readAddress, readAddresses, readChainId, readPort, readProjectId, readServerUrl } from './options.ts'
 import { reporting } from './reporting.ts'
 import { reset } from './reset.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
 import { verify } from './verify.ts'
+import { watch } from './watch.ts'
 
 const usageExit = 2
 
@@ -123,6 +124,30 @@ certificate: wrong usage, a wrong configuration, or a server that gives none.`
     // One of the other codes would say something of the history.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExit))
     .action(verify)
+
+  program
+    .command('watch')
+    .description('print every change of the history of an account while it happens, reorgs included')
+    .argument('<chainId>', 'the EVM chain', readChainId)
+    .argument('<address...>', 'the accounts, 1 to 100: each 0x and 40 digits of hex', readAddresses)
+    .option('-c, --config <file>', 'the configuration of the server: its address, and a project with a key')
+    .option('-u, --url <url>', 'ask this server, in place of the one of the configuration', readServerUrl)
+    .option('-p, --project <projectId>', 'ask as this project', readProjectId)
+    .option('-k, --key <key>', 'its server key, where the configuration does not have it in plain text')
+    .option('--after <cursor>', 'begin after the event with this cursor, or after an x-chain-data-cursor')
+    .option('--json', 'print each event as one JSON object on a line, with its cursor')
+    .addHelpText(
+      'after',
+      `
+The server is asked for svc_watchAddresses. A stream that breaks is connected again, and goes on after its last event.
+
+Examples:
+  chain-data watch 1 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --config chain-data.json
+  chain-data watch 1 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --json | jq .kind
+
+Exit code: 1 when there is no stream, 2 for a wrong configuration. Ctrl-C ends it.`
+    )
+    .action(watch)
 
   addProjectCommands(program)
   return program

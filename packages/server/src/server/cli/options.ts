@@ -59,6 +59,11 @@ export function readAddress(text: string): string {
   throw new InvalidArgumentError('Expected 0x and 40 digits of hex.')
 }
 
+/** Adds an account to those before it. */
+export function readAddresses(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, readAddress(text)]
+}
+
 /** Reads the URL of a server, without slashes at its end. */
 export function readServerUrl(text: string): string {
   const url = text.replace(/\/+$/, '')

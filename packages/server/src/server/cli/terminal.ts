@@ -49,6 +49,14 @@ export function oneLine(value: string): string {
   return value.replace(/\p{Cc}+/gu, ' ')
 }
 
+/** JSON in which no character can move a cursor. */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^ -~]/g,
+    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  )
+}
+
 /** Clears a line of a terminal from the cursor on. */
 export const clearRest = '\u001b[K'
 

@@ -7,21 +7,21 @@ export interface ServerSentEvent {
 }
 
 /**
- * Reads Server-Sent Events from the chunks of a body, wherever these are split. Names of events, comments and `retry` are
+ * Reads Server-Sent Events from the parts of a body, wherever it is split. Names of events, comments and `retry` are
  * passed over: this service sends none that means anything.
  *
- * @returns A function that gives the messages which a chunk completes. A message that the end of the body cuts off is none.
+ * @returns A function that takes the next part, decoded by one `TextDecoder` for the whole body, and gives the messages which it
+ *   completes. A message that the end of the body cuts off is none.
  * @see WHATWG HTML, 9.2.6 Interpreting an event stream
  */
-export function createEventReader(): (chunk: Uint8Array) => ServerSentEvent[] {
-  const decoder = new TextDecoder()
+export function createEventReader(): (text: string) => ServerSentEvent[] {
   let rest = ''
   let id: string | undefined
   let data: string[] = []
-  return chunk => {
+  return text => {
     const events: ServerSentEvent[] = []
     // A carriage return at the end may be the first half of a line end.
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/)
+    const lines = (rest + text).split(/\r\n|\n|\r(?!$)/)
     rest = `${lines.pop()}`
     for (const line of lines) {
       const [, name, value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? []
