@@ -141,6 +141,17 @@ export interface LimitFigures {
   readonly throttledLogins: number
 }
 
+/** Streams of events of one chain. */
+export interface EventFigures {
+  readonly chainId: number
+  /** Open now. */
+  readonly streams: number
+  /** Events written since the start, `synced` included. */
+  readonly sent: number
+  /** Times that a stream was read too slowly to be given changes as they come, since the start. */
+  readonly behind: number
+}
+
 /** How a server fares, read whenever it is asked. */
 export interface ServerFigures {
   /** One for each EVM chain, in the order of the configuration. */
@@ -150,6 +161,8 @@ export interface ServerFigures {
   /** The nodes and the indexer of each EVM chain, in the order of `chainStates`. */
   readonly nodeFigures: () => readonly NodeFigures[]
   readonly metadataFigures: () => MetadataFigures | undefined
+  /** One for each EVM chain. */
+  readonly eventFigures: () => readonly EventFigures[]
   /** Number of times that something stored in a cache differed from its checksum, by cache. */
   readonly cacheDamages: () => ReadonlyMap<string, number>
   /** Names an EVM chain for people: `Polygon (137)`, or `Chain 31337` where only the id is known. */

@@ -12,12 +12,15 @@ import {
   createGetTransactionsByAddress,
   type HistoryOptions
 } from '../../src/server/methods/svc_getTransactionsByAddress.ts'
+import { createWatchAddresses } from '../../src/server/methods/svc_watchAddresses.ts'
 import { type ServiceChanges, type StartedService, startService } from './startService.ts'
 
 export interface StartedHistory {
   readonly service: StartedService
   readonly writer: StoreWriter
   readonly reader: StoreReader
+  /** Of streams that could not read the log of changes. */
+  readonly failures: readonly unknown[]
   /** What the indexer would report; a test may replace it. */
   status: SyncStatus
   dispose(): Promise<void>
@@ -53,12 +56,18 @@ export async function startHistory(
     clock: { now: Date.now },
     ...options
   })
+  const watched = createWatchAddresses({
+    chains: new Map([[1, { chainId: 1, reader, status: () => started.status }]]),
+    ...{ serveWhileSyncing: false, formatAddress: createAddressFormat(), clock: { now: Date.now } },
+    onFailure: (_, failure) => failures.push(failure)
+  })
+  const failures: unknown[] = []
   const service = startService({
-    handlers: { svc_getTransactionsByAddress: history },
+    handlers: { svc_getTransactionsByAddress: history, svc_watchAddresses: watched.handler },
     ...(options.limits ? { limits: options.limits } : {})
   })
   return Object.assign(started, {
-    service,
+    ...{ service, failures },
     writer,
     reader,
     async dispose() {

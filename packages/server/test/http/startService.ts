@@ -66,6 +66,7 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       chainStates,
       solanaStates,
       nodeFigures: () => [],
+      eventFigures: () => [],
       metadataFigures: () => undefined,
       cacheDamages: () => new Map(),
       chainLabel: chainId => `Chain ${chainId}`
@@ -82,6 +83,7 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       enhancedGetTransactionsByAddress: notCalled,
       svc_getSyncStatus: notCalled,
       svc_verifyHistory: notCalled,
+      svc_watchAddresses: notCalled,
       ...changes.handlers
     },
     limits: {
@@ -89,6 +91,7 @@ export function startService(changes: ServiceChanges = {}): StartedService {
       jsonDepth: limits.jsonDepth,
       batchEntries: limits.batchRequests,
       requestsInFlight: 1_000,
+      streams: 100,
       requestDeadlineMs: limits.requestDeadlineMs,
       streamIdleMs: limits.streamIdleMs,
       responseBytes: null,

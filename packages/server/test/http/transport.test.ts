@@ -275,7 +275,7 @@ describe('a browser', () => {
       expect(Object.fromEntries(headers)).toMatchObject({
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'POST',
-        'access-control-allow-headers': 'Authorization, Content-Type',
+        'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
         'access-control-max-age': '7200',
         vary: 'Origin'
       })

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import { patient } from '../../../../.config/patience.ts'
-import { exactJson } from '../../src/server/rpc/envelope.ts'
+import { exactJson } from '../../src/platform/exactJson.ts'
 import {
   type Answer,
   after,

@@ -4,9 +4,9 @@ import { decodeDetailed } from '../../src/index/record/details.ts'
 import { decodePending, encodePending } from '../../src/index/record/record.ts'
 import { encodeConfirmed } from '../../src/index/test/encodeConfirmed.ts'
 import type { Address } from '../../src/model/evm.ts'
+import { exactJson } from '../../src/platform/exactJson.ts'
 import { createAddressFormat } from '../../src/server/methods/addressFormat.ts'
 import { createRecordWriter, toTransactionRecord } from '../../src/server/methods/createRecordWriter.ts'
-import { exactJson } from '../../src/server/rpc/envelope.ts'
 
 /** Bytes as some version stored them, and the text that it wrote of them. Nothing here changes: indexes hold such bytes. */
 interface Golden {

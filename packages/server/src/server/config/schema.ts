@@ -210,6 +210,7 @@ export const configSchema = z
       batchEntries: positive(specLimits.batchRequests, 10_000, 'most requests of a batch'),
       headerBytes: positive(specLimits.headerBytes, 1_048_576, 'largest request head in bytes'),
       requestsInFlight: positive(1_000, 1_000_000, 'requests answered at the same time, more are refused'),
+      streams: positive(2_000, 1_000_000, 'streams of events open at the same time, more are refused'),
       requestDeadlineMs: positive(
         specLimits.requestDeadlineMs,
         600_000,

@@ -10,7 +10,7 @@ import type { Dispatch } from '../rpc/createDispatch.ts'
 import { failureText } from '../rpc/envelope.ts'
 import type { RequestBody } from '../rpc/readBody.ts'
 import type { WireError } from '../rpc/toWireError.ts'
-import type { HttpAnswer } from './exchange.ts'
+import type { HttpAnswer, HttpRequest } from './exchange.ts'
 import { type Arrival, type Guard, watchBody } from './guards.ts'
 import type { Target } from './requestForm.ts'
 
@@ -35,10 +35,13 @@ export function countAnswers(
       if (request.method !== 'HEAD') metrics.countSent(byteLengthOf(body))
       return answer
     }
-    metrics.beginStream()
+    // Streams of events are counted where they are bounded.
+    if (!answer.isEvents) metrics.beginStream()
     const counted = watchBody(body, {
       piece: piece => metrics.countSent(Buffer.byteLength(piece)),
-      ended: metrics.endStream
+      ended: () => {
+        if (!answer.isEvents) metrics.endStream()
+      }
     })
     return { ...answer, body: counted }
   }
@@ -91,19 +94,45 @@ export function answerBody(
 ): (call: ReadRequest) => Promise<HttpAnswer> {
   return async ({ request, requestId, endpoint, urlChainId, caller, body, quota }) => {
     const origin = {
-      ...{ endpoint, urlChainId, requestId, projectId: caller.projectId },
+      ...{ endpoint, urlChainId, requestId, projectId: caller.projectId, isBatch: body.isBatch },
       nextTurn: (had: number) => nextTurn(caller, had),
       get signal() {
         return request.signal
+      },
+      get acceptsEvents() {
+        return acceptsEvents(request)
+      },
+      get lastEventId() {
+        return request.header('last-event-id')
       }
     }
-    const { coverage, ...answer } = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
-    const headers = coverage.length === 0 ? plainHeaders : { ...plainHeaders, ...coverageHeader(coverage) }
+    const answered = await answerCalls(dispatch, body, origin, quota, metrics.countRefusal)
+    const { coverage, cursor, ...answer } = answered
+    const headers = {
+      ...(answer.isEvents ? streamHeaders : plainHeaders),
+      ...(coverage.length > 0 && coverageHeader(coverage)),
+      ...(cursor !== undefined && { 'x-chain-data-cursor': cursor })
+    }
     return { ...answer, headers }
   }
 }
 
 const plainHeaders = { 'content-type': transport.responseContentType }
+
+/** Headers of a stream of events. Proxies and hosts that keep to them neither collect nor compress it. */
+export const streamHeaders = {
+  'content-type': transport.streamContentType,
+  ...transport.streamHeaders
+}
+
+/** Returns whether a request names streams of events among what it accepts; that it accepts anything is not enough. */
+export function acceptsEvents({ header }: Pick<HttpRequest, 'header'>): boolean {
+  const ranges = (header('accept') ?? '').toLowerCase().split(',')
+  return ranges.some(range => {
+    const [type = '', ...parameters] = range.split(';').map(part => part.trim())
+    return type === transport.streamContentType && !parameters.some(each => /^q=0(\.0*)?$/.test(each))
+  })
+}
 
 /** Largest integer of a structured header (RFC 9651, section 3.3.1). */
 const largestInteger = 999_999_999_999_999

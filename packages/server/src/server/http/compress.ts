@@ -22,6 +22,8 @@ const streamsAtOnce = 2
  *
  * @param isBusy - the server has better use for its time.
  * @param usable - those that may be used, the preferred one first.
+ * A stream of events is never compressed: it would be held back until there is enough of it.
+ *
  * @remarks A caller who refuses a body as it is (`identity;q=0`) always gets a coded one, if there is one that it accepts.
  */
 export function compressAnswers(isBusy: () => boolean, usable: readonly Coding[] = codings): Guard {
@@ -63,7 +65,8 @@ export function compressAnswers(isBusy: () => boolean, usable: readonly Coding[]
     if (choice === undefined) return next({})
     const { coding, isRequired } = choice
     const encode = (answer: HttpAnswer): HttpAnswer | Promise<HttpAnswer> => {
-      const body = answer.body === '' ? undefined : compressBody(coding, answer.body, isRequired)
+      const body =
+        answer.body === '' || answer.isEvents ? undefined : compressBody(coding, answer.body, isRequired)
       if (body === undefined) return answer
       const headers = { ...answer.headers, 'content-encoding': coding }
       return body instanceof Promise

@@ -8,6 +8,7 @@ import type { ProjectVerifier } from '../projects/createProjectVerifier.ts'
 import { createDispatch, type DispatchOptions } from '../rpc/createDispatch.ts'
 import { toWireError } from '../rpc/toWireError.ts'
 import { answerBody, answerErrors, countAnswers } from './answers.ts'
+import { boundStreams } from './boundStreams.ts'
 import { findClientAddress } from './clientAddress.ts'
 import { compressAnswers } from './compress.ts'
 import { createFetchHandler, type FetchHandler } from './createFetchHandler.ts'
@@ -55,6 +56,7 @@ export interface ServiceOptions {
     readonly jsonDepth: number
     readonly batchEntries: number
     readonly requestsInFlight: number
+    readonly streams: number
   }
   /** Maximum of snapshots of the store open at the same time; absent: 64, the maximum of SQLite. */
   readonly answersAtOnce?: number
@@ -81,7 +83,7 @@ export interface Service {
   inFlight(): number
   /** From now on `/health/ready` says 503 and connections are not kept; RPC requests are still answered. */
   beginDraining(): void
-  /** From now on new RPC requests are refused too. */
+  /** From now on new RPC requests are refused too, and streams of events end. */
   beginClosing(): void
   /** Counts what a listener refuses before it comes here. */
   readonly countRefusal: (reason: string) => void
@@ -97,6 +99,7 @@ export function createService(options: ServiceOptions): Service {
   const metrics = createMetrics({
     ...figures,
     inFlight: () => overload.inFlight(),
+    openEventStreams: () => streams.open(),
     ownsProcess: options.ownsProcess ?? false,
     limitFigures: () => ({ ...overload.figures(), throttledLogins: throttle?.throttled() ?? 0 })
   })
@@ -126,6 +129,8 @@ export function createService(options: ServiceOptions): Service {
     metrics,
     onDamage: options.onDamage
   })
+  const { streams: maxStreams, streamIdleMs: idleMs } = limits
+  const streams = boundStreams({ streams: maxStreams, idleMs, metrics, logger })
   const count = countAnswers(metrics, logger)
   const answerFailures = answerErrors((failure, requestId) => {
     const wireError = toWireError(failure, { requestId, logger })
@@ -150,6 +155,7 @@ export function createService(options: ServiceOptions): Service {
       .guard(compressAnswers(overload.isBusy))
       .guard(requireJson)
       .guard(share)
+      .guard(streams.guard)
       .guard(readText(limits.bodyBytes))
       .guard(readCalls(quota, limits))
       .answer(answerBody(dispatch, metrics, overload.nextTurn))
@@ -171,6 +177,7 @@ export function createService(options: ServiceOptions): Service {
     beginClosing() {
       operator.stop()
       overload.beginClosing()
+      streams.endAll()
     },
     fetch: createFetchHandler(handle, limits.streamIdleMs),
     nodeHandler: createNodeHandler(handle, limits.streamIdleMs),

@@ -45,6 +45,8 @@ export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: WholeBody | BodyStream
+  /** The body is a stream of events, which may last for days: it is no request under way. */
+  readonly isEvents?: true
 }
 
 /** Answers any request. Never rejects. */

@@ -60,11 +60,12 @@ function listOf<Known extends object>(steps: readonly Step[]): GuardList<Known> 
   }
 }
 
-/** Runs `end` once: when the answer is sent or dropped, or when there is none. */
+/** Runs `end` once: when the answer is sent or dropped, when there is none, or when a stream of events begins. */
 export function holdUntilEnd(answering: Promise<HttpAnswer>, end: () => void): Promise<HttpAnswer> {
   return answering.then(
     answer => {
-      if (isStream(answer.body)) return { ...answer, body: watchBody(answer.body, { ended: end }) }
+      if (isStream(answer.body) && !answer.isEvents)
+        return { ...answer, body: watchBody(answer.body, { ended: end }) }
       end()
       return answer
     },

@@ -12,6 +12,13 @@ interface Addressed extends Arrival {
   readonly address: string | undefined
 }
 
+/** What credentials show. */
+export interface LoggedIn {
+  readonly caller: Caller
+  /** Checks the same credentials again, for an answer that lasts. False only where they are known to be wrong. */
+  readonly isStillCaller: () => Promise<boolean>
+}
+
 /**
  * Checks credentials. Nothing of a key is kept, and an unknown project costs the same as a wrong key.
  *
@@ -23,7 +30,7 @@ export function checkLogin(options: {
   readonly keyRing: Pick<KeyRing, 'has' | 'find'>
   readonly verifier?: ProjectVerifier | undefined
   readonly throttle?: LoginThrottle | undefined
-}): Guard<Addressed, { readonly caller: Caller }> {
+}): Guard<Addressed, LoggedIn> {
   const { keyRing, verifier, throttle } = options
 
   async function authenticate(
@@ -51,7 +58,19 @@ export function checkLogin(options: {
     if (caller.origins && (origin === undefined || !caller.origins.includes(origin))) {
       throw new Refusal('FORBIDDEN_ORIGIN', 'This key may not be used from this origin.', {})
     }
-    return next({ caller })
+    const isStillCaller = async () => {
+      // Read anew from the request: nothing else keeps the key.
+      const same = readBasicCredentials(request.header('authorization'))
+      if (same === undefined) return false
+      try {
+        const found = await authenticate({ ...same, origin, address })
+        return found !== undefined && (!found.origins || found.origins.includes(origin ?? ''))
+      } catch {
+        // The host does not answer whose key it is.
+        return true
+      }
+    }
+    return next({ caller, isStillCaller })
   }
 }
 

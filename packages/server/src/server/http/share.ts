@@ -54,14 +54,14 @@ export function shareRequests(limits: {
     const giveBack = requests(call)
     if (giveBack === undefined) throw tooMany('Too many requests of this caller are under way.')
     const answering = next({}).then(answer =>
-      isStream(answer.body) ? boundLong(call, answer, answer.body) : answer
+      isStream(answer.body) && !answer.isEvents ? boundLong(call, answer, answer.body) : answer
     )
     return holdUntilEnd(answering, giveBack)
   }
 }
 
 /** Takes room for one of `total`; the function that comes back gives it back, once. */
-function createShares(total: number): (call: Identified) => (() => void) | undefined {
+export function createShares(total: number): (call: Identified) => (() => void) | undefined {
   const permits = createKeyedPermits()
   const largest = (kind: keyof typeof parts) => Math.ceil(parts[kind] * total)
   return ({ caller: { kind, projectId }, address }) => {

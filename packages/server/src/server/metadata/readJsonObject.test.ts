@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exactJson } from '../rpc/envelope.ts'
+import { exactJson } from '../../platform/exactJson.ts'
 import { charsetOf, readJsonObject, toUtf8 } from './readJsonObject.ts'
 
 const read = (text: string, charset?: string) => readJsonObject(Buffer.from(text), charset)

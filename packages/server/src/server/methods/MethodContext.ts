@@ -14,6 +14,10 @@ export interface MethodContext {
   readonly pause?: (() => Promise<unknown> | undefined) | undefined
   /** Called with what the answer covers, before its first byte; the response has it in a header. */
   readonly onCoverage?: (coverage: AnswerCoverage) => void
+  /** Called with the cursor of the answer, before its first byte; the response has it in a header. */
+  readonly onCursor?: (cursor: string) => void
+  /** Of a stream of events, the id of the last one that its caller has. */
+  readonly lastEventId?: string
   /** Called with damage of the index that the answer names in place of failing. */
   readonly onDamage?: (damage: IndexDamagedError) => void
 }
@@ -22,7 +26,8 @@ export interface MethodContext {
 export type Handlers = Omit<
   MethodHandlers<MethodContext, ResultStream | ResultText>,
   'rpc.discover' | 'svc_watchAddresses'
->
+> &
+  Pick<MethodHandlers<MethodContext, ResultEvents>, 'svc_watchAddresses'>
 
 /**
  * The parts of the chain that a call is about.
@@ -77,4 +82,17 @@ export class ResultText {
   constructor(text: string) {
     this.bytes = Buffer.from(text, 'latin1')
   }
+}
+
+/** A result without an end: texts of Server-Sent Events, as they come. Its receiver must call `return` in the end. */
+export class ResultEvents {
+  readonly texts: ResultEventTexts
+
+  constructor(texts: ResultEventTexts) {
+    this.texts = texts
+  }
+}
+
+interface ResultEventTexts extends AsyncIterator<string, undefined> {
+  return(): Promise<IteratorResult<string, undefined>>
 }

@@ -6,7 +6,7 @@ import { arbitraryConfirmed } from '../../index/test/arbitraries.ts'
 import { encodeConfirmed } from '../../index/test/encodeConfirmed.ts'
 import { decodeRecords } from '../../index/test/readAll.ts'
 import type { ConfirmedTransaction } from '../../model/evm.ts'
-import { exactJson } from '../rpc/envelope.ts'
+import { exactJson } from '../../platform/exactJson.ts'
 import { createAddressFormat } from './addressFormat.ts'
 import { createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 

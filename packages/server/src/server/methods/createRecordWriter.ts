@@ -1,4 +1,4 @@
-import type { TransactionRecord } from '@chain-data/protocol'
+import type { HistoryPage, TransactionRecord } from '@chain-data/protocol'
 import { addressBytes } from '../../index/record/hexBytes.ts'
 import { fieldIndex, hashLength, RecordParts } from '../../index/record/RecordParts.ts'
 import type { RecordChunk } from '../../index/record/record.ts'
@@ -18,6 +18,20 @@ export interface Attached {
   readonly transfers: boolean
   readonly internal: boolean
   readonly operations: boolean
+}
+
+/** @returns what a caller asks to be attached; absent: nothing. */
+export function attachedTo(
+  address: Address,
+  { include = [] }: Pick<HistoryPage, 'include'>
+): Attached | undefined {
+  if (include.length === 0) return undefined
+  return {
+    address,
+    transfers: include.includes('transfers'),
+    internal: include.includes('internal'),
+    operations: include.includes('operations')
+  }
 }
 
 /**

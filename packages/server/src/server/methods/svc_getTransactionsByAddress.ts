@@ -1,4 +1,5 @@
 import type { HistoryPage } from '@chain-data/protocol'
+import type { ChangeBounds } from '../../index/port/changes.ts'
 import type { HistoryReader } from '../../index/port/history.ts'
 import type { PoolReader } from '../../index/port/pool.ts'
 import type { IndexState, StoreReader } from '../../index/port/store.ts'
@@ -8,10 +9,11 @@ import type { Address, Hash, PendingTransaction } from '../../model/evm.ts'
 import type { SyncStatus } from '../../model/sync.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { Refusal } from '../../platform/refusal.ts'
+import { formatCursor } from '../live/cursor.ts'
 import type { FormatAddress } from './addressFormat.ts'
 import { coverageBelow } from './coverageBelow.ts'
 import { type ConfirmedPage, createPageTexts, type HistoryView } from './createPageTexts.ts'
-import { type Attached, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
+import { attachedTo, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 import {
   chainOf,
   type Handlers,
@@ -92,6 +94,7 @@ export function createGetTransactionsByAddress(
     const coverage = coverages.get(state) ?? coverageIn(chain.chainId, state, { deepHistory: 'none' })
     coverages.set(state, coverage)
     context.onCoverage?.(coverage)
+    if (rules.isFirstPage) reportCursor(state.changes, context)
     return kept
   }
 
@@ -121,6 +124,7 @@ export function createGetTransactionsByAddress(
       }
       const missing = await requireWhole(snapshot, below, asked, maxUnpaged)
       if (missing !== undefined) return missing
+      if (isFirstPage) reportCursor(await snapshot.changeBounds(), context)
       context.onCoverage?.(await coverageOf(chainId, snapshot, await coverageBelow(source, below)))
       const view = below === undefined ? snapshot : joinBelow(snapshot, below)
       const kept = asked.isWhole && hasLimit(asked) ? await pageTexts.find(view, asked) : undefined
@@ -148,6 +152,11 @@ export function createGetTransactionsByAddress(
   }
 }
 
+/** Names the position that an answer is read at, from which a stream of events goes on. */
+function reportCursor({ log, newest }: ChangeBounds, context: MethodContext): void {
+  context.onCursor?.(formatCursor({ log, position: newest }))
+}
+
 function namePage(chainId: number, address: Address, page: HistoryPage) {
   const before = page.before?.toLowerCase() as Hash | undefined
   return { chainId, address, limit: page.limit, before, attached: attachedTo(address, page) }
@@ -166,16 +175,6 @@ function hasLimit<Asked extends { readonly limit: number | undefined }>(
   asked: Asked
 ): asked is Asked & { readonly limit: number } {
   return asked.limit !== undefined
-}
-
-function attachedTo(address: Address, { include = [] }: HistoryPage): Attached | undefined {
-  if (include.length === 0) return undefined
-  return {
-    address,
-    transfers: include.includes('transfers'),
-    internal: include.includes('internal'),
-    operations: include.includes('operations')
-  }
 }
 
 /** Opens a page: the first begins with what is pending; a later one after the record that `before` names. */

@@ -12,7 +12,7 @@ import type {
   TokenTransfer,
   UserOperation
 } from '../../model/evm.ts'
-import { exactJson } from '../rpc/envelope.ts'
+import { exactJson } from '../../platform/exactJson.ts'
 import { createAddressFormat } from './addressFormat.ts'
 import { type Attached, createRecordWriter, toTransactionRecord } from './createRecordWriter.ts'
 

@@ -36,6 +36,8 @@ export interface Counts {
   beginStream(): void
   /** Counts the end of such an answer, however it ended. */
   endStream(): void
+  /** Counts the end of a stream of events. */
+  countStreamEnd(reason: string): void
   /** By method name in the document; `unknown`: methods that are not served. */
   readonly calls: ReadonlyMap<string, CallCounts>
   /** By reason. */
@@ -44,6 +46,8 @@ export interface Counts {
   readonly damages: ReadonlyMap<number, ReadonlyMap<string, number>>
   /** By status. */
   readonly answers: ReadonlyMap<string, number>
+  /** Ended streams of events, by reason. */
+  readonly streamEnds: ReadonlyMap<string, number>
   sentBytes(): number
   openStreams(): number
 }
@@ -53,6 +57,7 @@ export function createCounts(): Counts {
   const calls = new Map<string, { outcomes: Map<string, number>; durations: Histogram }>()
   const refusals = new Map<string, number>()
   const answers = new Map<string, number>()
+  const streamEnds = new Map<string, number>()
   const damages = new Map<number, Map<string, number>>()
   let sentBytes = 0
   let openStreams = 0
@@ -79,7 +84,8 @@ export function createCounts(): Counts {
     endStream() {
       openStreams--
     },
-    ...{ calls, refusals, answers, damages },
+    countStreamEnd: reason => increment(streamEnds, reason),
+    ...{ calls, refusals, answers, damages, streamEnds },
     sentBytes: () => sentBytes,
     openStreams: () => openStreams
   }

@@ -23,6 +23,8 @@ export interface Metrics extends Counts {
 interface MetricSources extends ServerFigures {
   /** Requests being answered right now. */
   readonly inFlight: () => number
+  /** Streams of events open right now. */
+  readonly openEventStreams: () => number
   readonly limitFigures: () => LimitFigures
   /** The page includes the process: memory, CPU, event loop, garbage collection. */
   readonly ownsProcess: boolean
@@ -33,6 +35,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const page = createMetricsPage()
   const counts = createCounts()
   addCallerMetrics(page, counts, sources.inFlight)
+  addEventMetrics(page, counts, sources)
   addSyncMetrics(page, sources.chainStates)
   addIntegrityMetrics(page, sources.chainStates)
   addStateMetrics(page, () => [...sources.chainStates(), ...sources.solanaStates()])
@@ -77,6 +80,23 @@ function addCallerMetrics(page: MetricsPage, counts: Counts, inFlight: () => num
   gauge('requests_in_flight', 'Requests being answered now.', inFlight)
   const build = { version: packageFile.version, node: process.versions.node }
   page.gauge('build_info', 'Always 1; which version this is and which Node runs it.', () => [[build, 1]])
+}
+
+/** Adds what the streams of svc_watchAddresses do. */
+function addEventMetrics(
+  page: MetricsPage,
+  counts: Counts,
+  { openEventStreams, eventFigures }: Pick<MetricSources, 'openEventStreams' | 'eventFigures'>
+): void {
+  const one = metricsOf(page, () => [counts], { prefix: 'event_streams_' })
+  one.gauge('open', 'Streams of events open now.', openEventStreams)
+  const endsHelp =
+    'Streams of events that ended, by reason: caller (it left), slow (it took nothing), revoked, closing, failed.'
+  page.counter('event_streams_ended', endsHelp, () => rowsBy('reason', counts.streamEnds))
+  const { counter } = metricsOf(page, eventFigures, { labels: chainLabel })
+  counter('events_sent', 'Events written to streams, `synced` included.', f => f.sent)
+  const behindHelp = 'Times that a stream was read too slowly and left out until it had caught up by itself.'
+  counter('event_streams_behind', behindHelp, f => f.behind)
 }
 
 /** Adds how each chain stands, those of Solana too, which have no index. */

@@ -25,6 +25,10 @@ export interface BodyAnswer {
   readonly body: AnswerBody
   /** The coverage that the methods reported; empty where they reported none, or not every result is known yet. */
   readonly coverage: readonly AnswerCoverage[]
+  /** The cursor that the method of a single call reported. */
+  readonly cursor?: string
+  /** The body is a stream of events. */
+  readonly isEvents?: true
 }
 
 /** Entries of a batch answered at the same time: enough to overlap waits, few enough to bound what one request holds. */
@@ -46,9 +50,9 @@ export async function answerCalls(
 ): Promise<BodyAnswer> {
   const [single] = requests
   if (!isBatch && single !== undefined) {
-    const answer = await dispatch(single, origin)
-    const status = answer.reason === undefined ? 200 : errors[answer.reason].httpStatus
-    return { status, body: answer.body, coverage: coverageOf([answer]) }
+    const { reason, coverage, ...answer } = await dispatch(single, origin)
+    const status = reason === undefined ? 200 : errors[reason].httpStatus
+    return { status, ...answer, coverage: coverage === undefined ? [] : [coverage] }
   }
   const answers: Answer[] = []
   const answerOne = async (request: RawRequest, index: number): Promise<Answer> => {

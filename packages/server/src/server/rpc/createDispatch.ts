@@ -12,10 +12,17 @@ import { checkParams, checkRequest } from '@chain-data/protocol/validators'
 import type { AnswerCoverage } from '../../model/coverage.ts'
 import { withinDeadline } from '../../platform/concurrency/deadline.ts'
 import type { Damage } from '../../platform/errors.ts'
+import { exactJson } from '../../platform/exactJson.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { present } from '../../platform/present.ts'
 import { Refusal } from '../../platform/refusal.ts'
-import { type Handlers, type MethodContext, ResultStream, ResultText } from '../methods/MethodContext.ts'
+import {
+  type Handlers,
+  type MethodContext,
+  ResultEvents,
+  ResultStream,
+  ResultText
+} from '../methods/MethodContext.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type AnswerBody, byteLengthOf, isStream, type WholeBody } from './answerBody.ts'
 import { createDamageReport } from './createDamageReport.ts'
@@ -24,7 +31,6 @@ import {
   answerHead,
   type CallOrigin,
   chainOf,
-  exactJson,
   failureText,
   type RawRequest,
   successPrefix,
@@ -40,6 +46,10 @@ export interface Answer {
   readonly reason?: ErrorReason
   /** The coverage that the method reported; absent: none. */
   readonly coverage?: AnswerCoverage
+  /** The cursor that the method reported; absent: none. */
+  readonly cursor?: string
+  /** The body is a stream of events. */
+  readonly isEvents?: true
 }
 
 /** Answers one request. Never rejects: a failure is an answer too. */
@@ -67,11 +77,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const { onDamage } = options
   const reportDamage = createDamageReport({ logger, metrics, ...present({ onDamage }) })
   const document = documentWithPrefix(methodPrefix)
-  const handlers: MethodHandlers<MethodContext, ResultStream | ResultText> = {
+  const handlers: MethodHandlers<MethodContext, ResultStream | ResultText | ResultEvents> = {
     ...options.handlers,
-    'rpc.discover': async () => document,
-    svc_watchAddresses: () =>
-      Promise.reject(new Refusal('METHOD_NOT_FOUND', 'This server does not serve streams of events yet.', {}))
+    'rpc.discover': async () => document
   }
 
   return async (request, origin) => {
@@ -87,6 +95,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const params: unknown = Reflect.get(request.value as object, 'params')
       const wrong = checkParams(method, params)
       if (wrong) throw mistake('INVALID_PARAMS', wrong.path, wrong.message)
+      if (methodFacts[method].streams) requireStream(request, origin)
       answer = await run(method, params, head, chainId, origin)
     } catch (failure) {
       const { reason, error } = toWireError(failure, {
@@ -142,6 +151,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { requestDeadlineMs, streamIdleMs, responseBytes } = limits
     let coverage: AnswerCoverage | undefined
     let turns = 1
+    let cursor: string | undefined
+    let isEvents: true | undefined
     const reported = (failure: unknown) => {
       reportDamage(failure, chainId)
       throw failure
@@ -159,11 +170,19 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         onCoverage: found => {
           coverage = found
         },
+        onCursor: found => {
+          cursor = found
+        },
+        ...(origin.lastEventId ? { lastEventId: origin.lastEventId } : {}),
         onDamage: damage => reportDamage(damage, chainId)
       }
       const result = await handler(params, context).catch(reported)
       if (result instanceof ResultText) {
         return bounded([`${successPrefix(head)}[`, result, `]${successSuffix}`])
+      }
+      if (result instanceof ResultEvents) {
+        isEvents = true
+        return result.texts
       }
       if (!(result instanceof ResultStream)) {
         return bounded(successPrefix(head) + exactJson(result) + successSuffix)
@@ -185,7 +204,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     }
     try {
       const body = await withinDeadline(deadline, work)
-      return { body, ...(coverage === undefined ? {} : { coverage }) }
+      return { body, ...present({ coverage, cursor, isEvents }) }
     } catch (failure) {
       throw origin.signal.aborted ? new Refusal('UPSTREAM_UNAVAILABLE', 'The caller went away.', {}) : failure
     }
@@ -212,6 +231,18 @@ function checkEnvelope({ value, idText, repeated }: RawRequest): void {
   }
   // A wrong chainId, and params by name, leave it a request: they are refused after the method is known.
   if (found?.reason === 'INVALID_REQUEST') throw mistake('INVALID_REQUEST', found.path, found.message)
+}
+
+/** Refuses a call whose answer is a stream of events, where its caller does not take one. */
+function requireStream({ value }: RawRequest, { isBatch, acceptsEvents }: CallOrigin): void {
+  const method = shorten(String(Reflect.get(value as object, 'method')))
+  if (isBatch) {
+    const message = `${method} answers with a stream of events: send it alone, not in a batch.`
+    throw new Refusal('INVALID_REQUEST', message, {})
+  }
+  if (acceptsEvents) return
+  const message = `${method} answers with a stream of events: send the header accept: text/event-stream.`
+  throw new Refusal('INVALID_REQUEST', message, {})
 }
 
 /** Refuses a request, or its params, for what is wrong at `path`. */

@@ -1,7 +1,7 @@
+import { exactJson } from '../../platform/exactJson.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import type { ResultStream } from '../methods/MethodContext.ts'
 import { type AnswerBody, isStream, type PieceStream } from './answerBody.ts'
-import { exactJson } from './envelope.ts'
 
 /** Answers up to this many characters are sent whole, with their length; longer ones as they are read. */
 const maxWholeChars = 262_144

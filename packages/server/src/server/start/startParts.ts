@@ -12,7 +12,7 @@ import { createSolanaRpc } from '../../nodes/solana/rpc.ts'
 import { TOKEN_PROGRAM } from '../../nodes/solana/solanaAddress.ts'
 import { BoundedMap } from '../../platform/boundedMap.ts'
 import { systemClock } from '../../platform/clock.ts'
-import { type Damage, NodeUnavailableError } from '../../platform/errors.ts'
+import { type Damage, IndexDamagedError, NodeUnavailableError } from '../../platform/errors.ts'
 import type { NodeFigures, ServerFigures } from '../../platform/figures.ts'
 import type { Logger } from '../../platform/logger.ts'
 import { createSolanaHoldings, type SolanaHoldingsReader } from '../../solana/holdings/holdings.ts'
@@ -31,6 +31,7 @@ import { createGetSyncStatus } from '../methods/svc_getSyncStatus.ts'
 import { createGetTokensAndNFTs } from '../methods/svc_getTokensAndNFTs.ts'
 import { createGetTransactionsByAddress } from '../methods/svc_getTransactionsByAddress.ts'
 import { createVerifyHistory } from '../methods/svc_verifyHistory.ts'
+import { createWatchAddresses } from '../methods/svc_watchAddresses.ts'
 import { openMetadataSources } from './openMetadataSources.ts'
 import type { Stores } from './openStores.ts'
 import { startIndexing } from './startIndexing.ts'
@@ -164,8 +165,21 @@ export async function startParts(
   const { metadataWaitMs } = config.limits
   const { maxUnpaged, serveWhileSyncing, cacheBytes } = config.history
 
+  const reportDamage = (chainId: number, damage: Damage) => {
+    const reported = evmById.get(chainId)?.reader.reportDamage(damage)
+    reported?.catch((error: unknown) =>
+      logger.warn('damage cannot be reported to the writer of the index', { chainId, error })
+    )
+  }
+  const watched = createWatchAddresses({
+    ...{ chains: evmById, serveWhileSyncing, clock: systemClock },
+    formatAddress: createAddressFormat(),
+    onFailure: warnOfFailures(logger, reportDamage)
+  })
+
   return {
     handlers: {
+      svc_watchAddresses: watched.handler,
       svc_getTransactionsByAddress: createGetTransactionsByAddress({
         chains: evmById,
         maxUnpaged,
@@ -204,15 +218,11 @@ export async function startParts(
       solanaStates: () => solanaChains.map(({ state }) => state()),
       nodeFigures: () => evmChains.map(chain => chain.figures()),
       metadataFigures: metadata.figures,
+      eventFigures: watched.figures,
       cacheDamages: stores.cacheDamages,
       chainLabel: chainId => labelChain(chainId, names.get(chainId))
     },
-    reportDamage(chainId, damage) {
-      const reported = evmById.get(chainId)?.reader.reportDamage(damage)
-      reported?.catch((error: unknown) =>
-        logger.warn('damage cannot be reported to the writer of the index', { chainId, error })
-      )
-    },
+    reportDamage,
     stopIndexing: indexing.stop,
     async close() {
       metadata.close()
@@ -251,6 +261,20 @@ function checkAfterFailure(
         throw error
       }
     }
+  }
+}
+
+/** Failures to read a log of changes come each second, of each stream that reads it for itself: one of them in a minute is logged. */
+function warnOfFailures(
+  logger: Logger,
+  reportDamage: (chainId: number, damage: Damage) => void
+): (chainId: number, failure: unknown) => void {
+  const warnedMs = new Map<number, number>()
+  return (chainId, failure) => {
+    if (performance.now() - (warnedMs.get(chainId) ?? Number.NEGATIVE_INFINITY) < 60_000) return
+    warnedMs.set(chainId, performance.now())
+    if (failure instanceof IndexDamagedError) reportDamage(chainId, failure.damage)
+    logger.warn('streams of events wait for the index', { chainId, error: failure })
   }
 }
 

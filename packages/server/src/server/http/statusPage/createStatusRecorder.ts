@@ -7,7 +7,9 @@ import { findNotReady, type ReadyRule } from './findNotReady.ts'
 import type { MethodCalls, StatusReport } from './StatusReport.ts'
 
 /** Sources of the status page, read at every sample or report. */
-export interface StatusSources extends Omit<ServerFigures, 'metadataFigures' | 'cacheDamages'>, ReadyRule {
+export interface StatusSources
+  extends Omit<ServerFigures, 'metadataFigures' | 'eventFigures' | 'cacheDamages'>,
+    ReadyRule {
   readonly version: string
   readonly counts: Pick<Counts, 'calls' | 'refusals'>
   readonly inFlight: () => number

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { exactJson } from './envelope.ts'
+import { exactJson } from './exactJson.ts'
 
 const bigints = fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n })
 

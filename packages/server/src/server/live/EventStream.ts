@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AccountChange, type ChangePosition, ChangesExpiredError } from '../../index/port/changes.ts'
+import type { Address, BlockRef } from '../../model/evm.ts'
+import type { ChangeFeed, FeedReader, Level } from './ChangeFeed.ts'
+import { type Cursor, comparePositions, formatCursor } from './cursor.ts'
+
+/** Words what a stream sends, as JSON on one line. */
+export interface EventTexts {
+  change(change: AccountChange, addresses: readonly Address[]): string
+  synced(head: BlockRef, finalized: number | undefined): string
+}
+
+/** What a stream is about. */
+export interface StreamOptions {
+  /** In lower case. */
+  readonly addresses: ReadonlySet<Address>
+  readonly from: Cursor
+  /** Each event has one address. */
+  readonly oneAddressEach: boolean
+  readonly texts: EventTexts
+  /** Called with a failure to read the log, which is tried again. */
+  readonly onFailure: (failure: unknown) => void
+  /** Called once. */
+  readonly onEnd: () => void
+}
+
+/** Events that wait for their reader, in characters: a reader that leaves more than that reads the log for itself later. */
+const maxQueued = 65_536
+/** Well within the 15 seconds that the document promises. */
+const syncedEveryMs = 10_000
+const retryMs = 1_000
+
+/** The texts of a stream of events, as Server-Sent Events. It ends when `return` is called, or the log cannot be read on. */
+export class EventStream implements FeedReader, AsyncIterator<string, undefined> {
+  readonly log: string
+  readonly addresses: ReadonlySet<Address>
+  readonly #feed: ChangeFeed
+  readonly #options: StreamOptions
+  readonly #ended = new AbortController()
+  readonly #timer: NodeJS.Timeout
+  #position: ChangePosition
+  /** A comment comes first, so that the answer begins at once. */
+  #queue = [':\n\n']
+  #queued = 0
+  #isCatchingUp = false
+  #isLive = false
+  #owesSynced = true
+  #level: Level | undefined
+  #reader: ((result: IteratorResult<string, undefined>) => void) | undefined
+  /** Events so far. */
+  sent = 0
+  /** How often it was read too slowly to be given changes as they come. */
+  behind = 0
+
+  constructor(feed: ChangeFeed, options: StreamOptions) {
+    this.#feed = feed
+    this.#options = options
+    this.addresses = options.addresses
+    this.log = options.from.log
+    this.#position = options.from.position
+    this.#timer = setInterval(() => this.#beat(), syncedEveryMs)
+    this.#timer.unref()
+    this.#catchUp()
+  }
+
+  get position(): ChangePosition {
+    return this.#position
+  }
+
+  next(): Promise<IteratorResult<string, undefined>> {
+    if (this.#queue.length === 0) {
+      if (this.#ended.signal.aborted) return Promise.resolve({ done: true, value: undefined })
+      return new Promise(resolve => {
+        this.#reader = resolve
+      })
+    }
+    const value = this.#queue.join('')
+    this.#queue = []
+    this.#queued = 0
+    if (!this.#isLive) this.#catchUp()
+    return Promise.resolve({ done: false, value })
+  }
+
+  async return(): Promise<IteratorResult<string, undefined>> {
+    this.#queue = []
+    this.end()
+    return { done: true, value: undefined }
+  }
+
+  end(): void {
+    if (this.#ended.signal.aborted) return
+    this.#ended.abort()
+    this.#isLive = false
+    clearInterval(this.#timer)
+    this.#feed.leave(this)
+    this.#reader?.({ done: true, value: undefined })
+    this.#reader = undefined
+    this.#options.onEnd()
+  }
+
+  take(change: AccountChange, addresses: readonly Address[]): boolean {
+    if (this.#queued >= maxQueued) return false
+    const { oneAddressEach, texts, from } = this.#options
+    const { log } = this
+    const { position } = change
+    const justBefore = { ...position, index: position.index - 1 }
+    const { sentUpTo } = from
+    const isPartlySent = sentUpTo !== undefined && comparePositions(justBefore, from.position) === 0
+    const left = isPartlySent ? addresses.filter(address => address > sentUpTo) : addresses
+    const whole = formatCursor({ log, position })
+    if (!oneAddressEach) {
+      if (left.length > 0) this.#push(whole, texts.change(change, left))
+    } else {
+      for (const [index, address] of left.entries()) {
+        const isLast = index === left.length - 1
+        const id = isLast ? whole : formatCursor({ log, position: justBefore, sentUpTo: address })
+        this.#push(id, texts.change(change, [address]))
+      }
+    }
+    this.#position = position
+    return true
+  }
+
+  reach(level: Level): void {
+    this.#isLive = true
+    this.#level = level
+    if (comparePositions(level.position, this.#position) < 0) return
+    this.#position = level.position
+    if (this.#owesSynced) this.#synced()
+  }
+
+  leftBehind(): void {
+    this.behind++
+    this.#isLive = false
+    this.#owesSynced = true
+    // `next` goes on once the queue is read.
+  }
+
+  #beat(): void {
+    this.#owesSynced = true
+    if (this.#isLive) this.#synced()
+    if (this.#owesSynced) this.#pushText(':\n\n')
+  }
+
+  /** Says that the stream is level with the index, if it is. */
+  #synced(): void {
+    const { position, head, finalized } = this.#level ?? { position: this.#position }
+    if (head === undefined || comparePositions(position, this.#position) !== 0) return
+    if (this.#queued >= maxQueued) return
+    this.#owesSynced = false
+    const id = formatCursor({ log: this.log, position })
+    this.#push(id, this.#options.texts.synced(head, finalized))
+  }
+
+  #push(id: string, data: string): void {
+    this.sent++
+    this.#pushText(`id: ${id}\ndata: ${data}\n\n`)
+  }
+
+  #pushText(text: string): void {
+    if (this.#ended.signal.aborted) return
+    const reader = this.#reader
+    if (reader !== undefined) {
+      this.#reader = undefined
+      reader({ done: false, value: text })
+      return
+    }
+    if (this.#queued >= maxQueued && text.startsWith(':')) return
+    this.#queue.push(text)
+    this.#queued += text.length
+  }
+
+  /** Reads the log for this stream alone, as far as there is room. */
+  #catchUp(): void {
+    if (this.#isCatchingUp) return
+    this.#isCatchingUp = true
+    this.#readAlone()
+      .catch(() => this.end())
+      .finally(() => {
+        this.#isCatchingUp = false
+        // The queue may have been read while this ended.
+        if (!this.#isLive && this.#queued === 0 && !this.#ended.signal.aborted) this.#catchUp()
+      })
+  }
+
+  async #readAlone(): Promise<void> {
+    const { signal } = this.#ended
+    for (;;) {
+      try {
+        await this.#feed.catchUp(this, signal)
+        return
+      } catch (error) {
+        if (signal.aborted || error instanceof ChangesExpiredError) throw error
+        this.#options.onFailure(error)
+        await sleep(retryMs, undefined, { signal, ref: false })
+      }
+    }
+  }
+}
