@@ -28,7 +28,7 @@ export interface ProxyOptions {
    */
   readonly basePath?: string
   /**
-   * Methods that pages may call, by the document's names. Default: the three methods and `svc_getSyncStatus`. For everything
+   * Methods that pages may call, by the document's names. Default: the three methods, `svc_watchAddresses` and `svc_getSyncStatus`. For everything
    * else the answer is METHOD_NOT_FOUND, and the service does not see it. `svc_verifyHistory` has to be named: one call of
    * it is many at the node.
    */
@@ -62,6 +62,8 @@ export interface ProxyOptions {
   readonly bodyBytes?: number
   /** Requests at the service at the same time; more are refused with 503. Default 256. */
   readonly requestsInFlight?: number
+  /** Streams of events open at the same time, apart from requests; more are refused with 503. Default 1 000. */
+  readonly streams?: number
   /** Milliseconds until a connection stands. Default 5 000. */
   readonly connectTimeoutMs?: number
   /** Milliseconds until an answer begins; longer than the service's own deadline. Default 30 000. */

@@ -1,11 +1,12 @@
 import { createErrorObject, transport } from '@chain-data/protocol'
 import { Refusal } from '../../platform/refusal.ts'
-import { answerErrors } from '../http/answers.ts'
+import { acceptsEvents, answerErrors } from '../http/answers.ts'
 import { createFetchHandler, type FetchHandler } from '../http/createFetchHandler.ts'
 import { createNodeHandler, type NodeHandler } from '../http/createNodeHandler.ts'
 import { BodyReadByHostError, type HttpAnswer, type HttpRequest } from '../http/exchange.ts'
-import { type Guard, guardList, holdUntilEnd } from '../http/guards.ts'
+import { type Guard, guardList, holdUntilEnd, watchBody } from '../http/guards.ts'
 import { findEndpoint, readPath, readText, requireJson, requirePost } from '../http/requestForm.ts'
+import { isStream } from '../rpc/answerBody.ts'
 import { refusalError, type WireError } from '../rpc/toWireError.ts'
 import { createForward } from './forwardCalls.ts'
 import type { ProxyOptions } from './ProxyOptions.ts'
@@ -25,7 +26,8 @@ export interface ProxyHandler {
  * origin, the host adds the key and asks the service.
  *
  * Only calls that pages of the host itself make are passed on, only of the methods allowed, and nothing of what the
- * browser sent but the calls: no cookie, no `Authorization`, no other header. Answers are streamed with back-pressure.
+ * browser sent but the calls: no cookie, no `Authorization`, no other header but those of a stream of events. Answers are streamed
+ * with back-pressure, and streams of events as they come.
  *
  * @throws {ConfigError} An option cannot work.
  * @example
@@ -62,7 +64,7 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
     .guard(requireJson)
     .guard(readText(settings.bodyBytes))
     .guard(rewriteCalls(settings.methods))
-    .guard(capRequests(settings.requestsInFlight))
+    .guard(capRequests(settings.requestsInFlight, settings.streams))
     .answer(({ request, endpoint, urlChainId, body }) => {
       const origin = request.header('origin')
       return forward({
@@ -71,6 +73,8 @@ export function createProxyHandler(options: ProxyOptions): ProxyHandler {
         body,
         address: clientAddress === undefined ? request.peerAddress : clientAddress(request.source),
         origin: settings.sendsOrigin && origin !== undefined && isOrigin(origin) ? origin : undefined,
+        acceptsEvents: acceptsEvents(request),
+        lastEventId: readEventId(request.header('last-event-id')),
         signal: request.signal
       })
     })
@@ -138,16 +142,31 @@ function withoutDefaultPort(host: string | undefined, protocol: string): string 
   return host?.toLowerCase().replace(protocol === 'https:' ? /:443$/ : /:80$/, '')
 }
 
-/** Guard: counts a request until its answer is read. Its body is there by now, so slow senders hold no room. */
-function capRequests(requestsInFlight: number): Guard {
-  let inFlight = 0
+/**
+ * Guard: counts a request until its answer is read, and a stream of events apart from them until it ends. The body of a request is
+ * there by now, so slow senders hold no room.
+ */
+function capRequests(requestsInFlight: number, streams: number): Guard {
+  let [inFlight, open] = [0, 0]
+  const tooMany = (what: string) =>
+    new Refusal('OVERLOADED', `The host has too many ${what} at once.`, { retryAfterMs: 1_000 })
   return async (_call, next) => {
-    if (inFlight >= requestsInFlight) {
-      throw new Refusal('OVERLOADED', 'The host has too many requests at once.', { retryAfterMs: 1_000 })
-    }
+    if (inFlight >= requestsInFlight) throw tooMany('requests')
     inFlight++
-    return holdUntilEnd(next({}), () => inFlight--)
+    const answer = await holdUntilEnd(next({}), () => inFlight--)
+    if (!answer.isEvents || !isStream(answer.body)) return answer
+    if (open >= streams) {
+      await answer.body.return()
+      throw tooMany('streams of events')
+    }
+    open++
+    return { ...answer, body: watchBody(answer.body, { ended: () => open-- }) }
   }
+}
+
+/** Passes on what may be the id of an event, and nothing else. */
+function readEventId(text: string | undefined): string | undefined {
+  return text !== undefined && /^[\w.-]{1,200}$/.test(text) ? text : undefined
 }
 
 function toError(failure: unknown, requestId: string, onProblem: (problem: string) => void): WireError {

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import { type EndpointPath, transport } from '@chain-data/protocol'
 import { Refusal } from '../../platform/refusal.ts'
+import { streamHeaders } from '../http/answers.ts'
 import { callerGone, type HttpAnswer } from '../http/exchange.ts'
 import { isJsonMediaType } from '../http/requestForm.ts'
 import type { PieceStream } from '../rpc/answerBody.ts'
@@ -19,6 +20,10 @@ export interface ForwardedCalls {
   readonly address: string | undefined
   /** Origin of the page, where the service is to know it. */
   readonly origin: string | undefined
+  /** The caller takes a stream of events. */
+  readonly acceptsEvents: boolean
+  /** The id of the last event that the caller has. */
+  readonly lastEventId: string | undefined
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal
 }
@@ -27,7 +32,7 @@ export interface ForwardedCalls {
 const passedOn = new Set([200, 413, 429, 503])
 /** Answers up to this many characters are sent whole, with their length; longer ones as they come. */
 const wholeAnswerChars = 65_536
-const answerHeaders = ['retry-after', 'x-request-id', 'x-chain-data-coverage'] as const
+const answerHeaders = ['retry-after', 'x-request-id', 'x-chain-data-coverage', 'x-chain-data-cursor'] as const
 
 /**
  * Sends calls to the service with the host's key, and nothing else of what the caller sent.
@@ -50,6 +55,13 @@ export function createForward(
       throw unavailable(`the service cannot be reached (${codeOf(error)})`)
     })
     const { statusCode = 0, headers } = answer
+    const kept = Object.fromEntries(
+      answerHeaders.map(name => [name, headers[name]]).filter(([, value]) => typeof value === 'string')
+    )
+    if (calls.acceptsEvents && statusCode === 200 && isStreamOfEvents(headers)) {
+      const body = piecesOf(answer, idleTimeoutMs)
+      return { status: 200, headers: { ...streamHeaders, ...kept }, body, isEvents: true }
+    }
     if (!passedOn.has(statusCode) || !isJsonMediaType(headers['content-type'], headers['content-encoding'])) {
       answer.destroy()
       throw unavailable(`the service answered what is not for callers (HTTP ${statusCode})`)
@@ -61,15 +73,12 @@ export function createForward(
       if (calls.signal.aborted) throw callerGone()
       throw unavailable(`the service broke off its answer (${codeOf(error)})`)
     }
-    const kept = answerHeaders
-      .map(name => [name, headers[name]])
-      .filter(([, value]) => typeof value === 'string')
     const contentType = { 'content-type': transport.responseContentType }
-    return { status: statusCode, headers: { ...contentType, ...Object.fromEntries(kept) }, body }
+    return { status: statusCode, headers: { ...contentType, ...kept }, body }
   }
 
   function open(calls: ForwardedCalls, mayRepeat: boolean): Promise<IncomingMessage> {
-    const { endpoint, urlChainId, body, address, origin, signal } = calls
+    const { endpoint, urlChainId, body, address, origin, acceptsEvents, lastEventId, signal } = calls
     const query = urlChainId === undefined ? '' : `?chainId=${encodeURIComponent(urlChainId)}`
     return new Promise((resolve, reject) => {
       if (signal.aborted) throw callerGone()
@@ -78,7 +87,10 @@ export function createForward(
         agent,
         headers: {
           authorization,
-          accept: 'application/json',
+          accept: acceptsEvents
+            ? `${transport.streamContentType}, ${transport.responseContentType}`
+            : transport.responseContentType,
+          ...(acceptsEvents && lastEventId !== undefined ? { 'last-event-id': lastEventId } : {}),
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(body),
           ...(origin === undefined ? {} : { origin }),
@@ -120,6 +132,11 @@ export function createForward(
       retryAfterMs: 1_000
     })
   }
+}
+
+function isStreamOfEvents(headers: IncomingMessage['headers']): boolean {
+  const [type = ''] = (headers['content-type'] ?? '').toLowerCase().split(';')
+  return type.trim() === transport.streamContentType && headers['content-encoding'] === undefined
 }
 
 class NoAnswer extends Error {

@@ -8,6 +8,7 @@ export type ProxySettings = ReturnType<typeof readProxyOptions>
 
 const defaultMethods: readonly MethodName[] = [
   'svc_getTransactionsByAddress',
+  'svc_watchAddresses',
   'svc_getTokensAndNFTs',
   'enhancedGetTokensAndNFTs',
   'svc_getSyncStatus'
@@ -56,6 +57,7 @@ export function readProxyOptions(options: ProxyOptions) {
     hosts: hosts && new Set(hosts.map(host => host.toLowerCase())),
     bodyBytes: readNumber('bodyBytes', limits.bodyBytes, options),
     requestsInFlight: readNumber('requestsInFlight', 256, options),
+    streams: readNumber('streams', 1_000, options),
     connectTimeoutMs: readNumber('connectTimeoutMs', 5_000, options),
     answerTimeoutMs: readNumber('answerTimeoutMs', 30_000, options),
     idleTimeoutMs: readNumber('idleTimeoutMs', 30_000, options)
