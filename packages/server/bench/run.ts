@@ -5,7 +5,8 @@
  * `results/`. Three are run by their names only: `-- remote`, `-- soak --minutes 10` and
  * `-- store --transactions 10000000`.
  * `-- ingest --against <absolute path>` compares with another checkout instead, `-- ingest --roots` blocks that are held against their
- * headers with others, `-- ingest --threads` numbers of threads that decode; these keep nothing. `-- remote --against <absolute path>` lets another checkout take turns with this one,
+ * headers with others, `-- ingest --threads` numbers of threads that decode, `-- store --log` the log of changes
+ * with none; these keep nothing. `-- remote --against <absolute path>` lets another checkout take turns with this one,
  * `-- remote --only "150 ms"` measures the cases of that name.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -26,6 +27,7 @@ import { benchProcesses } from './processes/benchProcesses.ts'
 import { benchRemote } from './remote/benchRemote.ts'
 import { benchSoak } from './soak/benchSoak.ts'
 import { benchSolana } from './solana/benchSolana.ts'
+import { benchChangeLog } from './store/benchChangeLog.ts'
 import { benchStore } from './store/benchStore.ts'
 
 const { values, positionals: wanted } = parseArgs({
@@ -37,6 +39,7 @@ const { values, positionals: wanted } = parseArgs({
     against: { type: 'string' },
     roots: { type: 'boolean', default: false },
     threads: { type: 'boolean', default: false },
+    log: { type: 'boolean', default: false },
     only: { type: 'string' }
   },
   allowPositionals: true
@@ -62,6 +65,7 @@ const benches: Readonly<Record<string, (print: (line: string) => void) => Promis
   soak: out => benchSoak(out, Number(values.minutes)),
   store: out => {
     const { write, engine } = values
+    if (values.log) return benchChangeLog(out)
     return benchStore(out, { write, transactions: Number(values.transactions), only: engine })
   }
 }
@@ -73,7 +77,8 @@ for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 ? !wanted.includes(name) : onlyByName.includes(name)) continue
   print(name)
   const figures = await bench(print)
-  const isKept = name === 'remote' || (values.against === undefined && !values.roots && !values.threads)
+  const isKept =
+    name === 'remote' || (values.against === undefined && !values.roots && !values.threads && !values.log)
   if (!values.write || !isKept) continue
   const date = new Date().toISOString().slice(0, 10)
   const machine = {

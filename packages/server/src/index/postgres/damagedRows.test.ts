@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createTestDatabase, queryOnce } from '../../../test/support/startPostgres.ts'
 import { IndexDamagedError } from '../../platform/errors.ts'
-import type { StoreReader } from '../port/store.ts'
+import type { Snapshot, StoreReader } from '../port/store.ts'
 import type { StoreWriter } from '../port/writer.ts'
 import { buildChain, hashOf, people, poolTransaction } from '../test/buildChain.ts'
 import { commitChain } from '../test/commitChain.ts'
+import { readChanges } from '../test/foldChanges.ts'
 import { openOwnPostgresReader } from '../test/openOwnPostgresReader.ts'
 import { withSnapshot } from '../test/readAll.ts'
 import { testIdentity } from '../test/store.contract.ts'
@@ -56,6 +57,9 @@ async function read<T>(ask: (snapshot: Awaited<ReturnType<StoreReader['openSnaps
   return withSnapshot(reader, ask)
 }
 
+const readAllChanges = async (snapshot: Snapshot) =>
+  readChanges(snapshot, (await snapshot.changeBounds()).oldest)
+
 test.each([
   [
     'block',
@@ -68,7 +72,10 @@ test.each([
   ['undo', 'UPDATE reorged SET ancestor_number = 2', () => read(each => each.lookUpHash(hashOf('gone')))],
   ['poolEntry', 'UPDATE pool SET first_seen_seconds = 1', () => read(each => each.pending(alice))],
   ['poolEntry', 'DELETE FROM pool', () => read(each => each.pending(alice))],
-  ['report', "UPDATE writer_report SET phase = 'stalled'", () => read(each => each.writerReport())]
+  ['report', "UPDATE writer_report SET phase = 'stalled'", () => read(each => each.writerReport())],
+  ['change', 'UPDATE change_log SET rec = rec || rec WHERE kind = 1', () => read(readAllChanges)],
+  ['change', 'DELETE FROM change_log WHERE kind = 2', () => read(readAllChanges)],
+  ['change', 'DELETE FROM change_log WHERE kind = 3', () => read(readAllChanges)]
 ])('a reader meets a row of %s that is changed by hand: %s', async (part, sql, ask) => {
   await ask()
   await byHand(sql)

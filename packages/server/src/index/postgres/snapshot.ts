@@ -116,7 +116,7 @@ export class PostgresSnapshot extends IndexSnapshot {
     this.#lease = lease
   }
 
-  protected readonly logged: ReplayedRows = {
+  protected readonly logged: Omit<ReplayedRows, 'blockRef'> = {
     rowsFrom: entry => this.#entries('logFrom', [entry]),
     appended: async (first, last, before) => {
       const rows = await this.#entries('logAppended', [first, last, before])

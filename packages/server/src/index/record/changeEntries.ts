@@ -52,7 +52,7 @@ export interface PoolEntry {
   readonly ended: readonly EndedEntry[]
 }
 
-interface RemovedTransaction extends LoggedTransaction {
+export interface RemovedTransaction extends LoggedTransaction {
   readonly record: Uint8Array
 }
 

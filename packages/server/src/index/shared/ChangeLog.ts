@@ -1,4 +1,5 @@
 import type { BlockRef } from '../../model/evm.ts'
+import { IndexDamagedError } from '../../platform/errors.ts'
 import {
   decodeBlocks,
   type EndedEntry,
@@ -6,7 +7,8 @@ import {
   encodeBlocks,
   encodePool,
   encodeRollback,
-  type LoggedBlock
+  type LoggedBlock,
+  type RemovedTransaction
 } from '../record/changeEntries.ts'
 import type { PackedBlocks } from '../record/packBlocks.ts'
 import { firstTransactionId } from '../record/transactionId.ts'
@@ -64,7 +66,7 @@ export interface LogLayout {
   readonly changeLogBytes: number
 }
 
-/** Default of a server; docs/decisions/0097-changes-are-logged-by-commit.md says how the figures were found. */
+/** Default of a server; docs/decisions/0098-changes-are-logged-by-commit.md says how the figures were found. */
 export const defaultLogLayout: LogLayout = { changeLogBlocks: 10_000, changeLogBytes: 2 ** 28 }
 
 /** What an entry takes besides its bytes, about. */
@@ -94,6 +96,8 @@ interface State {
   /** The reorg since which the index is not settled; absent: it is. */
   unsettledSince: number | undefined
   finalized: number | undefined
+  /** The stored entries are not what was written: the log begins anew with the next write. */
+  isDamaged: boolean
 }
 
 /**
@@ -136,7 +140,8 @@ export class ChangeLog {
   ): Promise<LogWrite> {
     const state = await this.#load()
     const [first, last] = [blocks.headers[0]?.ref.number ?? 0, blocks.headers.at(-1)?.ref.number ?? 0]
-    if (last <= (head ?? last) - this.#layout.changeLogBlocks) return this.#restart(state)
+    const isFarBelow = last <= (head ?? last) - this.#layout.changeLogBlocks
+    if (isFarBelow || state.isDamaged) return this.#restart(state)
     const confirmed = pool.removed.flatMap(({ end }) => (end.reason === 'confirmed' ? end.id : []))
     const rec = encodeBlocks(blocks, confirmed, pool.removed.flatMap(endedOf))
     const row = this.#row(state, state.to, { kind: 'blocks', firstBlock: first, lastBlock: last, rec })
@@ -149,13 +154,14 @@ export class ChangeLog {
   async final(number: number): Promise<LogWrite | undefined> {
     const state = await this.#load()
     const oldest = state.chain[0]?.first
-    if (oldest === undefined) return undefined
+    if (oldest === undefined || state.isDamaged) return undefined
     const row = this.#final(state, state.to, number, oldest)
     return row && this.#write(state, [row])
   }
 
   async pool({ removed, changed, added }: PoolWrite): Promise<LogWrite> {
     const state = await this.#load()
+    if (state.isDamaged) return this.#restart(state)
     const rec = encodePool({
       added: added.map(({ transaction, firstSeenSeconds }) => ({ ...transaction, firstSeenSeconds })),
       changed: changed.map(({ transaction }) => transaction),
@@ -168,10 +174,14 @@ export class ChangeLog {
   async rollback(ancestor: BlockRef, head: number): Promise<LogWrite> {
     const state = await this.#load()
     const first = ancestor.number + 1
-    if ((state.chain[0]?.first ?? head + 1) > first) return this.#restart(state)
-    const blocks = await this.#removed(state, first, head)
-    const rec = blocks && encodeRollback(blocks)
-    if (rec === undefined) return this.#restart(state)
+    if ((state.chain[0]?.first ?? head + 1) > first || state.isDamaged) return this.#restart(state)
+    const blocks = await this.#removed(state, first, head).catch((error: unknown) => {
+      // What is damaged must not keep a reorg from being stored.
+      if (error instanceof IndexDamagedError) return undefined
+      throw error
+    })
+    if (blocks === undefined) return this.#restart(state)
+    const rec = encodeRollback(blocks)
     const row = this.#row(state, state.to, { kind: 'rollback', firstBlock: first, lastBlock: head, rec })
     return this.#write(state, [row])
   }
@@ -179,6 +189,7 @@ export class ChangeLog {
   /** The index is settled. */
   async settled(): Promise<LogWrite> {
     const state = await this.#load()
+    if (state.isDamaged) return this.#restart(state)
     return this.#write(state, [this.#row(state, state.to, { kind: 'settled', rec: new Uint8Array(0) })])
   }
 
@@ -215,7 +226,7 @@ export class ChangeLog {
     return { ...this.#row(state, previous, { kind: 'final', firstBlock, lastBlock: number, rec }), needs }
   }
 
-  /** @returns absent: they are too many. */
+  /** @returns absent: they are too many, or not all of them are there. */
   async #removed(state: State, first: number, head: number) {
     const stretches = state.chain.filter(({ last }) => last >= first)
     const logged = new Map<number, LoggedBlock>()
@@ -235,14 +246,17 @@ export class ChangeLog {
       if (bytes > maxRollbackBytes) return undefined
       from = (rows.at(-1)?.id ?? end) + 1
     }
-    const blocks = [...logged.values()].filter(({ ref }) => ref.number >= first && ref.number <= head)
-    return blocks.map(({ ref, transactions }) => ({
-      ref,
-      transactions: transactions.flatMap(each => {
+    const blocks: LoggedBlock<RemovedTransaction>[] = []
+    for (let number = first; number <= head; number++) {
+      const block = logged.get(number)
+      const transactions = block?.transactions.flatMap(each => {
         const record = records.get(each.id)
         return record === undefined ? [] : [{ ...each, record }]
       })
-    }))
+      if (block === undefined || transactions?.length !== block.transactions.length) return undefined
+      blocks.push({ ref: block.ref, transactions })
+    }
+    return blocks
   }
 
   #row(state: State, previous: number, row: Omit<LogRow, 'entry' | 'previous' | 'needs'>): LogRow {
@@ -286,10 +300,16 @@ export class ChangeLog {
     if (this.#state !== undefined) return this.#state
     const { from, to, finalized } = await this.#start()
     const state: State = {
-      ...{ facts: [], chain: [], from, to, bytes: 0, unsettledSince: undefined },
-      finalized
+      ...{ facts: [], chain: [], from, to, bytes: 0, unsettledSince: undefined, finalized },
+      isDamaged: false
     }
-    for (const facts of await this.#rows.facts()) take(state, facts)
+    try {
+      for (const facts of await this.#rows.facts()) take(state, facts)
+    } catch (error) {
+      if (!(error instanceof IndexDamagedError)) throw error
+      state.isDamaged = true
+    }
+    state.isDamaged ||= (state.facts.at(-1)?.entry ?? 0) !== to
     state.finalized = finalized
     this.#state = state
     return state
@@ -322,6 +342,7 @@ function take(state: State, facts: LogFacts): void {
       state.chain = []
       state.unsettledSince = undefined
       state.finalized = undefined
+      state.isDamaged = false
       return
     case 'pool':
       return

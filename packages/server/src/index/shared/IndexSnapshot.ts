@@ -93,7 +93,7 @@ export abstract class IndexSnapshot implements Snapshot {
   protected abstract countRows(address: Address, budget: RowBudget): Promise<CountedRows | undefined>
 
   /** Reads the log of changes, and the records that it names. */
-  protected abstract readonly logged: ReplayedRows
+  protected abstract readonly logged: Omit<ReplayedRows, 'blockRef'>
 
   async blockRef(number: number): Promise<BlockRef | undefined> {
     return (await this.storedBlock(number))?.ref
@@ -176,7 +176,8 @@ export abstract class IndexSnapshot implements Snapshot {
   }
 
   async *changes(after: ChangePosition, options?: ChangesOptions): AsyncGenerator<ChangePage> {
-    yield* replayChanges(this.logged, toBounds(this.#checkedMeta()), after, options)
+    const rows = { ...this.logged, blockRef: (number: number) => this.blockRef(number) }
+    yield* replayChanges(rows, toBounds(this.#checkedMeta()), after, options)
   }
 
   async findDamage(from: number, to: number): Promise<readonly Damage[]> {

@@ -31,6 +31,8 @@ export interface ReplayedRows {
   removal(after: number, block: number): Promise<LogRow | undefined>
   /** Records of the index. Ids without a record are left out. */
   recordsOf(ids: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>>
+  /** The indexed block at a height. */
+  blockRef(number: number): Promise<BlockRef | undefined>
 }
 
 /** The number after that of every change of an entry. */
@@ -161,7 +163,7 @@ class Replay {
       // Which of the transactions a reorg had removed, their hashes tell.
       const wanted =
         this.#removed.size > 0 ? transactions : transactions.filter(each => this.#isWatched(each))
-      const records = await this.#readRecords(row, ref.number, wanted)
+      const records = await this.#readRecords(row, ref, wanted)
       for (const transaction of transactions) {
         const record = records.get(transaction.id)
         if (record !== undefined) {
@@ -243,7 +245,7 @@ class Replay {
       found.sort((a, b) => a.block.ref.number - b.block.ref.number)
       for (const { row: appended, block } of found) {
         const wanted = block.transactions.filter(each => this.#isWatched(each))
-        const records = await this.#readRecords(appended, block.ref.number, wanted, entry)
+        const records = await this.#readRecords(appended, block.ref, wanted, entry)
         for (const { id, parties } of block.transactions) {
           const record = records.get(id)
           if (record !== undefined) {
@@ -260,21 +262,22 @@ class Replay {
   /** Reads records of a block that `row` appended: those of the index, or what a reorg kept of them when it removed the block. */
   async #readRecords(
     row: LogRow,
-    block: number,
+    block: BlockRef,
     transactions: readonly LoggedTransaction[],
     after = row.entry
   ): Promise<ReadonlyMap<number, Uint8Array>> {
     if (transactions.length === 0) return new Map()
-    const removal = await this.#rows.removal(after, block)
-    const records =
-      removal === undefined
-        ? await this.#rows.recordsOf(transactions.map(({ id }) => id))
-        : this.#readRemoval(removal)
-    const missing = transactions.find(({ id }) => !records.has(id))
-    if (missing === undefined)
-      return new Map(transactions.map(({ id }) => [id, records.get(id) as Uint8Array]))
-    const { blockNumber, index } = toPosition(missing.id)
-    throw new IndexDamagedError({ part: 'record', block: blockNumber }, `transaction ${index} is missing`)
+    const ids = transactions.map(({ id }) => id)
+    const removal = await this.#rows.removal(after, block.number)
+    const isStored = removal === undefined && (await this.#rows.blockRef(block.number))?.hash === block.hash
+    const records = removal === undefined ? await this.#rows.recordsOf(ids) : this.#readRemoval(removal)
+    const wanted = ids.flatMap((id): readonly [number, Uint8Array][] => {
+      const record = records.get(id)
+      return record === undefined ? [] : [[id, record]]
+    })
+    if ((isStored || removal !== undefined) && wanted.length === ids.length) return new Map(wanted)
+    // The entry that tells of its removal is lost.
+    throw new IndexDamagedError({ part: 'change' }, `block ${block.number} is not the one that was appended`)
   }
 
   #readRemoval({ entry, rec }: LogRow): ReadonlyMap<number, Uint8Array> {

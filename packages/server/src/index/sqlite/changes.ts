@@ -43,7 +43,9 @@ export function createLogRows(connection: SqliteConnection, chainId: number): Lo
 }
 
 /** Prepares the reads of a replay. */
-export function prepareReplay(connection: SqliteConnection): (rule: SumRule) => ReplayedRows {
+export function prepareReplay(
+  connection: SqliteConnection
+): (rule: SumRule) => Omit<ReplayedRows, 'blockRef'> {
   const after = connection.prepare<SealedEntry>(
     `SELECT * FROM change_log WHERE entry >= ? ORDER BY entry LIMIT ${entriesAtOnce}`
   )

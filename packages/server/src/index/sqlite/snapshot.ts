@@ -17,7 +17,6 @@ import {
 import { maxTransactionsPerBlock, toPosition, toTransactionId } from '../record/transactionId.ts'
 import type { BlockRowsFound } from '../shared/findBlockDamage.ts'
 import { type CountedRows, IndexSnapshot, type RowBudget } from '../shared/IndexSnapshot.ts'
-import type { ReplayedRows } from '../shared/replayChanges.ts'
 import { checkRow } from '../shared/rowSums.ts'
 import {
   type ChainMeta,
@@ -83,13 +82,13 @@ export class SqliteSnapshot extends IndexSnapshot {
     this.version = version
   }
 
-  protected get logged(): ReplayedRows {
+  protected get logged() {
     const read = () => this.#open().replay(this.#rule)
     return {
-      rowsFrom: async entry => read().rowsFrom(entry),
-      appended: async (first, last, before) => read().appended(first, last, before),
-      removal: async (after, block) => read().removal(after, block),
-      recordsOf: async ids => read().recordsOf(ids)
+      rowsFrom: async (entry: number) => read().rowsFrom(entry),
+      appended: async (first: number, last: number, before: number) => read().appended(first, last, before),
+      removal: async (after: number, block: number) => read().removal(after, block),
+      recordsOf: async (ids: readonly number[]) => read().recordsOf(ids)
     }
   }
 
